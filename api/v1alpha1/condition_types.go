@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Conditions of both kinds. Ready, Reconciling and Stalled follow kstatus:
+// Ready is there from the first pass, Reconciling and Stalled only while true.
+const (
+	// ConditionReady is True when the object has reached its end, Unknown
+	// while it is on the way, False when it can't get there.
+	ConditionReady = "Ready"
+	// ConditionReconciling is True while there is work to do.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when a person has to do something.
+	ConditionStalled = "Stalled"
+)
+
+// Conditions of a PerfExperiment.
+const (
+	// ConditionComplete is True when every planned run has a valid attempt,
+	// for kubectl wait --for=condition=Complete.
+	ConditionComplete = "Complete"
+)
+
+// Conditions of a PerfRun, in the order in which they come true.
+const (
+	// ConditionKafkaReady is True when Kafka and its topics are as declared.
+	ConditionKafkaReady = "KafkaReady"
+	// ConditionPostgresReady is True when PostgreSQL is as declared.
+	ConditionPostgresReady = "PostgresReady"
+	// ConditionModulesReady is True when all pods of all modules are ready
+	// and none of an earlier configuration is left.
+	ConditionModulesReady = "ModulesReady"
+	// ConditionTargetReachable is True when the load's target answers.
+	ConditionTargetReachable = "TargetReachable"
+	// ConditionLoadsComplete is True when every load has ended as planned.
+	ConditionLoadsComplete = "LoadsComplete"
+	// ConditionValid is True when the run counts, False when it does not.
+	ConditionValid = "Valid"
+)
+
+// Reasons of conditions.
+const (
+	// ReasonProgressing: on the way.
+	ReasonProgressing = "Progressing"
+	// ReasonComplete: reached the end.
+	ReasonComplete = "Complete"
+	// ReasonSuspended: spec.suspend is set.
+	ReasonSuspended = "Suspended"
+	// ReasonSpecChanged: the spec is not the one the runs were planned from.
+	ReasonSpecChanged = "SpecChanged"
+	// ReasonAttemptsExhausted: a run was invalid as often as allowed.
+	ReasonAttemptsExhausted = "AttemptsExhausted"
+	// ReasonDeleting: the object is being deleted.
+	ReasonDeleting = "Deleting"
+
+	// ReasonReady: the component is as declared.
+	ReasonReady = "Ready"
+	// ReasonNotDeclared: the system has no such component.
+	ReasonNotDeclared = "NotDeclared"
+	// ReasonWaiting: an earlier component is not ready yet.
+	ReasonWaiting = "Waiting"
+	// ReasonOperatorMissing: the kinds of the component's operator are not
+	// installed.
+	ReasonOperatorMissing = "OperatorMissing"
+	// ReasonOperatorSilent: the kinds are installed, but nobody acts on them.
+	ReasonOperatorSilent = "OperatorSilent"
+	// ReasonReplacing: an earlier configuration is being taken down.
+	ReasonReplacing = "Replacing"
+	// ReasonCreating: the component is being built.
+	ReasonCreating = "Creating"
+	// ReasonRolling: the component is changing over to a new configuration.
+	ReasonRolling = "Rolling"
+	// ReasonRefused: the component's operator refuses the configuration.
+	ReasonRefused = "Refused"
+	// ReasonTopicsNotReady: topics are missing or not as declared.
+	ReasonTopicsNotReady = "TopicsNotReady"
+	// ReasonImagePull: an image can't be pulled.
+	ReasonImagePull = "ImagePull"
+	// ReasonCrashing: a container keeps ending.
+	ReasonCrashing = "Crashing"
+	// ReasonUnschedulable: no node takes a pod.
+	ReasonUnschedulable = "Unschedulable"
+	// ReasonConfiguration: a Secret or ConfigMap a pod refers to is missing.
+	ReasonConfiguration = "Configuration"
+	// ReasonNotReady: pods run but don't answer their readiness probe yet.
+	ReasonNotReady = "NotReady"
+	// ReasonSecretMissing: a Secret named in the spec is not there.
+	ReasonSecretMissing = "SecretMissing"
+	// ReasonUnreachable: the target does not answer.
+	ReasonUnreachable = "Unreachable"
+	// ReasonEffectiveConfiguration: what runs is not what was declared.
+	ReasonEffectiveConfiguration = "EffectiveConfiguration"
+	// ReasonDeadline: a wait took longer than its deadline.
+	ReasonDeadline = "Deadline"
+	// ReasonLoading: loads are on.
+	ReasonLoading = "Loading"
+	// ReasonLoadFailed: a load did not end as planned.
+	ReasonLoadFailed = "LoadFailed"
+	// ReasonLoadStuck: a load did not start.
+	ReasonLoadStuck = "LoadStuck"
+	// ReasonResultsMissing: a runner's results can't be read.
+	ReasonResultsMissing = "ResultsMissing"
+	// ReasonTooManyErrors: more transactions failed than allowed.
+	ReasonTooManyErrors = "TooManyErrors"
+	// ReasonImportIncomplete: an import lost or failed records.
+	ReasonImportIncomplete = "ImportIncomplete"
+	// ReasonValid: the run counts.
+	ReasonValid = "Valid"
+)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// IsFinal reports whether a run in this phase never changes again.
+func (p RunPhase) IsFinal() bool { return p == RunSucceeded || p == RunInvalid }
+
+// Baseline returns the name of the arm the others are compared to.
+func (s *PerfExperimentSpec) Baseline() string {
+	for _, arm := range s.Arms {
+		if arm.Baseline {
+			return arm.Name
+		}
+	}
+	return ""
+}
+
+// EnvironmentOrDefault is the deadline for building the environment.
+func (d Deadlines) EnvironmentOrDefault() time.Duration {
+	return durationOr(d.Environment, 15*time.Minute)
+}
+
+// LoadStartOrDefault is the deadline from creating a load to its first request.
+func (d Deadlines) LoadStartOrDefault() time.Duration { return durationOr(d.LoadStart, 5*time.Minute) }
+
+// LoadOrDefault is the deadline of a load without a duration of its own.
+func (d Deadlines) LoadOrDefault() time.Duration { return durationOr(d.Load, 2*time.Hour) }
+
+// WarmUpOrDefault is the time cut off the start of a load.
+func (m Measurement) WarmUpOrDefault() time.Duration { return durationOr(m.WarmUp, 0) }
+
+// TTLOrDefault is how long the environment outlives the experiment.
+func (c Cleanup) TTLOrDefault() time.Duration { return durationOr(c.TTL, 0) }
+
+// ParallelismOrDefault is the number of k6 runners that share the load.
+func (l Load) ParallelismOrDefault() int32 {
+	if l.Parallelism == nil {
+		return 1
+	}
+	return *l.Parallelism
+}
+
+// StartAfterOrDefault is the delay from the scenario's start.
+func (l Load) StartAfterOrDefault() time.Duration { return durationOr(l.StartAfter, 0) }
+
+func durationOr(d *metav1.Duration, otherwise time.Duration) time.Duration {
+	if d == nil {
+		return otherwise
+	}
+	return d.Duration
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Labels on everything the operator makes.
+const (
+	// LabelExperiment names the experiment an object belongs to.
+	LabelExperiment = "perflab.dev/experiment"
+	// LabelRun names the run an object belongs to.
+	LabelRun = "perflab.dev/run"
+	// LabelArm names the arm of a run.
+	LabelArm = "perflab.dev/arm"
+	// LabelScenario names the scenario of a run.
+	LabelScenario = "perflab.dev/scenario"
+	// LabelLoad names the load a TestRun or its pods belong to.
+	LabelLoad = "perflab.dev/load"
+	// LabelComponent says which part of the system an object is: kafka,
+	// topic, postgres or module.
+	LabelComponent = "perflab.dev/component"
+	// LabelModule names the module of a Deployment, Service or pod.
+	LabelModule = "perflab.dev/module"
+)
+
+const (
+	// AnnotationFingerprint holds the fingerprint of the component's
+	// declaration an object was built from. An object with another
+	// fingerprint is rebuilt before the next run.
+	AnnotationFingerprint = "perflab.dev/fingerprint"
+	// Finalizer lets the operator take the environment down in the order the
+	// foreign operators need: topics before their Kafka.
+	Finalizer = "perflab.dev/environment"
+)

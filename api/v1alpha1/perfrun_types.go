@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// PerfRun is one run of an experiment: one arm under one scenario in one
+// block. The operator makes it; the list of them is the lab journal.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=prun,categories=perflab
+// +kubebuilder:printcolumn:name="Block",type=integer,JSONPath=`.spec.block`
+// +kubebuilder:printcolumn:name="Arm",type=string,JSONPath=`.spec.arm`
+// +kubebuilder:printcolumn:name="Scenario",type=string,JSONPath=`.spec.scenario`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type PerfRun struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the resolved configuration and the run's place in the plan.
+	// +required
+	Spec PerfRunSpec `json:"spec"`
+
+	// status is what the run did and gave.
+	// +optional
+	Status PerfRunStatus `json:"status,omitempty"`
+}
+
+// PerfRunList is a list of PerfRuns.
+//
+// +kubebuilder:object:root=true
+type PerfRunList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []PerfRun `json:"items"`
+}
+
+// PerfRunSpec is the resolved configuration of a run and its place in the
+// plan. It carries copies, so that later edits can't blend into the run.
+type PerfRunSpec struct {
+	// experiment is the name of the PerfExperiment the run belongs to.
+	// +kubebuilder:validation:MaxLength=63
+	Experiment string `json:"experiment"`
+	// planHash of the experiment when the run was planned.
+	PlanHash string `json:"planHash"`
+	// block is the repeat this run belongs to, from 1.
+	Block int32 `json:"block"`
+	// position of the run in the whole plan, from 1.
+	Position int32 `json:"position"`
+	// attempt counts the tries of this place in the plan, from 1.
+	Attempt int32 `json:"attempt"`
+	// arm of the run.
+	Arm string `json:"arm"`
+	// system with the arm's settings applied.
+	System System `json:"system"`
+	// scenario of the run.
+	Scenario Scenario `json:"scenario"`
+	// seed of the loads' data.
+	Seed int64 `json:"seed"`
+	// measurement as in the experiment.
+	// +optional
+	Measurement Measurement `json:"measurement,omitempty"`
+	// reset as in the experiment.
+	// +optional
+	Reset ResetPolicy `json:"reset,omitempty"`
+	// validity as in the experiment.
+	// +optional
+	Validity Validity `json:"validity,omitempty"`
+	// deadlines as in the experiment.
+	// +optional
+	Deadlines Deadlines `json:"deadlines,omitempty"`
+}
+
+// RunPhase says where a run is. Phases follow each other in this order;
+// Succeeded and Invalid are final.
+type RunPhase string
+
+const (
+	// RunPending has not begun.
+	RunPending RunPhase = "Pending"
+	// RunProvisioning builds the environment and waits until it is ready.
+	RunProvisioning RunPhase = "Provisioning"
+	// RunLoading puts the load on.
+	RunLoading RunPhase = "Loading"
+	// RunCollecting reads the results.
+	RunCollecting RunPhase = "Collecting"
+	// RunSucceeded gave observations that count.
+	RunSucceeded RunPhase = "Succeeded"
+	// RunInvalid does not count; message says why.
+	RunInvalid RunPhase = "Invalid"
+)
+
+// PerfRunStatus is what the run did and gave.
+type PerfRunStatus struct {
+	// observedGeneration is the generation of the spec this status tells of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// phase says where the run is.
+	// +optional
+	Phase RunPhase `json:"phase,omitempty"`
+
+	// message says what the run is doing, waiting for, or why it is invalid.
+	// +optional
+	Message string `json:"message,omitempty"`
+
+	// timings say when each step of the run was reached.
+	// +optional
+	Timings RunTimings `json:"timings,omitempty"`
+
+	// durations say how long each step took.
+	// +optional
+	Durations *RunDurations `json:"durations,omitempty"`
+
+	// effective is the configuration read back from the running system.
+	// +optional
+	Effective *EffectiveSystem `json:"effective,omitempty"`
+
+	// loads say what became of each load.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	Loads []LoadStatus `json:"loads,omitempty"`
+
+	// observations are the run's values, one per metric.
+	// +optional
+	// +listType=map
+	// +listMapKey=metric
+	// +kubebuilder:validation:MaxItems=500
+	Observations []Observation `json:"observations,omitempty"`
+
+	// rawResults names the ConfigMap with the loads' merged histograms.
+	// +optional
+	RawResults string `json:"rawResults,omitempty"`
+
+	// conditions: Ready, Reconciling, Stalled (kstatus), KafkaReady,
+	// PostgresReady, ModulesReady, TargetReachable, LoadsComplete, Valid.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// RunTimings say when each step of the run was reached.
+type RunTimings struct {
+	// provisionStart is when the environment was first touched.
+	// +optional
+	ProvisionStart *metav1.Time `json:"provisionStart,omitempty"`
+	// applied is when every object of the environment had been applied.
+	// +optional
+	Applied *metav1.Time `json:"applied,omitempty"`
+	// ready is when the environment was ready and the target answered.
+	// +optional
+	Ready *metav1.Time `json:"ready,omitempty"`
+	// loadStart is when the first load sent its first request.
+	// +optional
+	LoadStart *metav1.Time `json:"loadStart,omitempty"`
+	// loadFinish is when the last load ended.
+	// +optional
+	LoadFinish *metav1.Time `json:"loadFinish,omitempty"`
+	// collectStart is when the runners were seen to be gone and reading began.
+	// +optional
+	CollectStart *metav1.Time `json:"collectStart,omitempty"`
+	// finish is when the run was over.
+	// +optional
+	Finish *metav1.Time `json:"finish,omitempty"`
+}
+
+// RunDurations say how long each step took.
+type RunDurations struct {
+	// provision: from first touching the environment until all was applied.
+	Provision metav1.Duration `json:"provision"`
+	// ready: from there until the environment was ready.
+	Ready metav1.Duration `json:"ready"`
+	// loadStart: from there until the first request.
+	LoadStart metav1.Duration `json:"loadStart"`
+	// load: from the first request to the end of the last load.
+	Load metav1.Duration `json:"load"`
+	// collect: from there until all results were read.
+	Collect metav1.Duration `json:"collect"`
+	// analyze: computing the observations from the results.
+	Analyze metav1.Duration `json:"analyze"`
+}
+
+// EffectiveSystem is the configuration read back from the running system.
+type EffectiveSystem struct {
+	// kafkaMode is where Kafka keeps its metadata.
+	// +optional
+	KafkaMode string `json:"kafkaMode,omitempty"`
+	// kafkaVersion is the version the brokers run.
+	// +optional
+	KafkaVersion string `json:"kafkaVersion,omitempty"`
+	// topics are the topic groups as Kafka has them.
+	// +optional
+	// +listType=map
+	// +listMapKey=group
+	Topics []EffectiveTopics `json:"topics,omitempty"`
+	// postgresInstances is the number of ready PostgreSQL servers.
+	// +optional
+	PostgresInstances int32 `json:"postgresInstances,omitempty"`
+	// modules are the modules' pods as they run.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Modules []EffectiveModule `json:"modules,omitempty"`
+}
+
+// EffectiveTopics is a topic group as Kafka has it.
+type EffectiveTopics struct {
+	// group of the topics.
+	Group string `json:"group"`
+	// topics in the group.
+	Topics int32 `json:"topics"`
+	// partitions of each topic.
+	Partitions int32 `json:"partitions"`
+	// source says who told: the topics' own metadata from a broker.
+	// +optional
+	Source string `json:"source,omitempty"`
+}
+
+// EffectiveModule is a module as it runs.
+type EffectiveModule struct {
+	// name of the module.
+	Name string `json:"name"`
+	// replicas that are ready.
+	Replicas int32 `json:"replicas"`
+	// imageID is the digest the container runtime resolved.
+	// +optional
+	ImageID string `json:"imageID,omitempty"`
+}
+
+// LoadOutcome says how a load ended.
+type LoadOutcome string
+
+const (
+	// LoadSucceeded ended as planned on every runner.
+	LoadSucceeded LoadOutcome = "Succeeded"
+	// LoadFailed did not; message says how.
+	LoadFailed LoadOutcome = "Failed"
+)
+
+// LoadStatus says what became of a load.
+type LoadStatus struct {
+	// name of the load.
+	Name string `json:"name"`
+	// testRun is the name of the k6 TestRun.
+	// +optional
+	TestRun string `json:"testRun,omitempty"`
+	// stage of the TestRun as k6-operator tells it.
+	// +optional
+	Stage string `json:"stage,omitempty"`
+	// createTime is when the TestRun was made.
+	// +optional
+	CreateTime *metav1.Time `json:"createTime,omitempty"`
+	// startTime is when the first runner sent its first request.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// finishTime is when the last runner ended.
+	// +optional
+	FinishTime *metav1.Time `json:"finishTime,omitempty"`
+	// stopTime is when the operator told the runners to end (until, suspend).
+	// +optional
+	StopTime *metav1.Time `json:"stopTime,omitempty"`
+	// outcome says how the load ended; absent while it is on.
+	// +optional
+	Outcome LoadOutcome `json:"outcome,omitempty"`
+	// message explains a failure.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Observation is the value of one metric in one run.
+type Observation struct {
+	// metric, for example cico/Check-In/p95.
+	Metric string `json:"metric"`
+	// value as a decimal number.
+	Value string `json:"value"`
+	// unit of the value.
+	// +optional
+	Unit string `json:"unit,omitempty"`
+	// samples is the number of transactions behind a statistic.
+	// +optional
+	Samples int64 `json:"samples,omitempty"`
+}
