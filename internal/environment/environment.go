@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package environment turns the system of a run into objects (intents) and
+// what the cluster says about them into a readiness with a reason. It is pure:
+// it knows no client and no clock. Its subpackages, one per component, do not
+// know each other.
+package environment
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Patience is how long an object may stay without any sign of life from its
+// operator before the operator is called silent. The operator may still wake
+// up: silence is a reason shown to people, not a failure.
+const Patience = 20 * time.Second
+
+// Request says for which run an environment is wanted.
+type Request struct {
+	Namespace  string
+	Experiment string
+	// Run is the name of the run the environment is built for.
+	Run    string
+	Reset  v1alpha1.ResetPolicy
+	System v1alpha1.System
+	// Owner is the experiment: the environment outlives the run.
+	Owner metav1.OwnerReference
+}
+
+// Intent is an object as it should be, ready for server-side apply.
+type Intent = *unstructured.Unstructured
+
+// Observed is what the cluster holds for one component.
+type Observed struct {
+	// Objects are the component's own objects as they are, by kind and name.
+	// An object that is not there is absent.
+	Objects map[Key]*unstructured.Unstructured
+	// Pods are the component's pods.
+	Pods []corev1.Pod
+	// Now is the time of the observation.
+	Now time.Time
+}
+
+// Key finds an object among the observed.
+type Key struct{ Kind, Name string }
+
+// Get returns the object or nil.
+func (o Observed) Get(kind, name string) *unstructured.Unstructured {
+	return o.Objects[Key{Kind: kind, Name: name}]
+}
+
+// Readiness says whether a component is as declared and, if not, why.
+type Readiness struct {
+	Ready bool
+	// Reason is one of the condition reasons of the API.
+	Reason string
+	// Message is one sentence, stable from pass to pass while nothing changes.
+	Message string
+}
+
+// Ready is the readiness of a component that is as declared.
+func Ready(message string) Readiness {
+	return Readiness{Ready: true, Reason: v1alpha1.ReasonReady, Message: message}
+}
+
+// NotReady is the readiness of a component that is not.
+func NotReady(reason, message string) Readiness {
+	return Readiness{Reason: reason, Message: message}
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package naming says what every object of an experiment is called and how it
+// is labelled. Names are functions of what they stand for, so that any pass of
+// the operator finds what an earlier one made. Nobody else formats names.
+package naming
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// maxRunName leaves room for what k6-operator appends to a TestRun's name
+// ("-service-12") after ours ("-<load>"), within a label's 63 characters.
+const maxRunName = 36
+
+// maxTestRunName leaves room for "-initializer", and for the random suffix of
+// the Jobs' pods.
+const maxTestRunName = 46
+
+// Run is the name of the PerfRun for one place in the plan.
+func Run(experiment string, block int32, arm, scenario string, attempt int32) string {
+	name := fmt.Sprintf("%s-%d-%s-%s", experiment, block, arm, scenario)
+	if attempt > 1 {
+		name += fmt.Sprintf("-try%d", attempt)
+	}
+	// A plain join can collide (a-b + c, a + b-c), so a hash tells them apart.
+	return shorten(name, maxRunName, Hash(experiment, block, arm, scenario, attempt)[:6])
+}
+
+// TestRun is the name of the k6 TestRun for one load of a run.
+func TestRun(run, load string) string {
+	return shorten(run+"-"+load, maxTestRunName, Hash(run, load)[:4])
+}
+
+// RunnerService is the name k6-operator gives the Service of runner n, from 1.
+func RunnerService(testRun string, n int32) string { return fmt.Sprintf("%s-service-%d", testRun, n) }
+
+// RunnerJob is the name k6-operator gives the Job of runner n, from 1.
+func RunnerJob(testRun string, n int32) string { return fmt.Sprintf("%s-%d", testRun, n) }
+
+// RawResults is the name of the ConfigMap with a run's merged histograms.
+func RawResults(run string) string { return run + "-raw" }
+
+// Kafka is the name of the experiment's Kafka.
+func Kafka(experiment string) string { return experiment }
+
+// BrokerPool is the name of the pool of brokers. Pools are unique in a
+// namespace, not in a Kafka, so it carries the experiment's name.
+func BrokerPool(experiment string) string { return experiment + "-broker" }
+
+// ControllerPool is the name of the pool of dedicated controllers.
+func ControllerPool(experiment string) string { return experiment + "-controller" }
+
+// KafkaTopic is the name of the KafkaTopic for a topic, which may have
+// characters that object names may not have.
+func KafkaTopic(experiment, topic string) string {
+	readable := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		default:
+			return '-'
+		}
+	}, topic)
+	return shorten(strings.Trim(readable, "-"), 200, Hash(experiment, topic)[:8])
+}
+
+// Postgres is the name of the experiment's PostgreSQL cluster.
+func Postgres(experiment string) string { return experiment + "-pg" }
+
+// Module is the name of a module's Deployment and Service.
+func Module(experiment, module string) string { return experiment + "-" + module }
+
+// Labels are the labels of everything that belongs to an experiment.
+func Labels(experiment string) map[string]string {
+	return map[string]string{
+		"app.kubernetes.io/managed-by": "perflab",
+		v1alpha1.LabelExperiment:       experiment,
+	}
+}
+
+// ComponentLabels are the labels of one component's objects.
+func ComponentLabels(experiment, component string) map[string]string {
+	labels := Labels(experiment)
+	labels[v1alpha1.LabelComponent] = component
+	return labels
+}
+
+// RunLabels are the labels of everything that belongs to a run.
+func RunLabels(run *v1alpha1.PerfRun) map[string]string {
+	labels := Labels(run.Spec.Experiment)
+	labels[v1alpha1.LabelRun] = run.Name
+	labels[v1alpha1.LabelArm] = run.Spec.Arm
+	labels[v1alpha1.LabelScenario] = run.Spec.Scenario.Name
+	return labels
+}
+
+// Owner makes an owner reference to an object of ours.
+func Owner(kind string, object metav1.Object) metav1.OwnerReference {
+	controller := true
+	return metav1.OwnerReference{
+		APIVersion:         v1alpha1.GroupVersion.String(),
+		Kind:               kind,
+		Name:               object.GetName(),
+		UID:                object.GetUID(),
+		Controller:         &controller,
+		BlockOwnerDeletion: &controller,
+	}
+}
+
+// Hash is a stable digest of values in hexadecimal. Values are compared as
+// JSON, so map order does not matter.
+func Hash(values ...any) string {
+	encoded, err := json.Marshal(values)
+	if err != nil {
+		// Only plain API values come here; they always marshal.
+		panic(fmt.Sprintf("hashing %T values: %v", values, err))
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:])
+}
+
+func shorten(name string, limit int, hash string) string {
+	keep := limit - len(hash) - 1
+	if len(name) > keep {
+		name = strings.TrimRight(name[:keep], "-.")
+	}
+	return name + "-" + hash
+}
