@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package payload_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/payload"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
+
+// sample is one transaction as a test makes it.
+type sample struct {
+	transaction, outcome string
+	at                   time.Time
+	took                 time.Duration
+}
+
+// samples draws n log-normal durations over a stretch of time.
+func samples(rng *rand.Rand, n int, over time.Duration) []sample {
+	out := make([]sample, n)
+	for i := range out {
+		s := sample{transaction: "Check-In", outcome: "ok", at: start.Add(time.Duration(rng.Int64N(int64(over))))}
+		if rng.IntN(2) == 0 {
+			s.transaction = "Check-Out"
+		}
+		if rng.IntN(50) == 0 {
+			s.outcome = "error"
+		}
+		s.took = time.Duration(math.Exp(rng.NormFloat64()*0.8-1.5) * float64(time.Second))
+		out[i] = s
+	}
+	return out
+}
+
+func recorded(runner string, all []sample) *payload.Payload {
+	p := payload.New("cico", "run-1", runner, start)
+	for _, s := range all {
+		p.Record(s.transaction, s.outcome, s.at, s.took)
+		p.Count("iterations", s.at, 1)
+		if s.at.After(p.End) {
+			p.End = s.at.Truncate(time.Millisecond)
+		}
+	}
+	p.Final = true
+	return p
+}
+
+func summary(t *testing.T, p *payload.Payload, transaction, outcome string) payload.Summary {
+	t.Helper()
+	s, ok := p.Summary(transaction, outcome)
+	if !ok {
+		t.Fatalf("no samples of %s/%s", transaction, outcome)
+	}
+	return s
+}
+
+func TestMergeEqualsOneOverAllSamples(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		all := samples(rng, 200+rng.IntN(3000), time.Duration(1+rng.IntN(4000))*time.Second)
+		var parts [3][]sample
+		for _, s := range all {
+			k := rng.IntN(len(parts))
+			parts[k] = append(parts[k], s)
+		}
+		// One runner may have seen only the beginning: its buckets are narrower.
+		slices.SortFunc(parts[2], func(a, b sample) int { return a.at.Compare(b.at) })
+		merged, err := payload.Merge(recorded("a", parts[0]), recorded("b", parts[1]), recorded("c", parts[2]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := recorded("all", all)
+		for _, transaction := range []string{"Check-In", "Check-Out"} {
+			for _, outcome := range []string{"ok", "error", ""} {
+				got, okGot := merged.Summary(transaction, outcome)
+				want, okWant := whole.Summary(transaction, outcome)
+				if got != want || okGot != okWant {
+					t.Errorf("seed %d: merged %s/%s = %+v, over all samples %+v", seed, transaction, outcome, got, want)
+				}
+				exact(t, all, transaction, outcome, got)
+			}
+		}
+		if merged.Total("iterations") != float64(len(all)) {
+			t.Errorf("seed %d: iterations = %v, want %d", seed, merged.Total("iterations"), len(all))
+		}
+		if merged.BucketSeconds != whole.BucketSeconds || !merged.Start.Equal(whole.Start) || !merged.End.Equal(whole.End) {
+			t.Errorf("seed %d: merged spans %v..%v by %d s, want %v..%v by %d s", seed,
+				merged.Start, merged.End, merged.BucketSeconds, whole.Start, whole.End, whole.BucketSeconds)
+		}
+	}
+}
+
+// exact compares a summary with the samples themselves.
+func exact(t *testing.T, all []sample, transaction, outcome string, got payload.Summary) {
+	t.Helper()
+	var took []time.Duration
+	var sum time.Duration
+	for _, s := range all {
+		if s.transaction == transaction && (outcome == "" || s.outcome == outcome) {
+			took = append(took, s.took)
+			sum += s.took
+		}
+	}
+	if len(took) == 0 {
+		return
+	}
+	slices.Sort(took)
+	if got.Count != int64(len(took)) || got.Min != took[0] || got.Max != took[len(took)-1] || got.Mean != sum/time.Duration(len(took)) {
+		t.Errorf("%s/%s = %+v, want count %d, min %v, max %v, mean %v", transaction, outcome, got,
+			len(took), took[0], took[len(took)-1], sum/time.Duration(len(took)))
+	}
+	for q, p := range map[float64]time.Duration{0.50: got.P50, 0.75: got.P75, 0.95: got.P95, 0.99: got.P99} {
+		want := took[int(math.Ceil(q*float64(len(took))))-1]
+		tolerance := max(want/1000, time.Microsecond)
+		if d := (p - want).Abs(); d > tolerance {
+			t.Errorf("%s/%s p%v = %v, want %v: off by %v, allowed %v", transaction, outcome, 100*q, p, want, d, tolerance)
+		}
+	}
+}
+
+func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
+	a := payload.New("cico", "run-1", "a", start)
+	for name, other := range map[string]*payload.Payload{
+		"load":   payload.New("import", "run-1", "b", start),
+		"run":    payload.New("cico", "run-2", "b", start),
+		"runner": payload.New("cico", "run-1", "a", start),
+	} {
+		if _, err := payload.Merge(a, other); !errors.Is(err, payload.ErrMismatch) {
+			t.Errorf("other %s: error = %v, want ErrMismatch", name, err)
+		}
+	}
+	if _, err := payload.Merge(); !errors.Is(err, payload.ErrNone) {
+		t.Errorf("no payloads: error = %v, want ErrNone", err)
+	}
+}
+
+func TestMergeIsFinalOnlyIfAllAre(t *testing.T) {
+	a, b := payload.New("l", "r", "a", start), payload.New("l", "r", "b", start)
+	a.Final = true
+	if m, err := payload.Merge(a, b); err != nil || m.Final || m.Runner != "a,b" {
+		t.Errorf("Merge = %+v, %v; want a checkpoint of runners a,b", m, err)
+	}
+}
+
+func TestBucketsWidenAsTimePasses(t *testing.T) {
+	p := payload.New("cico", "run-1", "a", start)
+	const seconds = 24 * 3600
+	for i := range seconds {
+		p.Record("Check-In", "ok", start.Add(time.Duration(i)*time.Second), time.Duration(i)*time.Microsecond)
+		p.Count("iterations", start.Add(time.Duration(i)*time.Second), 1)
+	}
+	if p.BucketSeconds != 256 {
+		t.Errorf("bucket width after 24 h = %d s, want 256", p.BucketSeconds)
+	}
+	for _, n := range []int{len(p.Series[0].Buckets), len(p.Counters[0].Buckets)} {
+		if n > payload.MaxBuckets {
+			t.Errorf("%d buckets, allowed %d", n, payload.MaxBuckets)
+		}
+	}
+	if s := summary(t, p, "Check-In", "ok"); s.Count != seconds || s.Max != (seconds-1)*time.Microsecond {
+		t.Errorf("after widening: %+v", s)
+	}
+	if p.Total("iterations") != seconds {
+		t.Errorf("iterations = %v, want %d", p.Total("iterations"), seconds)
+	}
+}
+
+func TestSeriesAreBounded(t *testing.T) {
+	p := payload.New("cico", "run-1", "a", start)
+	for i := range 10 * payload.MaxSeries {
+		p.Record(fmt.Sprint("t", i), "ok", start, time.Second)
+		p.Count(fmt.Sprint("c", i), start, 1)
+	}
+	if len(p.Series) != payload.MaxSeries+1 || len(p.Counters) != payload.MaxSeries+1 {
+		t.Errorf("%d series, %d counters, want %d of each", len(p.Series), len(p.Counters), payload.MaxSeries+1)
+	}
+	if s := summary(t, p, payload.Other, "ok"); s.Count != 9*payload.MaxSeries {
+		t.Errorf("other samples = %d, want %d", s.Count, 9*payload.MaxSeries)
+	}
+}
+
+func TestBetween(t *testing.T) {
+	p := payload.New("cico", "run-1", "a", start) // …05.678
+	for i := range 100 {
+		p.Record("Check-In", "ok", start.Add(time.Duration(i)*time.Second), time.Duration(i+1)*time.Millisecond)
+		p.Count("iterations", start.Add(time.Duration(i)*time.Second), 1)
+	}
+	p.End = start.Add(99 * time.Second)
+	tests := []struct {
+		name       string
+		from, to   time.Duration // after start
+		count      int64
+		begin, end time.Duration
+	}{
+		{"everything", 0, 99 * time.Second, 100, 0, 99 * time.Second},
+		{"more than everything", -time.Hour, time.Hour, 100, 0, 99 * time.Second},
+		{"whole buckets only", 10 * time.Second, 20 * time.Second, 9, 10*time.Second + 322*time.Millisecond, 19*time.Second + 322*time.Millisecond},
+		{"on the grid", 322 * time.Millisecond, 2322 * time.Millisecond, 2, 322 * time.Millisecond, 2322 * time.Millisecond},
+		{"within a bucket", 10400 * time.Millisecond, 10900 * time.Millisecond, 0, 11322 * time.Millisecond, 11322 * time.Millisecond},
+		{"backwards", 20 * time.Second, 10 * time.Second, 0, 20322 * time.Millisecond, 20322 * time.Millisecond},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cut := p.Between(start.Add(tt.from), start.Add(tt.to))
+			s, _ := cut.Summary("Check-In", "ok")
+			if s.Count != tt.count || cut.Total("iterations") != float64(tt.count) {
+				t.Errorf("%d samples, %v iterations, want %d", s.Count, cut.Total("iterations"), tt.count)
+			}
+			if cut.Start.Sub(start) != tt.begin || cut.End.Sub(start) != tt.end {
+				t.Errorf("window %v..%v, want %v..%v", cut.Start.Sub(start), cut.End.Sub(start), tt.begin, tt.end)
+			}
+		})
+	}
+	if s := summary(t, p, "Check-In", "ok"); s.Count != 100 {
+		t.Errorf("cutting changed the original: %d samples", s.Count)
+	}
+}
+
+func TestTransactions(t *testing.T) {
+	p := recorded("a", samples(rand.New(rand.NewPCG(1, 1)), 100, time.Minute))
+	if got := p.Transactions(); !slices.Equal(got, []string{"Check-In", "Check-Out"}) {
+		t.Errorf("Transactions = %q", got)
+	}
+	if _, ok := p.Summary("Renew", ""); ok {
+		t.Error("a transaction that never was has a summary")
+	}
+}
+
+func TestFitKeepsTheSamples(t *testing.T) {
+	p := recorded("a", samples(rand.New(rand.NewPCG(3, 1)), 20000, 500*time.Second))
+	const limit = 30 << 10
+	fitted, err := p.Fit(limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := payload.Marshal(fitted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(body) > limit || fitted.BucketSeconds <= p.BucketSeconds {
+		t.Errorf("fitted to %d bytes with buckets of %d s", len(body), fitted.BucketSeconds)
+	}
+	if got, want := summary(t, fitted, "Check-In", ""), summary(t, p, "Check-In", ""); got != want {
+		t.Errorf("fitting changed %+v to %+v", want, got)
+	}
+	if _, err := p.Fit(100); err == nil {
+		t.Error("fitted 20,000 samples into 100 bytes")
+	}
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package payload
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxFrame is the largest body that Read collects, in bytes.
+const maxFrame = 16 << 20
+
+// Read finds the payload in a log among lines of others: the last valid final
+// one, else the last valid checkpoint. A damaged payload is passed over if the
+// log holds a valid one. Read fails with ErrNone if the log has none at all,
+// with ErrCorrupt if all are damaged, and with the error of r.
+func Read(r io.Reader) (*Payload, error) {
+	var found search
+	lines := bufio.NewReaderSize(r, 2*maxLine)
+	for {
+		line, err := nextLine(lines)
+		if len(line) > 0 {
+			found.line(line)
+		}
+		if errors.Is(err, io.EOF) {
+			return found.result()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading log: %w", err)
+		}
+	}
+}
+
+// nextLine returns a line without its end; nothing of one that is too long to
+// be ours. The line is valid until the next call.
+func nextLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return bytes.TrimRight(line, "\r\n"), err
+	}
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = r.ReadSlice('\n')
+	}
+	return nil, err
+}
+
+// search is what a pass over a log has found so far.
+type search struct {
+	open *frameReader // begun, not yet ended
+	best *Payload
+	bad  error // why the last damaged payload was passed over
+}
+
+func (s *search) line(line []byte) {
+	at := bytes.Index(line, []byte(marker))
+	if at < 0 {
+		return
+	}
+	verb, rest, _ := bytes.Cut(line[at+len(marker):], []byte(" "))
+	switch string(verb) {
+	case "begin":
+		s.unfinished()
+		open, err := begin(rest)
+		if err != nil {
+			s.bad = err
+			return
+		}
+		s.open = open
+	case "part":
+		if s.open != nil {
+			s.open.part(rest)
+		}
+	case "end":
+		s.end(rest)
+	}
+}
+
+func (s *search) end(rest []byte) {
+	if s.open == nil || string(rest) != "id="+s.open.id {
+		return
+	}
+	p, err := s.open.payload()
+	s.open = nil
+	if err != nil {
+		s.bad = err
+		return
+	}
+	if s.best == nil || p.Final || !s.best.Final {
+		s.best = p
+	}
+}
+
+func (s *search) unfinished() {
+	if s.open != nil {
+		s.bad = fmt.Errorf("%w: payload %s has no end", ErrCorrupt, s.open.id)
+		s.open = nil
+	}
+}
+
+func (s *search) result() (*Payload, error) {
+	s.unfinished()
+	if s.best != nil {
+		return s.best, nil
+	}
+	if s.bad != nil {
+		return nil, fmt.Errorf("reading log: %w", s.bad)
+	}
+	return nil, fmt.Errorf("reading log: %w", ErrNone)
+}
+
+// frameReader collects the parts of one payload.
+type frameReader struct {
+	id     string
+	parts  int
+	length int
+	sum    string
+	body   []byte
+	next   int // the part that is due
+}
+
+func begin(line []byte) (*frameReader, error) {
+	f := &frameReader{next: 1}
+	var version int
+	if _, err := fmt.Sscanf(string(line), "id=%s version=%d parts=%d bytes=%d sha256=%s",
+		&f.id, &version, &f.parts, &f.length, &f.sum); err != nil {
+		return nil, fmt.Errorf("%w: malformed begin line: %v", ErrCorrupt, err)
+	}
+	if version != Version {
+		return nil, fmt.Errorf("%w: version %d, this reader knows version %d", ErrCorrupt, version, Version)
+	}
+	if f.length < 0 || f.length > maxFrame {
+		return nil, fmt.Errorf("%w: payload %s says it has %d bytes", ErrCorrupt, f.id, f.length)
+	}
+	return f, nil
+}
+
+// part takes a line; one that is not the due one shows in the checksum.
+func (f *frameReader) part(line []byte) {
+	prefix := fmt.Sprintf("id=%s %d/%d ", f.id, f.next, f.parts)
+	text, ok := bytes.CutPrefix(line, []byte(prefix))
+	if !ok || len(f.body)+base64.StdEncoding.DecodedLen(len(text)) > f.length+2 {
+		return
+	}
+	data, err := base64.StdEncoding.AppendDecode(f.body, text)
+	if err != nil {
+		return
+	}
+	f.body = data
+	f.next++
+}
+
+func (f *frameReader) payload() (*Payload, error) {
+	if len(f.body) != f.length || f.next != f.parts+1 {
+		return nil, fmt.Errorf("%w: payload %s has %d of %d bytes", ErrCorrupt, f.id, len(f.body), f.length)
+	}
+	if sum := sha256.Sum256(f.body); hex.EncodeToString(sum[:]) != f.sum {
+		return nil, fmt.Errorf("%w: payload %s does not match its checksum", ErrCorrupt, f.id)
+	}
+	return Unmarshal(f.body)
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package payload_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"perflab.dev/perflab/payload"
+)
+
+func some(seed uint64, n int) *payload.Payload {
+	return recorded("a", samples(rand.New(rand.NewPCG(seed, 2)), n, 10*time.Minute))
+}
+
+func written(t testing.TB, p *payload.Payload) string {
+	t.Helper()
+	var log bytes.Buffer
+	if err := payload.Write(&log, p); err != nil {
+		t.Fatal(err)
+	}
+	return log.String()
+}
+
+// equal compares what can be asked of two payloads.
+func equal(t *testing.T, got, want *payload.Payload) {
+	t.Helper()
+	if got == nil {
+		t.Fatal("no payload")
+	}
+	a, errA := payload.Marshal(got)
+	b, errB := payload.Marshal(want)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("got %s final=%v, want %s final=%v (or different buckets)", got.Run, got.Final, want.Run, want.Final)
+	}
+	for _, transaction := range want.Transactions() {
+		if g, w := summary(t, got, transaction, ""), summary(t, want, transaction, ""); g != w {
+			t.Errorf("%s = %+v, want %+v", transaction, g, w)
+		}
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, want := range []*payload.Payload{some(1, 5000), payload.New("l", "r", "a", start)} {
+		got, err := payload.Read(strings.NewReader(written(t, want)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, got, want)
+		body, err := payload.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := payload.Unmarshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, stored, want)
+		if !reflect.DeepEqual(got.Counters, stored.Counters) {
+			t.Error("counters differ")
+		}
+	}
+}
+
+func TestExtremeDurationsTravel(t *testing.T) {
+	want := payload.New("l", "r", "a", start)
+	for _, d := range []time.Duration{-time.Second, 0, 1, time.Microsecond, 2047 * time.Microsecond, 2048 * time.Microsecond, time.Hour, 7 * 24 * time.Hour, 9 * 24 * time.Hour} {
+		want.Record("Import", "ok", start, d)
+	}
+	got, err := payload.Read(strings.NewReader(written(t, want)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, got, want)
+	if s := summary(t, got, "Import", "ok"); s.Count != 9 || s.Min != 0 || s.Max != 9*24*time.Hour {
+		t.Errorf("summary = %+v", s)
+	}
+}
+
+func TestLinesAreShortAndWrittenWhole(t *testing.T) {
+	var w lineWriter
+	if err := payload.Write(&w, some(1, 20000)); err != nil {
+		t.Fatal(err)
+	}
+	if len(w) < 10 {
+		t.Fatalf("only %d lines", len(w))
+	}
+	for _, line := range w {
+		if len(line) > 4096 || strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, "\n") {
+			t.Errorf("a write of %d bytes: %.60q…", len(line), line)
+		}
+	}
+}
+
+type lineWriter []string
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	*w = append(*w, string(p))
+	return len(p), nil
+}
+
+func TestWriteReportsErrors(t *testing.T) {
+	_, w := io.Pipe()
+	_ = w.CloseWithError(io.ErrClosedPipe)
+	if err := payload.Write(w, some(1, 10)); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestReadAmongForeignLines(t *testing.T) {
+	want := some(1, 20000)
+	var log strings.Builder
+	log.WriteString("     execution: local\n\n" + strings.Repeat("long ", 100000) + "\n")
+	for i, line := range strings.SplitAfter(written(t, want), "\n") {
+		log.WriteString("time=\"2026\" level=warning msg=\"perflab-payload is not here\"\n")
+		if line != "" && i%2 == 0 {
+			log.WriteString("2026-11-20T21:50:40.123456789Z stdout F ")
+		}
+		log.WriteString(strings.Replace(line, "\n", "\r\n", 1))
+	}
+	log.WriteString("perflab-payload\nperflab-payload nonsense\nrunning (1m), 0/8 VUs")
+	got, err := payload.Read(iotest.HalfReader(strings.NewReader(log.String())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, got, want)
+}
+
+func TestReadChooses(t *testing.T) {
+	early, late, final := some(1, 3000), some(2, 6000), some(3, 9000)
+	early.Final, late.Final, final.Final = false, false, true
+	e, l, f := written(t, early), written(t, late), written(t, final)
+	cut := func(s string) string { return s[:2*len(s)/3] + "\n" }
+	tests := []struct {
+		name string
+		log  string
+		want *payload.Payload
+		err  error
+	}{
+		{"the last checkpoint", e + l, late, nil},
+		{"a final one after checkpoints", e + l + f, final, nil},
+		{"a final one before a checkpoint", e + f + l, final, nil},
+		{"the checkpoint before a truncated final one", e + l + cut(f), late, nil},
+		{"the checkpoint before a damaged final one", e + l + damaged(f), late, nil},
+		{"a whole one after a truncated one", cut(e) + l, late, nil},
+		{"a whole one whose twin is damaged", f + damaged(f), final, nil},
+		{"only a truncated one", cut(f), nil, payload.ErrCorrupt},
+		{"only a damaged one", damaged(f), nil, payload.ErrCorrupt},
+		{"only a begin line", strings.SplitAfter(f, "\n")[0], nil, payload.ErrCorrupt},
+		{"a beginning that rotation took away", f[strings.Index(f, "\n")+1:], nil, payload.ErrNone},
+		{"parts in the wrong order", swapped(f), nil, payload.ErrCorrupt},
+		{"a version to come", strings.ReplaceAll(f, "version=1", "version=2"), nil, payload.ErrCorrupt},
+		{"nothing", "", nil, payload.ErrNone},
+		{"only foreign lines", "hello\nworld\n", nil, payload.ErrNone},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := payload.Read(strings.NewReader(tt.log))
+			if !errors.Is(err, tt.err) {
+				t.Fatalf("error = %v, want %v", err, tt.err)
+			}
+			if tt.want != nil {
+				equal(t, got, tt.want)
+			}
+		})
+	}
+}
+
+// damaged changes one base64 digit in the middle of the log.
+func damaged(log string) string {
+	b := []byte(log)
+	for i := len(b) / 2; ; i++ {
+		if b[i] >= 'a' && b[i] < 'z' && b[i-1] != '\n' {
+			b[i]++
+			return string(b)
+		}
+	}
+}
+
+// swapped exchanges the second and the third line.
+func swapped(log string) string {
+	lines := strings.SplitAfter(log, "\n")
+	lines[1], lines[2] = lines[2], lines[1]
+	return strings.Join(lines, "")
+}
+
+func TestReadReportsTheReadersError(t *testing.T) {
+	if _, err := payload.Read(iotest.ErrReader(io.ErrUnexpectedEOF)); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestUnmarshalRefuses(t *testing.T) {
+	body, err := payload.Marshal(some(1, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := map[string][]byte{
+		"nothing":      nil,
+		"not gzip":     []byte("hello"),
+		"half":         body[:len(body)/2],
+		"not JSON":     zipped(t, "hello"),
+		"no version":   zipped(t, `{}`),
+		"odd width":    zipped(t, `{"version":1,"bucketSeconds":3}`),
+		"wrong count":  zipped(t, `{"version":1,"bucketSeconds":1,"series":[{"buckets":[[0,2,1,1,1,1,1]]}]}`),
+		"cell too far": zipped(t, `{"version":1,"bucketSeconds":1,"series":[{"buckets":[[0,1,1,1,1,99999999,1]]}]}`),
+		"overflow":     zipped(t, `{"version":1,"bucketSeconds":1,"series":[{"buckets":[[0,1,1,1,1,9223372036854775807,9223372036854775807]]}]}`),
+		"out of order": zipped(t, `{"version":1,"bucketSeconds":1,"counters":[{"name":"c","buckets":[[2,1],[1,1]]}]}`),
+		"too long":     zipped(t, `{"version":1,"bucketSeconds":1,"counters":[{"name":"c","buckets":[[1,1],[9999,1]]}]}`),
+		"a bomb":       zipped(t, `{"load":"`+strings.Repeat("x", 65<<20)+`"}`),
+	}
+	for name, body := range bodies {
+		if _, err := payload.Unmarshal(body); !errors.Is(err, payload.ErrCorrupt) {
+			t.Errorf("%s: error = %v, want ErrCorrupt", name, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	whole := written(f, some(1, 50))
+	f.Add([]byte(whole))
+	f.Add([]byte(whole + damaged(whole)))
+	f.Add([]byte(whole[:len(whole)/2]))
+	f.Add([]byte("perflab-payload begin id= version=1 parts=-1 bytes=-1 sha256=\nperflab-payload end id=\n"))
+	f.Fuzz(func(t *testing.T, log []byte) {
+		p, err := payload.Read(bytes.NewReader(log))
+		if err != nil {
+			if !errors.Is(err, payload.ErrNone) && !errors.Is(err, payload.ErrCorrupt) {
+				t.Fatalf("error = %v", err)
+			}
+			return
+		}
+		if _, err := payload.Marshal(p); err != nil {
+			t.Fatalf("read what cannot be written: %v", err)
+		}
+		for _, transaction := range p.Transactions() {
+			if s, ok := p.Summary(transaction, ""); !ok || s.Max < s.P95 || s.P95 < s.P50 || s.P50 < s.Min {
+				t.Fatalf("summary %+v", s)
+			}
+		}
+	})
+}
+
+// FuzzUnmarshal reaches past the checksum, which FuzzRead hardly ever does.
+func FuzzUnmarshal(f *testing.F) {
+	f.Add(`{"version":1,"bucketSeconds":1,"series":[{"transaction":"t","outcome":"ok","buckets":[[0,2,3000,1000,2000,1,1,1,1]]}]}`)
+	f.Add(`{"version":1,"bucketSeconds":2,"counters":[{"name":"c","buckets":[[-5,1.5],[7,1e300]]}]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := payload.Unmarshal(zipped(t, text))
+		if err != nil {
+			return
+		}
+		body, err := payload.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := payload.Unmarshal(body)
+		if err != nil {
+			t.Fatalf("does not read its own writing: %v", err)
+		}
+		equal(t, again, p)
+		if cut := p.Between(p.Start, p.End); cut.End.Before(cut.Start) {
+			t.Fatalf("window ends before it starts: %v..%v", cut.Start, cut.End)
+		}
+	})
+}
