@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kube writes objects to the cluster and takes them away. With the
+// status writer in controllers it is the only place that does.
+package kube
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/internal/naming"
+)
+
+// FieldOwner is the operator's name in server-side apply.
+const FieldOwner = client.FieldOwner("perflab")
+
+// annotationIntent holds the digest of the intent an object was last applied
+// from, so that a pass in which nothing changed writes nothing.
+const annotationIntent = "perflab.dev/intent"
+
+// Cluster reads through the manager's cache and writes to the API server.
+type Cluster struct{ Client client.Client }
+
+// Apply makes the object as the intent says, by server-side apply. It does
+// nothing when the object was already applied from the same intent. The
+// intent is not edited.
+func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) error {
+	wanted := intent.DeepCopy()
+	annotations := wanted.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[annotationIntent] = naming.Hash(intent.Object)[:16]
+	wanted.SetAnnotations(annotations)
+
+	current, err := c.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
+	if err != nil {
+		return err
+	}
+	if current != nil && current.GetAnnotations()[annotationIntent] == annotations[annotationIntent] {
+		return nil
+	}
+	err = c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), FieldOwner, client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("applying %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
+	}
+	return nil
+}
+
+// Get reads an object; nil when it is not there.
+func (c Cluster) Get(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	err := c.Client.Get(ctx, key, object)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s %q: %w", kind.Kind, key.Name, err)
+	}
+	return object, nil
+}
+
+// List reads the objects of a kind with these labels, sorted by name. A kind
+// the cluster does not serve has no objects.
+func (c Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string) ([]unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	err := c.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels(labels))
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %w", kind.Kind, err)
+	}
+	slices.SortFunc(list.Items, func(a, b unstructured.Unstructured) int {
+		switch {
+		case a.GetName() < b.GetName():
+			return -1
+		case a.GetName() > b.GetName():
+			return 1
+		default:
+			return 0
+		}
+	})
+	return list.Items, nil
+}
+
+// Delete takes away exactly this object, not one of the same name made since.
+// Dependents go with it in the background. An object that is gone or going is
+// no error.
+func (c Cluster) Delete(ctx context.Context, object client.Object) error {
+	if object.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	uid := object.GetUID()
+	err := c.Client.Delete(ctx, object,
+		client.Preconditions{UID: &uid},
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return fmt.Errorf("deleting %s %q: %w", object.GetObjectKind().GroupVersionKind().Kind, object.GetName(), err)
+}
+
+// Serves reports whether the cluster serves a kind, and in which version it
+// prefers to.
+func (c Cluster) Serves(kind schema.GroupKind) (version string, served bool, err error) {
+	mapping, err := c.Client.RESTMapper().RESTMapping(kind)
+	if meta.IsNoMatchError(err) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("looking up kind %q: %w", kind.Kind, err)
+	}
+	return mapping.GroupVersionKind.Version, true, nil
+}

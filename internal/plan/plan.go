@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package plan turns an experiment's declaration into the ordered list of its
+// runs. It is pure: the same declaration and seed give the same plan, and more
+// blocks only append to it.
+package plan
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// Plan is every run of an experiment in the order in which they are done.
+type Plan struct {
+	// Seed the order was drawn with.
+	Seed int64
+	// Hash identifies what the runs are compared under. More blocks, suspend
+	// and cleanup don't change it.
+	Hash string
+	Runs []Run
+}
+
+// Run is one place in the plan.
+type Run struct {
+	Arm      string
+	Scenario string
+	// Block the run belongs to, from 1.
+	Block int32
+	// Position in the plan, from 1.
+	Position int32
+}
+
+// From plans an experiment: blocks that each hold every arm under every
+// scenario once, shuffled within the block unless the order is fixed. This is
+// the randomised complete block design (randomised multiple interleaved
+// trials: Abedi and Brecht, ICPE 2017).
+func From(spec *v1alpha1.PerfExperimentSpec, seed int64) Plan {
+	planned := Plan{Seed: seed, Hash: hash(spec, seed)}
+	for block := int32(1); block <= spec.Design.Blocks; block++ {
+		for _, run := range ordered(spec, seed, block) {
+			run.Position = int32(len(planned.Runs)) + 1
+			planned.Runs = append(planned.Runs, run)
+		}
+	}
+	return planned
+}
+
+// Seed is the experiment's own seed or, where it has none, one that follows
+// from its uid.
+func Seed(experiment *v1alpha1.PerfExperiment) int64 {
+	if seed := experiment.Spec.Design.Seed; seed != nil {
+		return *seed
+	}
+	digest := naming.Hash(experiment.UID)
+	// 31 bits: short enough to be read out and typed in again.
+	return int64(binary.BigEndian.Uint32([]byte(digest)[:4]) & 0x7fffffff)
+}
+
+func ordered(spec *v1alpha1.PerfExperimentSpec, seed int64, block int32) []Run {
+	runs := make([]Run, 0, len(spec.Arms)*len(spec.Scenarios))
+	for _, arm := range spec.Arms {
+		for _, scenario := range spec.Scenarios {
+			runs = append(runs, Run{Arm: arm.Name, Scenario: scenario.Name, Block: block})
+		}
+	}
+	if spec.Design.Order == v1alpha1.OrderFixed {
+		return runs
+	}
+	// A generator of its own per block, so that the order of a block does not
+	// depend on how many blocks there are.
+	random := rand.New(rand.NewPCG(uint64(seed), uint64(block)))
+	random.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
+	return runs
+}
+
+func hash(spec *v1alpha1.PerfExperimentSpec, seed int64) string {
+	return naming.Hash(spec.System, spec.Arms, spec.Scenarios, spec.Design.Order, seed,
+		spec.Measurement, spec.Reset, spec.Validity, spec.Deadlines)[:16]
+}
