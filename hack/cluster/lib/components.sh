@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The programs of the local cluster: where each comes from and how it is built.
+#
+# Each has a directory hack/cluster/NAME holding a Go module of its own, whose
+# go.mod pins the version and whose go.sum pins every byte. A build is kept in
+# $CACHE/bin/NAME-VERSION-HASH/, HASH covering all that goes into it.
+
+COMPONENTS=(kube etcd coredns metrics-server cloudnative-pg storage pause)
+
+# kube is one binary called by these names.
+KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl)
+
+# component_module NAME: the module whose version names the build; empty for our own programs.
+component_module() {
+  case $1 in
+    kube) echo k8s.io/kubernetes ;;
+    etcd) echo go.etcd.io/etcd/server/v3 ;;
+    coredns) echo github.com/coredns/coredns ;;
+    metrics-server) echo sigs.k8s.io/metrics-server ;;
+    cloudnative-pg) echo github.com/cloudnative-pg/cloudnative-pg ;;
+    storage | pause) ;;
+    *) die "unknown component \"$1\": choose from ${COMPONENTS[*]}" ;;
+  esac
+}
+
+# component_package NAME: the package to build, in the words of go build.
+component_package() {
+  case $1 in
+    etcd) echo go.etcd.io/etcd/server/v3 ;;
+    metrics-server) echo sigs.k8s.io/metrics-server/cmd/metrics-server ;;
+    cloudnative-pg) echo github.com/cloudnative-pg/cloudnative-pg/cmd/manager ;;
+    *) echo . ;;
+  esac
+}
+
+# component_version NAME: the version pinned in go.mod, or "dev".
+component_version() {
+  local module
+  module=$(component_module "$1")
+  [[ -n $module ]] || { echo dev; return; }
+  awk -v module="$module" '
+    $1 == module { print $2; exit }
+    $1 == "require" && $2 == module { print $3; exit }' "$ROOT/hack/cluster/$1/go.mod"
+}
+
+component_ldflags() {
+  local version
+  version=$(component_version "$1")
+  case $1 in
+    kube)
+      local prefix=k8s.io/component-base/version minor=${version#v1.}
+      echo "-s -w -X $prefix.gitVersion=$version -X $prefix.gitMajor=1 -X $prefix.gitMinor=${minor%%.*} -X $prefix.gitTreeState=clean"
+      ;;
+    metrics-server) echo "-s -w -X sigs.k8s.io/metrics-server/pkg/version.gitVersion=$version" ;;
+    cloudnative-pg) echo "-s -w -X github.com/cloudnative-pg/cloudnative-pg/pkg/versions.buildVersion=${version#v}" ;;
+    *) echo "-s -w" ;;
+  esac
+}
+
+# component_hash NAME: changes when, and only when, the build's result may.
+component_hash() {
+  local dir=$ROOT/hack/cluster/$1
+  {
+    (cd "$dir" && go env GOVERSION GOOS GOARCH)
+    component_ldflags "$1"
+    find "$dir" -maxdepth 1 -type f \( -name '*.go' -o -name 'go.*' \) | LC_ALL=C sort | xargs sha256sum | sed "s|$ROOT/||"
+  } | sha256sum | cut -c1-12
+}
+
+# component_dir NAME: where its build is, or will be.
+component_dir() {
+  component_module "$1" >/dev/null
+  local hash
+  hash=$(component_hash "$1")
+  echo "$CACHE/bin/$1-$(component_version "$1")-$hash"
+}
+
+# component_build NAME: builds it unless that has been done, and prints its directory.
+component_build() {
+  have go || die "Go is missing: install Go 1.26 or newer (https://go.dev/dl)"
+  local dir
+  dir=$(component_dir "$1")
+  [[ -d $dir ]] || with_lock "build-$1" component_compile "$1" "$dir"
+  echo "$dir"
+}
+
+component_compile() {
+  local name=$1 dir=$2 ldflags started=$SECONDS
+  [[ -d $dir ]] && return # built while we waited for the lock
+  log "building $name $(component_version "$name")"
+  ldflags=$(component_ldflags "$name")
+  mkdir -p "$CACHE/bin"
+  rm -rf "$CACHE/bin/.$name".* # what a killed build left
+  local partial
+  partial=$(mktemp -d "$CACHE/bin/.$name.XXXXXX")
+  chmod 0755 "$partial"
+  # Static, so that the result runs in an empty image.
+  (cd "$ROOT/hack/cluster/$name" &&
+    CGO_ENABLED=0 go build -mod=readonly -buildvcs=false -trimpath -ldflags "$ldflags" \
+      -o "$partial/$name" "$(component_package "$name")") >&2
+  if [[ $name == kube ]]; then
+    local program
+    for program in "${KUBE_PROGRAMS[@]}"; do ln -s kube "$partial/$program"; done
+  fi
+  mv "$partial" "$dir"
+  log "built $name in $((SECONDS - started))s"
+}

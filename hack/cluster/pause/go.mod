@@ -1,0 +1,3 @@
+module perflab.dev/perflab/hack/cluster/pause
+
+go 1.26.0
