@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the environment tells a script. A mistake stops k6 before the test starts.
+
+/** The text of an environment variable; without a fallback it must be set. */
+export function text(name, fallback) {
+  const value = __ENV[name];
+  if (value !== undefined && value !== '') return value;
+  if (fallback === undefined) throw new Error(`environment variable ${name} is not set`);
+  return fallback;
+}
+
+/** A number of at least min. */
+export function number(name, fallback, min = 0) {
+  const value = Number(text(name, fallback === undefined ? undefined : String(fallback)));
+  if (!(value >= min)) throw new Error(`environment variable ${name} is "${__ENV[name]}", not a number of at least ${min}`);
+  return value;
+}
+
+/** A whole number from min to max. */
+export function whole(name, fallback, min, max = Number.MAX_SAFE_INTEGER) {
+  const value = number(name, fallback, min);
+  if (!Number.isInteger(value) || value > max) {
+    throw new Error(`environment variable ${name} is "${__ENV[name]}", not a whole number from ${min} to ${max}`);
+  }
+  return value;
+}
+
+/** Where the system under test is and who logs in. */
+export function target() {
+  return {
+    baseUrl: text('BASE_URL').replace(/\/+$/, ''),
+    tenant: text('TENANT', 'diku'),
+    username: text('OKAPI_USERNAME'),
+    password: text('OKAPI_PASSWORD'),
+  };
+}
