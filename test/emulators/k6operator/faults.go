@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package k6operator
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"perflab.dev/perflab/test/emulators/fault"
+)
+
+// exitThen is the shell text that runs its arguments to the end and then exits
+// with a code of its own.
+const exitThen = `"$@"; exit %d`
+
+// faultyCommand wraps the command of one runner when its exit code is to be faked.
+func faultyCommand(faults fault.Faults, index int, command []string) ([]string, error) {
+	argument, asked := faults[fault.RunnerExit]
+	if !asked {
+		return command, nil
+	}
+	code := argument
+	if which, only, one := strings.Cut(argument, ":"); one {
+		if which != strconv.Itoa(index) {
+			return command, nil
+		}
+		code = only
+	}
+	number, err := strconv.Atoi(code)
+	if err != nil || number < 0 || number > 255 {
+		return nil, fmt.Errorf("fault %s=%s: want a code or index:code, the code between 0 and 255", fault.RunnerExit, argument)
+	}
+	return append([]string{"sh", "-c", fmt.Sprintf(exitThen, number), "sh"}, command...), nil
+}
+
+// reachable leaves out the runner the starter shall miss.
+func reachable(faults fault.Faults, addresses []string) ([]string, error) {
+	argument, asked := faults[fault.StarterMisses]
+	if !asked {
+		return addresses, nil
+	}
+	index, err := strconv.Atoi(argument)
+	if err != nil || index < 1 || index > len(addresses) {
+		return nil, fmt.Errorf("fault %s=%s: want the index of a runner, 1 to %d", fault.StarterMisses, argument, len(addresses))
+	}
+	return slices.Delete(slices.Clone(addresses), index-1, index), nil
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copies the jars of Apache Kafka, as named in pom.xml, from Maven Central into
+# bin/kafka-libs, where the Dockerfile takes them from. Does nothing when the
+# directory already holds what pom.xml names.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+libs=$root/bin/kafka-libs
+plugin=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
+
+main() {
+  local wanted
+  wanted=$(sha256sum <"$here/pom.xml")
+  if [[ -f $libs/.pom.sha256 && $(<"$libs/.pom.sha256") == "$wanted" ]]; then
+    return
+  fi
+  command -v mvn >/dev/null || { echo "fetch.sh: mvn is missing; install Maven (Debian: apt-get install maven)" >&2; exit 1; }
+  rm -rf "$libs.part"
+  mvn -q -B -f "$here/pom.xml" "$plugin:copy-dependencies" \
+    -DincludeScope=runtime -DoutputDirectory="$libs.part"
+  echo "$wanted" >"$libs.part/.pom.sha256"
+  rm -rf "$libs"
+  mv "$libs.part" "$libs"
+}
+
+main "$@"

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Labels and annotations of Strimzi that the emulator sets or obeys.
+const (
+	LabelCluster        = "strimzi.io/cluster"
+	LabelKind           = "strimzi.io/kind"
+	LabelName           = "strimzi.io/name"
+	LabelComponentType  = "strimzi.io/component-type"
+	LabelPoolName       = "strimzi.io/pool-name"
+	LabelPodName        = "strimzi.io/pod-name"
+	LabelBrokerRole     = "strimzi.io/broker-role"
+	LabelControllerRole = "strimzi.io/controller-role"
+
+	AnnotationPause   = "strimzi.io/pause-reconciliation"
+	AnnotationManaged = "strimzi.io/managed"
+
+	// FinalizerTopicOperator keeps a KafkaTopic until its topic is deleted from Kafka.
+	FinalizerTopicOperator = "strimzi.io/topic-operator"
+)
+
+// Condition types of Strimzi.
+const (
+	ConditionReady                = "Ready"
+	ConditionNotReady             = "NotReady"
+	ConditionWarning              = "Warning"
+	ConditionReconciliationPaused = "ReconciliationPaused"
+	ConditionUnmanaged            = "Unmanaged"
+)
+
+// Condition is Strimzi's own condition: no per-condition observedGeneration,
+// the time a plain string, and reason and message absent when there is nothing to say.
+type Condition struct {
+	Type               string                 `json:"type,omitempty"`
+	Status             metav1.ConditionStatus `json:"status,omitempty"`
+	LastTransitionTime string                 `json:"lastTransitionTime,omitempty"`
+	Reason             string                 `json:"reason,omitempty"`
+	Message            string                 `json:"message,omitempty"`
+}
+
+// Config is Kafka configuration as people write it in YAML: strings, numbers,
+// booleans, or lists of them.
+type Config map[string]apiextensionsv1.JSON
+
+// JvmOptions are the settings of a JVM.
+type JvmOptions struct {
+	XX                   map[string]string `json:"-XX,omitempty"`
+	Xms                  string            `json:"-Xms,omitempty"`
+	Xmx                  string            `json:"-Xmx,omitempty"`
+	GcLoggingEnabled     bool              `json:"gcLoggingEnabled,omitempty"`
+	JavaSystemProperties []SystemProperty  `json:"javaSystemProperties,omitempty"`
+}
+
+// SystemProperty is one -Dname=value.
+type SystemProperty struct {
+	Name  string `json:"name,omitempty"`
+	Value string `json:"value,omitempty"`
+}
+
+// ObjectMetadata are labels and annotations to add to a child object.
+type ObjectMetadata struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// ContainerTemplate is what a user may add to a container.
+type ContainerTemplate struct {
+	Env []corev1.EnvVar `json:"env,omitempty"`
+}
+
+// PodTemplate is what a user may add to a Pod.
+type PodTemplate struct {
+	Metadata                      ObjectMetadata                    `json:"metadata,omitempty"`
+	Affinity                      *corev1.Affinity                  `json:"affinity,omitempty"`
+	Tolerations                   []corev1.Toleration               `json:"tolerations,omitempty"`
+	TopologySpreadConstraints     []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	ImagePullSecrets              []corev1.LocalObjectReference     `json:"imagePullSecrets,omitempty"`
+	SecurityContext               *corev1.PodSecurityContext        `json:"securityContext,omitempty"`
+	PriorityClassName             string                            `json:"priorityClassName,omitempty"`
+	SchedulerName                 string                            `json:"schedulerName,omitempty"`
+	TerminationGracePeriodSeconds *int64                            `json:"terminationGracePeriodSeconds,omitempty"`
+}
+
+// NodeTemplate gathers the templates of a Kafka node.
+type NodeTemplate struct {
+	Pod            PodTemplate       `json:"pod,omitempty"`
+	KafkaContainer ContainerTemplate `json:"kafkaContainer,omitempty"`
+}

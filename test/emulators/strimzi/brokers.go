@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// dialTimeout bounds one talk with the brokers, so that a cluster that does
+// not answer cannot hold up others.
+const dialTimeout = 10 * time.Second
+
+// Brokers talks to the brokers of a cluster.
+type Brokers struct {
+	// Seeds replaces the bootstrap address a cluster has inside Kubernetes, for
+	// tests whose brokers are elsewhere. Nil means the address itself.
+	Seeds func(bootstrap string) []string
+}
+
+// connect opens a client; the caller closes it.
+func (b Brokers) connect(bootstrap string) (*kgo.Client, error) {
+	seeds := []string{bootstrap}
+	if b.Seeds != nil {
+		seeds = b.Seeds(bootstrap)
+	}
+	conn, err := kgo.NewClient(
+		kgo.SeedBrokers(seeds...),
+		kgo.ClientID("strimzi-emulator"),
+		kgo.RetryTimeout(dialTimeout),
+		kgo.DialTimeout(2*time.Second),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Kafka at %s: %w", bootstrap, err)
+	}
+	return conn, nil
+}
+
+// Serving returns nil when all brokers with the given ids are registered and unfenced.
+func (b Brokers) Serving(ctx context.Context, bootstrap string, ids []int32) error {
+	conn, err := b.connect(bootstrap)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	metadata, err := kadm.NewClient(conn).BrokerMetadata(ctx)
+	if err != nil {
+		return fmt.Errorf("brokers at %s to answer: %w", bootstrap, err)
+	}
+	serving := metadata.Brokers.NodeIDs()
+	for _, id := range ids {
+		if !slices.Contains(serving, id) {
+			return fmt.Errorf("broker %d to be registered; registered: %v", id, serving)
+		}
+	}
+	return nil
+}

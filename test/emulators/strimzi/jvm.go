@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+)
+
+const (
+	mebibyte = 1 << 20
+
+	// Strimzi sizes a heap nobody asked for as half the memory limit, 5 GiB at most.
+	dynamicHeapPercent = 50
+	dynamicHeapMax     = 5 << 30
+
+	// Without a limit either, a small heap lets several clusters share a test machine.
+	defaultHeap = "-Xms256m -Xmx256m"
+)
+
+// jvmEnv gives the environment kafka_run.sh starts the JVM with. A pool's own
+// jvmOptions replace those of the Kafka.
+func jvmEnv(kafka *kafkav1.Kafka, pool *kafkav1.KafkaNodePool) []corev1.EnvVar {
+	options := &kafkav1.JvmOptions{}
+	if kafka.Spec.Kafka.JvmOptions != nil {
+		options = kafka.Spec.Kafka.JvmOptions
+	}
+	if pool.Spec.JvmOptions != nil {
+		options = pool.Spec.JvmOptions
+	}
+	return []corev1.EnvVar{
+		{Name: "KAFKA_HEAP_OPTS", Value: heap(options, pool.Spec.Resources)},
+		{Name: "KAFKA_JVM_PERFORMANCE_OPTS", Value: performanceOptions(options.XX)},
+		{Name: "STRIMZI_JAVA_SYSTEM_PROPERTIES", Value: systemProperties(options.JavaSystemProperties)},
+		{Name: "STRIMZI_KAFKA_GC_LOG_ENABLED", Value: fmt.Sprint(options.GcLoggingEnabled)},
+	}
+}
+
+func heap(options *kafkav1.JvmOptions, resources corev1.ResourceRequirements) string {
+	var parts []string
+	if options.Xms != "" {
+		parts = append(parts, "-Xms"+options.Xms)
+	}
+	if options.Xmx != "" {
+		return strings.Join(append(parts, "-Xmx"+options.Xmx), " ")
+	}
+	limit, limited := resources.Limits[corev1.ResourceMemory]
+	if !limited {
+		if len(parts) == 0 {
+			return defaultHeap
+		}
+		return strings.Join(parts, " ")
+	}
+	size := min(limit.Value()*dynamicHeapPercent/100, dynamicHeapMax)
+	return strings.Join(append(parts, fmt.Sprintf("-Xmx%dm", size/mebibyte)), " ")
+}
+
+// performanceOptions renders the -XX options in key order: booleans as a sign,
+// all else as name=value.
+func performanceOptions(xx map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(xx)) {
+		switch xx[name] {
+		case "true":
+			parts = append(parts, "-XX:+"+name)
+		case "false":
+			parts = append(parts, "-XX:-"+name)
+		default:
+			parts = append(parts, "-XX:"+name+"="+xx[name])
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func systemProperties(all []kafkav1.SystemProperty) string {
+	var parts []string
+	for _, property := range all {
+		parts = append(parts, fmt.Sprintf("-D%s=%s", property.Name, property.Value))
+	}
+	return strings.Join(parts, " ")
+}

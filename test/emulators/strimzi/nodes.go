@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+)
+
+// node is one Kafka node: a Pod to be.
+type node struct {
+	ID   int32
+	Pool *kafkav1.KafkaNodePool
+}
+
+func (n node) isController() bool { return slices.Contains(n.Pool.Spec.Roles, kafkav1.RoleController) }
+func (n node) isBroker() bool     { return slices.Contains(n.Pool.Spec.Roles, kafkav1.RoleBroker) }
+
+// podName is <cluster>-<pool>-<id>.
+func (n node) podName() string {
+	return fmt.Sprintf("%s-%s-%d", n.Pool.Labels[kafkav1.LabelCluster], n.Pool.Name, n.ID)
+}
+
+// nodesOf gives every pool its node ids, pool by pool in name order. A pool
+// keeps the ids its status records, gives up its highest ones when it shrinks,
+// and takes the lowest free ids when it grows. The pools are not changed.
+func nodesOf(pools []kafkav1.KafkaNodePool) []node {
+	sorted := slices.SortedFunc(slices.Values(pools), func(a, b kafkav1.KafkaNodePool) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
+	kept := make([][]int32, len(sorted))
+	used := map[int32]bool{}
+	for i, pool := range sorted {
+		ids := slices.Sorted(slices.Values(pool.Status.NodeIDs))
+		kept[i] = ids[:min(len(ids), int(pool.Spec.Replicas))]
+		for _, id := range kept[i] {
+			used[id] = true
+		}
+	}
+	var nodes []node
+	for i := range sorted {
+		ids := withFreeIDs(kept[i], int(sorted[i].Spec.Replicas), used)
+		for _, id := range ids {
+			nodes = append(nodes, node{ID: id, Pool: &sorted[i]})
+		}
+	}
+	return nodes
+}
+
+// withFreeIDs extends ids to the wanted number with the lowest ids not in used,
+// which it marks as used, and returns them in order.
+func withFreeIDs(ids []int32, wanted int, used map[int32]bool) []int32 {
+	all := slices.Clone(ids)
+	for id := int32(0); len(all) < wanted; id++ {
+		if !used[id] {
+			used[id] = true
+			all = append(all, id)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// idsOf returns the ids of the nodes that belong to one pool.
+func idsOf(nodes []node, pool string) []int32 {
+	var ids []int32
+	for _, n := range nodes {
+		if n.Pool.Name == pool {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
+func controllersOf(nodes []node) []node { return filtered(nodes, node.isController) }
+func brokersOf(nodes []node) []node     { return filtered(nodes, node.isBroker) }
+
+func filtered(nodes []node, keep func(node) bool) []node {
+	var kept []node
+	for _, n := range nodes {
+		if keep(n) {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+)
+
+const portAgent = 8443
+
+// bootstrapService is where clients begin; it selects brokers that are ready.
+func bootstrapService(kafka *kafkav1.Kafka) *corev1.Service {
+	selector := nodeSelector(kafka.Name)
+	selector[kafkav1.LabelBrokerRole] = "true"
+	ports := append([]corev1.ServicePort{servicePort("tcp-replication", portReplication)}, clientPorts(kafka)...)
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: kafka.Namespace,
+			Name:      bootstrapServiceName(kafka.Name),
+			Labels:    clusterLabels(kafka.Name),
+		},
+		Spec: corev1.ServiceSpec{Selector: selector, Ports: ports},
+	}
+}
+
+// brokersService gives every node a DNS name of its own, ready or not: nodes
+// have to find each other before any of them can be ready.
+func brokersService(kafka *kafkav1.Kafka) *corev1.Service {
+	ports := append([]corev1.ServicePort{
+		servicePort("tcp-ctrlplane", portControlPlane),
+		servicePort("tcp-replication", portReplication),
+		servicePort("tcp-kafkaagent", portAgent),
+	}, clientPorts(kafka)...)
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: kafka.Namespace,
+			Name:      brokersServiceName(kafka.Name),
+			Labels:    clusterLabels(kafka.Name),
+		},
+		Spec: corev1.ServiceSpec{
+			ClusterIP:                corev1.ClusterIPNone,
+			Selector:                 nodeSelector(kafka.Name),
+			Ports:                    ports,
+			PublishNotReadyAddresses: true,
+		},
+	}
+}
+
+func clientPorts(kafka *kafkav1.Kafka) []corev1.ServicePort {
+	var ports []corev1.ServicePort
+	for _, l := range kafka.Spec.Kafka.Listeners {
+		name := "tcp-" + l.Name
+		if l.Port == 9092 {
+			name = "tcp-clients"
+		}
+		ports = append(ports, servicePort(name, l.Port))
+	}
+	return ports
+}
+
+func servicePort(name string, port int32) corev1.ServicePort {
+	return corev1.ServicePort{
+		Name:       name,
+		Port:       port,
+		TargetPort: intstr.FromInt32(port),
+		Protocol:   corev1.ProtocolTCP,
+	}
+}

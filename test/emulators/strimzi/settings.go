@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+)
+
+// Names of the listeners that nodes use among themselves.
+const (
+	listenerControlPlane = "CONTROLPLANE-9090"
+	listenerReplication  = "REPLICATION-9091"
+)
+
+// ownedPrefixes are the settings that Strimzi sets itself. A user's value for
+// one of them is dropped without an error, as Strimzi does.
+var ownedPrefixes = []string{
+	"listeners", "advertised.", "broker.", "listener.", "host.name", "port",
+	"inter.broker.listener.name", "sasl.", "ssl.", "security.", "password.",
+	"log.dir", "metadata.log.dir", "authorizer.", "super.user",
+	"node.id", "process.roles", "controller.", "zookeeper.",
+}
+
+// allowedSettings are exceptions to ownedPrefixes.
+var allowedSettings = []string{
+	"broker.session.timeout.ms", "broker.heartbeat.interval.ms",
+	"controller.quorum.election.backoff.max.ms", "controller.quorum.election.timeout.ms",
+	"controller.quorum.fetch.timeout.ms", "sasl.server.max.receive.size",
+	"ssl.cipher.suites", "ssl.protocol", "ssl.enabled.protocols",
+}
+
+// settings renders the server.properties of one node: the operator's own
+// settings first, then the user's in key order.
+func settings(kafka *kafkav1.Kafka, nodes []node, n node) (string, error) {
+	user, err := properties(kafka.Spec.Kafka.Config)
+	if err != nil {
+		return "", fmt.Errorf("reading spec.kafka.config: %w", err)
+	}
+	var out strings.Builder
+	for _, line := range ownSettings(kafka, nodes, n) {
+		fmt.Fprintf(&out, "%s=%s\n", line[0], line[1])
+	}
+	for _, key := range slices.Sorted(maps.Keys(user)) {
+		if !isOwned(key) {
+			fmt.Fprintf(&out, "%s=%s\n", key, user[key])
+		}
+	}
+	return out.String(), nil
+}
+
+func ownSettings(kafka *kafkav1.Kafka, nodes []node, n node) [][2]string {
+	listeners := listenersOf(kafka, n)
+	own := [][2]string{
+		{"node.id", fmt.Sprint(n.ID)},
+		{"process.roles", strings.Join(rolesOf(n), ",")},
+		{"controller.listener.names", listenerControlPlane},
+		{"controller.quorum.voters", voters(kafka, nodes)},
+		{"listener.security.protocol.map", protocolMap(kafka)},
+		{"listeners", joined(listeners, func(l listener) string { return fmt.Sprintf("%s://0.0.0.0:%d", l.Name, l.Port) })},
+		{"advertised.listeners", joined(listeners, func(l listener) string {
+			return fmt.Sprintf("%s://%s:%d", l.Name, advertisedHost(kafka, n), l.Port)
+		})},
+		{"log.dirs", strings.Join(logDirs(n), ",")},
+		{"metadata.log.dir", metadataDir(n)},
+	}
+	if n.isBroker() {
+		own = append(own, [2]string{"inter.broker.listener.name", listenerReplication})
+	}
+	return own
+}
+
+// listener is one socket of a node under the name Kafka knows it by.
+type listener struct {
+	Name string
+	Port int32
+}
+
+// listenersOf lists the sockets one node opens: controllers the control plane,
+// brokers replication and the user's.
+func listenersOf(kafka *kafkav1.Kafka, n node) []listener {
+	var all []listener
+	if n.isController() {
+		all = append(all, listener{listenerControlPlane, portControlPlane})
+	}
+	if !n.isBroker() {
+		return all
+	}
+	all = append(all, listener{listenerReplication, portReplication})
+	return append(all, clientListeners(kafka)...)
+}
+
+func clientListeners(kafka *kafkav1.Kafka) []listener {
+	var all []listener
+	for _, l := range kafka.Spec.Kafka.Listeners {
+		all = append(all, listener{fmt.Sprintf("%s-%d", strings.ToUpper(l.Name), l.Port), l.Port})
+	}
+	return all
+}
+
+func protocolMap(kafka *kafkav1.Kafka) string {
+	all := append([]listener{
+		{listenerControlPlane, portControlPlane},
+		{listenerReplication, portReplication},
+	}, clientListeners(kafka)...)
+	return joined(all, func(l listener) string { return l.Name + ":PLAINTEXT" })
+}
+
+func voters(kafka *kafkav1.Kafka, nodes []node) string {
+	return joined(controllersOf(nodes), func(n node) string {
+		return fmt.Sprintf("%d@%s.cluster.local:%d", n.ID, advertisedHost(kafka, n), portControlPlane)
+	})
+}
+
+func rolesOf(n node) []string {
+	var roles []string
+	if n.isBroker() {
+		roles = append(roles, kafkav1.RoleBroker)
+	}
+	if n.isController() {
+		roles = append(roles, kafkav1.RoleController)
+	}
+	return roles
+}
+
+// advertisedHost is the name of one node in the headless Service.
+func advertisedHost(kafka *kafkav1.Kafka, n node) string {
+	return fmt.Sprintf("%s.%s.%s.svc", n.podName(), brokersServiceName(kafka.Name), kafka.Namespace)
+}
+
+func isOwned(key string) bool {
+	if slices.Contains(allowedSettings, key) {
+		return false
+	}
+	return slices.ContainsFunc(ownedPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+}
+
+// properties turns configuration as written in YAML into Kafka's text: strings
+// as they are, lists joined by commas, null left out.
+func properties(config kafkav1.Config) (map[string]string, error) {
+	all := make(map[string]string, len(config))
+	for key, raw := range config {
+		var value any
+		if err := json.Unmarshal(raw.Raw, &value); err != nil {
+			return nil, fmt.Errorf("value of %q: %w", key, err)
+		}
+		switch v := value.(type) {
+		case nil:
+		case string:
+			all[key] = v
+		case []any:
+			all[key] = joined(v, func(item any) string { return fmt.Sprint(item) })
+		default:
+			// Numbers and booleans: JSON's own spelling, so that large integers stay integers.
+			all[key] = string(raw.Raw)
+		}
+	}
+	return all, nil
+}
+
+func joined[T any](items []T, text func(T) string) string {
+	parts := make([]string, len(items))
+	for i, item := range items {
+		parts[i] = text(item)
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+)
+
+// Reasons of a Ready=False topic.
+const (
+	reasonNotSupported     = "NotSupported"
+	reasonKafkaError       = "KafkaError"
+	reasonResourceConflict = "ResourceConflict"
+)
+
+// defaultBatchSize is the number of topics in one request, STRIMZI_MAX_BATCH_SIZE.
+const defaultBatchSize = 100
+
+// brokerDefault asks Kafka for its own default of partitions or replicas.
+const brokerDefault = -1
+
+// refusal is why a topic is not as wished.
+type refusal struct {
+	Reason  string
+	Message string
+}
+
+// existing is a topic as Kafka has it. The zero value means that there is none.
+type existing struct {
+	ID string
+	// Replicas holds the number of replicas of each partition.
+	Replicas []int
+}
+
+func (e existing) found() bool { return len(e.Replicas) > 0 }
+
+// change is what has to be done for one topic. The zero value means nothing.
+type change struct {
+	Create bool
+	// GrowTo is the wanted number of partitions, 0 for no growth.
+	GrowTo int32
+	Refuse *refusal
+}
+
+// changeFor decides what brings a topic where its object wants it.
+func changeFor(topic *kafkav1.KafkaTopic, now existing) change {
+	if topic.Status.TopicName != "" && topic.Status.TopicName != topicName(topic) {
+		return change{Refuse: &refusal{reasonNotSupported, "Changing spec.topicName is not supported"}}
+	}
+	if !now.found() {
+		return change{Create: true}
+	}
+	partitions, replicas := wantedPartitions(topic), wantedReplicas(topic)
+	if partitions != brokerDefault && int(partitions) < len(now.Replicas) {
+		return change{Refuse: &refusal{reasonNotSupported, "Decreasing partitions not supported"}}
+	}
+	if different := partitionsNotWith(now, replicas); len(different) > 0 {
+		return change{Refuse: &refusal{reasonNotSupported, fmt.Sprintf(
+			"Replication factor change not supported, but required for partitions [%s]",
+			joinedWith(", ", different))}}
+	}
+	if int(partitions) > len(now.Replicas) {
+		return change{GrowTo: partitions}
+	}
+	return change{}
+}
+
+func partitionsNotWith(now existing, replicas int16) []int {
+	if replicas == brokerDefault {
+		return nil
+	}
+	var different []int
+	for partition, count := range now.Replicas {
+		if count != int(replicas) {
+			different = append(different, partition)
+		}
+	}
+	return different
+}
+
+func joinedWith(separator string, numbers []int) string {
+	parts := make([]string, len(numbers))
+	for i, number := range numbers {
+		parts[i] = strconv.Itoa(number)
+	}
+	return strings.Join(parts, separator)
+}
+
+// conflicts tells which topics name a Kafka topic that an older object manages.
+func conflicts(topics []kafkav1.KafkaTopic) map[string]refusal {
+	byAge := slices.SortedFunc(slices.Values(topics), func(a, b kafkav1.KafkaTopic) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	oldest := map[string]string{}
+	refused := map[string]refusal{}
+	for i := range byAge {
+		topic := &byAge[i]
+		first, taken := oldest[topicName(topic)]
+		if !taken {
+			oldest[topicName(topic)] = topic.Name
+			continue
+		}
+		refused[topic.Name] = refusal{reasonResourceConflict,
+			fmt.Sprintf("Managed by Ref{namespace='%s', name='%s'}", topic.Namespace, first)}
+	}
+	return refused
+}
+
+// isNew tells whether the object has something the operator has not answered yet.
+func isNew(topic *kafkav1.KafkaTopic) bool {
+	return topic.DeletionTimestamp != nil ||
+		len(topic.Status.Conditions) == 0 ||
+		topic.Status.ObservedGeneration != topic.Generation ||
+		isManaged(topic) == hasCondition(topic, kafkav1.ConditionUnmanaged) ||
+		isPaused(topic) != hasCondition(topic, kafkav1.ConditionReconciliationPaused)
+}
+
+func topicName(topic *kafkav1.KafkaTopic) string {
+	return cmp.Or(topic.Spec.TopicName, topic.Name)
+}
+
+func wantedPartitions(topic *kafkav1.KafkaTopic) int32 {
+	if topic.Spec.Partitions == nil {
+		return brokerDefault
+	}
+	return *topic.Spec.Partitions
+}
+
+func wantedReplicas(topic *kafkav1.KafkaTopic) int16 {
+	if topic.Spec.Replicas == nil {
+		return brokerDefault
+	}
+	return int16(*topic.Spec.Replicas)
+}
+
+func isManaged(topic *kafkav1.KafkaTopic) bool {
+	return topic.Annotations[kafkav1.AnnotationManaged] != "false"
+}
+
+func isPaused(topic *kafkav1.KafkaTopic) bool {
+	return topic.Annotations[kafkav1.AnnotationPause] == "true"
+}
+
+func hasCondition(topic *kafkav1.KafkaTopic, kind string) bool {
+	return slices.ContainsFunc(topic.Status.Conditions, func(c kafkav1.Condition) bool { return c.Type == kind })
+}
+
+func ready() kafkav1.Condition { return condition(kafkav1.ConditionReady, "", "") }
+
+// notReady is a topic's own way to fail: Ready=False, not NotReady=True.
+func notReady(why refusal) kafkav1.Condition {
+	return kafkav1.Condition{
+		Type: kafkav1.ConditionReady, Status: metav1.ConditionFalse,
+		Reason: why.Reason, Message: why.Message,
+	}
+}
+
+// batchSize is the number of topics per request that the cluster asks for.
+func batchSize(kafka *kafkav1.Kafka) int {
+	for _, env := range kafka.Spec.EntityOperator.Template.TopicOperatorContainer.Env {
+		if env.Name != "STRIMZI_MAX_BATCH_SIZE" {
+			continue
+		}
+		if size, err := strconv.Atoi(env.Value); err == nil && size > 0 {
+			return size
+		}
+	}
+	return defaultBatchSize
+}
