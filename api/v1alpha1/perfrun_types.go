@@ -152,9 +152,10 @@ type RunTimings struct {
 	// provisionStart is when the environment was first touched.
 	// +optional
 	ProvisionStart *metav1.Time `json:"provisionStart,omitempty"`
-	// applied is when every object of the environment had been applied.
+	// provisioned is when Kafka with its topics and PostgreSQL were as
+	// declared.
 	// +optional
-	Applied *metav1.Time `json:"applied,omitempty"`
+	Provisioned *metav1.Time `json:"provisioned,omitempty"`
 	// ready is when the environment was ready and the target answered.
 	// +optional
 	Ready *metav1.Time `json:"ready,omitempty"`
@@ -174,9 +175,10 @@ type RunTimings struct {
 
 // RunDurations say how long each step took.
 type RunDurations struct {
-	// provision: from first touching the environment until all was applied.
+	// provision: from first touching the environment until Kafka and
+	// PostgreSQL were as declared.
 	Provision metav1.Duration `json:"provision"`
-	// ready: from there until the environment was ready.
+	// ready: from there until the modules were ready and the target answered.
 	Ready metav1.Duration `json:"ready"`
 	// loadStart: from there until the first request.
 	LoadStart metav1.Duration `json:"loadStart"`

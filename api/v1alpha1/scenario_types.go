@@ -11,6 +11,7 @@ import (
 // scenario, never across.
 //
 // +kubebuilder:validation:XValidation:rule="self.loads.all(l, !has(l.until) || self.loads.exists(o, o.name == l.until && o.name != l.name && !has(o.until)))",message="a load's until must name another load of the same scenario that ends by itself"
+// +kubebuilder:validation:XValidation:rule="self.loads.exists(l, !has(l.startAfter) || duration(l.startAfter) == duration('0s'))",message="every load of the scenario has a startAfter: take it out of the one that begins the scenario, the others' delays count from its start"
 type Scenario struct {
 	// name of the scenario, for example cico-8.
 	// +required
@@ -56,14 +57,14 @@ type Load struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	StartAfter *metav1.Duration `json:"startAfter,omitempty"`
 
 	// duration of the load, ramp-up included. Example: 30m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
 	// until ends this load when the named load of the same scenario has ended.
@@ -95,14 +96,14 @@ type CheckInCheckOut struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	RampUp *metav1.Duration `json:"rampUp,omitempty"`
 
 	// thinkTime is the mean pause of a user per transaction. Default 4s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	ThinkTime *metav1.Duration `json:"thinkTime,omitempty"`
 
 	// checkInPercent is the share of check-ins among the transactions.
@@ -155,13 +156,13 @@ type DataImport struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	Pause *metav1.Duration `json:"pause,omitempty"`
 
 	// stallTimeout ends an import whose progress does not move. Default 5m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
 	StallTimeout *metav1.Duration `json:"stallTimeout,omitempty"`
 }

@@ -1001,8 +1001,8 @@ func (in *RunTimings) DeepCopyInto(out *RunTimings) {
 		in, out := &in.ProvisionStart, &out.ProvisionStart
 		*out = (*in).DeepCopy()
 	}
-	if in.Applied != nil {
-		in, out := &in.Applied, &out.Applied
+	if in.Provisioned != nil {
+		in, out := &in.Provisioned, &out.Provisioned
 		*out = (*in).DeepCopy()
 	}
 	if in.Ready != nil {

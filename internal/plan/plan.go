@@ -6,8 +6,8 @@
 package plan
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
+	"strconv"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
@@ -54,9 +54,12 @@ func Seed(experiment *v1alpha1.PerfExperiment) int64 {
 	if seed := experiment.Spec.Design.Seed; seed != nil {
 		return *seed
 	}
-	digest := naming.Hash(experiment.UID)
-	// 31 bits: short enough to be read out and typed in again.
-	return int64(binary.BigEndian.Uint32([]byte(digest)[:4]) & 0x7fffffff)
+	// 28 bits: short enough to be read out and typed in again.
+	seed, err := strconv.ParseInt(naming.Hash(experiment.UID)[:7], 16, 64)
+	if err != nil {
+		panic("a digest is hexadecimal: " + err.Error())
+	}
+	return seed
 }
 
 func ordered(spec *v1alpha1.PerfExperimentSpec, seed int64, block int32) []Run {

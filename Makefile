@@ -1,0 +1,123 @@
+# PerfLab. `make` lists the targets.
+
+CLUSTER    ?= perflab
+CACHE      := $(or $(PERFLAB_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/perflab)
+export CLUSTER
+export PERFLAB_CACHE := $(CACHE)
+
+CONTROLLER_GEN_VERSION := v0.23.0
+GOLANGCI_LINT_VERSION  := v2.12.2
+TOOLS          := $(CACHE)/tools
+CONTROLLER_GEN := $(TOOLS)/controller-gen-$(CONTROLLER_GEN_VERSION)
+GOLANGCI_LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
+
+.DEFAULT_GOAL := help
+
+##@ Start here
+
+.PHONY: help
+help: ## List the targets.
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## Run a real experiment on a real cluster and print its results.
+	hack/demo.sh
+
+.PHONY: test
+test: test-go test-payload test-k6 test-sample ## Run every test that needs no cluster.
+
+.PHONY: e2e
+e2e: ## Run the end-to-end tests on the local cluster, or on KUBECONFIG.
+	hack/e2e.sh
+
+##@ Cluster
+
+.PHONY: cluster-up
+cluster-up: ## Bring up a Kubernetes cluster (kind, or local without Docker).
+	hack/cluster/cluster.sh up
+
+.PHONY: cluster-down
+cluster-down: ## Take the cluster away, with everything it left on the machine.
+	hack/cluster/cluster.sh down
+
+.PHONY: cluster-status
+cluster-status: ## Show how the cluster is.
+	hack/cluster/cluster.sh status
+
+.PHONY: images
+images: build ## Build the images and load those that changed into the cluster.
+	hack/images/images.sh build
+	hack/images/images.sh load
+
+.PHONY: deploy
+deploy: ## Install the operator, and what it needs, into the cluster.
+	hack/deploy.sh
+
+##@ Build
+
+.PHONY: build
+build: build-operator build-k6 build-emulators build-sample ## Build every program.
+
+.PHONY: build-operator
+build-operator: ## Build the operator.
+	$(GO_BUILD) -o bin/manager ./cmd/manager
+
+.PHONY: build-k6
+build-k6: ## Build k6 with PerfLab's output.
+	cd k6 && $(GO_BUILD) -o ../bin/k6 .
+
+.PHONY: build-emulators
+build-emulators: ## Build the emulators the local cluster uses.
+	$(GO_BUILD) -o bin/emulators ./test/emulators/cmd/emulators
+	test/emulators/kafka/fetch.sh
+
+.PHONY: build-sample
+build-sample: ## Build the sample library system.
+	mvn -q -B -f sample/pom.xml -DskipTests package
+
+##@ Test
+
+.PHONY: test-go
+test-go: ## Test the operator and the emulators, against a real API server.
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test ./api/... ./cmd/... ./controllers/... ./internal/... ./test/emulators/...
+
+.PHONY: test-payload
+test-payload: ## Test the results' format.
+	cd payload && go test ./...
+
+.PHONY: test-k6
+test-k6: build-k6 ## Test the k6 output and the scripts.
+	cd k6 && go test ./...
+
+.PHONY: test-sample
+test-sample: ## Test the sample library system on real PostgreSQL and Kafka.
+	mvn -q -B -f sample/pom.xml verify
+
+##@ Generated files and style
+
+.PHONY: generate
+generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs and roles.
+	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
+	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
+	$(CONTROLLER_GEN) rbac:roleName=perflab-operator paths=./controllers/... output:rbac:dir=config/rbac
+
+.PHONY: verify
+verify: generate ## Check that generated files are current.
+	@git diff --exit-code -- api config || { echo "generated files are not current: run make generate and commit"; exit 1; }
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Check the code's style.
+	$(GOLANGCI_LINT) run ./...
+	cd payload && $(GOLANGCI_LINT) run --config ../.golangci.yml ./...
+	cd k6 && $(GOLANGCI_LINT) run --config ../.golangci.yml ./...
+	hack/shellcheck.sh
+
+$(CONTROLLER_GEN):
+	GOBIN=$(TOOLS)/install go install sigs.k8s.io/controller-tools/cmd/controller-gen@$(CONTROLLER_GEN_VERSION)
+	mv $(TOOLS)/install/controller-gen $@
+
+$(GOLANGCI_LINT):
+	GOBIN=$(TOOLS)/install go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv $(TOOLS)/install/golangci-lint $@

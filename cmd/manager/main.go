@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command manager runs the PerfLab operator.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/probe"
+)
+
+// leaderElectionID names the Lease that keeps two operators from working at
+// the same time.
+const leaderElectionID = "manager.perflab.dev"
+
+type options struct {
+	k6Image        string
+	starterImage   string
+	namespace      string
+	metricsAddress string
+	probeAddress   string
+	leaderElect    bool
+	logging        zap.Options
+}
+
+func main() {
+	if err := run(parse()); err != nil {
+		fmt.Fprintln(os.Stderr, "manager:", err)
+		os.Exit(1)
+	}
+}
+
+func parse() options {
+	var o options
+	flag.StringVar(&o.k6Image, "k6-image", os.Getenv("K6_IMAGE"), "image of the k6 runners, with PerfLab's output and scripts (env K6_IMAGE)")
+	flag.StringVar(&o.starterImage, "starter-image", os.Getenv("STARTER_IMAGE"), "image with sh and curl that releases the runners; default: the k6 image (env STARTER_IMAGE)")
+	flag.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace to work in; default: all (env WATCH_NAMESPACE)")
+	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address of the Prometheus metrics, for example :8080; 0 turns them off")
+	flag.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
+	flag.BoolVar(&o.leaderElect, "leader-elect", false, "let only one of several operators work")
+	o.logging.BindFlags(flag.CommandLine)
+	flag.Parse()
+	if o.starterImage == "" {
+		o.starterImage = o.k6Image
+	}
+	return o
+}
+
+func run(o options) error {
+	if o.k6Image == "" {
+		return errors.New("--k6-image (or K6_IMAGE) is missing: name the image of the k6 runners")
+	}
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.logging)))
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("finding the cluster: %w", err)
+	}
+	manager, err := ctrl.NewManager(config, managerOptions(o))
+	if err != nil {
+		return fmt.Errorf("building the manager: %w", err)
+	}
+	clientset, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("building the log client: %w", err)
+	}
+	if err := setUp(manager, clientset, o); err != nil {
+		return err
+	}
+	return manager.Start(ctrl.SetupSignalHandler())
+}
+
+func managerOptions(o options) ctrl.Options {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	cacheOptions := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+	if o.namespace != "" {
+		cacheOptions.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
+	}
+	return ctrl.Options{
+		Scheme: scheme,
+		Cache:  cacheOptions,
+		// Foreign objects are unstructured and read as often as our own.
+		Client:                        client.Options{Cache: &client.CacheOptions{Unstructured: true}},
+		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddress},
+		HealthProbeBindAddress:        o.probeAddress,
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              leaderElectionID,
+		LeaderElectionReleaseOnCancel: true,
+	}
+}
+
+func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) error {
+	cluster := kube.Cluster{Client: manager.GetClient()}
+	http := probe.NewHTTP()
+	runs := &controllers.RunReconciler{
+		Cluster:  cluster,
+		Live:     manager.GetAPIReader(),
+		Settings: load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
+		Target:   http,
+		Runners:  http,
+		Topics:   probe.Kafka{},
+		Logs:     kube.PodLogs{Clientset: clientset},
+		Events:   manager.GetEventRecorder("perflab"),
+		Now:      time.Now,
+		Watches:  &controllers.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
+	}
+	experiments := &controllers.ExperimentReconciler{
+		Cluster: cluster,
+		Live:    manager.GetAPIReader(),
+		Events:  manager.GetEventRecorder("perflab"),
+		Now:     time.Now,
+	}
+	return errors.Join(
+		runs.SetupWithManager(manager),
+		experiments.SetupWithManager(manager),
+		manager.AddHealthzCheck("healthz", healthz.Ping),
+		manager.AddReadyzCheck("readyz", healthz.Ping),
+	)
+}

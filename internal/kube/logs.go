@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// PodLogs reads the logs of pods.
+type PodLogs struct{ Clientset kubernetes.Interface }
+
+// Log opens the log of a pod's container from its beginning. The caller
+// closes it.
+func (l PodLogs) Log(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
+	stream, err := l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container}).Stream(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("opening the log of pod %q: %w", pod, err)
+	}
+	return stream, nil
+}
