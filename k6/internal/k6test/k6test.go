@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package k6test runs our k6 in tests. A test binary that calls Main is k6
+// itself when started again, so that tests never meet a stale build.
+package k6test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.k6.io/k6/v2/cmd"
+
+	"perflab.dev/perflab/payload"
+
+	_ "perflab.dev/perflab/k6/output" // what the tests are about
+)
+
+const isK6 = "PERFLAB_TEST_IS_K6"
+
+// limit is the time after which a k6 that does not end is killed.
+const limit = 2 * time.Minute
+
+// Main is what TestMain calls: it runs k6 or the tests.
+func Main(m *testing.M) {
+	if os.Getenv(isK6) == "" {
+		os.Exit(m.Run())
+	}
+	cmd.Execute()
+}
+
+// arguments are those of the operator, with more of a test's own.
+func arguments(address, script string, more []string) []string {
+	args := []string{"run", "--address", address, "--summary-mode=disabled", "--no-thresholds", "--no-color", "--log-output=stderr", "--quiet"}
+	if !slices.ContainsFunc(more, func(arg string) bool { return strings.HasPrefix(arg, "--out=") }) {
+		args = append(args, "--out=perflab")
+	}
+	return append(append(args, more...), script)
+}
+
+// Process is a k6 that runs.
+type Process struct {
+	t       *testing.T
+	command *exec.Cmd
+	address string
+	stdout  lockedBuffer
+	stderr  lockedBuffer
+}
+
+// Result is what a k6 left behind.
+type Result struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// Start runs a script with an environment of "NAME=value" and more arguments.
+func Start(t *testing.T, script string, env []string, args ...string) *Process {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	t.Cleanup(cancel)
+	p := &Process{t: t, address: freeAddress(t)}
+	p.command = exec.CommandContext(ctx, executable, arguments(p.address, script, args)...)
+	p.command.Env = append([]string{isK6 + "=1", "K6_AUTO_EXTENSION_RESOLUTION=false", "K6_NO_USAGE_REPORT=true", "HOME=" + t.TempDir()}, env...)
+	p.command.Stdout, p.command.Stderr = &p.stdout, &p.stderr
+	if err := p.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Run starts a script and waits for its end.
+func Run(t *testing.T, script string, env []string, args ...string) Result {
+	t.Helper()
+	return Start(t, script, env, args...).Wait()
+}
+
+// Wait waits for the end.
+func (p *Process) Wait() Result {
+	p.t.Helper()
+	// What the process came to is in its exit code; the error says no more.
+	_ = p.command.Wait()
+	result := Result{Code: p.command.ProcessState.ExitCode(), Stdout: p.stdout.String(), Stderr: p.stderr.String()}
+	if result.Code < 0 {
+		p.t.Fatalf("k6 was killed: %v\n%s", p.command.ProcessState, result.Stderr)
+	}
+	return result
+}
+
+// Interrupt sends SIGTERM, as the kubelet does.
+func (p *Process) Interrupt() {
+	p.t.Helper()
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Patch sets an attribute of the test's status through the REST API.
+func (p *Process) Patch(attribute string, value bool) {
+	p.t.Helper()
+	body := fmt.Sprintf(`{"data":{"type":"status","id":"default","attributes":{%q:%v}}}`, attribute, value)
+	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodPatch, "http://"+p.address+"/v1/status", strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		p.t.Fatalf("PATCH /v1/status %s=%v answered %s", attribute, value, response.Status)
+	}
+}
+
+// Payload reads the payload a k6 printed.
+func (r Result) Payload(t *testing.T) *payload.Payload {
+	t.Helper()
+	p, err := payload.Read(strings.NewReader(r.Stdout))
+	if err != nil {
+		t.Fatalf("%v (k6 exited with %d)\n%s", err, r.Code, r.Stderr)
+	}
+	return p
+}
+
+// Script writes a script into a directory of its own.
+func Script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script.js")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// lockedBuffer may be read while the process writes.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

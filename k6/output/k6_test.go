@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package output_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/k6/internal/k6test"
+	"perflab.dev/perflab/payload"
+)
+
+func TestMain(m *testing.M) { k6test.Main(m) }
+
+// fixed makes 60 iterations whose durations depend on nothing but their number.
+const fixed = `
+import http from 'k6/http';
+import exec from 'k6/execution';
+import { Trend } from 'k6/metrics';
+const duration = new Trend('transaction_duration', true);
+export const options = { scenarios: { s: { executor: 'shared-iterations', vus: 4, iterations: 60 } } };
+export function setup() { http.get(__ENV.URL + '/setup'); }
+export default function () {
+  const n = exec.scenario.iterationInTest;
+  http.get(__ENV.URL + '/load');
+  if (n % 7 === 0) console.log('a line of the script ' + n);
+  duration.add(Math.pow(1.1, n), { transaction: n % 3 ? 'A' : 'B', outcome: n % 5 ? 'ok' : 'error' });
+}`
+
+// endless goes on until it is stopped.
+const endless = `
+import { sleep } from 'k6';
+import { Trend } from 'k6/metrics';
+const duration = new Trend('transaction_duration', true);
+export const options = { scenarios: { s: { executor: 'constant-vus', vus: 2, duration: '1h' } } };
+export default function () { duration.add(5, { transaction: 'A', outcome: 'ok' }); sleep(0.05); }`
+
+// endsByItself aborts from within.
+const endsByItself = `
+import exec from 'k6/execution';
+import { Trend } from 'k6/metrics';
+const duration = new Trend('transaction_duration', true);
+export const options = { iterations: 2 };
+export default function () { duration.add(5, { transaction: 'A', outcome: 'ok' }); if (__ITER === 1) exec.test.abort('enough'); }`
+
+func server(t *testing.T) (env []string, requests func(path string) int) {
+	t.Helper()
+	var mu sync.Mutex
+	seen := map[string]int{}
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[r.URL.Path]++
+	}))
+	t.Cleanup(s.Close)
+	return []string{"URL=" + s.URL, "PERFLAB_LOAD=l", "PERFLAB_RUN=r"}, func(path string) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return seen[path]
+	}
+}
+
+func TestTwoSegmentsMergeToTheSameAsOneProcess(t *testing.T) {
+	script := k6test.Script(t, fixed)
+	env, requests := server(t)
+	one := k6test.Run(t, script, env).Payload(t)
+	if requests("/load") != 60 || one.Total("http_reqs") != 60 {
+		t.Errorf("%d requests, %v counted, want 60 without that of setup", requests("/load"), one.Total("http_reqs"))
+	}
+	var halves []*payload.Payload
+	for _, segment := range []string{"0:1/2", "1/2:1"} {
+		result := k6test.Run(t, script, env, "--execution-segment="+segment, "--execution-segment-sequence=0,1/2,1")
+		if result.Code != 0 {
+			t.Fatalf("segment %s exited with %d\n%s", segment, result.Code, result.Stderr)
+		}
+		half := result.Payload(t)
+		if !half.Final || !strings.HasSuffix(half.Runner, " "+segment) {
+			t.Errorf("payload of %q, final %v", half.Runner, half.Final)
+		}
+		halves = append(halves, half)
+	}
+	both, err := payload.Merge(halves...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := halves[0].Total("iterations"), halves[1].Total("iterations"); a != 30 || b != 30 {
+		t.Errorf("the segments made %v and %v iterations, want 30 each", a, b)
+	}
+	for _, transaction := range one.Transactions() {
+		for _, outcome := range []string{"ok", "error", ""} {
+			got, _ := both.Summary(transaction, outcome)
+			want, _ := one.Summary(transaction, outcome)
+			if got != want || got.Count == 0 {
+				t.Errorf("%s/%s merged = %+v, of one process %+v", transaction, outcome, got, want)
+			}
+		}
+	}
+	if !slices.Equal(one.Transactions(), []string{"A", "B"}) {
+		t.Errorf("transactions %q", one.Transactions())
+	}
+}
+
+func TestPayloadLinesStayWhole(t *testing.T) {
+	env, _ := server(t)
+	result := k6test.Run(t, k6test.Script(t, fixed), env, "--log-output=stdout")
+	lines := strings.Split(strings.TrimSpace(result.Stdout), "\n")
+	own := 0
+	for _, line := range lines {
+		if strings.HasPrefix(line, "perflab-payload ") {
+			own++
+		} else if strings.Contains(line, "perflab-payload") {
+			t.Errorf("a payload line inside of another: %s", line)
+		}
+	}
+	if own < 3 || own == len(lines) {
+		t.Errorf("%d payload lines among %d", own, len(lines))
+	}
+}
+
+func TestEveryEndDelivers(t *testing.T) {
+	tests := []struct {
+		name   string
+		script string
+		stop   func(*k6test.Process)
+		code   int
+	}{
+		{"stopped through the REST API", endless, func(p *k6test.Process) { p.Patch("stopped", true) }, 103},
+		{"stopped by SIGTERM", endless, func(p *k6test.Process) { p.Interrupt() }, 105},
+		{"aborted by the script", endsByItself, nil, 108},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			env, _ := server(t)
+			p := k6test.Start(t, k6test.Script(t, tt.script), env)
+			if tt.stop != nil {
+				time.Sleep(3 * time.Second) // long enough for samples to flow
+				tt.stop(p)
+			}
+			result := p.Wait()
+			if result.Code != tt.code {
+				t.Errorf("exit code %d, want %d\n%s", result.Code, tt.code, result.Stderr)
+			}
+			final := result.Payload(t)
+			if all, _ := final.Summary("A", "ok"); !final.Final || all.Count < 2 {
+				t.Errorf("final %v with %d samples", final.Final, all.Count)
+			}
+		})
+	}
+}
+
+func TestCheckpointsWhileItRuns(t *testing.T) {
+	env, _ := server(t)
+	p := k6test.Start(t, k6test.Script(t, endless), env, "--out=perflab=checkpoint=1s", "--paused")
+	time.Sleep(2 * time.Second) // paused: nothing to measure, but a runner waits like this
+	p.Patch("paused", false)
+	released := time.Now()
+	time.Sleep(5 * time.Second)
+	p.Interrupt()
+	result := p.Wait()
+	checkpoint, err := payload.Read(strings.NewReader(beforeLast(result.Stdout)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	final := result.Payload(t)
+	a, _ := checkpoint.Summary("A", "ok")
+	b, _ := final.Summary("A", "ok")
+	if checkpoint.Final || !final.Final || a.Count == 0 || a.Count > b.Count {
+		t.Errorf("checkpoint (final %v) of %d samples, then final %v with %d", checkpoint.Final, a.Count, final.Final, b.Count)
+	}
+	if late := final.Start.Sub(released); late < -100*time.Millisecond || late > 2*time.Second {
+		t.Errorf("measured from %v after the release on", late)
+	}
+}
+
+// beforeLast is what a killed runner would have left: all but the last payload.
+func beforeLast(stdout string) string {
+	return stdout[:strings.LastIndex(stdout, "perflab-payload begin")]
+}
+
+func TestUnknownOptionIsRefused(t *testing.T) {
+	env, _ := server(t)
+	result := k6test.Run(t, k6test.Script(t, fixed), env, "--out=perflab=nonsense=1")
+	if result.Code == 0 || !strings.Contains(result.Stderr, `unknown option`) {
+		t.Errorf("exit code %d\n%s", result.Code, fmt.Sprint(result.Stderr))
+	}
+}
