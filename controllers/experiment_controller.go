@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/plan"
+	"perflab.dev/perflab/internal/schedule"
+)
+
+// teardownPause is the time between two looks at an environment that is being
+// taken down.
+const teardownPause = 2 * time.Second
+
+// ExperimentReconciler plans the runs of a PerfExperiment, starts one after
+// the other and sums up what they gave.
+//
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/finalizers,verbs=update
+type ExperimentReconciler struct {
+	Cluster kube.Cluster
+	// Live reads from the API server, past the cache.
+	Live   client.Reader
+	Events events.EventRecorder
+	Now    func() time.Time
+}
+
+// experimentScope holds what one pass over an experiment has learnt.
+type experimentScope struct {
+	experiment *v1alpha1.PerfExperiment
+	now        time.Time
+	// runs of the experiment.
+	runs     []v1alpha1.PerfRun
+	planned  plan.Plan
+	decision schedule.Decision
+	// started is the run this pass has made.
+	started *v1alpha1.PerfRun
+	// blocker is the run of another experiment that is on.
+	blocker string
+	// specChanged: the plan is not the one the first run was planned from.
+	specChanged bool
+	// tearingDown: parts of the environment are still there.
+	tearingDown bool
+	// results of the runs so far.
+	results []v1alpha1.Result
+	// after asks for another pass.
+	after time.Duration
+}
+
+// Reconcile brings an experiment one pass further.
+func (r *ExperimentReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	experiment := &v1alpha1.PerfExperiment{}
+	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, experiment); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	before := experiment.DeepCopy()
+	scope := &experimentScope{experiment: experiment.DeepCopy(), now: r.Now()}
+
+	if experiment.DeletionTimestamp != nil {
+		return r.remove(ctx, before, scope)
+	}
+	if controllerutil.AddFinalizer(scope.experiment, v1alpha1.Finalizer) {
+		if err := r.Cluster.Client.Patch(ctx, scope.experiment, client.MergeFrom(before)); err != nil {
+			return ctrl.Result{}, fmt.Errorf("adding the finalizer: %w", err)
+		}
+		before = scope.experiment.DeepCopy()
+	}
+	stepErr := r.advance(ctx, scope)
+	reportExperiment(scope)
+	return r.conclude(ctx, before, scope, stepErr)
+}
+
+// conclude writes the status, then tells people.
+func (r *ExperimentReconciler) conclude(ctx context.Context, before *v1alpha1.PerfExperiment, scope *experimentScope, stepErr error) (ctrl.Result, error) {
+	if err := r.writeStatus(ctx, before, scope.experiment); err != nil {
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: time.Second}, nil
+		}
+		return ctrl.Result{}, errors.Join(stepErr, err)
+	}
+	r.announce(before, scope)
+	return ctrl.Result{RequeueAfter: scope.after}, stepErr
+}
+
+// advance observes, decides and acts.
+func (r *ExperimentReconciler) advance(ctx context.Context, s *experimentScope) error {
+	if err := r.observe(ctx, s); err != nil {
+		return err
+	}
+	s.planned = plan.From(&s.experiment.Spec, r.seed(s.experiment))
+	s.decision = schedule.Next(s.planned, attempts(s.runs), schedule.Limits{
+		MaxAttempts: s.experiment.Spec.Validity.MaxAttempts,
+		Suspend:     s.experiment.Spec.Suspend,
+	})
+	recorded := s.experiment.Status.PlanHash
+	s.specChanged = recorded != "" && recorded != s.planned.Hash
+	described, err := analysis.Describe(&s.experiment.Spec, s.runs)
+	if err != nil {
+		return fmt.Errorf("summing up the runs: %w", err)
+	}
+	s.results = described
+
+	switch {
+	case s.specChanged:
+		return nil
+	case s.decision.Action == schedule.Start:
+		return r.start(ctx, s)
+	case s.decision.Action == schedule.Finish:
+		return r.cleanUp(ctx, s)
+	default:
+		return nil
+	}
+}
+
+// seed stays the one that was recorded first.
+func (r *ExperimentReconciler) seed(experiment *v1alpha1.PerfExperiment) int64 {
+	if recorded := experiment.Status.Seed; recorded != nil && experiment.Spec.Design.Seed == nil {
+		return *recorded
+	}
+	return plan.Seed(experiment)
+}
+
+func (r *ExperimentReconciler) observe(ctx context.Context, s *experimentScope) error {
+	runs := &v1alpha1.PerfRunList{}
+	err := r.Cluster.Client.List(ctx, runs, client.InNamespace(s.experiment.Namespace),
+		client.MatchingLabels{v1alpha1.LabelExperiment: s.experiment.Name})
+	if err != nil {
+		return fmt.Errorf("listing runs: %w", err)
+	}
+	for _, run := range runs.Items {
+		// A run of an earlier experiment of the same name is on its way out.
+		if metav1.IsControlledBy(&run, s.experiment) {
+			s.runs = append(s.runs, run)
+		}
+	}
+	return nil
+}
+
+func attempts(runs []v1alpha1.PerfRun) []schedule.Attempt {
+	seen := make([]schedule.Attempt, 0, len(runs))
+	for i := range runs {
+		spec := &runs[i].Spec
+		seen = append(seen, schedule.Attempt{
+			Name: runs[i].Name, Block: spec.Block, Arm: spec.Arm, Scenario: spec.Scenario.Name,
+			Number: spec.Attempt, Phase: runs[i].Status.Phase,
+		})
+	}
+	return seen
+}
+
+// start makes the next run. Its name follows from its place in the plan, so
+// a pass with an old view makes nothing twice.
+func (r *ExperimentReconciler) start(ctx context.Context, s *experimentScope) error {
+	blocker, err := r.otherRun(ctx, s.experiment)
+	if err != nil {
+		return err
+	}
+	if blocker != "" {
+		s.blocker = blocker
+		return nil
+	}
+	run := newRun(s)
+	err = r.Cluster.Client.Create(ctx, run, kube.FieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		// Made by an earlier pass; the cache will show it.
+		s.after = time.Second
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("making run %q: %w", run.Name, err)
+	}
+	s.started = run
+	return nil
+}
+
+// otherRun is the run of another experiment that is on in the same namespace.
+// Two at once would measure each other.
+func (r *ExperimentReconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExperiment) (string, error) {
+	runs := &v1alpha1.PerfRunList{}
+	if err := r.Live.List(ctx, runs, client.InNamespace(experiment.Namespace)); err != nil {
+		return "", fmt.Errorf("listing the namespace's runs: %w", err)
+	}
+	for i := range runs.Items {
+		run := &runs.Items[i]
+		if run.Spec.Experiment != experiment.Name && !run.Status.Phase.IsFinal() && run.DeletionTimestamp == nil {
+			return run.Name, nil
+		}
+	}
+	return "", nil
+}
+
+func newRun(s *experimentScope) *v1alpha1.PerfRun {
+	place, spec := s.decision.Run, &s.experiment.Spec
+	run := &v1alpha1.PerfRun{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       s.experiment.Namespace,
+			Name:            naming.Run(s.experiment.Name, place.Block, place.Arm, place.Scenario, s.decision.Attempt),
+			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", s.experiment)},
+		},
+		Spec: v1alpha1.PerfRunSpec{
+			Experiment:  s.experiment.Name,
+			PlanHash:    s.planned.Hash,
+			Block:       place.Block,
+			Position:    place.Position,
+			Attempt:     s.decision.Attempt,
+			Arm:         place.Arm,
+			Seed:        s.planned.Seed + int64(place.Block),
+			Measurement: spec.Measurement,
+			Reset:       spec.Reset,
+			Validity:    spec.Validity,
+			Deadlines:   spec.Deadlines,
+		},
+	}
+	for _, arm := range spec.Arms {
+		if arm.Name == place.Arm {
+			run.Spec.System = environment.Resolve(spec.System, arm.Set)
+		}
+	}
+	for _, scenario := range spec.Scenarios {
+		if scenario.Name == place.Scenario {
+			scenario.DeepCopyInto(&run.Spec.Scenario)
+		}
+	}
+	run.Labels = naming.RunLabels(run)
+	return run
+}
+
+// cleanUp takes the environment of a complete experiment down when its time
+// has come.
+func (r *ExperimentReconciler) cleanUp(ctx context.Context, s *experimentScope) error {
+	cleanup := s.experiment.Spec.Cleanup
+	if cleanup.Policy == v1alpha1.CleanupRetain {
+		return nil
+	}
+	if completed := s.experiment.Status.CompletionTime; completed != nil {
+		if left := cleanup.TTLOrDefault() - s.now.Sub(completed.Time); left > 0 {
+			s.after = left
+			return nil
+		}
+	} else if cleanup.TTLOrDefault() > 0 {
+		s.after = cleanup.TTLOrDefault()
+		return nil
+	}
+	return r.tearDown(ctx, s)
+}
+
+func (r *ExperimentReconciler) tearDown(ctx context.Context, s *experimentScope) error {
+	gone, err := teardown(ctx, r.Cluster, s.experiment.Namespace, s.experiment.Name, s.now)
+	if err != nil {
+		return fmt.Errorf("taking the environment down: %w", err)
+	}
+	s.tearingDown = !gone
+	if !gone {
+		s.after = teardownPause
+	}
+	return nil
+}
+
+// remove takes down what a deleted experiment has built. Runs go first: a run
+// that is on would build it up again.
+func (r *ExperimentReconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment, s *experimentScope) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(s.experiment, v1alpha1.Finalizer) {
+		return ctrl.Result{}, nil
+	}
+	if err := r.observe(ctx, s); err != nil {
+		return ctrl.Result{}, err
+	}
+	for i := range s.runs {
+		if err := r.Cluster.Delete(ctx, &s.runs[i]); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	stepErr := r.tearDown(ctx, s)
+	if stepErr != nil || s.tearingDown || len(s.runs) > 0 {
+		s.after = teardownPause
+		s.tearingDown = true
+		reportExperiment(s)
+		return r.conclude(ctx, before, s, stepErr)
+	}
+	controllerutil.RemoveFinalizer(s.experiment, v1alpha1.Finalizer)
+	if err := r.Cluster.Client.Patch(ctx, s.experiment, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, fmt.Errorf("taking the finalizer off: %w", err)
+	}
+	return ctrl.Result{}, nil
+}

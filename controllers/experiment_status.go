@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/schedule"
+)
+
+// maxInvalidRuns bounds the list in status; older ones are still in the
+// list of runs.
+const maxInvalidRuns = 100
+
+// reportExperiment turns what a pass has learnt into status. Nothing else
+// writes it.
+func reportExperiment(s *experimentScope) {
+	status := &s.experiment.Status
+	status.ObservedGeneration = s.experiment.Generation
+	if s.experiment.DeletionTimestamp == nil && s.planned.Hash != "" {
+		reportPlan(s)
+		reportRuns(s)
+		status.Results = s.results
+	}
+	status.Phase = experimentPhase(s)
+	status.WaitingFor = waitingFor(s)
+	setExperimentConditions(s)
+}
+
+// reportPlan records the plan with the first run.
+func reportPlan(s *experimentScope) {
+	status := &s.experiment.Status
+	if s.specChanged || s.started == nil && len(s.runs) == 0 {
+		return
+	}
+	status.PlanHash = s.planned.Hash
+	status.Seed = &s.planned.Seed
+	if status.StartTime == nil {
+		status.StartTime = &metav1.Time{Time: s.now}
+	}
+	if s.decision.Action != schedule.Finish {
+		// More blocks reopen a complete experiment.
+		status.CompletionTime = nil
+		return
+	}
+	if status.CompletionTime == nil {
+		status.CompletionTime = &metav1.Time{Time: s.now}
+	}
+}
+
+func reportRuns(s *experimentScope) {
+	status := &s.experiment.Status
+	status.Runs = v1alpha1.RunCounts{
+		Planned: int32(len(s.planned.Runs)),
+		Done:    s.decision.Done,
+		Invalid: s.decision.Invalid,
+	}
+	status.Progress = fmt.Sprintf("%d/%d", status.Runs.Done, status.Runs.Planned)
+	status.Current = currentRun(s)
+	status.InvalidRuns = invalidRuns(s.runs)
+}
+
+func currentRun(s *experimentScope) *v1alpha1.CurrentRun {
+	if s.started != nil {
+		return &v1alpha1.CurrentRun{Run: s.started.Name, Phase: v1alpha1.RunPending}
+	}
+	for i := range s.runs {
+		if run := &s.runs[i]; run.Name == s.decision.Active {
+			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: run.Status.Message}
+		}
+	}
+	return nil
+}
+
+func invalidRuns(runs []v1alpha1.PerfRun) []v1alpha1.InvalidRun {
+	ordered := slices.Clone(runs)
+	slices.SortFunc(ordered, func(a, b v1alpha1.PerfRun) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
+	var invalid []v1alpha1.InvalidRun
+	for i := range ordered {
+		run := &ordered[i]
+		if run.Status.Phase != v1alpha1.RunInvalid {
+			continue
+		}
+		found := v1alpha1.InvalidRun{Run: run.Name, Message: run.Status.Message}
+		if fault := faultOf(run); fault != nil {
+			found.Reason = fault.Reason
+		}
+		invalid = append(invalid, found)
+	}
+	return invalid[max(0, len(invalid)-maxInvalidRuns):]
+}
+
+func experimentPhase(s *experimentScope) v1alpha1.ExperimentPhase {
+	switch {
+	case s.experiment.DeletionTimestamp != nil:
+		return v1alpha1.ExperimentDeleting
+	case s.specChanged || s.decision.Action == schedule.GiveUp:
+		return v1alpha1.ExperimentStalled
+	case s.decision.Action == schedule.Finish:
+		return v1alpha1.ExperimentComplete
+	case s.decision.Action == schedule.Hold:
+		return v1alpha1.ExperimentSuspended
+	case s.blocker != "" || s.started == nil && len(s.runs) == 0:
+		return v1alpha1.ExperimentPending
+	default:
+		return v1alpha1.ExperimentRunning
+	}
+}
+
+func waitingFor(s *experimentScope) string {
+	current := s.experiment.Status.Current
+	switch {
+	case s.tearingDown:
+		return "the environment to be gone"
+	case s.experiment.DeletionTimestamp != nil:
+		return ""
+	case s.specChanged || s.decision.Action == schedule.GiveUp:
+		return "a person: " + stalledMessage(s)
+	case s.blocker != "":
+		return "run " + s.blocker + " of another experiment"
+	case s.decision.Action == schedule.Hold:
+		return "spec.suspend to be taken back"
+	case s.decision.Action == schedule.Wait && current != nil:
+		return strings.TrimSuffix(fmt.Sprintf("%s: %s", current.Phase, current.Message), ": ")
+	default:
+		return ""
+	}
+}
+
+func stalledMessage(s *experimentScope) string {
+	if s.specChanged {
+		return "the spec is not the one the runs were planned from; put it back, or give the new one a new name"
+	}
+	invalid := s.experiment.Status.InvalidRuns
+	last := ""
+	if len(invalid) > 0 {
+		last = "; the last time: " + invalid[len(invalid)-1].Message
+	}
+	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %d times%s",
+		s.decision.Run.Block, s.decision.Run.Arm, s.decision.Run.Scenario, s.decision.Attempt-1, last)
+}
+
+func setExperimentConditions(s *experimentScope) {
+	status := &s.experiment.Status
+	set := conditionSetter(&status.Conditions, s.experiment.Generation)
+	switch status.Phase {
+	case v1alpha1.ExperimentComplete:
+		set(v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every planned run has a valid attempt")
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every planned run has a valid attempt")
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
+	case v1alpha1.ExperimentStalled:
+		reason := v1alpha1.ReasonAttemptsExhausted
+		if s.specChanged {
+			reason = v1alpha1.ReasonSpecChanged
+		}
+		set(v1alpha1.ConditionComplete, metav1.ConditionFalse, reason, stalledMessage(s))
+		set(v1alpha1.ConditionReady, metav1.ConditionFalse, reason, stalledMessage(s))
+		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason, stalledMessage(s))
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
+	default:
+		reason, message := progress(s)
+		set(v1alpha1.ConditionComplete, metav1.ConditionFalse, reason, message)
+		set(v1alpha1.ConditionReady, metav1.ConditionUnknown, reason, message)
+		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, reason, message)
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
+	}
+	mirrorTrouble(s, set)
+}
+
+func progress(s *experimentScope) (reason, message string) {
+	switch s.experiment.Status.Phase {
+	case v1alpha1.ExperimentSuspended:
+		return v1alpha1.ReasonSuspended, "spec.suspend is set: no further run is started"
+	case v1alpha1.ExperimentDeleting:
+		return v1alpha1.ReasonDeleting, "the environment is being taken down"
+	default:
+		return v1alpha1.ReasonProgressing, fmt.Sprintf("%d of %d runs are done", s.decision.Done, len(s.planned.Runs))
+	}
+}
+
+// mirrorTrouble shows on the experiment which part of the current run's
+// environment is not ready, so that one look at the experiment is enough.
+func mirrorTrouble(s *experimentScope, set setCondition) {
+	var current *v1alpha1.PerfRun
+	for i := range s.runs {
+		if s.runs[i].Name == s.decision.Active {
+			current = &s.runs[i]
+		}
+	}
+	for _, conditionType := range []string{
+		v1alpha1.ConditionKafkaReady, v1alpha1.ConditionPostgresReady,
+		v1alpha1.ConditionModulesReady, v1alpha1.ConditionTargetReachable,
+	} {
+		var found *metav1.Condition
+		if current != nil {
+			found = meta.FindStatusCondition(current.Status.Conditions, conditionType)
+		}
+		if found == nil {
+			meta.RemoveStatusCondition(&s.experiment.Status.Conditions, conditionType)
+			continue
+		}
+		set(conditionType, found.Status, found.Reason, found.Message)
+	}
+}
+
+// writeStatus writes the status if it changed, and only over the version this
+// pass has read.
+func (r *ExperimentReconciler) writeStatus(ctx context.Context, before, after *v1alpha1.PerfExperiment) error {
+	if equality.Semantic.DeepEqual(before.Status, after.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Cluster.Client.Status().Patch(ctx, after, patch, kube.FieldOwner); err != nil {
+		return fmt.Errorf("writing the status of experiment %q: %w", after.Name, err)
+	}
+	return nil
+}
+
+// announce tells people what happened, after it has been written down.
+func (r *ExperimentReconciler) announce(before *v1alpha1.PerfExperiment, s *experimentScope) {
+	after := s.experiment
+	if s.started != nil {
+		r.Events.Eventf(after, s.started, corev1.EventTypeNormal, "RunStarted", "Start", "Run %s: block %d, arm %s, scenario %s",
+			s.started.Name, s.started.Spec.Block, s.started.Spec.Arm, s.started.Spec.Scenario.Name)
+	}
+	if before.Status.Phase == after.Status.Phase {
+		return
+	}
+	switch after.Status.Phase {
+	case v1alpha1.ExperimentComplete:
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Complete", "Finish", "All %d runs are done", after.Status.Runs.Planned)
+	case v1alpha1.ExperimentStalled:
+		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Stalled", "Stall", "%s", stalledMessage(s))
+	case v1alpha1.ExperimentSuspended:
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Suspended", "Suspend", "No further run is started")
+	}
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/payload"
+)
+
+// maxRawBytes keeps the ConfigMap of raw results within what the API server
+// stores.
+const maxRawBytes = 900 << 10
+
+// stepCollect reads what the runners measured from their logs, keeps it in a
+// ConfigMap and turns it into observations.
+func (r *RunReconciler) stepCollect(ctx context.Context, s *runScope) (outcome, error) {
+	status := s.status()
+	status.Timings.CollectStart = &metav1.Time{Time: r.Now()}
+	measured := map[string]*payload.Payload{}
+	for _, wanted := range s.run.Spec.Scenario.Loads {
+		merged, fault, err := r.readLoad(ctx, s, wanted)
+		if err != nil {
+			return outcome{}, err
+		}
+		if fault != nil {
+			s.fault = fault
+			return next(), nil
+		}
+		measured[wanted.Name] = merged
+	}
+	if err := r.keepRaw(ctx, s, measured); err != nil {
+		return outcome{}, err
+	}
+	s.setLoadTimes(measured)
+	analyzeStart := r.Now()
+	s.observe(measured)
+	status.Durations = durations(status.Timings)
+	status.Durations.Collect = metav1.Duration{Duration: analyzeStart.Sub(status.Timings.CollectStart.Time)}
+	status.Durations.Analyze = metav1.Duration{Duration: r.Now().Sub(analyzeStart)}
+	return next(), nil
+}
+
+// readLoad merges what all runners of a load printed.
+func (r *RunReconciler) readLoad(ctx context.Context, s *runScope, wanted v1alpha1.Load) (*payload.Payload, *results.Fault, error) {
+	status := s.load(wanted.Name)
+	pods := &corev1.PodList{}
+	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(s.run.Namespace),
+		client.MatchingLabels{contract.LabelTestRun: status.TestRun, contract.LabelRunner: "true"})
+	if err != nil {
+		return nil, nil, fmt.Errorf("listing the runners of load %q: %w", wanted.Name, err)
+	}
+	var payloads []*payload.Payload
+	for _, pod := range pods.Items {
+		own, err := r.readRunner(ctx, pod)
+		if err != nil {
+			return nil, &results.Fault{Reason: v1alpha1.ReasonResultsMissing,
+				Message: fmt.Sprintf("load %q: the results of runner %q can't be read: %v", wanted.Name, pod.Name, err)}, nil
+		}
+		payloads = append(payloads, own)
+	}
+	if want := int(wanted.ParallelismOrDefault()); len(payloads) != want {
+		return nil, &results.Fault{Reason: v1alpha1.ReasonResultsMissing,
+			Message: fmt.Sprintf("load %q: %d of %d runners left results", wanted.Name, len(payloads), want)}, nil
+	}
+	merged, err := payload.Merge(payloads...)
+	if err != nil {
+		return nil, &results.Fault{Reason: v1alpha1.ReasonResultsMissing,
+			Message: fmt.Sprintf("load %q: %v", wanted.Name, err)}, nil
+	}
+	return merged, nil, nil
+}
+
+func (r *RunReconciler) readRunner(ctx context.Context, pod corev1.Pod) (*payload.Payload, error) {
+	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	return payload.Read(log)
+}
+
+// keepRaw stores the merged histograms, so that results can be looked at again
+// in other ways. Results too large to store are left out, largest first, and
+// named in an annotation.
+func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[string]*payload.Payload) error {
+	data := map[string][]byte{}
+	total := 0
+	var dropped []string
+	for _, name := range sortedKeys(measured) {
+		encoded, err := payload.Marshal(measured[name])
+		if err != nil {
+			return fmt.Errorf("encoding the results of load %q: %w", name, err)
+		}
+		if total+len(encoded) > maxRawBytes {
+			dropped = append(dropped, name)
+			continue
+		}
+		total += len(encoded)
+		data[name] = encoded
+	}
+	raw := &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            naming.RawResults(s.run.Name),
+			Namespace:       s.run.Namespace,
+			Labels:          naming.RunLabels(s.run),
+			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfRun", s.run)},
+		},
+		BinaryData: data,
+	}
+	if len(dropped) > 0 {
+		raw.Annotations = map[string]string{"perflab.dev/left-out": strings.Join(dropped, ",")}
+	}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(raw)
+	if err != nil {
+		return fmt.Errorf("converting the raw results: %w", err)
+	}
+	if err := r.Cluster.Apply(ctx, &unstructured.Unstructured{Object: object}); err != nil {
+		return err
+	}
+	s.status().RawResults = raw.Name
+	return nil
+}
+
+// setLoadTimes replaces what was seen of the loads' start and end by what they
+// measured themselves.
+func (s *runScope) setLoadTimes(measured map[string]*payload.Payload) {
+	timings := &s.status().Timings
+	timings.LoadStart, timings.LoadFinish = nil, nil
+	for name, own := range measured {
+		start, end := metav1.NewTime(own.Start), metav1.NewTime(own.End)
+		status := s.load(name)
+		status.StartTime, status.FinishTime = &start, &end
+		if timings.LoadStart == nil || start.Before(timings.LoadStart) {
+			timings.LoadStart = &start
+		}
+		if timings.LoadFinish == nil || timings.LoadFinish.Before(&end) {
+			timings.LoadFinish = &end
+		}
+	}
+}
+
+func (s *runScope) observe(measured map[string]*payload.Payload) {
+	warmUp := s.run.Spec.Measurement.WarmUpOrDefault()
+	observations := []v1alpha1.Observation{}
+	for _, wanted := range s.run.Spec.Scenario.Loads {
+		observations = append(observations, results.Observe(wanted, measured, warmUp)...)
+		if fault := results.Check(wanted, measured, warmUp, s.run.Spec.Validity); fault != nil && s.fault == nil {
+			s.fault = fault
+		}
+	}
+	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int { return strings.Compare(a.Metric, b.Metric) })
+	s.status().Observations = observations
+}
+
+// stepFinish ends the run.
+func (r *RunReconciler) stepFinish(_ context.Context, s *runScope) (outcome, error) {
+	s.status().Timings.Finish = &metav1.Time{Time: r.Now()}
+	s.over = true
+	return next(), nil
+}
+
+// durations are the differences of the timings; a step that was not reached
+// took no time.
+func durations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
+	between := func(from, to *metav1.Time) metav1.Duration {
+		if from == nil || to == nil {
+			return metav1.Duration{}
+		}
+		return metav1.Duration{Duration: to.Sub(from.Time)}
+	}
+	return &v1alpha1.RunDurations{
+		Provision: between(timings.ProvisionStart, timings.Provisioned),
+		Ready:     between(timings.Provisioned, timings.Ready),
+		LoadStart: between(timings.Ready, timings.LoadStart),
+		Load:      between(timings.LoadStart, timings.LoadFinish),
+	}
+}
+
+// tidy takes away the k6 objects of a run that counts: what they measured is
+// kept. Those of an invalid run stay for people to look at.
+func (r *RunReconciler) tidy(ctx context.Context, run *v1alpha1.PerfRun) error {
+	if run.Status.Phase != v1alpha1.RunSucceeded {
+		return nil
+	}
+	for _, status := range run.Status.Loads {
+		testRun, err := r.Cluster.Get(ctx, contract.TestRunKind, client.ObjectKey{Namespace: run.Namespace, Name: status.TestRun})
+		if err != nil {
+			return err
+		}
+		if testRun == nil {
+			continue
+		}
+		if err := r.Cluster.Delete(ctx, testRun); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load"
+)
+
+// TargetProber asks whether a target answers.
+type TargetProber interface {
+	Reach(ctx context.Context, url string) error
+}
+
+// TopicReader asks Kafka for the partitions of topics.
+type TopicReader interface {
+	Partitions(ctx context.Context, bootstrap string, topics []string) (map[string]int32, error)
+}
+
+// RunnerStopper tells a k6 runner to end its test and deliver its results.
+type RunnerStopper interface {
+	StopRunner(ctx context.Context, address string) error
+}
+
+// LogReader opens the log of a pod's container from its beginning.
+type LogReader interface {
+	Log(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
+}
+
+// RunReconciler does one PerfRun: it builds the environment, puts the loads on
+// and collects what they measured.
+//
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfruns,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/finalizers,verbs=update
+// +kubebuilder:rbac:groups=kafka.strimzi.io,resources=kafkas;kafkanodepools;kafkatopics,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+type RunReconciler struct {
+	Cluster kube.Cluster
+	// Live reads from the API server, past the cache.
+	Live     client.Reader
+	Settings load.Settings
+	Target   TargetProber
+	Topics   TopicReader
+	Runners  RunnerStopper
+	Logs     LogReader
+	Events   events.EventRecorder
+	Now      func() time.Time
+	Watches  *ForeignWatches
+}
+
+type runStep func(context.Context, *runScope) (outcome, error)
+
+// Reconcile brings a run one pass further.
+func (r *RunReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	run := &v1alpha1.PerfRun{}
+	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, run); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if run.DeletionTimestamp != nil {
+		return ctrl.Result{}, nil
+	}
+	if run.Status.Phase.IsFinal() {
+		return ctrl.Result{}, r.tidy(ctx, run)
+	}
+	experiment, err := r.experimentOf(ctx, run)
+	if err != nil || experiment == nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.Watches.Ensure(ctx); err != nil {
+		return ctrl.Result{}, fmt.Errorf("watching the environment: %w", err)
+	}
+	return r.pass(ctx, run, experiment)
+}
+
+func (r *RunReconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
+	before := run.DeepCopy()
+	scope := &runScope{run: run.DeepCopy(), experiment: experiment, now: r.Now()}
+	scope.fault = faultOf(before)
+
+	result, stepErr := r.runSteps(ctx, scope)
+	reportRun(scope)
+	if err := r.writeRunStatus(ctx, before, scope.run); err != nil {
+		if apierrors.IsConflict(err) {
+			// Somebody else's view was newer; its write wakes us.
+			return ctrl.Result{RequeueAfter: time.Second}, nil
+		}
+		return ctrl.Result{}, errors.Join(stepErr, err)
+	}
+	r.announceRun(before, scope.run)
+	if apierrors.IsConflict(stepErr) {
+		log.FromContext(ctx).V(1).Info("Conflict", "error", stepErr.Error())
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	return result, stepErr
+}
+
+func (r *RunReconciler) steps(scope *runScope) []runStep {
+	if scope.fault != nil {
+		return []runStep{r.stepStopLoads, r.stepFinish}
+	}
+	return []runStep{
+		r.stepBegin,
+		r.stepKinds,
+		r.stepData,
+		r.stepModules,
+		r.stepTarget,
+		r.stepEffective,
+		r.stepLoads,
+		r.stepCollect,
+		r.stepFinish,
+	}
+}
+
+// runSteps goes through the steps until one is not done.
+func (r *RunReconciler) runSteps(ctx context.Context, scope *runScope) (ctrl.Result, error) {
+	for _, step := range r.steps(scope) {
+		outcome, err := step(ctx, scope)
+		if err != nil {
+			return ctrl.Result{}, err
+		}
+		if !outcome.done || scope.fault != nil && !scope.over {
+			return r.result(scope, outcome), nil
+		}
+	}
+	return ctrl.Result{}, nil
+}
+
+func (r *RunReconciler) result(scope *runScope, outcome outcome) ctrl.Result {
+	after := outcome.after
+	if !scope.deadline.IsZero() {
+		left := max(scope.deadline.Sub(scope.now), time.Second)
+		if after == 0 || left < after {
+			after = left
+		}
+	}
+	return ctrl.Result{RequeueAfter: after}
+}
+
+// experimentOf returns nil when the run has no living experiment and should be
+// left alone: it is about to be deleted with it.
+func (r *RunReconciler) experimentOf(ctx context.Context, run *v1alpha1.PerfRun) (*v1alpha1.PerfExperiment, error) {
+	experiment := &v1alpha1.PerfExperiment{}
+	key := client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}
+	err := r.Cluster.Client.Get(ctx, key, experiment)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading experiment %q: %w", key.Name, err)
+	}
+	if experiment.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	return experiment, nil
+}

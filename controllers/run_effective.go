@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/results"
+)
+
+// plainListener is the listener modules and the operator itself connect to.
+const plainListener = "plain"
+
+// stepEffective reads the configuration back from the running system. A run
+// whose system is not the declared one does not count.
+func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome, error) {
+	timings := &s.status().Timings
+	if timings.Ready != nil {
+		return next(), nil
+	}
+	effective := &v1alpha1.EffectiveSystem{}
+	if s.run.Spec.System.Kafka != nil {
+		readable, err := r.effectiveKafka(ctx, s, effective)
+		if err != nil {
+			return outcome{}, err
+		}
+		if !readable {
+			waiting := s.notReady("Kafka's topics", *s.kafka)
+			waiting.after = probePause
+			return waiting, nil
+		}
+	}
+	if s.run.Spec.System.Postgres != nil {
+		effective.PostgresInstances = s.run.Spec.System.Postgres.Instances
+	}
+	if err := r.effectiveModules(ctx, s, effective); err != nil {
+		return outcome{}, err
+	}
+	s.status().Effective = effective
+	if s.fault == nil {
+		s.mark(&timings.Ready)
+	}
+	return next(), nil
+}
+
+// effectiveKafka says false, with the reason in s.kafka, when the brokers
+// can't be asked yet.
+func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) (bool, error) {
+	version, _, err := r.Cluster.Serves(contract.KafkaGroupKind)
+	if err != nil {
+		return false, err
+	}
+	object, err := r.Cluster.Get(ctx, contract.KafkaKind(version), client.ObjectKey{Namespace: s.run.Namespace, Name: naming.Kafka(s.run.Spec.Experiment)})
+	if err != nil || object == nil {
+		return false, err
+	}
+	cluster := contract.Kafka{Object: object}
+	effective.KafkaMode = string(s.run.Spec.System.Kafka.Mode)
+	effective.KafkaVersion = cluster.Version()
+
+	groups := kafka.PhysicalTopics(s.request())
+	var names []string
+	for _, topics := range groups {
+		names = append(names, topics...)
+	}
+	slices.Sort(names)
+	if len(names) == 0 {
+		return true, nil
+	}
+	partitions, err := r.Topics.Partitions(ctx, cluster.BootstrapServers(plainListener), names)
+	if err != nil {
+		unreadable := environment.NotReady(v1alpha1.ReasonTopicsNotReady, fmt.Sprintf("the brokers can't be asked for their topics: %v", err))
+		s.kafka = &unreadable
+		return false, nil
+	}
+	for _, group := range s.run.Spec.System.Kafka.Topics {
+		found := v1alpha1.EffectiveTopics{Group: group.Group, Partitions: group.Partitions, Source: "broker metadata"}
+		for _, topic := range groups[group.Group] {
+			if partitions[topic] != group.Partitions {
+				found.Partitions = partitions[topic]
+				s.fault = &results.Fault{
+					Reason: v1alpha1.ReasonEffectiveConfiguration,
+					Message: fmt.Sprintf("topic %q has %d partitions in Kafka, %d are declared",
+						topic, partitions[topic], group.Partitions),
+				}
+			}
+			found.Topics++
+		}
+		effective.Topics = append(effective.Topics, found)
+	}
+	return true, nil
+}
+
+func (r *RunReconciler) effectiveModules(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) error {
+	pods := &corev1.PodList{}
+	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(s.run.Namespace),
+		client.MatchingLabels(naming.ComponentLabels(s.run.Spec.Experiment, "module")))
+	if err != nil {
+		return fmt.Errorf("listing the modules' pods: %w", err)
+	}
+	for _, module := range s.run.Spec.System.Modules {
+		found := v1alpha1.EffectiveModule{Name: module.Name}
+		for i := range pods.Items {
+			pod := &pods.Items[i]
+			if pod.Labels[v1alpha1.LabelModule] != module.Name || pod.DeletionTimestamp != nil {
+				continue
+			}
+			for _, status := range pod.Status.ContainerStatuses {
+				if status.Ready {
+					found.Replicas++
+					found.ImageID = status.ImageID
+				}
+			}
+		}
+		effective.Modules = append(effective.Modules, found)
+	}
+	return nil
+}

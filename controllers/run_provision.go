@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/results"
+)
+
+const (
+	// missingKindPause is the time between two looks for kinds that are not
+	// installed: there is nothing to watch yet.
+	missingKindPause = 10 * time.Second
+	// probePause is the time between two questions to a target that does not
+	// answer, for which there is no watch either.
+	probePause = 2 * time.Second
+)
+
+// stepBegin starts the clock of the run.
+func (r *RunReconciler) stepBegin(_ context.Context, s *runScope) (outcome, error) {
+	timings := &s.status().Timings
+	s.mark(&timings.ProvisionStart)
+	if timings.Ready == nil {
+		s.alarm(s.environmentDeadline())
+		// Patience ends without a watch to tell us.
+		s.alarm(s.now.Add(environment.Patience / 2))
+	}
+	return next(), nil
+}
+
+func (s *runScope) environmentDeadline() time.Time {
+	return s.status().Timings.ProvisionStart.Add(s.run.Spec.Deadlines.EnvironmentOrDefault())
+}
+
+// notReady waits, or gives the run up when the environment has had its time.
+func (s *runScope) notReady(what string, readiness environment.Readiness) outcome {
+	if s.now.Before(s.environmentDeadline()) {
+		return wait()
+	}
+	s.fault = &results.Fault{
+		Reason: v1alpha1.ReasonDeadline,
+		Message: fmt.Sprintf("the environment was not ready within %s; last seen of %s: %s",
+			s.run.Spec.Deadlines.EnvironmentOrDefault(), what, readiness.Message),
+	}
+	return next()
+}
+
+// stepKinds makes sure that every operator the run needs is installed, before
+// anything is built.
+func (r *RunReconciler) stepKinds(_ context.Context, s *runScope) (outcome, error) {
+	if s.status().Timings.Ready != nil {
+		return next(), nil
+	}
+	needed := []struct {
+		wanted    bool
+		kind      schema.GroupKind
+		readiness **environment.Readiness
+		operator  string
+	}{
+		{s.run.Spec.System.Kafka != nil, contract.KafkaGroupKind, &s.kafka, "Strimzi"},
+		{s.run.Spec.System.Postgres != nil, contract.PostgresClusterKind.GroupKind(), &s.postgres, "CloudNativePG"},
+		{true, contract.TestRunKind.GroupKind(), &s.target, "k6-operator"},
+	}
+	for _, need := range needed {
+		if !need.wanted {
+			continue
+		}
+		_, served, err := r.Cluster.Serves(need.kind)
+		if err != nil {
+			return outcome{}, err
+		}
+		if served {
+			continue
+		}
+		missing := environment.NotReady(v1alpha1.ReasonOperatorMissing, fmt.Sprintf(
+			"the cluster does not serve %s: install %s", need.kind, need.operator))
+		*need.readiness = &missing
+		waiting := s.notReady(need.operator, missing)
+		waiting.after = missingKindPause
+		return waiting, nil
+	}
+	return next(), nil
+}
+
+// stepData builds Kafka with its topics and PostgreSQL, side by side.
+func (r *RunReconciler) stepData(ctx context.Context, s *runScope) (outcome, error) {
+	if s.status().Timings.Ready != nil {
+		return next(), nil
+	}
+	kafkaReadiness, err := r.provisionKafka(ctx, s)
+	if err != nil {
+		return outcome{}, err
+	}
+	s.kafka = &kafkaReadiness
+	postgresReadiness, err := r.provisionPostgres(ctx, s)
+	if err != nil {
+		return outcome{}, err
+	}
+	s.postgres = &postgresReadiness
+	if !kafkaReadiness.Ready {
+		return s.notReady("Kafka", kafkaReadiness), nil
+	}
+	if !postgresReadiness.Ready {
+		return s.notReady("PostgreSQL", postgresReadiness), nil
+	}
+	s.mark(&s.status().Timings.Provisioned)
+	return next(), nil
+}
+
+func (r *RunReconciler) provisionKafka(ctx context.Context, s *runScope) (environment.Readiness, error) {
+	if s.run.Spec.System.Kafka == nil {
+		return notDeclared(), nil
+	}
+	version, _, err := r.Cluster.Serves(contract.KafkaGroupKind)
+	if err != nil {
+		return environment.Readiness{}, err
+	}
+	request := s.request()
+	intents := kafka.Build(request, version)
+	replacing, err := r.replaceKafka(ctx, request, intents, version)
+	if err != nil {
+		return environment.Readiness{}, err
+	}
+	if replacing {
+		return environment.NotReady(v1alpha1.ReasonReplacing, "the Kafka of an earlier configuration is being taken down"), nil
+	}
+	if err := r.applyAll(ctx, intents); err != nil {
+		return environment.Readiness{}, err
+	}
+	observed, err := r.observe(ctx, intents, map[string]string{contract.LabelStrimziCluster: naming.Kafka(request.Experiment)}, s.now)
+	if err != nil {
+		return environment.Readiness{}, err
+	}
+	if readiness := kafka.Assess(request, observed); !readiness.Ready {
+		return readiness, nil
+	}
+	return r.provisionTopics(ctx, s, version)
+}
+
+func (r *RunReconciler) provisionTopics(ctx context.Context, s *runScope, version string) (environment.Readiness, error) {
+	request := s.request()
+	topics := kafka.Topics(request, version)
+	if err := r.applyAll(ctx, topics); err != nil {
+		return environment.Readiness{}, err
+	}
+	observed, err := r.observe(ctx, topics, nil, s.now)
+	if err != nil {
+		return environment.Readiness{}, err
+	}
+	return kafka.AssessTopics(request, observed), nil
+}
+
+func (r *RunReconciler) provisionPostgres(ctx context.Context, s *runScope) (environment.Readiness, error) {
+	if s.run.Spec.System.Postgres == nil {
+		return notDeclared(), nil
+	}
+	request := s.request()
+	intents := postgres.Build(request)
+	replacing, err := r.replace(ctx, intents)
+	if err != nil {
+		return environment.Readiness{}, err
+	}
+	if replacing {
+		return environment.NotReady(v1alpha1.ReasonReplacing, "the PostgreSQL of an earlier configuration is being taken down"), nil
+	}
+	if err := r.applyAll(ctx, intents); err != nil {
+		return environment.Readiness{}, err
+	}
+	observed, err := r.observe(ctx, intents, map[string]string{contract.LabelPostgresCluster: naming.Postgres(request.Experiment)}, s.now)
+	if err != nil {
+		return environment.Readiness{}, err
+	}
+	return postgres.Assess(request, observed), nil
+}
+
+// stepModules starts the modules once what they connect to is there.
+func (r *RunReconciler) stepModules(ctx context.Context, s *runScope) (outcome, error) {
+	if s.status().Timings.Ready != nil {
+		return next(), nil
+	}
+	request := s.request()
+	intents := modules.Build(request, kafka.Env(request))
+	if err := r.applyAll(ctx, intents); err != nil {
+		return outcome{}, err
+	}
+	observed, err := r.observe(ctx, intents, naming.ComponentLabels(request.Experiment, "module"), s.now)
+	if err != nil {
+		return outcome{}, err
+	}
+	readiness := modules.Assess(request, observed)
+	s.modules = &readiness
+	if !readiness.Ready {
+		return s.notReady("the modules", readiness), nil
+	}
+	return next(), nil
+}
+
+// stepTarget makes sure that the target answers before load is put on it.
+func (r *RunReconciler) stepTarget(ctx context.Context, s *runScope) (outcome, error) {
+	if s.status().Timings.Ready != nil {
+		return next(), nil
+	}
+	readiness := environment.Ready("the target answers")
+	if err := r.Target.Reach(ctx, healthURL(s.run)); err != nil {
+		readiness = environment.NotReady(v1alpha1.ReasonUnreachable,
+			fmt.Sprintf("the target does not answer: %v", err))
+	}
+	s.target = &readiness
+	if !readiness.Ready {
+		waiting := s.notReady("the target", readiness)
+		waiting.after = probePause
+		return waiting, nil
+	}
+	return next(), nil
+}
+
+// targetURL is the address every request of the load goes to.
+func targetURL(run *v1alpha1.PerfRun) string {
+	target := run.Spec.System.Target
+	if target.URL != "" {
+		return target.URL
+	}
+	for _, module := range run.Spec.System.Modules {
+		if module.Name == target.Module {
+			return fmt.Sprintf("http://%s.%s.svc:%d", naming.Module(run.Spec.Experiment, module.Name), run.Namespace, module.Port)
+		}
+	}
+	// Admission refuses a target that names no module.
+	return ""
+}
+
+func healthURL(run *v1alpha1.PerfRun) string {
+	for _, module := range run.Spec.System.Modules {
+		if module.Name == run.Spec.System.Target.Module {
+			return targetURL(run) + module.HealthPath
+		}
+	}
+	return targetURL(run)
+}
+
+func notDeclared() environment.Readiness {
+	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has none"}
+}
+
+func (r *RunReconciler) applyAll(ctx context.Context, intents []environment.Intent) error {
+	for _, intent := range intents {
+		if err := r.Cluster.Apply(ctx, intent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observe reads the objects of these intents and, where labels are given, the
+// pods behind them.
+func (r *RunReconciler) observe(ctx context.Context, intents []environment.Intent, podLabels map[string]string, now time.Time) (environment.Observed, error) {
+	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: now}
+	var namespace string
+	for _, intent := range intents {
+		namespace = intent.GetNamespace()
+		object, err := r.Cluster.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
+		if err != nil {
+			return observed, err
+		}
+		if object != nil {
+			observed.Objects[environment.Key{Kind: intent.GetKind(), Name: intent.GetName()}] = object
+		}
+	}
+	if len(podLabels) == 0 {
+		return observed, nil
+	}
+	pods := &corev1.PodList{}
+	if err := r.Cluster.Client.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels(podLabels)); err != nil {
+		return observed, fmt.Errorf("listing pods: %w", err)
+	}
+	observed.Pods = pods.Items
+	return observed, nil
+}
+
+// replace deletes objects that were built from another declaration. It says
+// true until they are gone.
+func (r *RunReconciler) replace(ctx context.Context, intents []environment.Intent) (bool, error) {
+	replacing := false
+	for _, intent := range intents {
+		current, err := r.Cluster.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
+		if err != nil {
+			return false, err
+		}
+		if current == nil || !outdated(current, fingerprint(intent)) {
+			continue
+		}
+		replacing = true
+		if err := r.Cluster.Delete(ctx, current); err != nil {
+			return false, err
+		}
+	}
+	return replacing, nil
+}
+
+// replaceKafka is replace for a whole Kafka: pools the new declaration does
+// not have go as well, and topics go first, while their Kafka can still let
+// go of them.
+func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Request, intents []environment.Intent, version string) (bool, error) {
+	wanted := fingerprint(intents[0])
+	kinds := []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}
+	stale := false
+	for _, kind := range kinds {
+		objects, err := r.Cluster.List(ctx, kind, request.Namespace, naming.ComponentLabels(request.Experiment, "kafka"))
+		if err != nil {
+			return false, err
+		}
+		for i := range objects {
+			stale = stale || outdated(&objects[i], wanted)
+		}
+	}
+	if !stale {
+		return false, nil
+	}
+	gone, err := teardownKafka(ctx, r.Cluster, request.Namespace, request.Experiment, r.Now())
+	return !gone, err
+}
+
+func fingerprint(object *unstructured.Unstructured) string {
+	return object.GetAnnotations()[v1alpha1.AnnotationFingerprint]
+}
+
+func outdated(current *unstructured.Unstructured, wanted string) bool {
+	return current.GetDeletionTimestamp() != nil || fingerprint(current) != wanted
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/results"
+)
+
+// outcome says whether the next step may go on.
+type outcome struct {
+	done bool
+	// after asks for a pass when this much time has gone by. Zero: a watch
+	// will wake us.
+	after time.Duration
+}
+
+func next() outcome { return outcome{done: true} }
+
+func wait() outcome { return outcome{} }
+
+func waitFor(after time.Duration) outcome { return outcome{after: after} }
+
+// runScope holds what one pass over a run has learnt. Steps write it,
+// reportRun reads it.
+type runScope struct {
+	// run as read, with the status the pass is working on. Timings, loads and
+	// observations are written by the steps that know them; phase, message
+	// and conditions only by reportRun.
+	run *v1alpha1.PerfRun
+	// experiment the run belongs to.
+	experiment *v1alpha1.PerfExperiment
+	now        time.Time
+
+	// components, each set by its provisioning step; nil: not looked at.
+	kafka, postgres, modules, target *environment.Readiness
+
+	// loading is a sentence about the loads, set by stepLoads.
+	loading string
+
+	// fault says why the run does not count. Set by any step, or read back
+	// from the Valid condition of an earlier pass.
+	fault *results.Fault
+
+	// over is set by the last step: the run's phase becomes final.
+	over bool
+
+	// rejoin is the soonest time at which a deadline needs a pass.
+	deadline time.Time
+}
+
+func (s *runScope) status() *v1alpha1.PerfRunStatus { return &s.run.Status }
+
+func (s *runScope) request() environment.Request {
+	return environment.Request{
+		Namespace:  s.run.Namespace,
+		Experiment: s.run.Spec.Experiment,
+		Run:        s.run.Name,
+		Reset:      s.run.Spec.Reset,
+		System:     s.run.Spec.System,
+		Owner:      naming.Owner("PerfExperiment", s.experiment),
+	}
+}
+
+// mark stamps a timing once.
+func (s *runScope) mark(timing **metav1.Time) {
+	if *timing == nil {
+		now := metav1.NewTime(s.now)
+		*timing = &now
+	}
+}
+
+// alarm asks for a pass at this time, if no earlier one is asked for.
+func (s *runScope) alarm(at time.Time) {
+	if s.deadline.IsZero() || at.Before(s.deadline) {
+		s.deadline = at
+	}
+}
+
+// load returns the status entry of a load, made on first use.
+func (s *runScope) load(name string) *v1alpha1.LoadStatus {
+	loads := &s.status().Loads
+	for i := range *loads {
+		if (*loads)[i].Name == name {
+			return &(*loads)[i]
+		}
+	}
+	*loads = append(*loads, v1alpha1.LoadStatus{Name: name, TestRun: naming.TestRun(s.run.Name, name)})
+	return &(*loads)[len(*loads)-1]
+}

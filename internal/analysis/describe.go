@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package analysis brings the observations of an experiment's runs together:
+// per scenario, metric and arm, over the valid runs. It is pure.
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/stats"
+)
+
+// maxResults keeps the status within what the API server stores.
+const maxResults = 2000
+
+type cell struct{ scenario, metric, arm string }
+
+type sample struct {
+	unit   string
+	values []float64
+}
+
+// Describe sums up the succeeded runs. The results are sorted by scenario and
+// arm as the experiment lists them, and by metric. They are descriptive: no
+// interval, no verdict.
+func Describe(spec *v1alpha1.PerfExperimentSpec, runs []v1alpha1.PerfRun) ([]v1alpha1.Result, error) {
+	samples, err := gather(runs)
+	if err != nil {
+		return nil, err
+	}
+	baseline := spec.Baseline()
+	results := make([]v1alpha1.Result, 0, len(samples))
+	for at, found := range samples {
+		base, hasBase := samples[cell{at.scenario, at.metric, baseline}]
+		result := describe(at, found)
+		if hasBase && at.arm != baseline {
+			result.DeltaPercent = delta(found, base)
+		}
+		results = append(results, result)
+	}
+	slices.SortFunc(results, order(spec))
+	return results[:min(len(results), maxResults)], nil
+}
+
+func gather(runs []v1alpha1.PerfRun) (map[cell]sample, error) {
+	// Runs in the order of the plan, so that sums come out the same each time.
+	ordered := slices.Clone(runs)
+	slices.SortFunc(ordered, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
+	samples := map[cell]sample{}
+	for i := range ordered {
+		run := &ordered[i]
+		if run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		for _, observation := range run.Status.Observations {
+			value, err := decimal.Parse(observation.Value)
+			if err != nil {
+				return nil, fmt.Errorf("metric %q of run %q: %w", observation.Metric, run.Name, err)
+			}
+			at := cell{run.Spec.Scenario.Name, observation.Metric, run.Spec.Arm}
+			found := samples[at]
+			samples[at] = sample{unit: observation.Unit, values: append(found.values, value)}
+		}
+	}
+	return samples, nil
+}
+
+func describe(at cell, found sample) v1alpha1.Result {
+	summary := stats.Describe(found.values)
+	result := v1alpha1.Result{
+		Scenario: at.scenario,
+		Metric:   at.metric,
+		Arm:      at.arm,
+		Unit:     found.unit,
+		Runs:     int32(summary.N),
+		Mean:     decimal.Format(summary.Mean),
+	}
+	if !math.IsNaN(summary.StandardDeviation) {
+		result.StandardDeviation = decimal.Format(summary.StandardDeviation)
+	}
+	return result
+}
+
+func delta(found, base sample) string {
+	percent, ok := stats.DeltaPercent(stats.Describe(found.values).Mean, stats.Describe(base.values).Mean)
+	if !ok {
+		return ""
+	}
+	return decimal.Format(percent)
+}
+
+func order(spec *v1alpha1.PerfExperimentSpec) func(a, b v1alpha1.Result) int {
+	scenarios := map[string]int{}
+	for i, scenario := range spec.Scenarios {
+		scenarios[scenario.Name] = i
+	}
+	arms := map[string]int{}
+	for i, arm := range spec.Arms {
+		arms[arm.Name] = i
+	}
+	return func(a, b v1alpha1.Result) int {
+		return cmp.Or(
+			cmp.Compare(scenarios[a.Scenario], scenarios[b.Scenario]),
+			cmp.Compare(a.Metric, b.Metric),
+			cmp.Compare(arms[a.Arm], arms[b.Arm]),
+		)
+	}
+}

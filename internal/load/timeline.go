@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Action is what to do with one load now.
+type Action struct {
+	Load v1alpha1.Load
+	// Start the load.
+	Start bool
+	// Stop the load: the one it lasts until has ended.
+	Stop bool
+	// At is when a load that is still to come will be due.
+	At time.Time
+}
+
+// Timeline says which loads of a scenario are to start or to end now. The
+// scenario begins when the first load without a delay is seen to have started,
+// so that delays count from the first request, not from the first pod.
+func Timeline(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[string]State, now time.Time) []Action {
+	byName := map[string]v1alpha1.LoadStatus{}
+	for _, status := range statuses {
+		byName[status.Name] = status
+	}
+	begin := beginning(loads, byName)
+	var actions []Action
+	for _, load := range loads {
+		status := byName[load.Name]
+		switch {
+		case status.CreateTime == nil:
+			if action, ok := start(load, begin, now); ok {
+				actions = append(actions, action)
+			}
+		case load.Until != "" && status.StopTime == nil && states[load.Until].Ended && states[load.Name].Started && !states[load.Name].Ended:
+			actions = append(actions, Action{Load: load, Stop: true})
+		}
+	}
+	return actions
+}
+
+func start(load v1alpha1.Load, begin, now time.Time) (Action, bool) {
+	delay := load.StartAfterOrDefault()
+	if delay == 0 {
+		return Action{Load: load, Start: true}, true
+	}
+	if begin.IsZero() {
+		return Action{}, false
+	}
+	due := begin.Add(delay)
+	if now.Before(due) {
+		return Action{Load: load, At: due}, true
+	}
+	return Action{Load: load, Start: true}, true
+}
+
+// beginning is when the scenario began; zero before. Admission sees to it that
+// a scenario has a load without a delay.
+func beginning(loads []v1alpha1.Load, statuses map[string]v1alpha1.LoadStatus) time.Time {
+	var begin time.Time
+	for _, load := range loads {
+		status := statuses[load.Name]
+		if load.StartAfterOrDefault() != 0 || status.StartTime == nil {
+			continue
+		}
+		if begin.IsZero() || status.StartTime.Time.Before(begin) {
+			begin = status.StartTime.Time
+		}
+	}
+	return begin
+}
+
+// Active reports whether any of a load's pods may still be working.
+func Active(pods []corev1.Pod) bool {
+	for _, pod := range pods {
+		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			return true
+		}
+	}
+	return false
+}
+
+// Progress says in a sentence how far the loads are.
+func Progress(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[string]State, now time.Time) string {
+	byName := map[string]v1alpha1.LoadStatus{}
+	for _, status := range statuses {
+		byName[status.Name] = status
+	}
+	parts := make([]string, 0, len(loads))
+	for _, load := range loads {
+		state, status := states[load.Name], byName[load.Name]
+		part := state.Message
+		if state.Started && !state.Ended && status.StartTime != nil {
+			part = running(load, now.Sub(status.StartTime.Time))
+		}
+		parts = append(parts, load.Name+": "+part)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func running(load v1alpha1.Load, elapsed time.Duration) string {
+	elapsed = elapsed.Round(time.Second)
+	switch {
+	case load.Duration != nil:
+		return fmt.Sprintf("running %s of %s", elapsed, load.Duration.Duration)
+	case load.Until != "":
+		return fmt.Sprintf("running %s, until %s ends", elapsed, load.Until)
+	default:
+		return fmt.Sprintf("running %s", elapsed)
+	}
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/payload"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+
+// cico has one ok check-in per second: 100 ms in the first ten seconds, 200 ms
+// in the next ten, 300 ms in the last ten.
+func cico(t *testing.T) *payload.Payload {
+	t.Helper()
+	p := payload.New("cico", "run", "1", start)
+	for second := range 30 {
+		took := time.Duration(second/10+1) * 100 * time.Millisecond
+		p.Record("Check-In", "ok", at(second), took)
+	}
+	p.End, p.Final = at(30), true
+	return p
+}
+
+func users(until string) v1alpha1.Load {
+	return v1alpha1.Load{Name: "cico", Until: until, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 1}}
+}
+
+func value(t *testing.T, observations []v1alpha1.Observation, metric string) v1alpha1.Observation {
+	t.Helper()
+	for _, observation := range observations {
+		if observation.Metric == metric {
+			return observation
+		}
+	}
+	t.Fatalf("no observation %q in %+v", metric, observations)
+	return v1alpha1.Observation{}
+}
+
+func TestObserveUsersAfterWarmUp(t *testing.T) {
+	measured := map[string]*payload.Payload{"cico": cico(t)}
+	observations := results.Observe(users(""), measured, 10*time.Second)
+	if got := value(t, observations, "cico/Check-In/average"); got.Value != "250" || got.Unit != "ms" || got.Samples != 20 {
+		t.Errorf("average after 10 s of warm-up: %+v, want 250 ms over 20 samples", got)
+	}
+	if got := value(t, observations, "cico/Check-In/samples"); got.Value != "20" {
+		t.Errorf("samples: %+v, want 20", got)
+	}
+	if got := value(t, observations, "cico/Check-In/errors"); got.Value != "0" {
+		t.Errorf("errors: %+v, want 0", got)
+	}
+}
+
+func TestObserveUsersWhileTheOtherLoadIsOn(t *testing.T) {
+	other := payload.New("create", "run", "1", at(10))
+	other.End, other.Final = at(20), true
+	measured := map[string]*payload.Payload{"cico": cico(t), "create": other}
+	observations := results.Observe(users("create"), measured, 5*time.Second)
+	if got := value(t, observations, "cico/Check-In/average"); got.Value != "200" || got.Samples != 10 {
+		t.Errorf("average during the import: %+v, want 200 ms over 10 samples", got)
+	}
+}
+
+func TestResponseTimesLeaveFailuresOut(t *testing.T) {
+	p := cico(t)
+	for second := range 10 {
+		p.Record("Check-In", "error", at(second), time.Millisecond)
+	}
+	observations := results.Observe(users(""), map[string]*payload.Payload{"cico": p}, 0)
+	if got := value(t, observations, "cico/Check-In/average"); got.Value != "200" {
+		t.Errorf("average: %+v, want 200 ms, that of what worked", got)
+	}
+	if got := value(t, observations, "cico/Check-In/errors"); got.Value != "25" {
+		t.Errorf("errors: %+v, want 25 %%", got)
+	}
+}
+
+func imported(t *testing.T, imports, failed, records, lost float64) *payload.Payload {
+	t.Helper()
+	p := payload.New("create", "run", "1", start)
+	p.Record("Import", "ok", at(9), 10*time.Second)
+	p.Record("Import job", "ok", at(9), 8*time.Second)
+	p.Count("perflab_imports", at(9), imports)
+	p.Count("perflab_imports_failed", at(9), failed)
+	p.Count("perflab_records", at(9), records)
+	p.Count("perflab_records_failed", at(9), lost)
+	p.End, p.Final = at(10), true
+	return p
+}
+
+func imports(count, records int32) v1alpha1.Load {
+	return v1alpha1.Load{Name: "create", DataImport: &v1alpha1.DataImport{Records: records, Imports: count}}
+}
+
+func TestObserveImport(t *testing.T) {
+	measured := map[string]*payload.Payload{"create": imported(t, 1, 0, 400, 0)}
+	observations := results.Observe(imports(1, 400), measured, time.Hour)
+	wants := map[string]string{
+		"create/duration":         "8",
+		"create/clientDuration":   "10",
+		"create/records":          "400",
+		"create/failedRecords":    "0",
+		"create/recordsPerSecond": "50",
+	}
+	for metric, want := range wants {
+		if got := value(t, observations, metric); got.Value != want {
+			t.Errorf("%s = %q, want %q (warm-up is for users)", metric, got.Value, want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	onlyCheckpoint := cico(t)
+	onlyCheckpoint.Final = false
+	failing := cico(t)
+	failing.Record("Check-In", "error", at(15), time.Millisecond)
+	cases := map[string]struct {
+		load   v1alpha1.Load
+		p      *payload.Payload
+		warmUp time.Duration
+		reason string
+		says   string
+	}{
+		"good users":      {load: users(""), p: cico(t)},
+		"checkpoint only": {load: users(""), p: onlyCheckpoint, reason: v1alpha1.ReasonResultsMissing, says: "checkpoint"},
+		"too many errors": {load: users(""), p: failing, reason: v1alpha1.ReasonTooManyErrors, says: "1 of 31"},
+		"warm-up too long": {
+			load: users(""), p: cico(t), warmUp: time.Minute,
+			reason: v1alpha1.ReasonResultsMissing, says: "warm-up shorter",
+		},
+		"good import":     {load: imports(1, 400), p: imported(t, 1, 0, 400, 0)},
+		"import missing":  {load: imports(2, 400), p: imported(t, 1, 0, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 of 2 imports"},
+		"import failed":   {load: imports(1, 400), p: imported(t, 1, 1, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 of them failed"},
+		"records failed":  {load: imports(1, 400), p: imported(t, 1, 0, 400, 3), reason: v1alpha1.ReasonImportIncomplete, says: "3 failed"},
+		"records missing": {load: imports(1, 400), p: imported(t, 1, 0, 390, 0), reason: v1alpha1.ReasonImportIncomplete, says: "390 of 400"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			fault := results.Check(test.load, map[string]*payload.Payload{test.load.Name: test.p}, test.warmUp, v1alpha1.Validity{})
+			if test.reason == "" {
+				if fault != nil {
+					t.Fatalf("got fault %+v, want none", *fault)
+				}
+				return
+			}
+			if fault == nil || fault.Reason != test.reason || !strings.Contains(fault.Message, test.says) {
+				t.Errorf("got %+v, want reason %q and a message with %q", fault, test.reason, test.says)
+			}
+		})
+	}
+}
