@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.perflab.sample;
+
+import dev.perflab.sample.circulation.CirculationModule;
+import dev.perflab.sample.dataimport.DataImportModule;
+import dev.perflab.sample.gateway.GatewayModule;
+import dev.perflab.sample.http.HttpCalls;
+import dev.perflab.sample.http.Readiness;
+import dev.perflab.sample.http.Server;
+import dev.perflab.sample.inventory.InventoryModule;
+import io.javalin.Javalin;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts every role as far as it gets without a database and Kafka, so that the JVM can archive
+ * the classes a start needs ({@code -XX:ArchiveClassesAtExit}). Runs while the image is built.
+ */
+final class Rehearsal {
+  private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
+  /** Nothing listens on it, so a connection is refused at once. */
+  private static final String NOWHERE = "http://127.0.0.1:1";
+
+  private Rehearsal() {}
+
+  static void run() {
+    Settings settings = new Settings(environment());
+    Readiness readiness = new Readiness();
+    Javalin app = Server.create(settings, readiness).start(0);
+    readiness.start();
+    request(app.port());
+    List<Role> roles = List.of(new GatewayModule(settings), new CirculationModule(settings),
+        new InventoryModule(settings), new DataImportModule(settings));
+    roles.forEach(role -> rehearse(role, settings));
+    readiness.close();
+    app.stop();
+  }
+
+  private static Map<String, String> environment() {
+    Map<String, String> env = new HashMap<>(Map.of(
+        "DB_HOST", "127.0.0.1", "DB_PORT", "1", "DB_DATABASE", "none", "DB_USERNAME", "none",
+        "KAFKA_HOST", "127.0.0.1", "KAFKA_PORT", "1", "OKAPI_URL", NOWHERE, "START_DEADLINE_SECONDS", "1"));
+    env.putAll(Map.of("CIRCULATION_URL", NOWHERE, "INVENTORY_STORAGE_URL", NOWHERE, "DATA_IMPORT_URL", NOWHERE));
+    return env;
+  }
+
+  private static void request(int port) {
+    HttpRequest health = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/admin/health")).build();
+    try {
+      HttpCalls.client().send(health, HttpResponse.BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new IllegalStateException("the rehearsal's server does not answer", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void rehearse(Role role, Settings settings) {
+    Readiness readiness = new Readiness();
+    try {
+      role.start(Server.create(settings, readiness), readiness);
+      readiness.start();
+    } catch (RuntimeException e) {
+      LOG.info("{} comes as far as: {}", role.getClass().getSimpleName(), e.getMessage());
+    } finally {
+      readiness.close();
+      role.close();
+    }
+  }
+}

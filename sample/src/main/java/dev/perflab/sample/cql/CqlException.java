@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.perflab.sample.cql;
+
+/** A query that cannot be answered; the message is meant for whoever wrote it. */
+public final class CqlException extends RuntimeException {
+  public CqlException(String message) {
+    super(message);
+  }
+}

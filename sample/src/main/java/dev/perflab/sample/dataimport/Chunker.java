@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.perflab.sample.dataimport;
+
+import dev.perflab.sample.kafka.Message.RawChunk;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Gathers records into chunks of a size in records, smaller where the records are large. */
+final class Chunker {
+  /** Parsed to JSON a chunk grows severalfold and must still fit into a message of 1 MB. */
+  private static final int MAX_CHUNK_BYTES = 150_000;
+
+  private final String job;
+  private final List<String> actions;
+  private final int size;
+  private final Consumer<RawChunk> chunks;
+  private List<byte[]> current = new ArrayList<>();
+  private int currentBytes;
+  private int records;
+  private int number;
+
+  Chunker(String job, List<String> actions, int size, Consumer<RawChunk> chunks) {
+    this.job = job;
+    this.actions = List.copyOf(actions);
+    this.size = size;
+    this.chunks = chunks;
+  }
+
+  void add(byte[] record) {
+    if (!current.isEmpty() && currentBytes + record.length > MAX_CHUNK_BYTES) {
+      finish();
+    }
+    current.add(record);
+    currentBytes += record.length;
+    records++;
+    if (current.size() == size) {
+      finish();
+    }
+  }
+
+  /** Hands over the chunk begun, if there is one. */
+  void finish() {
+    if (current.isEmpty()) {
+      return;
+    }
+    chunks.accept(new RawChunk(job, number++, actions, records - current.size(), current));
+    current = new ArrayList<>();
+    currentBytes = 0;
+  }
+
+  int records() {
+    return records;
+  }
+
+  int chunks() {
+    return number;
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.perflab.sample.dataimport;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.perflab.sample.Json;
+import dev.perflab.sample.db.Database;
+import dev.perflab.sample.kafka.Event;
+import dev.perflab.sample.kafka.Message.RawChunk;
+import dev.perflab.sample.kafka.Publisher;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads waiting files and sends their records on in chunks. A file is claimed by a row lock for
+ * as long as it is read: if the replica dies, the lock goes with its connection and another one
+ * reads the file again, which does no harm, for the chunks are the same.
+ */
+final class FileReader implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(FileReader.class);
+  private static final int CHUNKS_IN_FLIGHT = 8;
+
+  private final Database database;
+  private final Publisher publisher;
+  private final int chunkSize;
+  private final int stallSeconds;
+  private final ScheduledExecutorService thread =
+      Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "file-reader"));
+
+  FileReader(Database database, Publisher publisher, int chunkSize, int stallSeconds) {
+    this.database = database;
+    this.publisher = publisher;
+    this.chunkSize = chunkSize;
+    this.stallSeconds = stallSeconds;
+  }
+
+  /** Starts looking for files another replica has left. */
+  void start() {
+    thread.scheduleWithFixedDelay(this::work, 1, 1, TimeUnit.SECONDS);
+  }
+
+  /** Says that a file waits, so that it is read at once. */
+  void wake() {
+    thread.execute(this::work);
+  }
+
+  private void work() {
+    try {
+      while (database.write(this::readOne)) {
+        // Until no file waits.
+      }
+      endStalled();
+    } catch (RuntimeException e) {
+      LOG.warn("reading files will be tried again: {}", e.toString());
+    }
+  }
+
+  private record Waiting(String job, String fileId, List<String> actions) {}
+
+  private boolean readOne(Connection connection) throws SQLException {
+    Optional<Waiting> waiting = claim(connection);
+    if (waiting.isEmpty()) {
+      return false;
+    }
+    read(connection, waiting.get());
+    return true;
+  }
+
+  private static Optional<Waiting> claim(Connection connection) throws SQLException {
+    String sql = "SELECT r.job_id, j.file_id, j.profile->'actions' FROM job_reading r"
+        + " JOIN job_execution j ON j.id = r.job_id ORDER BY j.hr_id LIMIT 1 FOR UPDATE OF r SKIP LOCKED";
+    try (PreparedStatement statement = connection.prepareStatement(sql); ResultSet row = statement.executeQuery()) {
+      if (!row.next()) {
+        return Optional.empty();
+      }
+      List<String> actions = new ArrayList<>();
+      Json.parse(row.getBytes(3), JsonNode.class).forEach(action -> actions.add(action.asText()));
+      return Optional.of(new Waiting(row.getString(1), row.getString(2), actions));
+    }
+  }
+
+  private void read(Connection connection, Waiting file) throws SQLException {
+    List<RawChunk> ready = new ArrayList<>();
+    Chunker chunker = new Chunker(file.job(), file.actions(), chunkSize, chunk -> {
+      ready.add(chunk);
+      if (ready.size() == CHUNKS_IN_FLIGHT) {
+        send(ready);
+      }
+    });
+    RecordCutter cutter = new RecordCutter(chunker::add);
+    FileParts.read(connection, file.fileId(), bytes -> cutter.feed(bytes, bytes.length));
+    cutter.finish();
+    chunker.finish();
+    send(ready);
+    FileParts.delete(connection, file.fileId());
+    Jobs.fileRead(connection, file.job());
+    LOG.info("job {}: {} records in {} chunks", file.job(), chunker.records(), chunker.chunks());
+  }
+
+  private void send(List<RawChunk> ready) {
+    publisher.send(Event.RAW_RECORDS_CHUNK_READ, ready, RawChunk::number);
+    ready.clear();
+  }
+
+  private void endStalled() {
+    List<String> stalled = database.read(c -> Jobs.stalled(c, stallSeconds));
+    for (String job : stalled) {
+      LOG.error("job {} has not moved for {} s: it ends with an error", job, stallSeconds);
+      database.write(c -> {
+        Jobs.fail(c, job);
+        return null;
+      });
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.shutdown();
+    try {
+      thread.awaitTermination(5, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    thread.shutdownNow();
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.perflab.sample.dataimport;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.perflab.sample.Json;
+import dev.perflab.sample.db.Database;
+import dev.perflab.sample.db.Documents;
+import dev.perflab.sample.http.Listing;
+import dev.perflab.sample.http.Problem;
+import io.javalin.http.Context;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Job executions, their summaries and their journals, as metadata-provider and change-manager show them. */
+final class JobViews {
+  private static final Map<String, String> SORT_COLUMNS = Map.of(
+      "completed_date", "completed_date", "started_date", "started_date", "hrid", "hr_id", "status", "status",
+      "file_name", "file_name");
+
+  private final Database database;
+
+  JobViews(Database database) {
+    this.database = database;
+  }
+
+  /** A listing by {@code statusAny}, {@code statusNot}, {@code uiStatusAny}, {@code sortBy}. */
+  void list(Context ctx) {
+    List<Object> parameters = new ArrayList<>();
+    List<String> conditions = new ArrayList<>(List.of("TRUE"));
+    anyOf(ctx, "statusAny", "status = ANY (?)", conditions, parameters);
+    anyOf(ctx, "statusNot", "NOT status = ANY (?)", conditions, parameters);
+    anyOf(ctx, "uiStatusAny", "ui_status = ANY (?)", conditions, parameters);
+    String where = " WHERE " + String.join(" AND ", conditions);
+    String order = " ORDER BY " + order(ctx);
+    Documents.Range range = Listing.range(ctx);
+    database.read(c -> {
+      List<String> jobs = jobs(c, "SELECT * FROM job_execution" + where + order + " LIMIT " + range.limit()
+          + " OFFSET " + range.offset(), parameters).stream().map(ObjectNode::toString).toList();
+      int total = count(c, "SELECT count(*) FROM job_execution" + where, parameters);
+      Listing.json(ctx, "jobExecutions", jobs, total);
+      return null;
+    });
+  }
+
+  private static void anyOf(
+      Context ctx, String parameter, String condition, List<String> conditions, List<Object> parameters) {
+    List<String> values = ctx.queryParams(parameter);
+    if (!values.isEmpty()) {
+      conditions.add(condition);
+      parameters.add(values.toArray(new String[0]));
+    }
+  }
+
+  private static String order(Context ctx) {
+    List<String> wishes = ctx.queryParams("sortBy");
+    if (wishes.isEmpty()) {
+      return "hr_id";
+    }
+    return String.join(", ", wishes.stream().map(JobViews::orderTerm).toList()) + ", hr_id";
+  }
+
+  private static String orderTerm(String wish) {
+    String[] parts = wish.split(",", 2);
+    String column = SORT_COLUMNS.get(parts[0].strip().toLowerCase());
+    if (column == null) {
+      throw Problem.badRequest("cannot sort jobs by \"" + parts[0] + "\"; known are "
+          + String.join(", ", SORT_COLUMNS.keySet().stream().sorted().toList()));
+    }
+    boolean descending = parts.length == 2 && parts[1].strip().equalsIgnoreCase("desc");
+    return column + (descending ? " DESC NULLS LAST" : " NULLS FIRST");
+  }
+
+  void get(Context ctx) {
+    ctx.contentType("application/json").result(job(ctx).toString());
+  }
+
+  /** How many records were made of the job's file, and how many failed. */
+  void summary(Context ctx) {
+    ObjectNode job = job(ctx);
+    int succeeded = job.path("perflabSucceeded").asInt();
+    int failed = job.path("perflabFailed").asInt();
+    String actions = job.path("jobProfileInfo").path("actions").toString();
+    ObjectNode summary = Json.object("jobExecutionId", job.path("id").asText(), "totalErrors", failed);
+    summary.set("sourceRecordSummary", counts(succeeded, failed));
+    summary.set("instanceSummary", counts(succeeded, failed));
+    if (actions.contains("HOLDINGS")) {
+      summary.set("holdingSummary", counts(succeeded, failed));
+    }
+    if (actions.contains("ITEM")) {
+      summary.set("itemSummary", counts(succeeded, failed));
+    }
+    ctx.contentType("application/json").result(summary.toString());
+  }
+
+  private static ObjectNode counts(int created, int errors) {
+    return Json.object("totalCreatedEntities", created, "totalUpdatedEntities", 0,
+        "totalDiscardedEntities", errors, "totalErrors", errors);
+  }
+
+  /** The journal: one entry for each record, in the order of the file. */
+  void logEntries(Context ctx) {
+    String id = job(ctx).path("id").asText();
+    Documents.Range range = Listing.range(ctx);
+    boolean errorsOnly = Boolean.parseBoolean(ctx.queryParam("errorsOnly"));
+    String where = " FROM journal WHERE job_id = ?" + (errorsOnly ? " AND error IS NOT NULL" : "");
+    String sql = "SELECT json_build_object('jobExecutionId', job_id, 'sourceRecordOrder', record_order::text,"
+        + " 'sourceRecordTitle', title, 'error', coalesce(error, ''))::text" + where
+        + " ORDER BY record_order LIMIT " + range.limit() + " OFFSET " + range.offset();
+    database.read(c -> {
+      Listing.json(ctx, "entries", texts(c, sql, id), count(c, "SELECT count(*)" + where, List.of(id)));
+      return null;
+    });
+  }
+
+  private ObjectNode job(Context ctx) {
+    String id = ctx.pathParam("id");
+    return database.read(c -> jobs(c, "SELECT * FROM job_execution WHERE id = ?", List.of(id))).stream()
+        .findFirst()
+        .orElseThrow(() -> Problem.notFound("JobExecution with id '" + id + "' was not found"));
+  }
+
+  private static List<ObjectNode> jobs(Connection connection, String sql, List<Object> parameters)
+      throws SQLException {
+    try (PreparedStatement statement = prepare(connection, sql, parameters);
+        ResultSet rows = statement.executeQuery()) {
+      List<ObjectNode> jobs = new ArrayList<>();
+      while (rows.next()) {
+        jobs.add(json(rows));
+      }
+      return jobs;
+    }
+  }
+
+  private static ObjectNode json(ResultSet row) throws SQLException {
+    String id = row.getString("id");
+    int succeeded = row.getInt("succeeded");
+    int failed = row.getInt("failed");
+    ObjectNode job = Json.object("id", id, "hrId", row.getInt("hr_id"), "parentJobId", id,
+        "subordinationType", "PARENT_SINGLE", "fileName", row.getString("file_name"),
+        "sourcePath", row.getString("file_name"), "status", row.getString("status"),
+        "uiStatus", row.getString("ui_status"));
+    job.set("progress", Json.object("jobExecutionId", id, "current", succeeded + failed, "total", row.getInt("total")));
+    job.put("perflabSucceeded", succeeded).put("perflabFailed", failed);
+    if (row.getString("error_status") != null) {
+      job.put("errorStatus", row.getString("error_status"));
+    }
+    if (row.getString("profile") != null) {
+      job.set("jobProfileInfo", Json.parseObject(row.getString("profile")));
+    }
+    for (String[] date : new String[][] {{"startedDate", "started_date"}, {"completedDate", "completed_date"}}) {
+      OffsetDateTime value = row.getObject(date[1], OffsetDateTime.class);
+      if (value != null) {
+        job.put(date[0], value.toInstant().toString());
+      }
+    }
+    return job;
+  }
+
+  private static List<String> texts(Connection connection, String sql, String parameter) throws SQLException {
+    try (PreparedStatement statement = prepare(connection, sql, List.of(parameter));
+        ResultSet rows = statement.executeQuery()) {
+      Stream.Builder<String> texts = Stream.builder();
+      while (rows.next()) {
+        texts.add(rows.getString(1));
+      }
+      return texts.build().toList();
+    }
+  }
+
+  private static int count(Connection connection, String sql, List<?> parameters) throws SQLException {
+    try (PreparedStatement statement = prepare(connection, sql, parameters);
+        ResultSet row = statement.executeQuery()) {
+      row.next();
+      return row.getInt(1);
+    }
+  }
+
+  private static PreparedStatement prepare(Connection connection, String sql, List<?> parameters)
+      throws SQLException {
+    PreparedStatement statement = connection.prepareStatement(sql);
+    for (int i = 0; i < parameters.size(); i++) {
+      Object value = parameters.get(i);
+      statement.setObject(i + 1, value instanceof String[] texts ? connection.createArrayOf("text", texts) : value);
+    }
+    return statement;
+  }
+}

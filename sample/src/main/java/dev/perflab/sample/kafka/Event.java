@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.perflab.sample.kafka;
+
+/** The events of an import, each with a topic of its own. */
+public enum Event {
+  /** Raw records as cut from the file. */
+  RAW_RECORDS_CHUNK_READ("DI_RAW_RECORDS_CHUNK_READ", 10),
+  /** Records parsed from MARC. */
+  RAW_RECORDS_CHUNK_PARSED("DI_RAW_RECORDS_CHUNK_PARSED", 10),
+  /** Parsed records kept as source records; what is left is to make inventory of them. */
+  PARSED_RECORDS_CHUNK_SAVED("DI_PARSED_RECORDS_CHUNK_SAVED", 10),
+  /** One record is through, well or badly. */
+  COMPLETED("DI_COMPLETED", 100);
+
+  private final String typeName;
+  private final int maxPollRecords;
+
+  Event(String typeName, int maxPollRecords) {
+    this.typeName = typeName;
+    this.maxPollRecords = maxPollRecords;
+  }
+
+  /** The name as FOLIO writes it. */
+  public String typeName() {
+    return typeName;
+  }
+
+  /** The physical topic: {@code {ENV}.Default.{tenant}.{EVENT}}. */
+  public String topic(String environment, String tenant) {
+    return environment + ".Default." + tenant + "." + typeName;
+  }
+
+  /** Messages per poll, few where each holds a whole chunk to work through. */
+  int maxPollRecords() {
+    return maxPollRecords;
+  }
+}
