@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// StrimziGroup is the API group of Strimzi's kinds. They are served as v1
+// since Strimzi 0.49, as v1beta2 up to 0.51.
+const StrimziGroup = "kafka.strimzi.io"
+
+// StrimziV1Beta2 is the version in which Kafka needs annotations to run with
+// KRaft and node pools.
+const StrimziV1Beta2 = "v1beta2"
+
+// KafkaGroupKind is Kafka in any version, to ask the cluster which it serves.
+var KafkaGroupKind = schema.GroupKind{Group: StrimziGroup, Kind: KindKafka}
+
+// Strimzi's kinds.
+const (
+	KindKafka         = "Kafka"
+	KindKafkaNodePool = "KafkaNodePool"
+	KindKafkaTopic    = "KafkaTopic"
+)
+
+// LabelStrimziCluster names the Kafka a pool, a topic or a pod belongs to.
+const LabelStrimziCluster = "strimzi.io/cluster"
+
+// LabelStrimziPool names the KafkaNodePool a pod belongs to.
+const LabelStrimziPool = "strimzi.io/pool-name"
+
+// reasonCreating is NotReady's reason while Strimzi builds a new cluster.
+const reasonCreating = "Creating"
+
+// KafkaKind is Kafka in one of Strimzi's versions.
+func KafkaKind(version string) schema.GroupVersionKind { return strimziKind(version, KindKafka) }
+
+// KafkaNodePoolKind is KafkaNodePool in one of Strimzi's versions.
+func KafkaNodePoolKind(version string) schema.GroupVersionKind {
+	return strimziKind(version, KindKafkaNodePool)
+}
+
+// KafkaTopicKind is KafkaTopic in one of Strimzi's versions.
+func KafkaTopicKind(version string) schema.GroupVersionKind {
+	return strimziKind(version, KindKafkaTopic)
+}
+
+func strimziKind(version, kind string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: StrimziGroup, Version: version, Kind: kind}
+}
+
+// KafkaBootstrapService is the Service through which clients in the same
+// namespace find the brokers of a Kafka.
+func KafkaBootstrapService(kafka string) string { return kafka + "-kafka-bootstrap" }
+
+// Kafka reads a Strimzi Kafka.
+type Kafka struct{ Object *unstructured.Unstructured }
+
+// Ready reports whether the cluster is up as its spec says now. Strimzi keeps
+// Ready=True of the old generation all through a roll, so the generation has
+// to be asked for as well.
+func (k Kafka) Ready() bool { return isTrue(k.Object, "Ready") && isCurrent(k.Object) }
+
+// Rolling reports whether the cluster was up and is changing over to a newer
+// spec.
+func (k Kafka) Rolling() bool { return isTrue(k.Object, "Ready") && !isCurrent(k.Object) }
+
+// Refusal returns what Strimzi has against the spec as it is now. Strimzi says
+// so with NotReady=True and an exception's name as the reason, and leaves
+// Ready away. It may still pass: Strimzi tries again.
+func (k Kafka) Refusal() (reason, message string, refused bool) {
+	notReady, found := findCondition(k.Object, "NotReady")
+	if !found || notReady.status != "True" || notReady.reason == reasonCreating || !isCurrent(k.Object) {
+		return "", "", false
+	}
+	return notReady.reason, notReady.message, true
+}
+
+// HasStatus reports whether Strimzi has said anything about the Kafka yet.
+func (k Kafka) HasStatus() bool { return hasStatus(k.Object) }
+
+// BootstrapServers is the address of a listener, empty while there is none.
+func (k Kafka) BootstrapServers(listener string) string {
+	listeners, _ := field[[]any](k.Object, "status", "listeners")
+	for _, entry := range listeners {
+		fields, isMap := entry.(map[string]any)
+		if isMap && fields["name"] == listener {
+			servers, _ := fields["bootstrapServers"].(string)
+			return servers
+		}
+	}
+	return ""
+}
+
+// Version is the version the brokers run, empty while unknown.
+func (k Kafka) Version() string { return text(k.Object, "status", "kafkaVersion") }
+
+// MetadataState is where Kafka keeps its metadata: KRaft or ZooKeeper. Strimzi
+// from 0.49 on knows only KRaft and says nothing.
+func (k Kafka) MetadataState() string {
+	state := text(k.Object, "status", "kafkaMetadataState")
+	if state == "" && k.Version() != "" {
+		return "KRaft"
+	}
+	return state
+}
+
+// Topic reads a Strimzi KafkaTopic.
+type Topic struct{ Object *unstructured.Unstructured }
+
+// Ready reports whether Kafka has the topic as its spec says now.
+func (t Topic) Ready() bool { return isTrue(t.Object, "Ready") && isCurrent(t.Object) }
+
+// Failure returns why the topic can't be as its spec says now. Other than a
+// Kafka, a topic says so with Ready=False.
+func (t Topic) Failure() (reason, message string, failed bool) {
+	ready, found := findCondition(t.Object, "Ready")
+	if !found || ready.status != "False" || !isCurrent(t.Object) {
+		return "", "", false
+	}
+	return ready.reason, ready.message, true
+}
+
+// HasStatus reports whether the topic operator has said anything about the
+// topic yet.
+func (t Topic) HasStatus() bool { return hasStatus(t.Object) }
+
+// ObservedGeneration is the generation of the spec the status tells of.
+func (t Topic) ObservedGeneration() int64 { return number(t.Object, "status", "observedGeneration") }
+
+// PhysicalName is the name of the topic in Kafka.
+func (t Topic) PhysicalName() string { return text(t.Object, "spec", "topicName") }
+
+func hasStatus(object *unstructured.Unstructured) bool {
+	_, observed := field[int64](object, "status", "observedGeneration")
+	return observed || len(conditions(object)) > 0
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// everyModule is the name an arm uses to set something on all modules.
+const everyModule = "*"
+
+// Resolve returns the system with an arm's settings applied: what the set
+// gives replaces, what it leaves out stays. Settings of things the system does
+// not have are passed over; admission refuses them. Neither input is edited,
+// and the result shares nothing with them.
+func Resolve(system v1alpha1.System, set *v1alpha1.SystemSet) v1alpha1.System {
+	resolved := *system.DeepCopy()
+	if set == nil {
+		return resolved
+	}
+	set = set.DeepCopy()
+	if resolved.Kafka != nil && set.Kafka != nil {
+		setKafka(resolved.Kafka, set.Kafka)
+	}
+	if resolved.Postgres != nil && set.Postgres != nil {
+		setPostgres(resolved.Postgres, set.Postgres)
+	}
+	setModules(resolved.Modules, set.Modules)
+	return resolved
+}
+
+func setKafka(kafka *v1alpha1.Kafka, set *v1alpha1.KafkaSet) {
+	if set.Version != "" {
+		kafka.Version = set.Version
+	}
+	if set.Brokers != nil {
+		kafka.Brokers = *set.Brokers
+	}
+	if set.Controllers != nil {
+		kafka.Controllers = set.Controllers
+	}
+	kafka.Config = merged(kafka.Config, set.Config)
+	for _, group := range set.Topics {
+		setTopics(kafka.Topics, group)
+	}
+}
+
+func setTopics(groups []v1alpha1.TopicGroup, set v1alpha1.TopicGroupSet) {
+	for i := range groups {
+		group := &groups[i]
+		if group.Group != set.Group {
+			continue
+		}
+		if set.Partitions != nil {
+			group.Partitions = *set.Partitions
+		}
+		if set.Replicas != nil {
+			group.Replicas = *set.Replicas
+		}
+		group.Config = merged(group.Config, set.Config)
+	}
+}
+
+func setPostgres(postgres *v1alpha1.Postgres, set *v1alpha1.PostgresSet) {
+	if set.Instances != nil {
+		postgres.Instances = *set.Instances
+	}
+	if set.ReadWriteSplit != nil {
+		postgres.ReadWriteSplit = set.ReadWriteSplit
+	}
+	postgres.Parameters = merged(postgres.Parameters, set.Parameters)
+}
+
+// setModules applies what is meant for every module before what is meant for
+// one, so that the more particular setting wins however the arm is written.
+func setModules(modules []v1alpha1.Module, sets []v1alpha1.ModuleSet) {
+	for _, set := range sets {
+		if set.Name != everyModule {
+			continue
+		}
+		for i := range modules {
+			setModule(&modules[i], set.DeepCopy())
+		}
+	}
+	for _, set := range sets {
+		for i := range modules {
+			if modules[i].Name == set.Name {
+				setModule(&modules[i], set.DeepCopy())
+			}
+		}
+	}
+}
+
+func setModule(module *v1alpha1.Module, set *v1alpha1.ModuleSet) {
+	if set.Image != "" {
+		module.Image = set.Image
+	}
+	if set.Replicas != nil {
+		module.Replicas = *set.Replicas
+	}
+	if set.Resources != nil {
+		module.Resources = *set.Resources
+	}
+	if set.JVM != nil {
+		module.JVM = setJVM(module.JVM, set.JVM)
+	}
+	module.Env = mergedEnv(module.Env, set.Env)
+}
+
+// setJVM replaces heap, metaspace and options one by one. A heap is replaced
+// as a whole: its size and its percentage must never meet.
+func setJVM(jvm, set *v1alpha1.JVM) *v1alpha1.JVM {
+	if jvm == nil {
+		return set
+	}
+	if set.Heap != nil {
+		jvm.Heap = set.Heap
+	}
+	if set.Metaspace != nil {
+		jvm.Metaspace = set.Metaspace
+	}
+	if set.Options != nil {
+		jvm.Options = set.Options
+	}
+	return jvm
+}
+
+func merged(base, set map[string]string) map[string]string {
+	if len(set) == 0 {
+		return base
+	}
+	result := make(map[string]string, len(base)+len(set))
+	maps.Copy(result, base)
+	maps.Copy(result, set)
+	return result
+}
+
+// mergedEnv keeps the order of base: a later variable may refer to an earlier
+// one.
+func mergedEnv(base, set []corev1.EnvVar) []corev1.EnvVar {
+	result := slices.Clone(base)
+	for _, variable := range set {
+		at := slices.IndexFunc(result, func(v corev1.EnvVar) bool { return v.Name == variable.Name })
+		if at < 0 {
+			result = append(result, variable)
+			continue
+		}
+		result[at] = variable
+	}
+	return result
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// Components of a system, the values of v1alpha1.LabelComponent.
+const (
+	ComponentKafka    = "kafka"
+	ComponentTopic    = "topic"
+	ComponentPostgres = "postgres"
+	ComponentModule   = "module"
+)
+
+// Fingerprint identifies a declaration: two that are alike have the same.
+func Fingerprint(declaration any) string { return naming.Hash(declaration)[:16] }
+
+// FingerprintOf is the fingerprint of the declaration an object was made from;
+// empty for nil and for objects that are not ours.
+func FingerprintOf(object *unstructured.Unstructured) string {
+	if object == nil {
+		return ""
+	}
+	return object.GetAnnotations()[v1alpha1.AnnotationFingerprint]
+}
+
+// Intent makes an object of one of the run's components. It belongs to the
+// experiment and carries the fingerprint of the declaration it is made from.
+func (r Request) Intent(kind schema.GroupVersionKind, name, component, fingerprint string) Intent {
+	intent := &unstructured.Unstructured{Object: map[string]any{}}
+	intent.SetGroupVersionKind(kind)
+	intent.SetNamespace(r.Namespace)
+	intent.SetName(name)
+	intent.SetLabels(naming.ComponentLabels(r.Experiment, component))
+	intent.SetAnnotations(map[string]string{v1alpha1.AnnotationFingerprint: fingerprint})
+	intent.SetOwnerReferences([]metav1.OwnerReference{r.Owner})
+	return intent
+}
+
+// AddLabel puts one more label on an intent.
+func AddLabel(intent Intent, key, value string) {
+	labels := intent.GetLabels()
+	labels[key] = value
+	intent.SetLabels(labels)
+}
+
+// Fields turns a typed API value into the fields of an intent.
+func Fields(value any) map[string]any {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
+	if err != nil {
+		// Only API values come here; they always convert.
+		panic(fmt.Sprintf("converting %T: %v", value, err))
+	}
+	dropNulls(fields)
+	return fields
+}
+
+// dropNulls takes away fields that are null, such as the creation time of what
+// is not created yet: applied, a null is an opinion.
+func dropNulls(value any) {
+	switch typed := value.(type) {
+	case map[string]any:
+		maps.DeleteFunc(typed, func(_ string, field any) bool { return field == nil })
+		for _, field := range typed {
+			dropNulls(field)
+		}
+	case []any:
+		for _, item := range typed {
+			dropNulls(item)
+		}
+	}
+}
+
+// Enumerate lists names in a sentence, cut to what a reader takes in at once:
+// "a, b, c and 4 more".
+func Enumerate(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// Assess says whether the brokers and controllers are as declared. It looks at
+// the Kafka, its KafkaNodePools and the pods labelled with its name.
+func Assess(req environment.Request, observed environment.Observed) environment.Readiness {
+	if req.System.Kafka == nil {
+		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no Kafka"}
+	}
+	input := input{
+		req:      req,
+		observed: observed,
+		name:     naming.Kafka(req.Experiment),
+		object:   observed.Get(contract.KindKafka, naming.Kafka(req.Experiment)),
+		nodes:    countNodes(req, observed.Pods),
+	}
+	input.kafka = contract.Kafka{Object: input.object}
+	for _, check := range checks {
+		if readiness, decided := check(input); decided {
+			return readiness
+		}
+	}
+	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q is being built: %s", input.name, input.nodes))
+}
+
+// input is what the checks look at.
+type input struct {
+	req      environment.Request
+	observed environment.Observed
+	name     string
+	object   *unstructured.Unstructured
+	kafka    contract.Kafka
+	nodes    nodes
+}
+
+// check decides, or leaves the decision to the checks after it.
+type check func(input) (environment.Readiness, bool)
+
+// checks are in the order in which they are asked.
+var checks = []check{
+	missing,   // nothing to say about what is not there
+	replaced,  // what is there is not what was asked for
+	ready,     // before pods: a pod that is in trouble is not ready
+	trouble,   // a pod tells more than the operator, and sooner
+	silent,    // nobody has touched it
+	refused,   // the operator's own words
+	rolling,   // up, but not yet as declared
+	notJoined, // up, but a pod has gone again
+}
+
+func missing(in input) (environment.Readiness, bool) {
+	if in.object == nil {
+		return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q is not there yet", in.name)), true
+	}
+	for _, pool := range pools(in.req) {
+		if in.observed.Get(contract.KindKafkaNodePool, pool.name) == nil {
+			return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("KafkaNodePool %q is not there yet", pool.name)), true
+		}
+	}
+	return environment.Readiness{}, false
+}
+
+func replaced(in input) (environment.Readiness, bool) {
+	wanted := clusterFingerprint(in.req.System.Kafka)
+	current := environment.FingerprintOf(in.object) == wanted && in.object.GetDeletionTimestamp() == nil
+	for _, pool := range pools(in.req) {
+		object := in.observed.Get(contract.KindKafkaNodePool, pool.name)
+		current = current && environment.FingerprintOf(object) == wanted && object.GetDeletionTimestamp() == nil
+	}
+	return environment.NotReady(v1alpha1.ReasonReplacing,
+		fmt.Sprintf("Kafka %q of an earlier configuration is still there", in.name)), !current
+}
+
+func ready(in input) (environment.Readiness, bool) {
+	message := fmt.Sprintf("Kafka %q is up: %s", in.name, declared(in.req.System.Kafka))
+	if version := in.kafka.Version(); version != "" {
+		message += ", version " + version
+	}
+	return environment.Ready(message), in.kafka.Ready() && in.nodes.complete()
+}
+
+func trouble(in input) (environment.Readiness, bool) {
+	return environment.PodTrouble(in.observed.Pods, in.observed.Now)
+}
+
+func silent(in input) (environment.Readiness, bool) {
+	age := in.observed.Now.Sub(in.object.GetCreationTimestamp().Time)
+	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
+		"nobody acts on Kafka %q: it has no status; check that the Strimzi operator runs and watches namespace %q",
+		in.name, in.req.Namespace)), !in.kafka.HasStatus() && age > environment.Patience
+}
+
+func refused(in input) (environment.Readiness, bool) {
+	reason, message, refused := in.kafka.Refusal()
+	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
+		"Strimzi can't make Kafka %q as declared: %s: %s", in.name, reason, environment.Sentence(message))), refused
+}
+
+func rolling(in input) (environment.Readiness, bool) {
+	return environment.NotReady(v1alpha1.ReasonRolling, fmt.Sprintf(
+		"Kafka %q is changing over to a new configuration: %s", in.name, in.nodes)), in.kafka.Rolling()
+}
+
+func notJoined(in input) (environment.Readiness, bool) {
+	return environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf(
+		"Kafka %q was up, but not all of its pods are ready: %s", in.name, in.nodes)), in.kafka.Ready()
+}
+
+// pool is a declared group of nodes.
+type pool struct {
+	name     string
+	replicas int32
+}
+
+func pools(req environment.Request) []pool {
+	kafka := req.System.Kafka
+	declared := []pool{{name: naming.BrokerPool(req.Experiment), replicas: kafka.Brokers.Replicas}}
+	if kafka.Controllers != nil {
+		declared = append(declared, pool{name: naming.ControllerPool(req.Experiment), replicas: kafka.Controllers.Replicas})
+	}
+	return declared
+}
+
+// nodes counts the pods of the declared pools.
+type nodes struct{ ready, present, declared int32 }
+
+// complete reports whether every declared node is ready and no other is left.
+func (n nodes) complete() bool { return n.ready == n.declared && n.present == n.declared }
+
+func (n nodes) String() string { return fmt.Sprintf("%d of %d nodes are ready", n.ready, n.declared) }
+
+func countNodes(req environment.Request, pods []corev1.Pod) nodes {
+	var count nodes
+	for _, pool := range pools(req) {
+		count.declared += pool.replicas
+		for _, pod := range pods {
+			if pod.Labels[contract.LabelStrimziPool] != pool.name {
+				continue
+			}
+			count.present++
+			if environment.PodReady(pod) {
+				count.ready++
+			}
+		}
+	}
+	return count
+}

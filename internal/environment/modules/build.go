@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package modules turns the declared Java services into a Deployment and a
+// Service each, with the environment FOLIO modules expect, and what the
+// cluster makes of them into a readiness. It is pure.
+package modules
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+var (
+	deploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
+	serviceKind    = corev1.SchemeGroupVersion.WithKind("Service")
+)
+
+// progressDeadlineSeconds is longer than any deadline of a run, so that the
+// run's own says when a start took too long.
+const progressDeadlineSeconds = 24 * 60 * 60
+
+// Build returns a Deployment and a Service for every module. The env is the
+// prefix of the run's topics in Kafka.
+func Build(req environment.Request, env string) []environment.Intent {
+	intents := make([]environment.Intent, 0, 2*len(req.System.Modules))
+	for _, module := range req.System.Modules {
+		intents = append(intents, buildDeployment(req, env, module), buildService(req, module))
+	}
+	return intents
+}
+
+func buildDeployment(req environment.Request, env string, module v1alpha1.Module) environment.Intent {
+	intent := newIntent(req, deploymentKind, module)
+	intent.Object["spec"] = environment.Fields(&appsv1.DeploymentSpec{
+		Replicas: ptr.To(replicas(module)),
+		Selector: &metav1.LabelSelector{MatchLabels: selector(req, module)},
+		// Two configurations side by side would share the load and the data.
+		Strategy:                appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+		RevisionHistoryLimit:    ptr.To[int32](1),
+		ProgressDeadlineSeconds: ptr.To[int32](progressDeadlineSeconds),
+		Template:                podTemplate(req, env, module),
+	})
+	return intent
+}
+
+func buildService(req environment.Request, module v1alpha1.Module) environment.Intent {
+	intent := newIntent(req, serviceKind, module)
+	intent.Object["spec"] = environment.Fields(&corev1.ServiceSpec{
+		Selector: selector(req, module),
+		Ports: []corev1.ServicePort{{
+			Name:       portName,
+			Protocol:   corev1.ProtocolTCP,
+			Port:       port(module),
+			TargetPort: intstr.FromString(portName),
+		}},
+	})
+	return intent
+}
+
+func newIntent(req environment.Request, kind schema.GroupVersionKind, module v1alpha1.Module) environment.Intent {
+	name := naming.Module(req.Experiment, module.Name)
+	intent := req.Intent(kind, name, environment.ComponentModule, fingerprint(req, module))
+	environment.AddLabel(intent, v1alpha1.LabelModule, module.Name)
+	return intent
+}
+
+func selector(req environment.Request, module v1alpha1.Module) map[string]string {
+	return map[string]string{
+		v1alpha1.LabelExperiment: req.Experiment,
+		v1alpha1.LabelModule:     module.Name,
+	}
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package modules
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// Defaults of the API, for systems that did not pass admission.
+const (
+	defaultPort       = 8081
+	defaultHealthPath = "/admin/health"
+)
+
+const portName = "http"
+
+// terminationGraceSeconds is short because nobody waits for an answer when a
+// module is taken down: loads are over before anything is rebuilt.
+const terminationGraceSeconds = 5
+
+// startupSeconds is how long a JVM on a busy node may take until it answers.
+const startupSeconds = 10 * 60
+
+// podTemplate is what every pod of a module is made from. It carries a
+// fingerprint, so that pods of an earlier one can be told from its own.
+func podTemplate(req environment.Request, env string, module v1alpha1.Module) corev1.PodTemplateSpec {
+	template := bareTemplate(req, env, module)
+	template.Annotations = map[string]string{v1alpha1.AnnotationFingerprint: fingerprint(req, module)}
+	return template
+}
+
+// fingerprint identifies the pod template of a module. The declared topics, from
+// which the env follows, stand in for it, so that the request alone tells it.
+func fingerprint(req environment.Request, module v1alpha1.Module) string {
+	var topics []v1alpha1.TopicGroup
+	if req.System.Kafka != nil {
+		topics = req.System.Kafka.Topics
+	}
+	return environment.Fingerprint(bareTemplate(req, environment.Fingerprint(topics), module))
+}
+
+func bareTemplate(req environment.Request, env string, module v1alpha1.Module) corev1.PodTemplateSpec {
+	labels := naming.ComponentLabels(req.Experiment, environment.ComponentModule)
+	labels[v1alpha1.LabelModule] = module.Name
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: labels},
+		Spec: corev1.PodSpec{
+			Containers:                    []corev1.Container{container(req, env, module)},
+			TerminationGracePeriodSeconds: ptr.To[int64](terminationGraceSeconds),
+			AutomountServiceAccountToken:  ptr.To(false),
+			// Service links would put a variable per Service of the namespace
+			// into every JVM, other experiments' among them.
+			EnableServiceLinks: ptr.To(false),
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot:   ptr.To(true),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+		},
+	}
+}
+
+func container(req environment.Request, env string, module v1alpha1.Module) corev1.Container {
+	return corev1.Container{
+		Name:            module.Name,
+		Image:           module.Image,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Ports:           []corev1.ContainerPort{{Name: portName, ContainerPort: port(module), Protocol: corev1.ProtocolTCP}},
+		Env:             environmentOf(req, env, module),
+		Resources:       *module.Resources.DeepCopy(),
+		// The fast start-up probe makes runs start sooner; it ends with the
+		// first answer and costs nothing afterwards.
+		StartupProbe:   probe(health(module), 1, startupSeconds),
+		ReadinessProbe: probe(health(module), 2, 3),
+		// A module under full load may answer late, which is a result and not
+		// a reason to restart it. Only one that takes no connection is dead.
+		LivenessProbe: probe(connection(), 10, 6),
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: ptr.To(false),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+}
+
+func probe(handler corev1.ProbeHandler, periodSeconds, failures int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler:     handler,
+		PeriodSeconds:    periodSeconds,
+		TimeoutSeconds:   5,
+		FailureThreshold: failures,
+	}
+}
+
+func health(module v1alpha1.Module) corev1.ProbeHandler {
+	path := module.HealthPath
+	if path == "" {
+		path = defaultHealthPath
+	}
+	return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString(portName), Scheme: corev1.URISchemeHTTP}}
+}
+
+func connection() corev1.ProbeHandler {
+	return corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString(portName)}}
+}
+
+func port(module v1alpha1.Module) int32 {
+	if module.Port == 0 {
+		return defaultPort
+	}
+	return module.Port
+}
+
+func replicas(module v1alpha1.Module) int32 { return max(1, module.Replicas) }

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// schedulingPatience is how long a new pod may stay without a node before that
+// is called trouble: its volume may just be in the making.
+const schedulingPatience = 5 * time.Second
+
+// PodTrouble returns the most telling reason why one of the pods does not run,
+// and whether there is one. Pods that are going away are passed over. Its
+// messages hold nothing that changes from pass to pass while the cause stays
+// the same: no times, no back-off durations, no random parts of pod names.
+func PodTrouble(pods []corev1.Pod, now time.Time) (Readiness, bool) {
+	alive := slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
+	slices.SortFunc(alive, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+
+	// The order is that of a pod's life turned round: what is found further
+	// along was caused by nothing before it.
+	checks := []func(corev1.Pod, time.Time) (Readiness, bool){
+		containers(imagePull),
+		containers(configuration),
+		containers(crash),
+		failed,
+		unschedulable,
+	}
+	for _, check := range checks {
+		for _, pod := range alive {
+			if trouble, found := check(pod, now); found {
+				return trouble, true
+			}
+		}
+	}
+	return Readiness{}, false
+}
+
+// PodTitle names a pod without the parts of its name that a controller drew at
+// random.
+func PodTitle(pod corev1.Pod) string {
+	if pod.GenerateName == "" {
+		return pod.Name
+	}
+	title := strings.TrimSuffix(pod.GenerateName, "-")
+	return strings.TrimSuffix(title, "-"+pod.Labels["pod-template-hash"])
+}
+
+// PodReady reports whether a pod answers its readiness probe and stays.
+func PodReady(pod corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil {
+		return false
+	}
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// containers turns a check of one container into a check of a pod, which goes
+// through its containers in the order in which they start.
+func containers(check func(title string, status corev1.ContainerStatus) (Readiness, bool)) func(corev1.Pod, time.Time) (Readiness, bool) {
+	return func(pod corev1.Pod, _ time.Time) (Readiness, bool) {
+		statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+		for _, status := range statuses {
+			if trouble, found := check(PodTitle(pod), status); found {
+				return trouble, true
+			}
+		}
+		return Readiness{}, false
+	}
+}
+
+func imagePull(title string, status corev1.ContainerStatus) (Readiness, bool) {
+	waiting := status.State.Waiting
+	if waiting == nil {
+		return Readiness{}, false
+	}
+	advice := "check its name, that the nodes reach its registry and that they may pull from it"
+	switch waiting.Reason {
+	case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable":
+	case "ErrImageNeverPull":
+		advice = "put it on every node: its pull policy is Never"
+	case "InvalidImageName":
+		advice = "write it as registry/repository:tag"
+	default:
+		return Readiness{}, false
+	}
+	return NotReady(v1alpha1.ReasonImagePull, fmt.Sprintf("%s: image %q of container %q can't be pulled%s; %s",
+		title, status.Image, status.Name, quoted(waiting.Message), advice)), true
+}
+
+func configuration(title string, status corev1.ContainerStatus) (Readiness, bool) {
+	waiting := status.State.Waiting
+	if waiting == nil || (waiting.Reason != "CreateContainerConfigError" && waiting.Reason != "CreateContainerError") {
+		return Readiness{}, false
+	}
+	return NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf("%s: container %q can't be created%s",
+		title, status.Name, quoted(waiting.Message))), true
+}
+
+// crash finds a container that has ended and is not back yet. Between two
+// attempts such a container is in turn terminated, waiting and running, so all
+// three have to give the same answer.
+func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
+	end := status.State.Terminated
+	if end == nil && !status.Ready && status.RestartCount > 0 {
+		end = status.LastTerminationState.Terminated
+	}
+	if end == nil || end.ExitCode == 0 {
+		return Readiness{}, false
+	}
+	message := fmt.Sprintf("%s: container %q keeps ending with exit code %d", title, status.Name, end.ExitCode)
+	switch end.Reason {
+	case "OOMKilled":
+		message += " (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap"
+	case "", "Error", "Completed":
+		message += quoted(end.Message) + "; its log says why"
+	default:
+		message += " (" + end.Reason + ")" + quoted(end.Message)
+	}
+	return NotReady(v1alpha1.ReasonCrashing, message), true
+}
+
+// failed finds a pod that was ended as a whole, for example evicted.
+func failed(pod corev1.Pod, _ time.Time) (Readiness, bool) {
+	if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason == "" {
+		return Readiness{}, false
+	}
+	return NotReady(v1alpha1.ReasonCrashing, fmt.Sprintf("%s: the pod failed (%s)%s",
+		PodTitle(pod), pod.Status.Reason, quoted(pod.Status.Message))), true
+}
+
+func unschedulable(pod corev1.Pod, now time.Time) (Readiness, bool) {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type != corev1.PodScheduled || condition.Status != corev1.ConditionFalse {
+			continue
+		}
+		if now.Sub(condition.LastTransitionTime.Time) < schedulingPatience {
+			return Readiness{}, false
+		}
+		return NotReady(v1alpha1.ReasonUnschedulable, fmt.Sprintf("%s: no node takes the pod%s",
+			PodTitle(pod), quoted(condition.Message))), true
+	}
+	return Readiness{}, false
+}
+
+// Parts of the runtime's sentences that differ from one try to the next.
+var (
+	backOff = regexp.MustCompile(`^Back-off pulling image "[^"]*"(: )?`)
+	rpc     = regexp.MustCompile(`rpc error: code = \w+ desc = `)
+	pull    = regexp.MustCompile(`^(ErrImagePull|ImagePullBackOff): `)
+	socket  = regexp.MustCompile(`\S+:\d+->`)
+	podName = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
+	spaces  = regexp.MustCompile(`\s+`)
+)
+
+// Sentence makes another program's message fit for a condition: one line, of
+// bounded length, and the same for each try at the same thing.
+func Sentence(message string) string {
+	const most = 300
+	for _, volatile := range []*regexp.Regexp{backOff, pull, rpc, socket, podName} {
+		message = volatile.ReplaceAllString(message, "")
+	}
+	message = strings.TrimRight(strings.TrimSpace(spaces.ReplaceAllString(message, " ")), ".")
+	if runes := []rune(message); len(runes) > most {
+		message = string(runes[:most]) + "…"
+	}
+	return message
+}
+
+func quoted(message string) string {
+	if message = Sentence(message); message == "" {
+		return ""
+	}
+	return ": " + message
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// Assess says whether PostgreSQL is as declared. It looks at the Cluster and
+// the pods labelled with its name, those of its jobs among them.
+func Assess(req environment.Request, observed environment.Observed) environment.Readiness {
+	if req.System.Postgres == nil {
+		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no PostgreSQL"}
+	}
+	name := naming.Postgres(req.Experiment)
+	object := observed.Get(contract.PostgresClusterKind.Kind, name)
+	in := input{req: req, observed: observed, name: name, object: object, cluster: contract.PostgresCluster{Object: object}}
+	for _, check := range checks {
+		if readiness, decided := check(in); decided {
+			return readiness
+		}
+	}
+	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is being built: %s", name, in.doing()))
+}
+
+// input is what the checks look at.
+type input struct {
+	req      environment.Request
+	observed environment.Observed
+	name     string
+	object   *unstructured.Unstructured
+	cluster  contract.PostgresCluster
+}
+
+// check decides, or leaves the decision to the checks after it.
+type check func(input) (environment.Readiness, bool)
+
+// checks are in the order in which they are asked.
+var checks = []check{
+	missing,  // nothing to say about what is not there
+	replaced, // what is there is not what was asked for
+	ready,    // before pods: a pod that is in trouble is not ready
+	trouble,  // a pod tells more than the operator, and sooner
+	silent,   // nobody has touched it
+	stuck,    // the operator's own words
+}
+
+func missing(in input) (environment.Readiness, bool) {
+	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is not there yet", in.name)), in.object == nil
+}
+
+func replaced(in input) (environment.Readiness, bool) {
+	current := environment.FingerprintOf(in.object) == fingerprint(in.req.System.Postgres) && in.object.GetDeletionTimestamp() == nil
+	return environment.NotReady(v1alpha1.ReasonReplacing,
+		fmt.Sprintf("PostgreSQL %q of an earlier configuration is still there", in.name)), !current
+}
+
+func ready(in input) (environment.Readiness, bool) {
+	image := in.req.System.Postgres.Image
+	ready := in.cluster.Ready() && (image == "" || in.cluster.Image() == image)
+	return environment.Ready(fmt.Sprintf("PostgreSQL %q is up: %d of %d instances are ready",
+		in.name, in.cluster.ReadyInstances(), in.cluster.Instances())), ready
+}
+
+func trouble(in input) (environment.Readiness, bool) {
+	return environment.PodTrouble(in.observed.Pods, in.observed.Now)
+}
+
+func silent(in input) (environment.Readiness, bool) {
+	age := in.observed.Now.Sub(in.object.GetCreationTimestamp().Time)
+	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
+		"nobody acts on PostgreSQL %q: it has no status; check that the CloudNativePG operator runs and watches namespace %q",
+		in.name, in.req.Namespace)), !in.cluster.HasStatus() && age > environment.Patience
+}
+
+func stuck(in input) (environment.Readiness, bool) {
+	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
+		"CloudNativePG can't make PostgreSQL %q as declared: %s", in.name, in.doing())), in.cluster.Stuck()
+}
+
+// doing says how far CloudNativePG is, in its own words where it has any.
+func (in input) doing() string {
+	doing := fmt.Sprintf("%d of %d instances are ready", in.cluster.ReadyInstances(), in.cluster.Instances())
+	if phase := in.cluster.Phase(); phase != "" {
+		doing += "; " + phase
+	}
+	if reason := environment.Sentence(in.cluster.PhaseReason()); reason != "" {
+		doing += ": " + reason
+	}
+	return doing
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package postgres turns the declared PostgreSQL into CloudNativePG's Cluster,
+// and what CloudNativePG makes of it into a readiness. It is pure.
+package postgres
+
+import (
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// database is the name of the database and of the user that owns it.
+const database = "app"
+
+// defaultStorage is the size of an instance's volume when none is declared.
+const defaultStorage = "1Gi"
+
+// smartShutdownSeconds is how long an instance that is told to stop waits for
+// its clients to hang up. Modules keep their connections, so CloudNativePG's
+// default would only hold up each rebuild for three minutes.
+const smartShutdownSeconds = 5
+
+// Build returns the Cluster; nothing when the system has no PostgreSQL.
+func Build(req environment.Request) []environment.Intent {
+	postgres := req.System.Postgres
+	if postgres == nil {
+		return nil
+	}
+	spec := map[string]any{
+		"instances":             int64(instances(postgres)),
+		"storage":               storage(postgres.Storage),
+		"enableSuperuserAccess": false,
+		"smartShutdownTimeout":  int64(smartShutdownSeconds),
+		"bootstrap": map[string]any{"initdb": map[string]any{
+			"database": database,
+			"owner":    database,
+		}},
+		"postgresql": server(postgres),
+	}
+	if postgres.Image != "" {
+		spec["imageName"] = postgres.Image
+	}
+	if resources := environment.Fields(postgres.Resources.DeepCopy()); len(resources) > 0 {
+		spec["resources"] = resources
+	}
+	cluster := req.Intent(contract.PostgresClusterKind, naming.Postgres(req.Experiment), environment.ComponentPostgres, fingerprint(postgres))
+	cluster.Object["spec"] = spec
+	return []environment.Intent{cluster}
+}
+
+// Hosts are the addresses of the primary and of the replicas in the
+// experiment's namespace.
+func Hosts(req environment.Request) (writer, reader string) {
+	cluster := naming.Postgres(req.Experiment)
+	return contract.PostgresWriterService(cluster), contract.PostgresReaderService(cluster)
+}
+
+// SecretName is the Secret with the modules' credentials, made by
+// CloudNativePG.
+func SecretName(req environment.Request) string {
+	return contract.PostgresSecret(naming.Postgres(req.Experiment))
+}
+
+// fingerprint covers what the server is made from. Whether the modules read
+// from the replicas is their business; how the replicas follow is the server's.
+func fingerprint(postgres *v1alpha1.Postgres) string {
+	declaration := postgres.DeepCopy()
+	declaration.Instances = instances(postgres)
+	declaration.ReadWriteSplit = nil
+	return environment.Fingerprint([]any{declaration, isSynchronous(postgres)})
+}
+
+func instances(postgres *v1alpha1.Postgres) int32 { return max(1, postgres.Instances) }
+
+func isSynchronous(postgres *v1alpha1.Postgres) bool {
+	return postgres.ReadWriteSplit != nil && postgres.ReadWriteSplit.Synchronous && instances(postgres) > 1
+}
+
+func storage(declared *v1alpha1.Storage) map[string]any {
+	if declared == nil {
+		return map[string]any{"size": defaultStorage}
+	}
+	storage := map[string]any{"size": declared.Size.String()}
+	if declared.Class != "" {
+		storage["storageClass"] = declared.Class
+	}
+	return storage
+}
+
+func server(postgres *v1alpha1.Postgres) map[string]any {
+	server := map[string]any{"parameters": parameters(postgres)}
+	if isSynchronous(postgres) {
+		server["synchronous"] = map[string]any{
+			"method": "any",
+			// Reads go to any replica, so a commit has to wait for all of
+			// them: a read after a write must not depend on luck.
+			"number": int64(instances(postgres) - 1),
+			// Going on without a replica would quietly measure something else.
+			"dataDurability": "required",
+		}
+	}
+	return server
+}
+
+// parameters are the declared ones with what measuring needs. Any parameter of
+// pg_stat_statements makes CloudNativePG load the extension.
+func parameters(postgres *v1alpha1.Postgres) map[string]any {
+	parameters := map[string]any{
+		"pg_stat_statements.max":   "10000",
+		"pg_stat_statements.track": "all",
+	}
+	if isSynchronous(postgres) {
+		parameters["synchronous_commit"] = "remote_apply"
+	}
+	for key, value := range postgres.Parameters {
+		parameters[key] = value
+	}
+	return parameters
+}
