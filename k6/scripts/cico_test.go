@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package scripts_test
+
+import (
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/k6/internal/k6test"
+	"perflab.dev/perflab/payload"
+)
+
+const cico = "cico.js"
+
+func counted(t *testing.T, p *payload.Payload, transaction, outcome string) int {
+	t.Helper()
+	s, _ := p.Summary(transaction, outcome)
+	return int(s.Count)
+}
+
+// talk checks every conversation after setup's and returns its transactions.
+func talk(t *testing.T, l *library) [][]done {
+	t.Helper()
+	var all [][]done
+	for _, conversation := range l.conversations()[1:] {
+		found, err := transactions(conversation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, found)
+	}
+	return all
+}
+
+func TestUsersCheckInAndOut(t *testing.T) {
+	l := newLibrary(t, 2500, 1200)
+	result := k6test.Run(t, cico, environment(l.URL, "USERS=6", "RAMP_UP_SECONDS=3", "DURATION_SECONDS=9", "THINK_TIME_SECONDS=0.05"))
+	if result.Code != 0 {
+		t.Fatalf("exit code %d\n%s", result.Code, result.Stderr)
+	}
+	p := result.Payload(t)
+	in, out, kinds := 0, 0, map[string]string{}
+	conversations := talk(t, l)
+	if len(conversations) != 6 || l.logins != 7 {
+		t.Errorf("%d users and %d logins, want 6 and 7", len(conversations), l.logins)
+	}
+	for _, conversation := range conversations {
+		for i, d := range conversation {
+			if !d.complete && i < len(conversation)-1 {
+				t.Errorf("a transaction broke off after %d calls", d.calls)
+			}
+			if d.complete && d.kind == "in" {
+				in++
+			} else if d.complete {
+				out++
+			}
+			checkValues(t, d)
+			kinds[d.values["loan"]] = d.kind
+		}
+	}
+	// The last calls may be answered while the payload is closed.
+	gotIn, gotOut := counted(t, p, "Check-In", "ok"), counted(t, p, "Check-Out", "ok")
+	if gotIn > in || gotIn < in-6 || gotOut > out || gotOut < out-6 {
+		t.Errorf("payload has %d check-ins and %d check-outs, the library saw %d and %d", gotIn, gotOut, in, out)
+	}
+	if errors := counted(t, p, "Check-In", "error") + counted(t, p, "Check-Out", "error"); errors > 0 {
+		t.Errorf("%d errors\n%s", errors, result.Stderr)
+	}
+	share := float64(in) / float64(in+out)
+	if tolerance := 4 * math.Sqrt(0.43*0.57/float64(in+out)); in+out < 100 || math.Abs(share-0.43) > tolerance {
+		t.Errorf("%d of %d transactions are check-ins: %.2f, want 0.43 ± %.2f", in, in+out, share, tolerance)
+	}
+	if _, ok := kinds["NOT_FOUND"]; !ok || len(kinds) < 5 {
+		t.Errorf("check-ins should meet items with and without a loan, there were %d loans", len(kinds))
+	}
+	noCollisions(t, l)
+}
+
+// checkValues compares what a transaction asked for with what it was told.
+func checkValues(t *testing.T, d done) {
+	t.Helper()
+	if d.calls > 7 && d.kind == "in" && d.values["itemId"] != id(d.values["item"]) {
+		t.Errorf("check-in of %s asks about %s", d.values["item"], d.values["itemId"])
+	}
+	if d.calls > 5 && d.kind == "out" && d.values["userId"] != id(d.values["user"]) {
+		t.Errorf("check-out to %s asks about %s", d.values["user"], d.values["userId"])
+	}
+	if d.complete && d.kind == "in" && d.values["loan"] != "NOT_FOUND" && d.values["loan"] != "loan-of-"+d.values["item"] {
+		t.Errorf("check-in of %s asks about loan %s", d.values["item"], d.values["loan"])
+	}
+}
+
+// noCollisions checks that no item passed from one user's hands to another's.
+func noCollisions(t *testing.T, l *library) {
+	t.Helper()
+	owner := map[string]string{}
+	for _, s := range l.sessions {
+		if other, ok := owner[s.barcode]; ok && other != s.token {
+			t.Errorf("%s was handled by %s and %s", s.barcode, other, s.token)
+		}
+		owner[s.barcode] = s.token
+	}
+}
+
+func TestTwoRunnersShareTheUsers(t *testing.T) {
+	l := newLibrary(t, 1000, 100)
+	env := environment(l.URL, "USERS=5", "RAMP_UP_SECONDS=2", "DURATION_SECONDS=6", "THINK_TIME_SECONDS=0.1")
+	var runners []*k6test.Process
+	for _, segment := range []string{"0:1/2", "1/2:1"} {
+		runners = append(runners, k6test.Start(t, cico, env, "--execution-segment="+segment, "--execution-segment-sequence=0,1/2,1"))
+	}
+	var halves []*payload.Payload
+	for _, runner := range runners {
+		result := runner.Wait()
+		if result.Code != 0 {
+			t.Fatalf("exit code %d\n%s", result.Code, result.Stderr)
+		}
+		halves = append(halves, result.Payload(t))
+	}
+	both, err := payload.Merge(halves...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each runner has a setup of its own.
+	if l.logins != 5+2 {
+		t.Errorf("%d logins, want 5 of users and 2 of setup", l.logins)
+	}
+	if counted(t, both, "Check-In", "error")+counted(t, both, "Check-Out", "error") > 0 || counted(t, both, "Check-Out", "ok") == 0 {
+		t.Errorf("transactions: %+v", both.Series)
+	}
+	noCollisions(t, l)
+}
+
+func TestOneUserStartsAtOnceWhateverTheRampUp(t *testing.T) {
+	l := newLibrary(t, 50, 10)
+	began := time.Now()
+	result := k6test.Run(t, cico, environment(l.URL, "USERS=1", "RAMP_UP_SECONDS=10", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0"))
+	p := result.Payload(t)
+	if result.Code != 0 || counted(t, p, "Check-Out", "ok") == 0 {
+		t.Errorf("exit code %d, %+v", result.Code, p.Series)
+	}
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("took %v instead of 3 s", took)
+	}
+}
+
+func TestTokenExpiresInTheMiddle(t *testing.T) {
+	l := newLibrary(t, 200, 10)
+	l.expireAfter = 17
+	result := k6test.Run(t, cico, environment(l.URL, "USERS=1", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0"))
+	p := result.Payload(t)
+	if n := counted(t, p, "Check-In", "error") + counted(t, p, "Check-Out", "error"); n > 0 || result.Code != 0 {
+		t.Errorf("%d errors, exit code %d\n%s", n, result.Code, result.Stderr)
+	}
+	if l.logins < 5 {
+		t.Errorf("%d logins", l.logins)
+	}
+	// Each refused call comes again, and then the sequence goes on.
+	var sequence []call
+	for _, c := range l.conversations()[1] {
+		if c.status != http.StatusUnauthorized {
+			sequence = append(sequence, c)
+		}
+	}
+	if found, err := transactions(sequence); err != nil || len(found) < 5 {
+		t.Errorf("%d transactions, %v", len(found), err)
+	}
+}
+
+func TestRefusedCheckOutEndsTheTransaction(t *testing.T) {
+	l := newLibrary(t, 500, 10)
+	l.refuse = func(line string, nth int) int {
+		if strings.HasPrefix(line, "POST /circulation/check-out") && nth%2 == 0 {
+			return http.StatusUnprocessableEntity
+		}
+		return 0
+	}
+	result := k6test.Run(t, cico, environment(l.URL, "USERS=2", "DURATION_SECONDS=4", "THINK_TIME_SECONDS=0.02"))
+	p := result.Payload(t)
+	refused := 0
+	for _, conversation := range talk(t, l) {
+		for i, d := range conversation {
+			if d.kind == "out" && d.calls == 17 && i < len(conversation)-1 {
+				refused++
+			}
+		}
+	}
+	if got := counted(t, p, "Check-Out", "error"); got < 5 || got < refused || got > refused+2 {
+		t.Errorf("%d check-outs failed, the library refused %d\n%s", got, refused, result.Stderr)
+	}
+	if counted(t, p, "Check-Out", "ok") == 0 || counted(t, p, "Check-In", "error") > 0 || result.Code != 0 {
+		t.Errorf("exit code %d, %+v", result.Code, p.Transactions())
+	}
+	if !strings.Contains(result.Stderr, "Check-Out: POST /circulation/check-out-by-barcode answered 422 instead of 201") {
+		t.Errorf("the log does not say why:\n%s", result.Stderr)
+	}
+	if failed := p.Total("http_req_failed"); failed < float64(refused) {
+		t.Errorf("%v failed requests counted, want %d", failed, refused)
+	}
+}
+
+func TestThinkTimeIsNotMeasured(t *testing.T) {
+	l := newLibrary(t, 500, 10)
+	result := k6test.Run(t, cico, environment(l.URL, "USERS=8", "DURATION_SECONDS=16", "THINK_TIME_SECONDS=1"))
+	p := result.Payload(t)
+	iterations := 0
+	for _, transaction := range p.Transactions() {
+		s, _ := p.Summary(transaction, "ok")
+		iterations += int(s.Count)
+		if s.P95 > 500*time.Millisecond {
+			t.Errorf("%s takes %v: that is think time", transaction, s.P95)
+		}
+	}
+	// 8 users for 16 s with a mean of 1 s (deviation about 0.3 s) and quick answers.
+	if iterations < 85 || iterations > 150 {
+		t.Errorf("%d iterations, want about 120", iterations)
+	}
+}
+
+func TestItemsAreRecycled(t *testing.T) {
+	l := newLibrary(t, 6, 3)
+	result := k6test.Run(t, cico, environment(l.URL, "USERS=2", "DURATION_SECONDS=4", "THINK_TIME_SECONDS=0", "CHECK_IN_PERCENT=10"))
+	p := result.Payload(t)
+	if n := counted(t, p, "Check-Out", "error") + counted(t, p, "Check-In", "error"); n > 0 {
+		t.Errorf("%d errors\n%s", n, result.Stderr)
+	}
+	if counted(t, p, "Check-Out", "ok") < 20 {
+		t.Errorf("the users ran out of items after %d check-outs", counted(t, p, "Check-Out", "ok"))
+	}
+}
+
+func TestWhatCannotWorkIsToldAtOnce(t *testing.T) {
+	empty := newLibrary(t, 0, 10)
+	nobody := newLibrary(t, 10, 0)
+	fine := newLibrary(t, 10, 10)
+	tests := []struct {
+		name, url string
+		env       []string
+		code      int
+		sentence  string
+	}{
+		{"nobody listens", "http://127.0.0.1:1", nil, 108, "cannot log in at http://127.0.0.1:1: POST /authn/login failed: dial: connection refused"},
+		{"wrong password", fine.URL, []string{"OKAPI_PASSWORD=wrong"}, 108, "POST /authn/login answered 422 instead of 201: Password does not match"},
+		{"no items", empty.URL, nil, 108, "cannot find something to lend"},
+		{"no users", nobody.URL, nil, 108, "GET /users?query=cql.allRecords=1 sortBy barcode lists none with a barcode"},
+		{"not a number", fine.URL, []string{"USERS=many"}, 107, `environment variable USERS is "many", not a number of at least 1`},
+		{"no target", "", nil, 107, "environment variable BASE_URL is not set"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			env := append([]string{"USERS=1", "DURATION_SECONDS=60"}, tt.env...)
+			result := k6test.Run(t, cico, environment(tt.url, env...))
+			if result.Code != tt.code || !strings.Contains(result.Stderr, strings.ReplaceAll(tt.sentence, `"`, `\"`)) {
+				t.Errorf("exit code %d, want %d and %q\n%s", result.Code, tt.code, tt.sentence, result.Stderr)
+			}
+			if took := time.Since(began); took > 18*time.Second {
+				t.Errorf("it took %v to tell", took)
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package scripts_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const servicePoint = "3a40852d-49fd-4df2-a1f9-6e2641a6e91f"
+
+// library is a folio with items and users for check-in and check-out.
+type library struct {
+	*folio
+	items     []string          // barcodes
+	users     []string          // barcodes
+	lentTo    map[string]string // item barcode to user barcode
+	checkedIn int
+	sessions  []lending
+}
+
+// lending is a check-in or check-out that was done: by whom and of what.
+type lending struct{ token, kind, barcode string }
+
+func newLibrary(t *testing.T, items, users int) *library {
+	t.Helper()
+	l := &library{folio: newFolio(t), lentTo: map[string]string{}}
+	for i := range items {
+		l.items = append(l.items, fmt.Sprintf("item-%04d", i))
+	}
+	for i := range users {
+		l.users = append(l.users, fmt.Sprintf("user-%04d", i))
+	}
+	l.empty(map[string]string{
+		"/staff-slips-storage/staff-slips": "staffSlips", "/configurations/entries": "configs", "/circulation/requests": "requests",
+		"/accounts": "accounts", "/lost-item-fees-policies": "lostItemFeePolicies", "/circulation/loans": "loans", "/proxiesfor": "proxiesFor",
+		"/note-links/domain/users/type/user/id/{id}": "notes", "/manualblocks": "manualblocks", "/automated-patron-blocks/{id}": "automatedPatronBlocks",
+	})
+	l.list("/groups", "usergroups", func(url.Values) []any { return []any{map[string]any{"id": "group-1", "group": "staff"}} })
+	l.list("/service-points", "servicepoints", func(url.Values) []any { return []any{map[string]any{"id": servicePoint}} })
+	l.list("/inventory/items", "items", l.findItems)
+	l.list("/users", "users", l.findUsers)
+	l.handle("POST /circulation/check-in-by-barcode", l.checkIn)
+	l.handle("POST /circulation/check-out-by-barcode", l.checkOut)
+	return l
+}
+
+// id makes the id of an item or user from its barcode.
+func id(barcode string) string { return "id-of-" + barcode }
+
+var barcodeQuery = regexp.MustCompile(`barcode=="([^"]+)"`)
+
+func (l *library) findItems(query url.Values) []any {
+	if found := barcodeQuery.FindStringSubmatch(query.Get("query")); found != nil {
+		return []any{map[string]any{"id": id(found[1]), "barcode": found[1]}}
+	}
+	if query.Get("query") != `status.name=="Available" sortBy barcode` {
+		l.wrong("asks for items with %q", query.Get("query"))
+	}
+	var available []string
+	for _, barcode := range l.items {
+		if l.lentTo[barcode] == "" {
+			available = append(available, barcode)
+		}
+	}
+	return page(available, query)
+}
+
+func (l *library) findUsers(query url.Values) []any {
+	if found := barcodeQuery.FindStringSubmatch(query.Get("query")); found != nil {
+		return []any{map[string]any{"id": id(found[1]), "barcode": found[1], "patronGroup": "group-1"}}
+	}
+	return page(l.users, query)
+}
+
+func page(barcodes []string, query url.Values) []any {
+	limit, offset := 10, 0
+	if n, err := strconv.Atoi(query.Get("limit")); err == nil {
+		limit = n
+	}
+	if n, err := strconv.Atoi(query.Get("offset")); err == nil {
+		offset = n
+	}
+	found := []any{}
+	for i := offset; i < min(offset+limit, len(barcodes)); i++ {
+		found = append(found, map[string]any{"id": id(barcodes[i]), "barcode": barcodes[i], "active": true})
+	}
+	return found
+}
+
+func (l *library) checkIn(r *http.Request, body []byte) (int, any) {
+	var request struct{ ItemBarcode, CheckInDate, ServicePointID string }
+	l.decodeBytes(body, &request)
+	l.checkDate(request.CheckInDate)
+	if request.ServicePointID != servicePoint {
+		l.wrong("checks in at service point %q", request.ServicePointID)
+	}
+	answer := map[string]any{"item": map[string]any{"id": id(request.ItemBarcode), "barcode": request.ItemBarcode}}
+	if user := l.lentTo[request.ItemBarcode]; user != "" {
+		answer["loan"] = map[string]any{"id": "loan-of-" + request.ItemBarcode, "userId": id(user), "lostItemPolicyId": "policy-1"}
+	}
+	delete(l.lentTo, request.ItemBarcode)
+	l.checkedIn++
+	l.sessions = append(l.sessions, lending{r.Header.Get("X-Okapi-Token"), "in", request.ItemBarcode})
+	return http.StatusOK, answer
+}
+
+func (l *library) checkOut(r *http.Request, body []byte) (int, any) {
+	var request struct{ ItemBarcode, UserBarcode, LoanDate, ServicePointID string }
+	l.decodeBytes(body, &request)
+	l.checkDate(request.LoanDate)
+	if request.ServicePointID != servicePoint || request.UserBarcode == "" {
+		l.wrong("checks out with %s", body)
+	}
+	if l.lentTo[request.ItemBarcode] != "" {
+		return http.StatusUnprocessableEntity, map[string]any{"errors": []any{map[string]any{"message": "Item is already checked out"}}}
+	}
+	l.lentTo[request.ItemBarcode] = request.UserBarcode
+	l.sessions = append(l.sessions, lending{r.Header.Get("X-Okapi-Token"), "out", request.ItemBarcode})
+	return http.StatusCreated, map[string]any{"id": "loan-of-" + request.ItemBarcode, "userId": id(request.UserBarcode), "loanPolicyId": "p"}
+}
+
+// checkDate wants the time of day in UTC, on the clock of 24 hours.
+func (l *library) checkDate(text string) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil || !strings.HasSuffix(text, "Z") || time.Since(at).Abs() > time.Minute {
+		l.wrong("sends the date %q at %v", text, time.Now().UTC())
+	}
+}
