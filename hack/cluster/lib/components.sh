@@ -64,6 +64,7 @@ component_hash() {
   {
     (cd "$dir" && go env GOVERSION GOOS GOARCH)
     component_ldflags "$1"
+    declare -f component_arrange
     find "$dir" -maxdepth 1 -type f \( -name '*.go' -o -name 'go.*' \) | LC_ALL=C sort | xargs sha256sum | sed "s|$ROOT/||"
   } | sha256sum | cut -c1-12
 }
@@ -86,23 +87,38 @@ component_build() {
 }
 
 component_compile() {
-  local name=$1 dir=$2 ldflags started=$SECONDS
+  local name=$1 dir=$2 started=$SECONDS
   [[ -d $dir ]] && return # built while we waited for the lock
   log "building $name $(component_version "$name")"
-  ldflags=$(component_ldflags "$name")
-  mkdir -p "$CACHE/bin"
   rm -rf "$CACHE/bin/.$name".* # what a killed build left
-  local partial
-  partial=$(mktemp -d "$CACHE/bin/.$name.XXXXXX")
-  chmod 0755 "$partial"
+  local partial=$CACHE/bin/.$name.partial ldflags
+  ldflags=$(component_ldflags "$name")
+  mkdir -p "$partial"
   # Static, so that the result runs in an empty image.
   (cd "$ROOT/hack/cluster/$name" &&
     CGO_ENABLED=0 go build -mod=readonly -buildvcs=false -trimpath -ldflags "$ldflags" \
       -o "$partial/$name" "$(component_package "$name")") >&2
-  if [[ $name == kube ]]; then
-    local program
-    for program in "${KUBE_PROGRAMS[@]}"; do ln -s kube "$partial/$program"; done
-  fi
+  component_arrange "$name" "$partial"
   mv "$partial" "$dir"
   log "built $name in $((SECONDS - started))s"
+}
+
+# component_arrange NAME DIR adds to a build what its users need beside the binary.
+component_arrange() {
+  local name=$1 dir=$2 program module
+  case $name in
+    kube)
+      for program in "${KUBE_PROGRAMS[@]}"; do ln -s kube "$dir/$program"; done
+      ;;
+    cloudnative-pg)
+      # The operator looks for itself by architecture when it hands its binary to
+      # the pods it makes; /manager is the name its manifest starts.
+      program=operator/manager_$(go env GOARCH)
+      mkdir -p "$dir/rootfs/operator"
+      mv "$dir/$name" "$dir/rootfs/$program"
+      ln -s "$program" "$dir/rootfs/manager"
+      module=$(cd "$ROOT/hack/cluster/$name" && go list -m -f '{{.Dir}}' "$(component_module "$name")")
+      install -m 0644 "$module/releases/cnpg-$(component_version "$name" | tr -d v).yaml" "$dir/install.yaml"
+      ;;
+  esac
 }

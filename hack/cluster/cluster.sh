@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A real one-node Kubernetes cluster. See usage below and README.md.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=lib/common.sh
+source "$here/lib/common.sh"
+# shellcheck source=lib/packages.sh
+source "$here/lib/packages.sh"
+# shellcheck source=lib/components.sh
+source "$here/lib/components.sh"
+# shellcheck source=lib/provider.sh
+source "$here/lib/provider.sh"
+# shellcheck source=lib/metrics.sh
+source "$here/lib/metrics.sh"
+# shellcheck source=../images/catalogue.sh
+source "$here/../images/catalogue.sh"
+
+usage() {
+  cat <<EOF
+usage: cluster.sh up|down|status|kubeconfig|kubectl-path|help
+
+up            makes the cluster, or mends it; when all is well it does nothing
+down          removes the cluster and all it left on the machine, caches excepted
+status        tells how each part is; fails unless all is well
+kubeconfig    prints the path of the kubeconfig
+kubectl-path  prints the path of a kubectl of the cluster's version
+
+CLUSTER   the cluster's name, now "$CLUSTER"; several may run at once
+PROVIDER  kind or local; now "$(provider_name)" (kind where a Docker engine answers)
+PERFLAB_CACHE  where built programs and images are kept, now $CACHE
+EOF
+}
+
+kubectl_path() { echo "$(component_build kube)/kubectl"; }
+
+main() {
+  case ${1:-help} in
+    up)
+      provider_select
+      provider_up
+      ;;
+    down)
+      provider_select
+      provider_down
+      ;;
+    status)
+      provider_select
+      provider_status
+      ;;
+    kubeconfig) echo "$KUBECONFIG_FILE" ;;
+    kubectl-path) kubectl_path ;;
+    help | -h | --help) usage ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+}
+
+main "$@"

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Debian packages that provide the programs we call.
+
+# require_packages PROGRAM:PACKAGE... installs the packages of the programs that
+# are missing, or names them all in one sentence. A PROGRAM may be a path.
+require_packages() {
+  local pair missing=()
+  for pair in "$@"; do
+    have "${pair%%:*}" || missing+=("${pair#*:}")
+  done
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  if [[ $EUID -ne 0 ]] || ! have apt-get; then
+    die "these Debian packages are missing: ${missing[*]} (as root: apt-get install ${missing[*]})"
+  fi
+  with_lock apt install_packages "${missing[@]}"
+}
+
+install_packages() {
+  log "installing Debian packages: $*"
+  local output
+  output=$(mktemp)
+  if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+    -o DPkg::Lock::Timeout=300 "$@"; } >"$output" 2>&1; then
+    tail_log "$output"
+    rm -f "$output"
+    die "could not install: $*"
+  fi
+  rm -f "$output"
+}

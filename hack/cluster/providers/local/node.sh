@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# containerd, the kubelet and kube-proxy.
+
+node_up() {
+  mkdir -p "$CONFIG/cni"
+  containerd_config >"$CONFIG/containerd.toml"
+  pod_network_config >"$CONFIG/cni/pods.conflist"
+  kubelet_config >"$CONFIG/kubelet.yaml"
+  kube_proxy_config >"$CONFIG/kube-proxy.yaml"
+  : >"$CONFIG/resolv.conf" # pods that don't ask the cluster's DNS ask none
+
+  daemon containerd "$CONFIG/containerd.toml" "$(command -v containerd)" --config "$CONFIG/containerd.toml" --log-level warn
+  daemon_ready containerd 30 containerd_ctr version
+  "$ROOT/hack/images/images.sh" load "${LOCAL_IMAGES[@]}" >/dev/null
+
+  daemon kubelet "$CONFIG/kubelet.yaml $CONFIG/kubelet.kubeconfig" "$KUBE/kubelet" \
+    --config="$CONFIG/kubelet.yaml" --kubeconfig="$CONFIG/kubelet.kubeconfig" \
+    --hostname-override="$NODE" --node-ip="$NODE_ADDRESS"
+  daemon kube-proxy "$CONFIG/kube-proxy.yaml $CONFIG/kube-proxy.kubeconfig" "$KUBE/kube-proxy" \
+    --config="$CONFIG/kube-proxy.yaml"
+  daemon_ready kubelet 120 node_ready
+}
+
+node_ready() {
+  [[ $(kubectl get node "$NODE" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}') == True ]]
+}
+
+# LOCAL_IMAGES are those that no registry provides here.
+LOCAL_IMAGES=(pause coredns storage metrics-server cloudnative-pg postgresql)
+
+containerd_ctr() { ctr --address "$RUN/containerd.sock" --namespace k8s.io "$@"; }
+
+provider_image_identity() { containerd_ctr images ls 2>/dev/null | identity_in_listing "$1"; }
+
+provider_load_archive() {
+  [[ -S $RUN/containerd.sock ]] || die "cluster \"$CLUSTER\" is not running"
+  # In the sandbox: unpacking mounts, and what it mounts must go with it.
+  sandbox_run ctr --address "$RUN/containerd.sock" --namespace k8s.io images import "$1" >/dev/null
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Building without a daemon. All of buildah's state is inside the cache.
+
+# buildah_run ARGS... runs buildah in a mount namespace of its own: its storage
+# keeps a mount on itself, which then goes with the process.
+buildah_run() {
+  mkdir -p "$CACHE/buildah"
+  unshare --mount --propagation private \
+    buildah --root "$CACHE/buildah/storage" --runroot "$CACHE/buildah/run" --storage-driver overlay "$@"
+}
+
+buildah_require() {
+  [[ $EUID -eq 0 ]] || die "building images without Docker needs root"
+  require_packages buildah:buildah mmdebstrap:mmdebstrap runc:runc
+}
+
+# image_make_with_buildah REFERENCE DOCKERFILE CONTEXT ARCHIVE
+image_make_with_buildah() {
+  local reference=$1 dockerfile=$2 context=$3 archive=$4 arguments=()
+  buildah_require
+  if image_wants_base "$dockerfile"; then
+    local base
+    base=$(base_ensure)
+    arguments=(--build-arg "BASE=$base")
+  fi
+  buildah_run bud --quiet --isolation chroot --layers --format docker --network host \
+    "${arguments[@]}" --tag "$reference" --file "$dockerfile" "$context" >/dev/null
+  buildah_run push --quiet "$reference" "docker-archive:$archive:$reference" >&2
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Which images there are, and what each is made from.
+
+PRODUCT_IMAGES=(operator k6 sample emulators kafka)
+SYSTEM_IMAGES=(pause coredns storage metrics-server cloudnative-pg postgresql)
+IMAGES=("${PRODUCT_IMAGES[@]}" "${SYSTEM_IMAGES[@]}")
+
+# image_is_component NAME: its content is a build of hack/cluster/build.sh.
+image_is_component() {
+  case $1 in
+    pause | coredns | storage | metrics-server | cloudnative-pg) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+image_reference() {
+  case $1 in
+    postgresql) echo localhost/perflab/postgresql:15-dev ;;
+    coredns | metrics-server | cloudnative-pg) echo "localhost/perflab/$1:$(component_version "$1")" ;;
+    *) echo "localhost/perflab/$1:dev" ;;
+  esac
+}
+
+image_dockerfile() {
+  case $1 in
+    operator) echo "$ROOT/Dockerfile" ;;
+    k6 | sample) echo "$ROOT/$1/Dockerfile" ;;
+    emulators) echo "$ROOT/test/emulators/Dockerfile" ;;
+    kafka) echo "$ROOT/test/emulators/kafka/Dockerfile" ;;
+    *) echo "$ROOT/hack/cluster/$1/Dockerfile" ;;
+  esac
+}
+
+# image_context NAME: the directory its COPY lines read from.
+image_context() {
+  if image_is_component "$1"; then component_build "$1"; else echo "$ROOT"; fi
+}
+
+image_wants_base() { grep -Eq '^ARG[[:space:]]+BASE\b' "$1"; }
+
+# copied_paths DOCKERFILE prints the sources of its COPY lines, one a line,
+# patterns unexpanded; what other stages provide is not an input.
+copied_paths() {
+  sed -e ':join' -e '/\\$/{N;s/\\\n//;b join' -e '}' "$1" | awk '
+    toupper($1) == "COPY" || toupper($1) == "ADD" {
+      if ($0 ~ /--from=/) next
+      if ($2 ~ /^\[/) { print "JSON form of COPY" > "/dev/stderr"; exit 1 }
+      for (field = 2; field < NF; field++) if ($field !~ /^--/) print $field
+    }'
+}
+
+# image_hash NAME CONTEXT: changes when, and only when, the image may.
+image_hash() {
+  local name=$1 context=$2 dockerfile pattern
+  dockerfile=$(image_dockerfile "$name")
+  {
+    image_reference "$name"
+    image_builder
+    sha256sum <"$dockerfile"
+    if image_wants_base "$dockerfile"; then image_base; fi
+    copied_paths "$dockerfile" | while read -r pattern; do
+      (cd "$context" && context_files "$pattern")
+    done
+  } | sha256sum | cut -c1-12
+}
+
+# context_files PATTERN prints a line for each file it stands for: mode, content, path.
+context_files() {
+  # shellcheck disable=SC2086 # the pattern is to be expanded
+  compgen -G "$1" >/dev/null || die "\"$1\", which a Dockerfile copies, is not there yet: build it first"
+  # shellcheck disable=SC2086
+  find ${1#/} \( -type f -printf '%m %p\n' -exec sha256sum {} \; \) -o \( -type l -printf '%p %l\n' \) | LC_ALL=C sort
+}
