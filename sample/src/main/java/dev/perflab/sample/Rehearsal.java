@@ -8,6 +8,12 @@ import dev.perflab.sample.http.HttpCalls;
 import dev.perflab.sample.http.Readiness;
 import dev.perflab.sample.http.Server;
 import dev.perflab.sample.inventory.InventoryModule;
+import dev.perflab.sample.kafka.Broker;
+import dev.perflab.sample.kafka.Event;
+import dev.perflab.sample.kafka.Message.Completed;
+import dev.perflab.sample.kafka.Message.ParsedChunk;
+import dev.perflab.sample.kafka.Message.RawChunk;
+import dev.perflab.sample.kafka.Publisher;
 import io.javalin.Javalin;
 import java.io.IOException;
 import java.net.URI;
@@ -39,6 +45,7 @@ final class Rehearsal {
     List<Role> roles = List.of(new GatewayModule(settings), new CirculationModule(settings),
         new InventoryModule(settings), new DataImportModule(settings));
     roles.forEach(role -> rehearse(role, settings));
+    rehearseKafka(settings);
     readiness.close();
     app.stop();
   }
@@ -59,6 +66,17 @@ final class Rehearsal {
       throw new IllegalStateException("the rehearsal's server does not answer", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** The roles stop short of it, waiting for their database. */
+  private static void rehearseKafka(Settings settings) {
+    try (Broker broker = new Broker(settings, "rehearsal"); Publisher publisher = broker.publisher()) {
+      broker.consume(Event.COMPLETED, 1, messages -> LOG.info("{} messages", messages.size()));
+      LOG.info("{} and a consumer are made", publisher.getClass().getSimpleName());
+      Json.parse(Json.bytes(new RawChunk("job", 0, List.of(), 0, List.of())), RawChunk.class);
+      Json.parse(Json.bytes(new ParsedChunk("job", 0, List.of(), List.of())), ParsedChunk.class);
+      Json.parse(Json.bytes(new Completed("job", 0, null, null, null)), Completed.class);
     }
   }
 

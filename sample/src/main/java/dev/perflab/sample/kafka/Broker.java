@@ -125,7 +125,11 @@ public final class Broker implements AutoCloseable {
    */
   public void consume(Event event, EventConsumer.Handler handler) {
     int wanted = settings.atLeast(1, "CONSUMER_INSTANCES", 5);
-    int instances = Math.min(wanted, partitions.get(event));
+    consume(event, Math.min(wanted, partitions.get(event)), handler);
+  }
+
+  /** Starts a given number of consumers. */
+  public void consume(Event event, int instances, EventConsumer.Handler handler) {
     String topic = event.topic(environment, settings.tenant());
     String group = event.typeName() + "." + module + "-" + VERSION;
     for (int i = 0; i < instances; i++) {
