@@ -36,6 +36,7 @@ func talk(t *testing.T, l *library) [][]done {
 }
 
 func TestUsersCheckInAndOut(t *testing.T) {
+	t.Parallel()
 	l := newLibrary(t, 2500, 1200)
 	result := k6test.Run(t, cico, environment(l.URL, "USERS=6", "RAMP_UP_SECONDS=3", "DURATION_SECONDS=9", "THINK_TIME_SECONDS=0.05"))
 	if result.Code != 0 {
@@ -106,6 +107,7 @@ func noCollisions(t *testing.T, l *library) {
 }
 
 func TestTwoRunnersShareTheUsers(t *testing.T) {
+	t.Parallel()
 	l := newLibrary(t, 1000, 100)
 	env := environment(l.URL, "USERS=5", "RAMP_UP_SECONDS=2", "DURATION_SECONDS=6", "THINK_TIME_SECONDS=0.1")
 	var runners []*k6test.Process
@@ -135,6 +137,7 @@ func TestTwoRunnersShareTheUsers(t *testing.T) {
 }
 
 func TestOneUserStartsAtOnceWhateverTheRampUp(t *testing.T) {
+	t.Parallel()
 	l := newLibrary(t, 50, 10)
 	began := time.Now()
 	result := k6test.Run(t, cico, environment(l.URL, "USERS=1", "RAMP_UP_SECONDS=10", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0"))
@@ -148,6 +151,7 @@ func TestOneUserStartsAtOnceWhateverTheRampUp(t *testing.T) {
 }
 
 func TestTokenExpiresInTheMiddle(t *testing.T) {
+	t.Parallel()
 	l := newLibrary(t, 200, 10)
 	l.expireAfter = 17
 	result := k6test.Run(t, cico, environment(l.URL, "USERS=1", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0"))
@@ -171,6 +175,7 @@ func TestTokenExpiresInTheMiddle(t *testing.T) {
 }
 
 func TestRefusedCheckOutEndsTheTransaction(t *testing.T) {
+	t.Parallel()
 	l := newLibrary(t, 500, 10)
 	l.refuse = func(line string, nth int) int {
 		if strings.HasPrefix(line, "POST /circulation/check-out") && nth%2 == 0 {
@@ -203,6 +208,7 @@ func TestRefusedCheckOutEndsTheTransaction(t *testing.T) {
 }
 
 func TestThinkTimeIsNotMeasured(t *testing.T) {
+	t.Parallel()
 	l := newLibrary(t, 500, 10)
 	result := k6test.Run(t, cico, environment(l.URL, "USERS=8", "DURATION_SECONDS=16", "THINK_TIME_SECONDS=1"))
 	p := result.Payload(t)
@@ -221,6 +227,7 @@ func TestThinkTimeIsNotMeasured(t *testing.T) {
 }
 
 func TestItemsAreRecycled(t *testing.T) {
+	t.Parallel()
 	l := newLibrary(t, 6, 3)
 	result := k6test.Run(t, cico, environment(l.URL, "USERS=2", "DURATION_SECONDS=4", "THINK_TIME_SECONDS=0", "CHECK_IN_PERCENT=10"))
 	p := result.Payload(t)
@@ -233,6 +240,7 @@ func TestItemsAreRecycled(t *testing.T) {
 }
 
 func TestWhatCannotWorkIsToldAtOnce(t *testing.T) {
+	t.Parallel()
 	empty := newLibrary(t, 0, 10)
 	nobody := newLibrary(t, 10, 0)
 	fine := newLibrary(t, 10, 10)

@@ -98,7 +98,7 @@ function identity(random, key) {
     control('001', key),
     source,
     changed,
-    control('008', `260102s${year(random)}    ${choose(random, words.places).code}            000 0 ${choose(random, words.languages)} d`),
+    control('008', `260102s${year(random)}    ${choose(random, words.places).code}           000 0 ${choose(random, words.languages)} d`),
     data('010', '  ', ['a', `   ${key}`]),
     data('035', '  ', ['a', `(PerfLab)${key}`]),
     cataloguer,
