@@ -15,9 +15,6 @@ const StrimziGroup = "kafka.strimzi.io"
 // KRaft and node pools.
 const StrimziV1Beta2 = "v1beta2"
 
-// KafkaGroupKind is Kafka in any version, to ask the cluster which it serves.
-var KafkaGroupKind = schema.GroupKind{Group: StrimziGroup, Kind: KindKafka}
-
 // Strimzi's kinds.
 const (
 	KindKafka         = "Kafka"
