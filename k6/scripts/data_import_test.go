@@ -82,7 +82,7 @@ func TestImportsInTheirOrder(t *testing.T) {
 	}
 	// Two pauses of 0.2 s between three looks; the 3 s before the upload do not count.
 	client, _ := p.Summary("Import", "ok")
-	if client.Count != 2 || client.Min < 400*time.Millisecond || client.Max > 2500*time.Millisecond {
+	if client.Count != 2 || client.Min < 400*time.Millisecond || client.Max > 1200*time.Millisecond {
 		t.Errorf("Import = %+v", client)
 	}
 }
@@ -90,14 +90,14 @@ func TestImportsInTheirOrder(t *testing.T) {
 func TestFilesAreValidMARCAndUnique(t *testing.T) {
 	t.Parallel()
 	m := newImporter(t)
-	m.step = 5000
-	k6test.Run(t, dataImport, importing(m, "IMPORTS=2", "RECORDS=2500"))
+	m.step = 2000
+	k6test.Run(t, dataImport, importing(m, "IMPORTS=2", "RECORDS=1200"))
 	other := newImporter(t)
-	other.step = 5000
-	k6test.Run(t, dataImport, importing(other, "RECORDS=2500", "PERFLAB_RUN=run-2"))
+	other.step = 2000
+	k6test.Run(t, dataImport, importing(other, "RECORDS=1200", "PERFLAB_RUN=run-2"))
 	again := newImporter(t)
-	again.step = 5000
-	k6test.Run(t, dataImport, importing(again, "RECORDS=2500"))
+	again.step = 2000
+	k6test.Run(t, dataImport, importing(again, "RECORDS=1200"))
 	if len(m.files) != 2 || len(other.files) != 1 || len(again.files) != 1 {
 		t.Fatalf("%d, %d and %d files", len(m.files), len(other.files), len(again.files))
 	}
@@ -110,7 +110,7 @@ func TestFilesAreValidMARCAndUnique(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(records) != 2500 {
+		if len(records) != 1200 {
 			t.Fatalf("%d records", len(records))
 		}
 		for _, fields := range records {
