@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package contract_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/testing/yamlcmp"
+)
+
+// kafkaAnswers are what the accessors say of a Kafka.
+type kafkaAnswers struct {
+	Ready, Rolling, HasStatus bool
+	Refusal                   string
+	Bootstrap, Version, State string
+}
+
+func TestKafka(t *testing.T) {
+	const creating = `
+    - {type: NotReady, status: "True", reason: Creating, message: Kafka cluster is being deployed}`
+	cases := map[string]struct {
+		reason     string
+		generation string
+		status     string
+		want       kafkaAnswers
+	}{
+		"Untouched": {
+			reason:     "nobody has acted on it",
+			generation: "1", status: "{}",
+		},
+		"Creating": {
+			reason:     "the first status has no observedGeneration, and NotReady is no refusal",
+			generation: "1", status: "\n    conditions:" + creating,
+			want: kafkaAnswers{HasStatus: true},
+		},
+		"CreatingOfZero": {
+			reason:     "the first status may carry observedGeneration 0",
+			generation: "1", status: "\n    observedGeneration: 0\n    conditions:" + creating,
+			want: kafkaAnswers{HasStatus: true},
+		},
+		"Ready": {
+			reason:     "as seen, with warnings beside Ready",
+			generation: "1",
+			status: `
+    observedGeneration: 1
+    kafkaVersion: 3.9.1
+    kafkaMetadataState: KRaft
+    listeners: [{name: tls}, {name: plain, bootstrapServers: "k-kafka-bootstrap.ns.svc:9092"}]
+    conditions:
+    - {type: Warning, status: "True", reason: KafkaStorage}
+    - {type: Ready, status: "True"}`,
+			want: kafkaAnswers{Ready: true, HasStatus: true, Bootstrap: "k-kafka-bootstrap.ns.svc:9092", Version: "3.9.1", State: "KRaft"},
+		},
+		"WithoutMetadataState": {
+			reason:     "Strimzi that knows only KRaft does not say so",
+			generation: "1",
+			status: `
+    observedGeneration: 1
+    kafkaVersion: 4.3.1
+    conditions: [{type: Ready, status: "True"}]`,
+			want: kafkaAnswers{Ready: true, HasStatus: true, Version: "4.3.1", State: "KRaft"},
+		},
+		"Rolling": {
+			reason:     "Ready=True of the old generation stays during a roll",
+			generation: "2",
+			status:     "\n    observedGeneration: 1\n    conditions: [{type: Ready, status: \"True\"}]",
+			want:       kafkaAnswers{Rolling: true, HasStatus: true},
+		},
+		"Refused": {
+			reason:     "a failure is NotReady=True with an exception's name, without Ready",
+			generation: "2",
+			status: `
+    observedGeneration: 2
+    conditions: [{type: NotReady, status: "True", reason: InvalidResourceException, message: no such version}]`,
+			want: kafkaAnswers{HasStatus: true, Refusal: "InvalidResourceException: no such version"},
+		},
+		"RefusedBefore": {
+			reason:     "a failure of an older generation says nothing of this one",
+			generation: "3",
+			status: `
+    observedGeneration: 2
+    conditions: [{type: NotReady, status: "True", reason: InvalidResourceException, message: no such version}]`,
+			want: kafkaAnswers{HasStatus: true},
+		},
+		"NotReadyFalse": {
+			reason:     "a condition that does not hold is no refusal",
+			generation: "1",
+			status: `
+    observedGeneration: 1
+    conditions: [{type: NotReady, status: "False", reason: Gone}]`,
+			want: kafkaAnswers{HasStatus: true},
+		},
+		"Garbled": {
+			reason:     "fields of another shape count as absent",
+			generation: "1", status: "{observedGeneration: x, conditions: [1, {type: [Ready]}], listeners: {}}",
+			want: kafkaAnswers{HasStatus: true},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			kafka := contract.Kafka{Object: yamlcmp.Object(t, "apiVersion: v1\nkind: Kafka\nmetadata: {name: k, generation: "+tc.generation+"}\nstatus: "+tc.status)}
+			if diff := cmp.Diff(tc.want, answersOf(kafka)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func answersOf(kafka contract.Kafka) kafkaAnswers {
+	answers := kafkaAnswers{
+		Ready: kafka.Ready(), Rolling: kafka.Rolling(), HasStatus: kafka.HasStatus(),
+		Bootstrap: kafka.BootstrapServers("plain"), Version: kafka.Version(), State: kafka.MetadataState(),
+	}
+	if reason, message, refused := kafka.Refusal(); refused {
+		answers.Refusal = reason + ": " + message
+	}
+	return answers
+}
+
+func TestNothingThere(t *testing.T) {
+	if diff := cmp.Diff(kafkaAnswers{}, answersOf(contract.Kafka{})); diff != "" {
+		t.Errorf("a Kafka that is not there (-want +got):\n%s", diff)
+	}
+	topic := contract.Topic{}
+	if _, _, failed := topic.Failure(); topic.Ready() || failed || topic.HasStatus() {
+		t.Error("a topic that is not there has answers")
+	}
+	cluster := contract.PostgresCluster{}
+	if cluster.Ready() || cluster.HasStatus() || cluster.Stuck() {
+		t.Error("a PostgreSQL that is not there has answers")
+	}
+	if stage := (contract.TestRun{}).Stage(); stage != "" {
+		t.Errorf("a TestRun that is not there is in stage %q", stage)
+	}
+}
+
+func TestTopic(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		status  string
+		ready   bool
+		failure string
+	}{
+		"Silent": {reason: "a label that names no Kafka: no status, for ever", status: "{}"},
+		"Ready":  {status: `{observedGeneration: 2, conditions: [{type: Ready, status: "True"}]}`, ready: true},
+		"Behind": {reason: "of the layout before", status: `{observedGeneration: 1, conditions: [{type: Ready, status: "True"}]}`},
+		"Shrunk": {
+			reason:  "a topic fails with Ready=False",
+			status:  `{observedGeneration: 2, conditions: [{type: Ready, status: "False", reason: NotSupported, message: Decreasing partitions not supported}]}`,
+			failure: "NotSupported: Decreasing partitions not supported",
+		},
+		"FailedBefore": {status: `{observedGeneration: 1, conditions: [{type: Ready, status: "False", reason: NotSupported}]}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			topic := contract.Topic{Object: yamlcmp.Object(t, "apiVersion: v1\nkind: KafkaTopic\nmetadata: {name: k, generation: 2}\nstatus: "+tc.status)}
+			if topic.Ready() != tc.ready {
+				t.Errorf("ready is %t, want %t: %s", topic.Ready(), tc.ready, tc.reason)
+			}
+			var failure string
+			if reason, message, failed := topic.Failure(); failed {
+				failure = reason + ": " + message
+			}
+			if failure != tc.failure {
+				t.Errorf("failure is %q, want %q: %s", failure, tc.failure, tc.reason)
+			}
+		})
+	}
+}
+
+func TestPostgresClusterReady(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		status string
+		want   bool
+	}{
+		"Untouched":  {status: "{}"},
+		"Ready":      {status: `{readyInstances: 2, currentPrimary: a, targetPrimary: a, conditions: [{type: Ready, status: "True"}]}`, want: true},
+		"NotReady":   {status: `{readyInstances: 2, currentPrimary: a, targetPrimary: a, conditions: [{type: Ready, status: "False"}]}`},
+		"OneMissing": {status: `{readyInstances: 1, currentPrimary: a, targetPrimary: a, conditions: [{type: Ready, status: "True"}]}`},
+		"Switchover": {status: `{readyInstances: 2, currentPrimary: a, targetPrimary: b, conditions: [{type: Ready, status: "True"}]}`},
+		"NoPrimary":  {reason: "two empty names are alike", status: `{readyInstances: 2, conditions: [{type: Ready, status: "True"}]}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			cluster := contract.PostgresCluster{Object: yamlcmp.Object(t, "apiVersion: v1\nkind: Cluster\nspec: {instances: 2}\nstatus: "+tc.status)}
+			if cluster.Ready() != tc.want {
+				t.Errorf("ready is %t, want %t: %s", cluster.Ready(), tc.want, tc.reason)
+			}
+		})
+	}
+}
+
+func TestPostgresClusterStuck(t *testing.T) {
+	cases := map[string]bool{
+		"":                         false,
+		"Setting up primary":       false,
+		"Cluster in healthy state": false,
+		"Cluster has incomplete or invalid image catalog":                                   true,
+		"Cluster cannot proceed to reconciliation due to an unknown plugin being required":  true,
+		"Unable to create required cluster objects":                                         true,
+		"Cluster is unrecoverable and needs manual intervention":                            true,
+		"Waiting for the instances to become active":                                        false,
+		"Cluster cannot execute instance online upgrade due to missing architecture binary": true,
+	}
+	for phase, want := range cases {
+		cluster := contract.PostgresCluster{Object: yamlcmp.Object(t, "apiVersion: v1\nkind: Cluster\nstatus: {phase: '"+phase+"'}")}
+		if cluster.Stuck() != want {
+			t.Errorf("in phase %q stuck is %t, want %t", phase, cluster.Stuck(), want)
+		}
+	}
+}
+
+func TestTestRunStage(t *testing.T) {
+	terminal := map[contract.Stage]bool{
+		contract.StageInitialization: false, contract.StageInitialized: false, contract.StageCreated: false,
+		contract.StageStarted: false, contract.StageStopped: false,
+		contract.StageFinished: true, contract.StageError: true,
+	}
+	for stage, want := range terminal {
+		testRun := contract.TestRun{Object: yamlcmp.Object(t, "apiVersion: v1\nkind: TestRun\nstatus: {stage: "+string(stage)+"}")}
+		if testRun.Stage() != stage || testRun.Stage().Terminal() != want {
+			t.Errorf("stage is %q, terminal %t; want %q, %t", testRun.Stage(), testRun.Stage().Terminal(), stage, want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package apiserver gives tests a real kube-apiserver with a real etcd. No
+// controller and no kubelet runs behind it: tests stand in for them.
+package apiserver
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2/textlogger"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// errNoAssets says what to do when the programs are not there.
+var errNoAssets = errors.New("KUBEBUILDER_ASSETS is not set, so there is no kube-apiserver to test against: " +
+	`run "make test-go", or export KUBEBUILDER_ASSETS="$(hack/cluster/envtest.sh)"`)
+
+// Server is an API server that starts when a test first asks for it.
+type Server struct {
+	// Paths hold the CRDs it serves from the beginning: directories or files.
+	Paths []string
+	// CRDs are further ones, made by the test.
+	CRDs []*apiextensionsv1.CustomResourceDefinition
+
+	once        sync.Once
+	environment envtest.Environment
+	config      *rest.Config
+	err         error
+}
+
+// Config is the connection to the server as an administrator. A package that
+// asks for it calls Stop from TestMain.
+func (s *Server) Config(t *testing.T) *rest.Config {
+	t.Helper()
+	s.once.Do(s.start)
+	if s.err != nil {
+		t.Fatalf("no API server: %v", s.err)
+	}
+	return s.config
+}
+
+func (s *Server) start() {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		s.err = errNoAssets
+		return
+	}
+	ctrl.SetLogger(textlogger.NewLogger(textlogger.NewConfig()))
+	s.environment = envtest.Environment{
+		CRDDirectoryPaths:        s.Paths,
+		CRDs:                     s.CRDs,
+		ErrorIfCRDPathMissing:    true,
+		ControlPlaneStartTimeout: 2 * time.Minute,
+		ControlPlaneStopTimeout:  time.Minute,
+	}
+	s.config, s.err = s.environment.Start()
+}
+
+// Stop ends the server, if it was started.
+func (s *Server) Stop() error {
+	if s.config == nil {
+		return nil
+	}
+	return s.environment.Stop()
+}
+
+// Namespace makes a namespace for one test.
+func Namespace(t *testing.T, c client.Client) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	if err := c.Create(t.Context(), namespace); err != nil {
+		t.Fatalf("making a namespace: %v", err)
+	}
+	return namespace.Name
+}
+
+// Root is the path of a file of the project, given from its root.
+func Root(elements ...string) string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(append([]string{filepath.Dir(here), "..", "..", ".."}, elements...)...)
+}
