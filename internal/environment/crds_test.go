@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/environment/postgres"
+)
+
+// cloudNativePG is the release whose CRD the Cluster is held against.
+const cloudNativePG = "github.com/cloudnative-pg/cloudnative-pg@v1.30.0"
+
+func TestIntentsKeepToStrimzi(t *testing.T) {
+	for release, apiVersion := range map[string]string{"strimzi-1.2.0": "v1", "strimzi-0.45.2": "v1beta2"} {
+		directory := filepath.Join(crdDirectory(t), release)
+		for name, system := range systems() {
+			t.Run(release+"/"+name, func(t *testing.T) {
+				intents := append(kafka.Build(request(system), apiVersion), kafka.Topics(request(system), apiVersion)...)
+				if len(intents) < 3 {
+					t.Fatalf("%d intents; want a Kafka, a pool and topics", len(intents))
+				}
+				for _, intent := range intents {
+					file := map[string]string{"Kafka": "kafka", "KafkaNodePool": "kafkanodepool", "KafkaTopic": "kafkatopic"}[intent.GetKind()]
+					keepsTo(t, readCRD(t, filepath.Join(directory, file+".yaml")), intent)
+				}
+			})
+		}
+	}
+}
+
+func TestIntentsKeepToCloudNativePG(t *testing.T) {
+	crd := readCRD(t, filepath.Join(moduleDirectory(t, cloudNativePG), "config/crd/bases/postgresql.cnpg.io_clusters.yaml"))
+	for name, system := range systems() {
+		t.Run(name, func(t *testing.T) {
+			for _, intent := range postgres.Build(request(system)) {
+				keepsTo(t, crd, intent)
+			}
+		})
+	}
+}
+
+func TestIntentsKeepToKubernetes(t *testing.T) {
+	for name, system := range systems() {
+		t.Run(name, func(t *testing.T) {
+			for _, intent := range modules.Build(request(system), "demo-abcdef") {
+				var typed any = &appsv1.Deployment{}
+				if intent.GetKind() == "Service" {
+					typed = &corev1.Service{}
+				}
+				err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(intent.Object, typed, true)
+				if err != nil {
+					t.Errorf("%s %q: %v", intent.GetKind(), intent.GetName(), err)
+				}
+			}
+		})
+	}
+}
+
+// The checks above are worth nothing if they find no fault where there is one.
+func TestKeepsToFindsFaults(t *testing.T) {
+	crd := readCRD(t, filepath.Join(crdDirectory(t), "strimzi-1.2.0", "kafkanodepool.yaml"))
+	faults := map[string]func(spec map[string]any){
+		"Unknown":  func(spec map[string]any) { spec["replica"] = int64(1) },
+		"Type":     func(spec map[string]any) { spec["replicas"] = "1" },
+		"Pattern":  func(spec map[string]any) { spec["jvmOptions"] = map[string]any{"-Xmx": "1Gi"} },
+		"Required": func(spec map[string]any) { delete(spec, "roles") },
+		"Enum":     func(spec map[string]any) { spec["roles"] = []any{"zookeeper"} },
+	}
+	for name, edit := range faults {
+		t.Run(name, func(t *testing.T) {
+			intent := kafka.Build(request(systems()["Full"]), "v1")[0]
+			edit(intent.Object["spec"].(map[string]any))
+			if found := faultsOf(t, crd, intent); len(found) == 0 {
+				t.Error("not found")
+			}
+		})
+	}
+}
+
+func keepsTo(t *testing.T, crd *apiextensions.CustomResourceDefinition, intent environment.Intent) {
+	t.Helper()
+	for _, fault := range faultsOf(t, crd, intent) {
+		t.Errorf("%s %q: %s", intent.GetKind(), intent.GetName(), fault)
+	}
+}
+
+// faultsOf holds an intent against the schema as the API server does, and
+// besides counts fields the API server would silently drop.
+func faultsOf(t *testing.T, crd *apiextensions.CustomResourceDefinition, intent environment.Intent) []string {
+	t.Helper()
+	validation, err := apiextensions.GetSchemaForVersion(crd, intent.GroupVersionKind().Version)
+	if err != nil || validation == nil {
+		t.Fatalf("looking up %s in the CRD: %v", intent.GroupVersionKind(), err)
+	}
+	schema, err := structural.NewStructural(validation.OpenAPIV3Schema)
+	if err != nil {
+		t.Fatalf("reading the schema of %s: %v", intent.GetKind(), err)
+	}
+	var faults []string
+	options := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+	for _, path := range pruning.PruneWithOptions(intent.DeepCopy().Object, schema, true, options) {
+		faults = append(faults, "unknown field "+path)
+	}
+	result := validate.NewSchemaValidator(schema.ToKubeOpenAPI(), nil, "", strfmt.Default).Validate(intent.Object)
+	for _, err := range result.Errors {
+		faults = append(faults, err.Error())
+	}
+	return faults
+}
+
+func readCRD(t *testing.T, path string) *apiextensions.CustomResourceDefinition {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("reading the CRD: %v", err)
+	}
+	var external apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(text, &external); err != nil {
+		t.Fatalf("reading %s: %v", path, err)
+	}
+	crd := &apiextensions.CustomResourceDefinition{}
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&external, crd, nil); err != nil {
+		t.Fatalf("converting %s: %v", path, err)
+	}
+	return crd
+}
+
+// crdDirectory holds a directory of CRDs for each release of Strimzi.
+func crdDirectory(t *testing.T) string {
+	t.Helper()
+	directory := os.Getenv("PERFLAB_CRDS")
+	if directory == "" {
+		directory = filepath.Join("..", "..", "..", "shared", "crds")
+	}
+	if _, err := os.Stat(filepath.Join(directory, "strimzi-1.2.0")); err != nil {
+		t.Skipf("no CRDs of Strimzi here: set PERFLAB_CRDS to a directory with strimzi-1.2.0 and strimzi-0.45.2 (%v)", err)
+	}
+	return directory
+}
+
+// moduleDirectory is where Go keeps a module that is not one of ours: only its
+// CRDs are wanted, not its code.
+func moduleDirectory(t *testing.T, module string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
+	command.Dir = t.TempDir()
+	output, err := command.Output()
+	if err != nil {
+		t.Skipf("no CRD of CloudNativePG here: downloading %s: %v", module, err)
+	}
+	var downloaded struct{ Dir string }
+	if err := json.Unmarshal(output, &downloaded); err != nil {
+		t.Fatalf("reading what go mod download says: %v", err)
+	}
+	return downloaded.Dir
+}
