@@ -1,0 +1,227 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// operatorNamespace is where config/default installs the operator.
+const operatorNamespace = "perflab-system"
+
+var cluster client.Client
+
+func TestMain(m *testing.M) {
+	connected, err := connect()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e needs a cluster with PerfLab installed (make e2e brings one up):", err)
+		os.Exit(1)
+	}
+	cluster = connected
+	os.Exit(m.Run())
+}
+
+func connect() (client.Client, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	kubeconfig, err := config.GetConfig()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(kubeconfig, client.Options{Scheme: scheme})
+}
+
+// namespace makes a namespace that enforces the restricted Pod Security
+// Standard and goes when the test ends. A failed test's state is printed
+// first.
+func namespace(t *testing.T) string {
+	t.Helper()
+	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "perflab-e2e-",
+		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	if err := cluster.Create(t.Context(), made); err != nil {
+		t.Fatalf("making a namespace: %v", err)
+	}
+	t.Cleanup(func() {
+		// The test's own context is over by now.
+		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+		defer cancel()
+		if t.Failed() {
+			describe(ctx, t, made.Name)
+		}
+		remove(ctx, t, made.Name)
+	})
+	return made.Name
+}
+
+// remove takes the experiments away before the namespace: a namespace that
+// goes first would leave the operator nothing to take topics down with.
+func remove(ctx context.Context, t *testing.T, name string) {
+	t.Helper()
+	if err := cluster.DeleteAllOf(ctx, &v1alpha1.PerfExperiment{}, client.InNamespace(name)); err != nil {
+		t.Errorf("deleting the experiments: %v", err)
+	}
+	eventually(ctx, t, 3*time.Minute, "the experiments to be gone", func() (bool, string) {
+		left := experiments(ctx, t, name)
+		return len(left) == 0, fmt.Sprintf("%d left", len(left))
+	})
+	if err := cluster.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		t.Errorf("deleting namespace %q: %v", name, err)
+	}
+}
+
+func experiments(ctx context.Context, t *testing.T, namespace string) []v1alpha1.PerfExperiment {
+	t.Helper()
+	list := &v1alpha1.PerfExperimentList{}
+	if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		t.Fatalf("listing experiments: %v", err)
+	}
+	return list.Items
+}
+
+// runs lists the runs of a namespace in the order of the plan.
+func runs(ctx context.Context, t *testing.T, namespace string) []v1alpha1.PerfRun {
+	t.Helper()
+	list := &v1alpha1.PerfRunList{}
+	if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		t.Fatalf("listing runs: %v", err)
+	}
+	return list.Items
+}
+
+// apply creates the objects of a YAML file, edited by the given functions.
+func apply(t *testing.T, namespace, file string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var experiment *v1alpha1.PerfExperiment
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(object); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("reading %s: %v", file, err)
+		}
+		if object.GetKind() == "PerfExperiment" {
+			experiment = typed(t, object)
+			experiment.Namespace = namespace
+			for _, edit := range edits {
+				edit(experiment)
+			}
+			create(t, experiment)
+			continue
+		}
+		object.SetNamespace(namespace)
+		create(t, object)
+	}
+	if experiment == nil {
+		t.Fatalf("%s has no PerfExperiment", file)
+	}
+	return experiment
+}
+
+func typed(t *testing.T, object *unstructured.Unstructured) *v1alpha1.PerfExperiment {
+	t.Helper()
+	experiment := &v1alpha1.PerfExperiment{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, experiment, true); err != nil {
+		t.Fatalf("reading experiment %q: %v", object.GetName(), err)
+	}
+	return experiment
+}
+
+func create(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := cluster.Create(t.Context(), object); err != nil {
+		t.Fatalf("creating %s: %v", object.GetName(), err)
+	}
+}
+
+func get(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
+	t.Helper()
+	current := &v1alpha1.PerfExperiment{}
+	if err := cluster.Get(ctx, client.ObjectKeyFromObject(experiment), current); err != nil {
+		t.Fatalf("reading experiment %q: %v", experiment.Name, err)
+	}
+	return current
+}
+
+func gone(ctx context.Context, t *testing.T, object client.Object) bool {
+	t.Helper()
+	err := cluster.Get(ctx, client.ObjectKeyFromObject(object), object)
+	if err != nil && !apierrors.IsNotFound(err) {
+		t.Fatalf("reading %q: %v", object.GetName(), err)
+	}
+	return err != nil
+}
+
+// eventually waits for a state of the cluster. The check says what it sees, so
+// that a wait that failed tells what it waited for and what was there instead.
+func eventually(ctx context.Context, t *testing.T, limit time.Duration, what string, check func() (bool, string)) {
+	t.Helper()
+	deadline := time.Now().Add(limit)
+	for {
+		ok, seen := check()
+		if ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %s for %s; last seen: %s", limit, what, seen)
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("interrupted while waiting for %s: %v", what, ctx.Err())
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// describe prints what a person would ask for after a failure.
+func describe(ctx context.Context, t *testing.T, namespace string) {
+	t.Helper()
+	for _, experiment := range experiments(ctx, t, namespace) {
+		t.Logf("experiment %s: %s %s, waiting for %q", experiment.Name, experiment.Status.Phase, experiment.Status.Progress, experiment.Status.WaitingFor)
+		for _, condition := range experiment.Status.Conditions {
+			t.Logf("  %s=%s %s: %s", condition.Type, condition.Status, condition.Reason, condition.Message)
+		}
+	}
+	for _, run := range runs(ctx, t, namespace) {
+		t.Logf("run %s: %s %s", run.Name, run.Status.Phase, run.Status.Message)
+	}
+	pods := &corev1.PodList{}
+	if err := cluster.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+		t.Logf("listing pods: %v", err)
+	}
+	for _, pod := range pods.Items {
+		t.Logf("pod %s: %s", pod.Name, pod.Status.Phase)
+		for _, status := range pod.Status.ContainerStatuses {
+			t.Logf("  %s: ready %t, restarts %d, state %+v", status.Name, status.Ready, status.RestartCount, status.State)
+		}
+	}
+}
