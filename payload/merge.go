@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 )
 
 // Merge adds up what several runners of the same load measured. The result is
@@ -21,8 +22,8 @@ func Merge(ps ...*Payload) (*Payload, error) {
 	if err := mergeable(ps); err != nil {
 		return nil, err
 	}
-	sum := New(ps[0].Load, ps[0].Run, runners(ps), ps[0].Start)
-	sum.End = ps[0].End
+	sum := New(ps[0].Load, ps[0].Run, runners(ps), time.Time{})
+	sum.Start, sum.End = extent(ps)
 	sum.Final = true
 	for _, p := range ps {
 		sum.BucketSeconds = max(sum.BucketSeconds, p.BucketSeconds)
@@ -64,14 +65,22 @@ func runners(ps []*Payload) string {
 	return strings.Join(names, ",")
 }
 
+// extent is from the first start to the last end. A runner that had nothing to
+// do, as where there are more runners than users, has no say in it.
+func extent(ps []*Payload) (start, end time.Time) {
+	busy := keep(ps, func(p *Payload) bool { return p.span() > 0 })
+	if len(busy) == 0 {
+		busy = ps
+	}
+	start, end = busy[0].Start, busy[0].End
+	for _, p := range busy {
+		start, end = earlier(start, p.Start), later(end, p.End)
+	}
+	return start, end
+}
+
 // add adds p to sum, whose buckets are at least as wide.
 func (sum *Payload) add(p *Payload) {
-	if p.Start.Before(sum.Start) {
-		sum.Start = p.Start
-	}
-	if p.End.After(sum.End) {
-		sum.End = p.End
-	}
 	sum.Final = sum.Final && p.Final
 	factor := int64(sum.BucketSeconds / p.BucketSeconds)
 	for _, s := range p.Series {

@@ -150,6 +150,19 @@ func TestMergeIsFinalOnlyIfAllAre(t *testing.T) {
 	}
 }
 
+func TestMergeLeavesIdleRunnersOutOfTheWindow(t *testing.T) {
+	busy := recorded("a", samples(rand.New(rand.NewPCG(1, 1)), 100, time.Minute))
+	idle := payload.New("cico", "run-1", "b", start.Add(-time.Hour))
+	idle.Final = true
+	m, err := payload.Merge(idle, busy)
+	if err != nil || !m.Start.Equal(busy.Start) || !m.End.Equal(busy.End) {
+		t.Errorf("merged spans %v..%v, want %v..%v (%v)", m.Start, m.End, busy.Start, busy.End, err)
+	}
+	if m, err = payload.Merge(idle); err != nil || !m.Start.Equal(idle.Start) {
+		t.Errorf("an idle runner alone starts at %v, want %v (%v)", m.Start, idle.Start, err)
+	}
+}
+
 func TestBucketsWidenAsTimePasses(t *testing.T) {
 	p := payload.New("cico", "run-1", "a", start)
 	const seconds = 24 * 3600
