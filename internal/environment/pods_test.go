@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+)
+
+var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func TestPodTrouble(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		pods   []string
+		want   *environment.Readiness
+	}{
+		"None": {reason: "no pods, no trouble"},
+		"Starting": {
+			reason: "a container that is being created is no trouble",
+			pods:   []string{`{metadata: {name: a}, status: {containerStatuses: [{name: c, state: {waiting: {reason: ContainerCreating}}}]}}`},
+		},
+		"Restarted": {
+			reason: "a container that is ready again is judged by the run's validity, not here",
+			pods:   []string{`{metadata: {name: a}, status: {containerStatuses: [{name: c, ready: true, restartCount: 2, state: {running: {}}, lastState: {terminated: {exitCode: 1}}}]}}`},
+		},
+		"Initialised": {
+			reason: "an init container ends, that is what it is for",
+			pods:   []string{`{metadata: {name: a}, status: {initContainerStatuses: [{name: i, state: {terminated: {exitCode: 0, reason: Completed}}}]}}`},
+		},
+		"NeverPull": {
+			reason: "an image that is nowhere, in an init container",
+			pods:   []string{`{metadata: {name: demo-pg-1}, status: {initContainerStatuses: [{name: bootstrap-controller, image: "cnpg:1", state: {waiting: {reason: ErrImageNeverPull, message: 'Container image "cnpg:1" is not present with pull policy of Never'}}}]}}`},
+			want: not(v1alpha1.ReasonImagePull, `demo-pg-1: image "cnpg:1" of container "bootstrap-controller" can't be pulled: `+
+				`Container image "cnpg:1" is not present with pull policy of Never; put it on every node: its pull policy is Never`),
+		},
+		"InvalidName": {
+			pods: []string{`{metadata: {name: a}, status: {containerStatuses: [{name: c, image: "a b", state: {waiting: {reason: InvalidImageName}}}]}}`},
+			want: not(v1alpha1.ReasonImagePull, `a: image "a b" of container "c" can't be pulled; write it as registry/repository:tag`),
+		},
+		"SecretMissing": {
+			pods: []string{module(`containerStatuses: [{name: mod-users, state: {waiting: {reason: CreateContainerConfigError, message: 'secret "demo-pg-app" not found'}}}]`)},
+			want: not(v1alpha1.ReasonConfiguration, `demo-mod-users: container "mod-users" can't be created: secret "demo-pg-app" not found`),
+		},
+		"OutOfMemory": {
+			pods: []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {running: {}}, lastState: {terminated: {exitCode: 137, reason: OOMKilled}}}]`)},
+			want: not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps ending with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
+		},
+		"CannotStart": {
+			reason: "the runtime's reason and sentence are passed on",
+			pods:   []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 128, reason: StartError, message: 'exec: "java": executable file not found in $PATH'}}}]`)},
+			want:   not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps ending with exit code 128 (StartError): exec: "java": executable file not found in $PATH`),
+		},
+		"Evicted": {
+			pods: []string{`{metadata: {name: a}, status: {phase: Failed, reason: Evicted, message: "The node was low on resource: ephemeral-storage."}}`},
+			want: not(v1alpha1.ReasonCrashing, "a: the pod failed (Evicted): The node was low on resource: ephemeral-storage"),
+		},
+		"NoNode": {
+			pods: []string{`{metadata: {name: demo-broker-0}, status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, lastTransitionTime: "2026-05-01T11:59:00Z", message: "0/1 nodes are available: 1 Insufficient memory."}]}}`},
+			want: not(v1alpha1.ReasonUnschedulable, "demo-broker-0: no node takes the pod: 0/1 nodes are available: 1 Insufficient memory"),
+		},
+		"NoNodeYet": {
+			reason: "a volume may be in the making",
+			pods:   []string{`{metadata: {name: demo-broker-0}, status: {conditions: [{type: PodScheduled, status: "False", lastTransitionTime: "2026-05-01T11:59:58Z", message: "unbound immediate PersistentVolumeClaims"}]}}`},
+		},
+		"Leaving": {
+			reason: "a pod that is going away explains nothing",
+			pods:   []string{`{metadata: {name: a, deletionTimestamp: "2026-05-01T11:59:00Z"}, status: {containerStatuses: [{name: c, state: {terminated: {exitCode: 143}}}]}}`},
+		},
+		"Order": {
+			reason: "a missing image comes before a pod without a node, pods in the order of their names",
+			pods: []string{
+				`{metadata: {name: a}, status: {conditions: [{type: PodScheduled, status: "False", lastTransitionTime: "2026-05-01T11:00:00Z"}]}}`,
+				`{metadata: {name: z}, status: {containerStatuses: [{name: c, image: z, state: {waiting: {reason: InvalidImageName}}}]}}`,
+				`{metadata: {name: b}, status: {containerStatuses: [{name: c, image: b, state: {waiting: {reason: InvalidImageName}}}]}}`,
+			},
+			want: not(v1alpha1.ReasonImagePull, `b: image "b" of container "c" can't be pulled; write it as registry/repository:tag`),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var given []corev1.Pod
+			for _, text := range tc.pods {
+				given = append(given, pod(t, text))
+			}
+			before := slices.Clone(given)
+			trouble, found := environment.PodTrouble(given, now)
+			if found != (tc.want != nil) {
+				t.Fatalf("found %t (%s): %s", found, trouble.Message, tc.reason)
+			}
+			if tc.want != nil {
+				if diff := cmp.Diff(*tc.want, trouble); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+				}
+			}
+			if diff := cmp.Diff(before, given); diff != "" {
+				t.Errorf("the pods were edited:\n%s", diff)
+			}
+		})
+	}
+}
+
+// Kubelet and runtime tell the same trouble in changing words; a condition
+// must not follow them.
+func TestPodTroubleIsStable(t *testing.T) {
+	cases := map[string][]string{
+		"Pull": {
+			`containerStatuses: [{name: c, image: "r/a:1", state: {waiting: {reason: ErrImagePull, message: 'rpc error: code = NotFound desc = failed to pull and unpack image "r/a:1": not found'}}}]`,
+			`containerStatuses: [{name: c, image: "r/a:1", state: {waiting: {reason: ImagePullBackOff, message: 'Back-off pulling image "r/a:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "r/a:1": not found'}}}]`,
+		},
+		"Network": {
+			`containerStatuses: [{name: c, image: "r/a:1", state: {waiting: {reason: ErrImagePull, message: 'dial tcp: lookup r: read udp 10.1.0.4:48123->10.96.0.10:53: i/o timeout'}}}]`,
+			`containerStatuses: [{name: c, image: "r/a:1", state: {waiting: {reason: ErrImagePull, message: 'dial tcp: lookup r: read udp 10.1.0.4:51007->10.96.0.10:53: i/o timeout'}}}]`,
+		},
+		"Crash": {
+			`containerStatuses: [{name: c, restartCount: 0, state: {terminated: {exitCode: 1, reason: Error}}}]`,
+			`containerStatuses: [{name: c, restartCount: 1, state: {running: {}}, lastState: {terminated: {exitCode: 1, reason: Error}}}]`,
+			`containerStatuses: [{name: c, restartCount: 1, state: {terminated: {exitCode: 1, reason: Error}}, lastState: {terminated: {exitCode: 1, reason: Error}}}]`,
+			`containerStatuses: [{name: c, restartCount: 2, state: {waiting: {reason: CrashLoopBackOff, message: "back-off 10s restarting failed container=c pod=x_ns(1)"}}, lastState: {terminated: {exitCode: 1, reason: Error}}}]`,
+			`containerStatuses: [{name: c, restartCount: 3, state: {waiting: {reason: CrashLoopBackOff, message: "back-off 20s restarting failed container=c pod=x_ns(2)"}}, lastState: {terminated: {exitCode: 1, reason: Error}}}]`,
+		},
+	}
+	for name, statuses := range cases {
+		t.Run(name, func(t *testing.T) {
+			var first environment.Readiness
+			for i, status := range statuses {
+				trouble, found := environment.PodTrouble([]corev1.Pod{pod(t, module(status))}, now.Add(time.Duration(i)*time.Minute))
+				if !found {
+					t.Fatalf("nothing found in %s", status)
+				}
+				if i == 0 {
+					first = trouble
+				}
+				if diff := cmp.Diff(first, trouble); diff != "" {
+					t.Errorf("the message changed (-first +later):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestPodTitle(t *testing.T) {
+	cases := map[string]corev1.Pod{
+		"demo-broker-0":    {ObjectMeta: metav1.ObjectMeta{Name: "demo-broker-0"}},
+		"demo-mod-users":   pod(t, module("phase: Running")),
+		"demo-pg-1-initdb": {ObjectMeta: metav1.ObjectMeta{Name: "demo-pg-1-initdb-x7k2p", GenerateName: "demo-pg-1-initdb-"}},
+	}
+	for want, given := range cases {
+		if got := environment.PodTitle(given); got != want {
+			t.Errorf("title of %q is %q, want %q", given.Name, got, want)
+		}
+	}
+}
+
+func TestSentenceIsBounded(t *testing.T) {
+	got := environment.Sentence("one\n  two\t" + strings.Repeat("ü", 1000))
+	if runes := []rune(got); len(runes) != 301 || !strings.HasPrefix(got, "one two ü") || !strings.HasSuffix(got, "ü…") {
+		t.Errorf("%d characters: %q", len(runes), got)
+	}
+}
+
+func TestEnumerate(t *testing.T) {
+	cases := map[string][]string{
+		"":                   nil,
+		"a":                  {"a"},
+		"a, b, c":            {"a", "b", "c"},
+		"a, b, c and 2 more": {"a", "b", "c", "d", "e"},
+	}
+	for want, names := range cases {
+		if got := environment.Enumerate(names); got != want {
+			t.Errorf("%v: %q, want %q", names, got, want)
+		}
+	}
+}
+
+// module is a pod of a Deployment with random parts in its name.
+func module(status string) string {
+	return `{metadata: {name: demo-mod-users-6d4b75cb6d-x7k2p, generateName: demo-mod-users-6d4b75cb6d-, labels: {pod-template-hash: 6d4b75cb6d}}, status: {` + status + `}}`
+}
+
+func pod(t *testing.T, text string) corev1.Pod {
+	t.Helper()
+	var pod corev1.Pod
+	if err := yaml.UnmarshalStrict([]byte(text), &pod); err != nil {
+		t.Fatalf("reading the test's pod: %v", err)
+	}
+	return pod
+}
+
+func not(reason, message string) *environment.Readiness {
+	readiness := environment.NotReady(reason, message)
+	return &readiness
+}
