@@ -36,6 +36,6 @@ class SettingsTest {
 
   @Test
   void refusesAnUnknownRole() {
-    assertThrows(IllegalArgumentException.class, () -> Main.role("cataloguing", new Settings(Map.of())));
+    assertThrows(IllegalArgumentException.class, () -> new Service("cataloguing", new Settings(Map.of())));
   }
 }

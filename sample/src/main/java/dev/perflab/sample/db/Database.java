@@ -68,9 +68,14 @@ public final class Database implements AutoCloseable {
   }
 
   private static HikariDataSource pool(Settings settings, String schema, Endpoint endpoint, String name) {
+    PGSimpleDataSource source = dataSource(settings, schema, endpoint);
+    // In pg_stat_activity one sees by it which pool a connection belongs to.
+    source.setApplicationName(schema + "-" + name);
+    // Also outside of transactions: a read that writes must fail on every server, not only on a standby.
+    source.setReadOnlyMode("always");
     HikariConfig config = new HikariConfig();
     config.setPoolName(name);
-    config.setDataSource(dataSource(settings, schema, endpoint));
+    config.setDataSource(source);
     config.setMaximumPoolSize(settings.atLeast(1, "DB_MAXPOOLSIZE", 4));
     config.setMinimumIdle(1);
     config.setIdleTimeout(Math.max(10_000, settings.number("DB_CONNECTIONRELEASEDELAY", 60_000)));
@@ -93,7 +98,7 @@ public final class Database implements AutoCloseable {
     source.setConnectTimeout(5);
     source.setSocketTimeout(60);
     source.setTcpKeepAlive(true);
-    source.setApplicationName("sample-" + schema);
+    source.setApplicationName(schema);
     return source;
   }
 

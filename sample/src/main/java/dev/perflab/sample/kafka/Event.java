@@ -4,11 +4,11 @@ package dev.perflab.sample.kafka;
 /** The events of an import, each with a topic of its own. */
 public enum Event {
   /** Raw records as cut from the file. */
-  RAW_RECORDS_CHUNK_READ("DI_RAW_RECORDS_CHUNK_READ", 10),
+  RAW_RECORDS_CHUNK_READ("DI_RAW_RECORDS_CHUNK_READ", 1),
   /** Records parsed from MARC. */
-  RAW_RECORDS_CHUNK_PARSED("DI_RAW_RECORDS_CHUNK_PARSED", 10),
+  RAW_RECORDS_CHUNK_PARSED("DI_RAW_RECORDS_CHUNK_PARSED", 1),
   /** Parsed records kept as source records; what is left is to make inventory of them. */
-  PARSED_RECORDS_CHUNK_SAVED("DI_PARSED_RECORDS_CHUNK_SAVED", 10),
+  PARSED_RECORDS_CHUNK_SAVED("DI_PARSED_RECORDS_CHUNK_SAVED", 1),
   /** One record is through, well or badly. */
   COMPLETED("DI_COMPLETED", 100);
 
@@ -30,7 +30,7 @@ public enum Event {
     return environment + ".Default." + tenant + "." + typeName;
   }
 
-  /** Messages per poll, few where each holds a whole chunk to work through. */
+  /** Messages per poll: one where it holds a whole chunk to work through, so that a stop need not wait for many. */
   int maxPollRecords() {
     return maxPollRecords;
   }

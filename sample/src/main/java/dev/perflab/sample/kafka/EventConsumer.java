@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.StreamSupport;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -33,6 +34,7 @@ public final class EventConsumer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(EventConsumer.class);
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration RETRY_PAUSE = Duration.ofSeconds(1);
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
   private final KafkaConsumer<String, byte[]> consumer;
   private final String topic;
@@ -90,7 +92,7 @@ public final class EventConsumer implements AutoCloseable {
     } catch (RuntimeException e) {
       LOG.error("consumer {} ends", thread.getName(), e);
     } finally {
-      consumer.close();
+      consumer.close(CloseOptions.timeout(CLOSE_TIMEOUT));
     }
   }
 
