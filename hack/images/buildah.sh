@@ -2,12 +2,13 @@
 # shellcheck shell=bash
 # Building without a daemon. All of buildah's state is inside the cache.
 
-# buildah_run ARGS... runs buildah in a mount namespace of its own: its storage
-# keeps a mount on itself, which then goes with the process.
+# contained COMMAND... runs it so that its mounts and processes end with it,
+# and it ends with us, however we end.
+contained() { unshare --mount --pid --fork --kill-child --mount-proc --propagation private "$@"; }
+
 buildah_run() {
   mkdir -p "$CACHE/buildah"
-  unshare --mount --propagation private \
-    buildah --root "$CACHE/buildah/storage" --runroot "$CACHE/buildah/run" --storage-driver overlay "$@"
+  contained buildah --root "$CACHE/buildah/storage" --runroot "$CACHE/buildah/run" --storage-driver overlay "$@"
 }
 
 buildah_require() {

@@ -4,6 +4,7 @@
 
 PRODUCT_IMAGES=(operator k6 sample emulators kafka)
 SYSTEM_IMAGES=(pause coredns storage metrics-server cloudnative-pg postgresql)
+# shellcheck disable=SC2034 # for those who source this
 IMAGES=("${PRODUCT_IMAGES[@]}" "${SYSTEM_IMAGES[@]}")
 
 # image_is_component NAME: its content is a build of hack/cluster/build.sh.

@@ -80,12 +80,13 @@ archive_identity() {
 
 # image_load NAME builds it and prints its name if the cluster had not got it.
 image_load() {
-  local name=$1 archive identity
+  local name=$1 archive reference present
   archive=$(image_build "$name")
-  identity=$(<"$archive.id")
-  [[ $(provider_image_identity "$(image_reference "$name")") != "$identity" ]] || return 0
-  log "loading image $(image_reference "$name")"
-  provider_load_archive "$archive" >&2
+  reference=$(image_reference "$name")
+  present=$(provider_image_identity "$reference")
+  [[ $present != "$(<"$archive.id")" ]] || return 0
+  log "loading image $reference"
+  provider_load_archive "$archive" "$present" >&2
   echo "$name"
 }
 

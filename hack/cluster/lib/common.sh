@@ -4,6 +4,8 @@
 
 shopt -s inherit_errexit
 
+PATH=$PATH:/usr/sbin:/sbin # where some shells of root don't look
+
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 CACHE=${PERFLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/perflab}
 CLUSTER=${CLUSTER:-perflab}

@@ -7,7 +7,8 @@
 #   provider_status                  prints how it is; fails unless it is well
 #   provider_image_identity REF      prints the configuration digest of an image the
 #                                    cluster has, nothing if it has not got it
-#   provider_load_archive FILE       gives the cluster the image in a docker archive
+#   provider_load_archive FILE OLD   gives the cluster the image in a docker archive; OLD is
+#                                    the identity that its reference had before, if any
 
 # docker_answers is asked often: the answer is kept.
 docker_answers() {

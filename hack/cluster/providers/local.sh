@@ -71,7 +71,7 @@ provider_down() {
 local_down() {
   sandbox_end
   cgroup_remove
-  if grep -q " $STATE[/ ]" /proc/self/mountinfo; then
+  if grep -q " ${STATE}[/ ]" /proc/self/mountinfo; then
     die "something is mounted under $STATE: unmount it first, its content would be deleted"
   fi
   rm -rf "$STATE" "$RUN" "$CLUSTER_DIR"

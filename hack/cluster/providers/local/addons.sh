@@ -14,14 +14,18 @@ addons_up() {
   mkdir -p "$directory"
   addon_manifests >"$directory/addons.yaml"
   cnpg_kustomization "$directory"
-  kubectl apply --server-side --force-conflicts -f "$directory/addons.yaml" >"$LOGS/addons.log" 2>&1 &&
-    kubectl apply --server-side --force-conflicts -k "$directory/cnpg" >>"$LOGS/addons.log" 2>&1 || {
-    tail_log "$LOGS/addons.log"
-    return 1
-  }
+  addon_apply -f "$directory/addons.yaml"
+  addon_apply -k "$directory/cnpg"
   local addon
   for addon in "${ADDONS[@]}"; do addon_ready "$addon"; done
   metrics_ready
+}
+
+addon_apply() {
+  kubectl apply --server-side --force-conflicts "$@" >"$LOGS/addons.log" 2>&1 || {
+    tail_log "$LOGS/addons.log"
+    return 1
+  }
 }
 
 addon_manifests() {
@@ -71,7 +75,7 @@ addon_ready() {
 }
 
 cluster_report() {
-  KUBE=$(component_build kube)
+  KUBE=$(component_build kube) # for kubectl
   kubectl get nodes -o wide || return 1
   echo
   kubectl get pods -A -o wide || return 1

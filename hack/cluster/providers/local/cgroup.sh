@@ -6,13 +6,10 @@ CGROUP_ROOT=/sys/fs/cgroup
 
 cgroup_is_v2() { [[ -f $CGROUP_ROOT/cgroup.controllers ]]; }
 
-# cgroup_hierarchies prints the directory of each hierarchy.
+# cgroup_hierarchies prints the directory of each hierarchy; a machine may have
+# one of version 2 beside those of version 1.
 cgroup_hierarchies() {
-  if cgroup_is_v2; then
-    echo "$CGROUP_ROOT"
-  else
-    awk -v root="$CGROUP_ROOT/" '$3 == "cgroup" && index($2, root) == 1 { print $2 }' /proc/self/mounts
-  fi
+  awk -v root="$CGROUP_ROOT" '$3 ~ /^cgroup2?$/ && index($2 "/", root "/") == 1 { print $2 }' /proc/self/mounts
 }
 
 cgroup_make() {

@@ -37,4 +37,6 @@ provider_load_archive() {
   [[ -S $RUN/containerd.sock ]] || die "cluster \"$CLUSTER\" is not running"
   # In the sandbox: unpacking mounts, and what it mounts must go with it.
   sandbox_run ctr --address "$RUN/containerd.sock" --namespace k8s.io images import "$1" >/dev/null
+  # Nobody else forgets what was replaced; what still runs keeps its files.
+  [[ -z ${2:-} ]] || containerd_ctr images rm "sha256:$2" >/dev/null 2>&1 || true
 }
