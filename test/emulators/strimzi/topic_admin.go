@@ -52,14 +52,13 @@ func (a topicAdmin) describe(ctx context.Context, names []string) (map[string]ex
 }
 
 // create sends one CreateTopics for all topics and returns the ids of those
-// made. A topic that exists after all was made a moment ago: an error, so that
-// the batch is looked at again when the brokers know of it.
+// made. A topic that exists after all, made a moment ago and not yet known to
+// every broker, is neither made nor refused: it has to be looked at again.
 func (a topicAdmin) create(ctx context.Context, topics []*kafkav1.KafkaTopic) (map[string]string, map[string]refusal, error) {
 	ids, refused := map[string]string{}, map[string]refusal{}
 	if len(topics) == 0 {
 		return ids, refused, nil
 	}
-	var inFlight []string
 	req := kmsg.NewPtrCreateTopicsRequest()
 	req.TimeoutMillis = requestTimeoutMillis
 	for _, topic := range topics {
@@ -78,13 +77,10 @@ func (a topicAdmin) create(ctx context.Context, topics []*kafkav1.KafkaTopic) (m
 		case 0:
 			ids[answer.Topic] = topicID(answer.TopicID)
 		case kerr.TopicAlreadyExists.Code:
-			inFlight = append(inFlight, answer.Topic)
+			// Left for the next look.
 		default:
 			refused[answer.Topic] = kafkaError(answer.ErrorCode, answer.ErrorMessage)
 		}
-	}
-	if len(inFlight) > 0 {
-		return nil, nil, fmt.Errorf("creating topics %v: made already but not yet in the brokers' metadata", inFlight)
 	}
 	return ids, refused, nil
 }

@@ -3,6 +3,7 @@
 package strimzi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,6 +29,8 @@ import (
 const (
 	// linger is how long a changed topic waits for others to join its batch.
 	linger = 100 * time.Millisecond
+	// settling is how long brokers get to learn of topics that were just made.
+	settling = 250 * time.Millisecond
 	// defaultTopicInterval is the time between two looks at every topic.
 	defaultTopicInterval = 2 * time.Minute
 )
@@ -95,8 +98,12 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.serve(ctx, kafka, pending); err != nil {
+	complete, err := r.serve(ctx, kafka, pending)
+	if err != nil {
 		return ctrl.Result{}, err
+	}
+	if !complete {
+		return ctrl.Result{RequeueAfter: settling}, nil
 	}
 	if everyone {
 		r.lastLook.Store(req.NamespacedName, r.Now())
@@ -171,25 +178,29 @@ func fakedError(faults fault.Faults) refusal {
 	return refusal{reasonKafkaError, message}
 }
 
-// serve takes the topics to Kafka, batch by batch.
-func (r *TopicReconciler) serve(ctx context.Context, kafka *kafkav1.Kafka, topics []*kafkav1.KafkaTopic) error {
+// serve takes the topics to Kafka, batch by batch. It is complete when every
+// topic has got its answer.
+func (r *TopicReconciler) serve(ctx context.Context, kafka *kafkav1.Kafka, topics []*kafkav1.KafkaTopic) (complete bool, err error) {
 	if len(topics) == 0 {
-		return nil
+		return true, nil
 	}
 	conn, err := r.Brokers.connect(internalBootstrap(kafka))
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer conn.Close()
+	complete = true
 	for batch := range slices.Chunk(topics, batchSize(kafka)) {
-		if err := r.serveBatch(ctx, topicAdmin{conn}, batch); err != nil {
-			return fmt.Errorf("serving topics of Kafka %q: %w", kafka.Name, err)
+		answered, err := r.serveBatch(ctx, topicAdmin{conn}, batch)
+		if err != nil {
+			return false, fmt.Errorf("serving topics of Kafka %q: %w", kafka.Name, err)
 		}
+		complete = complete && answered
 	}
-	return nil
+	return complete, nil
 }
 
-func (r *TopicReconciler) serveBatch(ctx context.Context, admin topicAdmin, batch []*kafkav1.KafkaTopic) error {
+func (r *TopicReconciler) serveBatch(ctx context.Context, admin topicAdmin, batch []*kafkav1.KafkaTopic) (complete bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*dialTimeout)
 	defer cancel()
 	var leaving, staying []*kafkav1.KafkaTopic
@@ -201,11 +212,11 @@ func (r *TopicReconciler) serveBatch(ctx context.Context, admin topicAdmin, batc
 		}
 	}
 	if err := r.removeTopics(ctx, admin, leaving); err != nil {
-		return err
+		return false, err
 	}
 	for _, topic := range staying {
 		if err := r.hold(ctx, topic); err != nil {
-			return err
+			return false, err
 		}
 	}
 	return r.changeTopics(ctx, admin, staying)
@@ -231,58 +242,79 @@ func (r *TopicReconciler) removeTopics(ctx context.Context, admin topicAdmin, to
 
 // changeTopics makes the topics what their objects want: one request to look,
 // one to create, one to grow, then the settings.
-func (r *TopicReconciler) changeTopics(ctx context.Context, admin topicAdmin, topics []*kafkav1.KafkaTopic) error {
+func (r *TopicReconciler) changeTopics(ctx context.Context, admin topicAdmin, topics []*kafkav1.KafkaTopic) (complete bool, err error) {
 	found, err := admin.describe(ctx, namesOf(topics))
 	if err != nil {
-		return err
+		return false, err
 	}
-	refused := map[string]refusal{}
-	growing := map[string]int32{}
-	var creating, configuring []*kafkav1.KafkaTopic
+	work := sortedOut(topics, found)
+	made, refusedCreations, err := admin.create(ctx, work.creating)
+	if err != nil {
+		return false, err
+	}
+	refusedGrowths, err := admin.grow(ctx, work.growing)
+	if err != nil {
+		return false, err
+	}
+	refusedSettings, err := admin.configure(ctx, work.configuring)
+	if err != nil {
+		return false, err
+	}
+	complete = true
+	for _, topic := range topics {
+		name := topicName(topic)
+		id := cmp.Or(made[name], found[name].ID)
+		why, failed := firstRefusal(name, work.refused, refusedCreations, refusedGrowths, refusedSettings)
+		switch {
+		case failed:
+			err = r.answer(ctx, topic, notReady(why), id)
+		case id == "":
+			complete = false
+		default:
+			err = r.answer(ctx, topic, ready(), id)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return complete, nil
+}
+
+// batchWork is what a batch of topics asks of Kafka.
+type batchWork struct {
+	creating    []*kafkav1.KafkaTopic
+	growing     map[string]int32
+	configuring []*kafkav1.KafkaTopic
+	refused     map[string]refusal
+}
+
+func sortedOut(topics []*kafkav1.KafkaTopic, found map[string]existing) batchWork {
+	work := batchWork{growing: map[string]int32{}, refused: map[string]refusal{}}
 	for _, topic := range topics {
 		name := topicName(topic)
 		todo := changeFor(topic, found[name])
 		switch {
 		case todo.Refuse != nil:
-			refused[name] = *todo.Refuse
+			work.refused[name] = *todo.Refuse
 			continue
 		case todo.Create:
-			creating = append(creating, topic)
+			work.creating = append(work.creating, topic)
 			continue
 		case todo.GrowTo > 0:
-			growing[name] = todo.GrowTo
+			work.growing[name] = todo.GrowTo
 		}
-		configuring = append(configuring, topic)
+		work.configuring = append(work.configuring, topic)
 	}
-	created, refusedCreations, err := admin.create(ctx, creating)
-	if err != nil {
-		return err
-	}
-	refusedGrowths, err := admin.grow(ctx, growing)
-	if err != nil {
-		return err
-	}
-	refusedSettings, err := admin.configure(ctx, configuring)
-	if err != nil {
-		return err
-	}
-	for _, topic := range topics {
-		name := topicName(topic)
-		id := found[name].ID
-		if made, isNew := created[name]; isNew {
-			id = made
-		}
-		verdict := ready()
-		for _, why := range []map[string]refusal{refusedSettings, refusedGrowths, refusedCreations, refused} {
-			if cause, failed := why[name]; failed {
-				verdict = notReady(cause)
-			}
-		}
-		if err := r.answer(ctx, topic, verdict, id); err != nil {
-			return err
+	return work
+}
+
+func firstRefusal(name string, lists ...map[string]refusal) (refusal, bool) {
+	for _, list := range lists {
+		if why, found := list[name]; found {
+			return why, true
 		}
 	}
-	return nil
+	return refusal{}, false
 }
 
 // answer writes one condition as the topic's status. Its observedGeneration

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+)
+
+func TestNodesOf(t *testing.T) {
+	kafka := makeKafka("ns", "k")
+	pool := func(name string, replicas int32, recorded ...int32) kafkav1.KafkaNodePool {
+		p := *makePool(kafka, name, replicas, kafkav1.RoleBroker)
+		p.Status.NodeIDs = recorded
+		return p
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		pools  []kafkav1.KafkaNodePool
+		want   []string
+	}{
+		"new pools": {
+			reason: "ids go pool by pool in name order, whatever order the pools come in",
+			pools:  []kafkav1.KafkaNodePool{pool("controller", 1), pool("broker", 2)},
+			want:   []string{"k-broker-0", "k-broker-1", "k-controller-2"},
+		},
+		"a pool grows": {
+			reason: "recorded ids stay, the new node takes the lowest free id",
+			pools:  []kafkav1.KafkaNodePool{pool("broker", 2, 0), pool("controller", 1, 1)},
+			want:   []string{"k-broker-0", "k-broker-2", "k-controller-1"},
+		},
+		"a pool shrinks": {
+			reason: "the highest id goes",
+			pools:  []kafkav1.KafkaNodePool{pool("broker", 1, 0, 2), pool("controller", 1, 1)},
+			want:   []string{"k-broker-0", "k-controller-1"},
+		},
+		"a pool before the others in name order comes later": {
+			reason: "existing nodes keep their ids",
+			pools:  []kafkav1.KafkaNodePool{pool("zone-b", 1, 0), pool("zone-a", 1)},
+			want:   []string{"k-zone-a-1", "k-zone-b-0"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, n := range nodesOf(tc.pools) {
+				got = append(got, n.podName())
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+)
+
+// rollMembers are two brokers and a controller, before and after a change of configuration.
+func rollMembers(t *testing.T) (before, after []member) {
+	t.Helper()
+	kafka := makeKafka("ns", "k")
+	nodes := nodesOf([]kafkav1.KafkaNodePool{
+		*makePool(kafka, "broker", 2, kafkav1.RoleBroker),
+		*makePool(kafka, "controller", 1, kafkav1.RoleController),
+	})
+	var err error
+	if before, err = membersOf(kafka, nodes, "image"); err != nil {
+		t.Fatal(err)
+	}
+	kafka.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("4")}
+	if after, err = membersOf(kafka, nodes, "image"); err != nil {
+		t.Fatal(err)
+	}
+	return before, after
+}
+
+func TestNextStep(t *testing.T) {
+	before, after := rollMembers(t)
+	terminating := makePod(before[0], true)
+	terminating.DeletionTimestamp = &metav1.Time{}
+	evicted := makePod(after[0], false)
+	evicted.Status.Phase = corev1.PodFailed
+	for name, tc := range map[string]struct {
+		reason string
+		pods   []corev1.Pod
+		create []string
+		remove []string
+		wait   string
+	}{
+		"nothing there": {
+			reason: "all Pods are created together",
+			create: []string{"k-broker-0", "k-broker-1", "k-controller-2"},
+		},
+		"all there and ready": {
+			reason: "nothing is left to do",
+			pods:   []corev1.Pod{makePod(after[0], true), makePod(after[1], true), makePod(after[2], true)},
+		},
+		"all outdated": {
+			reason: "the controller goes first, alone",
+			pods:   []corev1.Pod{makePod(before[0], true), makePod(before[1], true), makePod(before[2], true)},
+			remove: []string{"k-controller-2"},
+		},
+		"controller done": {
+			reason: "then the first broker",
+			pods:   []corev1.Pod{makePod(before[0], true), makePod(before[1], true), makePod(after[2], true)},
+			remove: []string{"k-broker-0"},
+		},
+		"restarted broker not ready": {
+			reason: "the next one waits",
+			pods:   []corev1.Pod{makePod(after[0], false), makePod(before[1], true), makePod(after[2], true)},
+			wait:   "Pod k-broker-0 to become ready",
+		},
+		"outdated broker not ready": {
+			reason: "the new configuration may mend it",
+			pods:   []corev1.Pod{makePod(after[0], false), makePod(before[1], false), makePod(after[2], true)},
+			remove: []string{"k-broker-1"},
+		},
+		"one terminating": {
+			reason: "nothing happens before it is gone",
+			pods:   []corev1.Pod{terminating, makePod(before[1], true), makePod(before[2], true)},
+			wait:   "Pod k-broker-0 to terminate",
+		},
+		"one evicted": {
+			reason: "an ended Pod is replaced",
+			pods:   []corev1.Pod{evicted, makePod(after[1], true), makePod(after[2], true)},
+			remove: []string{"k-broker-0"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := nextStep(after, tc.pods)
+			var create, remove []string
+			for _, m := range got.Create {
+				create = append(create, m.pod.Name)
+			}
+			for _, pod := range got.Delete {
+				remove = append(remove, pod.Name)
+			}
+			if diff := cmp.Diff([]any{tc.create, tc.remove, tc.wait}, []any{create, remove, got.Wait}); diff != "" {
+				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestRollEnds plays a whole roll: it restarts each node once and stops.
+func TestRollEnds(t *testing.T) {
+	before, after := rollMembers(t)
+	pods := []corev1.Pod{makePod(before[0], true), makePod(before[1], true), makePod(before[2], true)}
+	var restarted []string
+	for range 20 {
+		next := nextStep(after, pods)
+		if next.settled() {
+			break
+		}
+		for _, gone := range next.Delete {
+			restarted = append(restarted, gone.Name)
+			for i := range pods {
+				if pods[i].Name == gone.Name {
+					pods = append(pods[:i:i], pods[i+1:]...)
+					break
+				}
+			}
+		}
+		for _, m := range next.Create {
+			pods = append(pods, makePod(m, true))
+		}
+	}
+	if diff := cmp.Diff([]string{"k-controller-2", "k-broker-0", "k-broker-1"}, restarted); diff != "" {
+		t.Errorf("restarted: -want +got\n%s", diff)
+	}
+	if !nextStep(after, pods).settled() {
+		t.Error("the roll did not end")
+	}
+}
