@@ -191,7 +191,14 @@ func batchSize(kafka *v1alpha1.Kafka) int32 {
 // declared says in a few words what the cluster consists of.
 func declared(kafka *v1alpha1.Kafka) string {
 	if kafka.Controllers == nil {
-		return fmt.Sprintf("%d brokers that are controllers as well", kafka.Brokers.Replicas)
+		return counted(kafka.Brokers.Replicas, "node") + ", broker and controller in one"
 	}
-	return fmt.Sprintf("%d brokers and %d controllers", kafka.Brokers.Replicas, kafka.Controllers.Replicas)
+	return counted(kafka.Brokers.Replicas, "broker") + " and " + counted(kafka.Controllers.Replicas, "controller")
+}
+
+func counted(number int32, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
 }

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/testing/yamlcmp"
+)
+
+var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// Statuses as Strimzi was seen to write them.
+const (
+	creating = `{observedGeneration: 0, conditions: [{type: NotReady, status: "True", reason: Creating}]}`
+	ready    = `{observedGeneration: 1, kafkaVersion: 4.3.1, conditions: [{type: Ready, status: "True"}]}`
+	refused  = `{observedGeneration: 1, conditions: [{type: NotReady, status: "True", reason: InvalidResourceException, message: Version 9.9.9 is not supported.}]}`
+)
+
+// cluster sets up what the cluster holds of a Kafka with one broker and three
+// controllers.
+type cluster struct {
+	age        time.Duration
+	generation int64
+	status     string
+	pods       []corev1.Pod
+	edit       func(environment.Observed)
+}
+
+func declared() *v1alpha1.Kafka {
+	return &v1alpha1.Kafka{Brokers: v1alpha1.KafkaNodes{Replicas: 1}, Controllers: &v1alpha1.KafkaNodes{Replicas: 3}}
+}
+
+func (c cluster) observed(t *testing.T) environment.Observed {
+	t.Helper()
+	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Pods: c.pods, Now: now}
+	for _, intent := range kafka.Build(request(declared()), "v1") {
+		object := intent.DeepCopy()
+		object.SetCreationTimestamp(metav1.NewTime(now.Add(-c.age)))
+		object.SetGeneration(max(1, c.generation))
+		if c.status != "" && object.GetKind() == "Kafka" {
+			object.Object["status"] = yamlcmp.Object(t, "apiVersion: v1\nkind: K\nstatus: "+c.status).Object["status"]
+		}
+		observed.Objects[environment.Key{Kind: object.GetKind(), Name: object.GetName()}] = object
+	}
+	if c.edit != nil {
+		c.edit(observed)
+	}
+	return observed
+}
+
+func node(pool string, id int, isReady bool) corev1.Pod {
+	status := corev1.ConditionFalse
+	if isReady {
+		status = corev1.ConditionTrue
+	}
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: pool + "-" + strconv.Itoa(id), Labels: map[string]string{"strimzi.io/pool-name": pool}},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: status}}},
+	}
+}
+
+func nodes(brokers bool) []corev1.Pod {
+	return []corev1.Pod{
+		node("demo-broker", 0, brokers),
+		node("demo-controller", 1, true), node("demo-controller", 2, true), node("demo-controller", 3, true),
+		{ObjectMeta: metav1.ObjectMeta{Name: "demo-entity-operator-1-2"}},
+	}
+}
+
+func TestAssess(t *testing.T) {
+	crashing := nodes(false)
+	crashing[0].Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: "kafka", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}},
+	}}
+	leaving := nodes(true)
+	leaving[3].DeletionTimestamp = ptr.To(metav1.NewTime(now))
+	cases := map[string]struct {
+		reason string
+		given  cluster
+		want   environment.Readiness
+	}{
+		"KafkaMissing": {
+			given: cluster{edit: func(o environment.Observed) { delete(o.Objects, environment.Key{Kind: "Kafka", Name: "demo"}) }},
+			want:  environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is not there yet`),
+		},
+		"PoolMissing": {
+			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
+				delete(o.Objects, environment.Key{Kind: "KafkaNodePool", Name: "demo-controller"})
+			}},
+			want: environment.NotReady(v1alpha1.ReasonCreating, `KafkaNodePool "demo-controller" is not there yet`),
+		},
+		"Earlier": {
+			reason: "what a stale cache shows, or what is still to be replaced, is not ready however ready it says it is",
+			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
+				o.Get("Kafka", "demo").SetAnnotations(map[string]string{v1alpha1.AnnotationFingerprint: "other"})
+			}},
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
+		},
+		"EarlierPool": {
+			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
+				o.Get("KafkaNodePool", "demo-broker").SetAnnotations(nil)
+			}},
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
+		},
+		"Leaving": {
+			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
+				o.Get("Kafka", "demo").SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
+			}},
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
+		},
+		"New": {
+			given: cluster{age: environment.Patience},
+			want:  environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 0 of 4 nodes are ready`),
+		},
+		"Silent": {
+			given: cluster{age: environment.Patience + time.Second},
+			want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
+				`nobody acts on Kafka "demo": it has no status; check that the Strimzi operator runs and watches namespace "lab"`),
+		},
+		"Creating": {
+			reason: "a status of any kind is a sign of life",
+			given:  cluster{age: time.Hour, status: creating, pods: nodes(false)},
+			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 3 of 4 nodes are ready`),
+		},
+		"PodInTrouble": {
+			reason: "the pod tells more, and sooner, than the operator",
+			given:  cluster{status: refused, pods: crashing},
+			want: environment.NotReady(v1alpha1.ReasonCrashing,
+				`demo-broker-0: container "kafka" keeps ending with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
+		},
+		"Refused": {
+			given: cluster{status: refused},
+			want: environment.NotReady(v1alpha1.ReasonRefused,
+				`Strimzi can't make Kafka "demo" as declared: InvalidResourceException: Version 9.9.9 is not supported`),
+		},
+		"RefusedBefore": {
+			reason: "the refusal was of an older spec",
+			given:  cluster{generation: 2, status: refused},
+			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 0 of 4 nodes are ready`),
+		},
+		"Rolling": {
+			reason: "Ready=True of the old generation stays during the whole roll, pods ready or not",
+			given:  cluster{generation: 2, status: ready, pods: nodes(true)},
+			want:   environment.NotReady(v1alpha1.ReasonRolling, `Kafka "demo" is changing over to a new configuration: 4 of 4 nodes are ready`),
+		},
+		"Ready": {
+			given: cluster{status: ready, pods: nodes(true)},
+			want:  environment.Ready(`Kafka "demo" is up: 1 broker and 3 controllers, version 4.3.1`),
+		},
+		"BrokerGone": {
+			reason: "Strimzi looks again only every two minutes",
+			given:  cluster{status: ready, pods: nodes(false)},
+			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but not all of its pods are ready: 3 of 4 nodes are ready`),
+		},
+		"NodeLeaving": {
+			given: cluster{status: ready, pods: leaving},
+			want:  environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but not all of its pods are ready: 3 of 4 nodes are ready`),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, kafka.Assess(request(declared()), tc.given.observed(t))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestAssessTopics(t *testing.T) {
+	const (
+		ready     = `{observedGeneration: 1, conditions: [{type: Ready, status: "True"}]}`
+		shrinking = `{observedGeneration: 1, conditions: [{type: Ready, status: "False", reason: NotSupported, message: Decreasing partitions not supported}]}`
+	)
+	declared := &v1alpha1.Kafka{Topics: []v1alpha1.TopicGroup{{Group: "g", Names: []string{"a", "b", "c"}}}}
+	req := request(declared)
+	env := kafka.Env(req)
+	cases := map[string]struct {
+		reason string
+		age    time.Duration
+		// statuses of a, b and c; "-" is a topic that is not there.
+		statuses [3]string
+		edit     func(*unstructured.Unstructured)
+		want     environment.Readiness
+	}{
+		"None":   {statuses: [3]string{"-", "-", "-"}, age: time.Hour, want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are ready")},
+		"New":    {statuses: [3]string{"", "", ""}, want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are ready")},
+		"Some":   {statuses: [3]string{ready, "", "-"}, age: time.Hour, reason: "one that was taken up shows that the operator lives", want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "1 of 3 topics are ready")},
+		"All":    {statuses: [3]string{ready, ready, ready}, want: environment.Ready("3 of 3 topics are ready")},
+		"Silent": {statuses: [3]string{"", "", ""}, age: time.Hour, want: environment.NotReady(v1alpha1.ReasonOperatorSilent, `nobody acts on the KafkaTopics: none has a status; check that the topic operator of Kafka runs in namespace "lab"`)},
+		"Shrinking": {
+			reason:   "the first topic that failed speaks for all",
+			statuses: [3]string{ready, shrinking, shrinking},
+			want:     environment.NotReady(v1alpha1.ReasonTopicsNotReady, `1 of 3 topics are ready; topic "`+env+`.b": NotSupported: Decreasing partitions not supported`),
+		},
+		"Behind": {
+			statuses: [3]string{ready, ready, ready},
+			edit:     func(topic *unstructured.Unstructured) { topic.SetGeneration(2) },
+			want:     environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are ready"),
+		},
+		"Leaving": {
+			statuses: [3]string{ready, ready, ready},
+			edit: func(topic *unstructured.Unstructured) {
+				if topic.Object["spec"].(map[string]any)["topicName"] == env+".c" {
+					topic.SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
+				}
+			},
+			want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "2 of 3 topics are ready"),
+		},
+		"OtherLayout": {
+			statuses: [3]string{ready, ready, ready},
+			edit:     func(topic *unstructured.Unstructured) { topic.SetAnnotations(nil) },
+			want:     environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are ready"),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: now}
+			for i, intent := range kafka.Topics(req, "v1") {
+				if tc.statuses[i] == "-" {
+					continue
+				}
+				topic := intent.DeepCopy()
+				topic.SetCreationTimestamp(metav1.NewTime(now.Add(-tc.age)))
+				topic.SetGeneration(1)
+				if tc.statuses[i] != "" {
+					topic.Object["status"] = yamlcmp.Object(t, fmt.Sprintf("apiVersion: v1\nkind: K\nstatus: %s", tc.statuses[i])).Object["status"]
+				}
+				if tc.edit != nil {
+					tc.edit(topic)
+				}
+				observed.Objects[environment.Key{Kind: "KafkaTopic", Name: topic.GetName()}] = topic
+			}
+			if diff := cmp.Diff(tc.want, kafka.AssessTopics(req, observed)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
