@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/testing/yamlcmp"
+)
+
+var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+const (
+	settingUp = `{phase: Setting up primary, phaseReason: Creating primary instance demo-pg-1, conditions: [{type: Ready, status: "False"}]}`
+	healthy   = `{phase: Cluster in healthy state, readyInstances: 3, image: "postgresql:15.4", currentPrimary: demo-pg-1, targetPrimary: demo-pg-1, conditions: [{type: Ready, status: "True"}]}`
+)
+
+func TestAssess(t *testing.T) {
+	pulling := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "demo-pg-1-initdb-x7k2p", GenerateName: "demo-pg-1-initdb-"},
+		Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{
+			Name: "bootstrap-controller", Image: "cnpg:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}},
+		}}},
+	}
+	unbound := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "demo-pg-1"},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "pod has unbound immediate PersistentVolumeClaims",
+		}}},
+	}
+	cases := map[string]struct {
+		reason string
+		age    time.Duration
+		status string
+		pods   []corev1.Pod
+		edit   func(*unstructured.Unstructured)
+		absent bool
+		want   environment.Readiness
+	}{
+		"Missing": {absent: true, want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is not there yet`)},
+		"New":     {want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is being built: 0 of 3 instances are ready`)},
+		"Silent": {age: time.Minute, want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
+			`nobody acts on PostgreSQL "demo-pg": it has no status; check that the CloudNativePG operator runs and watches namespace "lab"`)},
+		"SettingUp": {age: time.Minute, status: settingUp, want: environment.NotReady(v1alpha1.ReasonCreating,
+			`PostgreSQL "demo-pg" is being built: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1`)},
+		"Ready": {status: healthy, want: environment.Ready(`PostgreSQL "demo-pg" is up: 3 of 3 instances are ready`)},
+		"Earlier": {
+			reason: "CloudNativePG has no observedGeneration, so only the fingerprint tells",
+			status: healthy, edit: func(o *unstructured.Unstructured) { o.SetAnnotations(nil) },
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `PostgreSQL "demo-pg" of an earlier configuration is still there`),
+		},
+		"Leaving": {
+			status: healthy, edit: func(o *unstructured.Unstructured) { o.SetDeletionTimestamp(ptr.To(metav1.NewTime(now))) },
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `PostgreSQL "demo-pg" of an earlier configuration is still there`),
+		},
+		"OtherImage": {
+			reason: "healthy with the image of before is not healthy as declared",
+			status: healthy, edit: func(o *unstructured.Unstructured) {
+				o.Object["status"].(map[string]any)["image"] = "postgresql:14"
+			},
+			want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is being built: 3 of 3 instances are ready; Cluster in healthy state`),
+		},
+		"Pulling": {status: settingUp, pods: []corev1.Pod{pulling}, want: environment.NotReady(v1alpha1.ReasonImagePull,
+			`demo-pg-1-initdb: image "cnpg:1" of container "bootstrap-controller" can't be pulled; check its name, that the nodes reach its registry and that they may pull from it`)},
+		"NoVolume": {status: settingUp, pods: []corev1.Pod{unbound}, want: environment.NotReady(v1alpha1.ReasonUnschedulable,
+			"demo-pg-1: no node takes the pod: pod has unbound immediate PersistentVolumeClaims")},
+		"Stuck": {
+			status: `{phase: Unable to create required cluster objects, phaseReason: "storageclass \"fast\" not found"}`,
+			want: environment.NotReady(v1alpha1.ReasonRefused,
+				`CloudNativePG can't make PostgreSQL "demo-pg" as declared: 0 of 3 instances are ready; Unable to create required cluster objects: storageclass "fast" not found`),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Pods: tc.pods, Now: now}
+			object := postgres.Build(request(large()))[0].DeepCopy()
+			object.SetCreationTimestamp(metav1.NewTime(now.Add(-tc.age)))
+			if tc.status != "" {
+				object.Object["status"] = yamlcmp.Object(t, "apiVersion: v1\nkind: K\nstatus: "+tc.status).Object["status"]
+			}
+			if tc.edit != nil {
+				tc.edit(object)
+			}
+			if !tc.absent {
+				observed.Objects[environment.Key{Kind: "Cluster", Name: "demo-pg"}] = object
+			}
+			if diff := cmp.Diff(tc.want, postgres.Assess(request(large()), observed)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestAssessWithoutPostgres(t *testing.T) {
+	readiness := postgres.Assess(request(nil), environment.Observed{})
+	if !readiness.Ready || readiness.Reason != v1alpha1.ReasonNotDeclared {
+		t.Errorf("readiness is %+v", readiness)
+	}
+}
