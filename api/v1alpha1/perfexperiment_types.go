@@ -18,6 +18,16 @@ import (
 // +kubebuilder:printcolumn:name="Waiting for",type=string,JSONPath=`.status.waitingFor`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 32 && self.metadata.name.matches('^[a-z]([a-z0-9-]*[a-z0-9])?$')",message="the experiment's name must be at most 32 lower-case letters, digits and '-' and start with a letter: the names of its pods and services begin with it"
+// +kubebuilder:validation:XValidation:rule="self.spec.system.modules.all(m, size(self.metadata.name) + size(m.name) <= 62)",fieldPath=".spec.system.modules",message="the experiment's name and a module's name may have 62 characters together: the module's Service is called <experiment>-<module>"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.system == oldSelf.spec.system",fieldPath=".spec.system",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.system back, or give the changed experiment a new name"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.arms == oldSelf.spec.arms",fieldPath=".spec.arms",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.arms back, or give the changed experiment a new name"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.scenarios == oldSelf.spec.scenarios",fieldPath=".spec.scenarios",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.scenarios back, or give the changed experiment a new name"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.measurement == oldSelf.spec.measurement",fieldPath=".spec.measurement",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.measurement back, or give the changed experiment a new name"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.reset == oldSelf.spec.reset",fieldPath=".spec.reset",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.reset back, or give the changed experiment a new name"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.validity == oldSelf.spec.validity",fieldPath=".spec.validity",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.validity back, or give the changed experiment a new name"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.deadlines == oldSelf.spec.deadlines",fieldPath=".spec.deadlines",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.deadlines back, or give the changed experiment a new name"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || (self.spec.design.order == oldSelf.spec.design.order && self.spec.design.?seed == oldSelf.spec.design.?seed)",fieldPath=".spec.design",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.design.order and spec.design.seed back, or give the changed experiment a new name"
+// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.design.blocks >= oldSelf.spec.design.blocks",fieldPath=".spec.design.blocks",message="the experiment has begun, so design.blocks may only be raised: the blocks that are done can't be undone"
 type PerfExperiment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -49,6 +59,7 @@ type PerfExperimentList struct {
 // +kubebuilder:validation:XValidation:rule="self.arms.all(a, !has(a.set) || !has(a.set.postgres) || has(self.system.postgres))",message="an arm sets postgres, but system.postgres is absent: declare system.postgres or take the setting out of the arm"
 // +kubebuilder:validation:XValidation:rule="self.arms.all(a, !has(a.set) || !has(a.set.kafka) || !has(a.set.kafka.topics) || (has(self.system.kafka) && has(self.system.kafka.topics) && a.set.kafka.topics.all(t, self.system.kafka.topics.exists(x, x.group == t.group))))",message="an arm sets a topic group that system.kafka.topics does not have: write the name of an existing group"
 // +kubebuilder:validation:XValidation:rule="!has(self.system.postgres) || self.arms.all(a, !(a.?set.?postgres.?readWriteSplit.?enabled.orValue(self.system.postgres.?readWriteSplit.?enabled.orValue(false))) || a.?set.?postgres.?instances.orValue(self.system.postgres.?instances.orValue(1)) >= 2)",message="an arm has the read/write split on with one PostgreSQL instance: give it postgres.instances of 2 or more, or turn readWriteSplit.enabled off"
+// +kubebuilder:validation:XValidation:rule="self.arms.all(a, !has(a.set) || !has(a.set.postgres) || !has(a.set.postgres.readWriteSplit) || !has(a.set.postgres.readWriteSplit.exclude) || a.set.postgres.readWriteSplit.exclude.all(x, self.system.modules.exists(m, m.name == x)))",message="an arm's postgres.readWriteSplit.exclude names a module that system.modules does not have: write the name of an existing module"
 type PerfExperimentSpec struct {
 	// system is what is under test.
 	// +required
@@ -143,7 +154,7 @@ type Measurement struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
 }
 
@@ -186,7 +197,7 @@ type Deadlines struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	Environment *metav1.Duration `json:"environment,omitempty"`
 
 	// loadStart bounds the time from creating a load to its first request.
@@ -194,7 +205,7 @@ type Deadlines struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	LoadStart *metav1.Duration `json:"loadStart,omitempty"`
 
 	// load bounds a load that has no duration of its own: an import, or a load
@@ -202,7 +213,7 @@ type Deadlines struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	Load *metav1.Duration `json:"load,omitempty"`
 }
 
@@ -229,7 +240,7 @@ type Cleanup struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 }
 

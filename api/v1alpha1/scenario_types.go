@@ -11,7 +11,7 @@ import (
 // scenario, never across.
 //
 // +kubebuilder:validation:XValidation:rule="self.loads.all(l, !has(l.until) || self.loads.exists(o, o.name == l.until && o.name != l.name && !has(o.until)))",message="a load's until must name another load of the same scenario that ends by itself"
-// +kubebuilder:validation:XValidation:rule="self.loads.exists(l, !has(l.startAfter) || duration(l.startAfter) == duration('0s'))",message="every load of the scenario has a startAfter: take it out of the one that begins the scenario, the others' delays count from its start"
+// +kubebuilder:validation:XValidation:rule="self.loads.exists(l, !has(l.startAfter) || !l.startAfter.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(l.startAfter) == duration('0s'))",message="every load of the scenario has a startAfter: take it out of the one that begins the scenario, the others' delays count from its start"
 type Scenario struct {
 	// name of the scenario, for example cico-8.
 	// +required
@@ -36,7 +36,7 @@ type Scenario struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.dataImport) || (!has(self.duration) && !has(self.until))",message="a dataImport load ends when its imports are done: take out duration and until"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataImport) || !has(self.parallelism) || self.parallelism == 1",message="a dataImport load runs in one k6 runner: take out parallelism or set it to 1"
 // +kubebuilder:validation:XValidation:rule="!has(self.checkInCheckOut) || !has(self.parallelism) || self.parallelism <= self.checkInCheckOut.users",message="parallelism is larger than checkInCheckOut.users: every k6 runner needs at least one user"
-// +kubebuilder:validation:XValidation:rule="!has(self.checkInCheckOut) || !has(self.duration) || !has(self.checkInCheckOut.rampUp) || duration(self.checkInCheckOut.rampUp) < duration(self.duration)",message="checkInCheckOut.rampUp must be shorter than the load's duration"
+// +kubebuilder:validation:XValidation:rule="!has(self.checkInCheckOut) || !has(self.duration) || !has(self.checkInCheckOut.rampUp) || !self.duration.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || !self.checkInCheckOut.rampUp.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(self.checkInCheckOut.rampUp) < duration(self.duration)",message="checkInCheckOut.rampUp must be shorter than the load's duration"
 type Load struct {
 	// name of the load, for example cico. It is the first part of its metrics'
 	// names: cico/Check-In/p95.
@@ -57,14 +57,15 @@ type Load struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	StartAfter *metav1.Duration `json:"startAfter,omitempty"`
 
 	// duration of the load, ramp-up included. Example: 30m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(self) > duration('0s')",message="a load must last longer than 0s"
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
 	// until ends this load when the named load of the same scenario has ended.
@@ -96,14 +97,14 @@ type CheckInCheckOut struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	RampUp *metav1.Duration `json:"rampUp,omitempty"`
 
 	// thinkTime is the mean pause of a user per transaction. Default 4s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	ThinkTime *metav1.Duration `json:"thinkTime,omitempty"`
 
 	// checkInPercent is the share of check-ins among the transactions.
@@ -156,13 +157,13 @@ type DataImport struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	Pause *metav1.Duration `json:"pause,omitempty"`
 
 	// stallTimeout ends an import whose progress does not move. Default 5m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	StallTimeout *metav1.Duration `json:"stallTimeout,omitempty"`
 }

@@ -89,6 +89,8 @@ type KafkaMode string
 const KafkaModeKRaft KafkaMode = "KRaft"
 
 // Kafka declares a Kafka cluster and its topics.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.topics) || self.topics.all(t, t.replicas <= self.brokers.replicas)",message="a topic group has more replicas than Kafka has brokers: lower the group's replicas or raise brokers.replicas"
 type Kafka struct {
 	// provider says who runs the cluster. Default Strimzi.
 	// +optional
@@ -177,15 +179,16 @@ type TopicGroup struct {
 	// "Default.diku.DI_COMPLETED" becomes "<ENV>.Default.diku.DI_COMPLETED".
 	// +optional
 	// +listType=set
-	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:MaxItems=500
 	// +kubebuilder:validation:items:MaxLength=200
-	// +kubebuilder:validation:items:Pattern=`^[a-zA-Z0-9._-]+$`
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[a-zA-Z0-9._-]+$')",message="a topic's name may have letters, digits, '.', '_' and '-': for example Default.diku.DI_COMPLETED"
 	Names []string `json:"names,omitempty"`
 
 	// prefix of numbered topics: prefix-1 … prefix-count.
 	// +optional
 	// +kubebuilder:validation:MaxLength=200
-	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9._-]+$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z0-9._-]+$')",message="a topic's name may have letters, digits, '.', '_' and '-': for example Default.diku.PUB"
 	Prefix string `json:"prefix,omitempty"`
 
 	// count of numbered topics.
@@ -330,6 +333,7 @@ type Module struct {
 	// +optional
 	// +kubebuilder:default=/admin/health
 	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="healthPath must begin with '/': for example /admin/health"
 	HealthPath string `json:"healthPath,omitempty"`
 }
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// least is all a person has to write.
+const least = `
+apiVersion: perflab.dev/v1alpha1
+kind: PerfExperiment
+metadata: {name: least, namespace: default}
+spec:
+  system:
+    target: {module: gateway, credentialsSecret: {name: login}}
+    kafka:
+      brokers: {replicas: 1}
+      topics: [{group: one, names: [a]}]
+    postgres: {}
+    modules: [{name: gateway, image: "example.org/gateway:1"}]
+  arms: [{name: as-is, baseline: true}]
+  scenarios:
+  - name: import
+    loads: [{name: create, dataImport: {records: 1}}]
+`
+
+// completed is what the API server makes of it.
+const completed = `
+system:
+  target: {module: gateway, credentialsSecret: {name: login}, tenant: diku}
+  kafka:
+    provider: Strimzi
+    mode: KRaft
+    brokers: {replicas: 1}
+    topics: [{group: one, names: [a], partitions: 1, replicas: 1}]
+  postgres: {provider: CloudNativePG, instances: 1}
+  modules: [{name: gateway, image: "example.org/gateway:1", replicas: 1, port: 8081, healthPath: /admin/health}]
+arms: [{name: as-is, baseline: true}]
+scenarios:
+- name: import
+  loads:
+  - name: create
+    dataImport: {recordType: Bibliographic, operation: Create, jobProfile: PTF - Create 2, records: 1, imports: 1}
+design: {blocks: 6, order: Randomized}
+measurement: {}
+reset: RestartModules
+validity: {maxErrorPercent: 1, maxAttempts: 3}
+deadlines: {}
+cleanup: {policy: Delete}
+`
+
+func TestDefaultsAreAsDocumented(t *testing.T) {
+	made, want := &unstructured.Unstructured{}, map[string]any{}
+	parse(t, least, &made.Object)
+	parse(t, completed, &want)
+	if err := create(t, made); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	written, err := yaml.Marshal(made.Object["spec"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	parse(t, string(written), &got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("spec with its defaults (-want +got):\n%s", diff)
+	}
+}
+
+func parse(t *testing.T, text string, into *map[string]any) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("reading YAML: %v", err)
+	}
+}
+
+// Rules are paid for by size, so a large experiment must stay affordable when
+// it is made and when it is changed: as many modules as there may be, and arms
+// that set each of them or of which there are as many as there may be.
+func TestLargeExperimentsAreAffordable(t *testing.T) {
+	for name, size := range map[string]struct{ arms, modules int }{
+		"arms that set every module": {arms: 4, modules: 127},
+		"many arms":                  {arms: 15, modules: 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := user(t)
+			large := experiment(t, enlarge(size.arms, size.modules)...)
+			large.SetNamespace(apiserver.Namespace(t, c))
+			if err := c.Create(t.Context(), large); err != nil {
+				t.Fatalf("was refused: %v", err)
+			}
+			apply(t, large, change{"status", `{startTime: "2026-03-01T12:00:00Z"}`})
+			if err := c.Status().Update(t.Context(), large); err != nil {
+				t.Fatalf("its status was refused: %v", err)
+			}
+			verdict(t, update(t, large, []change{{"spec.suspend", "true"}}), "", "")
+		})
+	}
+}
+
+func enlarge(arms, modules int) []change {
+	set := "{modules: [" + list(modules, "{name: module-%d, replicas: 2}") + "]}"
+	return []change{
+		{"spec.system.modules", "[" + list(128, "{name: module-%[1]d, image: \"example.org/module:%[1]d\"}") + "]"},
+		{"spec.system.target.module", "module-0"},
+		{"spec.system.postgres.readWriteSplit.exclude", "[module-1]"},
+		{"spec.arms", "[{name: baseline, baseline: true}," + list(arms, "{name: arm-%d, set: "+set+"}") + "]"},
+	}
+}
+
+func list(count int, format string) string {
+	items := make([]string, count)
+	for n := range items {
+		items[n] = fmt.Sprintf(format, n)
+	}
+	return strings.Join(items, ",")
+}

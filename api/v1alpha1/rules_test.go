@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// rule is one thing the API server is asked about.
+type rule struct {
+	changes []change
+	// place and sentence are what a person sees; empty: it is accepted.
+	place, sentence string
+}
+
+func accept(changes ...change) rule { return rule{changes: changes} }
+
+func refuse(place, sentence string, changes ...change) rule {
+	return rule{changes: changes, place: place, sentence: sentence}
+}
+
+func judge(t *testing.T, rules map[string]rule) {
+	t.Helper()
+	server.Config(t)
+	for name, rule := range rules {
+		t.Run(name, func(t *testing.T) {
+			verdict(t, create(t, experiment(t, rule.changes...)), rule.place, rule.sentence)
+		})
+	}
+}
+
+func TestSamplesAreAccepted(t *testing.T) {
+	entries, err := os.ReadDir(apiserver.Root("config", "samples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".yaml") {
+			continue
+		}
+		content, err := os.ReadFile(apiserver.Root("config", "samples", entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, document := range strings.Split(string(content), "\n---\n") {
+			t.Run(fmt.Sprintf("%s/%d", entry.Name(), i), func(t *testing.T) {
+				sample := &unstructured.Unstructured{}
+				if err := yaml.Unmarshal([]byte(document), &sample.Object); err != nil {
+					t.Fatal(err)
+				}
+				sample.SetNamespace("default")
+				verdict(t, create(t, sample), "", "")
+			})
+		}
+	}
+}
+
+func TestExperimentRules(t *testing.T) {
+	const nameTooLong = "the experiment's name must be at most 32 lower-case letters, digits and '-' and start with a letter"
+	const module40 = "a-module-with-a-name-of-forty-characters"
+	judge(t, map[string]rule{
+		"as it is":                      accept(),
+		"name of 32 characters":         accept(change{"metadata.name", strings.Repeat("a", 32)}),
+		"name of 33 characters":         refuse("", nameTooLong, change{"metadata.name", strings.Repeat("a", 33)}),
+		"name that ends in a dot":       refuse("", nameTooLong, change{"metadata.name", "a.b"}),
+		"name that begins with a digit": refuse("", nameTooLong, change{"metadata.name", "1a"}),
+		"names too long together": refuse("spec.system.modules",
+			"the experiment's name and a module's name may have 62 characters together: the module's Service is called <experiment>-<module>",
+			change{"metadata.name", strings.Repeat("a", 32)}, change{"spec.system.modules.1.name", module40}, change{"spec.arms.1.set.modules.1.name", module40},
+			change{"spec.system.postgres.readWriteSplit.exclude", ""}),
+		"names just short enough together": accept(
+			change{"metadata.name", strings.Repeat("a", 22)}, change{"spec.system.modules.1.name", module40}, change{"spec.arms.1.set.modules.1.name", module40},
+			change{"spec.system.postgres.readWriteSplit.exclude", ""}),
+		"no blocks":         refuse("spec.design.blocks", "design.blocks must be from 1 to 100", change{"spec.design.blocks", "0"}),
+		"one block":         accept(change{"spec.design.blocks", "1"}),
+		"101 blocks":        refuse("spec.design.blocks", "design.blocks must be from 1 to 100", change{"spec.design.blocks", "101"}),
+		"unknown order":     refuse("spec.design.order", `supported values: "Randomized", "Fixed"`, change{"spec.design.order", "Random"}),
+		"unknown reset":     refuse("spec.reset", `supported values: "None", "RestartModules"`, change{"spec.reset", "Restart"}),
+		"unknown clean-up":  refuse("spec.cleanup.policy", `supported values: "Delete", "Retain"`, change{"spec.cleanup.policy", "Keep"}),
+		"no attempts":       refuse("spec.validity.maxAttempts", "greater than or equal to 1", change{"spec.validity.maxAttempts", "0"}),
+		"errors beyond 100": refuse("spec.validity.maxErrorPercent", "less than or equal to 100", change{"spec.validity.maxErrorPercent", "101"}),
+		"no errors allowed": accept(change{"spec.validity.maxErrorPercent", "0"}),
+	})
+}
+
+func TestArmRules(t *testing.T) {
+	const oneBaseline = "exactly one arm must have baseline: true"
+	judge(t, map[string]rule{
+		"two baselines":      refuse("spec", oneBaseline, change{"spec.arms.1.baseline", "true"}),
+		"no baseline":        refuse("spec", oneBaseline, change{"spec.arms.0.baseline", "false"}),
+		"the other baseline": accept(change{"spec.arms.0.baseline", "false"}, change{"spec.arms.1.baseline", "true"}),
+		"one arm":            accept(change{"spec.arms", "[{name: only, baseline: true}]"}),
+		"no arms":            refuse("spec.arms", "should have at least 1 items", change{"spec.arms", "[]"}),
+		"17 arms":            refuse("spec.arms", "must have at most 16 items", change{"spec.arms", manyArms(17)}),
+		"16 arms":            accept(change{"spec.arms", manyArms(16)}),
+		"duplicate arms":     refuse("spec.arms[1]", `Duplicate value: {"name":"as-is"}`, change{"spec.arms.1.name", "as-is"}),
+		"arm with a capital": refuse("spec.arms[1].name", "an arm's name may have lower-case letters, digits and '-'", change{"spec.arms.1.name", "Changed"}),
+		"arm without a name": refuse("spec.arms[1].name", "an arm's name may have lower-case letters, digits and '-'", change{"spec.arms.1.name", `""`}),
+
+		"unknown module":      refuse("spec", "an arm sets a module that system.modules does not have: write the name of an existing module", change{"spec.arms.1.set.modules.1.name", "inventory"}),
+		"unknown topic group": refuse("spec", "an arm sets a topic group that system.kafka.topics does not have", change{"spec.arms.1.set.kafka.topics.0.group", "imports"}),
+		"unknown field":       refuse("", `unknown field "spec.arms[1].set.kafka.partitions"`, change{"spec.arms.1.set.kafka.partitions", "2"}),
+		"unknown component":   refuse("", `unknown field "spec.arms[1].set.redis"`, change{"spec.arms.1.set.redis", "{}"}),
+		"kafka without kafka": refuse("spec", "an arm sets kafka, but system.kafka is absent: declare system.kafka or take the setting out of the arm", change{"spec.system.kafka", ""}),
+		"neither has kafka":   accept(change{"spec.system.kafka", ""}, change{"spec.arms.1.set.kafka", ""}),
+		"postgres without postgres": refuse("spec", "an arm sets postgres, but system.postgres is absent: declare system.postgres or take the setting out of the arm",
+			change{"spec.system.postgres", ""}),
+		"neither has postgres": accept(change{"spec.system.postgres", ""}, change{"spec.arms.1.set.postgres", ""}),
+		"no partitions":        refuse("spec.arms[1].set.kafka.topics[0].partitions", "partitions must be from 1 to 10000", change{"spec.arms.1.set.kafka.topics.0.partitions", "0"}),
+		"no brokers":           refuse("spec.arms[1].set.kafka.brokers.replicas", "must be from 1 to 100: a Kafka without nodes cannot serve", change{"spec.arms.1.set.kafka.brokers", "{replicas: 0}"}),
+		"no replicas":          refuse("spec.arms[1].set.modules[1].replicas", "replicas of a module must be from 1 to 100", change{"spec.arms.1.set.modules.1.replicas", "0"}),
+		"heap by both": refuse("spec.arms[1].set.modules[0].jvm.heap", "jvm.heap has both max and maxRAMPercentage: the JVM would ignore the percentage; write only one of them",
+			change{"spec.arms.1.set.modules.0.jvm.heap.max", "64Mi"}),
+		"module twice": refuse("spec.arms[1].set.modules[1]", `Duplicate value: {"name":"*"}`, change{"spec.arms.1.set.modules.1.name", `"*"`}),
+	})
+}
+
+func manyArms(count int) string {
+	arms := []string{"{name: arm-0, baseline: true}"}
+	for n := 1; n < count; n++ {
+		arms = append(arms, fmt.Sprintf("{name: arm-%d}", n))
+	}
+	return "[" + strings.Join(arms, ", ") + "]"
+}
+
+func TestReadWriteSplitRules(t *testing.T) {
+	const system = "postgres.readWriteSplit.enabled needs postgres.instances of 2 or more: with one instance there is no replica to read from"
+	const arm = "an arm has the read/write split on with one PostgreSQL instance: give it postgres.instances of 2 or more, or turn readWriteSplit.enabled off"
+	one := []change{{"spec.system.postgres.instances", "1"}, {"spec.system.postgres.readWriteSplit", "{enabled: false}"}}
+	judge(t, map[string]rule{
+		"on with one instance":         refuse("spec.system.postgres", system, change{"spec.system.postgres.instances", "1"}),
+		"on with the default instance": refuse("spec.system.postgres", system, change{"spec.system.postgres.instances", ""}),
+		"off with one instance":        accept(one...),
+		"arm turns it on": refuse("spec", arm, append(one,
+			change{"spec.arms.1.set.postgres", "{readWriteSplit: {enabled: true}}"})...),
+		"arm turns it on with two instances": accept(append(one,
+			change{"spec.arms.1.set.postgres", "{instances: 2, readWriteSplit: {enabled: true}}"})...),
+		"arm lowers instances": refuse("spec", arm, change{"spec.arms.1.set.postgres", "{instances: 1}"}),
+		"arm lowers instances and turns it off": accept(
+			change{"spec.arms.1.set.postgres", "{instances: 1, readWriteSplit: {enabled: false}}"}),
+		"excluded module is unknown": refuse("spec.system", "postgres.readWriteSplit.exclude names a module that system.modules does not have: write the name of an existing module",
+			change{"spec.system.postgres.readWriteSplit.exclude", "[inventory]"}),
+		"arm excludes an unknown module": refuse("spec", "an arm's postgres.readWriteSplit.exclude names a module that system.modules does not have: write the name of an existing module",
+			change{"spec.arms.1.set.postgres", "{readWriteSplit: {enabled: true, exclude: [inventory]}}"}),
+		"arm excludes a module": accept(
+			change{"spec.arms.1.set.postgres", "{readWriteSplit: {enabled: true, exclude: [circulation]}}"}),
+		"no instances": refuse("spec.system.postgres.instances", "postgres.instances must be from 1 to 16: one primary and up to 15 replicas",
+			change{"spec.system.postgres.instances", "0"}),
+		"17 instances": refuse("spec.system.postgres.instances", "postgres.instances must be from 1 to 16", change{"spec.system.postgres.instances", "17"}),
+	})
+}

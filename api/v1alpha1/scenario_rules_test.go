@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1_test
+
+import "testing"
+
+const (
+	users    = "spec.scenarios.0.loads.0."
+	imports  = "spec.scenarios.1.loads.1."
+	aUser    = "spec.scenarios[0].loads[0]"
+	anImport = "spec.scenarios[1].loads[1]"
+)
+
+func TestLoadRules(t *testing.T) {
+	const kind = "a load needs exactly one of checkInCheckOut and dataImport"
+	const end = "a checkInCheckOut load needs exactly one of duration (for example 30m) and until (the name of a load that ends by itself)"
+	const importEnd = "a dataImport load ends when its imports are done: take out duration and until"
+	judge(t, map[string]rule{
+		"both kinds":                  refuse(aUser, kind, change{users + "dataImport", "{records: 1}"}),
+		"neither kind":                refuse(aUser, kind, change{users + "checkInCheckOut", ""}),
+		"duration and until":          refuse("spec.scenarios[1].loads[0]", end, change{"spec.scenarios.1.loads.0.duration", "30m"}),
+		"neither of them":             refuse(aUser, end, change{users + "duration", ""}),
+		"import with duration":        refuse(anImport, importEnd, change{imports + "duration", "30m"}),
+		"import with until":           refuse(anImport, importEnd, change{imports + "until", "cico"}),
+		"import in two runners":       refuse(anImport, "a dataImport load runs in one k6 runner: take out parallelism or set it to 1", change{imports + "parallelism", "2"}),
+		"import in one runner":        accept(change{imports + "parallelism", "1"}),
+		"more runners than users":     refuse(aUser, "parallelism is larger than checkInCheckOut.users: every k6 runner needs at least one user", change{users + "parallelism", "9"}),
+		"as many runners as users":    accept(change{users + "parallelism", "8"}),
+		"no runners":                  refuse(aUser+".parallelism", "greater than or equal to 1", change{users + "parallelism", "0"}),
+		"no users":                    refuse(aUser+".checkInCheckOut.users", "checkInCheckOut.users must be from 1 to 10000", change{users + "checkInCheckOut.users", "0"}),
+		"ramp-up as long as the load": refuse(aUser, "checkInCheckOut.rampUp must be shorter than the load's duration", change{users + "checkInCheckOut.rampUp", "30m"}),
+		"ramp-up just shorter":        accept(change{users + "checkInCheckOut.rampUp", "29m59s"}),
+		"no records":                  refuse(anImport+".dataImport.records", "dataImport.records must be from 1 to 1000000", change{imports + "dataImport.records", "0"}),
+		"no imports":                  refuse(anImport+".dataImport.imports", "greater than or equal to 1", change{imports + "dataImport.imports", "0"}),
+		"another record type":         refuse(anImport+".dataImport.recordType", `supported values: "Bibliographic"`, change{imports + "dataImport.recordType", "Authority"}),
+		"another operation":           refuse(anImport+".dataImport.operation", `supported values: "Create"`, change{imports + "dataImport.operation", "Update"}),
+		"name with a slash":           refuse(aUser+".name", "a load's name may have lower-case letters, digits and '-': for example create-5k", change{users + "name", "a/b"}),
+		"load twice":                  refuse(anImport, `Duplicate value: {"name":"cico"}`, change{imports + "name", "cico"}),
+		"no loads":                    refuse("spec.scenarios[0].loads", "should have at least 1 items", change{"spec.scenarios.0.loads", "[]"}),
+	})
+}
+
+func TestTimelineRules(t *testing.T) {
+	const until = "a load's until must name another load of the same scenario that ends by itself"
+	const begins = "every load of the scenario has a startAfter: take it out of the one that begins the scenario, the others' delays count from its start"
+	const place, load = "spec.scenarios[1]", "spec.scenarios.1.loads.0."
+	third := change{"spec.scenarios.1.loads.2", "{name: third, checkInCheckOut: {users: 1}, until: cico}"}
+	judge(t, map[string]rule{
+		"until names itself":             refuse(place, until, change{load + "until", "cico"}),
+		"until names no load":            refuse(place, until, change{load + "until", "create"}),
+		"until names another until load": refuse(place, until, third),
+		"until names a timed load": accept(third,
+			change{load + "until", ""}, change{load + "duration", "10m"}),
+		"until names a load of another scenario": refuse("spec.scenarios[0]", until,
+			change{users + "duration", ""}, change{users + "until", "create-5k"}),
+		"all loads start later":      refuse("spec.scenarios[0]", begins, change{users + "startAfter", "1m"}),
+		"start after no time at all": accept(change{users + "startAfter", "0s"}),
+		"scenario twice":             refuse("spec.scenarios[1]", `Duplicate value: {"name":"cico"}`, change{"spec.scenarios.1.name", "cico"}),
+		"scenario with a space":      refuse("spec.scenarios[1].name", "a scenario's name may have lower-case letters, digits and '-': for example cico-8", change{"spec.scenarios.1.name", "a b"}),
+	})
+}
+
+func TestDurationRules(t *testing.T) {
+	const sentence = "write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	rules := map[string]rule{
+		"all units":      accept(change{users + "duration", "1h1m1.5s"}),
+		"no time":        refuse(aUser+".duration", "a load must last longer than 0s", change{users + "duration", "0s"}),
+		"no time at all": refuse(aUser+".duration", "a load must last longer than 0s", change{users + "duration", "0m0s"}),
+		"a number":       refuse(aUser+".duration", `must be of type string: "integer"`, change{users + "duration", "30"}),
+	}
+	fields := map[string]string{
+		users + "duration":                  aUser + ".duration",
+		users + "startAfter":                aUser + ".startAfter",
+		users + "checkInCheckOut.rampUp":    aUser + ".checkInCheckOut.rampUp",
+		users + "checkInCheckOut.thinkTime": aUser + ".checkInCheckOut.thinkTime",
+		imports + "dataImport.pause":        anImport + ".dataImport.pause",
+		imports + "dataImport.stallTimeout": anImport + ".dataImport.stallTimeout",
+		"spec.measurement.warmUp":           "spec.measurement.warmUp",
+		"spec.deadlines.environment":        "spec.deadlines.environment",
+		"spec.deadlines.loadStart":          "spec.deadlines.loadStart",
+		"spec.deadlines.load":               "spec.deadlines.load",
+		"spec.cleanup.ttl":                  "spec.cleanup.ttl",
+	}
+	for path, place := range fields {
+		for _, bad := range []string{`"30"`, "abc", "-5m", "1 h", "2d", `""`} {
+			rules[place+" "+bad] = refuse(place, sentence, change{path, bad})
+		}
+	}
+	judge(t, rules)
+}
