@@ -104,8 +104,12 @@ func configuration(title string, status corev1.ContainerStatus) (Readiness, bool
 	if waiting == nil || (waiting.Reason != "CreateContainerConfigError" && waiting.Reason != "CreateContainerError") {
 		return Readiness{}, false
 	}
-	return NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf("%s: container %q can't be created%s",
-		title, status.Name, quoted(waiting.Message))), true
+	advice := ""
+	if strings.Contains(waiting.Message, "runAsNonRoot") {
+		advice = "; give its image a USER that is a number other than 0"
+	}
+	return NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf("%s: container %q can't be created%s%s",
+		title, status.Name, quoted(waiting.Message), advice)), true
 }
 
 // crash finds a container that has ended and is not back yet. Between two
@@ -161,6 +165,7 @@ var (
 	pull    = regexp.MustCompile(`^(ErrImagePull|ImagePullBackOff): `)
 	socket  = regexp.MustCompile(`\S+:\d+->`)
 	podName = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
+	podUID  = regexp.MustCompile(` \(pod: "[^"]*", container: [^)]*\)`)
 	spaces  = regexp.MustCompile(`\s+`)
 )
 
@@ -168,7 +173,7 @@ var (
 // bounded length, and the same for each try at the same thing.
 func Sentence(message string) string {
 	const most = 300
-	for _, volatile := range []*regexp.Regexp{backOff, pull, rpc, socket, podName} {
+	for _, volatile := range []*regexp.Regexp{backOff, pull, rpc, socket, podName, podUID} {
 		message = volatile.ReplaceAllString(message, "")
 	}
 	message = strings.TrimRight(strings.TrimSpace(spaces.ReplaceAllString(message, " ")), ".")

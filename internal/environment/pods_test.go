@@ -52,6 +52,12 @@ func TestPodTrouble(t *testing.T) {
 			pods: []string{module(`containerStatuses: [{name: mod-users, state: {waiting: {reason: CreateContainerConfigError, message: 'secret "demo-pg-app" not found'}}}]`)},
 			want: not(v1alpha1.ReasonConfiguration, `demo-mod-users: container "mod-users" can't be created: secret "demo-pg-app" not found`),
 		},
+		"UserByName": {
+			reason: "kubelet can't tell whether a user that is a name is root",
+			pods:   []string{module(`containerStatuses: [{name: mod-users, state: {waiting: {reason: CreateContainerConfigError, message: 'container has runAsNonRoot and image has non-numeric user (folio), cannot verify user is non-root (pod: "demo-mod-users-6d4b75cb6d-x7k2p_lab(0a1b)", container: mod-users)'}}}]`)},
+			want: not(v1alpha1.ReasonConfiguration, `demo-mod-users: container "mod-users" can't be created: `+
+				`container has runAsNonRoot and image has non-numeric user (folio), cannot verify user is non-root; give its image a USER that is a number other than 0`),
+		},
 		"OutOfMemory": {
 			pods: []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {running: {}}, lastState: {terminated: {exitCode: 137, reason: OOMKilled}}}]`)},
 			want: not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps ending with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),

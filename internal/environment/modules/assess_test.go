@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package modules_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/testing/yamlcmp"
+)
+
+var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// status is that of a Deployment with so many pods, all of them new.
+func status(pods, ready int) string {
+	return fmt.Sprintf("{observedGeneration: 1, replicas: %d, updatedReplicas: %d, readyReplicas: %d}", pods, pods, ready)
+}
+
+// running is a cluster in which both modules are ready.
+func running(t *testing.T) environment.Observed {
+	t.Helper()
+	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: now}
+	for _, intent := range modules.Build(request(system()), env) {
+		object := intent.DeepCopy()
+		object.SetGeneration(1)
+		observed.Objects[environment.Key{Kind: object.GetKind(), Name: object.GetName()}] = object
+	}
+	setStatus(t, observed, "demo-mod-inventory", status(2, 2))
+	setStatus(t, observed, "demo-gateway", status(1, 1))
+	fingerprint := func(module string) string {
+		return environment.FingerprintOf(observed.Get("Deployment", "demo-"+module))
+	}
+	observed.Pods = []corev1.Pod{
+		pod("mod-inventory", "a", fingerprint("mod-inventory")),
+		pod("mod-inventory", "b", fingerprint("mod-inventory")),
+		pod("gateway", "c", fingerprint("gateway")),
+	}
+	return observed
+}
+
+func setStatus(t *testing.T, observed environment.Observed, deployment, status string) {
+	t.Helper()
+	observed.Get("Deployment", deployment).Object["status"] = yamlcmp.Object(t, "apiVersion: v1\nkind: K\nstatus: "+status).Object["status"]
+}
+
+func pod(module, suffix, fingerprint string) corev1.Pod {
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "demo-" + module + "-hash-" + suffix, GenerateName: "demo-" + module + "-hash-",
+			Labels:      map[string]string{v1alpha1.LabelModule: module, "pod-template-hash": "hash"},
+			Annotations: map[string]string{v1alpha1.AnnotationFingerprint: fingerprint},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+}
+
+func TestAssess(t *testing.T) {
+	const (
+		waiting = "1 of 2 modules are ready; mod-inventory: "
+		older   = waiting + "pods of an earlier configuration are still there"
+		making  = waiting + "pods are being made"
+		probing = waiting + "pods run, but don't answer their readiness probe yet"
+	)
+	cases := map[string]struct {
+		reason string
+		edit   func(t *testing.T, o *environment.Observed)
+		want   environment.Readiness
+	}{
+		"Ready": {
+			edit: func(*testing.T, *environment.Observed) {},
+			want: environment.Ready("2 of 2 modules are ready"),
+		},
+		"Missing": {
+			edit: func(_ *testing.T, o *environment.Observed) {
+				delete(o.Objects, environment.Key{Kind: "Deployment", Name: "demo-mod-inventory"})
+				o.Pods = o.Pods[2:]
+			},
+			want: environment.NotReady(v1alpha1.ReasonCreating, making),
+		},
+		"Stale": {
+			reason: "what the cache holds is the Deployment of the run before",
+			edit: func(_ *testing.T, o *environment.Observed) {
+				o.Get("Deployment", "demo-mod-inventory").SetAnnotations(nil)
+				o.Pods = o.Pods[2:]
+			},
+			want: environment.NotReady(v1alpha1.ReasonCreating, making),
+		},
+		"Unobserved": {
+			reason: "the Deployment's controller has not seen the change",
+			edit: func(_ *testing.T, o *environment.Observed) {
+				o.Get("Deployment", "demo-mod-inventory").SetGeneration(2)
+			},
+			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
+		},
+		"NotScaled": {
+			reason: "the Deployment of the same template with other replicas",
+			edit: func(_ *testing.T, o *environment.Observed) {
+				o.Get("Deployment", "demo-mod-inventory").Object["spec"].(map[string]any)["replicas"] = int64(1)
+			},
+			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
+		},
+		"OneNotReady": {
+			edit: func(t *testing.T, o *environment.Observed) { setStatus(t, *o, "demo-mod-inventory", status(2, 1)) },
+			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
+		},
+		"NotUpdated": {
+			edit: func(t *testing.T, o *environment.Observed) {
+				setStatus(t, *o, "demo-mod-inventory", "{observedGeneration: 1, replicas: 2, updatedReplicas: 1, readyReplicas: 2}")
+			},
+			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
+		},
+		"TooMany": {
+			edit: func(t *testing.T, o *environment.Observed) { setStatus(t, *o, "demo-mod-inventory", status(3, 2)) },
+			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
+		},
+		"Pending": {
+			edit: func(t *testing.T, o *environment.Observed) {
+				setStatus(t, *o, "demo-mod-inventory", status(2, 1))
+				o.Pods[0].Status.Phase = corev1.PodPending
+			},
+			want: environment.NotReady(v1alpha1.ReasonCreating, making),
+		},
+		"EarlierPod": {
+			reason: "it still takes a share of the load and of the data",
+			edit: func(_ *testing.T, o *environment.Observed) {
+				o.Pods = append(o.Pods, pod("mod-inventory", "old", "another"))
+			},
+			want: environment.NotReady(v1alpha1.ReasonRolling, older),
+		},
+		"LeavingPod": {
+			edit: func(_ *testing.T, o *environment.Observed) {
+				o.Pods[1].DeletionTimestamp = ptr.To(metav1.NewTime(now))
+			},
+			want: environment.NotReady(v1alpha1.ReasonRolling, older),
+		},
+		"EvictedPod": {
+			reason: "a pod that is over takes no part",
+			edit: func(_ *testing.T, o *environment.Observed) {
+				evicted := pod("mod-inventory", "old", "another")
+				evicted.Status.Phase = corev1.PodFailed
+				o.Pods = append(o.Pods, evicted)
+			},
+			want: environment.Ready("2 of 2 modules are ready"),
+		},
+		"Trouble": {
+			edit: func(t *testing.T, o *environment.Observed) {
+				setStatus(t, *o, "demo-mod-inventory", status(2, 1))
+				o.Pods[1].Status.ContainerStatuses = []corev1.ContainerStatus{{
+					Name: "mod-inventory", Image: "inventory:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImageNeverPull"}},
+				}}
+			},
+			want: environment.NotReady(v1alpha1.ReasonImagePull,
+				`demo-mod-inventory: image "inventory:1" of container "mod-inventory" can't be pulled; put it on every node: its pull policy is Never`),
+		},
+		"TroubleOfEarlier": {
+			reason: "what is wrong with a pod of the run before is no concern of this run",
+			edit: func(_ *testing.T, o *environment.Observed) {
+				earlier := pod("mod-inventory", "old", "another")
+				earlier.Status.ContainerStatuses = []corev1.ContainerStatus{{
+					Name: "mod-inventory", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImageNeverPull"}},
+				}}
+				o.Pods = append(o.Pods, earlier)
+			},
+			want: environment.NotReady(v1alpha1.ReasonRolling, older),
+		},
+		"Refused": {
+			edit: func(t *testing.T, o *environment.Observed) {
+				setStatus(t, *o, "demo-mod-inventory", `{observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", reason: FailedCreate, `+
+					`message: 'pods "demo-mod-inventory-7d9-x2x2x" is forbidden: exceeded quota: small, requested: memory=1Gi'}]}`)
+				o.Pods = o.Pods[2:]
+			},
+			want: environment.NotReady(v1alpha1.ReasonRefused,
+				"the cluster refuses the pods of module mod-inventory: exceeded quota: small, requested: memory=1Gi"),
+		},
+		"Both": {
+			edit: func(t *testing.T, o *environment.Observed) {
+				setStatus(t, *o, "demo-mod-inventory", status(2, 1))
+				setStatus(t, *o, "demo-gateway", status(1, 0))
+			},
+			want: environment.NotReady(v1alpha1.ReasonNotReady,
+				"0 of 2 modules are ready; mod-inventory, gateway: pods run, but don't answer their readiness probe yet"),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			observed := running(t)
+			tc.edit(t, &observed)
+			if diff := cmp.Diff(tc.want, modules.Assess(request(system()), observed)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestAssessAfterNextRunIsWanted(t *testing.T) {
+	next := request(system())
+	next.Run = "demo-2-a-b"
+	if readiness := modules.Assess(next, running(t)); readiness.Ready {
+		t.Error("modules of the run before are ready for the next")
+	}
+}
