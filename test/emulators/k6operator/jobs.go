@@ -149,7 +149,7 @@ func releaseCommand(addresses []string) string {
 	var requests []string
 	for _, address := range addresses {
 		requests = append(requests, fmt.Sprintf(
-			`curl --retry 3 -X PATCH -H 'Content-Type: application/json' http://%s/v1/status -d '%s'`,
+			`curl -s --retry 3 -X PATCH -H 'Content-Type: application/json' http://%s/v1/status -d '%s'`,
 			net.JoinHostPort(address, strconv.Itoa(apiPort)), body))
 	}
 	return strings.Join(requests, ";")

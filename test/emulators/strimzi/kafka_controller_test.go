@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/test/emulators/fault"
+	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/testcluster"
+)
+
+// TestKafkaComesUp follows one controller and one broker from apply to Ready.
+func TestKafkaComesUp(t *testing.T) {
+	b := newBench(t, 1)
+	kafka := makeKafka(b.namespace, "k")
+	b.create(kafka)
+	b.awaitKafka(kafka, 1, "NotReady=True/InvalidConfigurationException")
+
+	b.create(makePool(kafka, "controller", 1, kafkav1.RoleController), makePool(kafka, "broker", 1, kafkav1.RoleBroker))
+	b.awaitPods("k-broker-0", "k-controller-1")
+	b.markReady("k-controller-1")
+	b.markReady("k-broker-0")
+	b.awaitKafka(kafka, 1, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
+
+	host := fmt.Sprintf("k-kafka-bootstrap.%s.svc", b.namespace)
+	want := kafkav1.KafkaStatus{
+		ObservedGeneration:            1,
+		ClusterID:                     clusterID(kafka),
+		KafkaVersion:                  "4.3.1",
+		KafkaMetadataVersion:          "4.3-IV0",
+		OperatorLastSuccessfulVersion: "1.2.0",
+		KafkaNodePools:                []kafkav1.NodePoolRef{{Name: "broker"}, {Name: "controller"}},
+		Listeners: []kafkav1.ListenerStatus{{
+			Name: "plain", BootstrapServers: host + ":9092",
+			Addresses: []kafkav1.ListenerAddress{{Host: host, Port: 9092}},
+		}},
+	}
+	got := kafka.Status
+	ready := got.Conditions[len(got.Conditions)-1]
+	if ready.Reason != "" || ready.Message != "" {
+		t.Errorf("Ready has reason %q and message %q, want neither", ready.Reason, ready.Message)
+	}
+	got.Conditions = nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status: -want +got\n%s", diff)
+	}
+}
+
+// TestFirstStatus sees the status of a cluster whose Pods are not ready yet.
+func TestFirstStatus(t *testing.T) {
+	b := newBench(t, 1)
+	kafka := makeKafka(b.namespace, "k")
+	b.create(makePool(kafka, "dual", 1, kafkav1.RoleController, kafkav1.RoleBroker), kafka)
+	b.awaitPods("k-dual-0")
+	b.awaitKafka(kafka, 0, "NotReady=True/Creating")
+	if got, want := kafka.Status.Conditions[0].Message, "Kafka cluster is being deployed"; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+}
+
+// TestKafkaObjects compares what stands around a node with the real operator's.
+func TestKafkaObjects(t *testing.T) {
+	b := newBench(t, 1)
+	b.readyKafka()
+
+	pod := b.pods()[0]
+	for label, want := range map[string]string{
+		"strimzi.io/cluster": "k", "strimzi.io/kind": "Kafka", "strimzi.io/name": "k-kafka",
+		"strimzi.io/pool-name": "dual", "strimzi.io/component-type": "kafka",
+		"strimzi.io/broker-role": "true", "strimzi.io/controller-role": "true",
+	} {
+		if got := pod.Labels[label]; got != want {
+			t.Errorf("Pod label %s is %q, want %q", label, got, want)
+		}
+	}
+	for name, want := range map[string]struct {
+		ports    map[string]int32
+		headless bool
+	}{
+		"k-kafka-bootstrap": {map[string]int32{"tcp-replication": 9091, "tcp-clients": 9092}, false},
+		"k-kafka-brokers":   {map[string]int32{"tcp-ctrlplane": 9090, "tcp-replication": 9091, "tcp-kafkaagent": 8443, "tcp-clients": 9092}, true},
+	} {
+		service := &corev1.Service{}
+		service.Namespace, service.Name = b.namespace, name
+		b.read(service)
+		ports := map[string]int32{}
+		for _, port := range service.Spec.Ports {
+			ports[port.Name] = port.Port
+		}
+		if diff := cmp.Diff(want.ports, ports); diff != "" {
+			t.Errorf("ports of Service %s: -want +got\n%s", name, diff)
+		}
+		if got := service.Spec.ClusterIP == corev1.ClusterIPNone; got != want.headless {
+			t.Errorf("Service %s headless: %t, want %t", name, got, want.headless)
+		}
+	}
+	config := &corev1.ConfigMap{}
+	config.Namespace, config.Name = b.namespace, "k-dual-0"
+	b.read(config)
+}
+
+// TestRollKeepsOldStatus changes the configuration of a ready cluster: while
+// the node restarts, Ready and the old observedGeneration stay.
+func TestRollKeepsOldStatus(t *testing.T) {
+	b := newBench(t, 1)
+	kafka := b.readyKafka()
+	old := b.pods()[0].UID
+	b.edit(kafka, func() { kafka.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("4")} })
+	b.awaitRestart("k-dual-0", old)
+	b.read(kafka)
+	if kafka.Status.ObservedGeneration != 1 || conditionsOf(kafka.Status.Conditions)[2] != "Ready=True/" {
+		t.Errorf("while rolling: %v, observedGeneration %d; want Ready of generation 1",
+			conditionsOf(kafka.Status.Conditions), kafka.Status.ObservedGeneration)
+	}
+	b.markReady("k-dual-0")
+	b.awaitKafka(kafka, 2, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
+}
+
+func (b *bench) awaitRestart(name string, old types.UID) {
+	b.Helper()
+	testcluster.Eventually(b.T, func() string {
+		for _, pod := range b.pods() {
+			if pod.Name == name && pod.UID != old {
+				return ""
+			}
+		}
+		return fmt.Sprintf("Pod %s is not there again", name)
+	})
+}
+
+// TestImpossibleSpec breaks a ready cluster: NotReady without Ready, the new generation observed.
+func TestImpossibleSpec(t *testing.T) {
+	b := newBench(t, 1)
+	kafka := b.readyKafka()
+	b.edit(kafka, func() { kafka.Spec.Kafka.Version = "3.9.0" })
+	b.awaitKafka(kafka, 2, "NotReady=True/UnsupportedKafkaVersionException")
+	want := "Unsupported Kafka.spec.kafka.version: 3.9.0. Supported versions are: [4.3.1]"
+	if got := kafka.Status.Conditions[0].Message; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+	b.edit(kafka, func() { kafka.Spec.Kafka.Version = "" })
+	b.awaitKafka(kafka, 3, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
+}
+
+// TestBrokersMustAnswer has ready Pods, but one broker fewer in Kafka than wished.
+func TestBrokersMustAnswer(t *testing.T) {
+	b := newBench(t, 1)
+	kafka := makeKafka(b.namespace, "k")
+	b.create(makePool(kafka, "dual", 2, kafkav1.RoleController, kafkav1.RoleBroker), kafka)
+	b.awaitPods("k-dual-0", "k-dual-1")
+	b.markReady("k-dual-0")
+	b.markReady("k-dual-1")
+	time.Sleep(2 * retryInterval) // Long enough for the brokers to be asked.
+	b.read(kafka)
+	if diff := cmp.Diff([]string{"NotReady=True/Creating"}, conditionsOf(kafka.Status.Conditions)); diff != "" {
+		t.Errorf("broker 1 is not registered: -want +got\n%s", diff)
+	}
+	if _, _, err := b.brokers.AddNode(1, 0); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitKafka(kafka, 1, "Ready=True/")
+}
+
+func TestKafkaFaults(t *testing.T) {
+	for asked, want := range map[string]struct {
+		conditions []string
+		observed   int64
+	}{
+		fault.NeverReady:                 {[]string{"NotReady=True/Creating"}, 0},
+		fault.NotReady:                   {[]string{"NotReady=True/RuntimeException"}, 1},
+		fault.NotReady + "=FatalProblem": {[]string{"NotReady=True/FatalProblem"}, 1},
+	} {
+		t.Run(asked, func(t *testing.T) {
+			b := newBench(t, 1)
+			kafka := makeKafka(b.namespace, "k")
+			kafka.Annotations = map[string]string{fault.Annotation: asked}
+			b.create(makePool(kafka, "dual", 1, kafkav1.RoleController, kafkav1.RoleBroker), kafka)
+			b.awaitKafka(kafka, want.observed, want.conditions...)
+			if pods := b.pods(); len(pods) > 0 {
+				t.Errorf("%d Pods were made", len(pods))
+			}
+			b.edit(kafka, func() { kafka.Annotations = nil })
+			b.awaitPods("k-dual-0")
+		})
+	}
+}
+
+// TestIgnoredKafka stays untouched beside a cluster that is served.
+func TestIgnoredKafka(t *testing.T) {
+	b := newBench(t, 1)
+	ignored := makeKafka(b.namespace, "ignored")
+	ignored.Annotations = map[string]string{fault.Annotation: fault.Ignore}
+	b.create(makePool(ignored, "ignored", 1, kafkav1.RoleController, kafkav1.RoleBroker), ignored)
+	b.readyKafka()
+	b.read(ignored)
+	if len(ignored.Status.Conditions) > 0 {
+		t.Errorf("the ignored Kafka has conditions %v", conditionsOf(ignored.Status.Conditions))
+	}
+	b.awaitPods("k-dual-0")
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/testcluster"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := testcluster.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// bench is one test's namespace with both controllers at work in it, brokers
+// that speak Kafka's protocol in memory, and a hand to play the kubelet.
+type bench struct {
+	*testing.T
+	client.Client
+	namespace string
+	brokers   *kfake.Cluster
+}
+
+func newBench(t *testing.T, brokers int) *bench {
+	t.Helper()
+	config := testcluster.Config(t)
+	scheme := newScheme(t)
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake, err := kfake.NewCluster(kfake.NumBrokers(brokers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(fake.Close)
+	b := &bench{T: t, Client: c, namespace: testcluster.Namespace(t, c), brokers: fake}
+	b.startControllers(scheme)
+	return b
+}
+
+func (b *bench) startControllers(scheme *runtime.Scheme) {
+	b.Helper()
+	mgr, err := ctrl.NewManager(testcluster.Config(b.T), ctrl.Options{
+		Scheme:     scheme,
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{b.namespace: {}}},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	brokers := Brokers{Seeds: func(string) []string { return b.brokers.ListenAddrs() }}
+	kafkas := &KafkaReconciler{Client: mgr.GetClient(), Brokers: brokers, Image: "kafka:test", OperationTimeout: 5 * time.Minute, Now: time.Now}
+	topics := &TopicReconciler{Client: mgr.GetClient(), Brokers: brokers, Now: time.Now}
+	if err := kafkas.SetupWithManager(mgr); err != nil {
+		b.Fatal(err)
+	}
+	if err := topics.SetupWithManager(mgr); err != nil {
+		b.Fatal(err)
+	}
+	testcluster.Run(b.T, mgr)
+}
+
+func newScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kafkav1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return scheme
+}
+
+func (b *bench) create(objects ...client.Object) {
+	b.Helper()
+	for _, object := range objects {
+		object.SetUID("")
+		if err := b.Create(b.Context(), object); err != nil {
+			b.Fatalf("creating %q: %v", object.GetName(), err)
+		}
+	}
+}
+
+// edit changes an object as a user would, whatever the controllers do meanwhile.
+func (b *bench) edit(object client.Object, change func()) {
+	b.Helper()
+	b.read(object)
+	before := object.DeepCopyObject().(client.Object)
+	change()
+	if err := b.Patch(b.Context(), object, client.MergeFrom(before)); err != nil {
+		b.Fatalf("changing %q: %v", object.GetName(), err)
+	}
+}
+
+func (b *bench) read(object client.Object) {
+	b.Helper()
+	if err := b.Get(b.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		b.Fatalf("reading %q: %v", object.GetName(), err)
+	}
+}
+
+// pods lists the cluster's Pods in name order.
+func (b *bench) pods() []corev1.Pod {
+	b.Helper()
+	pods := &corev1.PodList{}
+	if err := b.List(b.Context(), pods, client.InNamespace(b.namespace)); err != nil {
+		b.Fatal(err)
+	}
+	return pods.Items
+}
+
+func (b *bench) awaitPods(names ...string) []corev1.Pod {
+	b.Helper()
+	var pods []corev1.Pod
+	testcluster.Eventually(b.T, func() string {
+		pods = b.pods()
+		var got []string
+		for _, pod := range pods {
+			got = append(got, pod.Name)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(names) {
+			return fmt.Sprintf("Pods %v, want %v", got, names)
+		}
+		return ""
+	})
+	return pods
+}
+
+// markReady plays the kubelet: the Pod's containers run and their probes succeed.
+func (b *bench) markReady(name string) {
+	b.Helper()
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name = b.namespace, name
+	b.read(pod)
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	if err := b.Status().Update(b.Context(), pod); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// conditionsOf renders conditions as "Type=Status/Reason" for comparison.
+func conditionsOf(conditions []kafkav1.Condition) []string {
+	var all []string
+	for _, c := range conditions {
+		all = append(all, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
+	}
+	return all
+}
+
+// awaitKafka waits for the conditions and the observedGeneration of a Kafka.
+func (b *bench) awaitKafka(kafka *kafkav1.Kafka, observed int64, conditions ...string) {
+	b.Helper()
+	testcluster.Eventually(b.T, func() string {
+		b.read(kafka)
+		got := fmt.Sprint(conditionsOf(kafka.Status.Conditions), kafka.Status.ObservedGeneration)
+		want := fmt.Sprint(conditions, observed)
+		if got != want {
+			return fmt.Sprintf("Kafka conditions and observedGeneration %s, want %s", got, want)
+		}
+		return ""
+	})
+}
+
+// readyKafka makes a cluster of one combined node and brings it up.
+func (b *bench) readyKafka() *kafkav1.Kafka {
+	b.Helper()
+	kafka := makeKafka(b.namespace, "k")
+	b.create(makePool(kafka, "dual", 1, kafkav1.RoleController, kafkav1.RoleBroker), kafka)
+	b.awaitPods("k-dual-0")
+	b.markReady("k-dual-0")
+	b.awaitKafka(kafka, 1, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
+	return kafka
+}
