@@ -67,17 +67,21 @@ func TestMergeEqualsOneOverAllSamples(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		all := samples(rng, 200+rng.IntN(3000), time.Duration(1+rng.IntN(4000))*time.Second)
 		var parts [3][]sample
-		for _, s := range all {
+		slices.SortFunc(all, func(a, b sample) int { return a.at.Compare(b.at) })
+		for i, s := range all {
 			k := rng.IntN(len(parts))
+			if i > len(all)/8 {
+				k = rng.IntN(2) // the third saw only the beginning: its buckets may be narrower
+			}
 			parts[k] = append(parts[k], s)
 		}
-		// One runner may have seen only the beginning: its buckets are narrower.
-		slices.SortFunc(parts[2], func(a, b sample) int { return a.at.Compare(b.at) })
 		merged, err := payload.Merge(recorded("a", parts[0]), recorded("b", parts[1]), recorded("c", parts[2]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		whole := recorded("all", all)
+		from, to := whole.End.Sub(start)/5, whole.End.Sub(start)/2
+		sameWindow(t, merged.Between(start.Add(from), start.Add(to)), whole.Between(start.Add(from), start.Add(to)))
 		for _, transaction := range []string{"Check-In", "Check-Out"} {
 			for _, outcome := range []string{"ok", "error", ""} {
 				got, okGot := merged.Summary(transaction, outcome)
@@ -95,6 +99,16 @@ func TestMergeEqualsOneOverAllSamples(t *testing.T) {
 			t.Errorf("seed %d: merged spans %v..%v by %d s, want %v..%v by %d s", seed,
 				merged.Start, merged.End, merged.BucketSeconds, whole.Start, whole.End, whole.BucketSeconds)
 		}
+	}
+}
+
+// sameWindow compares cuts: a merge must put every sample into its place in time.
+func sameWindow(t *testing.T, got, want *payload.Payload) {
+	t.Helper()
+	g, _ := got.Summary("Check-In", "ok")
+	w, _ := want.Summary("Check-In", "ok")
+	if g != w || got.Total("iterations") != want.Total("iterations") || !got.Start.Equal(want.Start) || !got.End.Equal(want.End) {
+		t.Errorf("window of merged = %+v from %v to %v, of all samples %+v from %v to %v", g, got.Start, got.End, w, want.Start, want.End)
 	}
 }
 

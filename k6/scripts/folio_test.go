@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // call is one request of a user who is logged in, its query decoded.
@@ -30,6 +31,7 @@ type folio struct {
 
 	mu     sync.Mutex
 	logins int
+	came   []time.Time       // of each login
 	valid  map[string]bool   // tokens
 	user   map[string]string // token to the connection's first token
 	calls  map[string][]call // by the connection's first token
@@ -75,6 +77,7 @@ func (f *folio) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.logins++
+	f.came = append(f.came, time.Now())
 	token := fmt.Sprintf("token-%d", f.logins)
 	f.valid[token] = true
 	w.Header().Set("x-okapi-token", token)
