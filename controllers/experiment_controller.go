@@ -30,10 +30,6 @@ const teardownPause = 2 * time.Second
 
 // ExperimentReconciler plans the runs of a PerfExperiment, starts one after
 // the other and sums up what they gave.
-//
-// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/finalizers,verbs=update
 type ExperimentReconciler struct {
 	Cluster kube.Cluster
 	// Live reads from the API server, past the cache.
@@ -63,6 +59,10 @@ type experimentScope struct {
 	// after asks for another pass.
 	after time.Duration
 }
+
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/finalizers,verbs=update
 
 // Reconcile brings an experiment one pass further.
 func (r *ExperimentReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {

@@ -61,7 +61,7 @@ func reportPlan(s *experimentScope) {
 
 func reportRuns(s *experimentScope) {
 	status := &s.experiment.Status
-	status.Runs = v1alpha1.RunCounts{
+	status.Runs = &v1alpha1.RunCounts{
 		Planned: int32(len(s.planned.Runs)),
 		Done:    s.decision.Done,
 		Invalid: s.decision.Invalid,

@@ -300,7 +300,7 @@ type PerfExperimentStatus struct {
 
 	// runs counts the runs by outcome.
 	// +optional
-	Runs RunCounts `json:"runs,omitempty"`
+	Runs *RunCounts `json:"runs,omitempty"`
 
 	// current is the run that is on.
 	// +optional

@@ -14,7 +14,7 @@ import (
 // +kubebuilder:resource:shortName=prun,categories=perflab
 // +kubebuilder:printcolumn:name="Block",type=integer,JSONPath=`.spec.block`
 // +kubebuilder:printcolumn:name="Arm",type=string,JSONPath=`.spec.arm`
-// +kubebuilder:printcolumn:name="Scenario",type=string,JSONPath=`.spec.scenario`
+// +kubebuilder:printcolumn:name="Scenario",type=string,JSONPath=`.spec.scenario.name`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`

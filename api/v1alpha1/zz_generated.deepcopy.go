@@ -699,7 +699,11 @@ func (in *PerfExperimentStatus) DeepCopyInto(out *PerfExperimentStatus) {
 		*out = new(int64)
 		**out = **in
 	}
-	out.Runs = in.Runs
+	if in.Runs != nil {
+		in, out := &in.Runs, &out.Runs
+		*out = new(RunCounts)
+		**out = **in
+	}
 	if in.Current != nil {
 		in, out := &in.Current, &out.Current
 		*out = new(CurrentRun)
