@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -156,6 +157,7 @@ func TestReadChooses(t *testing.T) {
 		{"only a begin line", strings.SplitAfter(f, "\n")[0], nil, payload.ErrCorrupt},
 		{"a beginning that rotation took away", f[strings.Index(f, "\n")+1:], nil, payload.ErrNone},
 		{"parts in the wrong order", swapped(f), nil, payload.ErrCorrupt},
+		{"another checksum", regexp.MustCompile(`sha256=....`).ReplaceAllString(f, "sha256=0000"), nil, payload.ErrCorrupt},
 		{"a version to come", strings.ReplaceAll(f, "version=1", "version=2"), nil, payload.ErrCorrupt},
 		{"nothing", "", nil, payload.ErrNone},
 		{"only foreign lines", "hello\nworld\n", nil, payload.ErrNone},
