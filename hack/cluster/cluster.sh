@@ -11,8 +11,10 @@ source "$here/lib/packages.sh"
 source "$here/lib/components.sh"
 # shellcheck source=lib/provider.sh
 source "$here/lib/provider.sh"
-# shellcheck source=lib/metrics.sh
-source "$here/lib/metrics.sh"
+# shellcheck source=lib/kubectl.sh
+source "$here/lib/kubectl.sh"
+# shellcheck source=lib/addons.sh
+source "$here/lib/addons.sh"
 # shellcheck source=../images/catalogue.sh
 source "$here/../images/catalogue.sh"
 

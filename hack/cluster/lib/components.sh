@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The programs of the local cluster: where each comes from and how it is built.
+# The programs of the clusters: where each comes from and how it is built.
 #
 # Each has a directory hack/cluster/NAME holding a Go module of its own, whose
 # go.mod pins the version and whose go.sum pins every byte. A build is kept in
 # $CACHE/bin/NAME-VERSION-HASH/, HASH covering all that goes into it.
 
-COMPONENTS=(kube etcd coredns metrics-server cloudnative-pg storage pause)
+LOCAL_COMPONENTS=(kube etcd coredns metrics-server cloudnative-pg storage pause)
+COMPONENTS=("${LOCAL_COMPONENTS[@]}" kind helm)
 
 # kube is one binary called by these names.
 KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl)
@@ -19,6 +20,8 @@ component_module() {
     coredns) echo github.com/coredns/coredns ;;
     metrics-server) echo sigs.k8s.io/metrics-server ;;
     cloudnative-pg) echo github.com/cloudnative-pg/cloudnative-pg ;;
+    kind) echo sigs.k8s.io/kind ;;
+    helm) echo helm.sh/helm/v3 ;;
     storage | pause) ;;
     *) die "unknown component \"$1\": choose from ${COMPONENTS[*]}" ;;
   esac
@@ -30,6 +33,8 @@ component_package() {
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     metrics-server) echo sigs.k8s.io/metrics-server/cmd/metrics-server ;;
     cloudnative-pg) echo github.com/cloudnative-pg/cloudnative-pg/cmd/manager ;;
+    kind) echo sigs.k8s.io/kind ;;
+    helm) echo helm.sh/helm/v3/cmd/helm ;;
     *) echo . ;;
   esac
 }

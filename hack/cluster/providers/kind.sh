@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# A one-node cluster in a container, by kind, with the real operators from
+# where their makers publish them. The node image is the one this version of
+# kind was released with; it pins the version of Kubernetes.
+
+LOGS=$CLUSTER_DIR/log
+STRIMZI_VERSION=1.2.0
+K6_OPERATOR_CHART_VERSION=4.6.0
+
+ADDONS=(
+  kube-system/metrics-server
+  cnpg-system/cnpg-controller-manager
+  strimzi-system/strimzi-cluster-operator
+  k6-operator-system/k6-operator-controller-manager
+)
+
+kind() { "$(component_build kind)/kind" "$@"; }
+
+helm() { "$(component_build helm)/helm" --kubeconfig "$KUBECONFIG_FILE" "$@"; }
+
+kind_node() { echo "$CLUSTER-control-plane"; }
+
+provider_up() {
+  docker_answers || die "the kind provider needs a Docker engine that answers (docker info)"
+  with_lock "cluster-$CLUSTER" kind_up
+}
+
+kind_up() {
+  mkdir -p "$LOGS"
+  kind_start || kind_create
+  "$ROOT/hack/images/images.sh" load metrics-server postgresql >/dev/null
+  kind_addons
+  log "cluster \"$CLUSTER\" is up: export KUBECONFIG=$KUBECONFIG_FILE"
+}
+
+# kind_start starts the node again where there is one, as after a reboot. It
+# fails where there is none, or none that can be used.
+kind_start() {
+  docker inspect "$(kind_node)" >/dev/null 2>&1 || return 1
+  docker start "$(kind_node)" >/dev/null || return 1
+  kind export kubeconfig --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" --quiet || return 1
+  wait_for 90 "the node to be ready" node_ready
+}
+
+kind_create() {
+  kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2 # what an interrupted try left
+  kind create cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" --wait 180s >&2
+}
+
+node_ready() {
+  [[ $(kubectl get node "$(kind_node)" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}') == True ]]
+}
+
+cnpg_version() { component_version cloudnative-pg | tr -d v; }
+
+# cnpg_manifest prints the path of the manifest in the operator's Go module.
+cnpg_manifest() {
+  local module
+  module=$(component_module cloudnative-pg)
+  (cd "$ROOT/hack/cluster/cloudnative-pg" && go mod download "$module" &&
+    echo "$(go list -m -f '{{.Dir}}' "$module")/releases/cnpg-$(cnpg_version).yaml")
+}
+
+kind_addons() {
+  local addon
+  metrics_server_manifest >"$CLUSTER_DIR/metrics-server.yaml"
+  cnpg_kustomization "$CLUSTER_DIR/cnpg" "$(cnpg_manifest)" "ghcr.io/cloudnative-pg/cloudnative-pg:$(cnpg_version)"
+  addon_apply -f "$CLUSTER_DIR/metrics-server.yaml"
+  addon_apply -k "$CLUSTER_DIR/cnpg"
+  helm upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version "$STRIMZI_VERSION" \
+    --namespace strimzi-system --create-namespace --set watchAnyNamespace=true --timeout 5m >&2
+  helm upgrade --install k6-operator k6-operator --repo https://grafana.github.io/helm-charts \
+    --version "$K6_OPERATOR_CHART_VERSION" \
+    --namespace k6-operator-system --create-namespace --set namespace.create=false --timeout 5m >&2
+  for addon in "${ADDONS[@]}"; do addon_ready "$addon"; done
+  metrics_ready
+}
+
+provider_down() {
+  docker_answers || die "the kind provider needs a Docker engine that answers (docker info)"
+  with_lock "cluster-$CLUSTER" kind_down
+}
+
+kind_down() {
+  kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2
+  rm -rf "$CLUSTER_DIR"
+  log "cluster \"$CLUSTER\" is gone"
+}
+
+provider_status() {
+  if ! docker inspect "$(kind_node)" >/dev/null 2>&1; then
+    echo "cluster \"$CLUSTER\" (kind) is not running"
+    return 1
+  fi
+  echo "cluster \"$CLUSTER\" (kind), node $(kind_node)"
+  addons_report "${ADDONS[@]}" || return 1
+  echo
+  docker exec "$(kind_node)" ctr --namespace k8s.io images ls | awk '$1 ~ /^localhost\// { print "  " $1 "  " $4 " " $5 }'
+}
+
+provider_image_identity() {
+  docker exec "$(kind_node)" ctr --namespace k8s.io images ls 2>/dev/null | identity_in_listing "$1"
+}
+
+provider_load_archive() { kind load image-archive "$1" --name "$CLUSTER"; }

@@ -89,6 +89,8 @@ provider_status() {
   fi
   echo "cluster \"$CLUSTER\" (local), state in $STATE, logs in $LOGS"
   daemons_status || failed=1
-  ((failed)) || cluster_report || failed=1
+  ((failed)) || addons_report "${ADDONS[@]}" || failed=1
+  echo
+  containerd_ctr images ls 2>/dev/null | awk '$1 ~ /^localhost\// { print "  " $1 "  " $4 " " $5 }'
   return "$failed"
 }

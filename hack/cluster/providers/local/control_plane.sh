@@ -54,6 +54,3 @@ controllers_up() {
   daemon kube-scheduler "$CONFIG/kube-scheduler.kubeconfig" "$KUBE/kube-scheduler" \
     --kubeconfig="$CONFIG/kube-scheduler.kubeconfig" --bind-address=127.0.0.1 --leader-elect=false
 }
-
-# kubectl talks to the cluster from the host, and never waits for ever.
-kubectl() { "$KUBE/kubectl" --kubeconfig "$KUBECONFIG_FILE" --request-timeout=60s "$@"; }

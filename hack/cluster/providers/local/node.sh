@@ -12,7 +12,7 @@ node_up() {
 
   daemon containerd "$CONFIG/containerd.toml" "$(command -v containerd)" --config "$CONFIG/containerd.toml" --log-level warn
   daemon_ready containerd 30 containerd_ctr version
-  "$ROOT/hack/images/images.sh" load "${LOCAL_IMAGES[@]}" >/dev/null
+  load_images pause coredns storage metrics-server cloudnative-pg
 
   daemon kubelet "$CONFIG/kubelet.yaml $CONFIG/kubelet.kubeconfig" "$KUBE/kubelet" \
     --config="$CONFIG/kubelet.yaml" --kubeconfig="$CONFIG/kubelet.kubeconfig" \
@@ -26,8 +26,8 @@ node_ready() {
   [[ $(kubectl get node "$NODE" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}') == True ]]
 }
 
-# LOCAL_IMAGES are those that no registry provides here.
-LOCAL_IMAGES=(pause coredns storage metrics-server cloudnative-pg postgresql)
+# load_images NAME... gives the node what it could get from no registry.
+load_images() { "$ROOT/hack/images/images.sh" load "$@" >/dev/null; }
 
 containerd_ctr() { ctr --address "$RUN/containerd.sock" --namespace k8s.io "$@"; }
 
