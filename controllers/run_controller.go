@@ -66,7 +66,7 @@ type runStep func(context.Context, *runScope) (outcome, error)
 // +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -123,6 +123,8 @@ func (r *RunReconciler) steps(scope *runScope) []runStep {
 	return []runStep{
 		r.stepBegin,
 		r.stepKinds,
+		r.stepImages,
+		r.stepOutsideTarget,
 		r.stepData,
 		r.stepModules,
 		r.stepTarget,

@@ -104,7 +104,7 @@ func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effecti
 func (r *RunReconciler) effectiveModules(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) error {
 	pods := &corev1.PodList{}
 	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(s.run.Namespace),
-		client.MatchingLabels(naming.ComponentLabels(s.run.Spec.Experiment, "module")))
+		client.MatchingLabels(naming.ComponentLabels(s.run.Spec.Experiment, environment.ComponentModule)))
 	if err != nil {
 		return fmt.Errorf("listing the modules' pods: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/images"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/environment/modules"
 	"perflab.dev/perflab/internal/environment/postgres"
@@ -95,6 +96,38 @@ func (r *RunReconciler) stepKinds(_ context.Context, s *runScope) (outcome, erro
 		return waiting, nil
 	}
 	return next(), nil
+}
+
+// stepImages looks whether the images can be pulled, before people have waited
+// for databases that nothing will use.
+func (r *RunReconciler) stepImages(ctx context.Context, s *runScope) (outcome, error) {
+	if s.status().Timings.Ready != nil {
+		return next(), nil
+	}
+	request := s.request()
+	intents := images.Build(request, r.Settings.RunnerImage, r.Settings.StarterImage)
+	if err := r.applyAll(ctx, intents); err != nil {
+		return outcome{}, err
+	}
+	observed, err := r.observe(ctx, intents, naming.ComponentLabels(request.Experiment, environment.ComponentImages), s.now)
+	if err != nil {
+		return outcome{}, err
+	}
+	readiness := images.Assess(observed)
+	s.images = &readiness
+	if !readiness.Ready {
+		return s.notReady("the images", readiness), nil
+	}
+	return next(), nil
+}
+
+// stepOutsideTarget asks a target that is not part of the system right away:
+// nothing we build will make it answer.
+func (r *RunReconciler) stepOutsideTarget(ctx context.Context, s *runScope) (outcome, error) {
+	if s.run.Spec.System.Target.URL == "" {
+		return next(), nil
+	}
+	return r.stepTarget(ctx, s)
 }
 
 // stepData builds Kafka with its topics and PostgreSQL, side by side.
@@ -198,7 +231,7 @@ func (r *RunReconciler) stepModules(ctx context.Context, s *runScope) (outcome, 
 	if err := r.applyAll(ctx, intents); err != nil {
 		return outcome{}, err
 	}
-	observed, err := r.observe(ctx, intents, naming.ComponentLabels(request.Experiment, "module"), s.now)
+	observed, err := r.observe(ctx, intents, naming.ComponentLabels(request.Experiment, environment.ComponentModule), s.now)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -320,7 +353,7 @@ func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Re
 	kinds := []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}
 	stale := false
 	for _, kind := range kinds {
-		objects, err := r.Cluster.List(ctx, kind, request.Namespace, naming.ComponentLabels(request.Experiment, "kafka"))
+		objects, err := r.Cluster.List(ctx, kind, request.Namespace, naming.ComponentLabels(request.Experiment, environment.ComponentKafka))
 		if err != nil {
 			return false, err
 		}

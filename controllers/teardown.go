@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 )
@@ -26,12 +27,12 @@ const topicPatience = time.Minute
 // teardown takes the environment of an experiment down and says true when all
 // of it is gone.
 func teardown(ctx context.Context, cluster kube.Cluster, namespace, experiment string, now time.Time) (bool, error) {
-	modulesGone, err := deleteAll(ctx, cluster, namespace, naming.ComponentLabels(experiment, "module"),
+	modulesGone, err := deleteAll(ctx, cluster, namespace, naming.ComponentLabels(experiment, environment.ComponentModule),
 		appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Service"))
 	if err != nil {
 		return false, err
 	}
-	postgresGone, err := deleteAll(ctx, cluster, namespace, naming.ComponentLabels(experiment, "postgres"), contract.PostgresClusterKind)
+	postgresGone, err := deleteAll(ctx, cluster, namespace, naming.ComponentLabels(experiment, environment.ComponentPostgres), contract.PostgresClusterKind)
 	if err != nil {
 		return false, err
 	}
@@ -39,8 +40,13 @@ func teardown(ctx context.Context, cluster kube.Cluster, namespace, experiment s
 	if err != nil {
 		return false, err
 	}
+	imagesGone, err := deleteAll(ctx, cluster, namespace, naming.ComponentLabels(experiment, environment.ComponentImages),
+		corev1.SchemeGroupVersion.WithKind("Pod"))
+	if err != nil {
+		return false, err
+	}
 	podsGone, err := noPods(ctx, cluster, namespace, experiment)
-	return modulesGone && postgresGone && kafkaGone && podsGone, err
+	return modulesGone && postgresGone && kafkaGone && imagesGone && podsGone, err
 }
 
 // teardownKafka deletes topics first: once their Kafka is gone nobody takes
@@ -54,12 +60,12 @@ func teardownKafka(ctx context.Context, cluster kube.Cluster, namespace, experim
 	if err != nil || !gone {
 		return false, err
 	}
-	return deleteAll(ctx, cluster, namespace, naming.ComponentLabels(experiment, "kafka"),
+	return deleteAll(ctx, cluster, namespace, naming.ComponentLabels(experiment, environment.ComponentKafka),
 		contract.KafkaKind(version), contract.KafkaNodePoolKind(version))
 }
 
 func deleteTopics(ctx context.Context, cluster kube.Cluster, namespace, experiment, version string, now time.Time) (bool, error) {
-	topics, err := cluster.List(ctx, contract.KafkaTopicKind(version), namespace, naming.ComponentLabels(experiment, "topic"))
+	topics, err := cluster.List(ctx, contract.KafkaTopicKind(version), namespace, naming.ComponentLabels(experiment, environment.ComponentTopic))
 	if err != nil {
 		return false, err
 	}
@@ -108,7 +114,7 @@ func deleteAll(ctx context.Context, cluster kube.Cluster, namespace string, labe
 // modules, of Kafka and of PostgreSQL.
 func noPods(ctx context.Context, cluster kube.Cluster, namespace, experiment string) (bool, error) {
 	selectors := []map[string]string{
-		naming.ComponentLabels(experiment, "module"),
+		naming.ComponentLabels(experiment, environment.ComponentModule),
 		{contract.LabelStrimziCluster: naming.Kafka(experiment)},
 		{contract.LabelPostgresCluster: naming.Postgres(experiment)},
 	}

@@ -23,6 +23,9 @@ const (
 
 // Conditions of a PerfRun, in the order in which they come true.
 const (
+	// ConditionImagesAvailable is False when an image the run needs can't be
+	// pulled.
+	ConditionImagesAvailable = "ImagesAvailable"
 	// ConditionKafkaReady is True when Kafka and its topics are as declared.
 	ConditionKafkaReady = "KafkaReady"
 	// ConditionPostgresReady is True when PostgreSQL is as declared.

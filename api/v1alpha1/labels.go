@@ -15,7 +15,7 @@ const (
 	// LabelLoad names the load a TestRun or its pods belong to.
 	LabelLoad = "perflab.dev/load"
 	// LabelComponent says which part of the system an object is: kafka,
-	// topic, postgres or module.
+	// topic, postgres, module or images.
 	LabelComponent = "perflab.dev/component"
 	// LabelModule names the module of a Deployment, Service or pod.
 	LabelModule = "perflab.dev/module"

@@ -22,6 +22,7 @@ const (
 	ComponentTopic    = "topic"
 	ComponentPostgres = "postgres"
 	ComponentModule   = "module"
+	ComponentImages   = "images"
 )
 
 // Fingerprint identifies a declaration: two that are alike have the same.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+// The lab starts the operator anew before each step of every test. Here it is
+// also killed at each of its writes: before it takes effect, or after that but
+// before the operator hears of it.
+func TestAnOperatorThatIsKilledAtEveryWriteLosesNothing(t *testing.T) {
+	for name, killed := range map[string]fate{"before the write": lost, "after the write": unanswered} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.line.fate = everyOther(killed)
+			l.create(login(), smallExperiment(t, importUnderUsers))
+			l.outside.held["cico"] = true
+			made := map[string]types.UID{}
+			l.until("a complete experiment", func() bool {
+				l.countTestRuns(made)
+				return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
+			})
+			if runs := l.runs(); len(runs) != 2 || len(made) != 4 {
+				t.Errorf("%d runs with %d loads were made, want 2 with 4", len(runs), len(made))
+			}
+			if status := l.experiment("small").Status; status.Runs.Invalid != 0 || status.Progress != "2/2" {
+				t.Errorf("%d runs are invalid and %s done, want none and 2/2", status.Runs.Invalid, status.Progress)
+			}
+		})
+	}
+}
+
+// everyOther cuts the line at each write once and lets it pass the next time.
+func everyOther(killed fate) func(int) fate {
+	return func(n int) fate {
+		if n%2 == 1 {
+			return killed
+		}
+		return passes
+	}
+}
+
+// countTestRuns notes the TestRuns there are and fails the test when one was
+// made a second time.
+func (l *lab) countTestRuns(made map[string]types.UID) {
+	l.t.Helper()
+	for _, testRun := range l.foreign(contract.TestRunKind) {
+		if uid, known := made[testRun.GetName()]; known && uid != testRun.GetUID() {
+			l.t.Errorf("TestRun %s was made twice", testRun.GetName())
+		}
+		made[testRun.GetName()] = testRun.GetUID()
+	}
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// importing is the name of the load that imports.
+const importing = "create"
+
+// password must never be seen outside its Secret.
+const password = "correct-horse-battery-staple"
+
+// login is the Secret the load's users log in with.
+func login() *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "login"},
+		StringData: map[string]string{"username": "diku_admin", "password": password},
+	}
+}
+
+const small = `
+metadata: {name: small}
+spec:
+  system:
+    target: {module: gateway, credentialsSecret: {name: login}}
+    kafka:
+      brokers: {replicas: 1}
+      topics: [{group: data-import, names: [Default.diku.DI_COMPLETED], partitions: 1}]
+    postgres: {instances: 1}
+    modules: [{name: gateway, image: "example.org/gateway:1"}]
+  arms:
+  - {name: as-is, baseline: true}
+  - {name: slow, set: {kafka: {topics: [{group: data-import, partitions: 2}]}}}
+  scenarios:
+  - name: cico
+    loads: [{name: cico, checkInCheckOut: {users: 4}, duration: 10s, parallelism: 2}]
+  design: {blocks: 1, seed: 7}
+`
+
+// small is an experiment with two arms, one scenario and one block, changed by
+// these edits.
+func smallExperiment(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
+	t.Helper()
+	made := &v1alpha1.PerfExperiment{}
+	if err := yaml.UnmarshalStrict([]byte(small), made); err != nil {
+		t.Fatalf("reading the experiment: %v", err)
+	}
+	for _, edit := range edits {
+		edit(made)
+	}
+	return made
+}
+
+// oneArm leaves only the baseline.
+func oneArm(e *v1alpha1.PerfExperiment) { e.Spec.Arms = e.Spec.Arms[:1] }
+
+// importUnderUsers replaces the loads by an import under users that last until
+// it has ended.
+func importUnderUsers(e *v1alpha1.PerfExperiment) {
+	e.Spec.Scenarios[0].Loads = []v1alpha1.Load{
+		{Name: "cico", Until: importing, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 4}},
+		{Name: importing, DataImport: &v1alpha1.DataImport{Records: 500}},
+	}
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/payload"
+)
+
+// playK6 does the parts of k6-operator and of k6: a new TestRun is started, a
+// load that has run for a while ends.
+func (l *lab) playK6() {
+	l.t.Helper()
+	for _, testRun := range l.foreign(contract.TestRunKind) {
+		switch (contract.TestRun{Object: &testRun}).Stage() {
+		case "":
+			l.startRunners(&testRun)
+			l.setStatus(&testRun, map[string]any{"stage": string(contract.StageStarted)})
+		case contract.StageStarted:
+			if l.endRunners(&testRun) {
+				l.setStatus(&testRun, map[string]any{"stage": string(contract.StageFinished)})
+			}
+		}
+	}
+}
+
+func (l *lab) startRunners(testRun *unstructured.Unstructured) {
+	l.t.Helper()
+	for n := range parallelism(testRun) {
+		name := naming.RunnerJob(testRun.GetName(), n+1)
+		labels := map[string]string{contract.LabelTestRun: testRun.GetName(), contract.LabelRunner: "true", "app": "k6"}
+		container := corev1.Container{Name: contract.RunnerContainer, Image: "example.org/k6:1"}
+		l.create(&batchv1.Job{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: name, Labels: labels,
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(testRun, contract.TestRunKind)},
+			},
+			Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{container},
+			}}},
+		})
+		labels[batchv1.JobNameLabel] = name
+		l.ensurePod(name+"-x", testRun, labels, nil)
+	}
+}
+
+// endRunners ends the runners of a load that is not to run on.
+func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
+	l.t.Helper()
+	name := testRun.GetLabels()[v1alpha1.LabelLoad]
+	exit := l.outside.exit[name]
+	for n := range parallelism(testRun) {
+		address := fmt.Sprintf("http://%s.%s.svc:%d", naming.RunnerService(testRun.GetName(), n+1), l.namespace, load.RunnerPort)
+		if l.runners.stopped[address] {
+			exit = 103
+		} else if l.outside.held[name] {
+			return false
+		}
+	}
+	for _, pod := range l.pods(map[string]string{contract.LabelTestRun: testRun.GetName()}) {
+		l.endRunner(pod, testRun, name, exit)
+	}
+	return true
+}
+
+// endRunner lets k6 print what it measured and exit.
+func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load string, exit int32) {
+	l.t.Helper()
+	began := pod.Status.ContainerStatuses[0].State.Running.StartedAt.Time
+	var log bytes.Buffer
+	if err := payload.Write(&log, l.measured(pod, testRun, load, began)); err != nil {
+		l.t.Fatal(err)
+	}
+	l.logs[pod.Name] = log.Bytes()
+	pod.Status.Phase = corev1.PodSucceeded
+	if exit != 0 {
+		pod.Status.Phase = corev1.PodFailed
+	}
+	pod.Status.ContainerStatuses[0].Ready = false
+	pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: exit, StartedAt: metav1.NewTime(began), FinishedAt: metav1.NewTime(l.now),
+	}}
+	l.writeStatus(&pod)
+}
+
+// measured is what a runner has seen: a check-in of 100 ms and a check-out of
+// 200 ms each second, a tenth slower in the arm "slow"; or an import.
+func (l *lab) measured(pod corev1.Pod, testRun *unstructured.Unstructured, name string, began time.Time) *payload.Payload {
+	l.t.Helper()
+	labels := testRun.GetLabels()
+	own := payload.New(name, labels[v1alpha1.LabelRun], pod.Name, began)
+	unit := 100 * time.Millisecond
+	if labels[v1alpha1.LabelArm] == "slow" {
+		unit = 110 * time.Millisecond
+	}
+	if name == importing {
+		own.Count("perflab_imports", began, 1)
+		own.Count("perflab_records", began, 500)
+		own.Record("Import job", "ok", l.now.Add(-time.Second), 80*unit)
+		own.Record("Import", "ok", l.now.Add(-time.Second), 90*unit)
+	} else {
+		for at := began; at.Before(l.now); at = at.Add(time.Second) {
+			own.Record("Check-In", "ok", at, unit)
+			own.Record("Check-Out", "ok", at, 2*unit)
+		}
+	}
+	own.End, own.Final = l.now, true
+	return own
+}
+
+func parallelism(testRun *unstructured.Unstructured) int32 {
+	count, _, _ := unstructured.NestedInt64(testRun.Object, "spec", "parallelism")
+	return int32(count)
+}

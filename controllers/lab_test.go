@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// lab is a namespace with an operator that works on it one pass at a time, a
+// clock that only tests move, and everything outside the operator in the
+// hands of the test.
+type lab struct {
+	t *testing.T
+	// admin acts for people, for other operators and for the kubelet.
+	admin     client.WithWatch
+	namespace string
+	now       time.Time
+	outside   outside
+	target    fakeTarget
+	brokers   fakeBrokers
+	runners   fakeRunners
+	logs      fakeLogs
+	events    fakeEvents
+	line      line
+}
+
+func newLab(t *testing.T, server *apiserver.Server) *lab {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	admin, err := client.NewWithWatch(server.Config(t), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	return &lab{
+		t: t, admin: admin, namespace: apiserver.Namespace(t, admin),
+		// Objects get their creation time from the API server's clock.
+		now:     time.Now().Truncate(time.Second),
+		outside: outside{exit: map[string]int32{}, held: map[string]bool{}},
+		brokers: fakeBrokers{}, logs: fakeLogs{}, runners: fakeRunners{stopped: map[string]bool{}},
+	}
+}
+
+// operator is one that has just been started: it knows nothing.
+func (l *lab) operator() (*controllers.ExperimentReconciler, *controllers.RunReconciler) {
+	cluster := kube.Cluster{Client: l.line.to(l.admin)}
+	now := func() time.Time { return l.now }
+	return &controllers.ExperimentReconciler{Cluster: cluster, Live: l.admin, Events: &l.events, Now: now},
+		&controllers.RunReconciler{
+			Cluster: cluster, Live: l.admin, Events: &l.events, Now: now,
+			Settings: load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
+			Target:   &l.target, Topics: l.brokers, Runners: &l.runners, Logs: l.logs,
+			Watches: &controllers.ForeignWatches{Cluster: cluster, Controller: deaf{}},
+		}
+}
+
+// deaf takes watches and never hears anything: tests wake the operator.
+type deaf struct{ controller.Controller }
+
+func (deaf) Watch(source.Source) error { return nil }
+
+// settle lets the operator work until it has nothing more to do. Before every
+// single step it is killed and started anew.
+func (l *lab) settle() {
+	l.t.Helper()
+	for range 60 {
+		before := l.line.effects
+		l.pass()
+		if l.line.effects == before && !l.line.cut {
+			return
+		}
+	}
+	l.t.Fatalf("the operator does not come to rest; its last writes:\n%s", strings.Join(tail(l.line.journal, 10), "\n"))
+}
+
+// pass wakes the operator once for every object.
+func (l *lab) pass() {
+	l.t.Helper()
+	l.line.cut = false
+	for _, experiment := range l.experiments() {
+		reconciler, _ := l.operator()
+		_, err := reconciler.Reconcile(l.t.Context(), request(&experiment))
+		l.judge("experiment "+experiment.Name, err)
+	}
+	for _, run := range l.runs() {
+		_, reconciler := l.operator()
+		before := l.line.effects
+		result, err := reconciler.Reconcile(l.t.Context(), request(&run))
+		l.judge("run "+run.Name, err)
+		if idle := l.line.effects == before && err == nil; idle && !run.Status.Phase.IsFinal() && result.RequeueAfter == 0 && l.lives(run) {
+			l.t.Errorf("run %s waits without an alarm: %s", run.Name, run.Status.Message)
+		}
+	}
+	l.checkStatuses()
+}
+
+func (l *lab) judge(what string, err error) {
+	l.t.Helper()
+	if err != nil && !errors.Is(err, errCut) && !apierrors.IsConflict(err) {
+		l.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// lives says whether a run's experiment is there to stay.
+func (l *lab) lives(run v1alpha1.PerfRun) bool {
+	return slices.ContainsFunc(l.experiments(), func(e v1alpha1.PerfExperiment) bool {
+		return e.Name == run.Spec.Experiment && e.DeletionTimestamp == nil
+	})
+}
+
+// until plays everybody's part until what is wanted has come about.
+func (l *lab) until(what string, done func() bool) {
+	l.t.Helper()
+	for range 80 {
+		l.settle()
+		if done() {
+			return
+		}
+		l.play()
+		l.now = l.now.Add(10 * time.Second)
+	}
+	l.t.Fatalf("%s did not come about:\n%s", what, l.describe())
+}
+
+func (l *lab) untilPhase(name string, phase v1alpha1.ExperimentPhase) *v1alpha1.PerfExperiment {
+	l.t.Helper()
+	l.until("phase "+string(phase), func() bool { return l.experiment(name).Status.Phase == phase })
+	return l.experiment(name)
+}
+
+// untilRun waits until the newest run is in a phase.
+func (l *lab) untilRun(phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
+	l.t.Helper()
+	l.until("a run that is "+string(phase), func() bool { return l.run() != nil && l.run().Status.Phase == phase })
+	return l.run()
+}
+
+func (l *lab) create(objects ...client.Object) {
+	l.t.Helper()
+	for _, object := range objects {
+		object.SetNamespace(l.namespace)
+		if err := l.admin.Create(l.t.Context(), object); err != nil {
+			l.t.Fatalf("making %s: %v", object.GetName(), err)
+		}
+	}
+}
+
+func (l *lab) experiment(name string) *v1alpha1.PerfExperiment {
+	l.t.Helper()
+	found := &v1alpha1.PerfExperiment{}
+	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, found); err != nil {
+		l.t.Fatalf("reading experiment %s: %v", name, err)
+	}
+	return found
+}
+
+func (l *lab) experiments() []v1alpha1.PerfExperiment {
+	l.t.Helper()
+	list := &v1alpha1.PerfExperimentList{}
+	l.list(list)
+	return list.Items
+}
+
+// runs are sorted as they were made.
+func (l *lab) runs() []v1alpha1.PerfRun {
+	l.t.Helper()
+	list := &v1alpha1.PerfRunList{}
+	l.list(list)
+	slices.SortFunc(list.Items, func(a, b v1alpha1.PerfRun) int {
+		return int(a.Spec.Position-b.Spec.Position)*100 + int(a.Spec.Attempt-b.Spec.Attempt)
+	})
+	return list.Items
+}
+
+// run is the newest run, nil when there is none.
+func (l *lab) run() *v1alpha1.PerfRun {
+	l.t.Helper()
+	runs := l.runs()
+	if len(runs) == 0 {
+		return nil
+	}
+	return &runs[len(runs)-1]
+}
+
+func (l *lab) list(list client.ObjectList, options ...client.ListOption) {
+	l.t.Helper()
+	if err := l.admin.List(l.t.Context(), list, append(options, client.InNamespace(l.namespace))...); err != nil {
+		l.t.Fatalf("listing %T: %v", list, err)
+	}
+}
+
+// change edits an experiment as a person would.
+func (l *lab) change(name string, edit func(*v1alpha1.PerfExperiment)) error {
+	l.t.Helper()
+	changed := l.experiment(name)
+	edit(changed)
+	return l.admin.Update(l.t.Context(), changed)
+}
+
+func (l *lab) mustChange(name string, edit func(*v1alpha1.PerfExperiment)) {
+	l.t.Helper()
+	if err := l.change(name, edit); err != nil {
+		l.t.Fatalf("changing experiment %s: %v", name, err)
+	}
+}
+
+// describe tells how far things are, for a test that failed.
+func (l *lab) describe() string {
+	var lines []string
+	for _, experiment := range l.experiments() {
+		lines = append(lines, "experiment "+experiment.Name+": "+string(experiment.Status.Phase)+": "+experiment.Status.WaitingFor)
+	}
+	for _, run := range l.runs() {
+		lines = append(lines, "run "+run.Name+": "+string(run.Status.Phase)+": "+run.Status.Message)
+	}
+	return strings.Join(append(lines, tail(l.line.journal, 10)...), "\n")
+}
+
+func request(object client.Object) ctrl.Request {
+	return ctrl.Request{NamespacedName: client.ObjectKeyFromObject(object)}
+}
+
+func tail(lines []string, most int) []string { return lines[max(0, len(lines)-most):] }

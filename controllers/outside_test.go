@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+// outside says how everybody but the operator behaves. The zero value is
+// healthy.
+type outside struct {
+	// withoutStrimzi, withoutPostgres and withoutK6: nobody acts on their kinds.
+	withoutStrimzi, withoutPostgres, withoutK6 bool
+	// keepTopics: the topic operator never lets go of a deleted topic.
+	keepTopics bool
+	// exit codes of k6 by load; absent: 0.
+	exit map[string]int32
+	// held loads run until they are told to end.
+	held map[string]bool
+}
+
+const topicFinalizer = "strimzi.io/topic-operator"
+
+// play lets everybody but the operator do what they have to.
+func (l *lab) play() {
+	l.t.Helper()
+	if !l.outside.withoutStrimzi {
+		l.playStrimzi()
+	}
+	if !l.outside.withoutPostgres {
+		l.playPostgres()
+	}
+	l.playModules()
+	if !l.outside.withoutK6 {
+		l.playK6()
+	}
+	l.collectGarbage()
+}
+
+// playStrimzi brings every Kafka up as declared, and its topics.
+func (l *lab) playStrimzi() {
+	l.t.Helper()
+	for _, pool := range l.foreign(contract.KafkaNodePoolKind("v1")) {
+		replicas, _, _ := unstructured.NestedInt64(pool.Object, "spec", "replicas")
+		for n := range replicas {
+			l.ensurePod(fmt.Sprintf("%s-%d", pool.GetName(), n), &pool, map[string]string{
+				contract.LabelStrimziCluster: pool.GetLabels()[contract.LabelStrimziCluster],
+				contract.LabelStrimziPool:    pool.GetName(),
+			}, nil)
+		}
+	}
+	for _, kafka := range l.foreign(contract.KafkaKind("v1")) {
+		l.setStatus(&kafka, map[string]any{
+			"observedGeneration": kafka.GetGeneration(), "kafkaVersion": "4.3.1",
+			"listeners":  []any{map[string]any{"name": "plain", "bootstrapServers": kafka.GetName() + "-kafka-bootstrap:9092"}},
+			"conditions": []any{map[string]any{"type": "Ready", "status": "True"}},
+		})
+	}
+	for _, topic := range l.foreign(contract.KafkaTopicKind("v1")) {
+		l.playTopic(&topic)
+	}
+}
+
+func (l *lab) playTopic(topic *unstructured.Unstructured) {
+	l.t.Helper()
+	if topic.GetDeletionTimestamp() != nil {
+		if !l.outside.keepTopics {
+			topic.SetFinalizers(nil)
+			l.update(topic)
+		}
+		return
+	}
+	if !slices.Contains(topic.GetFinalizers(), topicFinalizer) {
+		topic.SetFinalizers([]string{topicFinalizer})
+		l.update(topic)
+	}
+	partitions, _, _ := unstructured.NestedInt64(topic.Object, "spec", "partitions")
+	l.brokers[contract.Topic{Object: topic}.PhysicalName()] = int32(partitions)
+	l.setStatus(topic, map[string]any{
+		"observedGeneration": topic.GetGeneration(),
+		"conditions":         []any{map[string]any{"type": "Ready", "status": "True"}},
+	})
+}
+
+// playPostgres brings every PostgreSQL up as declared.
+func (l *lab) playPostgres() {
+	l.t.Helper()
+	for _, cluster := range l.foreign(contract.PostgresClusterKind) {
+		instances, _, _ := unstructured.NestedInt64(cluster.Object, "spec", "instances")
+		primary := cluster.GetName() + "-1"
+		l.setStatus(&cluster, map[string]any{
+			"phase": "Cluster in healthy state", "instances": instances, "readyInstances": instances,
+			"currentPrimary": primary, "targetPrimary": primary,
+			"conditions": []any{map[string]any{
+				"type": "Ready", "status": "True", "reason": "ClusterIsReady", "message": "Cluster is Ready",
+				"lastTransitionTime": "2026-03-01T12:00:00Z",
+			}},
+		})
+	}
+}
+
+// playModules does the parts of the Deployment controller and the kubelet.
+func (l *lab) playModules() {
+	l.t.Helper()
+	deployments := &appsv1.DeploymentList{}
+	l.list(deployments)
+	for i := range deployments.Items {
+		deployment := &deployments.Items[i]
+		template := deployment.Spec.Template
+		fingerprint := template.Annotations[v1alpha1.AnnotationFingerprint]
+		for _, pod := range l.pods(template.Labels) {
+			if pod.Annotations[v1alpha1.AnnotationFingerprint] != fingerprint {
+				l.remove(&pod)
+			}
+		}
+		replicas := *deployment.Spec.Replicas
+		for n := range replicas {
+			l.ensurePod(fmt.Sprintf("%s-%s-%d", deployment.Name, fingerprint[:5], n), deployment, template.Labels, template.Annotations)
+		}
+		deployment.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: deployment.Generation,
+			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
+		}
+		if err := l.admin.Status().Update(l.t.Context(), deployment); err != nil {
+			l.t.Fatalf("writing the status of Deployment %s: %v", deployment.Name, err)
+		}
+	}
+}
+
+// collectGarbage does the part of Kubernetes' garbage collector.
+func (l *lab) collectGarbage() {
+	l.t.Helper()
+	kinds := []schema.GroupVersionKind{
+		v1alpha1.GroupVersion.WithKind("PerfRun"), contract.TestRunKind,
+		batchv1.SchemeGroupVersion.WithKind("Job"), corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+	}
+	for _, kind := range kinds {
+		for _, object := range l.foreign(kind) {
+			if owner := metav1.GetControllerOf(&object); owner != nil && !l.isThere(owner) {
+				l.remove(&object)
+			}
+		}
+	}
+}
+
+func (l *lab) isThere(owner *metav1.OwnerReference) bool {
+	l.t.Helper()
+	found := &unstructured.Unstructured{}
+	found.SetGroupVersionKind(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
+	err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: owner.Name}, found)
+	if client.IgnoreNotFound(err) != nil {
+		l.t.Fatalf("looking for %s %s: %v", owner.Kind, owner.Name, err)
+	}
+	return err == nil && found.GetUID() == owner.UID
+}
+
+// foreign lists objects of any kind.
+func (l *lab) foreign(kind schema.GroupVersionKind) []unstructured.Unstructured {
+	l.t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	l.list(list)
+	return list.Items
+}
+
+func (l *lab) pods(labels map[string]string) []corev1.Pod {
+	l.t.Helper()
+	list := &corev1.PodList{}
+	l.list(list, client.MatchingLabels(labels))
+	return list.Items
+}
+
+// ensurePod makes a pod that is up and ready, unless it is there.
+func (l *lab) ensurePod(name string, owner client.Object, labels, annotations map[string]string) {
+	l.t.Helper()
+	kind, err := l.admin.GroupVersionKindFor(owner)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: l.namespace, Name: name, Labels: maps.Clone(labels), Annotations: maps.Clone(annotations),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, kind)},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: contract.RunnerContainer, Image: "example.org/any:1"}}},
+	}
+	err = l.admin.Create(l.t.Context(), pod)
+	if apierrors.IsAlreadyExists(err) {
+		return
+	}
+	if err != nil {
+		l.t.Fatalf("making pod %s: %v", name, err)
+	}
+	pod.Status = corev1.PodStatus{
+		Phase:      corev1.PodRunning,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: contract.RunnerContainer, Ready: true, ImageID: "example.org/any@sha256:1",
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(l.now)}},
+		}},
+	}
+	l.writeStatus(pod)
+}
+
+func (l *lab) setStatus(object *unstructured.Unstructured, status map[string]any) {
+	l.t.Helper()
+	object.Object["status"] = status
+	l.writeStatus(object)
+}
+
+func (l *lab) writeStatus(object client.Object) {
+	l.t.Helper()
+	if err := l.admin.Status().Update(l.t.Context(), object); err != nil {
+		l.t.Fatalf("writing the status of %s: %v", object.GetName(), err)
+	}
+}
+
+func (l *lab) update(object client.Object) {
+	l.t.Helper()
+	if err := l.admin.Update(l.t.Context(), object); err != nil {
+		l.t.Fatalf("changing %s: %v", object.GetName(), err)
+	}
+}
+
+func (l *lab) remove(object client.Object) {
+	l.t.Helper()
+	err := l.admin.Delete(l.t.Context(), object, client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		l.t.Fatalf("deleting %s: %v", object.GetName(), err)
+	}
+}
+
+// environmentKinds are the kinds an environment is made of.
+var environmentKinds = []schema.GroupVersionKind{
+	contract.KafkaKind("v1"), contract.KafkaNodePoolKind("v1"), contract.KafkaTopicKind("v1"), contract.PostgresClusterKind,
+	appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Pod"),
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/foreign"
+)
+
+// complete serves our kinds and those of the operators we work with; bare
+// serves only ours, until a test installs the others.
+var (
+	complete = &apiserver.Server{}
+	bare     = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+	// foreignCRDs are where the other operators' kinds are.
+	foreignCRDs []string
+)
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	dir, err := os.MkdirTemp("", "perflab-crds-")
+	if err != nil {
+		return 1, fmt.Errorf("making a directory for CRDs: %w", err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // A temporary directory.
+	if foreignCRDs, err = foreign.CRDs(dir); err != nil {
+		return 1, err
+	}
+	complete.Paths = append(foreignCRDs, apiserver.Root("config", "crd"))
+	code = m.Run()
+	for _, server := range []*apiserver.Server{complete, bare} {
+		if err := server.Stop(); err != nil {
+			return code, fmt.Errorf("stopping the API server: %w", err)
+		}
+	}
+	return code, nil
+}

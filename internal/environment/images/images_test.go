@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package images_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/images"
+)
+
+func request(modules ...string) environment.Request {
+	req := environment.Request{Namespace: "ns", Experiment: "exp"}
+	for _, image := range modules {
+		req.System.Modules = append(req.System.Modules, v1alpha1.Module{Image: image})
+	}
+	return req
+}
+
+func pod(t *testing.T, intent environment.Intent) corev1.Pod {
+	t.Helper()
+	made := corev1.Pod{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(intent.Object, &made, true); err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func TestBuildPullsEveryImageOnce(t *testing.T) {
+	made := pod(t, images.Build(request("b:1", "a:1", "b:1"), "k6:1", "k6:1")[0])
+	var got []string
+	for _, container := range made.Spec.Containers {
+		got = append(got, container.Image)
+	}
+	if diff := cmp.Diff([]string{"a:1", "b:1", "k6:1"}, got); diff != "" {
+		t.Errorf("images (-want +got):\n%s", diff)
+	}
+}
+
+func TestBuildIsAnotherPodForOtherImages(t *testing.T) {
+	first := images.Build(request("a:1"))[0].GetName()
+	if again := images.Build(request("a:1"))[0].GetName(); again != first {
+		t.Errorf("the same images gave pods %q and %q", first, again)
+	}
+	if other := images.Build(request("a:2"))[0].GetName(); other == first {
+		t.Errorf("other images gave the same pod %q", other)
+	}
+}
+
+func TestAssess(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		state  corev1.ContainerState
+		ready  bool
+	}{
+		"pulled": {
+			reason: "it ran", ready: true,
+			state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0}},
+		},
+		"being pulled": {
+			reason: "nothing is wrong yet", ready: true,
+			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}},
+		},
+		"has no such program": {
+			reason: "it was pulled", ready: true,
+			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError"}},
+		},
+		"missing": {
+			reason: "the runtime can't find it", ready: false,
+			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			seen := pod(t, images.Build(request("a:1"))[0])
+			seen.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "image-1", Image: "a:1", State: test.state}}
+			if got := images.Assess(environment.Observed{Pods: []corev1.Pod{seen}}); got.Ready != test.ready {
+				t.Errorf("%s: got %+v", test.reason, got)
+			}
+		})
+	}
+}
