@@ -10,12 +10,16 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Whether a database server answers and has the module's schema. It keeps one connection of its
  * own: the pools may all be in use exactly when the module is doing well.
  */
 public final class DatabaseCheck implements Readiness.Check {
+  private static final Logger LOG = LoggerFactory.getLogger(DatabaseCheck.class);
+
   private final DataSource source;
   private final Endpoint endpoint;
   private Connection connection;
@@ -54,10 +58,15 @@ public final class DatabaseCheck implements Readiness.Check {
   }
 
   private void forget() {
-    try (Connection broken = connection) {
-      connection = null;
+    Connection broken = connection;
+    connection = null;
+    if (broken == null) {
+      return;
+    }
+    try {
+      broken.close();
     } catch (SQLException e) {
-      connection = null;
+      LOG.debug("closing a broken connection to {}: {}", endpoint, e.getMessage());
     }
   }
 }

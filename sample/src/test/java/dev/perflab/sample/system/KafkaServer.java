@@ -127,11 +127,11 @@ final class KafkaServer implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException, InterruptedException {
+  public void close() throws IOException {
     process.destroy();
-    if (!process.waitFor(20, TimeUnit.SECONDS)) {
-      process.destroyForcibly().waitFor();
-    }
+    // Joining does not mind the JVM's way of interrupting what runs at its end.
+    process.onExit().completeOnTimeout(process, 20, TimeUnit.SECONDS).join();
+    process.destroyForcibly();
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(file);

@@ -59,19 +59,33 @@ final class Library implements AutoCloseable {
     service.start();
   }
 
+  /** One more replica of a role, on a port nobody is told; the caller closes it. */
+  Service startReplica(String role) {
+    Map<String, String> own = new HashMap<>(env);
+    own.put("HTTP_PORT", "0");
+    Service replica = new Service(role, new Settings(own));
+    replica.start();
+    return replica;
+  }
+
   void stopRole(String role) {
     services.remove(role).close();
   }
 
   void awaitReady() throws IOException, InterruptedException {
+    awaitReady(services.get("gateway"));
+  }
+
+  void awaitReady(Service service) throws IOException, InterruptedException {
+    HttpRequest request = builder(service.port(), "/admin/health").build();
     Instant end = Instant.now().plus(DEADLINE);
-    HttpResponse<String> health = request("gateway", "GET", "/admin/health", null);
+    HttpResponse<String> health = client.send(request, HttpResponse.BodyHandlers.ofString());
     while (health.statusCode() != 200) {
       if (Instant.now().isAfter(end)) {
-        throw new IllegalStateException("the gateway is not ready: " + health.body());
+        throw new IllegalStateException("not ready: " + health.body());
       }
       Thread.sleep(50);
-      health = request("gateway", "GET", "/admin/health", null);
+      health = client.send(request, HttpResponse.BodyHandlers.ofString());
     }
   }
 
@@ -100,20 +114,20 @@ final class Library implements AutoCloseable {
 
   HttpResponse<String> request(String role, String method, String path, String body)
       throws IOException, InterruptedException {
-    HttpRequest.Builder request = builder(role, path).header("Content-Type", "application/json");
+    HttpRequest.Builder request = builder(ports.get(role), path).header("Content-Type", "application/json");
     HttpRequest.BodyPublisher publisher =
         body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body);
     return client.send(request.method(method, publisher).build(), HttpResponse.BodyHandlers.ofString());
   }
 
   HttpResponse<String> upload(String path, byte[] file) throws IOException, InterruptedException {
-    HttpRequest request = builder("gateway", path).header("Content-Type", "application/octet-stream")
+    HttpRequest request = builder(ports.get("gateway"), path).header("Content-Type", "application/octet-stream")
         .POST(HttpRequest.BodyPublishers.ofByteArray(file)).build();
     return client.send(request, HttpResponse.BodyHandlers.ofString());
   }
 
-  private HttpRequest.Builder builder(String role, String path) {
-    HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + ports.get(role) + path))
+  private HttpRequest.Builder builder(int port, String path) {
+    HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
         .timeout(DEADLINE).header("X-Okapi-Tenant", "diku");
     return token.isEmpty() ? builder : builder.header("X-Okapi-Token", token);
   }
