@@ -15,12 +15,16 @@ image_is_component() {
   esac
 }
 
+# image_reference NAME: a component's tag changes with its content, so that what
+# names it is rolled out anew.
 image_reference() {
-  case $1 in
-    postgresql) echo localhost/perflab/postgresql:15-dev ;;
-    coredns | metrics-server | cloudnative-pg) echo "localhost/perflab/$1:$(component_version "$1")" ;;
-    *) echo "localhost/perflab/$1:dev" ;;
-  esac
+  if image_is_component "$1"; then
+    echo "localhost/perflab/$1:$(component_version "$1")-$(component_hash "$1")"
+  elif [[ $1 == postgresql ]]; then
+    echo localhost/perflab/postgresql:15-dev # CloudNativePG reads the major version in the tag
+  else
+    echo "localhost/perflab/$1:dev"
+  fi
 }
 
 image_dockerfile() {
