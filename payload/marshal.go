@@ -35,18 +35,18 @@ func Marshal(p *Payload) ([]byte, error) {
 func Unmarshal(body []byte) (*Payload, error) {
 	zip, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("unpacking payload: %w: %v", ErrCorrupt, err)
+		return nil, fmt.Errorf("unpacking payload: %w: %w", ErrCorrupt, err)
 	}
 	text, err := io.ReadAll(io.LimitReader(zip, maxBody+1))
 	if err != nil {
-		return nil, fmt.Errorf("unpacking payload: %w: %v", ErrCorrupt, err)
+		return nil, fmt.Errorf("unpacking payload: %w: %w", ErrCorrupt, err)
 	}
 	if len(text) > maxBody {
 		return nil, fmt.Errorf("unpacking payload: %w: more than %d bytes", ErrCorrupt, maxBody)
 	}
 	p := &Payload{}
 	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("decoding payload: %w: %v", ErrCorrupt, err)
+		return nil, fmt.Errorf("decoding payload: %w: %w", ErrCorrupt, err)
 	}
 	if err := p.validate(); err != nil {
 		return nil, fmt.Errorf("decoding payload: %w", err)

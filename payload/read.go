@@ -129,7 +129,7 @@ func begin(line []byte) (*frameReader, error) {
 	var version int
 	if _, err := fmt.Sscanf(string(line), "id=%s version=%d parts=%d bytes=%d sha256=%s",
 		&f.id, &version, &f.parts, &f.length, &f.sum); err != nil {
-		return nil, fmt.Errorf("%w: malformed begin line: %v", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: malformed begin line: %w", ErrCorrupt, err)
 	}
 	if version != Version {
 		return nil, fmt.Errorf("%w: version %d, this reader knows version %d", ErrCorrupt, version, Version)

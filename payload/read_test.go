@@ -21,11 +21,11 @@ func some(seed uint64, n int) *payload.Payload {
 	return recorded("a", samples(rand.New(rand.NewPCG(seed, 2)), n, 10*time.Minute))
 }
 
-func written(t testing.TB, p *payload.Payload) string {
-	t.Helper()
+func written(tb testing.TB, p *payload.Payload) string {
+	tb.Helper()
 	var log bytes.Buffer
 	if err := payload.Write(&log, p); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return log.String()
 }

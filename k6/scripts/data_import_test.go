@@ -159,24 +159,35 @@ func TestImportThatGoesWrong(t *testing.T) {
 		sentence string
 	}{
 		{
-			"the job ends in ERROR", func(m *importer) { m.status, m.lost = "ERROR", 3 }, []string{"IMPORTS=2"}, 110,
-			[4]float64{2, 2, 194, 6}, 2, "import 1 of 2 ended ERROR: 97 of 100 records imported, 3 failed",
+			"the job ends in ERROR", func(m *importer) { m.status, m.lost = "ERROR", 3 },
+			[]string{"IMPORTS=2"},
+			110,
+			[4]float64{2, 2, 194, 6},
+			2, "import 1 of 2 ended ERROR: 97 of 100 records imported, 3 failed",
 		},
 		{
 			"records are lost without an error", func(m *importer) { m.lost = 1 }, nil, 110,
-			[4]float64{1, 1, 99, 1}, 1, "import 1 of 1 ended COMMITTED: 99 of 100 records imported, 1 failed",
+			[4]float64{1, 1, 99, 1},
+			1, "import 1 of 1 ended COMMITTED: 99 of 100 records imported, 1 failed",
 		},
 		{
-			"the job stalls", func(m *importer) { m.stallAt = 80 }, []string{"IMPORTS=3", "STALL_TIMEOUT_SECONDS=2"}, 108,
-			[4]float64{1, 1, 80, 20}, 0, "import 1 of 3 stalled: no progress in 2 s after 80 of 100 records",
+			"the job stalls", func(m *importer) { m.stallAt = 80 },
+			[]string{"IMPORTS=3", "STALL_TIMEOUT_SECONDS=2"},
+			108,
+			[4]float64{1, 1, 80, 20},
+			0, "import 1 of 3 stalled: no progress in 2 s after 80 of 100 records",
 		},
 		{
 			"the upload is refused", func(m *importer) { m.refuse = onCall("/files/file-", http.StatusRequestEntityTooLarge) }, nil, 110,
-			[4]float64{1, 1, 0, 100}, 0, "files/{} answered 413 instead of 200",
+			[4]float64{1, 1, 0, 100},
+			0, "files/{} answered 413 instead of 200",
 		},
 		{
-			"only the first upload is refused", func(m *importer) { m.refuse = onCall("upload-1/files/", http.StatusInternalServerError) }, []string{"IMPORTS=2"}, 0,
-			[4]float64{2, 1, 100, 100}, 0, "import 1 of 2 failed",
+			"only the first upload is refused", func(m *importer) { m.refuse = onCall("upload-1/files/", http.StatusInternalServerError) },
+			[]string{"IMPORTS=2"},
+			0,
+			[4]float64{2, 1, 100, 100},
+			0, "import 1 of 2 failed",
 		},
 		{
 			"a look fails", func(m *importer) {
@@ -187,11 +198,13 @@ func TestImportThatGoesWrong(t *testing.T) {
 					return 0
 				}
 			}, nil, 0,
-			[4]float64{1, 0, 100, 0}, 0, "cannot see how job job-1 does",
+			[4]float64{1, 0, 100, 0},
+			0, "cannot see how job job-1 does",
 		},
 		{
 			"there is no summary", func(m *importer) { m.noSummary = true }, nil, 0,
-			[4]float64{1, 0, 100, 0}, 0, "its progress counts instead",
+			[4]float64{1, 0, 100, 0},
+			0, "its progress counts instead",
 		},
 	}
 	for _, tt := range tests {

@@ -24,8 +24,11 @@ func readMARC(file string) ([][]marcField, error) {
 	var records [][]marcField
 	for n := 1; file != ""; n++ {
 		length, err := number(file, 0, 5)
-		if err != nil || length < 26 || length > len(file) {
-			return nil, fmt.Errorf("record %d: length %d of %d bytes left (%v)", n, length, len(file), err)
+		if err != nil {
+			return nil, fmt.Errorf("record %d: length: %w", n, err)
+		}
+		if length < 26 || length > len(file) {
+			return nil, fmt.Errorf("record %d: length %d of %d bytes left", n, length, len(file))
 		}
 		fields, err := readRecord(file[:length])
 		if err != nil {
@@ -44,8 +47,11 @@ func readRecord(record string) ([]marcField, error) {
 		return nil, fmt.Errorf("leader %q", leader)
 	}
 	base, err := number(record, 12, 17)
-	if err != nil || base < 25 || base >= len(record) || record[base-1] != 0x1e || (base-25)%12 != 0 {
-		return nil, fmt.Errorf("base address %d (%v)", base, err)
+	if err != nil {
+		return nil, fmt.Errorf("base address: %w", err)
+	}
+	if base < 25 || base >= len(record) || record[base-1] != 0x1e || (base-25)%12 != 0 {
+		return nil, fmt.Errorf("base address %d", base)
 	}
 	if !strings.HasSuffix(record, "\x1e\x1d") || strings.Count(record, "\x1d") != 1 {
 		return nil, fmt.Errorf("it does not end with field and record terminator")
@@ -73,8 +79,11 @@ func readField(record string, base, entry, due int) (field marcField, next int, 
 		return field, 0, err
 	}
 	start, err := number(record, entry+7, entry+12)
-	if err != nil || start != due || base+start+length >= len(record) {
-		return field, 0, fmt.Errorf("field %s starts at %d, %d is due (%v)", tag, start, due, err)
+	if err != nil {
+		return field, 0, err
+	}
+	if start != due || base+start+length >= len(record) {
+		return field, 0, fmt.Errorf("field %s starts at %d, %d is due", tag, start, due)
 	}
 	value := record[base+start : base+start+length]
 	if !utf8.ValidString(value) || strings.IndexByte(value, 0x1e) != length-1 {

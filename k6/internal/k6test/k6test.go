@@ -122,7 +122,7 @@ func (p *Process) Patch(attribute string, value bool) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		p.t.Fatalf("PATCH /v1/status %s=%v answered %s", attribute, value, response.Status)
 	}
@@ -154,7 +154,7 @@ func freeAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	return listener.Addr().String()
 }
 
