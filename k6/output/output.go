@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
-	"go.k6.io/k6/v2/metrics"
 	"go.k6.io/k6/v2/output"
 
 	"perflab.dev/perflab/payload"
@@ -116,7 +115,3 @@ func (o *Output) print(final bool) error {
 	}
 	return payload.Write(o.stdout, p)
 }
-
-var _ interface {
-	AddMetricSamples([]metrics.SampleContainer)
-} = (*Output)(nil)
