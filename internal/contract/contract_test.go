@@ -41,6 +41,11 @@ func TestKafka(t *testing.T) {
 			generation: "1", status: "\n    observedGeneration: 0\n    conditions:" + creating,
 			want: kafkaAnswers{HasStatus: true},
 		},
+		"CreatingAgain": {
+			reason:     "being built is no refusal, of whichever generation",
+			generation: "1", status: "\n    observedGeneration: 1\n    conditions:" + creating,
+			want: kafkaAnswers{HasStatus: true},
+		},
 		"Ready": {
 			reason:     "as seen, with warnings beside Ready",
 			generation: "1",

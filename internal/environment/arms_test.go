@@ -159,6 +159,18 @@ func TestResolveSharesNothing(t *testing.T) {
 	}
 }
 
+// One setting for all modules must not tie them together.
+func TestResolvedModulesShareNothing(t *testing.T) {
+	bare := v1alpha1.System{Modules: []v1alpha1.Module{{Name: "a"}, {Name: "b"}}}
+	resolved := environment.Resolve(bare, modulesSet(v1alpha1.ModuleSet{
+		Name: "*", JVM: &v1alpha1.JVM{Options: []string{"-Xint"}},
+	}))
+	resolved.Modules[0].JVM.Options[0] = "spoilt"
+	if got := resolved.Modules[1].JVM.Options[0]; got != "-Xint" {
+		t.Errorf("the second module's option is %q", got)
+	}
+}
+
 // spoil writes over whatever a resolved system refers to.
 func spoil(s *v1alpha1.System) {
 	for _, settings := range []map[string]string{s.Kafka.Config, s.Kafka.Topics[0].Config, s.Kafka.Topics[1].Config, s.Postgres.Parameters} {

@@ -4,7 +4,6 @@ package environment
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,24 +63,7 @@ func Fields(value any) map[string]any {
 		// Only API values come here; they always convert.
 		panic(fmt.Sprintf("converting %T: %v", value, err))
 	}
-	dropNulls(fields)
 	return fields
-}
-
-// dropNulls takes away fields that are null, such as the creation time of what
-// is not created yet: applied, a null is an opinion.
-func dropNulls(value any) {
-	switch typed := value.(type) {
-	case map[string]any:
-		maps.DeleteFunc(typed, func(_ string, field any) bool { return field == nil })
-		for _, field := range typed {
-			dropNulls(field)
-		}
-	case []any:
-		for _, item := range typed {
-			dropNulls(item)
-		}
-	}
 }
 
 // Enumerate lists names in a sentence, cut to what a reader takes in at once:

@@ -168,6 +168,20 @@ func TestPodTitle(t *testing.T) {
 	}
 }
 
+func TestSentence(t *testing.T) {
+	cases := map[string]string{
+		`rpc error: code = NotFound desc = failed to pull "r/a:1"`: `failed to pull "r/a:1"`,
+		`pods "a-6d4-x7k2p" is forbidden: exceeded quota.`:         "exceeded quota",
+		"two\nlines":                       "two lines",
+		"Back-off pulling image \"r/a:1\"": "",
+	}
+	for message, want := range cases {
+		if got := environment.Sentence(message); got != want {
+			t.Errorf("%q became %q, want %q", message, got, want)
+		}
+	}
+}
+
 func TestSentenceIsBounded(t *testing.T) {
 	got := environment.Sentence("one\n  two\t" + strings.Repeat("ü", 1000))
 	if runes := []rune(got); len(runes) != 301 || !strings.HasPrefix(got, "one two ü") || !strings.HasSuffix(got, "ü…") {

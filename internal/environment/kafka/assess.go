@@ -116,7 +116,7 @@ func rolling(in input) (environment.Readiness, bool) {
 
 func notJoined(in input) (environment.Readiness, bool) {
 	return environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf(
-		"Kafka %q was up, but not all of its pods are ready: %s", in.name, in.nodes)), in.kafka.Ready()
+		"Kafka %q was up, but its pods are not as declared: %s", in.name, in.nodes)), in.kafka.Ready()
 }
 
 // pool is a declared group of nodes.

@@ -163,11 +163,16 @@ func TestAssess(t *testing.T) {
 		"BrokerGone": {
 			reason: "Strimzi looks again only every two minutes",
 			given:  cluster{status: ready, pods: nodes(false)},
-			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but not all of its pods are ready: 3 of 4 nodes are ready`),
+			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but its pods are not as declared: 3 of 4 nodes are ready`),
+		},
+		"NodeTooMany": {
+			reason: "a node of a larger cluster has not gone yet",
+			given:  cluster{status: ready, pods: append(nodes(true), node("demo-broker", 4, false))},
+			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but its pods are not as declared: 4 of 4 nodes are ready`),
 		},
 		"NodeLeaving": {
 			given: cluster{status: ready, pods: leaving},
-			want:  environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but not all of its pods are ready: 3 of 4 nodes are ready`),
+			want:  environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but its pods are not as declared: 3 of 4 nodes are ready`),
 		},
 	}
 	for name, tc := range cases {

@@ -153,6 +153,20 @@ min.insync.replicas: 2
 `)
 }
 
+func TestReplicationOnFewBrokers(t *testing.T) {
+	for brokers, want := range map[int32]any{1: int64(1), 2: int64(2), 3: nil} {
+		declared := small()
+		declared.Brokers.Replicas = brokers
+		spec := kafka.Build(request(declared), "v1")[1].Object["spec"].(map[string]any)["kafka"].(map[string]any)
+		config := spec["config"].(map[string]any)
+		for _, setting := range []string{"offsets.topic.replication.factor", "transaction.state.log.replication.factor", "default.replication.factor"} {
+			if config[setting] != want {
+				t.Errorf("with %d brokers %s is %v, want %v", brokers, setting, config[setting], want)
+			}
+		}
+	}
+}
+
 func TestBuildForV1Beta2(t *testing.T) {
 	intents := kafka.Build(request(small()), "v1beta2")
 	cluster := intents[len(intents)-1]

@@ -109,6 +109,12 @@ func TestAssess(t *testing.T) {
 			},
 			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
+		"LeavingDeployment": {
+			edit: func(_ *testing.T, o *environment.Observed) {
+				o.Get("Deployment", "demo-mod-inventory").SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
+			},
+			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
+		},
 		"OneNotReady": {
 			edit: func(t *testing.T, o *environment.Observed) { setStatus(t, *o, "demo-mod-inventory", status(2, 1)) },
 			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
@@ -120,7 +126,9 @@ func TestAssess(t *testing.T) {
 			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
 		"TooMany": {
-			edit: func(t *testing.T, o *environment.Observed) { setStatus(t, *o, "demo-mod-inventory", status(3, 2)) },
+			edit: func(t *testing.T, o *environment.Observed) {
+				setStatus(t, *o, "demo-mod-inventory", "{observedGeneration: 1, replicas: 3, updatedReplicas: 2, readyReplicas: 2}")
+			},
 			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
 		"Pending": {
