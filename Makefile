@@ -89,7 +89,7 @@ test-payload: ## Test the results' format.
 
 .PHONY: test-k6
 test-k6: build-k6 ## Test the k6 output and the scripts.
-	cd k6 && go test ./...
+	cd k6 && go test -parallel 8 ./...
 
 .PHONY: test-sample
 test-sample: ## Test the sample library system on real PostgreSQL and Kafka.

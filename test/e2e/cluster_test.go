@@ -225,3 +225,9 @@ func describe(ctx context.Context, t *testing.T, namespace string) {
 		}
 	}
 }
+
+func secretVariable(name, secret string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: "value",
+	}}}
+}
