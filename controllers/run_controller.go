@@ -135,14 +135,16 @@ func (r *RunReconciler) steps(scope *runScope) []runStep {
 	}
 }
 
-// runSteps goes through the steps until one is not done.
+// runSteps goes through the steps until one is not done or finds a fault: the
+// fault is written down first, the pass after that goes through other steps.
 func (r *RunReconciler) runSteps(ctx context.Context, scope *runScope) (ctrl.Result, error) {
+	known := scope.fault != nil
 	for _, step := range r.steps(scope) {
 		outcome, err := step(ctx, scope)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
-		if !outcome.done || scope.fault != nil && !scope.over {
+		if found := scope.fault != nil && !known; found || !outcome.done {
 			return r.result(scope, outcome), nil
 		}
 	}

@@ -56,10 +56,10 @@ type State struct {
 // and our deadlines decide.
 func Assess(observed Observed, deadlines v1alpha1.Deadlines) State {
 	state := State{Message: "waiting for k6-operator to take up the TestRun"}
-	if observed.TestRun == nil {
+	stage := contract.TestRun{Object: observed.TestRun}.Stage()
+	if stage == "" {
 		return withDeadline(state, observed, deadlines)
 	}
-	stage := contract.TestRun{Object: observed.TestRun}.Stage()
 	state.Stage = string(stage)
 	switch stage {
 	case contract.StageError:
