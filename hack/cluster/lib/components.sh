@@ -70,7 +70,7 @@ component_hash() {
     (cd "$dir" && go env GOVERSION GOOS GOARCH)
     component_ldflags "$1"
     declare -f component_arrange
-    find "$dir" -maxdepth 1 -type f \( -name '*.go' -o -name 'go.*' \) | LC_ALL=C sort | xargs sha256sum | sed "s|$ROOT/||"
+    find "$dir" -maxdepth 1 -type f \( -name '*.go' ! -name '*_test.go' -o -name 'go.*' \) | LC_ALL=C sort | xargs sha256sum | sed "s|$ROOT/||"
   } | sha256sum | cut -c1-12
 }
 
