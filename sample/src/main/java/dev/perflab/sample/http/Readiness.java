@@ -57,6 +57,9 @@ public final class Readiness implements AutoCloseable {
         LOG.info("{} is ready", name);
       }
     } catch (Exception e) {
+      if (prober.isShutdown()) {
+        return;
+      }
       String problem = e.getMessage() == null ? e.toString() : e.getMessage();
       if (!problem.equals(problems.put(name, problem))) {
         LOG.warn("{} is not ready: {}", name, problem);

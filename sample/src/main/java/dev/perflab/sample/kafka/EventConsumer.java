@@ -63,6 +63,8 @@ public final class EventConsumer implements AutoCloseable {
     all.put("enable.auto.commit", false);
     all.put("allow.auto.create.topics", false);
     all.putIfAbsent("auto.offset.reset", "earliest");
+    // A request lost while the broker still loads its groups is repeated sooner than after 30 s.
+    all.putIfAbsent("request.timeout.ms", 10_000);
     return all;
   }
 
