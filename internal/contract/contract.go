@@ -33,9 +33,9 @@ func findCondition(object *unstructured.Unstructured, conditionType string) (con
 	return condition{}, false
 }
 
-func isTrue(object *unstructured.Unstructured, conditionType string) bool {
-	found, ok := findCondition(object, conditionType)
-	return ok && found.status == "True"
+func isReady(object *unstructured.Unstructured) bool {
+	ready, found := findCondition(object, "Ready")
+	return found && ready.status == "True"
 }
 
 func conditions(object *unstructured.Unstructured) []any {

@@ -58,11 +58,11 @@ type Kafka struct{ Object *unstructured.Unstructured }
 // Ready reports whether the cluster is up as its spec says now. Strimzi keeps
 // Ready=True of the old generation all through a roll, so the generation has
 // to be asked for as well.
-func (k Kafka) Ready() bool { return isTrue(k.Object, "Ready") && isCurrent(k.Object) }
+func (k Kafka) Ready() bool { return isReady(k.Object) && isCurrent(k.Object) }
 
 // Rolling reports whether the cluster was up and is changing over to a newer
 // spec.
-func (k Kafka) Rolling() bool { return isTrue(k.Object, "Ready") && !isCurrent(k.Object) }
+func (k Kafka) Rolling() bool { return isReady(k.Object) && !isCurrent(k.Object) }
 
 // Refusal returns what Strimzi has against the spec as it is now. Strimzi says
 // so with NotReady=True and an exception's name as the reason, and leaves
@@ -108,7 +108,7 @@ func (k Kafka) MetadataState() string {
 type Topic struct{ Object *unstructured.Unstructured }
 
 // Ready reports whether Kafka has the topic as its spec says now.
-func (t Topic) Ready() bool { return isTrue(t.Object, "Ready") && isCurrent(t.Object) }
+func (t Topic) Ready() bool { return isReady(t.Object) && isCurrent(t.Object) }
 
 // Failure returns why the topic can't be as its spec says now. Other than a
 // Kafka, a topic says so with Ready=False.

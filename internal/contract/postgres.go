@@ -42,7 +42,7 @@ type PostgresCluster struct{ Object *unstructured.Unstructured }
 // A Cluster has no observedGeneration: right after an edit the answer may
 // still be that of the spec before.
 func (c PostgresCluster) Ready() bool {
-	return isTrue(c.Object, "Ready") &&
+	return isReady(c.Object) &&
 		c.ReadyInstances() == c.Instances() &&
 		c.CurrentPrimary() != "" && c.CurrentPrimary() == text(c.Object, "status", "targetPrimary")
 }

@@ -121,6 +121,12 @@ func TestAssess(t *testing.T) {
 			}},
 			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
 		},
+		"LeavingPool": {
+			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
+				o.Get("KafkaNodePool", "demo-broker").SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
+			}},
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
+		},
 		"New": {
 			given: cluster{age: environment.Patience},
 			want:  environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 0 of 4 nodes are ready`),

@@ -73,15 +73,16 @@ func TestAssess(t *testing.T) {
 	)
 	cases := map[string]struct {
 		reason string
-		edit   func(t *testing.T, o *environment.Observed)
-		want   environment.Readiness
+		// inventory and gateway are statuses of the Deployments, if not ready.
+		inventory, gateway string
+		edit               func(*environment.Observed)
+		want               environment.Readiness
 	}{
 		"Ready": {
-			edit: func(*testing.T, *environment.Observed) {},
 			want: environment.Ready("2 of 2 modules are ready"),
 		},
 		"Missing": {
-			edit: func(_ *testing.T, o *environment.Observed) {
+			edit: func(o *environment.Observed) {
 				delete(o.Objects, environment.Key{Kind: "Deployment", Name: "demo-mod-inventory"})
 				o.Pods = o.Pods[2:]
 			},
@@ -89,7 +90,7 @@ func TestAssess(t *testing.T) {
 		},
 		"Stale": {
 			reason: "what the cache holds is the Deployment of the run before",
-			edit: func(_ *testing.T, o *environment.Observed) {
+			edit: func(o *environment.Observed) {
 				o.Get("Deployment", "demo-mod-inventory").SetAnnotations(nil)
 				o.Pods = o.Pods[2:]
 			},
@@ -97,63 +98,59 @@ func TestAssess(t *testing.T) {
 		},
 		"Unobserved": {
 			reason: "the Deployment's controller has not seen the change",
-			edit: func(_ *testing.T, o *environment.Observed) {
+			edit: func(o *environment.Observed) {
 				o.Get("Deployment", "demo-mod-inventory").SetGeneration(2)
 			},
 			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
 		"NotScaled": {
 			reason: "the Deployment of the same template with other replicas",
-			edit: func(_ *testing.T, o *environment.Observed) {
+			edit: func(o *environment.Observed) {
 				o.Get("Deployment", "demo-mod-inventory").Object["spec"].(map[string]any)["replicas"] = int64(1)
 			},
 			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
 		"LeavingDeployment": {
-			edit: func(_ *testing.T, o *environment.Observed) {
+			edit: func(o *environment.Observed) {
 				o.Get("Deployment", "demo-mod-inventory").SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
 			},
 			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
 		"OneNotReady": {
-			edit: func(t *testing.T, o *environment.Observed) { setStatus(t, *o, "demo-mod-inventory", status(2, 1)) },
-			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
+			inventory: status(2, 1),
+			want:      environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
 		"NotUpdated": {
-			edit: func(t *testing.T, o *environment.Observed) {
-				setStatus(t, *o, "demo-mod-inventory", "{observedGeneration: 1, replicas: 2, updatedReplicas: 1, readyReplicas: 2}")
-			},
-			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
+			inventory: "{observedGeneration: 1, replicas: 2, updatedReplicas: 1, readyReplicas: 2}",
+			want:      environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
 		"TooMany": {
-			edit: func(t *testing.T, o *environment.Observed) {
-				setStatus(t, *o, "demo-mod-inventory", "{observedGeneration: 1, replicas: 3, updatedReplicas: 2, readyReplicas: 2}")
-			},
-			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
+			inventory: "{observedGeneration: 1, replicas: 3, updatedReplicas: 2, readyReplicas: 2}",
+			want:      environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
 		"Pending": {
-			edit: func(t *testing.T, o *environment.Observed) {
-				setStatus(t, *o, "demo-mod-inventory", status(2, 1))
+			inventory: status(2, 1),
+			edit: func(o *environment.Observed) {
 				o.Pods[0].Status.Phase = corev1.PodPending
 			},
 			want: environment.NotReady(v1alpha1.ReasonCreating, making),
 		},
 		"EarlierPod": {
 			reason: "it still takes a share of the load and of the data",
-			edit: func(_ *testing.T, o *environment.Observed) {
+			edit: func(o *environment.Observed) {
 				o.Pods = append(o.Pods, pod("mod-inventory", "old", "another"))
 			},
 			want: environment.NotReady(v1alpha1.ReasonRolling, older),
 		},
 		"LeavingPod": {
-			edit: func(_ *testing.T, o *environment.Observed) {
+			edit: func(o *environment.Observed) {
 				o.Pods[1].DeletionTimestamp = ptr.To(metav1.NewTime(now))
 			},
 			want: environment.NotReady(v1alpha1.ReasonRolling, older),
 		},
 		"EvictedPod": {
 			reason: "a pod that is over takes no part",
-			edit: func(_ *testing.T, o *environment.Observed) {
+			edit: func(o *environment.Observed) {
 				evicted := pod("mod-inventory", "old", "another")
 				evicted.Status.Phase = corev1.PodFailed
 				o.Pods = append(o.Pods, evicted)
@@ -161,8 +158,8 @@ func TestAssess(t *testing.T) {
 			want: environment.Ready("2 of 2 modules are ready"),
 		},
 		"Trouble": {
-			edit: func(t *testing.T, o *environment.Observed) {
-				setStatus(t, *o, "demo-mod-inventory", status(2, 1))
+			inventory: status(2, 1),
+			edit: func(o *environment.Observed) {
 				o.Pods[1].Status.ContainerStatuses = []corev1.ContainerStatus{{
 					Name: "mod-inventory", Image: "inventory:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImageNeverPull"}},
 				}}
@@ -172,7 +169,7 @@ func TestAssess(t *testing.T) {
 		},
 		"TroubleOfEarlier": {
 			reason: "what is wrong with a pod of the run before is no concern of this run",
-			edit: func(_ *testing.T, o *environment.Observed) {
+			edit: func(o *environment.Observed) {
 				earlier := pod("mod-inventory", "old", "another")
 				earlier.Status.ContainerStatuses = []corev1.ContainerStatus{{
 					Name: "mod-inventory", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImageNeverPull"}},
@@ -182,19 +179,17 @@ func TestAssess(t *testing.T) {
 			want: environment.NotReady(v1alpha1.ReasonRolling, older),
 		},
 		"Refused": {
-			edit: func(t *testing.T, o *environment.Observed) {
-				setStatus(t, *o, "demo-mod-inventory", `{observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", reason: FailedCreate, `+
-					`message: 'pods "demo-mod-inventory-7d9-x2x2x" is forbidden: exceeded quota: small, requested: memory=1Gi'}]}`)
+			inventory: `{observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", reason: FailedCreate, ` +
+				`message: 'pods "demo-mod-inventory-7d9-x2x2x" is forbidden: exceeded quota: small, requested: memory=1Gi'}]}`,
+			edit: func(o *environment.Observed) {
 				o.Pods = o.Pods[2:]
 			},
 			want: environment.NotReady(v1alpha1.ReasonRefused,
 				"the cluster refuses the pods of module mod-inventory: exceeded quota: small, requested: memory=1Gi"),
 		},
 		"Both": {
-			edit: func(t *testing.T, o *environment.Observed) {
-				setStatus(t, *o, "demo-mod-inventory", status(2, 1))
-				setStatus(t, *o, "demo-gateway", status(1, 0))
-			},
+			inventory: status(2, 1),
+			gateway:   status(1, 0),
 			want: environment.NotReady(v1alpha1.ReasonNotReady,
 				"0 of 2 modules are ready; mod-inventory, gateway: pods run, but don't answer their readiness probe yet"),
 		},
@@ -202,7 +197,15 @@ func TestAssess(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			observed := running(t)
-			tc.edit(t, &observed)
+			if tc.inventory != "" {
+				setStatus(t, observed, "demo-mod-inventory", tc.inventory)
+			}
+			if tc.gateway != "" {
+				setStatus(t, observed, "demo-gateway", tc.gateway)
+			}
+			if tc.edit != nil {
+				tc.edit(&observed)
+			}
 			if diff := cmp.Diff(tc.want, modules.Assess(request(system()), observed)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
