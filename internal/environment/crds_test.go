@@ -26,8 +26,12 @@ import (
 	"perflab.dev/perflab/internal/environment/postgres"
 )
 
-// cloudNativePG is the release whose CRD the Cluster is held against.
-const cloudNativePG = "github.com/cloudnative-pg/cloudnative-pg@v1.30.0"
+// cloudNativePG is the module whose CRD the Cluster is held against, in the
+// release that clusterPrograms pins for the cluster of the demo.
+const (
+	cloudNativePG   = "github.com/cloudnative-pg/cloudnative-pg"
+	clusterPrograms = "../../hack/cluster/cloudnative-pg"
+)
 
 func TestIntentsKeepToStrimzi(t *testing.T) {
 	for release, apiVersion := range map[string]string{"strimzi-1.2.0": "v1", "strimzi-0.45.2": "v1beta2"} {
@@ -157,12 +161,12 @@ func crdDirectory(t *testing.T) string {
 	return directory
 }
 
-// moduleDirectory is where Go keeps a module that is not one of ours: only its
-// CRDs are wanted, not its code.
+// moduleDirectory is where Go keeps a module that our own does not require:
+// only its CRDs are wanted, not its code.
 func moduleDirectory(t *testing.T, module string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
-	command.Dir = t.TempDir()
+	command.Dir = clusterPrograms
 	output, err := command.Output()
 	if err != nil {
 		t.Skipf("no CRD of CloudNativePG here: downloading %s: %v", module, err)
