@@ -247,5 +247,7 @@ func (r *ExperimentReconciler) announce(before *v1alpha1.PerfExperiment, s *expe
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Stalled", "Stall", "%s", stalledMessage(s))
 	case v1alpha1.ExperimentSuspended:
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Suspended", "Suspend", "No further run is started")
+	default:
+		// The other phases go without saying.
 	}
 }

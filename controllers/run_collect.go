@@ -4,6 +4,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,19 +68,25 @@ func (r *RunReconciler) readLoad(ctx context.Context, s *runScope, wanted v1alph
 	for _, pod := range pods.Items {
 		own, err := r.readRunner(ctx, pod)
 		if err != nil {
-			return nil, &results.Fault{Reason: v1alpha1.ReasonResultsMissing,
-				Message: fmt.Sprintf("load %q: the results of runner %q can't be read: %v", wanted.Name, pod.Name, err)}, nil
+			return nil, &results.Fault{
+				Reason:  v1alpha1.ReasonResultsMissing,
+				Message: fmt.Sprintf("load %q: the results of runner %q can't be read: %v", wanted.Name, pod.Name, err),
+			}, nil
 		}
 		payloads = append(payloads, own)
 	}
 	if want := int(wanted.ParallelismOrDefault()); len(payloads) != want {
-		return nil, &results.Fault{Reason: v1alpha1.ReasonResultsMissing,
-			Message: fmt.Sprintf("load %q: %d of %d runners left results", wanted.Name, len(payloads), want)}, nil
+		return nil, &results.Fault{
+			Reason:  v1alpha1.ReasonResultsMissing,
+			Message: fmt.Sprintf("load %q: %d of %d runners left results", wanted.Name, len(payloads), want),
+		}, nil
 	}
 	merged, err := payload.Merge(payloads...)
 	if err != nil {
-		return nil, &results.Fault{Reason: v1alpha1.ReasonResultsMissing,
-			Message: fmt.Sprintf("load %q: %v", wanted.Name, err)}, nil
+		return nil, &results.Fault{
+			Reason:  v1alpha1.ReasonResultsMissing,
+			Message: fmt.Sprintf("load %q: %v", wanted.Name, err),
+		}, nil
 	}
 	return merged, nil, nil
 }
@@ -89,8 +96,8 @@ func (r *RunReconciler) readRunner(ctx context.Context, pod corev1.Pod) (*payloa
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
-	return payload.Read(log)
+	own, err := payload.Read(log)
+	return own, errors.Join(err, log.Close())
 }
 
 // keepRaw stores the merged histograms, so that results can be looked at again
@@ -220,4 +227,3 @@ func sortedKeys[V any](m map[string]V) []string {
 	slices.Sort(keys)
 	return keys
 }
-

@@ -178,6 +178,8 @@ func (r *RunReconciler) announceRun(before, after *v1alpha1.PerfRun) {
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "The run gave %d observations", len(after.Status.Observations))
 	case v1alpha1.RunInvalid:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Invalid", "Finish", "%s", after.Status.Message)
+	default:
+		// The other phases go without saying.
 	}
 }
 

@@ -15,7 +15,7 @@ restart() {
 
 install_emulators() {
   # With the real operators in place there is nothing to emulate.
-  if kubectl get namespace strimzi k6-operator-system >/dev/null 2>&1; then
+  if kubectl get namespace strimzi-system k6-operator-system >/dev/null 2>&1; then
     return
   fi
   "$root/test/emulators/install.sh"

@@ -6,7 +6,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 if ! command -v shellcheck >/dev/null; then
-  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || die "shellcheck is missing: install the package shellcheck"
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    die "shellcheck is missing: install the package shellcheck"
+  fi
   apt-get -qq update
   apt-get -qq install -y shellcheck >/dev/null
 fi

@@ -67,6 +67,8 @@ func Assess(observed Observed, deadlines v1alpha1.Deadlines) State {
 		return state
 	case contract.StageStarted, contract.StageStopped, contract.StageFinished:
 		state.Started = true
+	default:
+		// Before the start there is nothing to say that the pods don't.
 	}
 	readRunners(&state, observed)
 	return withDeadline(state, observed, deadlines)

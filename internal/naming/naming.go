@@ -82,7 +82,9 @@ func Postgres(experiment string) string { return experiment + "-pg" }
 func Module(experiment, module string) string { return experiment + "-" + module }
 
 // ImageCheck is the name of the pod that pulls a set of images.
-func ImageCheck(experiment, fingerprint string) string { return experiment + "-images-" + fingerprint[:6] }
+func ImageCheck(experiment, fingerprint string) string {
+	return experiment + "-images-" + fingerprint[:6]
+}
 
 // Labels are the labels of everything that belongs to an experiment.
 func Labels(experiment string) map[string]string {

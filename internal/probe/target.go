@@ -8,6 +8,7 @@ package probe
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -30,12 +31,12 @@ func NewHTTP() *HTTP {
 
 // Reach returns nil when the address answers with anything but a server error.
 func (h *HTTP) Reach(ctx context.Context, url string) error {
-	response, err := h.do(ctx, http.MethodGet, url, nil)
+	code, err := h.do(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	if response.StatusCode >= http.StatusInternalServerError {
-		return fmt.Errorf("GET %s answered %s", url, response.Status)
+	if code >= http.StatusInternalServerError {
+		return fmt.Errorf("GET %s answered %d %s", url, code, http.StatusText(code))
 	}
 	return nil
 }
@@ -45,31 +46,32 @@ func (h *HTTP) Reach(ctx context.Context, url string) error {
 func (h *HTTP) StopRunner(ctx context.Context, address string) error {
 	body := []byte(`{"data":{"type":"status","id":"default","attributes":{"stopped":true}}}`)
 	url := address + "/v1/status"
-	response, err := h.do(ctx, http.MethodPatch, url, body)
+	code, err := h.do(ctx, http.MethodPatch, url, body)
 	if err != nil {
 		return err
 	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("PATCH %s answered %s", url, response.Status)
+	if code != http.StatusOK {
+		return fmt.Errorf("PATCH %s answered %d %s", url, code, http.StatusText(code))
 	}
 	return nil
 }
 
-func (h *HTTP) do(ctx context.Context, method, url string, body []byte) (*http.Response, error) {
+// do returns the status code of the answer.
+func (h *HTTP) do(ctx context.Context, method, url string, body []byte) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("asking %s: %w", url, err)
+		return 0, fmt.Errorf("asking %s: %w", url, err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := h.client.Do(request)
 	if err != nil {
 		// The client's error names method and address.
-		return nil, err
+		return 0, err
 	}
-	defer response.Body.Close()
 	// Reading to the end lets the connection be used again.
-	if _, err := io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)); err != nil {
-		return nil, fmt.Errorf("reading the answer of %s: %w", url, err)
+	_, err = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return 0, fmt.Errorf("reading the answer of %s: %w", url, err)
 	}
-	return response, nil
+	return response.StatusCode, nil
 }
