@@ -260,4 +260,3 @@ func observed(t *testing.T, run v1alpha1.PerfRun, metric string) float64 {
 	t.Fatalf("run %s has no %s", run.Name, metric)
 	return 0
 }
-

@@ -78,8 +78,10 @@ func TestRunnerCommand(t *testing.T) {
 				run.Spec.Args, run.Spec.Arguments = nil, "--out lab"
 				run.Spec.Script = k6v1alpha1.Script{LocalFile: "/scripts/cico.js"}
 			},
-			[]string{"sh", "-c", runIfPresent, "sh", "/scripts/cico.js", "sh", "-c",
-				"k6 run --quiet --out lab /scripts/cico.js " + strings.Join(tail, " ")},
+			[]string{
+				"sh", "-c", runIfPresent, "sh", "/scripts/cico.js", "sh", "-c",
+				"k6 run --quiet --out lab /scripts/cico.js " + strings.Join(tail, " "),
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,8 +111,10 @@ func TestInitializerCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"sh", "-c", inspectScript, "sh", "/tmp/s.js.archived.tar",
-		"k6", "archive", "/test/s.js", "-e", "USERS=$(USERS)", "-O", "/tmp/s.js.archived.tar", "--tag", "a=b"}
+	want := []string{
+		"sh", "-c", inspectScript, "sh", "/tmp/s.js.archived.tar",
+		"k6", "archive", "/test/s.js", "-e", "USERS=$(USERS)", "-O", "/tmp/s.js.archived.tar", "--tag", "a=b",
+	}
 	if diff := cmp.Diff(want, initializerCommand(&run.Spec, s, []corev1.EnvVar{{Name: "USERS"}})); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
