@@ -18,7 +18,14 @@ gc_log() {
   fi
 }
 
-# Formatting what is formatted already changes nothing.
+# formatted tells whether a start before this one got through format.
+formatted() {
+  local dir
+  while read -r dir; do
+    [[ -f $dir/meta.properties ]] || return 1
+  done < <(sed -n 's/^log\.dirs=//p' "$config/server.config" | tr ',' '\n')
+}
+
 format() {
   "${java[@]}" -Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
     "-Dlog4j2.configurationFile=$config/log4j2.properties" \
@@ -29,7 +36,7 @@ format() {
 }
 
 main() {
-  format
+  formatted || format
   # Several options in one variable: splitting them into words is meant.
   # shellcheck disable=SC2046,SC2086
   exec "${java[@]}" ${KAFKA_HEAP_OPTS:-} ${KAFKA_JVM_PERFORMANCE_OPTS:-} ${STRIMZI_JAVA_SYSTEM_PROPERTIES:-} \

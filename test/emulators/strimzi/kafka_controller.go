@@ -154,8 +154,10 @@ func (r *KafkaReconciler) advance(ctx context.Context, kafka *kafkav1.Kafka, mem
 		waitingFor = err.Error()
 	}
 	if waitingFor != "" && r.Now().Sub(youngest(pods.Items)) > r.OperationTimeout {
-		return ctrl.Result{}, invalidSpec{"TimeoutException",
-			fmt.Sprintf("Exceeded timeout of %dms while waiting for %s", r.OperationTimeout.Milliseconds(), waitingFor)}
+		return ctrl.Result{}, invalidSpec{
+			"TimeoutException",
+			fmt.Sprintf("Exceeded timeout of %dms while waiting for %s", r.OperationTimeout.Milliseconds(), waitingFor),
+		}
 	}
 	ctrl.LoggerFrom(ctx).V(1).Info("cluster not there yet", "waitingFor", waitingFor)
 	return ctrl.Result{RequeueAfter: retryInterval}, nil

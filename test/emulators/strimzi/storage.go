@@ -42,6 +42,7 @@ func (d disk) claimName(pod string) string { return d.Name + "-" + pod }
 func (d disk) mount() corev1.VolumeMount {
 	return corev1.VolumeMount{Name: d.Name, MountPath: d.mountPath()}
 }
+
 func usesEphemeral(pool *kafkav1.KafkaNodePool) bool {
 	for _, d := range disksOf(pool) {
 		if d.Type == kafkav1.StorageEphemeral {

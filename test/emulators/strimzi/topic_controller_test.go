@@ -159,6 +159,7 @@ func TestTopicConflictAndUnmanaged(t *testing.T) {
 	b.awaitTopic(unmanaged, "Unmanaged=True/")
 	second := makeTopic(kafka, "second", 1, 1)
 	second.Spec.TopicName = "first"
+	second.Finalizers = []string{kafkav1.FinalizerTopicOperator}
 	b.create(second)
 	b.awaitTopic(second, "Ready=False/ResourceConflict")
 	if got := b.partitions("unmanaged"); got != 0 {

@@ -108,8 +108,10 @@ func conflicts(topics []kafkav1.KafkaTopic) map[string]refusal {
 			oldest[topicName(topic)] = topic.Name
 			continue
 		}
-		refused[topic.Name] = refusal{reasonResourceConflict,
-			fmt.Sprintf("Managed by Ref{namespace='%s', name='%s'}", topic.Namespace, first)}
+		refused[topic.Name] = refusal{
+			reasonResourceConflict,
+			fmt.Sprintf("Managed by Ref{namespace='%s', name='%s'}", topic.Namespace, first),
+		}
 	}
 	return refused
 }

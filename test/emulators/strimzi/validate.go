@@ -21,8 +21,10 @@ func (e invalidSpec) Error() string { return e.Class + ": " + e.Message }
 // check returns an invalidSpec for the first thing that makes the cluster impossible.
 func check(kafka *kafkav1.Kafka, pools []kafkav1.KafkaNodePool) error {
 	if len(pools) == 0 {
-		return invalidSpec{"InvalidConfigurationException",
-			"No KafkaNodePools found for Kafka cluster " + kafka.Name}
+		return invalidSpec{
+			"InvalidConfigurationException",
+			"No KafkaNodePools found for Kafka cluster " + kafka.Name,
+		}
 	}
 	if v := kafka.Spec.Kafka.Version; v != "" && v != KafkaVersion {
 		return invalidSpec{"UnsupportedKafkaVersionException", fmt.Sprintf(
