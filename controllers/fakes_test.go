@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,45 +24,81 @@ type fakeTarget struct{ err error }
 func (f *fakeTarget) Reach(context.Context, string) error { return f.err }
 
 // fakeBrokers know the partitions of topics.
-type fakeBrokers map[string]int32
+type fakeBrokers struct{ shelf[int32] }
 
-func (f fakeBrokers) Partitions(_ context.Context, _ string, topics []string) (map[string]int32, error) {
+func (f *fakeBrokers) Partitions(_ context.Context, _ string, topics []string) (map[string]int32, error) {
 	found := map[string]int32{}
 	for _, topic := range topics {
-		if partitions, ok := f[topic]; ok {
+		if partitions, ok := f.get(topic); ok {
 			found[topic] = partitions
 		}
 	}
 	return found, nil
 }
 
-// fakeRunners note by address who was told to end.
+// fakeRunners note by address how often one was told to end. The first
+// failures of them do not answer.
 type fakeRunners struct {
-	stopped map[string]bool
-	calls   int
-	err     error
+	shelf[int]
+	failures int
 }
 
 func (f *fakeRunners) StopRunner(_ context.Context, address string) error {
-	f.calls++
-	if f.err != nil {
-		return f.err
+	if f.failures > 0 {
+		f.failures--
+		return errCut
 	}
-	f.stopped[address] = true
+	times, _ := f.get(address)
+	f.put(address, times+1)
 	return nil
 }
 
 // fakeLogs are the logs of pods, by name.
-type fakeLogs map[string][]byte
+type fakeLogs struct{ shelf[[]byte] }
 
 var errNoLog = errors.New("the pod has no log")
 
-func (f fakeLogs) Log(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
-	log, found := f[pod]
+func (f *fakeLogs) Log(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
+	log, found := f.get(pod)
 	if !found {
 		return nil, errNoLog
 	}
 	return io.NopCloser(bytes.NewReader(log)), nil
+}
+
+// shelf is what a test puts down by name for the operator to find, which may
+// run beside it.
+type shelf[V any] struct {
+	mutex sync.Mutex
+	items map[string]V
+}
+
+func (s *shelf[V]) put(name string, item V) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.items == nil {
+		s.items = map[string]V{}
+	}
+	s.items[name] = item
+}
+
+func (s *shelf[V]) get(name string) (V, bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	item, found := s.items[name]
+	return item, found
+}
+
+func (s *shelf[V]) names() []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Sorted(maps.Keys(s.items))
+}
+
+func (s *shelf[V]) clear() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	clear(s.items)
 }
 
 // fakeEvents note what people are told.

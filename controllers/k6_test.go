@@ -63,7 +63,7 @@ func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 	exit := l.outside.exit[name]
 	for n := range parallelism(testRun) {
 		address := fmt.Sprintf("http://%s.%s.svc:%d", naming.RunnerService(testRun.GetName(), n+1), l.namespace, load.RunnerPort)
-		if l.runners.stopped[address] {
+		if _, stopped := l.runners.get(address); stopped {
 			exit = 103
 		} else if l.outside.held[name] {
 			return false
@@ -83,7 +83,7 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 	if err := payload.Write(&log, l.measured(pod, testRun, load, began)); err != nil {
 		l.t.Fatal(err)
 	}
-	l.logs[pod.Name] = log.Bytes()
+	l.logs.put(pod.Name, log.Bytes())
 	pod.Status.Phase = corev1.PodSucceeded
 	if exit != 0 {
 		pod.Status.Phase = corev1.PodFailed

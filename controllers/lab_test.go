@@ -59,7 +59,6 @@ func newLab(t *testing.T, server *apiserver.Server) *lab {
 		// Objects get their creation time from the API server's clock.
 		now:     time.Now().Truncate(time.Second),
 		outside: outside{exit: map[string]int32{}, held: map[string]bool{}},
-		brokers: fakeBrokers{}, logs: fakeLogs{}, runners: fakeRunners{stopped: map[string]bool{}},
 	}
 }
 
@@ -71,7 +70,7 @@ func (l *lab) operator() (*controllers.ExperimentReconciler, *controllers.RunRec
 		&controllers.RunReconciler{
 			Cluster: cluster, Live: l.admin, Events: &l.events, Now: now,
 			Settings: load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
-			Target:   &l.target, Topics: l.brokers, Runners: &l.runners, Logs: l.logs,
+			Target:   &l.target, Topics: &l.brokers, Runners: &l.runners, Logs: &l.logs,
 			Watches: &controllers.ForeignWatches{Cluster: cluster, Controller: deaf{}},
 		}
 }
@@ -150,11 +149,18 @@ func (l *lab) untilPhase(name string, phase v1alpha1.ExperimentPhase) *v1alpha1.
 	return l.experiment(name)
 }
 
-// untilRun waits until the newest run is in a phase.
+// untilRun waits for a run in a phase.
 func (l *lab) untilRun(phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
 	l.t.Helper()
-	l.until("a run that is "+string(phase), func() bool { return l.run() != nil && l.run().Status.Phase == phase })
-	return l.run()
+	var found *v1alpha1.PerfRun
+	l.until("a run that is "+string(phase), func() bool {
+		runs := l.runs()
+		if at := slices.IndexFunc(runs, func(run v1alpha1.PerfRun) bool { return run.Status.Phase == phase }); at >= 0 {
+			found = &runs[at]
+		}
+		return found != nil
+	})
+	return found
 }
 
 func (l *lab) create(objects ...client.Object) {

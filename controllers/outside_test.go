@@ -89,7 +89,7 @@ func (l *lab) playTopic(topic *unstructured.Unstructured) {
 		l.update(topic)
 	}
 	partitions, _, _ := unstructured.NestedInt64(topic.Object, "spec", "partitions")
-	l.brokers[contract.Topic{Object: topic}.PhysicalName()] = int32(partitions)
+	l.brokers.put(contract.Topic{Object: topic}.PhysicalName(), int32(partitions))
 	l.setStatus(topic, map[string]any{
 		"observedGeneration": topic.GetGeneration(),
 		"conditions":         []any{map[string]any{"type": "Ready", "status": "True"}},

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+func TestASuspendedExperimentFinishesItsRunAndStartsNoOther(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t))
+	l.untilRun(v1alpha1.RunLoading)
+	l.mustChange("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Suspend = true })
+	suspended := l.untilPhase("small", v1alpha1.ExperimentSuspended)
+	l.expect(suspended.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonSuspended)
+	if suspended.Status.Progress != "1/2" || len(l.runs()) != 1 || len(suspended.Status.Results) == 0 {
+		t.Errorf("progress %s with %d runs and %d results, want 1/2 with 1 and some", suspended.Status.Progress, len(l.runs()), len(suspended.Status.Results))
+	}
+	l.mustChange("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Suspend = false })
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+}
+
+func TestMoreBlocksReopenACompleteExperiment(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	l.mustChange("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 })
+	l.untilPhase("small", v1alpha1.ExperimentRunning)
+	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if done.Status.Progress != "2/2" || done.Status.Results[0].Runs != 2 || done.Status.Results[0].StandardDeviation == "" {
+		t.Errorf("progress %s, first result %+v, want 2/2 with two runs behind it", done.Status.Progress, done.Status.Results[0])
+	}
+}
+
+func TestUsersLastUntilTheImportHasEnded(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.held["cico"] = true
+	l.create(login(), smallExperiment(t, oneArm, importUnderUsers))
+	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if told := l.runners.names(); len(told) != 1 {
+		t.Errorf("runners %v were told to end, want the users' one", told)
+	}
+	stopped := l.run().Status.Loads[0]
+	if stopped.Name != "cico" || stopped.StopTime == nil || stopped.Outcome != v1alpha1.LoadSucceeded {
+		t.Errorf("the users' load is %+v, want it told to end and succeeded", stopped)
+	}
+	if !slices.ContainsFunc(done.Status.Results, func(r v1alpha1.Result) bool { return r.Metric == "create/records" && r.Mean == "500" }) {
+		t.Errorf("results %v, want 500 records of create", done.Status.Results)
+	}
+}
+
+func TestARunnerThatCannotBeToldToEndIsAskedAgain(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.held["cico"] = true
+	l.runners.failures = 2 // as when the runner is slow to answer
+	l.create(login(), smallExperiment(t, oneArm, importUnderUsers))
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+}
+
+func TestASecondExperimentWaitsForTheFirst(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.settle()
+	l.create(smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Name = "another" }))
+	l.settle()
+	waiting := l.experiment("another")
+	if waiting.Status.Phase != v1alpha1.ExperimentPending || !strings.Contains(waiting.Status.WaitingFor, l.run().Name) {
+		t.Errorf("the second experiment is %s and waits for %q, want it Pending for run %s", waiting.Status.Phase, waiting.Status.WaitingFor, l.run().Name)
+	}
+	l.untilPhase("another", v1alpha1.ExperimentComplete)
+}
+
+func TestDeletionTakesTopicsBeforeTheirKafka(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.untilRun(v1alpha1.RunLoading)
+	before := len(l.line.journal)
+	l.remove(l.experiment("small"))
+	l.settle()
+	deleting := l.experiment("small")
+	l.expect(deleting.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonDeleting)
+	if kafkas := l.foreign(contract.KafkaKind("v1")); len(kafkas) != 1 || kafkas[0].GetDeletionTimestamp() != nil {
+		t.Errorf("Kafka is being deleted while its topics are still there")
+	}
+	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
+	if left := l.environment(); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	for _, written := range l.line.journal[before:] {
+		if strings.HasPrefix(written, "apply") {
+			t.Errorf("while it was being deleted the environment was built up again: %s", written)
+		}
+	}
+}
+
+func TestDeletionDoesNotWaitForATopicOperatorThatIsGone(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.untilRun(v1alpha1.RunLoading)
+	l.outside.keepTopics = true
+	// Deletion is timed by the API server's clock.
+	l.now = time.Now()
+	begun := l.now
+	l.remove(l.experiment("small"))
+	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
+	if took := l.now.Sub(begun); took < time.Minute || took > 3*time.Minute {
+		t.Errorf("the topics were let go after %s, want it after the topic operator's minute", took)
+	}
+	if left := l.environment(); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestDeletionOfAnExperimentThatNeverBegan(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(smallExperiment(t, func(e *v1alpha1.PerfExperiment) { e.Spec.Suspend = true }))
+	l.settle()
+	l.remove(l.experiment("small"))
+	l.settle()
+	if left := l.experiments(); len(left) != 0 {
+		t.Errorf("the experiment is still there, waiting for %q", left[0].Status.WaitingFor)
+	}
+}
+
+func TestAChangedSpecIsRefusedAndElseStallsTheExperiment(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t))
+	l.settle()
+	err := l.change("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Arms[1].Name = "other" })
+	if !apierrors.IsInvalid(err) {
+		t.Fatalf("changing an arm gave %v, want it refused", err)
+	}
+	// A spec that got past admission, as when the rules came later: the plan
+	// on record is another one.
+	experiment := l.experiment("small")
+	experiment.Status.PlanHash = "0123456789abcdef"
+	l.writeStatus(experiment)
+	l.untilPhase("small", v1alpha1.ExperimentStalled)
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSpecChanged, "put it back")
+	if runs := len(l.runs()); runs != 1 {
+		t.Errorf("%d runs, want no further one", runs)
+	}
+}
+
+func TestCredentialsAreNeverShown(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	kinds := append(slices.Clone(environmentKinds), contract.TestRunKind,
+		v1alpha1.GroupVersion.WithKind("PerfExperiment"), v1alpha1.GroupVersion.WithKind("PerfRun"), corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	seen := 0
+	l.until("a complete experiment", func() bool {
+		for _, kind := range kinds {
+			for _, object := range l.foreign(kind) {
+				seen++
+				written, err := json.Marshal(object.Object)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(string(written), password) {
+					t.Errorf("%s %s shows the password", object.GetKind(), object.GetName())
+				}
+			}
+		}
+		return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
+	})
+	if told := strings.Join(l.events.told, "\n"); strings.Contains(told, password) || seen == 0 || told == "" {
+		t.Errorf("%d objects and these events were looked at:\n%s", seen, told)
+	}
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// Other tests wake the operator by hand and let it read past any cache. Here
+// the manager does as in production: it reads what its watches have told it
+// and wakes by them.
+func TestTheManagerWakesTheOperator(t *testing.T) {
+	l := newLab(t, complete)
+	l.manage(complete)
+	l.create(login(), smallExperiment(t, importUnderUsers))
+	l.outside.held["cico"] = true
+	deadline := time.Now().Add(2 * time.Minute)
+	for l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete {
+		if time.Now().After(deadline) {
+			t.Fatalf("no complete experiment after 2m:\n%s", l.describe())
+		}
+		l.now = time.Now()
+		l.play()
+		time.Sleep(200 * time.Millisecond)
+	}
+	if status := l.experiment("small").Status; status.Progress != "2/2" || status.Runs.Invalid != 0 || len(l.runs()) != 2 {
+		t.Errorf("progress %s, %d invalid of %d runs, want 2/2 with none of 2", status.Progress, status.Runs.Invalid, len(l.runs()))
+	}
+	told := &eventsv1.EventList{}
+	if l.list(told); len(told.Items) == 0 {
+		t.Error("nobody was told anything")
+	}
+}
+
+// manage runs the operator as cmd/manager does, until the test ends.
+func (l *lab) manage(server *apiserver.Server) {
+	l.t.Helper()
+	manager, err := ctrl.NewManager(server.Config(l.t), ctrl.Options{
+		Scheme:     l.admin.Scheme(),
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{l.namespace: {}}, DefaultTransform: cache.TransformStripManagedFields()},
+		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+	})
+	if err != nil {
+		l.t.Fatalf("building the manager: %v", err)
+	}
+	_, runs := l.operator()
+	experiments, _ := l.operator()
+	cluster := kube.Cluster{Client: manager.GetClient()}
+	runs.Cluster, runs.Live, runs.Now, runs.Events = cluster, manager.GetAPIReader(), time.Now, manager.GetEventRecorder("perflab")
+	runs.Watches = &controllers.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()}
+	experiments.Cluster, experiments.Live, experiments.Now, experiments.Events = cluster, manager.GetAPIReader(), time.Now, runs.Events
+	if err := errors.Join(runs.SetupWithManager(manager), experiments.SetupWithManager(manager)); err != nil {
+		l.t.Fatalf("setting the manager up: %v", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	l.t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			l.t.Errorf("the manager ended with: %v", err)
+		}
+	})
+}

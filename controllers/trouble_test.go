@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+func TestMissingOperatorsAreNamedOneAfterTheOther(t *testing.T) {
+	l := newLab(t, bare)
+	l.create(login(), smallExperiment(t, oneArm))
+	for _, missing := range []struct{ condition, operator, kind, crds string }{
+		{v1alpha1.ConditionKafkaReady, "install Strimzi", "Kafka.kafka.strimzi.io", "strimzi"},
+		{v1alpha1.ConditionPostgresReady, "install CloudNativePG", "Cluster.postgresql.cnpg.io", "cnpg"},
+		{v1alpha1.ConditionTargetReachable, "install k6-operator", "TestRun.k6.io", "k6"},
+	} {
+		l.settle()
+		l.expect(l.run().Status.Conditions, missing.condition, metav1.ConditionFalse, v1alpha1.ReasonOperatorMissing, missing.operator, missing.kind)
+		experiment := l.experiment("small")
+		l.expect(experiment.Status.Conditions, missing.condition, metav1.ConditionFalse, v1alpha1.ReasonOperatorMissing, missing.operator, missing.kind)
+		if !strings.Contains(experiment.Status.WaitingFor, missing.operator) {
+			t.Errorf("the experiment waits for %q, want it to say %q", experiment.Status.WaitingFor, missing.operator)
+		}
+		install(t, missing.crds)
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+}
+
+// install gives the bare server the kinds of one more operator.
+func install(t *testing.T, operator string) {
+	t.Helper()
+	for _, path := range foreignCRDs {
+		if !strings.Contains(path, operator) {
+			continue
+		}
+		if _, err := envtest.InstallCRDs(bare.Config(t), envtest.CRDInstallOptions{Paths: []string{path}}); err != nil {
+			t.Fatalf("installing the kinds of %s: %v", operator, err)
+		}
+	}
+}
+
+func TestATargetThatDoesNotAnswerIsACondition(t *testing.T) {
+	l := newLab(t, complete)
+	l.target.err = errors.New("connection refused")
+	l.create(login(), smallExperiment(t, oneArm))
+	l.until("a question to the target", func() bool {
+		return l.run() != nil && meta.FindStatusCondition(l.run().Status.Conditions, v1alpha1.ConditionTargetReachable) != nil
+	})
+	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
+		l.expect(conditions, v1alpha1.ConditionTargetReachable, metav1.ConditionFalse, v1alpha1.ReasonUnreachable, "connection refused")
+		l.expect(conditions, v1alpha1.ConditionModulesReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	}
+	l.target.err = nil
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+}
+
+func TestAFailedLoadIsRepeatedAndThenStallsTheExperiment(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.exit["cico"] = 107
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 2 }))
+
+	first := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(first.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadFailed, "exit code 107", "the script threw an exception")
+	l.expect(first.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonLoadFailed)
+
+	stalled := l.untilPhase("small", v1alpha1.ExperimentStalled)
+	if runs := l.runs(); len(runs) != 2 || runs[1].Spec.Attempt != 2 || runs[1].Spec.Position != runs[0].Spec.Position {
+		t.Fatalf("%d runs, want the first and a second attempt at the same place", len(runs))
+	}
+	l.expect(stalled.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonAttemptsExhausted, "2 times", "exit code 107")
+	if invalid := stalled.Status.InvalidRuns; len(invalid) != 2 || invalid[0].Reason != v1alpha1.ReasonLoadFailed || stalled.Status.Runs.Invalid != 2 {
+		t.Errorf("invalid runs %+v, counted %d, want both with their reason", invalid, stalled.Status.Runs.Invalid)
+	}
+	if results := stalled.Status.Results; len(results) != 0 {
+		t.Errorf("an invalid run gave results: %v", results)
+	}
+	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) != 2 {
+		t.Errorf("%d TestRuns are left, want those of both attempts for people to look at", len(testRuns))
+	}
+}
+
+func TestAFailedLoadThatIsRepeatedWithSuccessCounts(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.exit["cico"] = 107
+	l.create(login(), smallExperiment(t, oneArm))
+	l.untilRun(v1alpha1.RunInvalid)
+	delete(l.outside.exit, "cico")
+	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if done.Status.Progress != "1/1" || done.Status.Runs.Invalid != 1 || len(l.runs()) != 2 {
+		t.Errorf("progress %s, %d invalid of %d runs, want 1/1 with 1 of 2", done.Status.Progress, done.Status.Runs.Invalid, len(l.runs()))
+	}
+}
+
+func TestAnEnvironmentThatIsNotReadyInTimeEndsTheRun(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.withoutPostgres = true
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Deadlines.Environment = &metav1.Duration{Duration: 3 * time.Minute}
+	}))
+	l.until("a silent CloudNativePG", func() bool {
+		found := meta.FindStatusCondition(l.experiment("small").Status.Conditions, v1alpha1.ConditionPostgresReady)
+		return found != nil && found.Reason == v1alpha1.ReasonOperatorSilent
+	})
+	begun := l.run().Status.Timings.ProvisionStart.Time
+	invalid := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, "3m0s", "PostgreSQL", "CloudNativePG operator")
+	if took := invalid.Status.Timings.Finish.Sub(begun); took < 3*time.Minute || took > 4*time.Minute {
+		t.Errorf("the run was given up after %s, want it soon after 3m", took)
+	}
+}
+
+func TestALoadThatDoesNotStartInTimeEndsTheRun(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.withoutK6 = true
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Deadlines.LoadStart = &metav1.Duration{Duration: 2 * time.Minute}
+	}))
+	invalid := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadStuck, `load "cico"`, "2m0s", "k6-operator")
+}
+
+func TestResultsThatCannotBeReadMakeTheRunInvalid(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.until("loads that are on", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
+	l.play()
+	l.now = l.now.Add(time.Minute)
+	l.play()
+	l.logs.clear()
+	invalid := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonResultsMissing, `load "cico"`, "the pod has no log")
+}
+
+func TestTopicsThatAreNotAsDeclaredMakeTheRunInvalid(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.until("topics", func() bool { return len(l.brokers.names()) > 0 })
+	l.outside.withoutStrimzi = true
+	for _, topic := range l.brokers.names() {
+		l.brokers.put(topic, 3)
+	}
+	invalid := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "has 3 partitions in Kafka, 1 are declared")
+}
