@@ -19,7 +19,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // indirect
+require github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
 
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
