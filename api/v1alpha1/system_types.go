@@ -328,6 +328,13 @@ type Module struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
+	// runAsUser is the user id of the module's process. It is needed where the
+	// image names its user instead of numbering it, because pods must not
+	// run as root and a name does not tell. Absent: the image's.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 65535",message="runAsUser must be from 1 to 65535: modules do not run as root"
+	RunAsUser *int64 `json:"runAsUser,omitempty"`
+
 	// healthPath answers 200 when the module can serve. Default
 	// /admin/health.
 	// +optional

@@ -270,6 +270,7 @@ func TestFingerprint(t *testing.T) {
 			inventory: true,
 		},
 		"Image":    {edit: func(r *environment.Request) { r.System.Modules[1].Image = "gateway:2" }, gateway: true},
+		"User":     {edit: func(r *environment.Request) { r.System.Modules[1].RunAsUser = ptr.To[int64](1000) }, gateway: true},
 		"Replicas": {reason: "more pods are no other pods", edit: func(r *environment.Request) { r.System.Modules[0].Replicas = 3 }},
 		"Split": {
 			edit:      split(v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"gateway"}}),

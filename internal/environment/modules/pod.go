@@ -60,6 +60,7 @@ func bareTemplate(req environment.Request, env string, module v1alpha1.Module) c
 			EnableServiceLinks: ptr.To(false),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot:   ptr.To(true),
+				RunAsUser:      module.RunAsUser,
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 		},
