@@ -13,6 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/utils/ptr"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 )
@@ -63,9 +65,15 @@ func TestUsersLastUntilTheImportHasEnded(t *testing.T) {
 func TestARunnerThatCannotBeToldToEndIsAskedAgain(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.held["cico"] = true
-	l.runners.failures = 2 // as when the runner is slow to answer
-	l.create(login(), smallExperiment(t, oneArm, importUnderUsers))
-	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	// Of two runners the second is slow to answer; meanwhile the first ends.
+	l.runners.silent = func(call int) bool { return call%2 == 0 && call < 10 }
+	l.create(login(), smallExperiment(t, oneArm, importUnderUsers, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Scenarios[0].Loads[0].Parallelism = ptr.To[int32](2)
+	}))
+	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if done.Status.Runs.Invalid != 0 || len(l.runners.names()) != 2 {
+		t.Errorf("%d runs are invalid and runners %v were told to end, want none and both: %v", done.Status.Runs.Invalid, l.runners.names(), done.Status.InvalidRuns)
+	}
 }
 
 func TestASecondExperimentWaitsForTheFirst(t *testing.T) {

@@ -36,20 +36,22 @@ func (f *fakeBrokers) Partitions(_ context.Context, _ string, topics []string) (
 	return found, nil
 }
 
-// fakeRunners note by address how often one was told to end. The first
-// failures of them do not answer.
+// fakeRunners are k6's REST APIs by address: true for one that was told to
+// end. One whose k6 is over does not answer any more, nor do those that are
+// asked in a call that is silent, counted from 1.
 type fakeRunners struct {
-	shelf[int]
-	failures int
+	shelf[bool]
+	over   shelf[bool]
+	silent func(call int) bool
+	calls  int
 }
 
 func (f *fakeRunners) StopRunner(_ context.Context, address string) error {
-	if f.failures > 0 {
-		f.failures--
+	f.calls++
+	if over, _ := f.over.get(address); over || f.silent != nil && f.silent(f.calls) {
 		return errCut
 	}
-	times, _ := f.get(address)
-	f.put(address, times+1)
+	f.put(address, true)
 	return nil
 }
 

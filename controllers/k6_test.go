@@ -56,29 +56,37 @@ func (l *lab) startRunners(testRun *unstructured.Unstructured) {
 	}
 }
 
-// endRunners ends the runners of a load that is not to run on.
+// endRunners ends the runners that are not to run on and says whether all have
+// ended.
 func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 	l.t.Helper()
 	name := testRun.GetLabels()[v1alpha1.LabelLoad]
-	exit := l.outside.exit[name]
+	all := true
 	for n := range parallelism(testRun) {
 		address := fmt.Sprintf("http://%s.%s.svc:%d", naming.RunnerService(testRun.GetName(), n+1), l.namespace, load.RunnerPort)
-		if _, stopped := l.runners.get(address); stopped {
+		exit := l.outside.exit[name]
+		if stopped, _ := l.runners.get(address); stopped {
 			exit = 103
 		} else if l.outside.held[name] {
-			return false
+			all = false
+			continue
+		}
+		for _, pod := range l.pods(map[string]string{batchv1.JobNameLabel: naming.RunnerJob(testRun.GetName(), n+1)}) {
+			l.endRunner(pod, testRun, name, exit)
+			l.runners.over.put(address, true)
 		}
 	}
-	for _, pod := range l.pods(map[string]string{contract.LabelTestRun: testRun.GetName()}) {
-		l.endRunner(pod, testRun, name, exit)
-	}
-	return true
+	return all
 }
 
 // endRunner lets k6 print what it measured and exit.
 func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load string, exit int32) {
 	l.t.Helper()
-	began := pod.Status.ContainerStatuses[0].State.Running.StartedAt.Time
+	running := pod.Status.ContainerStatuses[0].State.Running
+	if running == nil {
+		return
+	}
+	began := running.StartedAt.Time
 	var log bytes.Buffer
 	if err := payload.Write(&log, l.measured(pod, testRun, load, began)); err != nil {
 		l.t.Fatal(err)

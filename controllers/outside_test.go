@@ -135,9 +135,7 @@ func (l *lab) playModules() {
 			ObservedGeneration: deployment.Generation,
 			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
 		}
-		if err := l.admin.Status().Update(l.t.Context(), deployment); err != nil {
-			l.t.Fatalf("writing the status of Deployment %s: %v", deployment.Name, err)
-		}
+		l.writeStatus(deployment)
 	}
 }
 
@@ -224,14 +222,15 @@ func (l *lab) setStatus(object *unstructured.Unstructured, status map[string]any
 
 func (l *lab) writeStatus(object client.Object) {
 	l.t.Helper()
-	if err := l.admin.Status().Update(l.t.Context(), object); err != nil {
+	// On a conflict the next round does it.
+	if err := l.admin.Status().Update(l.t.Context(), object); err != nil && !apierrors.IsConflict(err) {
 		l.t.Fatalf("writing the status of %s: %v", object.GetName(), err)
 	}
 }
 
 func (l *lab) update(object client.Object) {
 	l.t.Helper()
-	if err := l.admin.Update(l.t.Context(), object); err != nil {
+	if err := l.admin.Update(l.t.Context(), object); err != nil && !apierrors.IsConflict(err) {
 		l.t.Fatalf("changing %s: %v", object.GetName(), err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
@@ -42,9 +43,7 @@ func (r *RunReconciler) stepLoads(ctx context.Context, s *runScope) (outcome, er
 			return next(), nil
 		}
 	}
-	if err := r.followTimeline(ctx, s, states); err != nil {
-		return outcome{}, err
-	}
+	s.followTimeline(states)
 	s.loading = load.Progress(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now)
 	if !allEnded(states) {
 		return waitFor(progressPause), nil
@@ -87,6 +86,9 @@ func (r *RunReconciler) driveLoad(ctx context.Context, s *runScope, wanted v1alp
 		}
 	}
 	state := load.Assess(observed, s.run.Spec.Deadlines)
+	if status.StopTime != nil && state.Failure == "" {
+		r.stopRunners(ctx, s.run, wanted, state.Running)
+	}
 	recordLoad(status, state, s.now)
 	if deadline, _ := load.Deadline(observed, state.Started, s.run.Spec.Deadlines); !state.Ended && !deadline.IsZero() {
 		s.alarm(deadline)
@@ -127,36 +129,34 @@ func (r *RunReconciler) createLoad(ctx context.Context, s *runScope, wanted v1al
 	return r.Cluster.Apply(ctx, testRun)
 }
 
-// followTimeline decides which loads start and which are told to end. A start
-// is written down before it is acted on: the status write is refused if this
-// pass saw an old run, so no load is started twice.
-func (r *RunReconciler) followTimeline(ctx context.Context, s *runScope, states map[string]load.State) error {
+// followTimeline decides which loads start and which are told to end. Both are
+// written down before they are acted on: the status write is refused if this
+// pass saw an old run, so no load is started twice, and a runner that ends is
+// known to have been told to.
+func (s *runScope) followTimeline(states map[string]load.State) {
 	for _, action := range load.Timeline(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now) {
 		status := s.load(action.Load.Name)
 		switch {
 		case action.Start:
 			status.CreateTime = &metav1.Time{Time: s.now}
 		case action.Stop:
-			if err := r.stopLoad(ctx, s, action.Load); err != nil {
-				return err
-			}
 			status.StopTime = &metav1.Time{Time: s.now}
 		case !action.At.IsZero():
 			s.alarm(action.At)
 		}
 	}
-	return nil
 }
 
-func (r *RunReconciler) stopLoad(ctx context.Context, s *runScope, wanted v1alpha1.Load) error {
-	testRun := naming.TestRun(s.run.Name, wanted.Name)
-	for n := int32(1); n <= wanted.ParallelismOrDefault(); n++ {
-		address := fmt.Sprintf("http://%s.%s.svc:%d", naming.RunnerService(testRun, n), s.run.Namespace, load.RunnerPort)
+// stopRunners tells the runners that are still on to end. One that does not
+// answer is asked again by the next pass, until the load's grace is over.
+func (r *RunReconciler) stopRunners(ctx context.Context, run *v1alpha1.PerfRun, wanted v1alpha1.Load, numbers []int32) {
+	testRun := naming.TestRun(run.Name, wanted.Name)
+	for _, n := range numbers {
+		address := fmt.Sprintf("http://%s.%s.svc:%d", naming.RunnerService(testRun, n), run.Namespace, load.RunnerPort)
 		if err := r.Runners.StopRunner(ctx, address); err != nil {
-			return fmt.Errorf("telling runner %d of load %q to end: %w", n, wanted.Name, err)
+			log.FromContext(ctx).Info("A runner can't be told to end yet", "load", wanted.Name, "runner", n, "error", err.Error())
 		}
 	}
-	return nil
 }
 
 func (r *RunReconciler) observeLoad(ctx context.Context, s *runScope, wanted v1alpha1.Load, status v1alpha1.LoadStatus) (load.Observed, error) {

@@ -41,6 +41,8 @@ type State struct {
 	Started bool
 	// Ended says that every runner is over, as planned.
 	Ended bool
+	// Running are the numbers, from 1, of the runners whose k6 runs.
+	Running []int32
 	// Finish is when the last runner ended; zero before.
 	Finish time.Time
 	// Failure says why the load did not, or can no longer, end as planned.
@@ -75,10 +77,10 @@ func Assess(observed Observed, deadlines v1alpha1.Deadlines) State {
 }
 
 func readRunners(state *State, observed Observed) {
-	total := int(observed.Load.ParallelismOrDefault())
-	ended, running := 0, 0
-	for n := 1; n <= total; n++ {
-		runner := observe(observed, int32(n))
+	total := observed.Load.ParallelismOrDefault()
+	ended := int32(0)
+	for n := int32(1); n <= total; n++ {
+		runner := observe(observed, n)
 		switch {
 		case runner.failure != "":
 			state.Failure = runner.failure
@@ -89,7 +91,7 @@ func readRunners(state *State, observed Observed) {
 				state.Finish = runner.finish
 			}
 		case runner.running:
-			running++
+			state.Running = append(state.Running, n)
 		}
 	}
 	state.Ended = ended == total
@@ -101,7 +103,7 @@ func readRunners(state *State, observed Observed) {
 	case state.Started:
 		state.Message = "running"
 	default:
-		state.Message = fmt.Sprintf("starting: %d of %d runners are up", running+ended, total)
+		state.Message = fmt.Sprintf("starting: %d of %d runners are up", int32(len(state.Running))+ended, total)
 	}
 }
 
