@@ -181,6 +181,7 @@ func (r *RunReconciler) observeLoad(ctx context.Context, s *runScope, wanted v1a
 	observed.Pods = pods.Items
 	if trouble, found := environment.PodTrouble(pods.Items, s.now); found {
 		observed.Trouble = trouble.Message
+		s.loadTrouble = &trouble
 	}
 	return observed, nil
 }

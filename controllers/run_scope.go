@@ -44,6 +44,9 @@ type runScope struct {
 	// loading is a sentence about the loads, set by stepLoads.
 	loading string
 
+	// loadTrouble says why a runner can't start, set with it.
+	loadTrouble *environment.Readiness
+
 	// fault says why the run does not count. Set by any step, or read back
 	// from the Valid condition of an earlier pass.
 	fault *results.Fault

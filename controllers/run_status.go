@@ -73,6 +73,8 @@ func setLoadsComplete(s *runScope, set setCondition) {
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every load has ended")
 	case s.fault != nil && (s.fault.Reason == v1alpha1.ReasonLoadFailed || s.fault.Reason == v1alpha1.ReasonLoadStuck):
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
+	case s.loading != "" && s.loadTrouble != nil:
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, s.loadTrouble.Reason, s.loadTrouble.Message)
 	case s.loading != "":
 		// The sentence with the seconds is in status.message; a condition
 		// that changes each second would not be one.

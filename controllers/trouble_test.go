@@ -8,12 +8,15 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
 )
 
 func TestMissingOperatorsAreNamedOneAfterTheOther(t *testing.T) {
@@ -151,4 +154,47 @@ func TestTopicsThatAreNotAsDeclaredMakeTheRunInvalid(t *testing.T) {
 	}
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "has 3 partitions in Kafka, 1 are declared")
+}
+
+func TestAMissingImageIsAConditionBeforeAnythingIsBuilt(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.settle()
+	checks := l.pods(naming.ComponentLabels("small", environment.ComponentImages))
+	if len(checks) != 1 {
+		t.Fatalf("%d pods look for images, want 1", len(checks))
+	}
+	l.wait(checks[0], "ImagePullBackOff", `Back-off pulling image "example.org/gateway:1": not found`)
+	l.settle()
+	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
+		l.expect(conditions, v1alpha1.ConditionImagesAvailable, metav1.ConditionFalse, v1alpha1.ReasonImagePull, "example.org/gateway:1", "not found")
+	}
+}
+
+func TestARunnerThatCannotStartSaysWhyInACondition(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.withoutK6 = true
+	l.create(smallExperiment(t, oneArm)) // and no Secret
+	l.until("a TestRun", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
+	testRun := l.foreign(contract.TestRunKind)[0]
+	l.startRunners(&testRun)
+	l.setStatus(&testRun, map[string]any{"stage": string(contract.StageCreated)})
+	for _, pod := range l.pods(map[string]string{contract.LabelTestRun: testRun.GetName()}) {
+		l.wait(pod, "CreateContainerConfigError", `secret "login" not found`)
+	}
+	l.settle()
+	l.expect(l.run().Status.Conditions, v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonConfiguration, `secret "login" not found`)
+	if waiting := l.experiment("small").Status.WaitingFor; !strings.Contains(waiting, `secret "login" not found`) {
+		t.Errorf("the experiment waits for %q, want it to name the Secret", waiting)
+	}
+}
+
+// wait lets a pod's container wait for a reason, as the kubelet says it.
+func (l *lab) wait(pod corev1.Pod, reason, message string) {
+	l.t.Helper()
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
+		Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image,
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+	}}}
+	l.writeStatus(&pod)
 }
