@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
@@ -91,7 +92,8 @@ func delta(found, base sample) string {
 	if !ok {
 		return ""
 	}
-	return decimal.Format(percent)
+	// Hundredths of a percent are beyond what any run can tell.
+	return strconv.FormatFloat(percent, 'f', 2, 64)
 }
 
 func order(spec *v1alpha1.PerfExperimentSpec) func(a, b v1alpha1.Result) int {
