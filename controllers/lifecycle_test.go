@@ -55,9 +55,9 @@ func checkResults(t *testing.T, results []v1alpha1.Result) {
 	}
 	want := []v1alpha1.Result{
 		result("cico/Check-In/average", "as-is", "100", ""),
-		result("cico/Check-In/average", "slow", "110", "10"),
+		result("cico/Check-In/average", "slow", "110", "10.00"),
 		result("cico/Check-Out/average", "as-is", "200", ""),
-		result("cico/Check-Out/average", "slow", "220", "10"),
+		result("cico/Check-Out/average", "slow", "220", "10.00"),
 	}
 	averages := slices.DeleteFunc(slices.Clone(results), func(r v1alpha1.Result) bool { return !strings.HasSuffix(r.Metric, "/average") })
 	if diff := cmp.Diff(want, averages); diff != "" {
