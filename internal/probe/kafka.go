@@ -5,6 +5,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -14,11 +15,12 @@ import (
 type Kafka struct{}
 
 // Partitions returns the number of partitions of each of these topics as the
-// brokers have them. A topic the brokers don't have is absent.
+// brokers have them. A topic the brokers don't have is absent. The bootstrap
+// servers are a list with commas, as Strimzi writes it.
 func (Kafka) Partitions(ctx context.Context, bootstrap string, topics []string) (map[string]int32, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	client, err := kgo.NewClient(kgo.SeedBrokers(bootstrap), kgo.DialTimeout(timeout))
+	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(bootstrap, ",")...), kgo.DialTimeout(timeout))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to Kafka at %q: %w", bootstrap, err)
 	}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package naming_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// Names as long as admission lets them be.
+var (
+	experiment = "e" + strings.Repeat("x", 31)
+	longArm    = strings.Repeat("a", 40)
+	scenario   = strings.Repeat("s", 40)
+	loadName   = strings.Repeat("l", 24)
+)
+
+func TestNamesFitWhereTheyAreUsed(t *testing.T) {
+	run := naming.Run(experiment, 100, longArm, scenario, 10)
+	testRun := naming.TestRun(run, loadName)
+	topic := naming.KafkaTopic(experiment, experiment+"-123456."+strings.Repeat("T", 200))
+	service, label, subdomain := validation.IsDNS1035Label, validation.IsValidLabelValue, validation.IsDNS1123Subdomain
+	for name, use := range map[string]struct {
+		name  string
+		valid func(string) []string
+	}{
+		"run as a label":        {run, label},
+		"TestRun as a label":    {testRun, label},
+		"Service of a runner":   {naming.RunnerService(testRun, 64), service},
+		"initializer":           {testRun + "-initializer", label},
+		"pod of a runner's Job": {naming.RunnerJob(testRun, 64) + "-abcde", label},
+		"raw results":           {naming.RawResults(run), subdomain},
+		"broker's pod":          {naming.BrokerPool(experiment) + "-100", label},
+		"controller's pod":      {naming.ControllerPool(experiment) + "-100", label},
+		"Kafka's Service":       {naming.Kafka(experiment) + "-kafka-bootstrap", service},
+		"topic":                 {topic, subdomain},
+		"PostgreSQL's Service":  {naming.Postgres(experiment) + "-rw", service},
+		"module's Service":      {naming.Module(experiment, strings.Repeat("m", 30)), service},
+		"image check":           {naming.ImageCheck(experiment, strings.Repeat("f", 16)), subdomain},
+	} {
+		if problems := use.valid(use.name); len(problems) > 0 {
+			t.Errorf("%s %q of %d characters: %v", name, use.name, len(use.name), problems)
+		}
+	}
+}
+
+func TestNamesDoNotCollide(t *testing.T) {
+	seen := map[string]string{}
+	note := func(what, name string) {
+		if other, taken := seen[name]; taken {
+			t.Errorf("%s and %s are both called %q", what, other, name)
+		}
+		seen[name] = what
+	}
+	for _, place := range []struct{ experiment, arm, scenario string }{
+		{"a", "b-c", "d"}, {"a", "b", "c-d"}, {"a-1", "b", "c"},
+		{experiment, longArm, scenario}, {experiment, longArm + "b", scenario}, {experiment, longArm, scenario + "t"},
+	} {
+		for block := int32(1); block <= 12; block++ {
+			for attempt := int32(1); attempt <= 3; attempt++ {
+				note(fmt.Sprint(place, block, attempt), naming.Run(place.experiment, block, place.arm, place.scenario, attempt))
+			}
+		}
+	}
+	for _, pair := range [][2]string{{"run-a", "b"}, {"run", "a-b"}, {strings.Repeat("r", 36), loadName}, {strings.Repeat("r", 36), loadName + "m"}} {
+		note(fmt.Sprint("load ", pair), naming.TestRun(pair[0], pair[1]))
+	}
+	for _, topic := range []string{"DI_A", "DI.A", "di-a", "DI-A"} {
+		note("topic "+topic, naming.KafkaTopic("e", topic))
+	}
+}
+
+// Names are how a new operator finds what an earlier one made, so they must
+// not change from version to version.
+func TestNamesStayAsTheyAre(t *testing.T) {
+	for got, want := range map[string]string{
+		naming.Run("demo", 1, "one-partition", "cico", 1):                               "demo-1-one-partition-cico-85f600",
+		naming.Run("demo", 1, "one-partition", "cico", 2):                               "demo-1-one-partition-cico-try-96aff0",
+		naming.Run("demo", 1, "one-partition", "import-under-cico", 1):                  "demo-1-one-partition-import-u-d15d95",
+		naming.TestRun("demo-1-a-b-abcdef", "cico"):                                     "demo-1-a-b-abcdef-cico-d9eb",
+		naming.KafkaTopic("demo", "demo-1a2b3c.Default.diku.DI_RAW_RECORDS_CHUNK_READ"): "demo-1a2b3c-default-diku-di-raw-records-chunk-read-f4f904a6",
+		naming.Postgres("demo"):                                                         "demo-pg",
+		naming.Module("demo", "gateway"):                                                "demo-gateway",
+		naming.BrokerPool("demo"):                                                       "demo-broker",
+	} {
+		if got != want {
+			t.Errorf("name %q, want %q", got, want)
+		}
+	}
+}
+
+func TestRunLabelsTellARunFromTheOthers(t *testing.T) {
+	run := &v1alpha1.PerfRun{}
+	run.Name = "demo-1-a-b"
+	run.Spec = v1alpha1.PerfRunSpec{Experiment: "demo", Arm: "a", Scenario: v1alpha1.Scenario{Name: "b"}}
+	labels := naming.RunLabels(run)
+	for key, want := range map[string]string{
+		v1alpha1.LabelExperiment: "demo", v1alpha1.LabelRun: "demo-1-a-b", v1alpha1.LabelArm: "a", v1alpha1.LabelScenario: "b",
+	} {
+		if labels[key] != want {
+			t.Errorf("label %s is %q, want %q", key, labels[key], want)
+		}
+	}
+}
+
+func TestHashDoesNotDependOnTheOrderOfAMap(t *testing.T) {
+	first := naming.Hash(map[string]int{"a": 1, "b": 2, "c": 3})
+	for range 20 {
+		if naming.Hash(map[string]int{"c": 3, "b": 2, "a": 1}) != first {
+			t.Fatal("the same map gave another hash")
+		}
+	}
+	if naming.Hash("ab", "c") == naming.Hash("a", "bc") {
+		t.Error("values that join to the same text have the same hash")
+	}
+}
