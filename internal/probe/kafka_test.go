@@ -35,12 +35,15 @@ func TestPartitionsOfBrokersThatDoNotAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	t.Cleanup(func() { _ = silent.Close() })
 	for what, address := range map[string]string{"a closed port": "127.0.0.1:1", "a silent one": silent.Addr().String()} {
-		begun := time.Now()
-		_, err := probe.Kafka{}.Partitions(t.Context(), address, []string{"one"})
-		if took := time.Since(begun); err == nil || !strings.Contains(err.Error(), address) || took > 15*time.Second {
-			t.Errorf("%s gave %v after %s, want an error that names it after about 3s", what, err, took)
-		}
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			begun := time.Now()
+			_, err := probe.Kafka{}.Partitions(t.Context(), address, []string{"one"})
+			if took := time.Since(begun); err == nil || !strings.Contains(err.Error(), address) || took > 15*time.Second {
+				t.Errorf("gave %v after %s, want an error that names it after about 3s", err, took)
+			}
+		})
 	}
 }

@@ -55,6 +55,7 @@ func TestReachOfATargetThatIsNotThere(t *testing.T) {
 }
 
 func TestReachGivesUpOnATargetThatHangs(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	hanging := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	defer hanging.Close()

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load"
+)
+
+var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func at(n int) time.Time { return begin.Add(time.Duration(n) * time.Second) }
+
+func stamp(n int) *metav1.Time { return &metav1.Time{Time: at(n)} }
+
+// sight is what the cluster shows of a load with two runners.
+type sight struct{ load.Observed }
+
+func see(stage string) *sight {
+	s := &sight{load.Observed{
+		Load:    users(),
+		Status:  v1alpha1.LoadStatus{Name: "cico", TestRun: "tr", CreateTime: stamp(0)},
+		TestRun: object(stage),
+		Jobs:    map[string]batchv1.Job{},
+		Now:     at(10),
+	}}
+	s.Load.Parallelism = ptr.To[int32](2)
+	return s
+}
+
+func (s *sight) at(n int) *sight { s.Now = at(n); return s }
+
+func (s *sight) started(n int) *sight { s.Status.StartTime = stamp(n); return s }
+
+func (s *sight) stopped(n int) *sight { s.Status.StopTime = stamp(n); return s }
+
+func (s *sight) pod(n int, state corev1.ContainerState) *sight {
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("tr-%d-x", n), Labels: map[string]string{batchv1.JobNameLabel: fmt.Sprintf("tr-%d", n)}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "sidecar"}, {Name: "k6", State: state}}
+	s.Pods = append(s.Pods, pod)
+	return s
+}
+
+func (s *sight) runs(n int) *sight {
+	return s.pod(n, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+}
+
+func (s *sight) ended(n int, exit int32, reason string, finish int) *sight {
+	return s.pod(n, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: exit, Reason: reason, FinishedAt: *stamp(finish)}})
+}
+
+func (s *sight) job(n int, failed int32) *sight {
+	s.Jobs[fmt.Sprintf("tr-%d", n)] = batchv1.Job{Status: batchv1.JobStatus{Failed: failed}}
+	return s
+}
+
+func TestAssess(t *testing.T) {
+	const taken = "waiting for k6-operator to take up the TestRun"
+	for name, test := range map[string]struct {
+		seen *sight
+		want load.State
+	}{
+		"not seen by k6-operator": {see(""), load.State{Message: taken}},
+		"no pods yet":             {see("created"), load.State{Stage: "created", Message: "starting: 0 of 2 runners are up"}},
+		"one runner is up":        {see("created").runs(1), load.State{Stage: "created", Running: []int32{1}, Message: "starting: 1 of 2 runners are up"}},
+		"running":                 {see("started").started(5).runs(1).runs(2), load.State{Stage: "started", Started: true, Running: []int32{1, 2}, Message: "running"}},
+		"one has ended": {
+			see("started").started(5).ended(1, 0, "Completed", 95).runs(2).at(96),
+			load.State{Stage: "started", Started: true, Running: []int32{2}, Finish: at(95), Message: "running"},
+		},
+		"both have ended, the stage lags behind": {
+			see("started").started(5).ended(1, 0, "Completed", 96).ended(2, 0, "Completed", 95).at(96),
+			load.State{Stage: "started", Started: true, Ended: true, Finish: at(96), Message: "ended"},
+		},
+		"finished says nothing about success": {
+			see("finished").started(5).ended(1, 0, "Completed", 95).ended(2, 107, "Error", 6).at(96),
+			load.State{Stage: "finished", Started: true, Finish: at(95), Failure: "k6 of runner tr-2 ended with exit code 107: the script threw an exception; its log says which"},
+		},
+		"told to end": {
+			see("started").started(5).stopped(50).ended(1, 103, "Error", 51).ended(2, 103, "Error", 52).at(53),
+			load.State{Stage: "started", Started: true, Ended: true, Finish: at(52), Message: "ended"},
+		},
+		"ended from outside without being told to": {
+			see("started").started(5).ended(1, 103, "Error", 51).runs(2).at(53),
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 103: it was stopped from outside"},
+		},
+		"told to end, but its script failed": {
+			see("started").started(5).stopped(50).ended(1, 108, "Error", 51).runs(2).at(53),
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 108: the script aborted the test; its log says why"},
+		},
+		"out of memory": {
+			see("started").started(5).ended(1, 137, "OOMKilled", 51).runs(2).at(53),
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 137: it ran out of memory; raise the load's resources.limits.memory"},
+		},
+		"an exit code nobody knows": {
+			see("started").started(5).ended(1, 42, "Error", 51).at(53),
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 42: an exit code k6 does not document"},
+		},
+		"the pod is gone and its Job has failed": {
+			see("started").started(5).job(1, 1).runs(2),
+			load.State{Stage: "started", Started: true, Failure: "the pod of runner tr-1 is gone, and its results with it"},
+		},
+		"the pod is not there yet": {see("created").job(1, 0).job(2, 0), load.State{Stage: "created", Message: "starting: 0 of 2 runners are up"}},
+		"k6-operator refused":      {see("error"), load.State{Stage: "error", Failure: "k6-operator refused the TestRun (stage error)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := load.Assess(test.seen.Observed, v1alpha1.Deadlines{})
+			if got.Failure != "" {
+				// What the load was doing before it failed.
+				got.Message = ""
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("state (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAssessOfPodsThatNeverRan(t *testing.T) {
+	seen := see("created")
+	seen.Trouble = `image "k6" can't be pulled`
+	seen.pod(1, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}})
+	if state := load.Assess(seen.Observed, v1alpha1.Deadlines{}); state.Message != seen.Trouble || state.Failure != "" {
+		t.Errorf("with a pod in trouble: %+v, want its trouble as the message", state)
+	}
+	seen.Pods[0].Status.ContainerStatuses = nil
+	seen.Pods[0].Status.Phase, seen.Pods[0].Status.Message = corev1.PodFailed, "The node was low on memory."
+	if state := load.Assess(seen.Observed, v1alpha1.Deadlines{}); !strings.Contains(state.Failure, "The node was low on memory.") {
+		t.Errorf("with an evicted pod: %+v, want it failed for that reason", state)
+	}
+}
+
+func TestAssessDoesNotWaitForever(t *testing.T) {
+	deadlines := v1alpha1.Deadlines{LoadStart: seconds(120), Load: seconds(3600)}
+	gone := see("created")
+	gone.TestRun = nil
+	until := see("started").started(5).runs(1).runs(2)
+	until.Load.Duration, until.Load.Until = nil, "create"
+	for name, test := range map[string]struct {
+		seen    *sight
+		limit   int
+		stuck   bool
+		failure string
+	}{
+		"a TestRun that is not there": {gone, 120, true, "the load did not start within 2m0s; last seen: waiting for k6-operator"},
+		"stuck in created":            {see("created").runs(1), 120, true, "the load did not start within 2m0s; last seen: starting: 1 of 2 runners are up"},
+		"a load with a duration":      {see("started").started(5).runs(1).runs(2), 5 + 90 + 60, false, "the load was not over 2m30s after its start"},
+		"a load until another ends":   {until, 5 + 3600 + 60, false, "the load was not over 1h1m0s after its start"},
+		"a load that was told to end": {see("started").started(5).stopped(50).runs(1).runs(2), 50 + 60, false, "the load did not end within 1m0s of being told to"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if state := load.Assess(test.seen.at(test.limit-1).Observed, deadlines); state.Failure != "" {
+				t.Errorf("a second too early: %s", state.Failure)
+			}
+			state := load.Assess(test.seen.at(test.limit).Observed, deadlines)
+			if !strings.HasPrefix(state.Failure, test.failure) || state.Stuck != test.stuck {
+				t.Errorf("failure %q, stuck %t, want %q, %t", state.Failure, state.Stuck, test.failure, test.stuck)
+			}
+			if deadline, _ := load.Deadline(test.seen.Observed, state.Started, deadlines); !deadline.Equal(at(test.limit)) {
+				t.Errorf("deadline %s, want %s", deadline, at(test.limit))
+			}
+		})
+	}
+}
+
+func TestALoadThatWasNotCreatedHasNoDeadline(t *testing.T) {
+	if deadline, _ := load.Deadline(load.Observed{Load: users(), Now: at(0)}, false, v1alpha1.Deadlines{}); !deadline.IsZero() {
+		t.Errorf("deadline %s, want none", deadline)
+	}
+}
+
+func object(stage string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"stage": stage}}}
+}

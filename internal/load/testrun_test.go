@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/testing/yamlcmp"
+)
+
+func seconds(n int) *metav1.Duration {
+	return &metav1.Duration{Duration: time.Duration(n) * time.Second}
+}
+
+func users() v1alpha1.Load {
+	return v1alpha1.Load{Name: "cico", Duration: seconds(90), CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}}
+}
+
+func imports() v1alpha1.Load {
+	return v1alpha1.Load{Name: "create", DataImport: &v1alpha1.DataImport{
+		RecordType: "Bibliographic", Operation: "Create", JobProfile: "PTF - Create 2", Records: 500, Imports: 1,
+	}}
+}
+
+func run() *v1alpha1.PerfRun {
+	run := &v1alpha1.PerfRun{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "demo-1-a-s", UID: "42"}}
+	run.Spec = v1alpha1.PerfRunSpec{
+		Experiment: "demo", Arm: "a", Seed: 8, Scenario: v1alpha1.Scenario{Name: "s"},
+		System: v1alpha1.System{Target: v1alpha1.Target{Tenant: "diku", CredentialsSecret: v1alpha1.SecretName{Name: "login"}}},
+	}
+	return run
+}
+
+func testRun(t *testing.T, wanted v1alpha1.Load) map[string]any {
+	t.Helper()
+	made, err := load.TestRun(run(), wanted, "http://demo-gateway.lab.svc:8081",
+		load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Object
+}
+
+func TestTestRunOfUsers(t *testing.T) {
+	wanted := users()
+	wanted.Parallelism = ptr.To[int32](2)
+	wanted.Resources.Limits = corev1.ResourceList{"memory": resource.MustParse("256Mi")}
+	yamlcmp.Equal(t, testRun(t, wanted), `
+apiVersion: k6.io/v1alpha1
+kind: TestRun
+metadata:
+  name: demo-1-a-s-cico-3f58
+  namespace: lab
+  labels: &labels
+    app.kubernetes.io/managed-by: perflab
+    perflab.dev/arm: a
+    perflab.dev/experiment: demo
+    perflab.dev/load: cico
+    perflab.dev/run: demo-1-a-s
+    perflab.dev/scenario: s
+  ownerReferences:
+  - {apiVersion: perflab.dev/v1alpha1, kind: PerfRun, name: demo-1-a-s, uid: "42", controller: true, blockOwnerDeletion: true}
+spec:
+  parallelism: 2
+  script: {localFile: /scripts/cico.js}
+  arguments: --out perflab --summary-mode=disabled --no-thresholds --no-color --log-output=stderr
+  initializer: {disabled: true}
+  runner:
+    image: example.org/k6:1
+    automountServiceAccountToken: "false"
+    metadata: {labels: *labels}
+    env:
+    - {name: PERFLAB_LOAD, value: cico}
+    - {name: PERFLAB_RUN, value: demo-1-a-s}
+    - {name: BASE_URL, value: "http://demo-gateway.lab.svc:8081"}
+    - {name: TENANT, value: diku}
+    - {name: OKAPI_USERNAME, valueFrom: {secretKeyRef: {name: login, key: username}}}
+    - {name: OKAPI_PASSWORD, valueFrom: {secretKeyRef: {name: login, key: password}}}
+    - {name: SEED, value: "8"}
+    - {name: K6_AUTO_EXTENSION_RESOLUTION, value: "false"}
+    - {name: K6_NO_USAGE_REPORT, value: "true"}
+    - {name: USERS, value: "8"}
+    - {name: RAMP_UP_SECONDS, value: "0"}
+    - {name: DURATION_SECONDS, value: "90"}
+    resources: {limits: {memory: 256Mi}}
+    securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+    containerSecurityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+  starter:
+    image: example.org/starter:1
+    automountServiceAccountToken: "false"
+    metadata: {labels: *labels}
+    securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+    containerSecurityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+`)
+}
+
+// environment is what the script of a load is told beyond what every script is.
+func environment(t *testing.T, wanted v1alpha1.Load) map[string]string {
+	t.Helper()
+	common := map[string]bool{
+		"PERFLAB_LOAD": true, "PERFLAB_RUN": true, "BASE_URL": true, "TENANT": true, "OKAPI_USERNAME": true, "OKAPI_PASSWORD": true,
+		"SEED": true, "K6_AUTO_EXTENSION_RESOLUTION": true, "K6_NO_USAGE_REPORT": true,
+	}
+	told := map[string]string{}
+	runner := testRun(t, wanted)["spec"].(map[string]any)["runner"].(map[string]any)
+	for _, entry := range runner["env"].([]any) {
+		variable := entry.(map[string]any)
+		if name := variable["name"].(string); !common[name] {
+			told[name], _ = variable["value"].(string)
+		}
+	}
+	return told
+}
+
+func TestWhatScriptsAreTold(t *testing.T) {
+	for name, test := range map[string]struct {
+		load func() v1alpha1.Load
+		want string
+	}{
+		"users with all settings": {func() v1alpha1.Load {
+			load := users()
+			load.CheckInCheckOut.RampUp = seconds(80)
+			load.CheckInCheckOut.ThinkTime = &metav1.Duration{Duration: 500 * time.Millisecond}
+			load.CheckInCheckOut.CheckInPercent = ptr.To[int32](0)
+			return load
+		}, `{USERS: "8", RAMP_UP_SECONDS: "80", DURATION_SECONDS: "90", THINK_TIME_SECONDS: "0.5", CHECK_IN_PERCENT: "0"}`},
+		"users until an import ends": {func() v1alpha1.Load {
+			load := users()
+			load.Duration, load.Until = nil, "create"
+			return load
+			// They are told to end; the deadline is for when nobody does.
+		}, `{USERS: "8", RAMP_UP_SECONDS: "0", DURATION_SECONDS: "7200"}`},
+		"an import": {imports,
+			`{RECORD_TYPE: Bibliographic, OPERATION: Create, JOB_PROFILE: PTF - Create 2, RECORDS: "500", IMPORTS: "1", PAUSE_SECONDS: "0"}`},
+		"imports with all settings": {func() v1alpha1.Load {
+			load := imports()
+			load.DataImport.Imports, load.DataImport.Pause, load.DataImport.StallTimeout = 3, seconds(60), seconds(300)
+			return load
+		}, `{RECORD_TYPE: Bibliographic, OPERATION: Create, JOB_PROFILE: PTF - Create 2, RECORDS: "500", IMPORTS: "3", PAUSE_SECONDS: "60", STALL_TIMEOUT_SECONDS: "300"}`},
+	} {
+		t.Run(name, func(t *testing.T) { yamlcmp.Equal(t, environment(t, test.load()), test.want) })
+	}
+}
+
+func TestScriptOfAnImport(t *testing.T) {
+	yamlcmp.Equal(t, testRun(t, imports())["spec"].(map[string]any)["script"], `localFile: /scripts/data-import.js`)
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load"
+)
+
+// scenario: users from the start until an import, which begins a minute later,
+// has ended; and more users two minutes after the start.
+func scenario() []v1alpha1.Load {
+	until, create, more := users(), imports(), users()
+	until.Duration, until.Until = nil, "create"
+	create.StartAfter = seconds(60)
+	more.Name, more.StartAfter = "more", seconds(120)
+	return []v1alpha1.Load{until, create, more}
+}
+
+// does says in words what a timeline wants done.
+func does(actions []load.Action) []string {
+	words := []string{}
+	for _, action := range actions {
+		switch {
+		case action.Start:
+			words = append(words, "start "+action.Load.Name)
+		case action.Stop:
+			words = append(words, "stop "+action.Load.Name)
+		default:
+			words = append(words, action.Load.Name+" at "+action.At.Format("15:04:05"))
+		}
+	}
+	return words
+}
+
+func TestTimeline(t *testing.T) {
+	created := v1alpha1.LoadStatus{Name: "cico", CreateTime: stamp(0)}
+	started := v1alpha1.LoadStatus{Name: "cico", CreateTime: stamp(0), StartTime: stamp(20)}
+	importing := v1alpha1.LoadStatus{Name: "create", CreateTime: stamp(80), StartTime: stamp(90)}
+	later := v1alpha1.LoadStatus{Name: "more", CreateTime: stamp(140), StartTime: stamp(145)}
+	stopped := started
+	stopped.StopTime = stamp(200)
+	on, over := load.State{Started: true}, load.State{Started: true, Ended: true}
+	for name, test := range map[string]struct {
+		now      int
+		statuses []v1alpha1.LoadStatus
+		states   map[string]load.State
+		want     []string
+	}{
+		"at first the load without a delay":   {now: 0, want: []string{"start cico"}},
+		"delays count from the first request": {now: 500, statuses: []v1alpha1.LoadStatus{created}, want: []string{}},
+		"the next ones have their time": {
+			now: 79, statuses: []v1alpha1.LoadStatus{started}, states: map[string]load.State{"cico": on},
+			want: []string{"create at 12:01:20", "more at 12:02:20"},
+		},
+		"the next one is due": {
+			now: 80, statuses: []v1alpha1.LoadStatus{started}, states: map[string]load.State{"cico": on},
+			want: []string{"start create", "more at 12:02:20"},
+		},
+		"late, both are due": {
+			now: 1000, statuses: []v1alpha1.LoadStatus{started}, states: map[string]load.State{"cico": on},
+			want: []string{"start create", "start more"},
+		},
+		"all are on": {
+			now: 150, statuses: []v1alpha1.LoadStatus{started, importing, later}, states: map[string]load.State{"cico": on, "create": on, "more": on},
+			want: []string{},
+		},
+		"the import has ended": {
+			now: 200, statuses: []v1alpha1.LoadStatus{started, importing, later}, states: map[string]load.State{"cico": on, "create": over, "more": on},
+			want: []string{"stop cico"},
+		},
+		"told to end once": {
+			now: 201, statuses: []v1alpha1.LoadStatus{stopped, importing, later}, states: map[string]load.State{"cico": on, "create": over, "more": on},
+			want: []string{},
+		},
+		"ended by itself": {
+			now: 201, statuses: []v1alpha1.LoadStatus{started, importing, later}, states: map[string]load.State{"cico": over, "create": over, "more": on},
+			want: []string{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, does(load.Timeline(scenario(), test.statuses, test.states, at(test.now)))); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAnImportThatIsOverBeforeItsUsersAreUpStillEndsThem(t *testing.T) {
+	loads := scenario()[:2]
+	loads[1].StartAfter = nil
+	statuses := []v1alpha1.LoadStatus{{Name: "cico", CreateTime: stamp(0)}, {Name: "create", CreateTime: stamp(0), StartTime: stamp(5)}}
+	states := map[string]load.State{"cico": {}, "create": {Started: true, Ended: true}}
+	if actions := load.Timeline(loads, statuses, states, at(10)); len(actions) != 0 {
+		t.Errorf("before the users are up: %v, want nothing: there is nobody to tell", does(actions))
+	}
+	states["cico"] = load.State{Started: true}
+	if diff := cmp.Diff([]string{"stop cico"}, does(load.Timeline(loads, statuses, states, at(11)))); diff != "" {
+		t.Errorf("once they are (-want +got):\n%s", diff)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	statuses := []v1alpha1.LoadStatus{{Name: "cico", StartTime: stamp(0)}, {Name: "create", StartTime: stamp(60)}, {Name: "more", StartTime: stamp(50)}}
+	states := map[string]load.State{
+		"cico":   {Started: true, Message: "running"},
+		"create": {Started: true, Ended: true, Message: "ended"},
+		"more":   {Started: true, Message: "running"},
+	}
+	want := "cico: running 1m5s, until create ends; create: ended; more: running 15s of 1m30s"
+	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
+		t.Errorf("progress %q, want %q", got, want)
+	}
+	states["create"] = load.State{Message: "starting: 0 of 1 runners are up"}
+	want = "cico: running 1m5s, until create ends; create: starting: 0 of 1 runners are up; more: running 15s of 1m30s"
+	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
+		t.Errorf("progress %q, want %q", got, want)
+	}
+	states["create"] = load.State{Started: true}
+	if got := load.Progress(scenario()[1:2], statuses, states, at(65)); got != "create: running 5s" {
+		t.Errorf("progress of an import %q", got)
+	}
+}
+
+func TestActive(t *testing.T) {
+	pod := func(phase corev1.PodPhase) corev1.Pod { return corev1.Pod{Status: corev1.PodStatus{Phase: phase}} }
+	over := []corev1.Pod{pod(corev1.PodSucceeded), pod(corev1.PodFailed)}
+	if load.Active(over) || load.Active(nil) {
+		t.Error("pods that are over, or none, are active")
+	}
+	for _, phase := range []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodUnknown, ""} {
+		if !load.Active(append(over, pod(phase))) {
+			t.Errorf("a pod that is %q is not active", phase)
+		}
+	}
+}
