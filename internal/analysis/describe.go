@@ -92,8 +92,9 @@ func delta(found, base sample) string {
 	if !ok {
 		return ""
 	}
-	// Hundredths of a percent are beyond what any run can tell.
-	return strconv.FormatFloat(percent, 'f', 2, 64)
+	// Hundredths of a percent are beyond what any run can tell. Adding zero
+	// takes the sign off a zero.
+	return strconv.FormatFloat(math.Round(percent*100)/100+0, 'f', 2, 64)
 }
 
 func order(spec *v1alpha1.PerfExperimentSpec) func(a, b v1alpha1.Result) int {
