@@ -19,6 +19,10 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
+// shortest is how long a load lasts at the least: what is measured is kept by
+// the second.
+const shortest = 3 * time.Second
+
 // playK6 does the parts of k6-operator and of k6: a new TestRun is started, a
 // load that has run for a while ends.
 func (l *lab) playK6() {
@@ -32,6 +36,8 @@ func (l *lab) playK6() {
 			if l.endRunners(&testRun) {
 				l.setStatus(&testRun, map[string]any{"stage": string(contract.StageFinished)})
 			}
+		default:
+			// It is over.
 		}
 	}
 }
@@ -72,6 +78,10 @@ func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 			continue
 		}
 		for _, pod := range l.pods(map[string]string{batchv1.JobNameLabel: naming.RunnerJob(testRun.GetName(), n+1)}) {
+			if l.now.Sub(pod.Status.StartTime.Time) < shortest {
+				all = false
+				continue
+			}
 			l.endRunner(pod, testRun, name, exit)
 			l.runners.over.put(address, true)
 		}
@@ -82,11 +92,10 @@ func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 // endRunner lets k6 print what it measured and exit.
 func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load string, exit int32) {
 	l.t.Helper()
-	running := pod.Status.ContainerStatuses[0].State.Running
-	if running == nil {
+	if pod.Status.ContainerStatuses[0].State.Running == nil {
 		return
 	}
-	began := running.StartedAt.Time
+	began := pod.Status.StartTime.Time
 	var log bytes.Buffer
 	if err := payload.Write(&log, l.measured(pod, testRun, load, began)); err != nil {
 		l.t.Fatal(err)

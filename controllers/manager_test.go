@@ -41,7 +41,7 @@ func TestTheManagerWakesTheOperator(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 	}
 	if status := l.experiment("small").Status; status.Progress != "2/2" || status.Runs.Invalid != 0 || len(l.runs()) != 2 {
-		t.Errorf("progress %s, %d invalid of %d runs, want 2/2 with none of 2", status.Progress, status.Runs.Invalid, len(l.runs()))
+		t.Errorf("progress %s, %d invalid of %d runs, want 2/2 with none of 2: %+v", status.Progress, status.Runs.Invalid, len(l.runs()), status.InvalidRuns)
 	}
 	told := &eventsv1.EventList{}
 	if l.list(told); len(told.Items) == 0 {

@@ -205,6 +205,7 @@ func (l *lab) ensurePod(name string, owner client.Object, labels, annotations ma
 	}
 	pod.Status = corev1.PodStatus{
 		Phase:      corev1.PodRunning,
+		StartTime:  &metav1.Time{Time: l.now},
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
 		ContainerStatuses: []corev1.ContainerStatus{{
 			Name: contract.RunnerContainer, Ready: true, ImageID: "example.org/any@sha256:1",

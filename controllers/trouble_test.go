@@ -192,7 +192,7 @@ func TestARunnerThatCannotStartSaysWhyInACondition(t *testing.T) {
 // wait lets a pod's container wait for a reason, as the kubelet says it.
 func (l *lab) wait(pod corev1.Pod, reason, message string) {
 	l.t.Helper()
-	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, StartTime: &metav1.Time{Time: l.now}, ContainerStatuses: []corev1.ContainerStatus{{
 		Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image,
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
 	}}}

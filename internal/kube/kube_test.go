@@ -196,7 +196,7 @@ func TestPodLogsAreThoseOfTheContainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	text, err := io.ReadAll(log)
 	if err != nil || string(text) != "a line\n" || asked != "/api/v1/namespaces/lab/pods/pod-1/log?container=k6" {
 		t.Errorf("asked %s and read %q (%v)", asked, text, err)

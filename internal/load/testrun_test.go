@@ -138,8 +138,10 @@ func TestWhatScriptsAreTold(t *testing.T) {
 			return load
 			// They are told to end; the deadline is for when nobody does.
 		}, `{USERS: "8", RAMP_UP_SECONDS: "0", DURATION_SECONDS: "7200"}`},
-		"an import": {imports,
-			`{RECORD_TYPE: Bibliographic, OPERATION: Create, JOB_PROFILE: PTF - Create 2, RECORDS: "500", IMPORTS: "1", PAUSE_SECONDS: "0"}`},
+		"an import": {
+			imports,
+			`{RECORD_TYPE: Bibliographic, OPERATION: Create, JOB_PROFILE: PTF - Create 2, RECORDS: "500", IMPORTS: "1", PAUSE_SECONDS: "0"}`,
+		},
 		"imports with all settings": {func() v1alpha1.Load {
 			load := imports()
 			load.DataImport.Imports, load.DataImport.Pause, load.DataImport.StallTimeout = 3, seconds(60), seconds(300)

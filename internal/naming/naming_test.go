@@ -59,8 +59,12 @@ func TestNamesDoNotCollide(t *testing.T) {
 		seen[name] = what
 	}
 	for _, place := range []struct{ experiment, arm, scenario string }{
-		{"a", "b-c", "d"}, {"a", "b", "c-d"}, {"a-1", "b", "c"},
-		{experiment, longArm, scenario}, {experiment, longArm + "b", scenario}, {experiment, longArm, scenario + "t"},
+		{"a", "b-c", "d"},
+		{"a", "b", "c-d"},
+		{"a-1", "b", "c"},
+		{experiment, longArm, scenario},
+		{experiment, longArm + "b", scenario},
+		{experiment, longArm, scenario + "t"},
 	} {
 		for block := int32(1); block <= 12; block++ {
 			for attempt := int32(1); attempt <= 3; attempt++ {
