@@ -42,8 +42,11 @@ type lab struct {
 	line      line
 }
 
+// newLab makes a lab. Labs know nothing of each other, so their tests run side
+// by side.
 func newLab(t *testing.T, server *apiserver.Server) *lab {
 	t.Helper()
+	t.Parallel()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
