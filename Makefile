@@ -19,14 +19,14 @@ GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
 
 .PHONY: help
 help: ## List the targets.
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z0-9_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: ## Run a real experiment on a real cluster and print its results.
 	hack/demo.sh
 
 .PHONY: test
-test: test-go test-payload test-k6 test-sample ## Run every test that needs no cluster.
+test: test-go test-payload test-k6 test-sample test-cluster ## Run every test that needs no cluster.
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests on the local cluster, or on KUBECONFIG.
@@ -91,6 +91,10 @@ test-payload: ## Test the results' format.
 test-k6: build-k6 ## Test the k6 output and the scripts.
 	cd k6 && go test -parallel 8 ./...
 
+.PHONY: test-cluster
+test-cluster: ## Test the local cluster's own programs.
+	cd hack/cluster/storage && go test ./...
+
 .PHONY: test-sample
 test-sample: ## Test the sample library system on real PostgreSQL and Kafka.
 	mvn -q -B -f sample/pom.xml verify
@@ -104,7 +108,10 @@ generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs and roles.
 	$(CONTROLLER_GEN) rbac:roleName=perflab-operator paths=./controllers/... output:rbac:dir=config/rbac
 
 .PHONY: verify
-verify: generate ## Check that generated files are current.
+verify: generate ## Check that generated files and module files are current.
+	go mod tidy -diff
+	cd payload && go mod tidy -diff
+	cd k6 && go mod tidy -diff
 	@git diff --exit-code -- api config || { echo "generated files are not current: run make generate and commit"; exit 1; }
 
 .PHONY: lint
