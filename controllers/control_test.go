@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -74,6 +75,20 @@ func TestARunnerThatCannotBeToldToEndIsAskedAgain(t *testing.T) {
 	if done.Status.Runs.Invalid != 0 || len(l.runners.names()) != 2 {
 		t.Errorf("%d runs are invalid and runners %v were told to end, want none and both: %v", done.Status.Runs.Invalid, l.runners.names(), done.Status.InvalidRuns)
 	}
+}
+
+func TestLoadsKeepToTheirTimeline(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.held["cico"] = true
+	l.create(login(), smallExperiment(t, oneArm, importUnderUsers, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Scenarios[0].Loads[1].StartAfter = &metav1.Duration{Duration: time.Minute}
+	}))
+	l.until("an import that is on", func() bool { return len(l.testRunsOf(importing)) > 0 })
+	begun, made := l.run().Status.Loads[0].StartTime, l.run().Status.Loads[1].CreateTime
+	if delay := made.Sub(begun.Time); delay < time.Minute || delay > time.Minute+10*time.Second {
+		t.Errorf("the import began %s after the users, want it soon after a minute", delay)
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
 func TestASecondExperimentWaitsForTheFirst(t *testing.T) {
@@ -156,8 +171,10 @@ func TestAChangedSpecIsRefusedAndElseStallsTheExperiment(t *testing.T) {
 	l.writeStatus(experiment)
 	l.untilPhase("small", v1alpha1.ExperimentStalled)
 	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSpecChanged, "put it back")
+	l.untilRun(v1alpha1.RunSucceeded)
+	l.settle()
 	if runs := len(l.runs()); runs != 1 {
-		t.Errorf("%d runs, want no further one", runs)
+		t.Errorf("%d runs, want the one that was on and no further one", runs)
 	}
 }
 
@@ -185,4 +202,12 @@ func TestCredentialsAreNeverShown(t *testing.T) {
 	if told := strings.Join(l.events.told, "\n"); strings.Contains(told, password) || seen == 0 || told == "" {
 		t.Errorf("%d objects and these events were looked at:\n%s", seen, told)
 	}
+}
+
+// testRunsOf are the TestRuns of a load.
+func (l *lab) testRunsOf(load string) []unstructured.Unstructured {
+	l.t.Helper()
+	return slices.DeleteFunc(l.foreign(contract.TestRunKind), func(testRun unstructured.Unstructured) bool {
+		return testRun.GetLabels()[v1alpha1.LabelLoad] != load
+	})
 }

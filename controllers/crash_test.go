@@ -46,6 +46,24 @@ func everyOther(killed fate) func(int) fate {
 	}
 }
 
+// A cache may show a run as it was before its loads ended. Their TestRuns are
+// gone by then and must not be made again.
+func TestAnOldViewOfARunMakesNoLoadAgain(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.until("loads that are on", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
+	old := l.run()
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	l.line.old = old
+	l.pass()
+	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) != 0 {
+		t.Errorf("%d TestRuns were made again", len(testRuns))
+	}
+	if phase := l.run().Status.Phase; phase != v1alpha1.RunSucceeded {
+		t.Errorf("the run went back to %s", phase)
+	}
+}
+
 // countTestRuns notes the TestRuns there are and fails the test when one was
 // made a second time.
 func (l *lab) countTestRuns(made map[string]types.UID) {

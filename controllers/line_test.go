@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"perflab.dev/perflab/api/v1alpha1"
 )
 
 // line is the connection over which the operator writes. It notes every write
@@ -22,6 +24,8 @@ type line struct {
 	// fate decides over the nth write, from 1; nil: all pass.
 	fate   func(n int) fate
 	writes int
+	// old is a run as a cache that is behind shows it; nil: none is.
+	old *v1alpha1.PerfRun
 	// cut says that a write was lost since it was last set back.
 	cut bool
 }
@@ -78,6 +82,13 @@ func describe(object any) string {
 // to is a client whose writes go over the line.
 func (l *line) to(c client.WithWatch) client.Client {
 	return interceptor.NewClient(c, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if run, ok := object.(*v1alpha1.PerfRun); ok && l.old != nil && l.old.Name == key.Name {
+				l.old.DeepCopyInto(run)
+				return nil
+			}
+			return c.Get(ctx, key, object, options...)
+		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			return l.write("create", object, func() error { return c.Create(ctx, object, options...) })
 		},
