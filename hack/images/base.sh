@@ -3,30 +3,23 @@
 # The base image of buildah builds: Debian, made from packages alone.
 
 BASE_SUITE=bookworm
-BASE_MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
-BASE_SECURITY_MIRROR=${DEBIAN_SECURITY_MIRROR:-http://deb.debian.org/debian-security}
-
-# base_sources prints the package sources the base is made from and keeps.
-base_sources() {
-  echo "deb $BASE_MIRROR $BASE_SUITE main"
-  echo "deb $BASE_MIRROR $BASE_SUITE-updates main"
-  echo "deb $BASE_SECURITY_MIRROR $BASE_SUITE-security main"
-}
+# DEBIAN_MIRROR is where packages come from, if not from Debian itself.
+DEBIAN_MIRROR=${DEBIAN_MIRROR:-}
 
 # base_filesystem TARBALL makes the file system of the base.
 base_filesystem() {
   # shellcheck disable=SC2016 # expanded by mmdebstrap
-  base_sources | contained mmdebstrap --quiet --mode=root --variant=minbase --include=ca-certificates \
+  contained mmdebstrap --quiet --mode=root --variant=minbase --include=ca-certificates \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' \
     --customize-hook='rm -rf "$1"/var/lib/apt/lists/* "$1"/var/cache/apt/*.bin "$1"/etc/resolv.conf "$1"/etc/hostname' \
-    "$BASE_SUITE" "$1" - >&2
+    "$BASE_SUITE" "$1" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >&2
 }
 
 # base_reference names the base after what it is made from.
 base_reference() {
   local hash
-  hash=$({ declare -f base_filesystem; base_sources; } | sha256sum | cut -c1-12)
+  hash=$({ declare -f base_filesystem; echo "$DEBIAN_MIRROR"; } | sha256sum | cut -c1-12)
   echo "localhost/perflab/base:$BASE_SUITE-$hash"
 }
 
