@@ -20,7 +20,7 @@ type Kafka struct{}
 func (Kafka) Partitions(ctx context.Context, bootstrap string, topics []string) (map[string]int32, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(bootstrap, ",")...), kgo.DialTimeout(timeout))
+	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(bootstrap, ",")...), kgo.DialTimeout(timeout), kgo.RequestTimeoutOverhead(timeout))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to Kafka at %q: %w", bootstrap, err)
 	}
