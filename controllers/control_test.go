@@ -85,6 +85,9 @@ func TestLoadsKeepToTheirTimeline(t *testing.T) {
 	}))
 	l.until("an import that is on", func() bool { return len(l.testRunsOf(importing)) > 0 })
 	begun, made := l.run().Status.Loads[0].StartTime, l.run().Status.Loads[1].CreateTime
+	if begun == nil || made == nil {
+		t.Fatalf("the import was made at %v, before the run said so; users began at %v", made, begun)
+	}
 	if delay := made.Sub(begun.Time); delay < time.Minute || delay > time.Minute+10*time.Second {
 		t.Errorf("the import began %s after the users, want it soon after a minute", delay)
 	}
