@@ -22,14 +22,18 @@ help: ## List the targets.
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z0-9_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Run a real experiment on a real cluster and print its results.
+demo: tools ## Run a real experiment on a real cluster and print its results.
 	hack/demo.sh
 
 .PHONY: test
-test: test-go test-payload test-k6 test-sample test-cluster ## Run every test that needs no cluster.
+test: tools test-go test-payload test-k6 test-sample test-cluster ## Run every test that needs no cluster.
+
+.PHONY: tools
+tools: ## Install the programs the other targets call, or name what is missing.
+	@hack/tools.sh
 
 .PHONY: e2e
-e2e: ## Run the end-to-end tests on the local cluster, or on KUBECONFIG.
+e2e: tools ## Run the end-to-end tests on the local cluster, or on KUBECONFIG.
 	hack/e2e.sh
 
 ##@ Cluster

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Sees to it that what the Makefile calls is there: installs it where it can
+# (Debian, root), else says what is missing.
+set -euo pipefail
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# The Debian package of each program we can install.
+declare -A packages=([mvn]=maven [javac]=openjdk-17-jdk-headless [column]=bsdextrautils)
+
+# minimum of Go as go.mod states it.
+go_minimum() { awk '$1 == "go" {print $2}' "$root/go.mod"; }
+
+check_go() {
+  local minimum have
+  minimum=$(go_minimum)
+  command -v go >/dev/null || die "Go is missing: install Go $minimum or newer"
+  have=$(GOTOOLCHAIN=local go env GOVERSION)
+  have=${have#go}
+  if [ "$(printf '%s\n' "$minimum" "$have" | sort -V | head -n 1)" != "$minimum" ]; then
+    die "Go $have is too old: install Go $minimum or newer"
+  fi
+}
+
+missing_packages() {
+  local program
+  for program in "${!packages[@]}"; do
+    command -v "$program" >/dev/null || echo "${packages[$program]}"
+  done
+}
+
+install_packages() {
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    die "missing: $* (the names of Debian's packages): install them and try again"
+  fi
+  say "Installing $*"
+  apt-get -qq update
+  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}
+
+check_go
+mapfile -t missing < <(missing_packages)
+[ "${#missing[@]}" = 0 ] || install_packages "${missing[@]}"
