@@ -39,7 +39,7 @@ func (r *RunReconciler) stepBegin(_ context.Context, s *runScope) (outcome, erro
 	if timings.Ready == nil {
 		s.alarm(s.environmentDeadline())
 		// Patience ends without a watch to tell us.
-		s.alarm(s.now.Add(environment.Patience / 2))
+		s.alarm(s.now.Add(environment.Patience / 3))
 	}
 	return next(), nil
 }

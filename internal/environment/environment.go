@@ -19,7 +19,7 @@ import (
 // Patience is how long an object may stay without any sign of life from its
 // operator before the operator is called silent. The operator may still wake
 // up: silence is a reason shown to people, not a failure.
-const Patience = 20 * time.Second
+const Patience = 15 * time.Second
 
 // Request says for which run an environment is wanted.
 type Request struct {

@@ -5,13 +5,17 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 )
@@ -63,4 +67,69 @@ func TestTrouble(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSilentOperator stops the operator that runs Kafka: its kinds are served,
+// but nobody acts on them.
+func TestSilentOperator(t *testing.T) {
+	ctx := t.Context()
+	stop(t, kafkaOperator(ctx, t))
+	experiment := apply(t, namespace(t), "testdata/experiment.yaml")
+	eventually(ctx, t, patience, "Kafka's operator to be called silent", func() (bool, string) {
+		current := get(ctx, t, experiment)
+		found := meta.FindStatusCondition(current.Status.Conditions, v1alpha1.ConditionKafkaReady)
+		if found == nil {
+			return false, "no such condition; waiting for " + current.Status.WaitingFor
+		}
+		return found.Status == metav1.ConditionFalse && found.Reason == v1alpha1.ReasonOperatorSilent, fmt.Sprintf("%+v", *found)
+	})
+}
+
+// kafkaOperator finds the Deployment that acts on Kafka objects, the real one
+// or its emulator.
+func kafkaOperator(ctx context.Context, t *testing.T) *appsv1.Deployment {
+	t.Helper()
+	for _, key := range []client.ObjectKey{
+		{Namespace: "strimzi-system", Name: "strimzi-cluster-operator"},
+		{Namespace: "perflab-emulators", Name: "emulators"},
+	} {
+		found := &appsv1.Deployment{}
+		err := cluster.Get(ctx, key, found)
+		if err == nil {
+			return found
+		}
+		if !apierrors.IsNotFound(err) {
+			t.Fatalf("looking for %s: %v", key, err)
+		}
+	}
+	t.Fatal("nothing acts on Kafka objects in this cluster")
+	return nil
+}
+
+// stop scales a Deployment to nothing until the test ends, and waits until its
+// pods are gone.
+func stop(t *testing.T, deployment *appsv1.Deployment) {
+	t.Helper()
+	scale := func(ctx context.Context, replicas int32) {
+		before := deployment.DeepCopy()
+		deployment.Spec.Replicas = &replicas
+		if err := cluster.Patch(ctx, deployment, client.MergeFrom(before)); err != nil {
+			t.Fatalf("scaling %s to %d: %v", deployment.Name, replicas, err)
+		}
+		eventually(ctx, t, time.Minute, fmt.Sprintf("%s to have %d pods", deployment.Name, replicas), func() (bool, string) {
+			if err := cluster.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
+				t.Fatalf("reading %s: %v", deployment.Name, err)
+			}
+			ready := deployment.Status.ObservedGeneration >= deployment.Generation && deployment.Status.ReadyReplicas == replicas
+			return ready, fmt.Sprintf("%d ready", deployment.Status.ReadyReplicas)
+		})
+	}
+	scale(t.Context(), 0)
+	// Made before the namespace's, this clean-up runs after it: what the silent
+	// operator never took up goes without it.
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		scale(ctx, 1)
+	})
 }
