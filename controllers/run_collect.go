@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,10 @@ import (
 // maxRawBytes keeps the ConfigMap of raw results within what the API server
 // stores.
 const maxRawBytes = 900 << 10
+
+// logTimeout bounds reading one runner's log, so that a node that has gone
+// silent makes a run invalid instead of holding it.
+const logTimeout = 2 * time.Minute
 
 // stepCollect reads what the runners measured from their logs, keeps it in a
 // ConfigMap and turns it into observations.
@@ -92,6 +97,8 @@ func (r *RunReconciler) readLoad(ctx context.Context, s *runScope, wanted v1alph
 }
 
 func (r *RunReconciler) readRunner(ctx context.Context, pod corev1.Pod) (*payload.Payload, error) {
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
 	if err != nil {
 		return nil, err
