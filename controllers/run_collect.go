@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -114,7 +115,7 @@ func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[s
 	data := map[string][]byte{}
 	total := 0
 	var dropped []string
-	for _, name := range sortedKeys(measured) {
+	for _, name := range slices.Sorted(maps.Keys(measured)) {
 		encoded, err := payload.Marshal(measured[name])
 		if err != nil {
 			return fmt.Errorf("encoding the results of load %q: %w", name, err)
@@ -224,13 +225,4 @@ func (r *RunReconciler) tidy(ctx context.Context, run *v1alpha1.PerfRun) error {
 		}
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -18,9 +18,6 @@ import (
 	"perflab.dev/perflab/internal/results"
 )
 
-// plainListener is the listener modules and the operator itself connect to.
-const plainListener = "plain"
-
 // stepEffective reads the configuration back from the running system. A run
 // whose system is not the declared one does not count.
 func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome, error) {
@@ -40,8 +37,8 @@ func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome
 			return waiting, nil
 		}
 	}
-	if s.run.Spec.System.Postgres != nil {
-		effective.PostgresInstances = s.run.Spec.System.Postgres.Instances
+	if err := r.effectivePostgres(ctx, s, effective); err != nil {
+		return outcome{}, err
 	}
 	if err := r.effectiveModules(ctx, s, effective); err != nil {
 		return outcome{}, err
@@ -65,7 +62,7 @@ func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effecti
 		return false, err
 	}
 	cluster := contract.Kafka{Object: object}
-	effective.KafkaMode = string(s.run.Spec.System.Kafka.Mode)
+	effective.KafkaMode = cluster.MetadataState()
 	effective.KafkaVersion = cluster.Version()
 
 	groups := kafka.PhysicalTopics(s.request())
@@ -77,7 +74,7 @@ func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effecti
 	if len(names) == 0 {
 		return true, nil
 	}
-	partitions, err := r.Topics.Partitions(ctx, cluster.BootstrapServers(plainListener), names)
+	partitions, err := r.Topics.Partitions(ctx, cluster.BootstrapServers(kafka.Listener), names)
 	if err != nil {
 		unreadable := environment.NotReady(v1alpha1.ReasonTopicsNotReady, fmt.Sprintf("the brokers can't be asked for their topics: %v", err))
 		s.kafka = &unreadable
@@ -99,6 +96,19 @@ func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effecti
 		effective.Topics = append(effective.Topics, found)
 	}
 	return true, nil
+}
+
+func (r *RunReconciler) effectivePostgres(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) error {
+	if s.run.Spec.System.Postgres == nil {
+		return nil
+	}
+	key := client.ObjectKey{Namespace: s.run.Namespace, Name: naming.Postgres(s.run.Spec.Experiment)}
+	object, err := r.Cluster.Get(ctx, contract.PostgresClusterKind, key)
+	if err != nil {
+		return err
+	}
+	effective.PostgresInstances = int32(contract.PostgresCluster{Object: object}.ReadyInstances())
+	return nil
 }
 
 func (r *RunReconciler) effectiveModules(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) error {

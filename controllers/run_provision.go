@@ -334,7 +334,7 @@ func (r *RunReconciler) replace(ctx context.Context, intents []environment.Inten
 		if err != nil {
 			return false, err
 		}
-		if current == nil || !outdated(current, fingerprint(intent)) {
+		if current == nil || !outdated(current, environment.FingerprintOf(intent)) {
 			continue
 		}
 		replacing = true
@@ -349,7 +349,7 @@ func (r *RunReconciler) replace(ctx context.Context, intents []environment.Inten
 // not have go as well, and topics go first, while their Kafka can still let
 // go of them.
 func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Request, intents []environment.Intent, version string) (bool, error) {
-	wanted := fingerprint(intents[0])
+	wanted := environment.FingerprintOf(intents[0])
 	kinds := []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}
 	stale := false
 	for _, kind := range kinds {
@@ -368,10 +368,6 @@ func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Re
 	return !gone, err
 }
 
-func fingerprint(object *unstructured.Unstructured) string {
-	return object.GetAnnotations()[v1alpha1.AnnotationFingerprint]
-}
-
 func outdated(current *unstructured.Unstructured, wanted string) bool {
-	return current.GetDeletionTimestamp() != nil || fingerprint(current) != wanted
+	return current.GetDeletionTimestamp() != nil || environment.FingerprintOf(current) != wanted
 }

@@ -19,8 +19,9 @@ import (
 // Port is where the brokers take clients without TLS.
 const Port = 9092
 
-// listener is the name of the listener on Port.
-const listener = "plain"
+// Listener is the name of the listener on Port, to which modules and the
+// operator itself connect.
+const Listener = "plain"
 
 // Build returns the Kafka and its node pools as Strimzi wants them in one of
 // its API versions; nothing when the system has no Kafka. The pools come
@@ -105,7 +106,7 @@ func buildCluster(req environment.Request, apiVersion, fingerprint string) envir
 	kafka := req.System.Kafka
 	brokers := map[string]any{
 		"listeners": []any{map[string]any{
-			"name": listener, "port": int64(Port), "type": "internal", "tls": false,
+			"name": Listener, "port": int64(Port), "type": "internal", "tls": false,
 		}},
 		"config": brokerConfig(kafka),
 		// Strimzi's word for "done" is about the Kafka's generation, which a
