@@ -17,7 +17,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/plan"
@@ -48,6 +48,8 @@ type experimentScope struct {
 	decision schedule.Decision
 	// started is the run this pass has made.
 	started *v1alpha1.PerfRun
+	// unknownSystem: the PerfSystem the experiment refers to is not there.
+	unknownSystem bool
 	// blocker is the run of another experiment that is on.
 	blocker string
 	// specChanged: the plan is not the one the first run was planned from.
@@ -104,14 +106,18 @@ func (r *ExperimentReconciler) advance(ctx context.Context, s *experimentScope) 
 	if err := r.observe(ctx, s); err != nil {
 		return err
 	}
-	s.planned = plan.From(&s.experiment.Spec, r.seed(s.experiment))
+	system, err := r.system(ctx, s)
+	if err != nil || system == nil {
+		return err
+	}
+	s.planned = plan.From(&s.experiment.Spec, *system, r.seed(s.experiment))
 	s.decision = schedule.Next(s.planned, attempts(s.runs), schedule.Limits{
 		MaxAttempts: s.experiment.Spec.Validity.MaxAttempts,
 		Suspend:     s.experiment.Spec.Suspend,
 	})
 	recorded := s.experiment.Status.PlanHash
 	s.specChanged = recorded != "" && recorded != s.planned.Hash
-	described, err := analysis.Describe(&s.experiment.Spec, s.runs)
+	described, err := analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
 	if err != nil {
 		return fmt.Errorf("summing up the runs: %w", err)
 	}
@@ -224,14 +230,15 @@ func newRun(s *experimentScope) *v1alpha1.PerfRun {
 			Seed:        s.planned.Seed + int64(place.Block),
 			Measurement: spec.Measurement,
 			Reset:       spec.Reset,
+			Restore:     spec.Restore,
+			KeepWarm:    spec.KeepWarm,
+			Cost:        spec.Cost,
 			Validity:    spec.Validity,
 			Deadlines:   spec.Deadlines,
 		},
 	}
-	for _, arm := range spec.Arms {
-		if arm.Name == place.Arm {
-			run.Spec.System = environment.Resolve(spec.System, arm.Set)
-		}
+	if arm, planned := arms.Named(s.planned.Arms, place.Arm); planned {
+		run.Spec.System = arm.System
 	}
 	for _, scenario := range spec.Scenarios {
 		if scenario.Name == place.Scenario {

@@ -113,7 +113,7 @@ func experimentPhase(s *experimentScope) v1alpha1.ExperimentPhase {
 		return v1alpha1.ExperimentComplete
 	case s.decision.Action == schedule.Hold:
 		return v1alpha1.ExperimentSuspended
-	case s.blocker != "" || s.started == nil && len(s.runs) == 0:
+	case s.unknownSystem || s.blocker != "" || s.started == nil && len(s.runs) == 0:
 		return v1alpha1.ExperimentPending
 	default:
 		return v1alpha1.ExperimentRunning
@@ -129,6 +129,8 @@ func waitingFor(s *experimentScope) string {
 		return ""
 	case s.specChanged || s.decision.Action == schedule.GiveUp:
 		return "a person: " + stalledMessage(s)
+	case s.unknownSystem:
+		return fmt.Sprintf("PerfSystem %q, which is not in the namespace", s.experiment.Spec.SystemRef.Name)
 	case s.blocker != "":
 		return "run " + s.blocker + " of another experiment"
 	case s.decision.Action == schedule.Hold:
@@ -188,6 +190,10 @@ func progress(s *experimentScope) (reason, message string) {
 	case v1alpha1.ExperimentDeleting:
 		return v1alpha1.ReasonDeleting, "the environment is being taken down"
 	default:
+		if s.unknownSystem {
+			return v1alpha1.ReasonSystemMissing, fmt.Sprintf("there is no PerfSystem %q in namespace %q: apply it, or name another one in spec.systemRef",
+				s.experiment.Spec.SystemRef.Name, s.experiment.Namespace)
+		}
 		return v1alpha1.ReasonProgressing, fmt.Sprintf("%d of %d runs are done", s.decision.Done, len(s.planned.Runs))
 	}
 }

@@ -57,7 +57,7 @@ func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effecti
 	if err != nil {
 		return false, err
 	}
-	object, err := r.Cluster.Get(ctx, contract.KafkaKind(version), client.ObjectKey{Namespace: s.run.Namespace, Name: naming.Kafka(s.run.Spec.Experiment)})
+	object, err := r.Cluster.Get(ctx, contract.KafkaKind(version), client.ObjectKey{Namespace: s.run.Namespace, Name: s.request().KafkaName()})
 	if err != nil || object == nil {
 		return false, err
 	}
@@ -102,7 +102,7 @@ func (r *RunReconciler) effectivePostgres(ctx context.Context, s *runScope, effe
 	if s.run.Spec.System.Postgres == nil {
 		return nil
 	}
-	key := client.ObjectKey{Namespace: s.run.Namespace, Name: naming.Postgres(s.run.Spec.Experiment)}
+	key := client.ObjectKey{Namespace: s.run.Namespace, Name: s.request().PostgresName()}
 	object, err := r.Cluster.Get(ctx, contract.PostgresClusterKind, key)
 	if err != nil {
 		return err

@@ -16,9 +16,6 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/images"
-	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/environment/modules"
-	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
 )
@@ -155,94 +152,6 @@ func (r *RunReconciler) stepData(ctx context.Context, s *runScope) (outcome, err
 	return next(), nil
 }
 
-func (r *RunReconciler) provisionKafka(ctx context.Context, s *runScope) (environment.Readiness, error) {
-	if s.run.Spec.System.Kafka == nil {
-		return notDeclared(), nil
-	}
-	version, _, err := r.Cluster.Serves(contract.KafkaGroupKind)
-	if err != nil {
-		return environment.Readiness{}, err
-	}
-	request := s.request()
-	intents := kafka.Build(request, version)
-	replacing, err := r.replaceKafka(ctx, request, intents, version)
-	if err != nil {
-		return environment.Readiness{}, err
-	}
-	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "the Kafka of an earlier configuration is being taken down"), nil
-	}
-	if err := r.applyAll(ctx, intents); err != nil {
-		return environment.Readiness{}, err
-	}
-	observed, err := r.observe(ctx, intents, map[string]string{contract.LabelStrimziCluster: naming.Kafka(request.Experiment)}, s.now)
-	if err != nil {
-		return environment.Readiness{}, err
-	}
-	if readiness := kafka.Assess(request, observed); !readiness.Ready {
-		return readiness, nil
-	}
-	return r.provisionTopics(ctx, s, version)
-}
-
-func (r *RunReconciler) provisionTopics(ctx context.Context, s *runScope, version string) (environment.Readiness, error) {
-	request := s.request()
-	topics := kafka.Topics(request, version)
-	if err := r.applyAll(ctx, topics); err != nil {
-		return environment.Readiness{}, err
-	}
-	observed, err := r.observe(ctx, topics, nil, s.now)
-	if err != nil {
-		return environment.Readiness{}, err
-	}
-	return kafka.AssessTopics(request, observed), nil
-}
-
-func (r *RunReconciler) provisionPostgres(ctx context.Context, s *runScope) (environment.Readiness, error) {
-	if s.run.Spec.System.Postgres == nil {
-		return notDeclared(), nil
-	}
-	request := s.request()
-	intents := postgres.Build(request)
-	replacing, err := r.replace(ctx, intents)
-	if err != nil {
-		return environment.Readiness{}, err
-	}
-	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "the PostgreSQL of an earlier configuration is being taken down"), nil
-	}
-	if err := r.applyAll(ctx, intents); err != nil {
-		return environment.Readiness{}, err
-	}
-	observed, err := r.observe(ctx, intents, map[string]string{contract.LabelPostgresCluster: naming.Postgres(request.Experiment)}, s.now)
-	if err != nil {
-		return environment.Readiness{}, err
-	}
-	return postgres.Assess(request, observed), nil
-}
-
-// stepModules starts the modules once what they connect to is there.
-func (r *RunReconciler) stepModules(ctx context.Context, s *runScope) (outcome, error) {
-	if s.status().Timings.Ready != nil {
-		return next(), nil
-	}
-	request := s.request()
-	intents := modules.Build(request, kafka.Env(request))
-	if err := r.applyAll(ctx, intents); err != nil {
-		return outcome{}, err
-	}
-	observed, err := r.observe(ctx, intents, naming.ComponentLabels(request.Experiment, environment.ComponentModule), s.now)
-	if err != nil {
-		return outcome{}, err
-	}
-	readiness := modules.Assess(request, observed)
-	s.modules = &readiness
-	if !readiness.Ready {
-		return s.notReady("the modules", readiness), nil
-	}
-	return next(), nil
-}
-
 // stepTarget makes sure that the target answers before load is put on it.
 func (r *RunReconciler) stepTarget(ctx context.Context, s *runScope) (outcome, error) {
 	if s.status().Timings.Ready != nil {
@@ -343,29 +252,6 @@ func (r *RunReconciler) replace(ctx context.Context, intents []environment.Inten
 		}
 	}
 	return replacing, nil
-}
-
-// replaceKafka is replace for a whole Kafka: pools the new declaration does
-// not have go as well, and topics go first, while their Kafka can still let
-// go of them.
-func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Request, intents []environment.Intent, version string) (bool, error) {
-	wanted := environment.FingerprintOf(intents[0])
-	kinds := []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}
-	stale := false
-	for _, kind := range kinds {
-		objects, err := r.Cluster.List(ctx, kind, request.Namespace, naming.ComponentLabels(request.Experiment, environment.ComponentKafka))
-		if err != nil {
-			return false, err
-		}
-		for i := range objects {
-			stale = stale || outdated(&objects[i], wanted)
-		}
-	}
-	if !stale {
-		return false, nil
-	}
-	gone, err := teardownKafka(ctx, r.Cluster, request.Namespace, request.Experiment, r.Now())
-	return !gone, err
 }
 
 func outdated(current *unstructured.Unstructured, wanted string) bool {

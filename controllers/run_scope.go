@@ -66,6 +66,7 @@ func (s *runScope) request() environment.Request {
 		Experiment: s.run.Spec.Experiment,
 		Run:        s.run.Name,
 		Reset:      s.run.Spec.Reset,
+		KeepWarm:   s.run.Spec.KeepWarm,
 		System:     s.run.Spec.System,
 		Owner:      naming.Owner("PerfExperiment", s.experiment),
 	}

@@ -5,6 +5,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
@@ -113,19 +115,15 @@ func deleteAll(ctx context.Context, cluster kube.Cluster, namespace string, labe
 // noPods says whether the pods of the environment are gone: those of the
 // modules, of Kafka and of PostgreSQL.
 func noPods(ctx context.Context, cluster kube.Cluster, namespace, experiment string) (bool, error) {
-	selectors := []map[string]string{
-		naming.ComponentLabels(experiment, environment.ComponentModule),
-		{contract.LabelStrimziCluster: naming.Kafka(experiment)},
-		{contract.LabelPostgresCluster: naming.Postgres(experiment)},
+	pods := &corev1.PodList{}
+	if err := cluster.Client.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+		return false, fmt.Errorf("listing pods: %w", err)
 	}
-	for _, selector := range selectors {
-		pods := &corev1.PodList{}
-		if err := cluster.Client.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels(selector)); err != nil {
-			return false, fmt.Errorf("listing pods: %w", err)
-		}
-		if len(pods.Items) > 0 {
-			return false, nil
-		}
-	}
-	return true, nil
+	left := slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool {
+		labels := pod.Labels
+		ours := labels[v1alpha1.LabelExperiment] == experiment && labels[v1alpha1.LabelComponent] == environment.ComponentModule
+		return ours || naming.IsKafka(experiment, labels[contract.LabelStrimziCluster]) ||
+			naming.IsPostgres(experiment, labels[contract.LabelPostgresCluster])
+	})
+	return !left, nil
 }

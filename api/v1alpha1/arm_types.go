@@ -33,16 +33,27 @@ type SystemSet struct {
 	// +optional
 	Postgres *PostgresSet `json:"postgres,omitempty"`
 
-	// modules to change, by name; "*" means every module and is applied first.
+	// modules to change. What is meant for every module ("*") is applied
+	// first, then what is meant for several (names), then what is meant for
+	// one (name).
 	// +optional
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
 	Modules []ModuleSet `json:"modules,omitempty"`
+
+	// patches are applied after those of the system.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Patches []Patch `json:"patches,omitempty"`
 }
 
 // KafkaSet is a partial Kafka.
 type KafkaSet struct {
+	// mode replaces where metadata is kept.
+	// +optional
+	Mode KafkaMode `json:"mode,omitempty"`
+
 	// version replaces the version of Kafka.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
@@ -55,6 +66,14 @@ type KafkaSet struct {
 	// controllers replaces the declaration of the controllers.
 	// +optional
 	Controllers *KafkaNodes `json:"controllers,omitempty"`
+
+	// zooKeeper replaces the declaration of ZooKeeper's nodes.
+	// +optional
+	ZooKeeper *KafkaNodes `json:"zooKeeper,omitempty"`
+
+	// external replaces the address of brokers that are already there.
+	// +optional
+	External *ExternalKafka `json:"external,omitempty"`
 
 	// config adds or replaces single broker settings.
 	// +optional
@@ -104,6 +123,27 @@ type PostgresSet struct {
 	// +optional
 	ReadWriteSplit *ReadWriteSplit `json:"readWriteSplit,omitempty"`
 
+	// image replaces the image of the server.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+
+	// external replaces the address of a server that is already there.
+	// +optional
+	External *ExternalPostgres `json:"external,omitempty"`
+
+	// pooler replaces the pooler.
+	// +optional
+	Pooler *Pooler `json:"pooler,omitempty"`
+
+	// resources replaces the resources of each instance.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// placement replaces the placement of the instances.
+	// +optional
+	Placement *Placement `json:"placement,omitempty"`
+
 	// parameters adds or replaces single PostgreSQL settings.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=128
@@ -111,12 +151,22 @@ type PostgresSet struct {
 }
 
 // ModuleSet is a partial Module.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.names)",message="an arm's module setting needs either name (one module, or \"*\" for all) or names (a list), not both and not neither"
 type ModuleSet struct {
 	// name of the module to change, or "*" for all.
-	// +required
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
+
+	// names of the modules to change.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=128
+	// +kubebuilder:validation:items:MaxLength=40
+	Names []string `json:"names,omitempty"`
 
 	// image replaces the image.
 	// +optional
@@ -137,10 +187,68 @@ type ModuleSet struct {
 	// +optional
 	JVM *JVM `json:"jvm,omitempty"`
 
+	// placement replaces the placement.
+	// +optional
+	Placement *Placement `json:"placement,omitempty"`
+
 	// env adds or replaces single variables by name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=128
 	Env []corev1.EnvVar `json:"env,omitempty"`
+}
+
+// Matrix makes one arm of every combination of its factors' levels.
+type Matrix struct {
+	// factors that vary.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=6
+	Factors []Factor `json:"factors"`
+
+	// exclude leaves combinations out. Each entry names levels by factor; a
+	// combination that has all of them is left out.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Exclude []map[string]string `json:"exclude,omitempty"`
+}
+
+// Factor is one thing that varies in a matrix.
+type Factor struct {
+	// name of the factor, for example partitions.
+	// +required
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="a factor's name may have lower-case letters, digits and '-': for example partitions"
+	Name string `json:"name"`
+
+	// levels the factor takes. The first is the baseline's, unless another
+	// says baseline: true.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="size(self) >= 2",message="a factor needs two levels or more: with one level nothing varies; write it into the system instead"
+	Levels []Level `json:"levels"`
+}
+
+// Level is one setting of a factor.
+type Level struct {
+	// name of the level, for example two. The arms' names are made of their
+	// levels' names, joined by "-".
+	// +required
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="a level's name may have lower-case letters, digits and '-': for example two"
+	Name string `json:"name"`
+
+	// baseline marks the level of the baseline arm.
+	// +optional
+	Baseline bool `json:"baseline,omitempty"`
+
+	// set changes the system. Absent: the system as it is.
+	// +optional
+	Set *SystemSet `json:"set,omitempty"`
 }

@@ -19,6 +19,9 @@ const (
 	// ConditionComplete is True when every planned run has a valid attempt,
 	// for kubectl wait --for=condition=Complete.
 	ConditionComplete = "Complete"
+	// ConditionSingleFactor is True when each arm differs from the baseline in
+	// one setting alone, False when an effect could come from several.
+	ConditionSingleFactor = "SingleFactor"
 )
 
 // Conditions of a PerfRun, in the order in which they come true.
@@ -53,6 +56,15 @@ const (
 	ReasonSpecChanged = "SpecChanged"
 	// ReasonAttemptsExhausted: a run was invalid as often as allowed.
 	ReasonAttemptsExhausted = "AttemptsExhausted"
+	// ReasonSystemMissing: the PerfSystem the experiment refers to is not
+	// there.
+	ReasonSystemMissing = "SystemMissing"
+	// ReasonSingleFactor: each arm differs in one setting.
+	ReasonSingleFactor = "SingleFactor"
+	// ReasonConfounded: an arm differs in several settings.
+	ReasonConfounded = "Confounded"
+	// ReasonInvalidSpec: the declaration can't work.
+	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonDeleting: the object is being deleted.
 	ReasonDeleting = "Deleting"
 

@@ -11,16 +11,6 @@ import (
 // IsFinal reports whether a run in this phase never changes again.
 func (p RunPhase) IsFinal() bool { return p == RunSucceeded || p == RunInvalid }
 
-// Baseline returns the name of the arm the others are compared to.
-func (s *PerfExperimentSpec) Baseline() string {
-	for _, arm := range s.Arms {
-		if arm.Baseline {
-			return arm.Name
-		}
-	}
-	return ""
-}
-
 // EnvironmentOrDefault is the deadline for building the environment.
 func (d Deadlines) EnvironmentOrDefault() time.Duration {
 	return durationOr(d.Environment, 15*time.Minute)

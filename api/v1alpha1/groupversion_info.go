@@ -21,6 +21,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&PerfExperiment{}, &PerfExperimentList{},
 		&PerfRun{}, &PerfRunList{},
+		&PerfSystem{}, &PerfSystemList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -18,16 +19,6 @@ import (
 // +kubebuilder:printcolumn:name="Waiting for",type=string,JSONPath=`.status.waitingFor`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 32 && self.metadata.name.matches('^[a-z]([a-z0-9-]*[a-z0-9])?$')",message="the experiment's name must be at most 32 lower-case letters, digits and '-' and start with a letter: the names of its pods and services begin with it"
-// +kubebuilder:validation:XValidation:rule="self.spec.system.modules.all(m, size(self.metadata.name) + size(m.name) <= 62)",fieldPath=".spec.system.modules",message="the experiment's name and a module's name may have 62 characters together: the module's Service is called <experiment>-<module>"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.system == oldSelf.spec.system",fieldPath=".spec.system",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.system back, or give the changed experiment a new name"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.arms == oldSelf.spec.arms",fieldPath=".spec.arms",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.arms back, or give the changed experiment a new name"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.scenarios == oldSelf.spec.scenarios",fieldPath=".spec.scenarios",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.scenarios back, or give the changed experiment a new name"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.measurement == oldSelf.spec.measurement",fieldPath=".spec.measurement",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.measurement back, or give the changed experiment a new name"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.reset == oldSelf.spec.reset",fieldPath=".spec.reset",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.reset back, or give the changed experiment a new name"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.validity == oldSelf.spec.validity",fieldPath=".spec.validity",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.validity back, or give the changed experiment a new name"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.deadlines == oldSelf.spec.deadlines",fieldPath=".spec.deadlines",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.deadlines back, or give the changed experiment a new name"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || (self.spec.design.order == oldSelf.spec.design.order && self.spec.design.?seed == oldSelf.spec.design.?seed)",fieldPath=".spec.design",message="the experiment has begun, so only suspend, cleanup and design.blocks (upwards) may change: put spec.design.order and spec.design.seed back, or give the changed experiment a new name"
-// +kubebuilder:validation:XValidation:rule="!(has(oldSelf.status) && has(oldSelf.status.startTime)) || self.spec.design.blocks >= oldSelf.spec.design.blocks",fieldPath=".spec.design.blocks",message="the experiment has begun, so design.blocks may only be raised: the blocks that are done can't be undone"
 type PerfExperiment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -53,25 +44,32 @@ type PerfExperimentList struct {
 // PerfExperimentSpec is what to compare and how. Once the first run has been
 // planned, only suspend, cleanup and more blocks may change.
 //
-// +kubebuilder:validation:XValidation:rule="self.arms.filter(a, has(a.baseline) && a.baseline).size() == 1",message="exactly one arm must have baseline: true: the other arms are compared to it"
-// +kubebuilder:validation:XValidation:rule="self.arms.all(a, !has(a.set) || !has(a.set.modules) || a.set.modules.all(m, m.name == '*' || self.system.modules.exists(x, x.name == m.name)))",message="an arm sets a module that system.modules does not have: write the name of an existing module, or \"*\" for all"
-// +kubebuilder:validation:XValidation:rule="self.arms.all(a, !has(a.set) || !has(a.set.kafka) || has(self.system.kafka))",message="an arm sets kafka, but system.kafka is absent: declare system.kafka or take the setting out of the arm"
-// +kubebuilder:validation:XValidation:rule="self.arms.all(a, !has(a.set) || !has(a.set.postgres) || has(self.system.postgres))",message="an arm sets postgres, but system.postgres is absent: declare system.postgres or take the setting out of the arm"
-// +kubebuilder:validation:XValidation:rule="self.arms.all(a, !has(a.set) || !has(a.set.kafka) || !has(a.set.kafka.topics) || (has(self.system.kafka) && has(self.system.kafka.topics) && a.set.kafka.topics.all(t, self.system.kafka.topics.exists(x, x.group == t.group))))",message="an arm sets a topic group that system.kafka.topics does not have: write the name of an existing group"
-// +kubebuilder:validation:XValidation:rule="!has(self.system.postgres) || self.arms.all(a, !(a.?set.?postgres.?readWriteSplit.?enabled.orValue(self.system.postgres.?readWriteSplit.?enabled.orValue(false))) || a.?set.?postgres.?instances.orValue(self.system.postgres.?instances.orValue(1)) >= 2)",message="an arm has the read/write split on with one PostgreSQL instance: give it postgres.instances of 2 or more, or turn readWriteSplit.enabled off"
-// +kubebuilder:validation:XValidation:rule="self.arms.all(a, !has(a.set) || !has(a.set.postgres) || !has(a.set.postgres.readWriteSplit) || !has(a.set.postgres.readWriteSplit.exclude) || a.set.postgres.readWriteSplit.exclude.all(x, self.system.modules.exists(m, m.name == x)))",message="an arm's postgres.readWriteSplit.exclude names a module that system.modules does not have: write the name of an existing module"
+// +kubebuilder:validation:XValidation:rule="has(self.system) != has(self.systemRef)",message="an experiment needs either system (written here) or systemRef (the name of a PerfSystem), not both and not neither"
+// +kubebuilder:validation:XValidation:rule="has(self.arms) != has(self.matrix)",message="an experiment needs either arms (a list of configurations) or matrix (factors with levels), not both and not neither"
+// +kubebuilder:validation:XValidation:rule="!has(self.arms) || self.arms.filter(a, has(a.baseline) && a.baseline).size() == 1",message="exactly one arm must have baseline: true: the other arms are compared to it"
+// +kubebuilder:validation:XValidation:rule="(self.reset == 'RestoreData') == has(self.restore)",message="restore says how data is brought back, and goes with reset: RestoreData: add the one that is missing"
 type PerfExperimentSpec struct {
 	// system is what is under test.
-	// +required
-	System System `json:"system"`
+	// +optional
+	System System `json:"system,omitzero"`
+
+	// systemRef names the PerfSystem, in the same namespace, that is under
+	// test. It is read once, before the first run: a later edit of it changes
+	// nothing for this experiment.
+	// +optional
+	SystemRef *SystemRef `json:"systemRef,omitempty"`
 
 	// arms are the configurations to compare; exactly one is the baseline.
-	// +required
+	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	Arms []Arm `json:"arms"`
+	Arms []Arm `json:"arms,omitempty"`
+
+	// matrix makes one arm of every combination of factors' levels.
+	// +optional
+	Matrix *Matrix `json:"matrix,omitempty"`
 
 	// scenarios are the workloads every arm is put under.
 	// +required
@@ -96,6 +94,21 @@ type PerfExperimentSpec struct {
 	// +kubebuilder:default=RestartModules
 	Reset ResetPolicy `json:"reset,omitempty"`
 
+	// restore says how data is brought back, with reset RestoreData.
+	// +optional
+	Restore *Restore `json:"restore,omitempty"`
+
+	// keepWarm leaves the Kafka and the PostgreSQL of every arm up from the
+	// first run that needs them to the end, where arms need different ones.
+	// Changing over then takes no longer than a restart of the modules, and
+	// costs the memory of all of them. Default false: one of each at a time.
+	// +optional
+	KeepWarm bool `json:"keepWarm,omitempty"`
+
+	// cost gives what each arm's nodes cost beside what they do.
+	// +optional
+	Cost *Cost `json:"cost,omitempty"`
+
 	// validity says when a run counts.
 	// +optional
 	// +kubebuilder:default={}
@@ -114,6 +127,15 @@ type PerfExperimentSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Cleanup Cleanup `json:"cleanup,omitempty"`
+}
+
+// SystemRef names a PerfSystem in the same namespace.
+type SystemRef struct {
+	// name of the PerfSystem.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
 }
 
 // Order says in which order the runs of a block are done.
@@ -137,6 +159,15 @@ type Design struct {
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="design.blocks must be from 1 to 100"
 	Blocks int32 `json:"blocks,omitempty"`
 
+	// maxRuns is the largest number of runs (arms x scenarios x blocks) the
+	// experiment may plan. Default 200: more take days, so say that they are
+	// meant.
+	// +optional
+	// +kubebuilder:default=200
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=25600
+	MaxRuns int32 `json:"maxRuns,omitempty"`
+
 	// order of the runs within a block. Default Randomized.
 	// +optional
 	// +kubebuilder:default=Randomized
@@ -159,7 +190,7 @@ type Measurement struct {
 }
 
 // ResetPolicy says what is renewed before each run.
-// +kubebuilder:validation:Enum=None;RestartModules
+// +kubebuilder:validation:Enum=None;RestartModules;RestoreData;Reschedule;Recreate
 type ResetPolicy string
 
 const (
@@ -168,7 +199,125 @@ const (
 	// ResetRestartModules restarts every module before each run and tells it
 	// the run's name (PERFLAB_RUN), so that it can restore its data.
 	ResetRestartModules ResetPolicy = "RestartModules"
+	// ResetRestoreData stops the modules, brings the data back as restore
+	// says, and starts them again.
+	ResetRestoreData ResetPolicy = "RestoreData"
+	// ResetReschedule takes every pod of the modules away before any new one
+	// is made, so that the scheduler places them all afresh.
+	ResetReschedule ResetPolicy = "Reschedule"
+	// ResetRecreate builds everything anew, Kafka and PostgreSQL included.
+	ResetRecreate ResetPolicy = "Recreate"
 )
+
+// Restore says how data is brought back before a run. It may be done twice for
+// one run, so it has to give the same data however often it is done.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.sql), has(self.http), has(self.job)].filter(x, x).size() == 1",message="restore needs exactly one of sql (a script for PostgreSQL), http (a call of a module) and job (a container of yours)"
+type Restore struct {
+	// sql is a script run in the system's database while no module is up.
+	// +optional
+	SQL *RestoreSQL `json:"sql,omitempty"`
+
+	// http is a call made once the modules are up.
+	// +optional
+	HTTP *RestoreHTTP `json:"http,omitempty"`
+
+	// job is a container run while no module is up. It gets the variables a
+	// module gets (DB_HOST, KAFKA_HOST, PERFLAB_RUN and so on).
+	// +optional
+	Job *RestoreJob `json:"job,omitempty"`
+
+	// timeout of the restoring. Default 10m.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	Timeout *metav1.Duration `json:"timeout,omitempty"`
+}
+
+// RestoreSQL is a script for PostgreSQL.
+type RestoreSQL struct {
+	// configMap holds the script. It runs in one transaction.
+	// +required
+	ConfigMap ConfigMapKey `json:"configMap"`
+
+	// image with psql.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+}
+
+// RestoreHTTP is a call of a module.
+type RestoreHTTP struct {
+	// module to call. Absent: the target.
+	// +optional
+	// +kubebuilder:validation:MaxLength=40
+	Module string `json:"module,omitempty"`
+
+	// method of the call. Default POST.
+	// +optional
+	// +kubebuilder:default=POST
+	// +kubebuilder:validation:Enum=GET;POST;PUT;DELETE
+	Method string `json:"method,omitempty"`
+
+	// path of the call. Example: /admin/restore.
+	// +required
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[^ ]*$')",message="restore.http.path must begin with '/' and have no space: for example /admin/restore"
+	Path string `json:"path"`
+
+	// body of the call, sent as application/json.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Body string `json:"body,omitempty"`
+}
+
+// RestoreJob is a container that brings data back.
+type RestoreJob struct {
+	// image of the container.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+
+	// command of the container. Absent: the image's.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Command []string `json:"command,omitempty"`
+
+	// env holds further environment variables.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Env []corev1.EnvVar `json:"env,omitempty"`
+}
+
+// Cost gives what nodes cost.
+type Cost struct {
+	// priceList is a ConfigMap, in the experiment's namespace, whose keys are
+	// instance types (the node label node.kubernetes.io/instance-type) and
+	// whose values are prices per hour, for example c7g.large: "0.0725".
+	// +required
+	PriceList ConfigMapName `json:"priceList"`
+
+	// currency of the prices. Default USD.
+	// +optional
+	// +kubebuilder:default=USD
+	// +kubebuilder:validation:MaxLength=8
+	Currency string `json:"currency,omitempty"`
+}
+
+// ConfigMapName refers to a ConfigMap in the same namespace.
+type ConfigMapName struct {
+	// name of the ConfigMap.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
 
 // Validity says when a run counts. A run that does not is listed with its
 // reason and repeated, never averaged in.
@@ -180,6 +329,14 @@ type Validity struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	MaxErrorPercent *int32 `json:"maxErrorPercent,omitempty"`
+
+	// maxRestarts is the largest number of restarts of modules' containers
+	// while load is on. Default 0.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
 
 	// maxAttempts is how often a run is tried before the experiment stalls.
 	// Default 3.
@@ -298,6 +455,20 @@ type PerfExperimentStatus struct {
 	// +optional
 	PlanHash string `json:"planHash,omitempty"`
 
+	// arms are the configurations that are compared, with what they change.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Arms []ArmStatus `json:"arms,omitempty"`
+
+	// warnings are sentences about what makes the experiment answer less than
+	// it could. They stop nothing.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Warnings []string `json:"warnings,omitempty"`
+
 	// runs counts the runs by outcome.
 	// +optional
 	Runs *RunCounts `json:"runs,omitempty"`
@@ -323,11 +494,41 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:MaxItems=2000
 	Results []Result `json:"results,omitempty"`
 
-	// conditions: Ready, Reconciling, Stalled (kstatus), Complete.
+	// conditions: Ready, Reconciling, Stalled (kstatus), Complete,
+	// SingleFactor.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ArmStatus is a configuration that is compared.
+type ArmStatus struct {
+	// name of the arm.
+	Name string `json:"name"`
+	// baseline: the other arms are compared to it.
+	// +optional
+	Baseline bool `json:"baseline,omitempty"`
+	// differences to the baseline's configuration.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Differences []Difference `json:"differences,omitempty"`
+	// moreDifferences is the number of differences that are not listed.
+	// +optional
+	MoreDifferences int32 `json:"moreDifferences,omitempty"`
+}
+
+// Difference is a setting in which an arm differs from the baseline.
+type Difference struct {
+	// setting that differs, for example modules[mod-users].jvm.heap.
+	Setting string `json:"setting"`
+	// baseline is the baseline's value; absent: not set.
+	// +optional
+	Baseline string `json:"baseline,omitempty"`
+	// arm is the arm's value; absent: not set.
+	// +optional
+	Arm string `json:"arm,omitempty"`
 }
 
 // RunCounts counts the runs by outcome.

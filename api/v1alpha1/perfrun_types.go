@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -68,6 +69,15 @@ type PerfRunSpec struct {
 	// reset as in the experiment.
 	// +optional
 	Reset ResetPolicy `json:"reset,omitempty"`
+	// restore as in the experiment.
+	// +optional
+	Restore *Restore `json:"restore,omitempty"`
+	// keepWarm as in the experiment.
+	// +optional
+	KeepWarm bool `json:"keepWarm,omitempty"`
+	// cost as in the experiment.
+	// +optional
+	Cost *Cost `json:"cost,omitempty"`
 	// validity as in the experiment.
 	// +optional
 	Validity Validity `json:"validity,omitempty"`
@@ -192,12 +202,15 @@ type RunDurations struct {
 
 // EffectiveSystem is the configuration read back from the running system.
 type EffectiveSystem struct {
-	// kafkaMode is where Kafka keeps its metadata.
+	// kafkaMode is where Kafka keeps its metadata, as the brokers tell.
 	// +optional
 	KafkaMode string `json:"kafkaMode,omitempty"`
 	// kafkaVersion is the version the brokers run.
 	// +optional
 	KafkaVersion string `json:"kafkaVersion,omitempty"`
+	// kafkaBrokers is the number of brokers in the cluster, as they tell.
+	// +optional
+	KafkaBrokers int32 `json:"kafkaBrokers,omitempty"`
 	// topics are the topic groups as Kafka has them.
 	// +optional
 	// +listType=map
@@ -206,11 +219,35 @@ type EffectiveSystem struct {
 	// postgresInstances is the number of ready PostgreSQL servers.
 	// +optional
 	PostgresInstances int32 `json:"postgresInstances,omitempty"`
+	// postgres is what the servers tell about themselves.
+	// +optional
+	Postgres *EffectivePostgres `json:"postgres,omitempty"`
 	// modules are the modules' pods as they run.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Modules []EffectiveModule `json:"modules,omitempty"`
+	// nodes are the nodes that ran pods of the system.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=200
+	Nodes []EffectiveNode `json:"nodes,omitempty"`
+}
+
+// EffectivePostgres is what PostgreSQL's servers tell about themselves.
+type EffectivePostgres struct {
+	// streamingReplicas is the number of replicas the primary sends its log to.
+	StreamingReplicas int32 `json:"streamingReplicas"`
+	// synchronousReplicas is the number of replicas a commit waits for.
+	SynchronousReplicas int32 `json:"synchronousReplicas"`
+	// replicaReads is the number of rows read on replicas while load was on,
+	// of the modules' database alone.
+	// +optional
+	ReplicaReads *int64 `json:"replicaReads,omitempty"`
+	// primaryReads is the same for the primary.
+	// +optional
+	PrimaryReads *int64 `json:"primaryReads,omitempty"`
 }
 
 // EffectiveTopics is a topic group as Kafka has it.
@@ -221,6 +258,9 @@ type EffectiveTopics struct {
 	Topics int32 `json:"topics"`
 	// partitions of each topic.
 	Partitions int32 `json:"partitions"`
+	// replicas of each partition.
+	// +optional
+	Replicas int32 `json:"replicas,omitempty"`
 	// source says who told: the topics' own metadata from a broker.
 	// +optional
 	Source string `json:"source,omitempty"`
@@ -235,6 +275,33 @@ type EffectiveModule struct {
 	// imageID is the digest the container runtime resolved.
 	// +optional
 	ImageID string `json:"imageID,omitempty"`
+	// heap is the largest heap the JVMs grant themselves, as they log it.
+	// +optional
+	Heap *resource.Quantity `json:"heap,omitempty"`
+	// collector is the JVMs' garbage collector, as they log it.
+	// +optional
+	Collector string `json:"collector,omitempty"`
+	// nodes the module's pods run on, sorted, once each.
+	// +optional
+	// +listType=atomic
+	Nodes []string `json:"nodes,omitempty"`
+	// restarts of the module's containers while load was on.
+	// +optional
+	Restarts int32 `json:"restarts,omitempty"`
+}
+
+// EffectiveNode is a node that ran pods of the system.
+type EffectiveNode struct {
+	// name of the node.
+	Name string `json:"name"`
+	// instanceType is the node's label node.kubernetes.io/instance-type.
+	// +optional
+	InstanceType string `json:"instanceType,omitempty"`
+	// pods of the system on the node.
+	Pods int32 `json:"pods"`
+	// pricePerHour as the price list has it; absent: not in the list.
+	// +optional
+	PricePerHour string `json:"pricePerHour,omitempty"`
 }
 
 // LoadOutcome says how a load ended.

@@ -5,13 +5,13 @@ package v1alpha1
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // System is what is under test: Kafka, PostgreSQL and the Java services
 // (modules) that use them.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.target.module) || self.modules.exists(m, m.name == self.target.module)",message="system.target.module must be the name of one of system.modules: that module receives the load"
-// +kubebuilder:validation:XValidation:rule="!has(self.postgres) || !has(self.postgres.readWriteSplit) || !has(self.postgres.readWriteSplit.exclude) || self.postgres.readWriteSplit.exclude.all(x, self.modules.exists(m, m.name == x))",message="postgres.readWriteSplit.exclude names a module that system.modules does not have: write the name of an existing module"
 type System struct {
 	// target says where the load goes and as whom.
 	// +required
@@ -33,6 +33,94 @@ type System struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
 	Modules []Module `json:"modules"`
+
+	// patches change rendered objects where this API has no field for it.
+	// They are applied in order, after everything else.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Patches []Patch `json:"patches,omitempty"`
+}
+
+// PatchKind is a kind of object that PerfLab renders for a system.
+// +kubebuilder:validation:Enum=Kafka;KafkaNodePool;Cluster;Pooler;Deployment;StatefulSet;Service
+type PatchKind string
+
+// Patch changes rendered objects by a JSON merge patch (RFC 7386).
+type Patch struct {
+	// kind of the objects: Kafka and KafkaNodePool (Strimzi), Cluster and
+	// Pooler (CloudNativePG), Deployment, StatefulSet and Service (modules).
+	// +required
+	Kind PatchKind `json:"kind"`
+
+	// name is a module's name for Deployment, StatefulSet and Service, and
+	// broker or controller for KafkaNodePool. Absent: every object of the
+	// kind.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// merge is the patch, for example {"spec": {"kafka": {"rack":
+	// {"topologyKey": "topology.kubernetes.io/zone"}}}}. A field set to null
+	// is taken away. Lists are replaced as a whole.
+	// +required
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	Merge runtime.RawExtension `json:"merge"`
+}
+
+// Placement says on which nodes pods may run.
+type Placement struct {
+	// nodeSelector picks nodes by their labels, for example
+	// {node.kubernetes.io/instance-type: r7g.xlarge}.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// affinity of the pods, as in a pod's spec.affinity.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+
+	// tolerations of the pods, as in a pod's spec.tolerations.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// topologySpread spreads the component's own pods over nodes or zones.
+	// +optional
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +kubebuilder:validation:MaxItems=8
+	TopologySpread []Spread `json:"topologySpread,omitempty"`
+}
+
+// Spread spreads a component's pods evenly over groups of nodes.
+type Spread struct {
+	// topologyKey is the node label that makes the groups, for example
+	// kubernetes.io/hostname or topology.kubernetes.io/zone.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	TopologyKey string `json:"topologyKey"`
+
+	// maxSkew is how many pods one group may have more than another. Default
+	// 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	MaxSkew int32 `json:"maxSkew,omitempty"`
+
+	// whenUnsatisfiable says what becomes of a pod that would break the rule.
+	// Default DoNotSchedule.
+	// +optional
+	// +kubebuilder:default=DoNotSchedule
+	// +kubebuilder:validation:Enum=DoNotSchedule;ScheduleAnyway
+	WhenUnsatisfiable corev1.UnsatisfiableConstraintAction `json:"whenUnsatisfiable,omitempty"`
 }
 
 // Target says where the load goes and as whom.
@@ -75,29 +163,45 @@ type SecretName struct {
 }
 
 // KafkaProvider says who runs the Kafka cluster.
-// +kubebuilder:validation:Enum=Strimzi
+// +kubebuilder:validation:Enum=Strimzi;External
 type KafkaProvider string
 
-// KafkaProviderStrimzi runs Kafka through the Strimzi operator.
-const KafkaProviderStrimzi KafkaProvider = "Strimzi"
+const (
+	// KafkaProviderStrimzi runs Kafka through the Strimzi operator.
+	KafkaProviderStrimzi KafkaProvider = "Strimzi"
+	// KafkaProviderExternal uses brokers that are already there, Amazon MSK
+	// for example. PerfLab makes and deletes its own topics in them and
+	// touches nothing else.
+	KafkaProviderExternal KafkaProvider = "External"
+)
 
 // KafkaMode says where Kafka keeps its metadata.
-// +kubebuilder:validation:Enum=KRaft
+// +kubebuilder:validation:Enum=KRaft;ZooKeeper
 type KafkaMode string
 
-// KafkaModeKRaft keeps metadata in Kafka itself.
-const KafkaModeKRaft KafkaMode = "KRaft"
+const (
+	// KafkaModeKRaft keeps metadata in Kafka itself.
+	KafkaModeKRaft KafkaMode = "KRaft"
+	// KafkaModeZooKeeper keeps metadata in ZooKeeper. Strimzi serves it up to
+	// release 0.45, Kafka up to 3.9.
+	KafkaModeZooKeeper KafkaMode = "ZooKeeper"
+)
 
 // Kafka declares a Kafka cluster and its topics.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.topics) || self.topics.all(t, t.replicas <= self.brokers.replicas)",message="a topic group has more replicas than Kafka has brokers: lower the group's replicas or raise brokers.replicas"
+// +kubebuilder:validation:XValidation:rule="self.provider == 'External' || has(self.brokers)",message="kafka.brokers is missing: write how many brokers to run, for example brokers: {replicas: 3}"
+// +kubebuilder:validation:XValidation:rule="(self.provider == 'External') == has(self.external)",message="kafka.external goes with provider: External, and provider: External needs kafka.external with bootstrapServers"
+// +kubebuilder:validation:XValidation:rule="self.provider != 'External' || !(has(self.brokers) || has(self.controllers) || has(self.zooKeeper) || has(self.config) || has(self.metrics))",message="an External Kafka is not PerfLab's to configure: take brokers, controllers, zooKeeper, config and metrics away, or use provider: Strimzi"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'ZooKeeper' || !has(self.controllers)",message="kafka.controllers are nodes of a KRaft: with mode: ZooKeeper write kafka.zooKeeper instead"
+// +kubebuilder:validation:XValidation:rule="self.mode == 'ZooKeeper' || !has(self.zooKeeper)",message="kafka.zooKeeper goes with mode: ZooKeeper: add it, or take zooKeeper away"
 type Kafka struct {
 	// provider says who runs the cluster. Default Strimzi.
 	// +optional
 	// +kubebuilder:default=Strimzi
 	Provider KafkaProvider `json:"provider,omitempty"`
 
-	// mode says where metadata is kept. Default KRaft.
+	// mode says where metadata is kept. Default KRaft. With provider External
+	// it is what the brokers are expected to be: a run on others is invalid.
 	// +optional
 	// +kubebuilder:default=KRaft
 	Mode KafkaMode `json:"mode,omitempty"`
@@ -108,19 +212,32 @@ type Kafka struct {
 	Version string `json:"version,omitempty"`
 
 	// brokers are the nodes that hold the topics.
-	// +required
-	Brokers KafkaNodes `json:"brokers"`
+	// +optional
+	Brokers KafkaNodes `json:"brokers,omitzero"`
 
 	// controllers are nodes that hold only metadata. Absent: the brokers are
 	// controllers as well.
 	// +optional
 	Controllers *KafkaNodes `json:"controllers,omitempty"`
 
+	// zooKeeper are the nodes that hold metadata with mode ZooKeeper. Absent
+	// there: as many as brokers, three at most.
+	// +optional
+	ZooKeeper *KafkaNodes `json:"zooKeeper,omitempty"`
+
+	// external says where brokers that are already there can be reached.
+	// +optional
+	External *ExternalKafka `json:"external,omitempty"`
+
 	// config holds broker settings, for example
 	// {"log.retention.minutes": "480"}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=128
 	Config map[string]string `json:"config,omitempty"`
+
+	// metrics makes the brokers serve Prometheus metrics on port 9404.
+	// +optional
+	Metrics *KafkaMetrics `json:"metrics,omitempty"`
 
 	// topics are created before the modules start. An arm that changes their
 	// partitions gets topics of its own, because partitions can only grow.
@@ -147,9 +264,116 @@ type KafkaNodes struct {
 	// +optional
 	Heap *resource.Quantity `json:"heap,omitempty"`
 
+	// jvmOptions are -XX options by name, for example
+	// {MaxGCPauseMillis: "20", UseG1GC: "true"}.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	JVMOptions map[string]string `json:"jvmOptions,omitempty"`
+
 	// storage of each node. Absent: ephemeral.
 	// +optional
 	Storage *Storage `json:"storage,omitempty"`
+
+	// placement of the nodes' pods.
+	// +optional
+	Placement *Placement `json:"placement,omitempty"`
+}
+
+// KafkaMetrics makes brokers serve Prometheus metrics. Exactly one of its
+// fields is set.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.reporter) && self.reporter) != has(self.jmxExporter)",message="kafka.metrics needs either reporter: true (Strimzi 0.46 and later) or jmxExporter (a ConfigMap with the exporter's rules), not both and not neither"
+type KafkaMetrics struct {
+	// reporter uses Strimzi's own reporter, which Strimzi 0.45 does not have.
+	// +optional
+	Reporter bool `json:"reporter,omitempty"`
+
+	// jmxExporter uses the Prometheus JMX exporter with these rules.
+	// +optional
+	JMXExporter *ConfigMapKey `json:"jmxExporter,omitempty"`
+}
+
+// ConfigMapKey refers to one entry of a ConfigMap in the same namespace.
+type ConfigMapKey struct {
+	// name of the ConfigMap.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// key of the entry.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
+}
+
+// SecretKey refers to one entry of a Secret in the same namespace.
+type SecretKey struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// key of the entry.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
+}
+
+// ExternalKafka says how brokers that are already there are reached.
+type ExternalKafka struct {
+	// bootstrapServers are brokers as host:port, reachable from the operator
+	// and from the modules.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[^:/ ]+:[0-9]{1,5}$')",message="a bootstrap server is host:port without a scheme: for example b-1.msk.example.org:9092"
+	BootstrapServers []string `json:"bootstrapServers"`
+
+	// tls encrypts the connection. Absent: plain text.
+	// +optional
+	TLS *KafkaTLS `json:"tls,omitempty"`
+
+	// sasl logs in with a name and a password. Absent: nobody asks.
+	// +optional
+	SASL *KafkaSASL `json:"sasl,omitempty"`
+}
+
+// KafkaTLS encrypts the connection to brokers.
+type KafkaTLS struct {
+	// ca is the certificate, in PEM, of the authority that signed the
+	// brokers' certificates. Absent: the authorities of the operating system.
+	// +optional
+	CA *SecretKey `json:"ca,omitempty"`
+}
+
+// SASLMechanism is a way to log in to Kafka.
+// +kubebuilder:validation:Enum=PLAIN;SCRAM-SHA-256;SCRAM-SHA-512
+type SASLMechanism string
+
+// Ways to log in to Kafka.
+const (
+	SASLPlain       SASLMechanism = "PLAIN"
+	SASLScramSHA256 SASLMechanism = "SCRAM-SHA-256"
+	SASLScramSHA512 SASLMechanism = "SCRAM-SHA-512"
+)
+
+// KafkaSASL logs in to brokers.
+type KafkaSASL struct {
+	// mechanism to log in by. Default SCRAM-SHA-512, which MSK uses.
+	// +optional
+	// +kubebuilder:default=SCRAM-SHA-512
+	Mechanism SASLMechanism `json:"mechanism,omitempty"`
+
+	// credentialsSecret names the Secret with the keys username and password.
+	// The operator reads it to make topics, for which it needs a Role.
+	// +required
+	CredentialsSecret SecretName `json:"credentialsSecret"`
 }
 
 // Storage declares a volume.
@@ -166,7 +390,7 @@ type Storage struct {
 
 // TopicGroup declares topics that are alike.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.names) != has(self.prefix)",message="a topic group needs either names (a list) or prefix and count, not both and not neither"
+// +kubebuilder:validation:XValidation:rule="[has(self.names), has(self.prefix), has(self.preset)].filter(x, x).size() == 1",message="a topic group needs exactly one of names (a list), prefix with count, and preset (topics of FOLIO)"
 // +kubebuilder:validation:XValidation:rule="has(self.prefix) == has(self.count)",message="a topic group with a prefix needs a count, and a count needs a prefix"
 type TopicGroup struct {
 	// group names this list, so that arms can refer to it. Example: data-import.
@@ -197,6 +421,10 @@ type TopicGroup struct {
 	// +kubebuilder:validation:Maximum=5000
 	Count *int32 `json:"count,omitempty"`
 
+	// preset names the topics FOLIO's modules use.
+	// +optional
+	Preset *TopicPreset `json:"preset,omitempty"`
+
 	// partitions of each topic. Default 1.
 	// +optional
 	// +kubebuilder:default=1
@@ -215,16 +443,68 @@ type TopicGroup struct {
 	Config map[string]string `json:"config,omitempty"`
 }
 
+// TopicPresetName is a family of FOLIO's topics.
+// +kubebuilder:validation:Enum=DataImport;Domain;PubSub
+type TopicPresetName string
+
+const (
+	// PresetDataImport is the 65 events of data import:
+	// Default.<tenant>.<EVENT>.
+	PresetDataImport TopicPresetName = "DataImport"
+	// PresetDomain is the domain events of inventory, circulation, users,
+	// orders and others: <tenant>.<module>.<topic>.
+	PresetDomain TopicPresetName = "Domain"
+	// PresetPubSub is the events of mod-pubsub:
+	// pub-sub.<tenant>.<EVENT>.mod-pubsub-<version>.
+	PresetPubSub TopicPresetName = "PubSub"
+)
+
+// TopicPreset names the topics FOLIO's modules use, for each tenant.
+//
+// +kubebuilder:validation:XValidation:rule="self.name != 'PubSub' || has(self.version)",message="the preset PubSub needs the version of mod-pubsub, because it is part of the topics' names: for example version: 2.7.0"
+type TopicPreset struct {
+	// name of the family.
+	// +required
+	Name TopicPresetName `json:"name"`
+
+	// tenants whose topics are made. Default: the target's tenant.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=63
+	Tenants []string `json:"tenants,omitempty"`
+
+	// collection replaces the tenant in topics that hold all tenants' events,
+	// as KAFKA_PRODUCER_TENANT_COLLECTION does. Example: ALL.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z][A-Z0-9]{0,30}$')",message="a tenant collection is written in capital letters and digits: for example ALL"
+	Collection string `json:"collection,omitempty"`
+
+	// version of mod-pubsub.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Version string `json:"version,omitempty"`
+}
+
 // PostgresProvider says who runs the PostgreSQL cluster.
-// +kubebuilder:validation:Enum=CloudNativePG
+// +kubebuilder:validation:Enum=CloudNativePG;External
 type PostgresProvider string
 
-// PostgresProviderCloudNativePG runs PostgreSQL through CloudNativePG.
-const PostgresProviderCloudNativePG PostgresProvider = "CloudNativePG"
+const (
+	// PostgresProviderCloudNativePG runs PostgreSQL through CloudNativePG.
+	PostgresProviderCloudNativePG PostgresProvider = "CloudNativePG"
+	// PostgresProviderExternal uses a server that is already there, Amazon
+	// RDS for example. PerfLab configures nothing in it.
+	PostgresProviderExternal PostgresProvider = "External"
+)
 
 // Postgres declares a PostgreSQL cluster with one database.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.readWriteSplit) || !self.readWriteSplit.enabled || self.instances >= 2",message="postgres.readWriteSplit.enabled needs postgres.instances of 2 or more: with one instance there is no replica to read from"
+// +kubebuilder:validation:XValidation:rule="self.provider == 'External' || !has(self.readWriteSplit) || !self.readWriteSplit.enabled || self.instances >= 2",message="postgres.readWriteSplit.enabled needs postgres.instances of 2 or more: with one instance there is no replica to read from"
+// +kubebuilder:validation:XValidation:rule="self.provider != 'External' || !has(self.readWriteSplit) || !self.readWriteSplit.enabled || (has(self.external) && has(self.external.readerHost))",message="postgres.readWriteSplit.enabled needs postgres.external.readerHost: without it there is no replica to read from"
+// +kubebuilder:validation:XValidation:rule="(self.provider == 'External') == has(self.external)",message="postgres.external goes with provider: External, and provider: External needs postgres.external with host and credentialsSecret"
+// +kubebuilder:validation:XValidation:rule="self.provider != 'External' || !(has(self.parameters) || has(self.storage) || has(self.pooler) || has(self.image) || has(self.placement))",message="an External PostgreSQL is not PerfLab's to configure: take image, parameters, storage, pooler and placement away, or use provider: CloudNativePG"
 type Postgres struct {
 	// provider says who runs the cluster. Default CloudNativePG.
 	// +optional
@@ -238,6 +518,10 @@ type Postgres struct {
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 16",message="postgres.instances must be from 1 to 16: one primary and up to 15 replicas"
 	Instances int32 `json:"instances,omitempty"`
 
+	// external says where a server that is already there can be reached.
+	// +optional
+	External *ExternalPostgres `json:"external,omitempty"`
+
 	// image of the server. Its tag must start with PostgreSQL's major
 	// version. Absent: the provider's default.
 	// +optional
@@ -248,11 +532,21 @@ type Postgres struct {
 	// +optional
 	ReadWriteSplit *ReadWriteSplit `json:"readWriteSplit,omitempty"`
 
+	// pooler puts PgBouncer between the modules and PostgreSQL.
+	// +optional
+	Pooler *Pooler `json:"pooler,omitempty"`
+
 	// parameters are PostgreSQL settings, for example
 	// {"max_connections": "300"}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=128
 	Parameters map[string]string `json:"parameters,omitempty"`
+
+	// statements loads pg_stat_statements, so that the slowest statements can
+	// be told. Default true.
+	// +optional
+	// +kubebuilder:default=true
+	Statements *bool `json:"statements,omitempty"`
 
 	// storage of each instance. Default 1Gi of the default StorageClass.
 	// +optional
@@ -261,6 +555,76 @@ type Postgres struct {
 	// resources of each instance.
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// placement of the instances' pods. CloudNativePG takes no topology
+	// spread before it is told by a patch of the Cluster.
+	// +optional
+	Placement *Placement `json:"placement,omitempty"`
+}
+
+// ExternalPostgres says how a server that is already there is reached.
+type ExternalPostgres struct {
+	// host of the primary.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Host string `json:"host"`
+
+	// port of the primary. Default 5432.
+	// +optional
+	// +kubebuilder:default=5432
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+
+	// readerHost is the host of the replicas, for the read/write split.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ReaderHost string `json:"readerHost,omitempty"`
+
+	// readerPort is the port of the replicas. Default 5432.
+	// +optional
+	// +kubebuilder:default=5432
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	ReaderPort int32 `json:"readerPort,omitempty"`
+
+	// database to use.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Database string `json:"database"`
+
+	// credentialsSecret names the Secret with the keys username and password.
+	// The modules get it by reference; the operator never reads it.
+	// +required
+	CredentialsSecret SecretName `json:"credentialsSecret"`
+}
+
+// PoolMode says how long a client keeps a server connection.
+// +kubebuilder:validation:Enum=session;transaction
+type PoolMode string
+
+// Pooler puts PgBouncer between the modules and PostgreSQL: one for the
+// primary and, with the read/write split, one for the replicas.
+type Pooler struct {
+	// instances of each PgBouncer. Default 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 16",message="postgres.pooler.instances must be from 1 to 16"
+	Instances int32 `json:"instances,omitempty"`
+
+	// mode of pooling. Default session: RMB modules set the schema of a
+	// tenant on the connection and prepare statements, which transaction
+	// pooling may lose.
+	// +optional
+	// +kubebuilder:default=session
+	Mode PoolMode `json:"mode,omitempty"`
+
+	// parameters of PgBouncer, for example {"default_pool_size": "50"}.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
 // ReadWriteSplit sends the modules' reads to the replicas: modules get
@@ -283,7 +647,10 @@ type ReadWriteSplit struct {
 	Exclude []string `json:"exclude,omitempty"`
 }
 
-// Module declares one Java service.
+// Module declares one Java service: one that PerfLab runs (image), or one that
+// is already there and is borrowed for the runs (workloadRef).
+//
+// +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.workloadRef)",message="a module needs either image (PerfLab runs it) or workloadRef (it is already there and is given back afterwards), not both and not neither"
 type Module struct {
 	// name of the module. Its Deployment and Service are called
 	// <experiment>-<name>; the other modules get its address as
@@ -294,14 +661,20 @@ type Module struct {
 	Name string `json:"name"`
 
 	// image of the module, with a tag or digest.
-	// +required
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	Image string `json:"image"`
+	Image string `json:"image,omitempty"`
 
-	// replicas is the number of pods. Default 1.
+	// workloadRef names a Deployment or StatefulSet that is already there. Its
+	// environment, JVM, resources, replicas and placement are changed for the
+	// runs and given back at the end.
 	// +optional
-	// +kubebuilder:default=1
+	WorkloadRef *WorkloadRef `json:"workloadRef,omitempty"`
+
+	// replicas is the number of pods. Default 1; for a workload that is
+	// already there: what it has.
+	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="replicas of a module must be from 1 to 100"
 	Replicas int32 `json:"replicas,omitempty"`
 
@@ -342,6 +715,59 @@ type Module struct {
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="healthPath must begin with '/': for example /admin/health"
 	HealthPath string `json:"healthPath,omitempty"`
+
+	// placement of the module's pods.
+	// +optional
+	Placement *Placement `json:"placement,omitempty"`
+
+	// readsFromReplica says whether the module can send its reads to a
+	// replica. Absent: what is known of FOLIO's module of this name. With the
+	// split on for a module that can't, the experiment carries a warning.
+	// +optional
+	ReadsFromReplica *bool `json:"readsFromReplica,omitempty"`
+}
+
+// WorkloadKind is the kind of a workload that is already there.
+// +kubebuilder:validation:Enum=Deployment;StatefulSet
+type WorkloadKind string
+
+// Kinds of workloads that can be borrowed.
+const (
+	WorkloadDeployment  WorkloadKind = "Deployment"
+	WorkloadStatefulSet WorkloadKind = "StatefulSet"
+)
+
+// WorkloadRef names a workload, in the experiment's namespace, that is already
+// there.
+type WorkloadRef struct {
+	// kind of the workload. Default Deployment.
+	// +optional
+	// +kubebuilder:default=Deployment
+	Kind WorkloadKind `json:"kind,omitempty"`
+
+	// name of the workload.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// container that holds the JVM. Absent: the workload's first.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Container string `json:"container,omitempty"`
+
+	// service that leads to the workload, for a target. Absent: the Service
+	// of the workload's name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Service string `json:"service,omitempty"`
+
+	// servicePort of the service. Default 80.
+	// +optional
+	// +kubebuilder:default=80
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	ServicePort int32 `json:"servicePort,omitempty"`
 }
 
 // JVM declares the memory of a Java service.
@@ -377,7 +803,7 @@ type Heap struct {
 	// percent (-XX:MaxRAMPercentage). Example: "66".
 	// +optional
 	// +kubebuilder:validation:MaxLength=6
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,3}([.][0-9]{1,2})?$') && double(self) > 0.0 && double(self) <= 100.0",message="jvm.heap.maxRAMPercentage must be a number above 0 and up to 100, in quotes and without a percent sign: for example \"66\" or \"70.1\""
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,3}([.][0-9]{1,2})?$') && double(self) >= 1.0 && double(self) <= 95.0",message="jvm.heap.maxRAMPercentage must be a number from 1 to 95, in quotes and without a percent sign: for example \"66\" or \"70.1\"; the rest of the memory is for metaspace, threads and buffers"
 	MaxRAMPercentage string `json:"maxRAMPercentage,omitempty"`
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/stats"
 )
@@ -29,12 +30,13 @@ type sample struct {
 // Describe sums up the succeeded runs. The results are sorted by scenario and
 // arm as the experiment lists them, and by metric. They are descriptive: no
 // interval, no verdict.
-func Describe(spec *v1alpha1.PerfExperimentSpec, runs []v1alpha1.PerfRun) ([]v1alpha1.Result, error) {
+func Describe(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun) ([]v1alpha1.Result, error) {
 	samples, err := gather(runs)
 	if err != nil {
 		return nil, err
 	}
-	baseline := spec.Baseline()
+	baselineArm, _ := arms.Baseline(all)
+	baseline := baselineArm.Name
 	results := make([]v1alpha1.Result, 0, len(samples))
 	for at, found := range samples {
 		base, hasBase := samples[cell{at.scenario, at.metric, baseline}]
@@ -44,7 +46,7 @@ func Describe(spec *v1alpha1.PerfExperimentSpec, runs []v1alpha1.PerfRun) ([]v1a
 		}
 		results = append(results, result)
 	}
-	slices.SortFunc(results, order(spec))
+	slices.SortFunc(results, order(all, scenarios))
 	return results[:min(len(results), maxResults)], nil
 }
 
@@ -97,20 +99,20 @@ func delta(found, base sample) string {
 	return strconv.FormatFloat(math.Round(percent*100)/100+0, 'f', 2, 64)
 }
 
-func order(spec *v1alpha1.PerfExperimentSpec) func(a, b v1alpha1.Result) int {
-	scenarios := map[string]int{}
-	for i, scenario := range spec.Scenarios {
-		scenarios[scenario.Name] = i
+func order(all []arms.Arm, scenarios []v1alpha1.Scenario) func(a, b v1alpha1.Result) int {
+	scenarioAt := map[string]int{}
+	for i, scenario := range scenarios {
+		scenarioAt[scenario.Name] = i
 	}
-	arms := map[string]int{}
-	for i, arm := range spec.Arms {
-		arms[arm.Name] = i
+	armAt := map[string]int{}
+	for i, arm := range all {
+		armAt[arm.Name] = i
 	}
 	return func(a, b v1alpha1.Result) int {
 		return cmp.Or(
-			cmp.Compare(scenarios[a.Scenario], scenarios[b.Scenario]),
+			cmp.Compare(scenarioAt[a.Scenario], scenarioAt[b.Scenario]),
 			cmp.Compare(a.Metric, b.Metric),
-			cmp.Compare(arms[a.Arm], arms[b.Arm]),
+			cmp.Compare(armAt[a.Arm], armAt[b.Arm]),
 		)
 	}
 }

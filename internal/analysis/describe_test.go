@@ -13,15 +13,14 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/arms"
 )
 
-// spec lists arms and scenarios out of alphabetical order on purpose.
-func spec() *v1alpha1.PerfExperimentSpec {
-	return &v1alpha1.PerfExperimentSpec{
-		Arms:      []v1alpha1.Arm{{Name: "two"}, {Name: "one", Baseline: true}},
-		Scenarios: []v1alpha1.Scenario{{Name: "z"}, {Name: "a"}},
-	}
-}
+// They are out of alphabetical order on purpose.
+var (
+	compared  = []arms.Arm{{Name: "two"}, {Name: "one", Baseline: true}}
+	scenarios = []v1alpha1.Scenario{{Name: "z"}, {Name: "a"}}
+)
 
 type observed map[string]string
 
@@ -42,7 +41,7 @@ func succeeded(position int32, arm, scenario string, values observed) v1alpha1.P
 
 func describe(t *testing.T, runs ...v1alpha1.PerfRun) []v1alpha1.Result {
 	t.Helper()
-	results, err := analysis.Describe(spec(), runs)
+	results, err := analysis.Describe(compared, scenarios, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +122,7 @@ func TestDescribeIsBounded(t *testing.T) {
 }
 
 func TestDescribeOfAValueThatIsNoNumber(t *testing.T) {
-	_, err := analysis.Describe(spec(), []v1alpha1.PerfRun{succeeded(1, "one", "z", observed{"m": "fast"})})
+	_, err := analysis.Describe(compared, scenarios, []v1alpha1.PerfRun{succeeded(1, "one", "z", observed{"m": "fast"})})
 	if !errors.Is(err, strconv.ErrSyntax) {
 		t.Errorf("error %v, want one of syntax", err)
 	}

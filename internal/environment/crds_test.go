@@ -36,7 +36,7 @@ const (
 func TestIntentsKeepToStrimzi(t *testing.T) {
 	for release, apiVersion := range map[string]string{"strimzi-1.2.0": "v1", "strimzi-0.45.2": "v1beta2"} {
 		directory := filepath.Join(crdDirectory(t), release)
-		for name, system := range systems() {
+		for name, system := range declared() {
 			t.Run(release+"/"+name, func(t *testing.T) {
 				intents := append(kafka.Build(request(system), apiVersion), kafka.Topics(request(system), apiVersion)...)
 				if len(intents) < 3 {
@@ -53,7 +53,7 @@ func TestIntentsKeepToStrimzi(t *testing.T) {
 
 func TestIntentsKeepToCloudNativePG(t *testing.T) {
 	crd := readCRD(t, filepath.Join(moduleDirectory(t, cloudNativePG), "config/crd/bases/postgresql.cnpg.io_clusters.yaml"))
-	for name, system := range systems() {
+	for name, system := range declared() {
 		t.Run(name, func(t *testing.T) {
 			for _, intent := range postgres.Build(request(system)) {
 				keepsTo(t, crd, intent)
@@ -63,7 +63,7 @@ func TestIntentsKeepToCloudNativePG(t *testing.T) {
 }
 
 func TestIntentsKeepToKubernetes(t *testing.T) {
-	for name, system := range systems() {
+	for name, system := range declared() {
 		t.Run(name, func(t *testing.T) {
 			for _, intent := range modules.Build(request(system), "demo-abcdef") {
 				var typed any = &appsv1.Deployment{}
@@ -91,7 +91,7 @@ func TestKeepsToFindsFaults(t *testing.T) {
 	}
 	for name, edit := range faults {
 		t.Run(name, func(t *testing.T) {
-			intent := kafka.Build(request(systems()["Full"]), "v1")[0]
+			intent := kafka.Build(request(declared()["Full"]), "v1")[0]
 			edit(intent.Object["spec"].(map[string]any))
 			if found := faultsOf(t, crd, intent); len(found) == 0 {
 				t.Error("not found")

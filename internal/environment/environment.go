@@ -26,9 +26,12 @@ type Request struct {
 	Namespace  string
 	Experiment string
 	// Run is the name of the run the environment is built for.
-	Run    string
-	Reset  v1alpha1.ResetPolicy
-	System v1alpha1.System
+	Run   string
+	Reset v1alpha1.ResetPolicy
+	// KeepWarm: Kafkas and PostgreSQLs of other declarations stay up beside
+	// the run's own.
+	KeepWarm bool
+	System   v1alpha1.System
 	// Owner is the experiment: the environment outlives the run.
 	Owner metav1.OwnerReference
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,15 +50,22 @@ func RunnerJob(testRun string, n int32) string { return fmt.Sprintf("%s-%d", tes
 // RawResults is the name of the ConfigMap with a run's merged histograms.
 func RawResults(run string) string { return run + "-raw" }
 
-// Kafka is the name of the experiment's Kafka.
-func Kafka(experiment string) string { return experiment }
+// SystemCopy is the name of the ConfigMap with the experiment's copy of the
+// PerfSystem it refers to.
+func SystemCopy(experiment string) string { return experiment + "-system" }
 
-// BrokerPool is the name of the pool of brokers. Pools are unique in a
-// namespace, not in a Kafka, so it carries the experiment's name.
-func BrokerPool(experiment string) string { return experiment + "-broker" }
+// Kafka is the name of the experiment's Kafka. Where several stay up side by
+// side, each has a shape, a digest of what it is made from, else the shape is
+// empty.
+func Kafka(experiment, shape string) string { return shaped(experiment, shape) }
 
-// ControllerPool is the name of the pool of dedicated controllers.
-func ControllerPool(experiment string) string { return experiment + "-controller" }
+// BrokerPool is the name of a Kafka's pool of brokers. Pools are unique in a
+// namespace, not in a Kafka, and Strimzi puts the Kafka's name in front of the
+// pool's for the pods, so it carries no more than a digest of it.
+func BrokerPool(kafka string) string { return "broker-" + Hash(kafka)[:6] }
+
+// ControllerPool is the name of a Kafka's pool of dedicated controllers.
+func ControllerPool(kafka string) string { return "controller-" + Hash(kafka)[:6] }
 
 // KafkaTopic is the name of the KafkaTopic for a topic, which may have
 // characters that object names may not have.
@@ -75,8 +83,9 @@ func KafkaTopic(experiment, topic string) string {
 	return shorten(strings.Trim(readable, "-"), 200, Hash(experiment, topic)[:8])
 }
 
-// Postgres is the name of the experiment's PostgreSQL cluster.
-func Postgres(experiment string) string { return experiment + "-pg" }
+// Postgres is the name of the experiment's PostgreSQL cluster, with a shape
+// where several stay up side by side.
+func Postgres(experiment, shape string) string { return shaped(experiment+"-pg", shape) }
 
 // Module is the name of a module's Deployment and Service.
 func Module(experiment, module string) string { return experiment + "-" + module }
@@ -133,6 +142,28 @@ func Hash(values ...any) string {
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:])
+}
+
+// IsKafka reports whether a Kafka of this name, of whatever shape, is the
+// experiment's.
+func IsKafka(experiment, name string) bool { return isShaped(experiment, name) }
+
+// IsPostgres reports whether a PostgreSQL cluster of this name, of whatever
+// shape, is the experiment's.
+func IsPostgres(experiment, name string) bool { return isShaped(experiment+"-pg", name) }
+
+func isShaped(base, name string) bool {
+	shape, found := strings.CutPrefix(name, base)
+	return found && (shape == "" || shapeSuffix.MatchString(shape))
+}
+
+var shapeSuffix = regexp.MustCompile(`^-[0-9a-f]{4}$`)
+
+func shaped(name, shape string) string {
+	if shape == "" {
+		return name
+	}
+	return name + "-" + shape[:4]
 }
 
 func shorten(name string, limit int, hash string) string {

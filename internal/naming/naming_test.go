@@ -26,6 +26,8 @@ func TestNamesFitWhereTheyAreUsed(t *testing.T) {
 	testRun := naming.TestRun(run, loadName)
 	topic := naming.KafkaTopic(experiment, experiment+"-123456."+strings.Repeat("T", 200))
 	service, label, subdomain := validation.IsDNS1035Label, validation.IsValidLabelValue, validation.IsDNS1123Subdomain
+	shape := strings.Repeat("f", 16)
+	kafka := naming.Kafka(experiment, shape)
 	for name, use := range map[string]struct {
 		name  string
 		valid func(string) []string
@@ -36,11 +38,11 @@ func TestNamesFitWhereTheyAreUsed(t *testing.T) {
 		"initializer":           {testRun + "-initializer", label},
 		"pod of a runner's Job": {naming.RunnerJob(testRun, 64) + "-abcde", label},
 		"raw results":           {naming.RawResults(run), subdomain},
-		"broker's pod":          {naming.BrokerPool(experiment) + "-100", label},
-		"controller's pod":      {naming.ControllerPool(experiment) + "-100", label},
-		"Kafka's Service":       {naming.Kafka(experiment) + "-kafka-bootstrap", service},
+		"broker's pod":          {kafka + "-" + naming.BrokerPool(kafka) + "-100", label},
+		"controller's pod":      {kafka + "-" + naming.ControllerPool(kafka) + "-100", label},
+		"Kafka's Service":       {kafka + "-kafka-bootstrap", service},
 		"topic":                 {topic, subdomain},
-		"PostgreSQL's Service":  {naming.Postgres(experiment) + "-rw", service},
+		"PostgreSQL's Service":  {naming.Postgres(experiment, shape) + "-rw", service},
 		"module's Service":      {naming.Module(experiment, strings.Repeat("m", 30)), service},
 		"image check":           {naming.ImageCheck(experiment, strings.Repeat("f", 16)), subdomain},
 	} {
@@ -89,9 +91,9 @@ func TestNamesStayAsTheyAre(t *testing.T) {
 		naming.Run("demo", 1, "one-partition", "import-under-cico", 1):                  "demo-1-one-partition-import-u-d15d95",
 		naming.TestRun("demo-1-a-b-abcdef", "cico"):                                     "demo-1-a-b-abcdef-cico-d9eb",
 		naming.KafkaTopic("demo", "demo-1a2b3c.Default.diku.DI_RAW_RECORDS_CHUNK_READ"): "demo-1a2b3c-default-diku-di-raw-records-chunk-read-f4f904a6",
-		naming.Postgres("demo"):                                                         "demo-pg",
+		naming.Postgres("demo", ""):                                                     "demo-pg",
 		naming.Module("demo", "gateway"):                                                "demo-gateway",
-		naming.BrokerPool("demo"):                                                       "demo-broker",
+		naming.BrokerPool("demo"):                                                       "broker-" + naming.Hash("demo")[:6],
 	} {
 		if got != want {
 			t.Errorf("name %q, want %q", got, want)

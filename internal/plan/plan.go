@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -20,6 +21,8 @@ type Plan struct {
 	// Hash identifies what the runs are compared under. More blocks, suspend
 	// and cleanup don't change it.
 	Hash string
+	// Arms are the configurations that are compared.
+	Arms []arms.Arm
 	Runs []Run
 }
 
@@ -37,10 +40,12 @@ type Run struct {
 // scenario once, shuffled within the block unless the order is fixed. This is
 // the randomised complete block design (randomised multiple interleaved
 // trials: Abedi and Brecht, ICPE 2017).
-func From(spec *v1alpha1.PerfExperimentSpec, seed int64) Plan {
-	planned := Plan{Seed: seed, Hash: hash(spec, seed)}
+//
+// The system is the experiment's own, or a copy of the one it refers to.
+func From(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) Plan {
+	planned := Plan{Seed: seed, Hash: hash(spec, system, seed), Arms: arms.Of(spec, system)}
 	for block := int32(1); block <= spec.Design.Blocks; block++ {
-		for _, run := range ordered(spec, seed, block) {
+		for _, run := range ordered(planned.Arms, spec, seed, block) {
 			run.Position = int32(len(planned.Runs)) + 1
 			planned.Runs = append(planned.Runs, run)
 		}
@@ -62,9 +67,9 @@ func Seed(experiment *v1alpha1.PerfExperiment) int64 {
 	return seed
 }
 
-func ordered(spec *v1alpha1.PerfExperimentSpec, seed int64, block int32) []Run {
-	runs := make([]Run, 0, len(spec.Arms)*len(spec.Scenarios))
-	for _, arm := range spec.Arms {
+func ordered(all []arms.Arm, spec *v1alpha1.PerfExperimentSpec, seed int64, block int32) []Run {
+	runs := make([]Run, 0, len(all)*len(spec.Scenarios))
+	for _, arm := range all {
 		for _, scenario := range spec.Scenarios {
 			runs = append(runs, Run{Arm: arm.Name, Scenario: scenario.Name, Block: block})
 		}
@@ -79,7 +84,7 @@ func ordered(spec *v1alpha1.PerfExperimentSpec, seed int64, block int32) []Run {
 	return runs
 }
 
-func hash(spec *v1alpha1.PerfExperimentSpec, seed int64) string {
-	return naming.Hash(spec.System, spec.Arms, spec.Scenarios, spec.Design.Order, seed,
-		spec.Measurement, spec.Reset, spec.Validity, spec.Deadlines)[:16]
+func hash(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) string {
+	return naming.Hash(system, spec.Arms, spec.Matrix, spec.Scenarios, spec.Design.Order, seed,
+		spec.Measurement, spec.Reset, spec.Restore, spec.KeepWarm, spec.Cost, spec.Validity, spec.Deadlines)[:16]
 }

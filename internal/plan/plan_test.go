@@ -27,7 +27,7 @@ func spec(arms, scenarios int, blocks int32) *v1alpha1.PerfExperimentSpec {
 func TestFromPlansEveryArmUnderEveryScenarioOncePerBlock(t *testing.T) {
 	for arms := 1; arms <= 4; arms++ {
 		for scenarios := 1; scenarios <= 3; scenarios++ {
-			planned := plan.From(spec(arms, scenarios, 5), 7)
+			planned := plan.From(spec(arms, scenarios, 5), v1alpha1.System{}, 7)
 			seen := map[plan.Run]int{}
 			for i, run := range planned.Runs {
 				if run.Position != int32(i)+1 {
@@ -47,11 +47,11 @@ func TestFromPlansEveryArmUnderEveryScenarioOncePerBlock(t *testing.T) {
 }
 
 func TestFromIsStable(t *testing.T) {
-	first := plan.From(spec(3, 2, 6), 42)
-	if diff := cmp.Diff(first, plan.From(spec(3, 2, 6), 42)); diff != "" {
+	first := plan.From(spec(3, 2, 6), v1alpha1.System{}, 42)
+	if diff := cmp.Diff(first, plan.From(spec(3, 2, 6), v1alpha1.System{}, 42)); diff != "" {
 		t.Errorf("the same seed gave another plan (-first +second):\n%s", diff)
 	}
-	longer := plan.From(spec(3, 2, 9), 42)
+	longer := plan.From(spec(3, 2, 9), v1alpha1.System{}, 42)
 	if diff := cmp.Diff(first.Runs, longer.Runs[:len(first.Runs)]); diff != "" {
 		t.Errorf("more blocks changed the earlier ones (-6 blocks +9 blocks):\n%s", diff)
 	}
@@ -63,7 +63,7 @@ func TestFromIsStable(t *testing.T) {
 func TestFromDependsOnTheSeed(t *testing.T) {
 	orders := map[string]bool{}
 	for seed := range int64(20) {
-		orders[fmt.Sprint(plan.From(spec(3, 2, 1), seed).Runs)] = true
+		orders[fmt.Sprint(plan.From(spec(3, 2, 1), v1alpha1.System{}, seed).Runs)] = true
 	}
 	if len(orders) < 15 {
 		t.Errorf("20 seeds gave %d different orders of 6 runs, want at least 15", len(orders))
@@ -72,7 +72,7 @@ func TestFromDependsOnTheSeed(t *testing.T) {
 
 func TestFromShufflesEachBlockByItself(t *testing.T) {
 	first := map[string]int{}
-	for _, run := range plan.From(spec(2, 1, 1000), 1).Runs {
+	for _, run := range plan.From(spec(2, 1, 1000), v1alpha1.System{}, 1).Runs {
 		if run.Position%2 == 1 {
 			first[run.Arm]++
 		}
@@ -87,7 +87,7 @@ func TestFromFixedOrder(t *testing.T) {
 	fixed := spec(2, 2, 2)
 	fixed.Design.Order = v1alpha1.OrderFixed
 	var got []string
-	for _, run := range plan.From(fixed, 9).Runs {
+	for _, run := range plan.From(fixed, v1alpha1.System{}, 9).Runs {
 		got = append(got, run.Arm+"/"+run.Scenario)
 	}
 	block := []string{"arm-0/scenario-0", "arm-0/scenario-1", "arm-1/scenario-0", "arm-1/scenario-1"}
@@ -97,7 +97,7 @@ func TestFromFixedOrder(t *testing.T) {
 }
 
 func TestHashChangesWithWhatRunsAreComparedUnder(t *testing.T) {
-	base := plan.From(spec(2, 1, 3), 1).Hash
+	base := plan.From(spec(2, 1, 3), v1alpha1.System{}, 1).Hash
 	cases := map[string]func(*v1alpha1.PerfExperimentSpec){
 		"another arm":      func(s *v1alpha1.PerfExperimentSpec) { s.Arms[1].Name = "other" },
 		"another scenario": func(s *v1alpha1.PerfExperimentSpec) { s.Scenarios[0].Name = "other" },
@@ -107,14 +107,14 @@ func TestHashChangesWithWhatRunsAreComparedUnder(t *testing.T) {
 	for name, change := range cases {
 		changed := spec(2, 1, 3)
 		change(changed)
-		if plan.From(changed, 1).Hash == base {
+		if plan.From(changed, changed.System, 1).Hash == base {
 			t.Errorf("%s: the hash did not change", name)
 		}
 	}
 	suspended := spec(2, 1, 3)
 	suspended.Suspend = true
 	suspended.Cleanup.Policy = v1alpha1.CleanupRetain
-	if plan.From(suspended, 1).Hash != base {
+	if plan.From(suspended, v1alpha1.System{}, 1).Hash != base {
 		t.Error("suspend or cleanup changed the hash")
 	}
 }

@@ -105,7 +105,7 @@ func TestSimulation(t *testing.T) {
 	}
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		planned := plan.From(spec, int64(seed))
+		planned := plan.From(spec, v1alpha1.System{}, int64(seed))
 		limits := schedule.Limits{MaxAttempts: 3}
 		var seen []schedule.Attempt
 		for step := 0; ; step++ {

@@ -23,8 +23,8 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	input := input{
 		req:      req,
 		observed: observed,
-		name:     naming.Kafka(req.Experiment),
-		object:   observed.Get(contract.KindKafka, naming.Kafka(req.Experiment)),
+		name:     req.KafkaName(),
+		object:   observed.Get(contract.KindKafka, req.KafkaName()),
 		nodes:    countNodes(req, observed.Pods),
 	}
 	input.kafka = contract.Kafka{Object: input.object}
@@ -74,7 +74,7 @@ func missing(in input) (environment.Readiness, bool) {
 }
 
 func replaced(in input) (environment.Readiness, bool) {
-	wanted := clusterFingerprint(in.req.System.Kafka)
+	wanted := in.req.KafkaShape()
 	current := environment.FingerprintOf(in.object) == wanted && in.object.GetDeletionTimestamp() == nil
 	for _, pool := range pools(in.req) {
 		object := in.observed.Get(contract.KindKafkaNodePool, pool.name)
@@ -127,9 +127,9 @@ type pool struct {
 
 func pools(req environment.Request) []pool {
 	kafka := req.System.Kafka
-	declared := []pool{{name: naming.BrokerPool(req.Experiment), replicas: kafka.Brokers.Replicas}}
+	declared := []pool{{name: naming.BrokerPool(req.KafkaName()), replicas: kafka.Brokers.Replicas}}
 	if kafka.Controllers != nil {
-		declared = append(declared, pool{name: naming.ControllerPool(req.Experiment), replicas: kafka.Controllers.Replicas})
+		declared = append(declared, pool{name: naming.ControllerPool(req.KafkaName()), replicas: kafka.Controllers.Replicas})
 	}
 	return declared
 }

@@ -32,29 +32,21 @@ func Build(req environment.Request, apiVersion string) []environment.Intent {
 	if kafka == nil {
 		return nil
 	}
-	fingerprint := clusterFingerprint(kafka)
+	fingerprint := req.KafkaShape()
 	intents := buildPools(req, apiVersion, fingerprint)
 	return append(intents, buildCluster(req, apiVersion, fingerprint))
-}
-
-// clusterFingerprint covers what the brokers are made from. Topics are left out: they
-// have a fingerprint of their own.
-func clusterFingerprint(kafka *v1alpha1.Kafka) string {
-	declaration := kafka.DeepCopy()
-	declaration.Topics = nil
-	return environment.Fingerprint(declaration)
 }
 
 func buildPools(req environment.Request, apiVersion, fingerprint string) []environment.Intent {
 	kafka := req.System.Kafka
 	if kafka.Controllers == nil {
 		return []environment.Intent{
-			buildPool(req, apiVersion, fingerprint, naming.BrokerPool(req.Experiment), kafka.Brokers, "controller", "broker"),
+			buildPool(req, apiVersion, fingerprint, naming.BrokerPool(req.KafkaName()), kafka.Brokers, "controller", "broker"),
 		}
 	}
 	return []environment.Intent{
-		buildPool(req, apiVersion, fingerprint, naming.BrokerPool(req.Experiment), kafka.Brokers, "broker"),
-		buildPool(req, apiVersion, fingerprint, naming.ControllerPool(req.Experiment), *kafka.Controllers, "controller"),
+		buildPool(req, apiVersion, fingerprint, naming.BrokerPool(req.KafkaName()), kafka.Brokers, "broker"),
+		buildPool(req, apiVersion, fingerprint, naming.ControllerPool(req.KafkaName()), *kafka.Controllers, "controller"),
 	}
 }
 
@@ -72,7 +64,7 @@ func buildPool(req environment.Request, apiVersion, fingerprint, name string, no
 		spec["jvmOptions"] = map[string]any{"-Xms": size, "-Xmx": size}
 	}
 	pool := req.Intent(contract.KafkaNodePoolKind(apiVersion), name, environment.ComponentKafka, fingerprint)
-	environment.AddLabel(pool, contract.LabelStrimziCluster, naming.Kafka(req.Experiment))
+	environment.AddLabel(pool, contract.LabelStrimziCluster, req.KafkaName())
 	pool.Object["spec"] = spec
 	return pool
 }
@@ -119,8 +111,8 @@ func buildCluster(req environment.Request, apiVersion, fingerprint string) envir
 	if kafka.Version != "" {
 		brokers["version"] = kafka.Version
 	}
-	cluster := req.Intent(contract.KafkaKind(apiVersion), naming.Kafka(req.Experiment), environment.ComponentKafka, fingerprint)
-	environment.AddLabel(cluster, contract.LabelStrimziCluster, naming.Kafka(req.Experiment))
+	cluster := req.Intent(contract.KafkaKind(apiVersion), req.KafkaName(), environment.ComponentKafka, fingerprint)
+	environment.AddLabel(cluster, contract.LabelStrimziCluster, req.KafkaName())
 	if apiVersion == contract.StrimziV1Beta2 {
 		annotations := cluster.GetAnnotations()
 		annotations["strimzi.io/kraft"] = "enabled"

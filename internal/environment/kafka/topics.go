@@ -114,7 +114,7 @@ func buildTopic(req environment.Request, apiVersion, fingerprint, physical strin
 		spec["config"] = config
 	}
 	intent := req.Intent(contract.KafkaTopicKind(apiVersion), topicObject(req, physical), environment.ComponentTopic, fingerprint)
-	environment.AddLabel(intent, contract.LabelStrimziCluster, naming.Kafka(req.Experiment))
+	environment.AddLabel(intent, contract.LabelStrimziCluster, req.KafkaName())
 	intent.Object["spec"] = spec
 	return intent
 }

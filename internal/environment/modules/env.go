@@ -54,7 +54,7 @@ func databaseEnv(req environment.Request, module v1alpha1.Module) []corev1.EnvVa
 	if postgres == nil {
 		return nil
 	}
-	cluster := naming.Postgres(req.Experiment)
+	cluster := req.PostgresName()
 	secret := contract.PostgresSecret(cluster)
 	port := strconv.Itoa(contract.PostgresPort)
 	variables := []corev1.EnvVar{
@@ -94,7 +94,7 @@ func kafkaEnv(req environment.Request, env string) []corev1.EnvVar {
 		return nil
 	}
 	return []corev1.EnvVar{
-		{Name: "KAFKA_HOST", Value: contract.KafkaBootstrapService(naming.Kafka(req.Experiment))},
+		{Name: "KAFKA_HOST", Value: contract.KafkaBootstrapService(req.KafkaName())},
 		{Name: "KAFKA_PORT", Value: strconv.Itoa(kafkaPort)},
 		{Name: "ENV", Value: env},
 		{Name: "REPLICATION_FACTOR", Value: strconv.Itoa(int(replicationFactor(kafka)))},

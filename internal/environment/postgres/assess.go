@@ -10,7 +10,6 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/naming"
 )
 
 // Assess says whether PostgreSQL is as declared. It looks at the Cluster and
@@ -19,7 +18,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	if req.System.Postgres == nil {
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no PostgreSQL"}
 	}
-	name := naming.Postgres(req.Experiment)
+	name := req.PostgresName()
 	object := observed.Get(contract.PostgresClusterKind.Kind, name)
 	in := input{req: req, observed: observed, name: name, object: object, cluster: contract.PostgresCluster{Object: object}}
 	for _, check := range checks {
@@ -57,7 +56,7 @@ func missing(in input) (environment.Readiness, bool) {
 }
 
 func replaced(in input) (environment.Readiness, bool) {
-	current := environment.FingerprintOf(in.object) == fingerprint(in.req.System.Postgres) && in.object.GetDeletionTimestamp() == nil
+	current := environment.FingerprintOf(in.object) == in.req.PostgresShape() && in.object.GetDeletionTimestamp() == nil
 	return environment.NotReady(v1alpha1.ReasonReplacing,
 		fmt.Sprintf("PostgreSQL %q of an earlier configuration is still there", in.name)), !current
 }

@@ -8,7 +8,6 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/naming"
 )
 
 // database is the name of the database and of the user that owns it.
@@ -45,7 +44,7 @@ func Build(req environment.Request) []environment.Intent {
 	if resources := environment.Fields(postgres.Resources.DeepCopy()); len(resources) > 0 {
 		spec["resources"] = resources
 	}
-	cluster := req.Intent(contract.PostgresClusterKind, naming.Postgres(req.Experiment), environment.ComponentPostgres, fingerprint(postgres))
+	cluster := req.Intent(contract.PostgresClusterKind, req.PostgresName(), environment.ComponentPostgres, req.PostgresShape())
 	cluster.Object["spec"] = spec
 	return []environment.Intent{cluster}
 }
@@ -53,23 +52,14 @@ func Build(req environment.Request) []environment.Intent {
 // Hosts are the addresses of the primary and of the replicas in the
 // experiment's namespace.
 func Hosts(req environment.Request) (writer, reader string) {
-	cluster := naming.Postgres(req.Experiment)
+	cluster := req.PostgresName()
 	return contract.PostgresWriterService(cluster), contract.PostgresReaderService(cluster)
 }
 
 // SecretName is the Secret with the modules' credentials, made by
 // CloudNativePG.
 func SecretName(req environment.Request) string {
-	return contract.PostgresSecret(naming.Postgres(req.Experiment))
-}
-
-// fingerprint covers what the server is made from. Whether the modules read
-// from the replicas is their business; how the replicas follow is the server's.
-func fingerprint(postgres *v1alpha1.Postgres) string {
-	declaration := postgres.DeepCopy()
-	declaration.Instances = instances(postgres)
-	declaration.ReadWriteSplit = nil
-	return environment.Fingerprint([]any{declaration, isSynchronous(postgres)})
+	return contract.PostgresSecret(req.PostgresName())
 }
 
 func instances(postgres *v1alpha1.Postgres) int32 { return max(1, postgres.Instances) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package environment_test
+package arms_test
 
 import (
 	"testing"
@@ -11,7 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/testing/systems"
 )
 
 func TestResolve(t *testing.T) {
@@ -112,9 +113,9 @@ func TestResolve(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			want := full()
+			want := systems.Full()
 			tc.want(&want)
-			if diff := cmp.Diff(want, environment.Resolve(full(), tc.set)); diff != "" {
+			if diff := cmp.Diff(want, arms.Resolve(systems.Full(), tc.set)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
@@ -123,7 +124,7 @@ func TestResolve(t *testing.T) {
 
 func TestResolveOfAbsent(t *testing.T) {
 	bare := v1alpha1.System{Modules: []v1alpha1.Module{{Name: "gateway", Image: "gateway:1"}}}
-	resolved := environment.Resolve(bare, everything())
+	resolved := arms.Resolve(bare, everything())
 	if resolved.Kafka != nil || resolved.Postgres != nil {
 		t.Error("settings made a component the system does not have")
 	}
@@ -135,26 +136,26 @@ func TestResolveOfAbsent(t *testing.T) {
 // Inputs are shared by every run of an arm, so an edit of one would leak into
 // the next.
 func TestResolveSharesNothing(t *testing.T) {
-	system, set := full(), everything()
-	first := environment.Resolve(system, set)
-	if diff := cmp.Diff(full(), system); diff != "" {
+	system, set := systems.Full(), everything()
+	first := arms.Resolve(system, set)
+	if diff := cmp.Diff(systems.Full(), system); diff != "" {
 		t.Errorf("the system was edited:\n%s", diff)
 	}
 	if diff := cmp.Diff(everything(), set); diff != "" {
 		t.Errorf("the set was edited:\n%s", diff)
 	}
-	if diff := cmp.Diff(first, environment.Resolve(first, set)); diff != "" {
+	if diff := cmp.Diff(first, arms.Resolve(first, set)); diff != "" {
 		t.Errorf("applied twice is not what it is applied once:\n%s", diff)
 	}
 
 	spoil(&first)
-	if diff := cmp.Diff(full(), system); diff != "" {
+	if diff := cmp.Diff(systems.Full(), system); diff != "" {
 		t.Errorf("the result shares memory with the system:\n%s", diff)
 	}
 	if diff := cmp.Diff(everything(), set); diff != "" {
 		t.Errorf("the result shares memory with the set:\n%s", diff)
 	}
-	if diff := cmp.Diff(environment.Resolve(full(), everything()), environment.Resolve(system, set)); diff != "" {
+	if diff := cmp.Diff(arms.Resolve(systems.Full(), everything()), arms.Resolve(system, set)); diff != "" {
 		t.Errorf("the second result differs from the first:\n%s", diff)
 	}
 }
@@ -162,7 +163,7 @@ func TestResolveSharesNothing(t *testing.T) {
 // One setting for all modules must not tie them together.
 func TestResolvedModulesShareNothing(t *testing.T) {
 	bare := v1alpha1.System{Modules: []v1alpha1.Module{{Name: "a"}, {Name: "b"}}}
-	resolved := environment.Resolve(bare, modulesSet(v1alpha1.ModuleSet{
+	resolved := arms.Resolve(bare, modulesSet(v1alpha1.ModuleSet{
 		Name: "*", JVM: &v1alpha1.JVM{Options: []string{"-Xint"}},
 	}))
 	resolved.Modules[0].JVM.Options[0] = "spoilt"

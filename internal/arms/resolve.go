@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package environment
+package arms
 
 import (
 	"maps"
@@ -11,8 +11,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// everyModule is the name an arm uses to set something on all modules.
-const everyModule = "*"
+// EveryModule is the name an arm uses to set something on all modules.
+const EveryModule = "*"
 
 // Resolve returns the system with an arm's settings applied: what the set
 // gives replaces, what it leaves out stays. Settings of things the system does
@@ -31,10 +31,14 @@ func Resolve(system v1alpha1.System, set *v1alpha1.SystemSet) v1alpha1.System {
 		setPostgres(resolved.Postgres, set.Postgres)
 	}
 	setModules(resolved.Modules, set.Modules)
+	resolved.Patches = append(resolved.Patches, set.Patches...)
 	return resolved
 }
 
 func setKafka(kafka *v1alpha1.Kafka, set *v1alpha1.KafkaSet) {
+	if set.Mode != "" {
+		kafka.Mode = set.Mode
+	}
 	if set.Version != "" {
 		kafka.Version = set.Version
 	}
@@ -43,6 +47,18 @@ func setKafka(kafka *v1alpha1.Kafka, set *v1alpha1.KafkaSet) {
 	}
 	if set.Controllers != nil {
 		kafka.Controllers = set.Controllers
+	}
+	if set.ZooKeeper != nil {
+		kafka.ZooKeeper = set.ZooKeeper
+	}
+	if set.External != nil {
+		kafka.External = set.External
+	}
+	// Nodes of the other mode don't come along.
+	if kafka.Mode == v1alpha1.KafkaModeZooKeeper {
+		kafka.Controllers = nil
+	} else {
+		kafka.ZooKeeper = nil
 	}
 	kafka.Config = merged(kafka.Config, set.Config)
 	for _, group := range set.Topics {
@@ -73,24 +89,39 @@ func setPostgres(postgres *v1alpha1.Postgres, set *v1alpha1.PostgresSet) {
 	if set.ReadWriteSplit != nil {
 		postgres.ReadWriteSplit = set.ReadWriteSplit
 	}
+	if set.Image != "" {
+		postgres.Image = set.Image
+	}
+	if set.External != nil {
+		postgres.External = set.External
+	}
+	if set.Pooler != nil {
+		postgres.Pooler = set.Pooler
+	}
+	if set.Resources != nil {
+		postgres.Resources = *set.Resources
+	}
+	if set.Placement != nil {
+		postgres.Placement = set.Placement
+	}
 	postgres.Parameters = merged(postgres.Parameters, set.Parameters)
 }
 
 // setModules applies what is meant for every module before what is meant for
-// one, so that the more particular setting wins however the arm is written.
+// several, and that before what is meant for one, so that the more particular
+// setting wins however the arm is written.
 func setModules(modules []v1alpha1.Module, sets []v1alpha1.ModuleSet) {
-	for _, set := range sets {
-		if set.Name != everyModule {
-			continue
-		}
-		for i := range modules {
-			setModule(&modules[i], set.DeepCopy())
-		}
+	meant := []func(v1alpha1.ModuleSet, string) bool{
+		func(set v1alpha1.ModuleSet, _ string) bool { return set.Name == EveryModule },
+		func(set v1alpha1.ModuleSet, name string) bool { return slices.Contains(set.Names, name) },
+		func(set v1alpha1.ModuleSet, name string) bool { return set.Name == name },
 	}
-	for _, set := range sets {
-		for i := range modules {
-			if modules[i].Name == set.Name {
-				setModule(&modules[i], set.DeepCopy())
+	for _, applies := range meant {
+		for _, set := range sets {
+			for i := range modules {
+				if applies(set, modules[i].Name) {
+					setModule(&modules[i], set.DeepCopy())
+				}
 			}
 		}
 	}
@@ -108,6 +139,9 @@ func setModule(module *v1alpha1.Module, set *v1alpha1.ModuleSet) {
 	}
 	if set.JVM != nil {
 		module.JVM = setJVM(module.JVM, set.JVM)
+	}
+	if set.Placement != nil {
+		module.Placement = set.Placement
 	}
 	module.Env = mergedEnv(module.Env, set.Env)
 }

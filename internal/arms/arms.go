@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package arms says which configurations an experiment compares: those it
+// lists, or every combination of the levels of its factors, each with the
+// whole system as it is then. It is pure.
+package arms
+
+import (
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Arm is one configuration.
+type Arm struct {
+	Name     string
+	Baseline bool
+	// System with the arm's settings applied.
+	System v1alpha1.System
+}
+
+// Of returns the arms of an experiment over its system, in the order in which
+// they are written. Of a matrix the first factor varies slowest.
+func Of(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
+	if spec.Matrix != nil {
+		return combined(spec.Matrix, system)
+	}
+	listed := make([]Arm, 0, len(spec.Arms))
+	for _, arm := range spec.Arms {
+		listed = append(listed, Arm{Name: arm.Name, Baseline: arm.Baseline, System: Resolve(system, arm.Set)})
+	}
+	return listed
+}
+
+// Baseline returns the arm the others are compared to; false when there is
+// none.
+func Baseline(all []Arm) (Arm, bool) {
+	at := slices.IndexFunc(all, func(arm Arm) bool { return arm.Baseline })
+	if at < 0 {
+		return Arm{}, false
+	}
+	return all[at], true
+}
+
+// Named returns the arm of this name; false when there is none.
+func Named(all []Arm, name string) (Arm, bool) {
+	at := slices.IndexFunc(all, func(arm Arm) bool { return arm.Name == name })
+	if at < 0 {
+		return Arm{}, false
+	}
+	return all[at], true
+}
+
+// combination is one level of every factor, in the factors' order.
+type combination []v1alpha1.Level
+
+func combined(matrix *v1alpha1.Matrix, system v1alpha1.System) []Arm {
+	combinations := []combination{nil}
+	for _, factor := range matrix.Factors {
+		var longer []combination
+		for _, shorter := range combinations {
+			for _, level := range factor.Levels {
+				longer = append(longer, append(slices.Clone(shorter), level))
+			}
+		}
+		combinations = longer
+	}
+	baseline := baselineName(matrix)
+	var all []Arm
+	for _, levels := range combinations {
+		if excluded(matrix, levels) {
+			continue
+		}
+		name := joined(levels)
+		arm := Arm{Name: name, Baseline: name == baseline, System: system}
+		for _, level := range levels {
+			arm.System = Resolve(arm.System, level.Set)
+		}
+		all = append(all, arm)
+	}
+	return all
+}
+
+// excluded reports whether an entry of the matrix leaves the combination out.
+// An entry that names no level leaves out nothing.
+func excluded(matrix *v1alpha1.Matrix, levels combination) bool {
+	for _, entry := range matrix.Exclude {
+		matches := 0
+		for i, factor := range matrix.Factors {
+			if wanted, named := entry[factor.Name]; named && wanted == levels[i].Name {
+				matches++
+			}
+		}
+		if len(entry) > 0 && matches == len(entry) {
+			return true
+		}
+	}
+	return false
+}
+
+func baselineName(matrix *v1alpha1.Matrix) string {
+	var levels combination
+	for _, factor := range matrix.Factors {
+		at := slices.IndexFunc(factor.Levels, func(level v1alpha1.Level) bool { return level.Baseline })
+		levels = append(levels, factor.Levels[max(at, 0)])
+	}
+	return joined(levels)
+}
+
+func joined(levels combination) string {
+	names := make([]string, 0, len(levels))
+	for _, level := range levels {
+		names = append(names, level.Name)
+	}
+	return strings.Join(names, "-")
+}

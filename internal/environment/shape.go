@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// KafkaShape identifies what the run's brokers are made from; empty when the
+// system has no Kafka. Topics are left out: they come and go without the
+// brokers. Two runs with the same shape use the same Kafka.
+func (r Request) KafkaShape() string {
+	if r.System.Kafka == nil {
+		return ""
+	}
+	declaration := r.System.Kafka.DeepCopy()
+	declaration.Topics = nil
+	return r.shape(declaration, "Kafka", "KafkaNodePool")
+}
+
+// KafkaName is the name of the run's Kafka.
+func (r Request) KafkaName() string {
+	return naming.Kafka(r.Experiment, r.warmShape(r.KafkaShape()))
+}
+
+// PostgresShape identifies what the run's PostgreSQL is made from; empty when
+// the system has none. Whether the modules read from the replicas is their
+// business; how the replicas follow is the server's.
+func (r Request) PostgresShape() string {
+	if r.System.Postgres == nil {
+		return ""
+	}
+	declaration := r.System.Postgres.DeepCopy()
+	synchronous := declaration.ReadWriteSplit != nil && declaration.ReadWriteSplit.Synchronous
+	declaration.ReadWriteSplit = nil
+	declaration.Instances = max(1, declaration.Instances)
+	return r.shape([]any{declaration, synchronous && declaration.Instances > 1}, "Cluster", "Pooler")
+}
+
+// PostgresName is the name of the run's PostgreSQL.
+func (r Request) PostgresName() string {
+	return naming.Postgres(r.Experiment, r.warmShape(r.PostgresShape()))
+}
+
+// shape identifies a declaration with the patches of its objects. Where
+// everything is built anew for each run, no two runs share a shape.
+func (r Request) shape(declaration any, kinds ...v1alpha1.PatchKind) string {
+	parts := []any{declaration, r.Patches(kinds...)}
+	if r.Reset == v1alpha1.ResetRecreate {
+		parts = append(parts, r.Run)
+	}
+	return Fingerprint(parts)
+}
+
+// warmShape tells objects that stay up side by side apart by their names.
+func (r Request) warmShape(shape string) string {
+	if !r.KeepWarm {
+		return ""
+	}
+	return shape
+}
+
+// Patches are the declared patches of objects of these kinds.
+func (r Request) Patches(kinds ...v1alpha1.PatchKind) []v1alpha1.Patch {
+	var wanted []v1alpha1.Patch
+	for _, patch := range r.System.Patches {
+		if slices.Contains(kinds, patch.Kind) {
+			wanted = append(wanted, patch)
+		}
+	}
+	return wanted
+}
