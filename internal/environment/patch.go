@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+// Patched returns the intents with the declared patches applied, in the order
+// of the patches. What tells the operator its own objects apart (apiVersion,
+// kind, name, namespace, owner and the labels and annotations it sets) stays
+// as it is; PatchFault says so to whoever tries. Neither the intents nor the
+// patches are edited.
+func Patched(intents []Intent, patches []v1alpha1.Patch) []Intent {
+	patched := slices.Clone(intents)
+	for i, intent := range intents {
+		for _, patch := range patches {
+			if concerns(patch, intent) {
+				patched[i] = merged(patched[i], patch.Merge.Raw)
+			}
+		}
+	}
+	return patched
+}
+
+// PatchFault says what a patch may not do; nil when there is nothing to say.
+// Admission asks before anything is rendered.
+func PatchFault(patch v1alpha1.Patch) error {
+	var merge map[string]any
+	if err := json.Unmarshal(patch.Merge.Raw, &merge); err != nil || len(merge) == 0 {
+		return fmt.Errorf("the patch of %s has nothing to merge: write an object, for example merge: {spec: {…}}", patch.Kind)
+	}
+	for field := range merge {
+		if field != "metadata" && field != "spec" {
+			return fmt.Errorf("the patch of %s sets %q: a patch can change spec, and labels and annotations under metadata", patch.Kind, field)
+		}
+	}
+	metadata, isMap := merge["metadata"].(map[string]any)
+	if _, given := merge["metadata"]; given && !isMap {
+		return fmt.Errorf("the patch of %s takes metadata away: name the label or annotation to change", patch.Kind)
+	}
+	for field, value := range metadata {
+		entries, isMap := value.(map[string]any)
+		if field != "labels" && field != "annotations" || !isMap {
+			return fmt.Errorf("the patch of %s sets metadata.%s: a patch can change labels and annotations there and nothing else", patch.Kind, field)
+		}
+		for key := range entries {
+			if isOurs(key) {
+				return fmt.Errorf("the patch of %s sets metadata.%s[%q], by which the operator knows its objects: use another key", patch.Kind, field, key)
+			}
+		}
+	}
+	return nil
+}
+
+// isOurs reports whether a label or annotation is one the operator sets.
+func isOurs(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return domain == v1alpha1.GroupVersion.Group || key == "app.kubernetes.io/managed-by" || key == contract.LabelStrimziCluster
+}
+
+// concerns reports whether a patch is about this object. Modules go by the
+// module's name, pools by what their names begin with, others by their own.
+func concerns(patch v1alpha1.Patch, intent Intent) bool {
+	if string(patch.Kind) != intent.GetKind() {
+		return false
+	}
+	switch {
+	case patch.Name == "":
+		return true
+	case intent.GetLabels()[v1alpha1.LabelModule] != "":
+		return intent.GetLabels()[v1alpha1.LabelModule] == patch.Name
+	case intent.GetKind() == contract.KindKafkaNodePool:
+		return strings.HasPrefix(intent.GetName(), patch.Name+"-")
+	default:
+		return intent.GetName() == patch.Name
+	}
+}
+
+// merged applies a JSON merge patch (RFC 7386).
+func merged(intent Intent, merge []byte) Intent {
+	before, err := json.Marshal(intent.Object)
+	if err != nil {
+		// Intents are made of JSON's own types; they always marshal.
+		panic(fmt.Sprintf("encoding %s %q: %v", intent.GetKind(), intent.GetName(), err))
+	}
+	after, err := jsonpatch.MergePatch(before, merge)
+	if err != nil {
+		// The API server lets only objects through as patches.
+		panic(fmt.Sprintf("patching %s %q: %v", intent.GetKind(), intent.GetName(), err))
+	}
+	result := &unstructured.Unstructured{}
+	if err := json.Unmarshal(after, &result.Object); err != nil {
+		panic(fmt.Sprintf("decoding the patched %s %q: %v", intent.GetKind(), intent.GetName(), err))
+	}
+	keepIdentity(result, intent)
+	return result
+}
+
+func keepIdentity(patched, intent Intent) {
+	labels, annotations := patched.GetLabels(), patched.GetAnnotations()
+	delete(patched.Object, "metadata")
+	patched.SetGroupVersionKind(intent.GroupVersionKind())
+	patched.SetNamespace(intent.GetNamespace())
+	patched.SetName(intent.GetName())
+	patched.SetOwnerReferences(intent.GetOwnerReferences())
+	patched.SetLabels(over(labels, intent.GetLabels()))
+	patched.SetAnnotations(over(annotations, intent.GetAnnotations()))
+}
+
+// over lays ours over theirs.
+func over(theirs, ours map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, theirs)
+	maps.Copy(all, ours)
+	return all
+}
