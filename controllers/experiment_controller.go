@@ -46,6 +46,8 @@ type experimentScope struct {
 	runs     []v1alpha1.PerfRun
 	planned  plan.Plan
 	decision schedule.Decision
+	// confounded are arms in which more than one thing differs.
+	confounded []arms.Confounded
 	// started is the run this pass has made.
 	started *v1alpha1.PerfRun
 	// unknownSystem: the PerfSystem the experiment refers to is not there.
@@ -111,6 +113,7 @@ func (r *ExperimentReconciler) advance(ctx context.Context, s *experimentScope) 
 		return err
 	}
 	s.planned = plan.From(&s.experiment.Spec, *system, r.seed(s.experiment))
+	s.confounded = arms.ConfoundedOf(&s.experiment.Spec, *system)
 	s.decision = schedule.Next(s.planned, attempts(s.runs), schedule.Limits{
 		MaxAttempts: s.experiment.Spec.Validity.MaxAttempts,
 		Suspend:     s.experiment.Spec.Suspend,

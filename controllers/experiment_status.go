@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/schedule"
 )
@@ -44,6 +46,7 @@ func reportPlan(s *experimentScope) {
 	if s.specChanged || s.started == nil && len(s.runs) == 0 {
 		return
 	}
+	status.Arms = armsStatus(s.planned.Arms)
 	status.PlanHash = s.planned.Hash
 	status.Seed = &s.planned.Seed
 	if status.StartTime == nil {
@@ -57,6 +60,25 @@ func reportPlan(s *experimentScope) {
 	if status.CompletionTime == nil {
 		status.CompletionTime = &metav1.Time{Time: s.now}
 	}
+}
+
+// maxDifferences bounds the list in status; the arms' systems are in the runs.
+const maxDifferences = 100
+
+func armsStatus(all []arms.Arm) []v1alpha1.ArmStatus {
+	baseline, _ := arms.Baseline(all)
+	statuses := make([]v1alpha1.ArmStatus, 0, len(all))
+	for _, arm := range all {
+		differences := arms.Differences(baseline.System, arm.System)
+		listed := min(len(differences), maxDifferences)
+		statuses = append(statuses, v1alpha1.ArmStatus{
+			Name:            arm.Name,
+			Baseline:        arm.Baseline,
+			Differences:     differences[:listed],
+			MoreDifferences: int32(len(differences) - listed),
+		})
+	}
+	return statuses
 }
 
 func reportRuns(s *experimentScope) {
@@ -180,7 +202,27 @@ func setExperimentConditions(s *experimentScope) {
 		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, reason, message)
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
 	}
+	setSingleFactor(s, set)
 	mirrorTrouble(s, set)
+}
+
+// setSingleFactor says whether an effect could come from one thing alone. It
+// stops nothing: who means to compare two whole systems may do so, but reads
+// here what the comparison can't tell apart.
+func setSingleFactor(s *experimentScope, set setCondition) {
+	if s.experiment.DeletionTimestamp != nil || s.planned.Hash == "" {
+		return
+	}
+	if len(s.confounded) == 0 {
+		set(v1alpha1.ConditionSingleFactor, metav1.ConditionTrue, v1alpha1.ReasonSingleFactor, "each arm differs from the baseline in one thing")
+		return
+	}
+	sentences := make([]string, 0, len(s.confounded))
+	for _, confounded := range s.confounded {
+		sentences = append(sentences, confounded.String())
+	}
+	set(v1alpha1.ConditionSingleFactor, metav1.ConditionFalse, v1alpha1.ReasonConfounded,
+		"an effect could come from any of these: "+environment.Enumerate(sentences))
 }
 
 func progress(s *experimentScope) (reason, message string) {

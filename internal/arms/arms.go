@@ -102,10 +102,19 @@ func excluded(matrix *v1alpha1.Matrix, levels combination) bool {
 func baselineName(matrix *v1alpha1.Matrix) string {
 	var levels combination
 	for _, factor := range matrix.Factors {
-		at := slices.IndexFunc(factor.Levels, func(level v1alpha1.Level) bool { return level.Baseline })
-		levels = append(levels, factor.Levels[max(at, 0)])
+		levels = append(levels, baselineLevel(factor))
 	}
 	return joined(levels)
+}
+
+// baselineLevel is the level that says so, or the first.
+func baselineLevel(factor v1alpha1.Factor) v1alpha1.Level {
+	if len(factor.Levels) == 0 {
+		// Admission refuses a factor that does not vary.
+		return v1alpha1.Level{}
+	}
+	at := slices.IndexFunc(factor.Levels, func(level v1alpha1.Level) bool { return level.Baseline })
+	return factor.Levels[max(at, 0)]
 }
 
 func joined(levels combination) string {

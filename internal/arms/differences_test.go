@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arms_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/testing/systems"
+)
+
+func TestDifferences(t *testing.T) {
+	cases := map[string]struct {
+		set  *v1alpha1.SystemSet
+		want []v1alpha1.Difference
+	}{
+		"None": {nil, nil},
+		"Same": {partitions(2), nil},
+		"Partitions": {partitions(4), []v1alpha1.Difference{
+			{Setting: "kafka.topics[data-import].partitions", Baseline: "2", Arm: "4"},
+		}},
+		"HeapByPercentage": {
+			modulesSet(v1alpha1.ModuleSet{Name: "*", JVM: &v1alpha1.JVM{Heap: &v1alpha1.Heap{MaxRAMPercentage: "66"}}}),
+			[]v1alpha1.Difference{
+				{Setting: "modules[gateway].jvm.heap", Arm: "66% of the limit"},
+				{Setting: "modules[mod-inventory].jvm.heap", Baseline: "768Mi", Arm: "66% of the limit"},
+			},
+		},
+		"Variable": {
+			modulesSet(v1alpha1.ModuleSet{Name: "mod-inventory", Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}),
+			[]v1alpha1.Difference{
+				{Setting: "modules[mod-inventory].env[A].name", Arm: "A"},
+				{Setting: "modules[mod-inventory].env[A].value", Arm: "b"},
+			},
+		},
+		"Options": {
+			modulesSet(v1alpha1.ModuleSet{Name: "mod-inventory", JVM: &v1alpha1.JVM{Options: []string{"-Xint"}}}),
+			[]v1alpha1.Difference{
+				{Setting: "modules[mod-inventory].jvm.options", Baseline: `["-XX:+UseSerialGC"]`, Arm: `["-Xint"]`},
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			system := systems.Full()
+			if diff := cmp.Diff(tc.want, arms.Differences(system, arms.Resolve(system, tc.set))); diff != "" {
+				t.Errorf("differences (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func listed(sets ...*v1alpha1.SystemSet) *v1alpha1.PerfExperimentSpec {
+	spec := &v1alpha1.PerfExperimentSpec{Arms: []v1alpha1.Arm{{Name: "as-is", Baseline: true}}}
+	for _, set := range sets {
+		spec.Arms = append(spec.Arms, v1alpha1.Arm{Name: "changed", Set: set})
+	}
+	return spec
+}
+
+func TestConfounded(t *testing.T) {
+	nodes := v1alpha1.KafkaNodes{Replicas: 3}
+	both := partitions(4)
+	both.Postgres = split(false).Postgres
+	cases := map[string]struct {
+		reason string
+		spec   *v1alpha1.PerfExperimentSpec
+		want   []string
+	}{
+		"OneThing": {spec: listed(partitions(4))},
+		"Nothing":  {spec: listed(nil)},
+		"ManyModules": {
+			reason: "one heap in many modules is one thing",
+			spec:   listed(modulesSet(v1alpha1.ModuleSet{Name: "*", JVM: &v1alpha1.JVM{Heap: &v1alpha1.Heap{MaxRAMPercentage: "66"}}})),
+		},
+		"Mode": {
+			reason: "another mode takes other nodes",
+			spec:   listed(kafkaSet(v1alpha1.KafkaSet{Mode: v1alpha1.KafkaModeZooKeeper, ZooKeeper: &nodes})),
+		},
+		"TwoThings": {
+			spec: listed(both),
+			want: []string{`arm "changed" differs from the baseline in 2 things: kafka.topics[*].partitions (2 → 4), postgres.readWriteSplit (true → false)`},
+		},
+		"HeapAndLimit": {
+			spec: listed(modulesSet(v1alpha1.ModuleSet{
+				Name: "mod-inventory", JVM: &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse("1Gi"))}},
+				Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": resource.MustParse("3Gi")}, Requests: systems.Full().Modules[0].Resources.Requests},
+			})),
+			want: []string{`arm "changed" differs from the baseline in 2 things: modules[*].jvm.heap (768Mi → 1Gi), modules[*].resources.limits (2Gi → 3Gi)`},
+		},
+		"Matrix": {reason: "factors vary together on purpose", spec: twoByTwo()},
+		"MatrixLevel": {
+			spec: func() *v1alpha1.PerfExperimentSpec {
+				spec := twoByTwo()
+				spec.Matrix.Factors[0].Levels[1].Set.Modules = []v1alpha1.ModuleSet{{Name: "*", Image: "other:2"}}
+				return spec
+			}(),
+			want: []string{`level "two" of factor "partitions" differs from the baseline in 2 things: kafka.topics[*].partitions (1 → 2), modules[*].image (gateway:1 → other:2)`},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, confounded := range arms.ConfoundedOf(tc.spec, systems.Full()) {
+				got = append(got, confounded.String())
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
