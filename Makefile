@@ -85,7 +85,7 @@ build-sample: ## Build the sample library system.
 
 .PHONY: test-go
 test-go: ## Test the operator and the emulators, against a real API server.
-	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test ./api/... ./cmd/... ./controllers/... ./internal/... ./test/emulators/...
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test ./api/... ./cmd/... ./controllers/... ./hack/systems/... ./internal/... ./test/emulators/...
 
 .PHONY: test-payload
 test-payload: ## Test the results' format.
@@ -110,6 +110,12 @@ generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs and roles.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
 	$(CONTROLLER_GEN) rbac:roleName=perflab-operator paths=./controllers/... output:rbac:dir=config/rbac
+
+.PHONY: systems
+systems: ## Generate config/systems from published tables (DATA=directory of modules-*.csv).
+	@for system in quesnelia mcpt poppy; do \
+	  go run ./hack/systems -modules $(DATA)/modules-$$system.csv -base hack/systems/folio-$$system.yaml > config/systems/folio-$$system.yaml || exit 1; \
+	done
 
 .PHONY: verify
 verify: generate ## Check that generated files and module files are current.

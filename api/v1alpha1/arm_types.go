@@ -175,7 +175,7 @@ type ModuleSet struct {
 
 	// replicas replaces the number of pods.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="replicas of a module must be from 1 to 100"
+	// +kubebuilder:validation:XValidation:rule="self >= 0 && self <= 100",message="replicas of a module must be from 0 to 100"
 	Replicas *int32 `json:"replicas,omitempty"`
 
 	// resources replaces the resources.

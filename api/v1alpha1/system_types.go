@@ -672,11 +672,11 @@ type Module struct {
 	// +optional
 	WorkloadRef *WorkloadRef `json:"workloadRef,omitempty"`
 
-	// replicas is the number of pods. Default 1; for a workload that is
-	// already there: what it has.
+	// replicas is the number of pods; 0: the module is known, but does not
+	// run. Default 1; for a workload that is already there: what it has.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="replicas of a module must be from 1 to 100"
-	Replicas int32 `json:"replicas,omitempty"`
+	// +kubebuilder:validation:XValidation:rule="self >= 0 && self <= 100",message="replicas of a module must be from 0 to 100"
+	Replicas *int32 `json:"replicas,omitempty"`
 
 	// resources of each pod's container.
 	// +optional

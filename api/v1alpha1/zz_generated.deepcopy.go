@@ -876,6 +876,11 @@ func (in *Module) DeepCopyInto(out *Module) {
 		*out = new(WorkloadRef)
 		**out = **in
 	}
+	if in.Replicas != nil {
+		in, out := &in.Replicas, &out.Replicas
+		*out = new(int32)
+		**out = **in
+	}
 	in.Resources.DeepCopyInto(&out.Resources)
 	if in.JVM != nil {
 		in, out := &in.JVM, &out.JVM

@@ -132,7 +132,7 @@ func setModule(module *v1alpha1.Module, set *v1alpha1.ModuleSet) {
 		module.Image = set.Image
 	}
 	if set.Replicas != nil {
-		module.Replicas = *set.Replicas
+		module.Replicas = set.Replicas
 	}
 	if set.Resources != nil {
 		module.Resources = *set.Resources

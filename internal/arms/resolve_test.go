@@ -93,7 +93,7 @@ func TestResolve(t *testing.T) {
 			),
 			want: func(s *v1alpha1.System) {
 				for i, replicas := range []int32{3, 4} {
-					s.Modules[i].Replicas = replicas
+					s.Modules[i].Replicas = &replicas
 					s.Modules[i].Image = "same:2"
 					s.Modules[i].Resources = corev1.ResourceRequirements{}
 				}

@@ -41,7 +41,7 @@ func system() v1alpha1.System {
 		Postgres: &v1alpha1.Postgres{Instances: 2},
 		Modules: []v1alpha1.Module{
 			{
-				Name: "mod-inventory", Image: "inventory:1", Replicas: 2,
+				Name: "mod-inventory", Image: "inventory:1", Replicas: ptr.To[int32](2),
 				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": resource.MustParse("1Gi")}},
 				JVM:       &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse("768Mi"))}},
 				Env:       []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "10"}},
@@ -271,7 +271,7 @@ func TestFingerprint(t *testing.T) {
 		},
 		"Image":    {edit: func(r *environment.Request) { r.System.Modules[1].Image = "gateway:2" }, gateway: true},
 		"User":     {edit: func(r *environment.Request) { r.System.Modules[1].RunAsUser = ptr.To[int64](1000) }, gateway: true},
-		"Replicas": {reason: "more pods are no other pods", edit: func(r *environment.Request) { r.System.Modules[0].Replicas = 3 }},
+		"Replicas": {reason: "more pods are no other pods", edit: func(r *environment.Request) { r.System.Modules[0].Replicas = ptr.To[int32](3) }},
 		"Split": {
 			edit:      split(v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"gateway"}}),
 			inventory: true,

@@ -117,4 +117,4 @@ func port(module v1alpha1.Module) int32 {
 	return module.Port
 }
 
-func replicas(module v1alpha1.Module) int32 { return max(1, module.Replicas) }
+func replicas(module v1alpha1.Module) int32 { return ptr.Deref(module.Replicas, 1) }

@@ -45,7 +45,7 @@ func Full() v1alpha1.System {
 		},
 		Modules: []v1alpha1.Module{
 			{
-				Name: "mod-inventory", Image: "inventory:1", Replicas: 2, Resources: resources, Port: 8082, HealthPath: "/health",
+				Name: "mod-inventory", Image: "inventory:1", Replicas: ptr.To[int32](2), Resources: resources, Port: 8082, HealthPath: "/health",
 				JVM: &v1alpha1.JVM{
 					Heap:      &v1alpha1.Heap{Max: ptr.To(resource.MustParse("768Mi"))},
 					Metaspace: &v1alpha1.Metaspace{Initial: ptr.To(resource.MustParse("88Mi")), Max: ptr.To(resource.MustParse("128Mi"))},
@@ -53,7 +53,7 @@ func Full() v1alpha1.System {
 				},
 				Env: []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "10"}},
 			},
-			{Name: "gateway", Image: "gateway:1", Replicas: 1},
+			{Name: "gateway", Image: "gateway:1", Replicas: ptr.To[int32](1)},
 		},
 	}
 }
