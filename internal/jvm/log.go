@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jvm
+
+import (
+	"bufio"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Collectors, as a JVM names them in "Using …".
+const (
+	Serial     = "Serial"
+	Parallel   = "Parallel"
+	G1         = "G1"
+	Z          = "The Z Garbage Collector"
+	Shenandoah = "Shenandoah"
+)
+
+// collectors are the flags that pick one.
+var collectors = map[string]string{
+	"UseSerialGC": Serial, "UseParallelGC": Parallel, "UseParallelOldGC": Parallel,
+	"UseG1GC": G1, "UseZGC": Z, "UseShenandoahGC": Shenandoah,
+	"UseEpsilonGC": "Epsilon", "UseConcMarkSweepGC": "Concurrent Mark Sweep",
+}
+
+// Init is what a JVM logs at its start.
+type Init struct {
+	// MaxHeap in bytes.
+	MaxHeap int64
+	// Memory in bytes, as far as the JVM writes it out: in whole MiB. It is
+	// the container's limit, or the node's memory where there is none.
+	Memory int64
+	// Cores the JVM may use.
+	Cores int
+	// Collector is one of the names above.
+	Collector string
+}
+
+// initLine and gcLine find a line by its tags, whatever other decorations are
+// in front, one pair of brackets each; bareHeap and bareGC the two lines that
+// matter where decorations are turned off.
+var (
+	initLine = regexp.MustCompile(`\[gc,init\s*\](?:\[[^\]]*\])*\s*(.+?)\s*$`)
+	bareHeap = regexp.MustCompile(`^((?:Heap )?Max Capacity: \S+)\s*$`)
+	gcLine   = regexp.MustCompile(`\[gc\s*\](?:\[[^\]]*\])*\s*Using (.+?)\s*$`)
+	bareGC   = regexp.MustCompile(`^Using (Serial|Parallel|G1|Shenandoah|The Z Garbage Collector)\s*$`)
+	amount   = regexp.MustCompile(`^(\d+)([BKMGT]?)$`)
+)
+
+// longestLine bounds what is kept of a line; modules log whole documents.
+const longestLine = 64 << 10
+
+// ParseInit finds in a log what the first JVM in it says at its start with
+// -Xlog:gc+init, as JDK 16 and later write it. It says false when there is no
+// such line. A log cut off in the middle is read as far as it goes.
+func ParseInit(log io.Reader) (Init, bool) {
+	var found Init
+	marks := map[string]bool{}
+	lines := bufio.NewScanner(log)
+	lines.Buffer(make([]byte, 0, 4096), longestLine)
+	for lines.Scan() {
+		text := lines.Text()
+		if using, is := match(text, gcLine, bareGC); is && found.Collector == "" {
+			found.Collector = using
+		}
+		message, is := match(text, initLine, bareHeap)
+		if !is {
+			continue
+		}
+		name, value, _ := strings.Cut(message, ": ")
+		if name == "Version" && found.MaxHeap > 0 {
+			// Another JVM begins.
+			break
+		}
+		marks[name] = true
+		found.note(name, value)
+	}
+	if found.Collector == "" && found.MaxHeap > 0 {
+		found.Collector = collectorBy(marks)
+	}
+	return found, found.MaxHeap > 0
+}
+
+func match(line string, forms ...*regexp.Regexp) (string, bool) {
+	for _, form := range forms {
+		if found := form.FindStringSubmatch(line); found != nil {
+			return found[1], true
+		}
+	}
+	return "", false
+}
+
+func (i *Init) note(name, value string) {
+	switch name {
+	case "Heap Max Capacity", "Max Capacity":
+		if i.MaxHeap == 0 {
+			i.MaxHeap = bytes(value)
+		}
+	case "Memory":
+		i.Memory = bytes(value)
+	case "CPUs":
+		// "2 total, 1 available": the second is what a container leaves.
+		_, available, _ := strings.Cut(value, ", ")
+		i.Cores, _ = strconv.Atoi(strings.TrimSuffix(available, " available"))
+	}
+}
+
+// collectorBy tells the collector by the lines that it alone writes.
+func collectorBy(marks map[string]bool) string {
+	switch {
+	case marks["Initializing The Z Garbage Collector"]:
+		return Z
+	case marks["Heuristics"], marks["Heap Region Count"]:
+		return Shenandoah
+	case marks["Heap Region Size"]:
+		return G1
+	case marks["Alignments"]:
+		return Parallel
+	case marks["Pre-touch"]:
+		return Serial
+	default:
+		// The lines that would tell are missing.
+		return ""
+	}
+}
+
+// bytes reads a size as a JVM logs it: 676M, 6656K, 1G; 0 for anything else.
+func bytes(text string) int64 {
+	match := amount.FindStringSubmatch(text)
+	if match == nil {
+		return 0
+	}
+	units := map[string]int64{"": 1, "B": 1, "K": kibibyte, "M": mebibyte, "G": gibibyte, "T": 1024 * gibibyte}
+	value, err := strconv.ParseInt(match[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return value * units[match[2]]
+}
