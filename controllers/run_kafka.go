@@ -23,6 +23,9 @@ func (r *RunReconciler) provisionKafka(ctx context.Context, s *runScope) (enviro
 		return environment.Readiness{}, err
 	}
 	request := s.request()
+	if served := kafka.AssessServed(request, version); !served.Ready {
+		return served, nil
+	}
 	intents := kafka.Build(request, version)
 	replacing, err := r.replaceKafka(ctx, request, intents, version)
 	if err != nil {

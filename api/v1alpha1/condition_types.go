@@ -77,6 +77,9 @@ const (
 	// ReasonOperatorMissing: the kinds of the component's operator are not
 	// installed.
 	ReasonOperatorMissing = "OperatorMissing"
+	// ReasonModeNotServed: the component's operator is installed in a release
+	// that can't make what is declared.
+	ReasonModeNotServed = "ModeNotServed"
 	// ReasonOperatorSilent: the kinds are installed, but nobody acts on them.
 	ReasonOperatorSilent = "OperatorSilent"
 	// ReasonReplacing: an earlier configuration is being taken down.
@@ -101,6 +104,9 @@ const (
 	ReasonNotReady = "NotReady"
 	// ReasonSecretMissing: a Secret named in the spec is not there.
 	ReasonSecretMissing = "SecretMissing"
+	// ReasonSecretForbidden: the operator may not read a Secret named in the
+	// spec. The message has the commands that allow it.
+	ReasonSecretForbidden = "SecretForbidden"
 	// ReasonUnreachable: the target does not answer.
 	ReasonUnreachable = "Unreachable"
 	// ReasonEffectiveConfiguration: what runs is not what was declared.

@@ -11,9 +11,13 @@ import (
 // since Strimzi 0.49, as v1beta2 up to 0.51.
 const StrimziGroup = "kafka.strimzi.io"
 
-// StrimziV1Beta2 is the version in which Kafka needs annotations to run with
-// KRaft and node pools.
-const StrimziV1Beta2 = "v1beta2"
+const (
+	// StrimziV1 is the version that knows only KRaft.
+	StrimziV1 = "v1"
+	// StrimziV1Beta2 is the version that knows ZooKeeper, and in which Kafka
+	// needs annotations to run with KRaft and node pools.
+	StrimziV1Beta2 = "v1beta2"
+)
 
 // Strimzi's kinds.
 const (
@@ -24,6 +28,10 @@ const (
 
 // LabelStrimziCluster names the Kafka a pool, a topic or a pod belongs to.
 const LabelStrimziCluster = "strimzi.io/cluster"
+
+// LabelStrimziName names the component of a Kafka a pod belongs to: brokers
+// (and controllers) have <kafka>-kafka, ZooKeeper's nodes <kafka>-zookeeper.
+const LabelStrimziName = "strimzi.io/name"
 
 // LabelStrimziPool names the KafkaNodePool a pod belongs to.
 const LabelStrimziPool = "strimzi.io/pool-name"

@@ -20,6 +20,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 	"sigs.k8s.io/yaml"
 
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/environment/modules"
@@ -34,20 +36,50 @@ const (
 )
 
 func TestIntentsKeepToStrimzi(t *testing.T) {
-	for release, apiVersion := range map[string]string{"strimzi-1.2.0": "v1", "strimzi-0.45.2": "v1beta2"} {
+	for release, apiVersion := range map[string]string{"strimzi-1.2.0": contract.StrimziV1, "strimzi-0.45.2": contract.StrimziV1Beta2} {
 		directory := filepath.Join(crdDirectory(t), release)
 		for name, system := range declared() {
 			t.Run(release+"/"+name, func(t *testing.T) {
-				intents := append(kafka.Build(request(system), apiVersion), kafka.Topics(request(system), apiVersion)...)
-				if len(intents) < 3 {
-					t.Fatalf("%d intents; want a Kafka, a pool and topics", len(intents))
+				req := request(system)
+				if !kafka.AssessServed(req, apiVersion).Ready {
+					return
+				}
+				intents := kafka.Build(req, apiVersion)
+				if got, want := len(intents), objectsOf(system.Kafka); got != want {
+					t.Fatalf("%d intents, want %d", got, want)
 				}
 				for _, intent := range intents {
-					file := map[string]string{"Kafka": "kafka", "KafkaNodePool": "kafkanodepool", "KafkaTopic": "kafkatopic"}[intent.GetKind()]
+					file := map[string]string{"Kafka": "kafka", "KafkaNodePool": "kafkanodepool"}[intent.GetKind()]
 					keepsTo(t, readCRD(t, filepath.Join(directory, file+".yaml")), intent)
 				}
 			})
 		}
+	}
+}
+
+// objectsOf is the number of Strimzi's objects a Kafka is made of.
+func objectsOf(kafka *v1alpha1.Kafka) int {
+	switch {
+	case kafka.Provider == v1alpha1.KafkaProviderExternal:
+		return 0
+	case kafka.Mode == v1alpha1.KafkaModeZooKeeper:
+		return 1
+	case kafka.Controllers == nil:
+		return 2
+	default:
+		return 3
+	}
+}
+
+// What Strimzi 1.x would drop without a word must not get that far.
+func TestZooKeeperIsNotForStrimziV1(t *testing.T) {
+	req := request(declared()["ZooKeeper"])
+	if served := kafka.AssessServed(req, contract.StrimziV1); served.Ready || served.Reason != v1alpha1.ReasonModeNotServed {
+		t.Errorf("v1 serves ZooKeeper: %+v", served)
+	}
+	crd := readCRD(t, filepath.Join(crdDirectory(t), "strimzi-1.2.0", "kafka.yaml"))
+	if found := faultsOf(t, crd, kafka.Build(req, contract.StrimziV1)[0]); len(found) == 0 {
+		t.Error("the CRD of Strimzi 1.2.0 takes ZooKeeper: then why refuse it?")
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/naming"
 )
 
 // Assess says whether the brokers and controllers are as declared. It looks at
@@ -19,6 +19,9 @@ import (
 func Assess(req environment.Request, observed environment.Observed) environment.Readiness {
 	if req.System.Kafka == nil {
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no Kafka"}
+	}
+	if IsExternal(req.System.Kafka) {
+		return environment.Ready("the brokers are not PerfLab's to run")
 	}
 	input := input{
 		req:      req,
@@ -65,9 +68,9 @@ func missing(in input) (environment.Readiness, bool) {
 	if in.object == nil {
 		return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q is not there yet", in.name)), true
 	}
-	for _, pool := range pools(in.req) {
-		if in.observed.Get(contract.KindKafkaNodePool, pool.name) == nil {
-			return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("KafkaNodePool %q is not there yet", pool.name)), true
+	for _, group := range groups(in.req) {
+		if group.pool != "" && in.observed.Get(contract.KindKafkaNodePool, group.pool) == nil {
+			return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("KafkaNodePool %q is not there yet", group.pool)), true
 		}
 	}
 	return environment.Readiness{}, false
@@ -76,8 +79,11 @@ func missing(in input) (environment.Readiness, bool) {
 func replaced(in input) (environment.Readiness, bool) {
 	wanted := in.req.KafkaShape()
 	current := environment.FingerprintOf(in.object) == wanted && in.object.GetDeletionTimestamp() == nil
-	for _, pool := range pools(in.req) {
-		object := in.observed.Get(contract.KindKafkaNodePool, pool.name)
+	for _, group := range groups(in.req) {
+		if group.pool == "" {
+			continue
+		}
+		object := in.observed.Get(contract.KindKafkaNodePool, group.pool)
 		current = current && environment.FingerprintOf(object) == wanted && object.GetDeletionTimestamp() == nil
 	}
 	return environment.NotReady(v1alpha1.ReasonReplacing,
@@ -85,7 +91,7 @@ func replaced(in input) (environment.Readiness, bool) {
 }
 
 func ready(in input) (environment.Readiness, bool) {
-	message := fmt.Sprintf("Kafka %q is up: %s", in.name, declared(in.req.System.Kafka))
+	message := fmt.Sprintf("Kafka %q is up: %s", in.name, described(in.req))
 	if version := in.kafka.Version(); version != "" {
 		message += ", version " + version
 	}
@@ -119,22 +125,7 @@ func notJoined(in input) (environment.Readiness, bool) {
 		"Kafka %q was up, but its pods are not as declared: %s", in.name, in.nodes)), in.kafka.Ready()
 }
 
-// pool is a declared group of nodes.
-type pool struct {
-	name     string
-	replicas int32
-}
-
-func pools(req environment.Request) []pool {
-	kafka := req.System.Kafka
-	declared := []pool{{name: naming.BrokerPool(req.KafkaName()), replicas: kafka.Brokers.Replicas}}
-	if kafka.Controllers != nil {
-		declared = append(declared, pool{name: naming.ControllerPool(req.KafkaName()), replicas: kafka.Controllers.Replicas})
-	}
-	return declared
-}
-
-// nodes counts the pods of the declared pools.
+// nodes counts the pods of the declared groups of nodes.
 type nodes struct{ ready, present, declared int32 }
 
 // complete reports whether every declared node is ready and no other is left.
@@ -144,10 +135,10 @@ func (n nodes) String() string { return fmt.Sprintf("%d of %d nodes are ready", 
 
 func countNodes(req environment.Request, pods []corev1.Pod) nodes {
 	var count nodes
-	for _, pool := range pools(req) {
-		count.declared += pool.replicas
+	for _, group := range groups(req) {
+		count.declared += group.replicas
 		for _, pod := range pods {
-			if pod.Labels[contract.LabelStrimziPool] != pool.name {
+			if !labels.SelectorFromSet(group.pods).Matches(labels.Set(pod.Labels)) {
 				continue
 			}
 			count.present++

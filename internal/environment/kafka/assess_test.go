@@ -67,7 +67,7 @@ func node(pool string, id int, isReady bool) corev1.Pod {
 		status = corev1.ConditionTrue
 	}
 	return corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: pool + "-" + strconv.Itoa(id), Labels: map[string]string{"strimzi.io/pool-name": pool}},
+		ObjectMeta: metav1.ObjectMeta{Name: pool + "-" + strconv.Itoa(id), Labels: map[string]string{"strimzi.io/cluster": "demo", "strimzi.io/pool-name": pool}},
 		Status:     corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: status}}},
 	}
 }

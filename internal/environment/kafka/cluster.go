@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kafka turns the declared Kafka and its topics into Strimzi's objects,
-// and what Strimzi makes of them into a readiness. It is pure.
+// Package kafka turns the declared Kafka into Strimzi's objects and into the
+// topics it should have, and what Strimzi and the brokers make of them into a
+// readiness. It is pure.
 package kafka
 
 import (
-	"fmt"
 	"strconv"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/naming"
 )
 
 // Port is where the brokers take clients without TLS.
@@ -24,77 +21,74 @@ const Port = 9092
 const Listener = "plain"
 
 // Build returns the Kafka and its node pools as Strimzi wants them in one of
-// its API versions; nothing when the system has no Kafka. The pools come
-// first: a Kafka that is applied after them is reconciled with them as they
-// are now.
+// its API versions, patched as declared; nothing when the system has no Kafka
+// or brokers of its own. The pools come first: a Kafka that is applied after
+// them is reconciled with them as they are now.
 func Build(req environment.Request, apiVersion string) []environment.Intent {
 	kafka := req.System.Kafka
-	if kafka == nil {
+	if kafka == nil || IsExternal(kafka) {
 		return nil
 	}
-	fingerprint := req.KafkaShape()
-	intents := buildPools(req, apiVersion, fingerprint)
-	return append(intents, buildCluster(req, apiVersion, fingerprint))
+	intents := []environment.Intent{buildZooKeeperCluster(req, apiVersion)}
+	if kafka.Mode != v1alpha1.KafkaModeZooKeeper {
+		intents = append(buildPools(req, apiVersion), buildKRaftCluster(req, apiVersion))
+	}
+	return environment.Patched(intents, req.Patches(contract.KindKafka, contract.KindKafkaNodePool))
 }
 
-func buildPools(req environment.Request, apiVersion, fingerprint string) []environment.Intent {
+// IsExternal reports whether the brokers are somebody else's.
+func IsExternal(kafka *v1alpha1.Kafka) bool {
+	return kafka.Provider == v1alpha1.KafkaProviderExternal
+}
+
+// buildKRaftCluster makes a Kafka whose nodes are in pools. Strimzi before
+// 0.46 has to be told that.
+func buildKRaftCluster(req environment.Request, apiVersion string) environment.Intent {
+	cluster := newCluster(req, apiVersion)
+	if apiVersion == contract.StrimziV1Beta2 {
+		annotations := cluster.GetAnnotations()
+		annotations["strimzi.io/kraft"] = "enabled"
+		annotations["strimzi.io/node-pools"] = "enabled"
+		cluster.SetAnnotations(annotations)
+	}
+	cluster.Object["spec"] = map[string]any{"kafka": brokers(req), "entityOperator": entityOperator(req.System.Kafka)}
+	return cluster
+}
+
+// buildZooKeeperCluster makes a Kafka of the days before node pools: brokers
+// and ZooKeeper are both in the one object.
+func buildZooKeeperCluster(req environment.Request, apiVersion string) environment.Intent {
 	kafka := req.System.Kafka
-	if kafka.Controllers == nil {
-		return []environment.Intent{
-			buildPool(req, apiVersion, fingerprint, naming.BrokerPool(req.KafkaName()), kafka.Brokers, "controller", "broker"),
-		}
-	}
-	return []environment.Intent{
-		buildPool(req, apiVersion, fingerprint, naming.BrokerPool(req.KafkaName()), kafka.Brokers, "broker"),
-		buildPool(req, apiVersion, fingerprint, naming.ControllerPool(req.KafkaName()), *kafka.Controllers, "controller"),
-	}
+	brokers := brokers(req)
+	brokers["storage"] = volume(kafka.Brokers.Storage)
+	addNodes(brokers, kafka.Brokers, podsNamed(req.KafkaName(), componentBrokers))
+
+	keepers := zooKeeper(kafka)
+	zookeeper := map[string]any{"storage": volume(keepers.Storage)}
+	addNodes(zookeeper, keepers, podsNamed(req.KafkaName(), componentZooKeeper))
+
+	cluster := newCluster(req, apiVersion)
+	cluster.Object["spec"] = map[string]any{"kafka": brokers, "zookeeper": zookeeper, "entityOperator": entityOperator(kafka)}
+	return cluster
 }
 
-func buildPool(req environment.Request, apiVersion, fingerprint, name string, nodes v1alpha1.KafkaNodes, roles ...any) environment.Intent {
-	spec := map[string]any{
-		"replicas": int64(nodes.Replicas),
-		"roles":    roles,
-		"storage":  map[string]any{"type": "jbod", "volumes": []any{volume(nodes.Storage)}},
+// zooKeeper are the declared nodes of ZooKeeper, or as many as there are
+// brokers and three at most: it votes on every write.
+func zooKeeper(kafka *v1alpha1.Kafka) v1alpha1.KafkaNodes {
+	if kafka.ZooKeeper != nil {
+		return *kafka.ZooKeeper
 	}
-	if resources := environment.Fields(nodes.Resources.DeepCopy()); len(resources) > 0 {
-		spec["resources"] = resources
-	}
-	if nodes.Heap != nil {
-		size := heapSize(*nodes.Heap)
-		spec["jvmOptions"] = map[string]any{"-Xms": size, "-Xmx": size}
-	}
-	pool := req.Intent(contract.KafkaNodePoolKind(apiVersion), name, environment.ComponentKafka, fingerprint)
-	environment.AddLabel(pool, contract.LabelStrimziCluster, req.KafkaName())
-	pool.Object["spec"] = spec
-	return pool
+	return v1alpha1.KafkaNodes{Replicas: min(3, kafka.Brokers.Replicas)}
 }
 
-func volume(storage *v1alpha1.Storage) map[string]any {
-	volume := map[string]any{"id": int64(0), "type": "ephemeral", "kraftMetadata": "shared"}
-	if storage == nil {
-		return volume
-	}
-	volume["type"] = "persistent-claim"
-	volume["size"] = storage.Size.String()
-	// The next Kafka of this name must not find the data of this one.
-	volume["deleteClaim"] = true
-	if storage.Class != "" {
-		volume["class"] = storage.Class
-	}
-	return volume
+func newCluster(req environment.Request, apiVersion string) environment.Intent {
+	cluster := req.Intent(contract.KafkaKind(apiVersion), req.KafkaName(), environment.ComponentKafka, req.KafkaShape())
+	environment.AddLabel(cluster, contract.LabelStrimziCluster, req.KafkaName())
+	return cluster
 }
 
-// heapSize writes a size as Strimzi takes it: a whole number of bytes or MiB.
-func heapSize(size resource.Quantity) string {
-	const mebibyte = 1 << 20
-	bytes := size.Value()
-	if bytes%mebibyte == 0 {
-		return strconv.FormatInt(bytes/mebibyte, 10) + "m"
-	}
-	return strconv.FormatInt(bytes, 10)
-}
-
-func buildCluster(req environment.Request, apiVersion, fingerprint string) environment.Intent {
+// brokers is what spec.kafka has in every mode.
+func brokers(req environment.Request) map[string]any {
 	kafka := req.System.Kafka
 	brokers := map[string]any{
 		"listeners": []any{map[string]any{
@@ -105,22 +99,28 @@ func buildCluster(req environment.Request, apiVersion, fingerprint string) envir
 		// change of a pool does not raise. Repeating the fingerprint here
 		// makes every change one of the Kafka.
 		"template": map[string]any{"pod": map[string]any{"metadata": map[string]any{
-			"annotations": map[string]any{v1alpha1.AnnotationFingerprint: fingerprint},
+			"annotations": map[string]any{v1alpha1.AnnotationFingerprint: req.KafkaShape()},
 		}}},
 	}
 	if kafka.Version != "" {
 		brokers["version"] = kafka.Version
 	}
-	cluster := req.Intent(contract.KafkaKind(apiVersion), req.KafkaName(), environment.ComponentKafka, fingerprint)
-	environment.AddLabel(cluster, contract.LabelStrimziCluster, req.KafkaName())
-	if apiVersion == contract.StrimziV1Beta2 {
-		annotations := cluster.GetAnnotations()
-		annotations["strimzi.io/kraft"] = "enabled"
-		annotations["strimzi.io/node-pools"] = "enabled"
-		cluster.SetAnnotations(annotations)
+	if kafka.Metrics != nil {
+		brokers["metricsConfig"] = metrics(*kafka.Metrics)
 	}
-	cluster.Object["spec"] = map[string]any{"kafka": brokers, "entityOperator": entityOperator(kafka)}
-	return cluster
+	return brokers
+}
+
+func metrics(declared v1alpha1.KafkaMetrics) map[string]any {
+	if declared.JMXExporter == nil {
+		return map[string]any{"type": "strimziMetricsReporter"}
+	}
+	return map[string]any{
+		"type": "jmxPrometheusExporter",
+		"valueFrom": map[string]any{"configMapKeyRef": map[string]any{
+			"name": declared.JMXExporter.Name, "key": declared.JMXExporter.Key,
+		}},
+	}
 }
 
 // brokerConfig is the declared configuration with defaults for what would not
@@ -157,9 +157,6 @@ func typed(value string) any {
 	return value
 }
 
-// entityOperator runs the topic operator alone. It creates the topics of one
-// batch in one request, and Kafka refuses a request for more than 10,000
-// partitions as a whole (KAFKA-17870), so the batch is kept below that.
 func entityOperator(kafka *v1alpha1.Kafka) map[string]any {
 	return map[string]any{
 		"topicOperator": map[string]any{},
@@ -179,19 +176,4 @@ func batchSize(kafka *v1alpha1.Kafka) int32 {
 		most = max(most, group.Partitions)
 	}
 	return max(1, min(usual, capped/most))
-}
-
-// declared says in a few words what the cluster consists of.
-func declared(kafka *v1alpha1.Kafka) string {
-	if kafka.Controllers == nil {
-		return counted(kafka.Brokers.Replicas, "node") + ", broker and controller in one"
-	}
-	return counted(kafka.Brokers.Replicas, "broker") + " and " + counted(kafka.Controllers.Replicas, "controller")
-}
-
-func counted(number int32, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
 }

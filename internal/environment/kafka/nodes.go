@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// What Strimzi appends to a Kafka's name for a component of it.
+const (
+	componentBrokers   = "kafka"
+	componentZooKeeper = "zookeeper"
+)
+
+// podsNamed are the labels Strimzi gives the pods of a component.
+func podsNamed(cluster, component string) map[string]string {
+	return map[string]string{
+		contract.LabelStrimziCluster: cluster,
+		contract.LabelStrimziName:    cluster + "-" + component,
+	}
+}
+
+// podsInPool are the labels Strimzi gives the pods of a pool.
+func podsInPool(cluster, pool string) map[string]string {
+	return map[string]string{
+		contract.LabelStrimziCluster: cluster,
+		contract.LabelStrimziPool:    pool,
+	}
+}
+
+// group is a declared group of nodes.
+type group struct {
+	// title is what one of them is called in a sentence.
+	title    string
+	replicas int32
+	// pods are the labels of the group's pods.
+	pods map[string]string
+	// pool is the name of the KafkaNodePool, empty where there is none.
+	pool string
+}
+
+// groups are the declared groups of nodes, brokers first.
+func groups(req environment.Request) []group {
+	kafka, cluster := req.System.Kafka, req.KafkaName()
+	if kafka.Mode == v1alpha1.KafkaModeZooKeeper {
+		return []group{
+			{title: "broker", replicas: kafka.Brokers.Replicas, pods: podsNamed(cluster, componentBrokers)},
+			{title: "ZooKeeper node", replicas: zooKeeper(kafka).Replicas, pods: podsNamed(cluster, componentZooKeeper)},
+		}
+	}
+	pooled := func(title, pool string, replicas int32) group {
+		return group{title: title, replicas: replicas, pods: podsInPool(cluster, pool), pool: pool}
+	}
+	if kafka.Controllers == nil {
+		return []group{pooled("node", naming.BrokerPool(cluster), kafka.Brokers.Replicas)}
+	}
+	return []group{
+		pooled("broker", naming.BrokerPool(cluster), kafka.Brokers.Replicas),
+		pooled("controller", naming.ControllerPool(cluster), kafka.Controllers.Replicas),
+	}
+}
+
+// described says in a few words what the cluster consists of.
+func described(req environment.Request) string {
+	var parts []string
+	for _, group := range groups(req) {
+		parts = append(parts, counted(group.replicas, group.title))
+	}
+	if len(parts) == 1 {
+		return parts[0] + ", broker and controller in one"
+	}
+	return strings.Join(parts, " and ")
+}
+
+func counted(number int32, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
+}
+
+func buildPools(req environment.Request, apiVersion string) []environment.Intent {
+	kafka := req.System.Kafka
+	brokers := naming.BrokerPool(req.KafkaName())
+	if kafka.Controllers == nil {
+		return []environment.Intent{buildPool(req, apiVersion, brokers, kafka.Brokers, "controller", "broker")}
+	}
+	return []environment.Intent{
+		buildPool(req, apiVersion, brokers, kafka.Brokers, "broker"),
+		buildPool(req, apiVersion, naming.ControllerPool(req.KafkaName()), *kafka.Controllers, "controller"),
+	}
+}
+
+func buildPool(req environment.Request, apiVersion, name string, nodes v1alpha1.KafkaNodes, roles ...any) environment.Intent {
+	disk := volume(nodes.Storage)
+	disk["id"] = int64(0)
+	disk["kraftMetadata"] = "shared"
+	spec := map[string]any{
+		"roles":   roles,
+		"storage": map[string]any{"type": "jbod", "volumes": []any{disk}},
+	}
+	addNodes(spec, nodes, podsInPool(req.KafkaName(), name))
+	pool := req.Intent(contract.KafkaNodePoolKind(apiVersion), name, environment.ComponentKafka, req.KafkaShape())
+	environment.AddLabel(pool, contract.LabelStrimziCluster, req.KafkaName())
+	pool.Object["spec"] = spec
+	return pool
+}
+
+// addNodes adds what pools, spec.kafka and spec.zookeeper write alike. The
+// labels are those of the nodes' pods.
+func addNodes(spec map[string]any, nodes v1alpha1.KafkaNodes, labels map[string]string) {
+	spec["replicas"] = int64(nodes.Replicas)
+	if resources := environment.Fields(nodes.Resources.DeepCopy()); len(resources) > 0 {
+		spec["resources"] = resources
+	}
+	if options := jvmOptions(nodes); len(options) > 0 {
+		spec["jvmOptions"] = options
+	}
+	if placed := placement(nodes.Placement, labels); len(placed) > 0 {
+		addToPods(spec, placed)
+	}
+}
+
+// addToPods adds to what the template of the pods already says.
+func addToPods(spec, more map[string]any) {
+	template, _ := spec["template"].(map[string]any)
+	if template == nil {
+		template = map[string]any{}
+		spec["template"] = template
+	}
+	pod, _ := template["pod"].(map[string]any)
+	if pod == nil {
+		pod = map[string]any{}
+		template["pod"] = pod
+	}
+	maps.Copy(pod, more)
+}
+
+func volume(storage *v1alpha1.Storage) map[string]any {
+	if storage == nil {
+		return map[string]any{"type": "ephemeral"}
+	}
+	volume := map[string]any{
+		"type": "persistent-claim",
+		"size": storage.Size.String(),
+		// The next Kafka of this name must not find the data of this one.
+		"deleteClaim": true,
+	}
+	if storage.Class != "" {
+		volume["class"] = storage.Class
+	}
+	return volume
+}
+
+func jvmOptions(nodes v1alpha1.KafkaNodes) map[string]any {
+	options := map[string]any{}
+	if nodes.Heap != nil {
+		size := heapSize(*nodes.Heap)
+		options["-Xms"], options["-Xmx"] = size, size
+	}
+	if len(nodes.JVMOptions) > 0 {
+		further := map[string]any{}
+		for name, value := range nodes.JVMOptions {
+			further[name] = value
+		}
+		options["-XX"] = further
+	}
+	return options
+}
+
+// heapSize writes a size as Strimzi takes it: a whole number of bytes or MiB.
+func heapSize(size resource.Quantity) string {
+	const mebibyte = 1 << 20
+	bytes := size.Value()
+	if bytes%mebibyte == 0 {
+		return strconv.FormatInt(bytes/mebibyte, 10) + "m"
+	}
+	return strconv.FormatInt(bytes, 10)
+}

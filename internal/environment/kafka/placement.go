@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// placement is the declared placement as Strimzi's pod template takes it. That
+// has no nodeSelector, so the labels become a required node affinity, which
+// means the same. The labels are those of the pods that are placed.
+func placement(declared *v1alpha1.Placement, labels map[string]string) map[string]any {
+	if declared == nil {
+		return nil
+	}
+	pod := corev1.PodSpec{
+		Affinity:    affinity(declared),
+		Tolerations: declared.Tolerations,
+	}
+	for _, spread := range declared.TopologySpread {
+		pod.TopologySpreadConstraints = append(pod.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
+			TopologyKey:       spread.TopologyKey,
+			MaxSkew:           max(1, spread.MaxSkew),
+			WhenUnsatisfiable: unsatisfiable(spread),
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: labels},
+		})
+	}
+	fields := environment.Fields(pod.DeepCopy())
+	// A pod must have containers; a template has none.
+	delete(fields, "containers")
+	return fields
+}
+
+func unsatisfiable(spread v1alpha1.Spread) corev1.UnsatisfiableConstraintAction {
+	if spread.WhenUnsatisfiable == "" {
+		return corev1.DoNotSchedule
+	}
+	return spread.WhenUnsatisfiable
+}
+
+func affinity(declared *v1alpha1.Placement) *corev1.Affinity {
+	if len(declared.NodeSelector) == 0 {
+		return declared.Affinity
+	}
+	affinity := declared.Affinity.DeepCopy()
+	if affinity == nil {
+		affinity = &corev1.Affinity{}
+	}
+	if affinity.NodeAffinity == nil {
+		affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	required := &affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if *required == nil {
+		*required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
+	}
+	// One of the terms has to hold, so each of them has to ask for the labels.
+	for i := range (*required).NodeSelectorTerms {
+		term := &(*required).NodeSelectorTerms[i]
+		term.MatchExpressions = append(term.MatchExpressions, hasLabels(declared.NodeSelector)...)
+	}
+	return affinity
+}
+
+func hasLabels(labels map[string]string) []corev1.NodeSelectorRequirement {
+	var requirements []corev1.NodeSelectorRequirement
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		requirements = append(requirements, corev1.NodeSelectorRequirement{
+			Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{labels[key]},
+		})
+	}
+	return requirements
+}

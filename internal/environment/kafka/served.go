@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka
+
+import (
+	"fmt"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// AssessServed says whether a Strimzi that serves its kinds in this version
+// can make the declared Kafka at all.
+func AssessServed(req environment.Request, apiVersion string) environment.Readiness {
+	kafka := req.System.Kafka
+	switch {
+	case kafka == nil || IsExternal(kafka):
+		return environment.Ready("no Strimzi is needed")
+	case kafka.Mode == v1alpha1.KafkaModeZooKeeper && apiVersion != contract.StrimziV1Beta2:
+		return environment.NotReady(v1alpha1.ReasonModeNotServed, fmt.Sprintf(
+			"kafka.mode ZooKeeper is not served: this cluster's Strimzi has %s/%s, which knows only KRaft; "+
+				"install Strimzi 0.45.2, the last release with ZooKeeper, in a Kubernetes cluster of its own, because its CRDs "+
+				"and those of Strimzi 1.x exclude each other, or write mode: KRaft", contract.StrimziGroup, apiVersion))
+	default:
+		return environment.Ready(fmt.Sprintf("Strimzi serves %s/%s", contract.StrimziGroup, apiVersion))
+	}
+}
