@@ -179,7 +179,8 @@ func targetURL(run *v1alpha1.PerfRun) string {
 	}
 	for _, module := range run.Spec.System.Modules {
 		if module.Name == target.Module {
-			return fmt.Sprintf("http://%s.%s.svc:%d", naming.Module(run.Spec.Experiment, module.Name), run.Namespace, module.Port)
+			service, port := environment.ModuleService(run.Spec.Experiment, module)
+			return fmt.Sprintf("http://%s.%s.svc:%d", service, run.Namespace, port)
 		}
 	}
 	// Admission refuses a target that names no module.

@@ -102,6 +102,16 @@ const (
 	ReasonConfiguration = "Configuration"
 	// ReasonNotReady: pods run but don't answer their readiness probe yet.
 	ReasonNotReady = "NotReady"
+	// ReasonWorkloadMissing: a workload to borrow, or its container, is not
+	// there.
+	ReasonWorkloadMissing = "WorkloadMissing"
+	// ReasonWorkloadRefused: a workload can't be borrowed as it is.
+	ReasonWorkloadRefused = "WorkloadRefused"
+	// ReasonWorkloadTaken: another experiment has borrowed a workload.
+	ReasonWorkloadTaken = "WorkloadTaken"
+	// ReasonWorkloadContested: somebody else changes a borrowed workload
+	// back.
+	ReasonWorkloadContested = "WorkloadContested"
 	// ReasonSecretMissing: a Secret named in the spec is not there.
 	ReasonSecretMissing = "SecretMissing"
 	// ReasonSecretForbidden: the operator may not read a Secret named in the

@@ -26,6 +26,14 @@ const (
 	// declaration an object was built from. An object with another
 	// fingerprint is rebuilt before the next run.
 	AnnotationFingerprint = "perflab.dev/fingerprint"
+	// AnnotationBorrowedBy names, on a workload that was there before, the
+	// experiment that has borrowed it, as <namespace>/<name>.
+	AnnotationBorrowedBy = "perflab.dev/borrowed-by"
+	// AnnotationOriginal holds what a borrowed workload was, as JSON.
+	AnnotationOriginal = "perflab.dev/original"
+	// AnnotationRun names, on the pods of a borrowed workload, the run for
+	// which they were started anew.
+	AnnotationRun = "perflab.dev/run"
 	// Finalizer lets the operator take the environment down in the order the
 	// foreign operators need: topics before their Kafka.
 	Finalizer = "perflab.dev/environment"

@@ -41,7 +41,7 @@ func Build(req environment.Request, others ...string) []environment.Intent {
 
 func distinct(req environment.Request, others []string) []string {
 	images := slices.Clone(others)
-	for _, module := range req.System.Modules {
+	for _, module := range req.BuiltModules() {
 		images = append(images, module.Image)
 	}
 	slices.Sort(images)

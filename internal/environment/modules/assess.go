@@ -16,11 +16,12 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Assess says whether every module is as declared and nothing of an earlier
+// Assess says whether every module PerfLab runs itself is as declared and nothing of an earlier
 // configuration is left. It looks at the Deployments and the modules' pods.
 func Assess(req environment.Request, observed environment.Observed) environment.Readiness {
-	states := make([]state, 0, len(req.System.Modules))
-	for _, module := range req.System.Modules {
+	built := req.BuiltModules()
+	states := make([]state, 0, len(built))
+	for _, module := range built {
 		states = append(states, observe(req, module, observed))
 	}
 	pending := slices.DeleteFunc(slices.Clone(states), state.isReady)

@@ -27,11 +27,13 @@ var (
 // run's own says when a start took too long.
 const progressDeadlineSeconds = 24 * 60 * 60
 
-// Build returns a Deployment and a Service for every module. The env is the
+// Build returns a Deployment and a Service for every module PerfLab runs
+// itself. The env is the
 // prefix of the run's topics in Kafka.
 func Build(req environment.Request, env string) []environment.Intent {
-	intents := make([]environment.Intent, 0, 2*len(req.System.Modules))
-	for _, module := range req.System.Modules {
+	built := req.BuiltModules()
+	intents := make([]environment.Intent, 0, 2*len(built))
+	for _, module := range built {
 		intents = append(intents, buildDeployment(req, env, module), buildService(req, module))
 	}
 	return intents

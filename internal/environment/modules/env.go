@@ -14,7 +14,6 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/naming"
 )
 
 // kafkaPort is where the brokers take clients without TLS.
@@ -142,7 +141,8 @@ func targetURL(req environment.Request) string {
 }
 
 func url(req environment.Request, module v1alpha1.Module) string {
-	return fmt.Sprintf("http://%s:%d", naming.Module(req.Experiment, module.Name), port(module))
+	name, port := environment.ModuleService(req.Experiment, module)
+	return fmt.Sprintf("http://%s:%d", name, port)
 }
 
 // runEnv tells a module the run's name where modules are to start afresh: each

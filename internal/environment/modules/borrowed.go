@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package modules
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// BorrowedEnv is what a module that is already there has to be told about the
+// system: the addresses of what PerfLab builds for it, and the replicas to
+// read from. A database that is already there as well is known to the module,
+// with its credentials; only the way to its replicas is the experiment's.
+// Nothing is set that the system does not declare.
+func BorrowedEnv(req environment.Request, env string, module v1alpha1.Module) []corev1.EnvVar {
+	database := databaseEnv(req, module)
+	if postgres := req.System.Postgres; postgres != nil && postgres.Provider == v1alpha1.PostgresProviderExternal {
+		database = externalReaderEnv(postgres, module)
+	}
+	return append(readersBesideWriters(database), kafkaEnv(req, env)...)
+}
+
+// readersBesideWriters sends the reads of a module to the primary where it is
+// told of one and of no replica: it may know another one from a Secret.
+func readersBesideWriters(database []corev1.EnvVar) []corev1.EnvVar {
+	if slices.ContainsFunc(database, named("DB_HOST_READER")) {
+		return database
+	}
+	for writer, reader := range map[string]string{"DB_HOST": "DB_HOST_READER", "DB_PORT": "DB_PORT_READER"} {
+		if at := slices.IndexFunc(database, named(writer)); at >= 0 {
+			database = append(database, corev1.EnvVar{Name: reader, Value: database[at].Value})
+		}
+	}
+	slices.SortFunc(database, func(a, b corev1.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
+	return database
+}
+
+func named(name string) func(corev1.EnvVar) bool {
+	return func(variable corev1.EnvVar) bool { return variable.Name == name }
+}
+
+// externalReaderEnv sends a module's reads to the declared replicas or, where
+// a split is declared and not for this module, to the primary like its writes.
+func externalReaderEnv(postgres *v1alpha1.Postgres, module v1alpha1.Module) []corev1.EnvVar {
+	external := postgres.External
+	if external == nil || postgres.ReadWriteSplit == nil {
+		return nil
+	}
+	host, port := external.Host, external.Port
+	if readsFromReplicas(postgres, module) {
+		host, port = external.ReaderHost, external.ReaderPort
+	}
+	return []corev1.EnvVar{
+		{Name: "DB_HOST_READER", Value: host},
+		{Name: "DB_PORT_READER", Value: strconv.Itoa(int(cmp.Or(port, contract.PostgresPort)))},
+	}
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"cmp"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// Defaults of the API, for systems that did not pass admission.
+const (
+	defaultPort        = 8081
+	defaultServicePort = 80
+)
+
+// BuiltModules are the modules PerfLab runs itself.
+func (r Request) BuiltModules() []v1alpha1.Module {
+	var built []v1alpha1.Module
+	for _, module := range r.System.Modules {
+		if module.WorkloadRef == nil {
+			built = append(built, module)
+		}
+	}
+	return built
+}
+
+// BorrowedModules are the modules that are already there and are changed for
+// the runs.
+func (r Request) BorrowedModules() []v1alpha1.Module {
+	var borrowed []v1alpha1.Module
+	for _, module := range r.System.Modules {
+		if module.WorkloadRef != nil {
+			borrowed = append(borrowed, module)
+		}
+	}
+	return borrowed
+}
+
+// ModuleService is the name and the port of the Service that leads to a
+// module of an experiment.
+func ModuleService(experiment string, module v1alpha1.Module) (name string, port int32) {
+	if ref := module.WorkloadRef; ref != nil {
+		return cmp.Or(ref.Service, ref.Name), cmp.Or(ref.ServicePort, defaultServicePort)
+	}
+	return naming.Module(experiment, module.Name), cmp.Or(module.Port, defaultPort)
+}
