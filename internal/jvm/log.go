@@ -44,7 +44,7 @@ type Init struct {
 // matter where decorations are turned off.
 var (
 	initLine = regexp.MustCompile(`\[gc,init\s*\](?:\[[^\]]*\])*\s*(.+?)\s*$`)
-	bareHeap = regexp.MustCompile(`^((?:Heap )?Max Capacity: \S+)\s*$`)
+	bareHeap = regexp.MustCompile(`^((?:Heap )?Max Capacity: \d+[BKMGT])\s*$`)
 	gcLine   = regexp.MustCompile(`\[gc\s*\](?:\[[^\]]*\])*\s*Using (.+?)\s*$`)
 	bareGC   = regexp.MustCompile(`^Using (Serial|Parallel|G1|Shenandoah|The Z Garbage Collector)\s*$`)
 	amount   = regexp.MustCompile(`^(\d+)([BKMGT]?)$`)
