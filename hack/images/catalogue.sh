@@ -2,10 +2,14 @@
 # shellcheck shell=bash
 # Which images there are, and what each is made from.
 
-PRODUCT_IMAGES=(operator k6 sample emulators kafka)
+# kafka-3.9 takes the place of kafka where the emulator stands for Strimzi 0.45.2.
+KAFKA_IMAGE=kafka
+[[ $STRIMZI != 0.45.2 ]] || KAFKA_IMAGE=kafka-3.9
+# shellcheck disable=SC2034 # for those who source this
+PRODUCT_IMAGES=(operator k6 sample emulators "$KAFKA_IMAGE")
 SYSTEM_IMAGES=(pause coredns storage metrics-server cloudnative-pg postgresql)
 # shellcheck disable=SC2034 # for those who source this
-IMAGES=("${PRODUCT_IMAGES[@]}" "${SYSTEM_IMAGES[@]}")
+IMAGES=(operator k6 sample emulators kafka kafka-3.9 "${SYSTEM_IMAGES[@]}")
 
 # image_is_component NAME: its content is a build of hack/cluster/build.sh.
 image_is_component() {
@@ -33,6 +37,7 @@ image_dockerfile() {
     k6 | sample) echo "$ROOT/$1/Dockerfile" ;;
     emulators) echo "$ROOT/test/emulators/Dockerfile" ;;
     kafka) echo "$ROOT/test/emulators/kafka/Dockerfile" ;;
+    kafka-3.9) echo "$ROOT/test/emulators/kafka/3.9/Dockerfile" ;;
     *) echo "$ROOT/hack/cluster/$1/Dockerfile" ;;
   esac
 }

@@ -9,7 +9,9 @@ PATH=$PATH:/usr/sbin:/sbin # where some shells of root don't look
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 CACHE=${PERFLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/perflab}
 CLUSTER=${CLUSTER:-perflab}
-export ROOT CACHE CLUSTER
+# STRIMZI is the release the cluster has, real or emulated. Their CRDs exclude each other.
+STRIMZI=${STRIMZI:-1.2.0}
+export ROOT CACHE CLUSTER STRIMZI
 
 CLUSTER_DIR=$CACHE/clusters/$CLUSTER
 KUBECONFIG_FILE=$CLUSTER_DIR/kubeconfig

@@ -28,6 +28,7 @@ provider_name() {
 provider_select() {
   [[ $CLUSTER =~ ^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$ ]] ||
     die "CLUSTER \"$CLUSTER\" must be at most 32 lower-case letters, digits and dashes"
+  [[ $STRIMZI == 1.2.0 || $STRIMZI == 0.45.2 ]] || die "unknown STRIMZI \"$STRIMZI\": choose 1.2.0 or 0.45.2"
   local name
   name=$(provider_name)
   [[ $name == local || $name == kind ]] || die "unknown PROVIDER \"$name\": choose local or kind"

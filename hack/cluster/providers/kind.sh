@@ -5,7 +5,6 @@
 # kind was released with; it pins the version of Kubernetes.
 
 LOGS=$CLUSTER_DIR/log
-STRIMZI_VERSION=1.2.0
 K6_OPERATOR_CHART_VERSION=4.6.0
 
 ADDONS=(
@@ -68,7 +67,7 @@ kind_addons() {
   cnpg_kustomization "$CLUSTER_DIR/cnpg" "$(cnpg_manifest)" "ghcr.io/cloudnative-pg/cloudnative-pg:$(cnpg_version)"
   addon_apply -f "$CLUSTER_DIR/metrics-server.yaml"
   addon_apply -k "$CLUSTER_DIR/cnpg"
-  helm upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version "$STRIMZI_VERSION" \
+  helm upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version "$STRIMZI" \
     --namespace strimzi-system --create-namespace --set watchAnyNamespace=true --timeout 5m >&2
   helm upgrade --install k6-operator k6-operator --repo https://grafana.github.io/helm-charts \
     --version "$K6_OPERATOR_CHART_VERSION" \

@@ -78,12 +78,12 @@ func newBench(t *testing.T) *bench {
 			t.Fatal(err)
 		}
 	}
-	c, err := client.New(testcluster.Config(t), client.Options{Scheme: scheme})
+	c, err := client.New(testcluster.Config(t, "1.2.0"), client.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &bench{T: t, Client: c, namespace: testcluster.Namespace(t, c), cluster: &fakeCluster{log: `{"maxVUs": 4}`, mute: map[string]bool{}}}
-	mgr, err := ctrl.NewManager(testcluster.Config(t), ctrl.Options{
+	mgr, err := ctrl.NewManager(testcluster.Config(t, "1.2.0"), ctrl.Options{
 		Scheme:     scheme,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{b.namespace: {}}},

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs one Kafka node from what the Strimzi emulator mounts at
-# /opt/kafka/custom-config: formats its storage on the first start, then
-# becomes the broker. Read together with test/emulators/strimzi.
+# /opt/kafka/custom-config: formats its storage on the first start, unless its
+# metadata is in ZooKeeper, then becomes the broker. Read together with
+# test/emulators/strimzi.
 set -euo pipefail
 
 config=/opt/kafka/custom-config
@@ -12,11 +13,16 @@ java=(java -cp '/opt/kafka/libs/*')
 # look each other up before their names exist, and a restarted one has a new address.
 dns=(-Dsun.net.inetaddr.negative.ttl=0 -Dsun.net.inetaddr.ttl=5)
 
+# Kafka 4 reads the second of these, Kafka 3 the first.
+logging=("-Dlog4j.configuration=file:$config/log4j.properties" "-Dlog4j2.configurationFile=$config/log4j2.properties")
+
 gc_log() {
   if [[ ${STRIMZI_KAFKA_GC_LOG_ENABLED:-false} == true ]]; then
     echo '-Xlog:gc*'
   fi
 }
+
+on_zookeeper() { grep -q '^zookeeper\.connect=' "$config/server.config"; }
 
 # formatted tells whether a start before this one got through format.
 formatted() {
@@ -28,21 +34,21 @@ formatted() {
 
 format() {
   "${java[@]}" -Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
-    "-Dlog4j2.configurationFile=$config/log4j2.properties" \
-    kafka.tools.StorageTool format --ignore-formatted \
+    "${logging[@]}" kafka.tools.StorageTool format --ignore-formatted \
     --cluster-id="$(<"$config/cluster.id")" \
     --release-version="$(<"$config/metadata.version")" \
     --config="$config/server.config"
 }
 
 main() {
-  formatted || format
+  # Each partition keeps files open: take what the container may have.
+  ulimit -Sn "$(ulimit -Hn)"
+  on_zookeeper || formatted || format
   # Several options in one variable: splitting them into words is meant.
   # shellcheck disable=SC2046,SC2086
   exec "${java[@]}" ${KAFKA_HEAP_OPTS:-} ${KAFKA_JVM_PERFORMANCE_OPTS:-} ${STRIMZI_JAVA_SYSTEM_PROPERTIES:-} \
     $(gc_log) "${dns[@]}" -XX:+ExitOnOutOfMemoryError -Djava.awt.headless=true \
-    "-Dlog4j2.configurationFile=$config/log4j2.properties" \
-    kafka.Kafka "$config/server.config"
+    "${logging[@]}" kafka.Kafka "$config/server.config"
 }
 
 main

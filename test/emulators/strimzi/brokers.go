@@ -41,24 +41,25 @@ func (b Brokers) connect(bootstrap string) (*kgo.Client, error) {
 	return conn, nil
 }
 
-// Serving returns nil when all brokers with the given ids are registered and unfenced.
-func (b Brokers) Serving(ctx context.Context, bootstrap string, ids []int32) error {
+// Serving returns the id of the cluster when all brokers with the given ids are
+// registered and unfenced, and otherwise what is waited for as an error.
+func (b Brokers) Serving(ctx context.Context, bootstrap string, ids []int32) (clusterID string, err error) {
 	conn, err := b.connect(bootstrap)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	metadata, err := kadm.NewClient(conn).BrokerMetadata(ctx)
 	if err != nil {
-		return fmt.Errorf("brokers at %s to answer: %w", bootstrap, err)
+		return "", fmt.Errorf("brokers at %s to answer: %w", bootstrap, err)
 	}
 	serving := metadata.Brokers.NodeIDs()
 	for _, id := range ids {
 		if !slices.Contains(serving, id) {
-			return fmt.Errorf("broker %d to be registered; registered: %v", id, serving)
+			return "", fmt.Errorf("broker %d to be registered; registered: %v", id, serving)
 		}
 	}
-	return nil
+	return metadata.Cluster, nil
 }

@@ -7,50 +7,56 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-func makeKafka(namespace, name string) *kafkav1.Kafka {
-	return &kafkav1.Kafka{
+// The generations under test.
+var (
+	newest     = generations["1.2.0"]
+	zooKeepers = generations["0.45.2"]
+)
+
+func makeKafka(namespace, name string) *api.Kafka {
+	return &api.Kafka{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: "01234567-89ab-cdef-0123-456789abcdef"},
-		Spec: kafkav1.KafkaSpec{
-			Kafka: kafkav1.KafkaClusterSpec{
-				Listeners: []kafkav1.Listener{{Name: "plain", Port: 9092, Type: "internal"}},
-				Config: kafkav1.Config{
+		Spec: api.KafkaSpec{
+			Kafka: api.KafkaClusterSpec{
+				Listeners: []api.Listener{{Name: "plain", Port: 9092, Type: "internal"}},
+				Config: api.Config{
 					"offsets.topic.replication.factor": apiextensionsv1.JSON{Raw: []byte(`1`)},
 				},
 			},
-			EntityOperator: &kafkav1.EntityOperator{TopicOperator: &kafkav1.TopicOperator{}},
+			EntityOperator: &api.EntityOperator{TopicOperator: &api.TopicOperator{}},
 		},
 	}
 }
 
-func makePool(kafka *kafkav1.Kafka, name string, replicas int32, roles ...string) *kafkav1.KafkaNodePool {
-	return &kafkav1.KafkaNodePool{
+func makePool(kafka *api.Kafka, name string, replicas int32, roles ...string) *api.KafkaNodePool {
+	return &api.KafkaNodePool{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: kafka.Namespace, Name: name,
-			Labels: map[string]string{kafkav1.LabelCluster: kafka.Name},
+			Labels: map[string]string{api.LabelCluster: kafka.Name},
 		},
-		Spec: kafkav1.KafkaNodePoolSpec{
+		Spec: api.KafkaNodePoolSpec{
 			Replicas: replicas,
 			Roles:    roles,
-			Storage: kafkav1.Storage{
-				StorageVolume: kafkav1.StorageVolume{Type: kafkav1.StorageJBOD},
-				Volumes: []kafkav1.StorageVolume{
-					{ID: new(int32(0)), Type: kafkav1.StorageEphemeral, KraftMetadata: "shared"},
+			Storage: api.Storage{
+				StorageVolume: api.StorageVolume{Type: api.StorageJBOD},
+				Volumes: []api.StorageVolume{
+					{ID: new(int32(0)), Type: api.StorageEphemeral, KraftMetadata: "shared"},
 				},
 			},
 		},
 	}
 }
 
-func makeTopic(kafka *kafkav1.Kafka, name string, partitions, replicas int32) *kafkav1.KafkaTopic {
-	return &kafkav1.KafkaTopic{
+func makeTopic(kafka *api.Kafka, name string, partitions, replicas int32) *api.KafkaTopic {
+	return &api.KafkaTopic{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: kafka.Namespace, Name: name,
-			Labels: map[string]string{kafkav1.LabelCluster: kafka.Name},
+			Labels: map[string]string{api.LabelCluster: kafka.Name},
 		},
-		Spec: kafkav1.KafkaTopicSpec{Partitions: &partitions, Replicas: &replicas},
+		Spec: api.KafkaTopicSpec{Partitions: &partitions, Replicas: &replicas},
 	}
 }
 

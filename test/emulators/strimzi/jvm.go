@@ -10,7 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 const (
@@ -26,8 +26,8 @@ const (
 
 // jvmEnv gives the environment kafka_run.sh starts the JVM with. A pool's own
 // jvmOptions replace those of the Kafka.
-func jvmEnv(kafka *kafkav1.Kafka, pool *kafkav1.KafkaNodePool) []corev1.EnvVar {
-	options := &kafkav1.JvmOptions{}
+func jvmEnv(kafka *api.Kafka, pool *api.KafkaNodePool) []corev1.EnvVar {
+	options := &api.JvmOptions{}
 	if kafka.Spec.Kafka.JvmOptions != nil {
 		options = kafka.Spec.Kafka.JvmOptions
 	}
@@ -35,14 +35,23 @@ func jvmEnv(kafka *kafkav1.Kafka, pool *kafkav1.KafkaNodePool) []corev1.EnvVar {
 		options = pool.Spec.JvmOptions
 	}
 	return []corev1.EnvVar{
-		{Name: "KAFKA_HEAP_OPTS", Value: heap(options, pool.Spec.Resources)},
+		{Name: "KAFKA_HEAP_OPTS", Value: heap(options, resourcesOf(kafka, pool))},
 		{Name: "KAFKA_JVM_PERFORMANCE_OPTS", Value: performanceOptions(options.XX)},
 		{Name: "STRIMZI_JAVA_SYSTEM_PROPERTIES", Value: systemProperties(options.JavaSystemProperties)},
 		{Name: "STRIMZI_KAFKA_GC_LOG_ENABLED", Value: fmt.Sprint(options.GcLoggingEnabled)},
 	}
 }
 
-func heap(options *kafkav1.JvmOptions, resources corev1.ResourceRequirements) string {
+// resourcesOf gives a pool's own resources, or those of the Kafka when it has none.
+func resourcesOf(kafka *api.Kafka, pool *api.KafkaNodePool) corev1.ResourceRequirements {
+	own := pool.Spec.Resources
+	if len(own.Limits)+len(own.Requests) > 0 || slices.Contains(pool.Spec.Roles, roleZooKeeper) {
+		return own
+	}
+	return kafka.Spec.Kafka.Resources
+}
+
+func heap(options *api.JvmOptions, resources corev1.ResourceRequirements) string {
 	var parts []string
 	if options.Xms != "" {
 		parts = append(parts, "-Xms"+options.Xms)
@@ -78,7 +87,7 @@ func performanceOptions(xx map[string]string) string {
 	return strings.Join(parts, " ")
 }
 
-func systemProperties(all []kafkav1.SystemProperty) string {
+func systemProperties(all []api.SystemProperty) string {
 	var parts []string
 	for _, property := range all {
 		parts = append(parts, fmt.Sprintf("-D%s=%s", property.Name, property.Value))

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 func TestHeap(t *testing.T) {
@@ -16,14 +16,14 @@ func TestHeap(t *testing.T) {
 		return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}}
 	}
 	for name, tc := range map[string]struct {
-		options   kafkav1.JvmOptions
+		options   api.JvmOptions
 		resources corev1.ResourceRequirements
 		want      string
 	}{
-		"nothing asked":          {kafkav1.JvmOptions{}, corev1.ResourceRequirements{}, defaultHeap},
-		"both asked":             {kafkav1.JvmOptions{Xms: "1g", Xmx: "2g"}, limited("8Gi"), "-Xms1g -Xmx2g"},
-		"half of the limit":      {kafkav1.JvmOptions{}, limited("1Gi"), "-Xmx512m"},
-		"five gibibytes at most": {kafkav1.JvmOptions{}, limited("64Gi"), "-Xmx5120m"},
+		"nothing asked":          {api.JvmOptions{}, corev1.ResourceRequirements{}, defaultHeap},
+		"both asked":             {api.JvmOptions{Xms: "1g", Xmx: "2g"}, limited("8Gi"), "-Xms1g -Xmx2g"},
+		"half of the limit":      {api.JvmOptions{}, limited("1Gi"), "-Xmx512m"},
+		"five gibibytes at most": {api.JvmOptions{}, limited("64Gi"), "-Xmx5120m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := heap(&tc.options, tc.resources); got != tc.want {

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"perflab.dev/perflab/test/emulators/fault"
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 const (
@@ -38,8 +38,8 @@ type KafkaReconciler struct {
 	client.Client
 	// Brokers asks Kafka itself whether it serves.
 	Brokers Brokers
-	// Image runs a node unless the Kafka names another one.
-	Image string
+	// Generation is the release of Strimzi to stand for.
+	Generation Generation
 	// OperationTimeout is how long Pods and brokers may take to become ready
 	// before the cluster is reported as failed.
 	OperationTimeout time.Duration
@@ -52,15 +52,15 @@ func (r *KafkaReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("emulated-kafka").
-		For(&kafkav1.Kafka{}, builder.WithPredicates(changed)).
+		For(&api.Kafka{}, builder.WithPredicates(changed)).
 		Owns(&corev1.Pod{}).
-		Watches(&kafkav1.KafkaNodePool{}, handler.EnqueueRequestsFromMapFunc(clusterOf), builder.WithPredicates(changed)).
+		Watches(&api.KafkaNodePool{}, handler.EnqueueRequestsFromMapFunc(clusterOf), builder.WithPredicates(changed)).
 		Complete(r)
 }
 
 // clusterOf names the Kafka an object belongs to by its label.
 func clusterOf(_ context.Context, object client.Object) []reconcile.Request {
-	name := object.GetLabels()[kafkav1.LabelCluster]
+	name := object.GetLabels()[api.LabelCluster]
 	if name == "" {
 		return nil
 	}
@@ -70,7 +70,7 @@ func clusterOf(_ context.Context, object client.Object) []reconcile.Request {
 // Reconcile brings one cluster a step further and reports where it stands.
 // While nodes roll, the status of before the change stays as it is.
 func (r *KafkaReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	kafka := &kafkav1.Kafka{}
+	kafka := &api.Kafka{}
 	if err := r.Get(ctx, req.NamespacedName, kafka); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -84,11 +84,11 @@ func (r *KafkaReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	if faults.Has(fault.Ignore) {
 		return ctrl.Result{}, nil
 	}
-	if kafka.Annotations[kafkav1.AnnotationPause] == "true" {
-		return ctrl.Result{}, r.updateStatus(ctx, kafka, func(s *kafkav1.KafkaStatus) { setPaused(s, kafka.Generation, r.Now()) })
+	if kafka.Annotations[api.AnnotationPause] == "true" {
+		return ctrl.Result{}, r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setPaused(s, kafka.Generation, r.Now()) })
 	}
 	if len(kafka.Status.Conditions) == 0 {
-		if err := r.updateStatus(ctx, kafka, func(s *kafkav1.KafkaStatus) { setCreating(s, r.Now()) }); err != nil {
+		if err := r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setCreating(s, r.Now()) }); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
@@ -99,13 +99,13 @@ func (r *KafkaReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl
 	if cause, invalid := errors.AsType[invalidSpec](err); invalid {
 		ctrl.LoggerFrom(ctx).Info("cluster failed", "reason", cause.Class, "message", cause.Message)
 		return ctrl.Result{RequeueAfter: failedInterval},
-			r.updateStatus(ctx, kafka, func(s *kafkav1.KafkaStatus) { setFailed(s, kafka.Generation, cause, r.Now()) })
+			r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setFailed(s, kafka.Generation, cause, r.Now()) })
 	}
 	return result, err
 }
 
 // reconcileCluster returns an invalidSpec for what shall be reported as NotReady.
-func (r *KafkaReconciler) reconcileCluster(ctx context.Context, kafka *kafkav1.Kafka, faults fault.Faults) (ctrl.Result, error) {
+func (r *KafkaReconciler) reconcileCluster(ctx context.Context, kafka *api.Kafka, faults fault.Faults) (ctrl.Result, error) {
 	if faults.Has(fault.NotReady) {
 		class := faults[fault.NotReady]
 		if class == "" {
@@ -117,43 +117,66 @@ func (r *KafkaReconciler) reconcileCluster(ctx context.Context, kafka *kafkav1.K
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := check(kafka, pools); err != nil {
+	if err := r.Generation.check(kafka, pools); err != nil {
 		return ctrl.Result{}, err
 	}
-	nodes := nodesOf(pools)
-	members, err := membersOf(kafka, nodes, r.Image)
-	if err != nil {
-		return ctrl.Result{}, err
+	if !r.Generation.onZooKeeper(kafka) {
+		nodes := nodesOf(pools)
+		if err := r.recordPools(ctx, kafka, nodes, pools); err != nil {
+			return ctrl.Result{}, err
+		}
+		return r.bringUp(ctx, kafka, nodes)
 	}
-	if err := r.recordPools(ctx, kafka, nodes, pools); err != nil {
-		return ctrl.Result{}, err
-	}
-	if err := r.applySupport(ctx, kafka, members); err != nil {
-		return ctrl.Result{}, err
-	}
-	return r.advance(ctx, kafka, members)
+	return r.bringUp(ctx, kafka, zooKeeperNodes(kafka), brokersOnZooKeeper(kafka))
 }
 
-// advance does the next step of the Pods and, when there is none left, asks the brokers.
-func (r *KafkaReconciler) advance(ctx context.Context, kafka *kafkav1.Kafka, members []member) (ctrl.Result, error) {
-	pods := &corev1.PodList{}
-	if err := r.List(ctx, pods, client.InNamespace(kafka.Namespace), client.MatchingLabels(nodeSelector(kafka.Name))); err != nil {
-		return ctrl.Result{}, fmt.Errorf("listing Pods of Kafka %q: %w", kafka.Name, err)
-	}
-	next := nextStep(members, pods.Items)
-	if err := r.take(ctx, kafka, next); err != nil {
-		return ctrl.Result{}, err
-	}
-	waitingFor := next.Wait
-	if next.settled() {
-		err := r.Brokers.Serving(ctx, internalBootstrap(kafka), brokerIDs(members))
-		if err == nil {
-			nodes := nodesOfMembers(members)
-			return ctrl.Result{}, r.updateStatus(ctx, kafka, func(s *kafkav1.KafkaStatus) { setReady(s, kafka, nodes, r.Now()) })
+// bringUp does the next step of the components, each only when the one before
+// it is there, and asks the brokers when there is none left.
+func (r *KafkaReconciler) bringUp(ctx context.Context, kafka *api.Kafka, components ...[]node) (ctrl.Result, error) {
+	var waited []corev1.Pod
+	for _, nodes := range components {
+		members, err := r.Generation.membersOf(kafka, nodes)
+		if err != nil {
+			return ctrl.Result{}, err
 		}
-		waitingFor = err.Error()
+		if err := r.applySupport(ctx, kafka, members); err != nil {
+			return ctrl.Result{}, err
+		}
+		pods, err := r.podsOf(ctx, kafka, nodes)
+		if err != nil {
+			return ctrl.Result{}, err
+		}
+		next := nextStep(members, pods)
+		if err := r.take(ctx, kafka, next); err != nil {
+			return ctrl.Result{}, err
+		}
+		if !next.settled() {
+			return r.wait(ctx, next.Wait, pods)
+		}
+		waited = pods
 	}
-	if waitingFor != "" && r.Now().Sub(youngest(pods.Items)) > r.OperationTimeout {
+	nodes := slices.Concat(components...)
+	id, err := r.Brokers.Serving(ctx, internalBootstrap(kafka), idsOf(brokersOf(nodes)))
+	if err != nil {
+		return r.wait(ctx, err.Error(), waited)
+	}
+	return ctrl.Result{}, r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { r.Generation.setReady(s, kafka, nodes, id, r.Now()) })
+}
+
+// podsOf lists the Pods of the component that the nodes make up, those of
+// nodes that are no more included.
+func (r *KafkaReconciler) podsOf(ctx context.Context, kafka *api.Kafka, nodes []node) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	labels := client.MatchingLabels(nodeSelector(kafka.Name, nodes[0].component()))
+	if err := r.List(ctx, pods, client.InNamespace(kafka.Namespace), labels); err != nil {
+		return nil, fmt.Errorf("listing Pods of Kafka %q: %w", kafka.Name, err)
+	}
+	return pods.Items, nil
+}
+
+// wait looks again soon, and gives up when the last Pod is older than the operation timeout.
+func (r *KafkaReconciler) wait(ctx context.Context, waitingFor string, pods []corev1.Pod) (ctrl.Result, error) {
+	if waitingFor != "" && r.Now().Sub(youngest(pods)) > r.OperationTimeout {
 		return ctrl.Result{}, invalidSpec{
 			"TimeoutException",
 			fmt.Sprintf("Exceeded timeout of %dms while waiting for %s", r.OperationTimeout.Milliseconds(), waitingFor),
@@ -163,7 +186,7 @@ func (r *KafkaReconciler) advance(ctx context.Context, kafka *kafkav1.Kafka, mem
 	return ctrl.Result{RequeueAfter: retryInterval}, nil
 }
 
-func (r *KafkaReconciler) take(ctx context.Context, kafka *kafkav1.Kafka, next step) error {
+func (r *KafkaReconciler) take(ctx context.Context, kafka *api.Kafka, next step) error {
 	for _, pod := range next.Delete {
 		ctrl.LoggerFrom(ctx).Info("deleting Pod", "pod", pod.Name)
 		if err := r.Delete(ctx, &pod, client.Preconditions{UID: &pod.UID}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
@@ -183,18 +206,18 @@ func (r *KafkaReconciler) take(ctx context.Context, kafka *kafkav1.Kafka, next s
 	return nil
 }
 
-func (r *KafkaReconciler) poolsOf(ctx context.Context, kafka *kafkav1.Kafka) ([]kafkav1.KafkaNodePool, error) {
-	pools := &kafkav1.KafkaNodePoolList{}
-	err := r.List(ctx, pools, client.InNamespace(kafka.Namespace), client.MatchingLabels{kafkav1.LabelCluster: kafka.Name})
+func (r *KafkaReconciler) poolsOf(ctx context.Context, kafka *api.Kafka) ([]api.KafkaNodePool, error) {
+	pools := &api.KafkaNodePoolList{}
+	err := r.List(ctx, pools, client.InNamespace(kafka.Namespace), client.MatchingLabels{api.LabelCluster: kafka.Name})
 	if err != nil {
 		return nil, fmt.Errorf("listing KafkaNodePools of Kafka %q: %w", kafka.Name, err)
 	}
-	return slices.DeleteFunc(pools.Items, func(p kafkav1.KafkaNodePool) bool { return p.DeletionTimestamp != nil }), nil
+	return slices.DeleteFunc(pools.Items, func(p api.KafkaNodePool) bool { return p.DeletionTimestamp != nil }), nil
 }
 
 // recordPools writes the node ids down before any Pod is made from them, so
 // that a node keeps its id whatever pool comes later.
-func (r *KafkaReconciler) recordPools(ctx context.Context, kafka *kafkav1.Kafka, nodes []node, pools []kafkav1.KafkaNodePool) error {
+func (r *KafkaReconciler) recordPools(ctx context.Context, kafka *api.Kafka, nodes []node, pools []api.KafkaNodePool) error {
 	for i := range pools {
 		pool := &pools[i]
 		wanted := poolStatus(kafka, nodes, pool)
@@ -211,8 +234,8 @@ func (r *KafkaReconciler) recordPools(ctx context.Context, kafka *kafkav1.Kafka,
 }
 
 // applySupport creates or updates what Pods need: Services, ConfigMaps, claims.
-func (r *KafkaReconciler) applySupport(ctx context.Context, kafka *kafkav1.Kafka, members []member) error {
-	for _, wanted := range []*corev1.Service{bootstrapService(kafka), brokersService(kafka)} {
+func (r *KafkaReconciler) applySupport(ctx context.Context, kafka *api.Kafka, members []member) error {
+	for _, wanted := range servicesOf(kafka, members[0].component()) {
 		service := &corev1.Service{ObjectMeta: wanted.ObjectMeta}
 		if err := r.apply(ctx, kafka, service, func() {
 			service.Spec.Selector = wanted.Spec.Selector
@@ -241,7 +264,7 @@ func (r *KafkaReconciler) applySupport(ctx context.Context, kafka *kafkav1.Kafka
 
 // apply creates or updates an object the cluster owns. The object holds the
 // wanted metadata; set fills in the rest.
-func (r *KafkaReconciler) apply(ctx context.Context, kafka *kafkav1.Kafka, object client.Object, set func()) error {
+func (r *KafkaReconciler) apply(ctx context.Context, kafka *api.Kafka, object client.Object, set func()) error {
 	labels := object.GetLabels()
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, object, func() error {
 		object.SetLabels(merged(labels, object.GetLabels()))
@@ -254,7 +277,7 @@ func (r *KafkaReconciler) apply(ctx context.Context, kafka *kafkav1.Kafka, objec
 	return nil
 }
 
-func (r *KafkaReconciler) createClaim(ctx context.Context, kafka *kafkav1.Kafka, c claim) error {
+func (r *KafkaReconciler) createClaim(ctx context.Context, kafka *api.Kafka, c claim) error {
 	if c.deleted {
 		if err := controllerutil.SetControllerReference(kafka, c, r.Scheme()); err != nil {
 			return fmt.Errorf("setting the owner of PersistentVolumeClaim %q: %w", c.Name, err)
@@ -267,7 +290,7 @@ func (r *KafkaReconciler) createClaim(ctx context.Context, kafka *kafkav1.Kafka,
 }
 
 // updateStatus writes the status if set changes it.
-func (r *KafkaReconciler) updateStatus(ctx context.Context, kafka *kafkav1.Kafka, set func(*kafkav1.KafkaStatus)) error {
+func (r *KafkaReconciler) updateStatus(ctx context.Context, kafka *api.Kafka, set func(*api.KafkaStatus)) error {
 	before := kafka.DeepCopy()
 	set(&kafka.Status)
 	if equality.Semantic.DeepEqual(before.Status, kafka.Status) {
@@ -281,24 +304,8 @@ func (r *KafkaReconciler) updateStatus(ctx context.Context, kafka *kafkav1.Kafka
 
 // internalBootstrap is the address for the operator's own connections. The
 // replication listener is always there, whatever listeners the user has.
-func internalBootstrap(kafka *kafkav1.Kafka) string {
+func internalBootstrap(kafka *api.Kafka) string {
 	return fmt.Sprintf("%s.%s.svc:%d", bootstrapServiceName(kafka.Name), kafka.Namespace, portReplication)
-}
-
-func brokerIDs(members []member) []int32 {
-	var ids []int32
-	for _, n := range brokersOf(nodesOfMembers(members)) {
-		ids = append(ids, n.ID)
-	}
-	return ids
-}
-
-func nodesOfMembers(members []member) []node {
-	var nodes []node
-	for _, m := range members {
-		nodes = append(nodes, m.node)
-	}
-	return nodes
 }
 
 // youngest is when the last of the Pods was created: what is awaited since then.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"perflab.dev/perflab/test/emulators/fault"
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
 
@@ -24,23 +24,23 @@ func TestKafkaComesUp(t *testing.T) {
 	b.create(kafka)
 	b.awaitKafka(kafka, 1, "NotReady=True/InvalidConfigurationException")
 
-	b.create(makePool(kafka, "controller", 1, kafkav1.RoleController), makePool(kafka, "broker", 1, kafkav1.RoleBroker))
+	b.create(makePool(kafka, "controller", 1, api.RoleController), makePool(kafka, "broker", 1, api.RoleBroker))
 	b.awaitPods("k-broker-0", "k-controller-1")
 	b.markReady("k-controller-1")
 	b.markReady("k-broker-0")
 	b.awaitKafka(kafka, 1, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
 
 	host := fmt.Sprintf("k-kafka-bootstrap.%s.svc", b.namespace)
-	want := kafkav1.KafkaStatus{
+	want := api.KafkaStatus{
 		ObservedGeneration:            1,
-		ClusterID:                     clusterID(kafka),
+		ClusterID:                     "kfake",
 		KafkaVersion:                  "4.3.1",
 		KafkaMetadataVersion:          "4.3-IV0",
 		OperatorLastSuccessfulVersion: "1.2.0",
-		KafkaNodePools:                []kafkav1.NodePoolRef{{Name: "broker"}, {Name: "controller"}},
-		Listeners: []kafkav1.ListenerStatus{{
+		KafkaNodePools:                []api.NodePoolRef{{Name: "broker"}, {Name: "controller"}},
+		Listeners: []api.ListenerStatus{{
 			Name: "plain", BootstrapServers: host + ":9092",
-			Addresses: []kafkav1.ListenerAddress{{Host: host, Port: 9092}},
+			Addresses: []api.ListenerAddress{{Host: host, Port: 9092}},
 		}},
 	}
 	got := kafka.Status
@@ -58,7 +58,7 @@ func TestKafkaComesUp(t *testing.T) {
 func TestFirstStatus(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := makeKafka(b.namespace, "k")
-	b.create(makePool(kafka, "dual", 1, kafkav1.RoleController, kafkav1.RoleBroker), kafka)
+	b.create(makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker), kafka)
 	b.awaitPods("k-dual-0")
 	b.awaitKafka(kafka, 0, "NotReady=True/Creating")
 	if got, want := kafka.Status.Conditions[0].Message, "Kafka cluster is being deployed"; got != want {
@@ -154,7 +154,7 @@ func TestImpossibleSpec(t *testing.T) {
 func TestBrokersMustAnswer(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := makeKafka(b.namespace, "k")
-	b.create(makePool(kafka, "dual", 2, kafkav1.RoleController, kafkav1.RoleBroker), kafka)
+	b.create(makePool(kafka, "dual", 2, api.RoleController, api.RoleBroker), kafka)
 	b.awaitPods("k-dual-0", "k-dual-1")
 	b.markReady("k-dual-0")
 	b.markReady("k-dual-1")
@@ -182,7 +182,7 @@ func TestKafkaFaults(t *testing.T) {
 			b := newBench(t, 1)
 			kafka := makeKafka(b.namespace, "k")
 			kafka.Annotations = map[string]string{fault.Annotation: asked}
-			b.create(makePool(kafka, "dual", 1, kafkav1.RoleController, kafkav1.RoleBroker), kafka)
+			b.create(makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker), kafka)
 			b.awaitKafka(kafka, want.observed, want.conditions...)
 			if pods := b.pods(); len(pods) > 0 {
 				t.Errorf("%d Pods were made", len(pods))
@@ -198,7 +198,7 @@ func TestIgnoredKafka(t *testing.T) {
 	b := newBench(t, 1)
 	ignored := makeKafka(b.namespace, "ignored")
 	ignored.Annotations = map[string]string{fault.Annotation: fault.Ignore}
-	b.create(makePool(ignored, "ignored", 1, kafkav1.RoleController, kafkav1.RoleBroker), ignored)
+	b.create(makePool(ignored, "ignored", 1, api.RoleController, api.RoleBroker), ignored)
 	b.readyKafka()
 	b.read(ignored)
 	if len(ignored.Status.Conditions) > 0 {

@@ -6,22 +6,36 @@ import (
 	"fmt"
 	"maps"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
+)
+
+// Components of a cluster. The Pods of one are rolled together.
+const (
+	componentKafka     = "kafka"
+	componentZooKeeper = "zookeeper"
 )
 
 // Names of the objects of one cluster.
-func kafkaComponentName(cluster string) string   { return cluster + "-kafka" }
-func bootstrapServiceName(cluster string) string { return cluster + "-kafka-bootstrap" }
-func brokersServiceName(cluster string) string   { return cluster + "-kafka-brokers" }
+func componentName(cluster, component string) string   { return cluster + "-" + component }
+func bootstrapServiceName(cluster string) string       { return cluster + "-kafka-bootstrap" }
+func zooKeeperClientServiceName(cluster string) string { return cluster + "-zookeeper-client" }
 
-// clusterLabels are on every object of a Kafka cluster.
-func clusterLabels(cluster string) map[string]string {
+// nodesServiceName is the headless Service that gives each node of a component a name.
+func nodesServiceName(cluster, component string) string {
+	if component == componentZooKeeper {
+		return cluster + "-zookeeper-nodes"
+	}
+	return cluster + "-kafka-brokers"
+}
+
+// clusterLabels are on every object of one component of a cluster.
+func clusterLabels(cluster, component string) map[string]string {
 	return map[string]string{
-		kafkav1.LabelCluster:           cluster,
-		kafkav1.LabelKind:              "Kafka",
-		kafkav1.LabelName:              kafkaComponentName(cluster),
-		kafkav1.LabelComponentType:     "kafka",
-		"app.kubernetes.io/name":       "kafka",
+		api.LabelCluster:               cluster,
+		api.LabelKind:                  "Kafka",
+		api.LabelName:                  componentName(cluster, component),
+		api.LabelComponentType:         component,
+		"app.kubernetes.io/name":       component,
 		"app.kubernetes.io/instance":   cluster,
 		"app.kubernetes.io/part-of":    "strimzi-" + cluster,
 		"app.kubernetes.io/managed-by": "strimzi-cluster-operator",
@@ -30,20 +44,23 @@ func clusterLabels(cluster string) map[string]string {
 
 // nodeLabels are on what belongs to one node of the cluster.
 func nodeLabels(cluster string, n node) map[string]string {
-	labels := clusterLabels(cluster)
-	labels[kafkav1.LabelPoolName] = n.Pool.Name
-	labels[kafkav1.LabelPodName] = n.podName()
-	labels[kafkav1.LabelBrokerRole] = fmt.Sprint(n.isBroker())
-	labels[kafkav1.LabelControllerRole] = fmt.Sprint(n.isController())
+	labels := clusterLabels(cluster, n.component())
+	labels[api.LabelPodName] = n.podName()
+	if n.isZooKeeper() {
+		return labels
+	}
+	labels[api.LabelPoolName] = n.Pool.Name
+	labels[api.LabelBrokerRole] = fmt.Sprint(n.isBroker())
+	labels[api.LabelControllerRole] = fmt.Sprint(n.isController())
 	return labels
 }
 
-// nodeSelector are the labels every node has, whatever its pool and roles.
-func nodeSelector(cluster string) map[string]string {
+// nodeSelector are the labels every node of a component has, whatever its pool and roles.
+func nodeSelector(cluster, component string) map[string]string {
 	return map[string]string{
-		kafkav1.LabelCluster: cluster,
-		kafkav1.LabelKind:    "Kafka",
-		kafkav1.LabelName:    kafkaComponentName(cluster),
+		api.LabelCluster: cluster,
+		api.LabelKind:    "Kafka",
+		api.LabelName:    componentName(cluster, component),
 	}
 }
 

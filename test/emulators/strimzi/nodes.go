@@ -7,28 +7,44 @@ import (
 	"fmt"
 	"slices"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// node is one Kafka node: a Pod to be.
+// node is one node of Kafka, or of the ZooKeeper it runs on: a Pod to be.
 type node struct {
 	ID   int32
-	Pool *kafkav1.KafkaNodePool
+	Pool *api.KafkaNodePool
+	// ZooKeeper is the address of the ensemble that holds a broker's metadata;
+	// empty under KRaft.
+	ZooKeeper string
 }
 
-func (n node) isController() bool { return slices.Contains(n.Pool.Spec.Roles, kafkav1.RoleController) }
-func (n node) isBroker() bool     { return slices.Contains(n.Pool.Spec.Roles, kafkav1.RoleBroker) }
+func (n node) isController() bool { return slices.Contains(n.Pool.Spec.Roles, api.RoleController) }
+func (n node) isBroker() bool     { return slices.Contains(n.Pool.Spec.Roles, api.RoleBroker) }
+func (n node) isKafka() bool      { return !n.isZooKeeper() }
+func (n node) isZooKeeper() bool  { return slices.Contains(n.Pool.Spec.Roles, roleZooKeeper) }
+
+// hasControlPlane tells that the node takes part in what a controller says to
+// brokers over a listener of its own.
+func (n node) hasControlPlane() bool { return n.isController() || n.ZooKeeper != "" }
+
+func (n node) component() string {
+	if n.isZooKeeper() {
+		return componentZooKeeper
+	}
+	return componentKafka
+}
 
 // podName is <cluster>-<pool>-<id>.
 func (n node) podName() string {
-	return fmt.Sprintf("%s-%s-%d", n.Pool.Labels[kafkav1.LabelCluster], n.Pool.Name, n.ID)
+	return fmt.Sprintf("%s-%s-%d", n.Pool.Labels[api.LabelCluster], n.Pool.Name, n.ID)
 }
 
 // nodesOf gives every pool its node ids, pool by pool in name order. A pool
 // keeps the ids its status records, gives up its highest ones when it shrinks,
 // and takes the lowest free ids when it grows. The pools are not changed.
-func nodesOf(pools []kafkav1.KafkaNodePool) []node {
-	sorted := slices.SortedFunc(slices.Values(pools), func(a, b kafkav1.KafkaNodePool) int {
+func nodesOf(pools []api.KafkaNodePool) []node {
+	sorted := slices.SortedFunc(slices.Values(pools), func(a, b api.KafkaNodePool) int {
 		return cmp.Compare(a.Name, b.Name)
 	})
 	kept := make([][]int32, len(sorted))
@@ -64,13 +80,10 @@ func withFreeIDs(ids []int32, wanted int, used map[int32]bool) []int32 {
 	return all
 }
 
-// idsOf returns the ids of the nodes that belong to one pool.
-func idsOf(nodes []node, pool string) []int32 {
+func idsOf(nodes []node) []int32 {
 	var ids []int32
 	for _, n := range nodes {
-		if n.Pool.Name == pool {
-			ids = append(ids, n.ID)
-		}
+		ids = append(ids, n.ID)
 	}
 	return ids
 }

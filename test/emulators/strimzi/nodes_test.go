@@ -7,39 +7,39 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 func TestNodesOf(t *testing.T) {
 	kafka := makeKafka("ns", "k")
-	pool := func(name string, replicas int32, recorded ...int32) kafkav1.KafkaNodePool {
-		p := *makePool(kafka, name, replicas, kafkav1.RoleBroker)
+	pool := func(name string, replicas int32, recorded ...int32) api.KafkaNodePool {
+		p := *makePool(kafka, name, replicas, api.RoleBroker)
 		p.Status.NodeIDs = recorded
 		return p
 	}
 	for name, tc := range map[string]struct {
 		reason string
-		pools  []kafkav1.KafkaNodePool
+		pools  []api.KafkaNodePool
 		want   []string
 	}{
 		"new pools": {
 			reason: "ids go pool by pool in name order, whatever order the pools come in",
-			pools:  []kafkav1.KafkaNodePool{pool("controller", 1), pool("broker", 2)},
+			pools:  []api.KafkaNodePool{pool("controller", 1), pool("broker", 2)},
 			want:   []string{"k-broker-0", "k-broker-1", "k-controller-2"},
 		},
 		"a pool grows": {
 			reason: "recorded ids stay, the new node takes the lowest free id",
-			pools:  []kafkav1.KafkaNodePool{pool("broker", 2, 0), pool("controller", 1, 1)},
+			pools:  []api.KafkaNodePool{pool("broker", 2, 0), pool("controller", 1, 1)},
 			want:   []string{"k-broker-0", "k-broker-2", "k-controller-1"},
 		},
 		"a pool shrinks": {
 			reason: "the highest id goes",
-			pools:  []kafkav1.KafkaNodePool{pool("broker", 1, 0, 2), pool("controller", 1, 1)},
+			pools:  []api.KafkaNodePool{pool("broker", 1, 0, 2), pool("controller", 1, 1)},
 			want:   []string{"k-broker-0", "k-controller-1"},
 		},
 		"a pool before the others in name order comes later": {
 			reason: "existing nodes keep their ids",
-			pools:  []kafkav1.KafkaNodePool{pool("zone-b", 1, 0), pool("zone-a", 1)},
+			pools:  []api.KafkaNodePool{pool("zone-b", 1, 0), pool("zone-a", 1)},
 			want:   []string{"k-zone-a-1", "k-zone-b-0"},
 		},
 	} {

@@ -3,6 +3,7 @@
 package strimzi
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 // annotationRevision carries the hash of all a Pod was made from. A Pod with
@@ -25,7 +26,8 @@ const (
 	configPath   = "/opt/kafka/custom-config"
 )
 
-// logging is the same as Strimzi's default: everything of level INFO to the console.
+// logging is the same as Strimzi's default: everything of level INFO to the
+// console. Kafka 3 and ZooKeeper read the first version of this language.
 const logging = `status = error
 appender.stdout.type = Console
 appender.stdout.name = STDOUT
@@ -33,6 +35,12 @@ appender.stdout.layout.type = PatternLayout
 appender.stdout.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %-5p [%t] %c{1}:%L - %m%n
 rootLogger.level = INFO
 rootLogger.appenderRef.stdout.ref = STDOUT
+`
+
+const loggingBeforeKafka4 = `log4j.rootLogger=INFO, CONSOLE
+log4j.appender.CONSOLE=org.apache.log4j.ConsoleAppender
+log4j.appender.CONSOLE.layout=org.apache.log4j.PatternLayout
+log4j.appender.CONSOLE.layout.ConversionPattern=%d{yyyy-MM-dd HH:mm:ss} %-5p [%t] %c{1}:%L - %m%n
 `
 
 // member is a node made concrete: what has to exist for it.
@@ -43,11 +51,11 @@ type member struct {
 	pod    *corev1.Pod
 }
 
-// membersOf builds all nodes of a cluster.
-func membersOf(kafka *kafkav1.Kafka, nodes []node, image string) ([]member, error) {
+// membersOf builds all nodes of one component of a cluster.
+func (g Generation) membersOf(kafka *api.Kafka, nodes []node) ([]member, error) {
 	var members []member
 	for _, n := range nodes {
-		config, err := nodeConfig(kafka, nodes, n)
+		config, err := g.nodeConfig(kafka, nodes, n)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +63,7 @@ func membersOf(kafka *kafkav1.Kafka, nodes []node, image string) ([]member, erro
 		if err != nil {
 			return nil, err
 		}
-		pod, err := nodePod(kafka, n, image)
+		pod, err := nodePod(kafka, n, g.Image)
 		if err != nil {
 			return nil, err
 		}
@@ -67,8 +75,8 @@ func membersOf(kafka *kafkav1.Kafka, nodes []node, image string) ([]member, erro
 	return members, nil
 }
 
-func nodeConfig(kafka *kafkav1.Kafka, nodes []node, n node) (*corev1.ConfigMap, error) {
-	server, err := settings(kafka, nodes, n)
+func (g Generation) nodeConfig(kafka *api.Kafka, nodes []node, n node) (*corev1.ConfigMap, error) {
+	data, err := g.files(kafka, nodes, n)
 	if err != nil {
 		return nil, invalidSpec{"InvalidResourceException", err.Error()}
 	}
@@ -78,19 +86,31 @@ func nodeConfig(kafka *kafkav1.Kafka, nodes []node, n node) (*corev1.ConfigMap, 
 			Name:      n.podName(),
 			Labels:    nodeLabels(kafka.Name, n),
 		},
-		Data: map[string]string{
-			"server.config":     server,
-			"cluster.id":        clusterID(kafka),
-			"metadata.version":  metadataVersion(kafka),
-			"log4j2.properties": logging,
-		},
+		Data: data,
 	}, nil
 }
 
-func nodePod(kafka *kafkav1.Kafka, n node, image string) (*corev1.Pod, error) {
-	if kafka.Spec.Kafka.Image != "" {
-		image = kafka.Spec.Kafka.Image
+// files are what the programs of a node read.
+func (g Generation) files(kafka *api.Kafka, nodes []node, n node) (map[string]string, error) {
+	data := map[string]string{"log4j2.properties": logging}
+	if g.ZooKeeper {
+		data = map[string]string{"log4j.properties": loggingBeforeKafka4}
 	}
+	if n.isZooKeeper() {
+		text, err := zooKeeperSettings(kafka, nodes, n)
+		data["zoo.cfg"], data["myid"] = text, fmt.Sprint(n.ID+1)
+		return data, err
+	}
+	text, err := settings(kafka, nodes, n)
+	data["server.config"] = text
+	if n.ZooKeeper == "" {
+		data["cluster.id"], data["metadata.version"] = clusterID(kafka), g.metadataVersion(kafka)
+	}
+	return data, err
+}
+
+func nodePod(kafka *api.Kafka, n node, image string) (*corev1.Pod, error) {
+	image = cmp.Or(imageAsked(kafka, n), image)
 	volumes := []corev1.Volume{
 		{Name: tmpVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		{Name: configVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
@@ -119,7 +139,7 @@ func nodePod(kafka *kafkav1.Kafka, n node, image string) (*corev1.Pod, error) {
 		},
 		Spec: corev1.PodSpec{
 			Hostname:                      n.podName(),
-			Subdomain:                     brokersServiceName(kafka.Name),
+			Subdomain:                     nodesServiceName(kafka.Name, n.component()),
 			AutomountServiceAccountToken:  new(false),
 			EnableServiceLinks:            new(false),
 			Affinity:                      template.Affinity,
@@ -132,19 +152,26 @@ func nodePod(kafka *kafkav1.Kafka, n node, image string) (*corev1.Pod, error) {
 			TerminationGracePeriodSeconds: template.TerminationGracePeriodSeconds,
 			Volumes:                       volumes,
 			Containers: []corev1.Container{{
-				Name:            "kafka",
+				Name:            n.component(),
 				Image:           image,
 				ImagePullPolicy: corev1.PullIfNotPresent,
-				Command:         []string{"/opt/kafka/kafka_run.sh"},
+				Command:         []string{"/opt/kafka/" + n.component() + "_run.sh"},
 				Env:             append(jvmEnv(kafka, n.Pool), n.Pool.Spec.Template.KafkaContainer.Env...),
 				Ports:           containerPorts(kafka, n),
-				Resources:       n.Pool.Spec.Resources,
+				Resources:       resourcesOf(kafka, n.Pool),
 				VolumeMounts:    mounts,
 				ReadinessProbe:  readiness(n),
 				SecurityContext: containerSecurity(),
 			}},
 		},
 	}, nil
+}
+
+func imageAsked(kafka *api.Kafka, n node) string {
+	if n.isZooKeeper() {
+		return kafka.Spec.Zookeeper.Image
+	}
+	return kafka.Spec.Kafka.Image
 }
 
 // podSecurity lets the Pod run under the restricted standard, as Strimzi does
@@ -167,24 +194,38 @@ func containerSecurity() *corev1.SecurityContext {
 	}
 }
 
-func containerPorts(kafka *kafkav1.Kafka, n node) []corev1.ContainerPort {
+func containerPorts(kafka *api.Kafka, n node) []corev1.ContainerPort {
+	if n.isZooKeeper() {
+		return []corev1.ContainerPort{
+			containerPort("tcp-clustering", portZooKeeperClustering),
+			containerPort("tcp-election", portZooKeeperElection),
+			containerPort("tcp-clients", portZooKeeper),
+		}
+	}
 	var ports []corev1.ContainerPort
-	if n.isController() {
-		ports = append(ports, corev1.ContainerPort{Name: "tcp-ctrlplane", ContainerPort: portControlPlane, Protocol: corev1.ProtocolTCP})
+	if n.hasControlPlane() {
+		ports = append(ports, containerPort("tcp-ctrlplane", portControlPlane))
 	}
 	if !n.isBroker() {
 		return ports
 	}
-	ports = append(ports, corev1.ContainerPort{Name: "tcp-replication", ContainerPort: portReplication, Protocol: corev1.ProtocolTCP})
+	ports = append(ports, containerPort("tcp-replication", portReplication))
 	for _, p := range clientPorts(kafka) {
-		ports = append(ports, corev1.ContainerPort{Name: p.Name, ContainerPort: p.Port, Protocol: corev1.ProtocolTCP})
+		ports = append(ports, containerPort(p.Name, p.Port))
 	}
 	return ports
+}
+
+func containerPort(name string, port int32) corev1.ContainerPort {
+	return corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP}
 }
 
 // readiness asks for the last socket a node opens. Whether the brokers really
 // serve is asked of Kafka itself before the cluster counts as ready.
 func readiness(n node) *corev1.Probe {
+	if n.isZooKeeper() {
+		return zooKeeperReadiness()
+	}
 	port := int32(portControlPlane)
 	if n.isBroker() {
 		port = portReplication

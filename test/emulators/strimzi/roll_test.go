@@ -10,23 +10,23 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 // rollMembers are two brokers and a controller, before and after a change of configuration.
 func rollMembers(t *testing.T) (before, after []member) {
 	t.Helper()
 	kafka := makeKafka("ns", "k")
-	nodes := nodesOf([]kafkav1.KafkaNodePool{
-		*makePool(kafka, "broker", 2, kafkav1.RoleBroker),
-		*makePool(kafka, "controller", 1, kafkav1.RoleController),
+	nodes := nodesOf([]api.KafkaNodePool{
+		*makePool(kafka, "broker", 2, api.RoleBroker),
+		*makePool(kafka, "controller", 1, api.RoleController),
 	})
 	var err error
-	if before, err = membersOf(kafka, nodes, "image"); err != nil {
+	if before, err = newest.membersOf(kafka, nodes); err != nil {
 		t.Fatal(err)
 	}
 	kafka.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("4")}
-	if after, err = membersOf(kafka, nodes, "image"); err != nil {
+	if after, err = newest.membersOf(kafka, nodes); err != nil {
 		t.Fatal(err)
 	}
 	return before, after

@@ -7,21 +7,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 const portAgent = 8443
 
+func servicesOf(kafka *api.Kafka, component string) []*corev1.Service {
+	if component == componentZooKeeper {
+		return zooKeeperServices(kafka)
+	}
+	return []*corev1.Service{bootstrapService(kafka), brokersService(kafka)}
+}
+
 // bootstrapService is where clients begin; it selects brokers that are ready.
-func bootstrapService(kafka *kafkav1.Kafka) *corev1.Service {
-	selector := nodeSelector(kafka.Name)
-	selector[kafkav1.LabelBrokerRole] = "true"
+func bootstrapService(kafka *api.Kafka) *corev1.Service {
+	selector := nodeSelector(kafka.Name, componentKafka)
+	selector[api.LabelBrokerRole] = "true"
 	ports := append([]corev1.ServicePort{servicePort("tcp-replication", portReplication)}, clientPorts(kafka)...)
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: kafka.Namespace,
 			Name:      bootstrapServiceName(kafka.Name),
-			Labels:    clusterLabels(kafka.Name),
+			Labels:    clusterLabels(kafka.Name, componentKafka),
 		},
 		Spec: corev1.ServiceSpec{Selector: selector, Ports: ports},
 	}
@@ -29,7 +36,7 @@ func bootstrapService(kafka *kafkav1.Kafka) *corev1.Service {
 
 // brokersService gives every node a DNS name of its own, ready or not: nodes
 // have to find each other before any of them can be ready.
-func brokersService(kafka *kafkav1.Kafka) *corev1.Service {
+func brokersService(kafka *api.Kafka) *corev1.Service {
 	ports := append([]corev1.ServicePort{
 		servicePort("tcp-ctrlplane", portControlPlane),
 		servicePort("tcp-replication", portReplication),
@@ -38,19 +45,19 @@ func brokersService(kafka *kafkav1.Kafka) *corev1.Service {
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: kafka.Namespace,
-			Name:      brokersServiceName(kafka.Name),
-			Labels:    clusterLabels(kafka.Name),
+			Name:      nodesServiceName(kafka.Name, componentKafka),
+			Labels:    clusterLabels(kafka.Name, componentKafka),
 		},
 		Spec: corev1.ServiceSpec{
 			ClusterIP:                corev1.ClusterIPNone,
-			Selector:                 nodeSelector(kafka.Name),
+			Selector:                 nodeSelector(kafka.Name, componentKafka),
 			Ports:                    ports,
 			PublishNotReadyAddresses: true,
 		},
 	}
 }
 
-func clientPorts(kafka *kafkav1.Kafka) []corev1.ServicePort {
+func clientPorts(kafka *api.Kafka) []corev1.ServicePort {
 	var ports []corev1.ServicePort
 	for _, l := range kafka.Spec.Kafka.Listeners {
 		name := "tcp-" + l.Name

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 // Names of the listeners that nodes use among themselves.
@@ -33,11 +33,12 @@ var allowedSettings = []string{
 	"controller.quorum.election.backoff.max.ms", "controller.quorum.election.timeout.ms",
 	"controller.quorum.fetch.timeout.ms", "sasl.server.max.receive.size",
 	"ssl.cipher.suites", "ssl.protocol", "ssl.enabled.protocols",
+	"zookeeper.connection.timeout.ms",
 }
 
 // settings renders the server.properties of one node: the operator's own
 // settings first, then the user's in key order.
-func settings(kafka *kafkav1.Kafka, nodes []node, n node) (string, error) {
+func settings(kafka *api.Kafka, nodes []node, n node) (string, error) {
 	user, err := properties(kafka.Spec.Kafka.Config)
 	if err != nil {
 		return "", fmt.Errorf("reading spec.kafka.config: %w", err)
@@ -54,25 +55,39 @@ func settings(kafka *kafkav1.Kafka, nodes []node, n node) (string, error) {
 	return out.String(), nil
 }
 
-func ownSettings(kafka *kafkav1.Kafka, nodes []node, n node) [][2]string {
-	listeners := listenersOf(kafka, n)
-	own := [][2]string{
+func ownSettings(kafka *api.Kafka, nodes []node, n node) [][2]string {
+	if n.ZooKeeper != "" {
+		return append([][2]string{
+			{"broker.id", fmt.Sprint(n.ID)},
+			{"zookeeper.connect", n.ZooKeeper},
+			{"control.plane.listener.name", listenerControlPlane},
+			{"inter.broker.listener.name", listenerReplication},
+		}, placeSettings(kafka, n)...)
+	}
+	own := append([][2]string{
 		{"node.id", fmt.Sprint(n.ID)},
 		{"process.roles", strings.Join(rolesOf(n), ",")},
 		{"controller.listener.names", listenerControlPlane},
 		{"controller.quorum.voters", voters(kafka, nodes)},
+	}, placeSettings(kafka, n)...)
+	own = append(own, [2]string{"metadata.log.dir", metadataDir(n)})
+	if n.isBroker() {
+		own = append(own, [2]string{"inter.broker.listener.name", listenerReplication})
+	}
+	return own
+}
+
+// placeSettings say where a node is found and where it keeps its logs.
+func placeSettings(kafka *api.Kafka, n node) [][2]string {
+	listeners := listenersOf(kafka, n)
+	return [][2]string{
 		{"listener.security.protocol.map", protocolMap(kafka)},
 		{"listeners", joined(listeners, func(l listener) string { return fmt.Sprintf("%s://0.0.0.0:%d", l.Name, l.Port) })},
 		{"advertised.listeners", joined(listeners, func(l listener) string {
 			return fmt.Sprintf("%s://%s:%d", l.Name, advertisedHost(kafka, n), l.Port)
 		})},
 		{"log.dirs", strings.Join(logDirs(n), ",")},
-		{"metadata.log.dir", metadataDir(n)},
 	}
-	if n.isBroker() {
-		own = append(own, [2]string{"inter.broker.listener.name", listenerReplication})
-	}
-	return own
 }
 
 // listener is one socket of a node under the name Kafka knows it by.
@@ -82,10 +97,11 @@ type listener struct {
 }
 
 // listenersOf lists the sockets one node opens: controllers the control plane,
-// brokers replication and the user's.
-func listenersOf(kafka *kafkav1.Kafka, n node) []listener {
+// brokers replication and the user's; on ZooKeeper any broker may become the
+// controller, so that all have both.
+func listenersOf(kafka *api.Kafka, n node) []listener {
 	var all []listener
-	if n.isController() {
+	if n.hasControlPlane() {
 		all = append(all, listener{listenerControlPlane, portControlPlane})
 	}
 	if !n.isBroker() {
@@ -95,7 +111,7 @@ func listenersOf(kafka *kafkav1.Kafka, n node) []listener {
 	return append(all, clientListeners(kafka)...)
 }
 
-func clientListeners(kafka *kafkav1.Kafka) []listener {
+func clientListeners(kafka *api.Kafka) []listener {
 	var all []listener
 	for _, l := range kafka.Spec.Kafka.Listeners {
 		all = append(all, listener{fmt.Sprintf("%s-%d", strings.ToUpper(l.Name), l.Port), l.Port})
@@ -103,7 +119,7 @@ func clientListeners(kafka *kafkav1.Kafka) []listener {
 	return all
 }
 
-func protocolMap(kafka *kafkav1.Kafka) string {
+func protocolMap(kafka *api.Kafka) string {
 	all := append([]listener{
 		{listenerControlPlane, portControlPlane},
 		{listenerReplication, portReplication},
@@ -111,7 +127,7 @@ func protocolMap(kafka *kafkav1.Kafka) string {
 	return joined(all, func(l listener) string { return l.Name + ":PLAINTEXT" })
 }
 
-func voters(kafka *kafkav1.Kafka, nodes []node) string {
+func voters(kafka *api.Kafka, nodes []node) string {
 	return joined(controllersOf(nodes), func(n node) string {
 		return fmt.Sprintf("%d@%s.cluster.local:%d", n.ID, advertisedHost(kafka, n), portControlPlane)
 	})
@@ -120,17 +136,17 @@ func voters(kafka *kafkav1.Kafka, nodes []node) string {
 func rolesOf(n node) []string {
 	var roles []string
 	if n.isBroker() {
-		roles = append(roles, kafkav1.RoleBroker)
+		roles = append(roles, api.RoleBroker)
 	}
 	if n.isController() {
-		roles = append(roles, kafkav1.RoleController)
+		roles = append(roles, api.RoleController)
 	}
 	return roles
 }
 
 // advertisedHost is the name of one node in the headless Service.
-func advertisedHost(kafka *kafkav1.Kafka, n node) string {
-	return fmt.Sprintf("%s.%s.%s.svc", n.podName(), brokersServiceName(kafka.Name), kafka.Namespace)
+func advertisedHost(kafka *api.Kafka, n node) string {
+	return fmt.Sprintf("%s.%s.%s.svc", n.podName(), nodesServiceName(kafka.Name, n.component()), kafka.Namespace)
 }
 
 func isOwned(key string) bool {
@@ -142,7 +158,7 @@ func isOwned(key string) bool {
 
 // properties turns configuration as written in YAML into Kafka's text: strings
 // as they are, lists joined by commas, null left out.
-func properties(config kafkav1.Config) (map[string]string, error) {
+func properties(config api.Config) (map[string]string, error) {
 	all := make(map[string]string, len(config))
 	for key, raw := range config {
 		var value any

@@ -9,16 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 func TestSettings(t *testing.T) {
 	kafka := makeKafka("ns", "k")
-	brokers := makePool(kafka, "broker", 1, kafkav1.RoleBroker)
-	controllers := makePool(kafka, "controller", 1, kafkav1.RoleController)
-	combined := makePool(kafka, "dual", 1, kafkav1.RoleController, kafkav1.RoleBroker)
-	dedicated := nodesOf([]kafkav1.KafkaNodePool{*brokers, *controllers})
-	alone := nodesOf([]kafkav1.KafkaNodePool{*combined})
+	brokers := makePool(kafka, "broker", 1, api.RoleBroker)
+	controllers := makePool(kafka, "controller", 1, api.RoleController)
+	combined := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
+	dedicated := nodesOf([]api.KafkaNodePool{*brokers, *controllers})
+	alone := nodesOf([]api.KafkaNodePool{*combined})
 
 	for name, tc := range map[string]struct {
 		nodes []node
@@ -78,7 +78,7 @@ offsets.topic.replication.factor=1
 
 func TestPropertiesOfUsers(t *testing.T) {
 	kafka := makeKafka("ns", "k")
-	kafka.Spec.Kafka.Config = kafkav1.Config{
+	kafka.Spec.Kafka.Config = api.Config{
 		"log.retention.bytes":          apiextensionsv1.JSON{Raw: []byte(`1073741824000`)},
 		"auto.create.topics.enable":    apiextensionsv1.JSON{Raw: []byte(`false`)},
 		"log.cleanup.policy":           apiextensionsv1.JSON{Raw: []byte(`"compact"`)},
@@ -87,7 +87,7 @@ func TestPropertiesOfUsers(t *testing.T) {
 		"log.dirs":                     apiextensionsv1.JSON{Raw: []byte(`"/x"`)},
 		"broker.heartbeat.interval.ms": apiextensionsv1.JSON{Raw: []byte(`2000`)},
 	}
-	nodes := nodesOf([]kafkav1.KafkaNodePool{*makePool(kafka, "dual", 1, kafkav1.RoleController, kafkav1.RoleBroker)})
+	nodes := nodesOf([]api.KafkaNodePool{*makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)})
 	text, err := settings(kafka, nodes, nodes[0])
 	if err != nil {
 		t.Fatal(err)

@@ -9,21 +9,24 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-const dataRoot = "/var/lib/kafka"
+const dataRoot = "/var/lib/"
 
 // disk is one volume of a node. Its name is "data" alone, or "data-<id>" in a jbod.
 type disk struct {
-	kafkav1.StorageVolume
+	api.StorageVolume
 	Name string
+	// component is whose data it holds.
+	component string
 }
 
-func disksOf(pool *kafkav1.KafkaNodePool) []disk {
+func disksOf(pool *api.KafkaNodePool) []disk {
+	component := node{Pool: pool}.component()
 	storage := pool.Spec.Storage
-	if storage.Type != kafkav1.StorageJBOD {
-		return []disk{{storage.StorageVolume, "data"}}
+	if storage.Type != api.StorageJBOD {
+		return []disk{{storage.StorageVolume, "data", component}}
 	}
 	var disks []disk
 	for i, volume := range storage.Volumes {
@@ -31,21 +34,21 @@ func disksOf(pool *kafkav1.KafkaNodePool) []disk {
 		if volume.ID != nil {
 			id = *volume.ID
 		}
-		disks = append(disks, disk{volume, fmt.Sprintf("data-%d", id)})
+		disks = append(disks, disk{volume, fmt.Sprintf("data-%d", id), component})
 	}
 	return disks
 }
 
-func (d disk) mountPath() string           { return dataRoot + "/" + d.Name }
+func (d disk) mountPath() string           { return dataRoot + d.component + "/" + d.Name }
 func (d disk) logDir(n node) string        { return fmt.Sprintf("%s/kafka-log%d", d.mountPath(), n.ID) }
 func (d disk) claimName(pod string) string { return d.Name + "-" + pod }
 func (d disk) mount() corev1.VolumeMount {
 	return corev1.VolumeMount{Name: d.Name, MountPath: d.mountPath()}
 }
 
-func usesEphemeral(pool *kafkav1.KafkaNodePool) bool {
+func usesEphemeral(pool *api.KafkaNodePool) bool {
 	for _, d := range disksOf(pool) {
-		if d.Type == kafkav1.StorageEphemeral {
+		if d.Type == api.StorageEphemeral {
 			return true
 		}
 	}
@@ -76,7 +79,7 @@ func metadataDir(n node) string {
 
 // volume is the disk as a Pod sees it.
 func (d disk) volume(pod string) (corev1.Volume, error) {
-	if d.Type == kafkav1.StoragePersistentClaim {
+	if d.Type == api.StoragePersistentClaim {
 		return corev1.Volume{Name: d.Name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: d.claimName(pod)},
 		}}, nil
@@ -94,10 +97,10 @@ func (d disk) volume(pod string) (corev1.Volume, error) {
 
 // claimsOf builds the PersistentVolumeClaims of one node. Only a claim with
 // deleteClaim goes with the cluster; the caller sets the owner of those.
-func claimsOf(kafka *kafkav1.Kafka, n node) ([]claim, error) {
+func claimsOf(kafka *api.Kafka, n node) ([]claim, error) {
 	var claims []claim
 	for _, d := range disksOf(n.Pool) {
-		if d.Type != kafkav1.StoragePersistentClaim {
+		if d.Type != api.StoragePersistentClaim {
 			continue
 		}
 		size, err := resource.ParseQuantity(d.Size)

@@ -12,13 +12,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
 
@@ -40,10 +41,12 @@ type bench struct {
 	brokers   *kfake.Cluster
 }
 
-func newBench(t *testing.T, brokers int) *bench {
+func newBench(t *testing.T, brokers int) *bench { return newBenchOf(t, newest, brokers) }
+
+func newBenchOf(t *testing.T, generation Generation, brokers int) *bench {
 	t.Helper()
-	config := testcluster.Config(t)
-	scheme := newScheme(t)
+	config := testcluster.Config(t, generation.OperatorVersion)
+	scheme := newScheme(t, generation)
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
@@ -54,14 +57,14 @@ func newBench(t *testing.T, brokers int) *bench {
 	}
 	t.Cleanup(fake.Close)
 	b := &bench{T: t, Client: c, namespace: testcluster.Namespace(t, c), brokers: fake}
-	b.startControllers(scheme)
+	b.startControllers(config, generation)
 	return b
 }
 
-func (b *bench) startControllers(scheme *runtime.Scheme) {
+func (b *bench) startControllers(server *rest.Config, generation Generation) {
 	b.Helper()
-	mgr, err := ctrl.NewManager(testcluster.Config(b.T), ctrl.Options{
-		Scheme:     scheme,
+	mgr, err := ctrl.NewManager(server, ctrl.Options{
+		Scheme:     newScheme(b.T, generation),
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{b.namespace: {}}},
 		Controller: config.Controller{SkipNameValidation: new(true)},
@@ -70,7 +73,7 @@ func (b *bench) startControllers(scheme *runtime.Scheme) {
 		b.Fatal(err)
 	}
 	brokers := Brokers{Seeds: func(string) []string { return b.brokers.ListenAddrs() }}
-	kafkas := &KafkaReconciler{Client: mgr.GetClient(), Brokers: brokers, Image: "kafka:test", OperationTimeout: 5 * time.Minute, Now: time.Now}
+	kafkas := &KafkaReconciler{Client: mgr.GetClient(), Brokers: brokers, Generation: generation, OperationTimeout: 5 * time.Minute, Now: time.Now}
 	topics := &TopicReconciler{Client: mgr.GetClient(), Brokers: brokers, Now: time.Now}
 	if err := kafkas.SetupWithManager(mgr); err != nil {
 		b.Fatal(err)
@@ -81,10 +84,10 @@ func (b *bench) startControllers(scheme *runtime.Scheme) {
 	testcluster.Run(b.T, mgr)
 }
 
-func newScheme(t *testing.T) *runtime.Scheme {
+func newScheme(t *testing.T, generation Generation) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kafkav1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme(generation.APIVersion)} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +164,7 @@ func (b *bench) markReady(name string) {
 }
 
 // conditionsOf renders conditions as "Type=Status/Reason" for comparison.
-func conditionsOf(conditions []kafkav1.Condition) []string {
+func conditionsOf(conditions []api.Condition) []string {
 	var all []string
 	for _, c := range conditions {
 		all = append(all, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
@@ -170,7 +173,7 @@ func conditionsOf(conditions []kafkav1.Condition) []string {
 }
 
 // awaitKafka waits for the conditions and the observedGeneration of a Kafka.
-func (b *bench) awaitKafka(kafka *kafkav1.Kafka, observed int64, conditions ...string) {
+func (b *bench) awaitKafka(kafka *api.Kafka, observed int64, conditions ...string) {
 	b.Helper()
 	testcluster.Eventually(b.T, func() string {
 		b.read(kafka)
@@ -184,10 +187,10 @@ func (b *bench) awaitKafka(kafka *kafkav1.Kafka, observed int64, conditions ...s
 }
 
 // readyKafka makes a cluster of one combined node and brings it up.
-func (b *bench) readyKafka() *kafkav1.Kafka {
+func (b *bench) readyKafka() *api.Kafka {
 	b.Helper()
 	kafka := makeKafka(b.namespace, "k")
-	b.create(makePool(kafka, "dual", 1, kafkav1.RoleController, kafkav1.RoleBroker), kafka)
+	b.create(makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker), kafka)
 	b.awaitPods("k-dual-0")
 	b.markReady("k-dual-0")
 	b.awaitKafka(kafka, 1, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")

@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 // requestTimeoutMillis is how long Kafka may take to carry out a request.
@@ -54,7 +54,7 @@ func (a topicAdmin) describe(ctx context.Context, names []string) (map[string]ex
 // create sends one CreateTopics for all topics and returns the ids of those
 // made. A topic that exists after all, made a moment ago and not yet known to
 // every broker, is neither made nor refused: it has to be looked at again.
-func (a topicAdmin) create(ctx context.Context, topics []*kafkav1.KafkaTopic) (map[string]string, map[string]refusal, error) {
+func (a topicAdmin) create(ctx context.Context, topics []*api.KafkaTopic) (map[string]string, map[string]refusal, error) {
 	ids, refused := map[string]string{}, map[string]refusal{}
 	if len(topics) == 0 {
 		return ids, refused, nil
@@ -88,7 +88,7 @@ func (a topicAdmin) create(ctx context.Context, topics []*kafkav1.KafkaTopic) (m
 // topicID is an id as Java prints it.
 func topicID(id [16]byte) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
-func creation(topic *kafkav1.KafkaTopic) (kmsg.CreateTopicsRequestTopic, error) {
+func creation(topic *api.KafkaTopic) (kmsg.CreateTopicsRequestTopic, error) {
 	wish := kmsg.NewCreateTopicsRequestTopic()
 	wish.Topic = topicName(topic)
 	wish.NumPartitions = wantedPartitions(topic)
@@ -148,7 +148,7 @@ func (a topicAdmin) remove(ctx context.Context, names []string) (map[string]refu
 
 // configure makes the settings of each topic those of its object: what differs
 // is set, what was set before and is no longer wished goes back to the default.
-func (a topicAdmin) configure(ctx context.Context, topics []*kafkav1.KafkaTopic) (map[string]refusal, error) {
+func (a topicAdmin) configure(ctx context.Context, topics []*api.KafkaTopic) (map[string]refusal, error) {
 	refused := map[string]refusal{}
 	if len(topics) == 0 {
 		return refused, nil
@@ -187,7 +187,7 @@ func (a topicAdmin) configure(ctx context.Context, topics []*kafkav1.KafkaTopic)
 	return refused, nil
 }
 
-func alterationsFor(topic *kafkav1.KafkaTopic, now []kadm.Config) ([]kadm.AlterConfig, error) {
+func alterationsFor(topic *api.KafkaTopic, now []kadm.Config) ([]kadm.AlterConfig, error) {
 	wanted, err := properties(topic.Spec.Config)
 	if err != nil {
 		return nil, fmt.Errorf("reading the config of KafkaTopic %q: %w", topic.Name, err)

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"perflab.dev/perflab/test/emulators/fault"
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 const (
@@ -58,8 +58,8 @@ func (r *TopicReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("emulated-kafkatopic").
-		For(&kafkav1.Kafka{}).
-		Watches(&kafkav1.KafkaTopic{}, lingering(), builder.WithPredicates(changed)).
+		For(&api.Kafka{}).
+		Watches(&api.KafkaTopic{}, lingering(), builder.WithPredicates(changed)).
 		Complete(r)
 }
 
@@ -81,15 +81,15 @@ func lingering() handler.EventHandler {
 
 // Reconcile serves the topics of one cluster.
 func (r *TopicReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	kafka := &kafkav1.Kafka{}
+	kafka := &api.Kafka{}
 	if err := r.Get(ctx, req.NamespacedName, kafka); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !hasTopicOperator(kafka) {
 		return ctrl.Result{}, nil
 	}
-	all := &kafkav1.KafkaTopicList{}
-	if err := r.List(ctx, all, client.InNamespace(kafka.Namespace), client.MatchingLabels{kafkav1.LabelCluster: kafka.Name}); err != nil {
+	all := &api.KafkaTopicList{}
+	if err := r.List(ctx, all, client.InNamespace(kafka.Namespace), client.MatchingLabels{api.LabelCluster: kafka.Name}); err != nil {
 		return ctrl.Result{}, fmt.Errorf("listing KafkaTopics of Kafka %q: %w", kafka.Name, err)
 	}
 	interval := topicInterval(kafka)
@@ -113,14 +113,14 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl
 
 // hasTopicOperator tells whether the cluster has been up, so that a topic
 // operator would have been started beside it.
-func hasTopicOperator(kafka *kafkav1.Kafka) bool {
+func hasTopicOperator(kafka *api.Kafka) bool {
 	faults, err := fault.Parse(kafka.Annotations)
 	return err == nil && !faults.Has(fault.Ignore) &&
 		kafka.DeletionTimestamp == nil && kafka.Status.ClusterID != "" &&
 		kafka.Spec.EntityOperator != nil && kafka.Spec.EntityOperator.TopicOperator != nil
 }
 
-func topicInterval(kafka *kafkav1.Kafka) time.Duration {
+func topicInterval(kafka *api.Kafka) time.Duration {
 	if asked := kafka.Spec.EntityOperator.TopicOperator.ReconciliationIntervalMs; asked != nil {
 		return time.Duration(*asked) * time.Millisecond
 	}
@@ -133,9 +133,9 @@ func (r *TopicReconciler) lookIsDue(cluster types.NamespacedName, interval time.
 }
 
 // settleWithoutKafka answers the topics that need no request and returns the others.
-func (r *TopicReconciler) settleWithoutKafka(ctx context.Context, topics []kafkav1.KafkaTopic, everyone bool) ([]*kafkav1.KafkaTopic, error) {
+func (r *TopicReconciler) settleWithoutKafka(ctx context.Context, topics []api.KafkaTopic, everyone bool) ([]*api.KafkaTopic, error) {
 	conflicting := conflicts(topics)
-	var pending []*kafkav1.KafkaTopic
+	var pending []*api.KafkaTopic
 	for i := range topics {
 		topic := &topics[i]
 		if !everyone && !isNew(topic) {
@@ -149,14 +149,14 @@ func (r *TopicReconciler) settleWithoutKafka(ctx context.Context, topics []kafka
 		switch {
 		case faults.Has(fault.Ignore):
 		case isPaused(topic):
-			err = r.answer(ctx, topic, condition(kafkav1.ConditionReconciliationPaused, "", ""), topic.Status.TopicID)
+			err = r.answer(ctx, topic, condition(api.ConditionReconciliationPaused, "", ""), topic.Status.TopicID)
 		case topic.DeletionTimestamp != nil && (conflicted || !isManaged(topic)):
 			err = r.release(ctx, topic)
 		case conflicted:
 			err = r.answer(ctx, topic, notReady(conflict), "")
 		case !isManaged(topic):
 			if err = r.release(ctx, topic); err == nil {
-				err = r.answer(ctx, topic, condition(kafkav1.ConditionUnmanaged, "", ""), "")
+				err = r.answer(ctx, topic, condition(api.ConditionUnmanaged, "", ""), "")
 			}
 		case faults.Has(fault.KafkaError) && topic.DeletionTimestamp == nil:
 			err = r.answer(ctx, topic, notReady(fakedError(faults)), "")
@@ -180,7 +180,7 @@ func fakedError(faults fault.Faults) refusal {
 
 // serve takes the topics to Kafka, batch by batch. It is complete when every
 // topic has got its answer.
-func (r *TopicReconciler) serve(ctx context.Context, kafka *kafkav1.Kafka, topics []*kafkav1.KafkaTopic) (complete bool, err error) {
+func (r *TopicReconciler) serve(ctx context.Context, kafka *api.Kafka, topics []*api.KafkaTopic) (complete bool, err error) {
 	if len(topics) == 0 {
 		return true, nil
 	}
@@ -200,10 +200,10 @@ func (r *TopicReconciler) serve(ctx context.Context, kafka *kafkav1.Kafka, topic
 	return complete, nil
 }
 
-func (r *TopicReconciler) serveBatch(ctx context.Context, admin topicAdmin, batch []*kafkav1.KafkaTopic) (complete bool, err error) {
+func (r *TopicReconciler) serveBatch(ctx context.Context, admin topicAdmin, batch []*api.KafkaTopic) (complete bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*dialTimeout)
 	defer cancel()
-	var leaving, staying []*kafkav1.KafkaTopic
+	var leaving, staying []*api.KafkaTopic
 	for _, topic := range batch {
 		if topic.DeletionTimestamp != nil {
 			leaving = append(leaving, topic)
@@ -222,7 +222,7 @@ func (r *TopicReconciler) serveBatch(ctx context.Context, admin topicAdmin, batc
 	return r.changeTopics(ctx, admin, staying)
 }
 
-func (r *TopicReconciler) removeTopics(ctx context.Context, admin topicAdmin, topics []*kafkav1.KafkaTopic) error {
+func (r *TopicReconciler) removeTopics(ctx context.Context, admin topicAdmin, topics []*api.KafkaTopic) error {
 	refused, err := admin.remove(ctx, namesOf(topics))
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func (r *TopicReconciler) removeTopics(ctx context.Context, admin topicAdmin, to
 
 // changeTopics makes the topics what their objects want: one request to look,
 // one to create, one to grow, then the settings.
-func (r *TopicReconciler) changeTopics(ctx context.Context, admin topicAdmin, topics []*kafkav1.KafkaTopic) (complete bool, err error) {
+func (r *TopicReconciler) changeTopics(ctx context.Context, admin topicAdmin, topics []*api.KafkaTopic) (complete bool, err error) {
 	found, err := admin.describe(ctx, namesOf(topics))
 	if err != nil {
 		return false, err
@@ -282,13 +282,13 @@ func (r *TopicReconciler) changeTopics(ctx context.Context, admin topicAdmin, to
 
 // batchWork is what a batch of topics asks of Kafka.
 type batchWork struct {
-	creating    []*kafkav1.KafkaTopic
+	creating    []*api.KafkaTopic
 	growing     map[string]int32
-	configuring []*kafkav1.KafkaTopic
+	configuring []*api.KafkaTopic
 	refused     map[string]refusal
 }
 
-func sortedOut(topics []*kafkav1.KafkaTopic, found map[string]existing) batchWork {
+func sortedOut(topics []*api.KafkaTopic, found map[string]existing) batchWork {
 	work := batchWork{growing: map[string]int32{}, refused: map[string]refusal{}}
 	for _, topic := range topics {
 		name := topicName(topic)
@@ -319,9 +319,9 @@ func firstRefusal(name string, lists ...map[string]refusal) (refusal, bool) {
 
 // answer writes one condition as the topic's status. Its observedGeneration
 // follows always, also on failure.
-func (r *TopicReconciler) answer(ctx context.Context, topic *kafkav1.KafkaTopic, verdict kafkav1.Condition, id string) error {
+func (r *TopicReconciler) answer(ctx context.Context, topic *api.KafkaTopic, verdict api.Condition, id string) error {
 	before := topic.DeepCopy()
-	topic.Status.Conditions = withTimes(before.Status.Conditions, []kafkav1.Condition{verdict}, r.Now())
+	topic.Status.Conditions = withTimes(before.Status.Conditions, []api.Condition{verdict}, r.Now())
 	topic.Status.ObservedGeneration = topic.Generation
 	topic.Status.TopicID = id
 	if topic.Status.TopicName == "" && id != "" {
@@ -337,17 +337,17 @@ func (r *TopicReconciler) answer(ctx context.Context, topic *kafkav1.KafkaTopic,
 }
 
 // hold puts the finalizer on, so that the topic is deleted before its object.
-func (r *TopicReconciler) hold(ctx context.Context, topic *kafkav1.KafkaTopic) error {
+func (r *TopicReconciler) hold(ctx context.Context, topic *api.KafkaTopic) error {
 	return r.finalize(ctx, topic, controllerutil.AddFinalizer)
 }
 
-func (r *TopicReconciler) release(ctx context.Context, topic *kafkav1.KafkaTopic) error {
+func (r *TopicReconciler) release(ctx context.Context, topic *api.KafkaTopic) error {
 	return r.finalize(ctx, topic, controllerutil.RemoveFinalizer)
 }
 
-func (r *TopicReconciler) finalize(ctx context.Context, topic *kafkav1.KafkaTopic, change func(client.Object, string) bool) error {
+func (r *TopicReconciler) finalize(ctx context.Context, topic *api.KafkaTopic, change func(client.Object, string) bool) error {
 	before := topic.DeepCopy()
-	if !change(topic, kafkav1.FinalizerTopicOperator) {
+	if !change(topic, api.FinalizerTopicOperator) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
@@ -357,7 +357,7 @@ func (r *TopicReconciler) finalize(ctx context.Context, topic *kafkav1.KafkaTopi
 	return nil
 }
 
-func namesOf(topics []*kafkav1.KafkaTopic) []string {
+func namesOf(topics []*api.KafkaTopic) []string {
 	var names []string
 	for _, topic := range topics {
 		names = append(names, topicName(topic))

@@ -18,12 +18,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/test/emulators/fault"
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
 
 // awaitTopic waits for the one condition of a topic at its current generation.
-func (b *bench) awaitTopic(topic *kafkav1.KafkaTopic, want string) {
+func (b *bench) awaitTopic(topic *api.KafkaTopic, want string) {
 	b.Helper()
 	testcluster.Eventually(b.T, func() string {
 		b.read(topic)
@@ -57,7 +57,7 @@ func TestTopicLife(t *testing.T) {
 	kafka := b.readyKafka()
 	topic := makeTopic(kafka, "a", 2, 1)
 	topic.Spec.TopicName = "some.Topic_A"
-	topic.Spec.Config = kafkav1.Config{"retention.ms": apiextensionsv1.JSON{Raw: []byte("7200000")}}
+	topic.Spec.Config = api.Config{"retention.ms": apiextensionsv1.JSON{Raw: []byte("7200000")}}
 	b.create(topic)
 	b.awaitTopic(topic, "Ready=True/")
 	if topic.Status.TopicName != "some.Topic_A" || len(topic.Status.TopicID) != 22 {
@@ -116,7 +116,7 @@ func TestBatch(t *testing.T) {
 		return nil, nil, false
 	})
 	const count = 30
-	var topics []*kafkav1.KafkaTopic
+	var topics []*api.KafkaTopic
 	for i := range count {
 		topic := makeTopic(kafka, fmt.Sprintf("t%d", i), 1, 1)
 		topics = append(topics, topic)
@@ -153,13 +153,13 @@ func TestTopicConflictAndUnmanaged(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := b.readyKafka()
 	first, unmanaged := makeTopic(kafka, "first", 1, 1), makeTopic(kafka, "unmanaged", 1, 1)
-	unmanaged.Annotations = map[string]string{kafkav1.AnnotationManaged: "false"}
+	unmanaged.Annotations = map[string]string{api.AnnotationManaged: "false"}
 	b.create(first, unmanaged)
 	b.awaitTopic(first, "Ready=True/")
 	b.awaitTopic(unmanaged, "Unmanaged=True/")
 	second := makeTopic(kafka, "second", 1, 1)
 	second.Spec.TopicName = "first"
-	second.Finalizers = []string{kafkav1.FinalizerTopicOperator}
+	second.Finalizers = []string{api.FinalizerTopicOperator}
 	b.create(second)
 	b.awaitTopic(second, "Ready=False/ResourceConflict")
 	if got := b.partitions("unmanaged"); got != 0 {
@@ -180,13 +180,13 @@ func TestTopicsNobodyServes(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := b.readyKafka()
 	stray, ignored, faked, good := makeTopic(kafka, "stray", 1, 1), makeTopic(kafka, "ignored", 1, 1), makeTopic(kafka, "faked", 1, 1), makeTopic(kafka, "good", 1, 1)
-	stray.Labels[kafkav1.LabelCluster] = "none"
+	stray.Labels[api.LabelCluster] = "none"
 	ignored.Annotations = map[string]string{fault.Annotation: fault.Ignore}
 	faked.Annotations = map[string]string{fault.Annotation: fault.KafkaError}
 	b.create(stray, ignored, faked, good)
 	b.awaitTopic(faked, "Ready=False/KafkaError")
 	b.awaitTopic(good, "Ready=True/")
-	for _, topic := range []*kafkav1.KafkaTopic{stray, ignored} {
+	for _, topic := range []*api.KafkaTopic{stray, ignored} {
 		b.read(topic)
 		if len(topic.Status.Conditions) > 0 || topic.Status.ObservedGeneration != 0 {
 			t.Errorf("KafkaTopic %s has status %+v, want none", topic.Name, topic.Status)
@@ -210,7 +210,7 @@ func TestTopicOutlivesKafka(t *testing.T) {
 	}
 	// Another cluster's topic goes through meanwhile: the operator is alive.
 	other := makeKafka(b.namespace, "other")
-	b.create(makePool(other, "solo", 1, kafkav1.RoleController, kafkav1.RoleBroker), other)
+	b.create(makePool(other, "solo", 1, api.RoleController, api.RoleBroker), other)
 	testcluster.Eventually(t, func() string {
 		for _, pod := range b.pods() {
 			if pod.Name == "other-solo-0" {

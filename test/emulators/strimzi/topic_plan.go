@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 // Reasons of a Ready=False topic.
@@ -51,7 +51,7 @@ type change struct {
 }
 
 // changeFor decides what brings a topic where its object wants it.
-func changeFor(topic *kafkav1.KafkaTopic, now existing) change {
+func changeFor(topic *api.KafkaTopic, now existing) change {
 	if topic.Status.TopicName != "" && topic.Status.TopicName != topicName(topic) {
 		return change{Refuse: &refusal{reasonNotSupported, "Changing spec.topicName is not supported"}}
 	}
@@ -95,8 +95,8 @@ func joinedWith(separator string, numbers []int) string {
 }
 
 // conflicts tells which topics name a Kafka topic that an older object manages.
-func conflicts(topics []kafkav1.KafkaTopic) map[string]refusal {
-	byAge := slices.SortedFunc(slices.Values(topics), func(a, b kafkav1.KafkaTopic) int {
+func conflicts(topics []api.KafkaTopic) map[string]refusal {
+	byAge := slices.SortedFunc(slices.Values(topics), func(a, b api.KafkaTopic) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	oldest := map[string]string{}
@@ -117,56 +117,56 @@ func conflicts(topics []kafkav1.KafkaTopic) map[string]refusal {
 }
 
 // isNew tells whether the object has something the operator has not answered yet.
-func isNew(topic *kafkav1.KafkaTopic) bool {
+func isNew(topic *api.KafkaTopic) bool {
 	return topic.DeletionTimestamp != nil ||
 		len(topic.Status.Conditions) == 0 ||
 		topic.Status.ObservedGeneration != topic.Generation ||
-		isManaged(topic) == hasCondition(topic, kafkav1.ConditionUnmanaged) ||
-		isPaused(topic) != hasCondition(topic, kafkav1.ConditionReconciliationPaused)
+		isManaged(topic) == hasCondition(topic, api.ConditionUnmanaged) ||
+		isPaused(topic) != hasCondition(topic, api.ConditionReconciliationPaused)
 }
 
-func topicName(topic *kafkav1.KafkaTopic) string {
+func topicName(topic *api.KafkaTopic) string {
 	return cmp.Or(topic.Spec.TopicName, topic.Name)
 }
 
-func wantedPartitions(topic *kafkav1.KafkaTopic) int32 {
+func wantedPartitions(topic *api.KafkaTopic) int32 {
 	if topic.Spec.Partitions == nil {
 		return brokerDefault
 	}
 	return *topic.Spec.Partitions
 }
 
-func wantedReplicas(topic *kafkav1.KafkaTopic) int16 {
+func wantedReplicas(topic *api.KafkaTopic) int16 {
 	if topic.Spec.Replicas == nil {
 		return brokerDefault
 	}
 	return int16(*topic.Spec.Replicas)
 }
 
-func isManaged(topic *kafkav1.KafkaTopic) bool {
-	return topic.Annotations[kafkav1.AnnotationManaged] != "false"
+func isManaged(topic *api.KafkaTopic) bool {
+	return topic.Annotations[api.AnnotationManaged] != "false"
 }
 
-func isPaused(topic *kafkav1.KafkaTopic) bool {
-	return topic.Annotations[kafkav1.AnnotationPause] == "true"
+func isPaused(topic *api.KafkaTopic) bool {
+	return topic.Annotations[api.AnnotationPause] == "true"
 }
 
-func hasCondition(topic *kafkav1.KafkaTopic, kind string) bool {
-	return slices.ContainsFunc(topic.Status.Conditions, func(c kafkav1.Condition) bool { return c.Type == kind })
+func hasCondition(topic *api.KafkaTopic, kind string) bool {
+	return slices.ContainsFunc(topic.Status.Conditions, func(c api.Condition) bool { return c.Type == kind })
 }
 
-func ready() kafkav1.Condition { return condition(kafkav1.ConditionReady, "", "") }
+func ready() api.Condition { return condition(api.ConditionReady, "", "") }
 
 // notReady is a topic's own way to fail: Ready=False, not NotReady=True.
-func notReady(why refusal) kafkav1.Condition {
-	return kafkav1.Condition{
-		Type: kafkav1.ConditionReady, Status: metav1.ConditionFalse,
+func notReady(why refusal) api.Condition {
+	return api.Condition{
+		Type: api.ConditionReady, Status: metav1.ConditionFalse,
 		Reason: why.Reason, Message: why.Message,
 	}
 }
 
 // batchSize is the number of topics per request that the cluster asks for.
-func batchSize(kafka *kafkav1.Kafka) int {
+func batchSize(kafka *api.Kafka) int {
 	for _, env := range kafka.Spec.EntityOperator.Template.TopicOperatorContainer.Env {
 		if env.Name != "STRIMZI_MAX_BATCH_SIZE" {
 			continue

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 func TestChangeFor(t *testing.T) {
@@ -21,7 +21,7 @@ func TestChangeFor(t *testing.T) {
 	defaults.Spec.Partitions, defaults.Spec.Replicas = nil, nil
 	two := existing{ID: "id", Replicas: []int{1, 1}}
 	for name, tc := range map[string]struct {
-		topic *kafkav1.KafkaTopic
+		topic *api.KafkaTopic
 		now   existing
 		want  change
 	}{
@@ -48,7 +48,7 @@ func TestConflicts(t *testing.T) {
 	older.Spec.TopicName, younger.Spec.TopicName = "same", "same"
 	older.CreationTimestamp = metav1.NewTime(time.Unix(1, 0))
 	younger.CreationTimestamp = metav1.NewTime(time.Unix(2, 0))
-	got := conflicts([]kafkav1.KafkaTopic{*younger, *other, *older})
+	got := conflicts([]api.KafkaTopic{*younger, *other, *older})
 	want := map[string]refusal{"a": {"ResourceConflict", "Managed by Ref{namespace='ns', name='z'}"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 // invalidSpec is a wish that cannot be met. Class is what the operator puts in
@@ -19,21 +19,76 @@ type invalidSpec struct {
 func (e invalidSpec) Error() string { return e.Class + ": " + e.Message }
 
 // check returns an invalidSpec for the first thing that makes the cluster impossible.
-func check(kafka *kafkav1.Kafka, pools []kafkav1.KafkaNodePool) error {
-	if len(pools) == 0 {
-		return invalidSpec{
-			"InvalidConfigurationException",
-			"No KafkaNodePools found for Kafka cluster " + kafka.Name,
-		}
+func (g Generation) check(kafka *api.Kafka, pools []api.KafkaNodePool) error {
+	shape := g.checkPools
+	if g.onZooKeeper(kafka) {
+		shape = g.checkZooKeeper
 	}
-	if v := kafka.Spec.Kafka.Version; v != "" && v != KafkaVersion {
-		return invalidSpec{"UnsupportedKafkaVersionException", fmt.Sprintf(
-			"Unsupported Kafka.spec.kafka.version: %s. Supported versions are: [%s]", v, KafkaVersion)}
+	if step := kafka.Annotations[api.AnnotationKRaft]; g.ZooKeeper && (step == "migration" || step == "rollback") {
+		return invalidSpec{"UnsupportedOperationException", fmt.Sprintf(
+			"%s: %s: the Strimzi emulator does not move clusters from ZooKeeper to KRaft", api.AnnotationKRaft, step)}
 	}
-	if err := checkRoles(kafka.Name, nodesOf(pools)); err != nil {
+	if err := shape(kafka, pools); err != nil {
 		return err
 	}
+	if v := kafka.Spec.Kafka.Version; v != "" && v != g.KafkaVersion {
+		return invalidSpec{"UnsupportedKafkaVersionException", fmt.Sprintf(
+			"Unsupported Kafka.spec.kafka.version: %s. Supported versions are: [%s]", v, g.KafkaVersion)}
+	}
 	return checkListeners(kafka.Spec.Kafka.Listeners)
+}
+
+// checkPools checks a KRaft cluster, which needs pools of both roles.
+func (g Generation) checkPools(kafka *api.Kafka, pools []api.KafkaNodePool) error {
+	if g.ZooKeeper && !isEnabled(kafka, api.AnnotationNodePools) {
+		return invalidSpec{
+			"InvalidConfigurationException",
+			"The UseKRaft feature gate can be used only together with a Kafka cluster based on the KafkaNodePool resources.",
+		}
+	}
+	if len(pools) == 0 {
+		return g.poolsMissing(kafka)
+	}
+	return checkRoles(kafka.Name, nodesOf(pools))
+}
+
+func (g Generation) poolsMissing(kafka *api.Kafka) error {
+	message := "No KafkaNodePools found for Kafka cluster " + kafka.Name
+	if g.ZooKeeper {
+		message = "KafkaNodePools are enabled, but no KafkaNodePools found for Kafka cluster " + kafka.Name
+	}
+	return invalidSpec{"InvalidConfigurationException", message}
+}
+
+// checkZooKeeper checks what the schema leaves optional because KRaft does not need it.
+func (g Generation) checkZooKeeper(kafka *api.Kafka, pools []api.KafkaNodePool) error {
+	usesPools := isEnabled(kafka, api.AnnotationNodePools)
+	var missing []string
+	if kafka.Spec.Zookeeper == nil {
+		missing = append(missing, "The .spec.zookeeper section of the Kafka custom resource is missing. "+
+			"This section is required for a ZooKeeper-based cluster.")
+	}
+	if !usesPools && kafka.Spec.Kafka.Replicas == 0 {
+		missing = append(missing, "The .spec.kafka.replicas property of the Kafka custom resource is missing. "+
+			"This property is required for a ZooKeeper-based Kafka cluster that is not using Node Pools.")
+	}
+	if !usesPools && kafka.Spec.Kafka.Storage == nil {
+		missing = append(missing, "The .spec.kafka.storage section of the Kafka custom resource is missing. "+
+			"This section is required for a ZooKeeper-based Kafka cluster that is not using Node Pools.")
+	}
+	switch {
+	case len(missing) > 0:
+		return invalidSpec{"InvalidResourceException", fmt.Sprintf(
+			"Kafka configuration is not valid: [%s]", strings.Join(missing, ", "))}
+	case usesPools && len(pools) == 0:
+		return g.poolsMissing(kafka)
+	case usesPools:
+		return invalidSpec{
+			"UnsupportedOperationException",
+			"the Strimzi emulator runs ZooKeeper-based clusters without node pools only",
+		}
+	}
+	return nil
 }
 
 func checkRoles(cluster string, nodes []node) error {
@@ -42,8 +97,8 @@ func checkRoles(cluster string, nodes []node) error {
 		name  string
 		nodes []node
 	}{
-		{kafkav1.RoleBroker, brokersOf(nodes)},
-		{kafkav1.RoleController, controllersOf(nodes)},
+		{api.RoleBroker, brokersOf(nodes)},
+		{api.RoleController, controllersOf(nodes)},
 	} {
 		if len(role.nodes) == 0 {
 			missing = append(missing, fmt.Sprintf(
@@ -58,7 +113,7 @@ func checkRoles(cluster string, nodes []node) error {
 }
 
 // checkListeners refuses what only this emulator cannot do, in its own words.
-func checkListeners(listeners []kafkav1.Listener) error {
+func checkListeners(listeners []api.Listener) error {
 	for _, listener := range listeners {
 		if listener.TLS || listener.Type != "internal" {
 			return invalidSpec{"UnsupportedOperationException", fmt.Sprintf(

@@ -25,60 +25,70 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
+// servers are the API servers that were started, by the release of Strimzi
+// whose CRDs they have: the CRDs of two releases exclude each other.
 var (
-	start  sync.Once
-	server *envtest.Environment
-	config *rest.Config
-	failed error
+	lock    sync.Mutex
+	servers = map[string]*envtest.Environment{}
 )
 
-// Config returns the connection to the package's API server, starting it on
-// the first call. A test package that uses it calls Stop from TestMain.
-func Config(t *testing.T) *rest.Config {
+// Config returns the connection to the package's API server that has the CRDs
+// of a release of Strimzi, starting it on the first call. A test package that
+// uses it calls Stop from TestMain.
+func Config(t *testing.T, strimzi string) *rest.Config {
 	t.Helper()
-	start.Do(func() { config, failed = startServer() })
-	if failed != nil {
-		t.Fatalf("no API server to test against: %v", failed)
+	lock.Lock()
+	defer lock.Unlock()
+	if servers[strimzi] == nil {
+		server, err := startServer(strimzi)
+		if err != nil {
+			t.Fatalf("no API server to test against: %v", err)
+		}
+		servers[strimzi] = server
 	}
-	return config
+	return servers[strimzi].Config
 }
 
-// Stop ends the API server, if one was started.
+// Stop ends the API servers that were started.
 func Stop() error {
-	if server == nil {
-		return nil
+	var failed []error
+	for _, server := range servers {
+		failed = append(failed, server.Stop())
 	}
-	return server.Stop()
+	return errors.Join(failed...)
 }
 
-func startServer() (*rest.Config, error) {
+func startServer(strimzi string) (*envtest.Environment, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		return nil, errors.New("KUBEBUILDER_ASSETS is not set: it has to name a directory with kube-apiserver and etcd; " +
 			"run the tests by \"make test\", or set it to the output of hack/cluster/envtest.sh")
 	}
 	ctrl.SetLogger(textlogger.NewLogger(textlogger.NewConfig()))
-	crds, err := CRDs()
+	crds, err := crds(strimzi)
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(crds) //nolint:errcheck // A temporary directory.
-	server = &envtest.Environment{
-		CRDDirectoryPaths:        []string{filepath.Join(crds, "strimzi-1.2.0"), filepath.Join(crds, "k6-operator-1.6.0")},
+	server := &envtest.Environment{
+		CRDDirectoryPaths:        []string{filepath.Join(crds, "strimzi-"+strimzi), filepath.Join(crds, "k6-operator-1.6.0")},
 		ErrorIfCRDPathMissing:    true,
 		ControlPlaneStartTimeout: 2 * time.Minute,
 	}
-	return server.Start()
+	_, err = server.Start()
+	return server, err
 }
 
-// CRDs writes the CRDs into a new directory, which the caller removes.
-func CRDs() (string, error) {
+// crds writes the CRDs into a new directory, which the caller removes.
+func crds(strimzi string) (string, error) {
 	dir, err := os.MkdirTemp("", "perflab-crds-")
 	if err != nil {
 		return "", fmt.Errorf("making a directory for CRDs: %w", err)
 	}
 	_, file, _, _ := runtime.Caller(0)
 	script := filepath.Join(filepath.Dir(file), "..", "crds", "generate.sh")
-	if output, err := exec.Command(script, dir).CombinedOutput(); err != nil {
+	generate := exec.Command(script, dir)
+	generate.Env = append(os.Environ(), "STRIMZI="+strimzi)
+	if output, err := generate.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("generating CRDs: %w\n%s", err, output)
 	}
 	return dir, nil

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,11 +24,12 @@ import (
 	"perflab.dev/perflab/test/emulators/k6operator"
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 	"perflab.dev/perflab/test/emulators/strimzi"
-	kafkav1 "perflab.dev/perflab/test/emulators/strimzi/api/v1"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
 // options are the command line.
 type options struct {
+	release          string
 	kafkaImage       string
 	healthAddress    string
 	pollInterval     time.Duration
@@ -36,7 +38,8 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.kafkaImage, "kafka-image", "localhost/perflab/kafka:dev", "image of a Kafka node")
+	flag.StringVar(&o.release, "strimzi", "1.2.0", "release of Strimzi to stand for: 1.2.0 or 0.45.2")
+	flag.StringVar(&o.kafkaImage, "kafka-image", "", "image of a Kafka node, if not that of the release")
 	flag.StringVar(&o.healthAddress, "health-address", ":8080", "address of /healthz and /readyz")
 	flag.DurationVar(&o.pollInterval, "poll-interval", 5*time.Second, "time between two looks at the runners of a TestRun (the real operator: 15s)")
 	flag.DurationVar(&o.operationTimeout, "operation-timeout", 5*time.Minute, "time after which a Kafka that does not become ready is reported as failed")
@@ -49,13 +52,18 @@ func main() {
 }
 
 func run(o options) error {
+	generation, err := strimzi.GenerationOf(o.release)
+	if err != nil {
+		return err
+	}
+	generation.Image = cmp.Or(o.kafkaImage, generation.Image)
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
 	config.QPS = -1 // Hundreds of topics at once are a normal test; the API server has its own fairness.
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                 scheme(),
+		Scheme:                 scheme(generation),
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress: o.healthAddress,
 	})
@@ -69,7 +77,7 @@ func run(o options) error {
 	brokers := strimzi.Brokers{}
 	if err := errors.Join(
 		(&strimzi.KafkaReconciler{
-			Client: mgr.GetClient(), Brokers: brokers, Image: o.kafkaImage,
+			Client: mgr.GetClient(), Brokers: brokers, Generation: generation,
 			OperationTimeout: o.operationTimeout, Now: time.Now,
 		}).SetupWithManager(mgr),
 		(&strimzi.TopicReconciler{
@@ -86,10 +94,10 @@ func run(o options) error {
 	return mgr.Start(ctrl.SetupSignalHandler())
 }
 
-func scheme() *runtime.Scheme {
+func scheme(generation strimzi.Generation) *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, kafkav1.AddToScheme, k6v1alpha1.AddToScheme,
+		clientgoscheme.AddToScheme, api.AddToScheme(generation.APIVersion), k6v1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			panic(err) // A kind registered twice: a mistake in this program.

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package v1
+package api
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Where a cluster keeps its metadata, as the status of v1beta2 calls it.
+const (
+	MetadataStateZooKeeper = "ZooKeeper"
+	MetadataStateKRaft     = "KRaft"
+)
 
 // Kafka is one Kafka cluster.
 //
@@ -27,6 +36,7 @@ type KafkaList struct {
 // KafkaSpec is the wish.
 type KafkaSpec struct {
 	Kafka          KafkaClusterSpec `json:"kafka,omitempty"`
+	Zookeeper      *ZookeeperSpec   `json:"zookeeper,omitempty"` // v1beta2
 	EntityOperator *EntityOperator  `json:"entityOperator,omitempty"`
 }
 
@@ -39,6 +49,28 @@ type KafkaClusterSpec struct {
 	Config          Config       `json:"config,omitempty"`
 	JvmOptions      *JvmOptions  `json:"jvmOptions,omitempty"`
 	Template        NodeTemplate `json:"template,omitempty"`
+
+	// What a cluster without node pools says of its brokers; v1beta2.
+	Replicas  int32                       `json:"replicas,omitempty"`
+	Storage   *Storage                    `json:"storage,omitempty"`
+	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+}
+
+// ZookeeperSpec asks for the ensemble of a cluster that does not run on KRaft.
+type ZookeeperSpec struct {
+	Replicas   int32                       `json:"replicas"`
+	Image      string                      `json:"image,omitempty"`
+	Storage    Storage                     `json:"storage"`
+	Config     Config                      `json:"config,omitempty"`
+	Resources  corev1.ResourceRequirements `json:"resources,omitempty"`
+	JvmOptions *JvmOptions                 `json:"jvmOptions,omitempty"`
+	Template   ZookeeperTemplate           `json:"template,omitempty"`
+}
+
+// ZookeeperTemplate gathers the templates of a ZooKeeper node.
+type ZookeeperTemplate struct {
+	Pod                PodTemplate       `json:"pod,omitempty"`
+	ZookeeperContainer ContainerTemplate `json:"zookeeperContainer,omitempty"`
 }
 
 // Listener is one way for clients to connect.
@@ -76,6 +108,8 @@ type KafkaStatus struct {
 	OperatorLastSuccessfulVersion string           `json:"operatorLastSuccessfulVersion,omitempty"`
 	KafkaVersion                  string           `json:"kafkaVersion,omitempty"`
 	KafkaMetadataVersion          string           `json:"kafkaMetadataVersion,omitempty"`
+	KafkaMetadataState            string           `json:"kafkaMetadataState,omitempty"` // v1beta2
+	RegisteredNodeIDs             []int32          `json:"registeredNodeIds,omitempty"`  // v1beta2
 }
 
 // ListenerStatus says how to reach a listener.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package v1
+package api
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +18,11 @@ const (
 	LabelPodName        = "strimzi.io/pod-name"
 	LabelBrokerRole     = "strimzi.io/broker-role"
 	LabelControllerRole = "strimzi.io/controller-role"
+
+	// AnnotationKRaft and AnnotationNodePools turn KRaft and node pools on in
+	// Strimzi 0.45 with the value "enabled"; Strimzi 1.x ignores them.
+	AnnotationKRaft     = "strimzi.io/kraft"
+	AnnotationNodePools = "strimzi.io/node-pools"
 
 	AnnotationPause   = "strimzi.io/pause-reconciliation"
 	AnnotationManaged = "strimzi.io/managed"

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs one ZooKeeper node from what the Strimzi emulator mounts at
+# /opt/kafka/custom-config. Read together with test/emulators/strimzi.
+set -euo pipefail
+
+config=/opt/kafka/custom-config
+data=$(sed -n 's/^dataDir=//p' "$config/zoo.cfg")
+
+# The nodes of a new ensemble look each other up before their names exist.
+dns=(-Dsun.net.inetaddr.negative.ttl=0 -Dsun.net.inetaddr.ttl=5)
+
+gc_log() {
+  if [[ ${STRIMZI_KAFKA_GC_LOG_ENABLED:-false} == true ]]; then
+    echo '-Xlog:gc*'
+  fi
+}
+
+mkdir -p "$data"
+cp "$config/myid" "$data/myid"
+# Several options in one variable: splitting them into words is meant.
+# shellcheck disable=SC2046,SC2086
+exec java -cp '/opt/kafka/libs/*' ${KAFKA_HEAP_OPTS:-} ${KAFKA_JVM_PERFORMANCE_OPTS:-} ${STRIMZI_JAVA_SYSTEM_PROPERTIES:-} \
+  $(gc_log) "${dns[@]}" -XX:+ExitOnOutOfMemoryError -Djava.awt.headless=true \
+  "-Dlog4j.configuration=file:$config/log4j.properties" \
+  org.apache.zookeeper.server.quorum.QuorumPeerMain "$config/zoo.cfg"
