@@ -31,7 +31,7 @@ func TestParseInit(t *testing.T) {
 	}
 	for name, want := range cases {
 		t.Run(name, func(t *testing.T) {
-			log, err := os.ReadFile(filepath.Join("testdata", name+".log"))
+			log, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func observe(req environment.Request, module v1alpha1.Module, observed environme
 	object := observed.Get(deploymentKind.Kind, naming.Module(req.Experiment, module.Name))
 	state := state{name: module.Name, applied: environment.FingerprintOf(object) == wanted}
 	if state.applied {
-		readDeployment(&state, object, replicas(module))
+		readDeployment(&state, object, Replicas(req, module))
 	}
 	for _, pod := range observed.Pods {
 		switch {

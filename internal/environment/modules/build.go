@@ -28,15 +28,15 @@ var (
 const progressDeadlineSeconds = 24 * 60 * 60
 
 // Build returns a Deployment and a Service for every module PerfLab runs
-// itself. The env is the
-// prefix of the run's topics in Kafka.
+// itself, with the declared patches. The env is the prefix of the run's topics
+// in Kafka.
 func Build(req environment.Request, env string) []environment.Intent {
 	built := req.BuiltModules()
 	intents := make([]environment.Intent, 0, 2*len(built))
 	for _, module := range built {
 		intents = append(intents, buildDeployment(req, env, module), buildService(req, module))
 	}
-	return intents
+	return environment.Patched(intents, req.System.Patches)
 }
 
 func buildDeployment(req environment.Request, env string, module v1alpha1.Module) environment.Intent {

@@ -3,12 +3,15 @@
 package modules_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -44,7 +47,9 @@ func system() v1alpha1.System {
 				Name: "mod-inventory", Image: "inventory:1", Replicas: ptr.To[int32](2),
 				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": resource.MustParse("1Gi")}},
 				JVM:       &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse("768Mi"))}},
-				Env:       []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "10"}},
+				// FOLIO's has no database; this one does.
+				ReadsFromReplica: ptr.To(true),
+				Env:              []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "10"}},
 			},
 			{Name: "gateway", Image: "gateway:1", Port: 9130, HealthPath: "/health"},
 		},
@@ -109,7 +114,7 @@ spec:
         - {name: OKAPI_URL, value: "http://demo-gateway:9130"}
         - {name: MOD_INVENTORY_URL, value: "http://demo-mod-inventory:8081"}
         - {name: GATEWAY_URL, value: "http://demo-gateway:9130"}
-        - {name: JAVA_OPTIONS, value: -Xmx768m}
+        - {name: JAVA_OPTIONS, value: "-Xlog:gc+init:stdout -Xmx768m"}
         - {name: PERFLAB_RUN, value: demo-1-a-b}
         - {name: DB_MAXPOOLSIZE, value: "10"}
         resources: {limits: {memory: 1Gi}}
@@ -180,6 +185,80 @@ func TestEnvironment(t *testing.T) {
 			edit: func(r *environment.Request) { r.System.Modules[0].JVM = nil },
 			want: map[string]string{"JAVA_OPTIONS": "-"},
 		},
+		"NoReader": {
+			reason: "the module can't use it",
+			edit: func(r *environment.Request) {
+				split(v1alpha1.ReadWriteSplit{Enabled: true})(r)
+				r.System.Modules[0].ReadsFromReplica = ptr.To(false)
+			},
+			want: map[string]string{"DB_HOST": "demo-pg-rw", "DB_HOST_READER": "-", "DB_PORT_READER": "-"},
+		},
+		"KnownNoReader": {
+			reason: "FOLIO's mod-inventory has no database, as is known",
+			edit: func(r *environment.Request) {
+				split(v1alpha1.ReadWriteSplit{Enabled: true})(r)
+				r.System.Modules[0].ReadsFromReplica = nil
+			},
+			want: map[string]string{"DB_HOST_READER": "-", "DB_PORT_READER": "-"},
+		},
+		"Pooler": {
+			edit: func(r *environment.Request) {
+				split(v1alpha1.ReadWriteSplit{Enabled: true})(r)
+				r.System.Postgres.Pooler = &v1alpha1.Pooler{}
+			},
+			want: map[string]string{"DB_HOST": "demo-pg-pooler-rw", "DB_PORT": "5432", "DB_HOST_READER": "demo-pg-pooler-ro", "DB_PORT_READER": "5432"},
+		},
+		"ExternalPostgres": {
+			edit: func(r *environment.Request) {
+				split(v1alpha1.ReadWriteSplit{Enabled: true})(r)
+				r.System.Postgres.Provider = v1alpha1.PostgresProviderExternal
+				r.System.Postgres.External = &v1alpha1.ExternalPostgres{
+					Host: "rds", Port: 5433, ReaderHost: "rds-ro", Database: "folio", CredentialsSecret: v1alpha1.SecretName{Name: "rds-login"},
+				}
+			},
+			want: map[string]string{
+				"DB_HOST": "rds", "DB_PORT": "5433", "DB_DATABASE": "folio", "DB_USERNAME": "rds-login/username", "DB_PASSWORD": "rds-login/password",
+				"DB_HOST_READER": "rds-ro", "DB_PORT_READER": "5432",
+			},
+		},
+		"ExternalKafka": {
+			edit: externalKafka(v1alpha1.ExternalKafka{BootstrapServers: []string{"b-2.msk:9096", "b-1.msk:9094"}}),
+			want: map[string]string{
+				"KAFKA_HOST": "b-2.msk", "KAFKA_PORT": "9096", "ENV": env, "REPLICATION_FACTOR": "3",
+				"security.protocol": "-", "KAFKA_SECURITY_PROTOCOL": "-", "ssl.truststore.type": "-",
+			},
+		},
+		"KafkaLogin": {
+			reason: "modules on folio-kafka-wrapper and on Spring read other names",
+			edit: externalKafka(v1alpha1.ExternalKafka{
+				BootstrapServers: []string{"b-1.msk:9096"}, TLS: &v1alpha1.KafkaTLS{CA: &v1alpha1.SecretKey{Name: "msk-ca", Key: "ca.crt"}},
+				SASL: &v1alpha1.KafkaSASL{CredentialsSecret: v1alpha1.SecretName{Name: "msk-login"}},
+			}),
+			want: map[string]string{
+				"security.protocol": "SASL_SSL", "KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512",
+				"sasl.jaas.config": `org.apache.kafka.common.security.scram.ScramLoginModule required username="$(KAFKA_USERNAME)" password="$(KAFKA_PASSWORD)";`,
+				"KAFKA_USERNAME":   "msk-login/username", "KAFKA_PASSWORD": "msk-login/password",
+				"ssl.truststore.type": "PEM", "ssl.truststore.location": "/etc/perflab/kafka/ca.pem",
+			},
+		},
+		"KafkaPlainLogin": {
+			edit: externalKafka(v1alpha1.ExternalKafka{
+				BootstrapServers: []string{"b-1:9092"},
+				SASL:             &v1alpha1.KafkaSASL{Mechanism: v1alpha1.SASLPlain, CredentialsSecret: v1alpha1.SecretName{Name: "login"}},
+			}),
+			want: map[string]string{
+				"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN",
+				"sasl.jaas.config": `org.apache.kafka.common.security.plain.PlainLoginModule required username="$(KAFKA_USERNAME)" password="$(KAFKA_PASSWORD)";`,
+			},
+		},
+		"KafkaTLS": {
+			edit: externalKafka(v1alpha1.ExternalKafka{BootstrapServers: []string{"b-1:9094"}, TLS: &v1alpha1.KafkaTLS{}}),
+			want: map[string]string{"security.protocol": "SSL", "ssl.truststore.type": "-", "sasl.mechanism": "-"},
+		},
+		"Reschedule": {
+			edit: func(r *environment.Request) { r.Reset = v1alpha1.ResetReschedule },
+			want: map[string]string{"PERFLAB_RUN": "demo-1-a-b"},
+		},
 		"OneReplica": {
 			reason: "not more copies than the topics have",
 			edit:   func(r *environment.Request) { r.System.Kafka.Topics[0].Replicas = 1 },
@@ -222,8 +301,23 @@ func variables(t *testing.T, req environment.Request) map[string]string {
 			t.Errorf("%s appears twice", name)
 		}
 		found[name], _ = variable["value"].(string)
+		if secret, key := secretOf(variable); secret != "" && !strings.HasPrefix(secret, "demo-") {
+			found[name] = secret + "/" + key
+		}
 	}
 	return found
+}
+
+func secretOf(variable map[string]any) (secret, key string) {
+	secret, _, _ = unstructured.NestedString(variable, "valueFrom", "secretKeyRef", "name")
+	key, _, _ = unstructured.NestedString(variable, "valueFrom", "secretKeyRef", "key")
+	return secret, key
+}
+
+func externalKafka(external v1alpha1.ExternalKafka) func(*environment.Request) {
+	return func(r *environment.Request) {
+		r.System.Kafka.Provider, r.System.Kafka.External, r.System.Kafka.Brokers = v1alpha1.KafkaProviderExternal, &external, v1alpha1.KafkaNodes{}
+	}
 }
 
 func TestJavaOptions(t *testing.T) {
@@ -245,8 +339,9 @@ func TestJavaOptions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			req := request(system())
 			req.System.Modules[0].JVM = &tc.jvm
-			if got := variables(t, req)["JAVA_OPTIONS"]; got != tc.want {
-				t.Errorf("%q, want %q", got, tc.want)
+			want := strings.TrimSpace("-Xlog:gc+init:stdout " + tc.want)
+			if got := variables(t, req)["JAVA_OPTIONS"]; got != want {
+				t.Errorf("%q, want %q", got, want)
 			}
 		})
 	}
@@ -280,7 +375,18 @@ func TestFingerprint(t *testing.T) {
 			reason: "modules have to follow ENV",
 			edit:   func(r *environment.Request) { r.System.Kafka.Topics[0].Partitions = 2 }, inventory: true, gateway: true,
 		},
-		"Brokers": {edit: func(r *environment.Request) { r.System.Kafka.Brokers.Heap = ptr.To(resource.MustParse("1Gi")) }},
+		"Placement": {
+			edit: func(r *environment.Request) {
+				r.System.Modules[0].Placement = &v1alpha1.Placement{NodeSelector: map[string]string{"a": "b"}}
+			},
+			inventory: true,
+		},
+		"Patch": {
+			reason: "what a patch changes may be in the pods",
+			edit:   patched("gateway", `{"spec": {"template": {"spec": {"priorityClassName": "high"}}}}`), gateway: true,
+		},
+		"PatchOfAll": {edit: patched("", `{"spec": {"paused": false}}`), inventory: true, gateway: true},
+		"Brokers":    {edit: func(r *environment.Request) { r.System.Kafka.Brokers.Heap = ptr.To(resource.MustParse("1Gi")) }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -318,5 +424,11 @@ func TestBuildTwiceAndEditNothing(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, req.System); diff != "" {
 		t.Errorf("the request was edited:\n%s", diff)
+	}
+}
+
+func patched(module, merge string) func(*environment.Request) {
+	return func(r *environment.Request) {
+		r.System.Patches = []v1alpha1.Patch{{Kind: "Deployment", Name: module, Merge: runtime.RawExtension{Raw: []byte(merge)}}}
 	}
 }

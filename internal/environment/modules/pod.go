@@ -3,8 +3,11 @@
 package modules
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
@@ -43,13 +46,19 @@ func fingerprint(req environment.Request, module v1alpha1.Module) string {
 	if req.System.Kafka != nil {
 		topics = req.System.Kafka.Topics
 	}
-	return environment.Fingerprint(bareTemplate(req, environment.Fingerprint(topics), module))
+	declaration := []any{bareTemplate(req, environment.Fingerprint(topics), module)}
+	for _, patch := range req.Patches(v1alpha1.PatchKind(deploymentKind.Kind)) {
+		if patch.Name == "" || patch.Name == module.Name {
+			declaration = append(declaration, patch)
+		}
+	}
+	return environment.Fingerprint(declaration)
 }
 
 func bareTemplate(req environment.Request, env string, module v1alpha1.Module) corev1.PodTemplateSpec {
 	labels := naming.ComponentLabels(req.Experiment, environment.ComponentModule)
 	labels[v1alpha1.LabelModule] = module.Name
-	return corev1.PodTemplateSpec{
+	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labels},
 		Spec: corev1.PodSpec{
 			Containers:                    []corev1.Container{container(req, env, module)},
@@ -64,6 +73,28 @@ func bareTemplate(req environment.Request, env string, module v1alpha1.Module) c
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 		},
+	}
+	place(&template.Spec, module.Placement, selector(req, module))
+	mountTrust(req, &template.Spec)
+	return template
+}
+
+// place puts pods with these labels where they are declared to be.
+func place(pod *corev1.PodSpec, placement *v1alpha1.Placement, labels map[string]string) {
+	if placement == nil {
+		return
+	}
+	declared := placement.DeepCopy()
+	pod.NodeSelector = declared.NodeSelector
+	pod.Affinity = declared.Affinity
+	pod.Tolerations = declared.Tolerations
+	for _, spread := range declared.TopologySpread {
+		pod.TopologySpreadConstraints = append(pod.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
+			TopologyKey:       spread.TopologyKey,
+			MaxSkew:           max(1, spread.MaxSkew),
+			WhenUnsatisfiable: cmp.Or(spread.WhenUnsatisfiable, corev1.DoNotSchedule),
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: labels},
+		})
 	}
 }
 
@@ -118,3 +149,16 @@ func port(module v1alpha1.Module) int32 {
 }
 
 func replicas(module v1alpha1.Module) int32 { return ptr.Deref(module.Replicas, 1) }
+
+// Replicas is the number of pods a module is to have, patches considered.
+func Replicas(req environment.Request, module v1alpha1.Module) int32 {
+	bare := newIntent(req, deploymentKind, module)
+	bare.Object["spec"] = map[string]any{"replicas": int64(replicas(module))}
+	patched := environment.Patched([]environment.Intent{bare}, req.System.Patches)[0]
+	wanted, found, err := unstructured.NestedInt64(patched.Object, "spec", "replicas")
+	if err != nil || !found {
+		// Without a number the API server takes one.
+		return 1
+	}
+	return int32(wanted)
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package modules
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// kafkaPort is where the brokers PerfLab runs take clients without TLS.
+const kafkaPort = 9092
+
+// Where a module finds the certificate of the brokers' authority.
+const (
+	trustVolume = "kafka-ca"
+	trustPath   = "/etc/perflab/kafka"
+	trustFile   = "ca.pem"
+)
+
+// kafkaEnv is how a module finds the brokers, logs in to them, and which
+// topics are its own.
+func kafkaEnv(req environment.Request, env string) []corev1.EnvVar {
+	kafka := req.System.Kafka
+	if kafka == nil {
+		return nil
+	}
+	host, port := bootstrap(req)
+	return append([]corev1.EnvVar{
+		{Name: "KAFKA_HOST", Value: host},
+		{Name: "KAFKA_PORT", Value: port},
+		{Name: "ENV", Value: env},
+		{Name: "REPLICATION_FACTOR", Value: strconv.Itoa(int(replicationFactor(kafka)))},
+	}, loginEnv(kafka.External)...)
+}
+
+// bootstrap is the one broker a module is told of; it learns of the others
+// from it.
+func bootstrap(req environment.Request) (host, port string) {
+	external := req.System.Kafka.External
+	if external == nil || len(external.BootstrapServers) == 0 {
+		return contract.KafkaBootstrapService(req.KafkaName()), strconv.Itoa(kafkaPort)
+	}
+	// Sets come in the order in which they were written.
+	host, port, err := net.SplitHostPort(external.BootstrapServers[0])
+	if err != nil {
+		// Admission lets only host:port through.
+		return external.BootstrapServers[0], strconv.Itoa(kafkaPort)
+	}
+	return host, port
+}
+
+// loginEnv is set for each of the two families of FOLIO modules: those on
+// folio-kafka-wrapper read variables that are called like Kafka's own
+// properties, those on Spring read KAFKA_SECURITY_PROTOCOL and what Spring
+// takes for properties of the client. The password stays in its Secret: the
+// kubelet puts it in.
+func loginEnv(external *v1alpha1.ExternalKafka) []corev1.EnvVar {
+	protocol := securityProtocol(external)
+	if protocol == "" {
+		return nil
+	}
+	variables := []corev1.EnvVar{
+		{Name: "KAFKA_SECURITY_PROTOCOL", Value: protocol},
+		{Name: "SPRING_KAFKA_SECURITY_PROTOCOL", Value: protocol},
+		{Name: "security.protocol", Value: protocol},
+	}
+	sasl := external.SASL
+	if sasl == nil {
+		return variables
+	}
+	mechanism, jaas := mechanismOf(sasl), loginModule(sasl)
+	return append(
+		variables,
+		fromSecret("KAFKA_USERNAME", sasl.CredentialsSecret.Name, secretUsername),
+		fromSecret("KAFKA_PASSWORD", sasl.CredentialsSecret.Name, secretPassword),
+		corev1.EnvVar{Name: "KAFKA_SASL_MECHANISM", Value: mechanism},
+		corev1.EnvVar{Name: "SPRING_KAFKA_PROPERTIES_SASL_MECHANISM", Value: mechanism},
+		corev1.EnvVar{Name: "SPRING_KAFKA_PROPERTIES_SASL_JAAS_CONFIG", Value: jaas},
+		corev1.EnvVar{Name: "sasl.mechanism", Value: mechanism},
+		corev1.EnvVar{Name: "sasl.jaas.config", Value: jaas},
+	)
+}
+
+// securityProtocol is Kafka's word for what is declared; empty for plain text
+// without a login, the default everywhere.
+func securityProtocol(external *v1alpha1.ExternalKafka) string {
+	switch {
+	case external == nil || external.TLS == nil && external.SASL == nil:
+		return ""
+	case external.SASL == nil:
+		return "SSL"
+	case external.TLS == nil:
+		return "SASL_PLAINTEXT"
+	default:
+		return "SASL_SSL"
+	}
+}
+
+func mechanismOf(sasl *v1alpha1.KafkaSASL) string {
+	if sasl.Mechanism == "" {
+		return string(v1alpha1.SASLScramSHA512)
+	}
+	return string(sasl.Mechanism)
+}
+
+func loginModule(sasl *v1alpha1.KafkaSASL) string {
+	class := "org.apache.kafka.common.security.scram.ScramLoginModule"
+	if sasl.Mechanism == v1alpha1.SASLPlain {
+		class = "org.apache.kafka.common.security.plain.PlainLoginModule"
+	}
+	return fmt.Sprintf(`%s required username="$(KAFKA_USERNAME)" password="$(KAFKA_PASSWORD)";`, class)
+}
+
+// trust is the certificate modules check the brokers by; nil where the
+// authorities of the image do.
+func trust(req environment.Request) *v1alpha1.SecretKey {
+	kafka := req.System.Kafka
+	if kafka == nil || kafka.External == nil || kafka.External.TLS == nil {
+		return nil
+	}
+	return kafka.External.TLS.CA
+}
+
+// trustEnv says where that certificate is mounted.
+func trustEnv(req environment.Request) []corev1.EnvVar {
+	if trust(req) == nil {
+		return nil
+	}
+	const kind, file = "PEM", trustPath + "/" + trustFile
+	return []corev1.EnvVar{
+		{Name: "KAFKA_SSL_TRUSTSTORE_TYPE", Value: kind},
+		{Name: "KAFKA_SSL_TRUSTSTORE_LOCATION", Value: file},
+		{Name: "SPRING_KAFKA_SSL_TRUST_STORE_TYPE", Value: kind},
+		{Name: "SPRING_KAFKA_SSL_TRUST_STORE_LOCATION", Value: "file:" + file},
+		{Name: "ssl.truststore.type", Value: kind},
+		{Name: "ssl.truststore.location", Value: file},
+	}
+}
+
+// mountTrust puts the certificate where trustEnv says.
+func mountTrust(req environment.Request, pod *corev1.PodSpec) {
+	ca := trust(req)
+	if ca == nil {
+		return
+	}
+	pod.Volumes = append(pod.Volumes, corev1.Volume{Name: trustVolume, VolumeSource: corev1.VolumeSource{
+		Secret: &corev1.SecretVolumeSource{SecretName: ca.Name, Items: []corev1.KeyToPath{{Key: ca.Key, Path: trustFile}}},
+	}})
+	container := &pod.Containers[0]
+	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: trustVolume, MountPath: trustPath, ReadOnly: true})
+}
+
+// replicationFactor is that of the topics a module may still make by itself:
+// as many copies as the declared topics have, which the brokers can hold.
+func replicationFactor(kafka *v1alpha1.Kafka) int32 {
+	factor := int32(1)
+	for _, group := range kafka.Topics {
+		factor = max(factor, group.Replicas)
+	}
+	if kafka.External != nil {
+		return factor
+	}
+	return min(factor, max(1, kafka.Brokers.Replicas))
+}

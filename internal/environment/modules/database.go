@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package modules
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/folio"
+)
+
+// Keys of a Secret with a login, as the API documents them.
+const (
+	secretUsername = "username"
+	secretPassword = "password"
+)
+
+// endpoint is where a PostgreSQL server or a pool of connections to it is.
+type endpoint struct {
+	host string
+	port int32
+}
+
+func (e endpoint) env(host, port string) []corev1.EnvVar {
+	return []corev1.EnvVar{
+		{Name: host, Value: e.host},
+		{Name: port, Value: strconv.Itoa(int(cmp.Or(e.port, contract.PostgresPort)))},
+	}
+}
+
+// databaseEnv is how a module finds its database and logs in to it.
+func databaseEnv(req environment.Request, module v1alpha1.Module) []corev1.EnvVar {
+	postgres := req.System.Postgres
+	if postgres == nil {
+		return nil
+	}
+	writer, reader := endpoints(req)
+	variables := slices.Concat(writer.env("DB_HOST", "DB_PORT"), credentials(req))
+	if !readsFromReplicas(postgres, module) {
+		return variables
+	}
+	// Modules use the replicas only when both are set.
+	return append(variables, reader.env("DB_HOST_READER", "DB_PORT_READER")...)
+}
+
+// endpoints are where the primary and the replicas are reached: where they are
+// declared to be, through their poolers, or through CloudNativePG's Services.
+func endpoints(req environment.Request) (writer, reader endpoint) {
+	postgres := req.System.Postgres
+	cluster := req.PostgresName()
+	switch {
+	case postgres.External != nil:
+		external := postgres.External
+		return endpoint{external.Host, external.Port}, endpoint{external.ReaderHost, external.ReaderPort}
+	case postgres.Pooler != nil:
+		return endpoint{host: poolerService(cluster, "rw")}, endpoint{host: poolerService(cluster, "ro")}
+	default:
+		return endpoint{host: contract.PostgresWriterService(cluster)}, endpoint{host: contract.PostgresReaderService(cluster)}
+	}
+}
+
+// poolerService is the Service of a PgBouncer before the primary (rw) or the
+// replicas (ro) of a cluster.
+func poolerService(cluster, kind string) string { return cluster + "-pooler-" + kind }
+
+// credentials refer to the Secret CloudNativePG makes, or to the declared one.
+func credentials(req environment.Request) []corev1.EnvVar {
+	if external := req.System.Postgres.External; external != nil {
+		secret := external.CredentialsSecret.Name
+		return []corev1.EnvVar{
+			{Name: "DB_DATABASE", Value: external.Database},
+			fromSecret("DB_USERNAME", secret, secretUsername),
+			fromSecret("DB_PASSWORD", secret, secretPassword),
+		}
+	}
+	secret := contract.PostgresSecret(req.PostgresName())
+	return []corev1.EnvVar{
+		fromSecret("DB_DATABASE", secret, contract.PostgresSecretDatabase),
+		fromSecret("DB_USERNAME", secret, contract.PostgresSecretUsername),
+		fromSecret("DB_PASSWORD", secret, contract.PostgresSecretPassword),
+	}
+}
+
+// readsFromReplicas says whether a module is told of the replicas: the split is
+// on, does not leave it out, and nothing says that it could not use them.
+func readsFromReplicas(postgres *v1alpha1.Postgres, module v1alpha1.Module) bool {
+	split := postgres.ReadWriteSplit
+	if split == nil || !split.Enabled || slices.Contains(split.Exclude, module.Name) {
+		return false
+	}
+	if module.ReadsFromReplica != nil {
+		return *module.ReadsFromReplica
+	}
+	known, reads := folio.ReadsFromReplica(module.Name)
+	return reads || !known
+}
+
+func fromSecret(name, secret, key string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
+		SecretKeyRef: &corev1.SecretKeySelector{
+			LocalObjectReference: corev1.LocalObjectReference{Name: secret},
+			Key:                  key,
+		},
+	}}
+}
