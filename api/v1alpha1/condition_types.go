@@ -82,6 +82,11 @@ const (
 	ReasonModeNotServed = "ModeNotServed"
 	// ReasonOperatorSilent: the kinds are installed, but nobody acts on them.
 	ReasonOperatorSilent = "OperatorSilent"
+	// ReasonRestoring: data is being brought back, or the modules are being
+	// taken down for it.
+	ReasonRestoring = "Restoring"
+	// ReasonRestoreFailed: data could not be brought back.
+	ReasonRestoreFailed = "RestoreFailed"
 	// ReasonReplacing: an earlier configuration is being taken down.
 	ReasonReplacing = "Replacing"
 	// ReasonCreating: the component is being built.
@@ -117,7 +122,8 @@ const (
 	// ReasonSecretForbidden: the operator may not read a Secret named in the
 	// spec. The message has the commands that allow it.
 	ReasonSecretForbidden = "SecretForbidden"
-	// ReasonUnreachable: the target does not answer.
+	// ReasonUnreachable: the target, or a server that is already there, does
+	// not answer.
 	ReasonUnreachable = "Unreachable"
 	// ReasonEffectiveConfiguration: what runs is not what was declared.
 	ReasonEffectiveConfiguration = "EffectiveConfiguration"

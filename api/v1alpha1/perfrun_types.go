@@ -166,6 +166,13 @@ type RunTimings struct {
 	// declared.
 	// +optional
 	Provisioned *metav1.Time `json:"provisioned,omitempty"`
+	// stopped is when the modules of the run before were gone, where data is
+	// brought back.
+	// +optional
+	Stopped *metav1.Time `json:"stopped,omitempty"`
+	// restored is when the data was back.
+	// +optional
+	Restored *metav1.Time `json:"restored,omitempty"`
 	// ready is when the environment was ready and the target answered.
 	// +optional
 	Ready *metav1.Time `json:"ready,omitempty"`
@@ -235,19 +242,43 @@ type EffectiveSystem struct {
 	Nodes []EffectiveNode `json:"nodes,omitempty"`
 }
 
-// EffectivePostgres is what PostgreSQL's servers tell about themselves.
+// EffectivePostgres is what PostgreSQL's servers tell about themselves. What
+// they don't tell is absent, and unproved says why.
 type EffectivePostgres struct {
 	// streamingReplicas is the number of replicas the primary sends its log to.
-	StreamingReplicas int32 `json:"streamingReplicas"`
+	// +optional
+	StreamingReplicas *int32 `json:"streamingReplicas,omitempty"`
 	// synchronousReplicas is the number of replicas a commit waits for.
-	SynchronousReplicas int32 `json:"synchronousReplicas"`
-	// replicaReads is the number of rows read on replicas while load was on,
-	// of the modules' database alone.
+	// +optional
+	SynchronousReplicas *int32 `json:"synchronousReplicas,omitempty"`
+	// replicaReads is the number of rows of the modules' tables, and of
+	// entries of their indexes, read on replicas while load was on.
 	// +optional
 	ReplicaReads *int64 `json:"replicaReads,omitempty"`
 	// primaryReads is the same for the primary.
 	// +optional
 	PrimaryReads *int64 `json:"primaryReads,omitempty"`
+	// servers are the instances as they were just before the load.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Servers []EffectiveServer `json:"servers,omitempty"`
+	// unproved says what the servers could not be asked, and why.
+	// +optional
+	Unproved string `json:"unproved,omitempty"`
+}
+
+// EffectiveServer is an instance of PostgreSQL as it was just before the load.
+type EffectiveServer struct {
+	// name of the instance's pod.
+	Name string `json:"name"`
+	// replica: the instance follows another.
+	Replica bool `json:"replica"`
+	// rowsRead from the modules' tables until then, since the instance's
+	// statistics began.
+	// +optional
+	RowsRead *int64 `json:"rowsRead,omitempty"`
 }
 
 // EffectiveTopics is a topic group as Kafka has it.

@@ -556,8 +556,8 @@ type Postgres struct {
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// placement of the instances' pods. CloudNativePG takes no topology
-	// spread before it is told by a patch of the Cluster.
+	// placement of the instances' pods. CloudNativePG prefers different nodes
+	// for them by itself; what is written here comes on top.
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
 }

@@ -15,6 +15,7 @@ func ForeignKinds() []schema.GroupKind {
 		KafkaGroupKind,
 		{Group: StrimziGroup, Kind: KindKafkaTopic},
 		PostgresClusterKind.GroupKind(),
+		PostgresPoolerKind.GroupKind(),
 		TestRunKind.GroupKind(),
 	}
 }

@@ -12,8 +12,22 @@ import (
 // PostgresClusterKind is CloudNativePG's Cluster.
 var PostgresClusterKind = schema.GroupVersionKind{Group: "postgresql.cnpg.io", Version: "v1", Kind: "Cluster"}
 
-// LabelPostgresCluster names the Cluster a pod belongs to.
-const LabelPostgresCluster = "cnpg.io/cluster"
+// PostgresPoolerKind is CloudNativePG's Pooler: PgBouncer before a Cluster.
+var PostgresPoolerKind = schema.GroupVersionKind{Group: "postgresql.cnpg.io", Version: "v1", Kind: "Pooler"}
+
+// Labels of the pods CloudNativePG makes.
+const (
+	// LabelPostgresCluster names the Cluster a pod belongs to, be it an
+	// instance, a Pooler's or a job's.
+	LabelPostgresCluster = "cnpg.io/cluster"
+	// LabelPostgresRole tells instances from Poolers.
+	LabelPostgresRole = "cnpg.io/podRole"
+	// LabelPostgresPooler names the Pooler a pod belongs to.
+	LabelPostgresPooler = "cnpg.io/poolerName"
+
+	// PostgresRoleInstance is LabelPostgresRole of a PostgreSQL server.
+	PostgresRoleInstance = "instance"
+)
 
 // PostgresPort is the port of every PostgreSQL Service.
 const PostgresPort = 5432
@@ -31,6 +45,14 @@ func PostgresWriterService(cluster string) string { return cluster + "-rw" }
 // PostgresReaderService leads to the replicas of a Cluster. With one instance
 // it leads nowhere.
 func PostgresReaderService(cluster string) string { return cluster + "-ro" }
+
+// PostgresWriterPooler is the Pooler before a Cluster's primary, and its
+// Service. A Pooler's name must not be that of a Cluster.
+func PostgresWriterPooler(cluster string) string { return cluster + "-pooler-rw" }
+
+// PostgresReaderPooler is the Pooler before a Cluster's replicas, and its
+// Service.
+func PostgresReaderPooler(cluster string) string { return cluster + "-pooler-ro" }
 
 // PostgresSecret holds the credentials of the application's user.
 func PostgresSecret(cluster string) string { return cluster + "-app" }
@@ -90,3 +112,23 @@ func (c PostgresCluster) Stuck() bool {
 	}
 	return false
 }
+
+// PostgresPooler reads a CloudNativePG Pooler.
+type PostgresPooler struct{ Object *unstructured.Unstructured }
+
+// Instances is the number of declared PgBouncers.
+func (p PostgresPooler) Instances() int64 { return number(p.Object, "spec", "instances") }
+
+// Phase is what CloudNativePG makes of the Pooler: active when it serves.
+// Releases before 1.30 say nothing.
+func (p PostgresPooler) Phase() string { return text(p.Object, "status", "phase") }
+
+// PhaseReason says more about the phase, if there is more to say.
+func (p PostgresPooler) PhaseReason() string { return text(p.Object, "status", "phaseReason") }
+
+// Serves reports whether CloudNativePG takes the Pooler for one that serves,
+// as far as it says so. Whether its pods do is for the pods to tell.
+func (p PostgresPooler) Serves() bool { return p.Phase() == "" || p.Phase() == "active" }
+
+// Failed reports whether CloudNativePG can't make the Pooler as declared.
+func (p PostgresPooler) Failed() bool { return p.Phase() == "failed" }

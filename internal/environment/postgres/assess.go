@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -12,11 +13,15 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// Assess says whether PostgreSQL is as declared. It looks at the Cluster and
-// the pods labelled with its name, those of its jobs among them.
+// Assess says whether PostgreSQL is as declared. It looks at the Cluster, its
+// Poolers and the pods labelled with its name, those of Poolers and jobs among
+// them. A PostgreSQL that PerfLab does not run is always ready.
 func Assess(req environment.Request, observed environment.Observed) environment.Readiness {
 	if req.System.Postgres == nil {
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no PostgreSQL"}
+	}
+	if !isOurs(req.System.Postgres) {
+		return environment.Ready(fmt.Sprintf("PostgreSQL at %s is already there", environment.Enumerate(ExternalAddresses(req))))
 	}
 	name := req.PostgresName()
 	object := observed.Get(contract.PostgresClusterKind.Kind, name)
@@ -25,6 +30,9 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 		if readiness, decided := check(in); decided {
 			return readiness
 		}
+	}
+	if in.up() {
+		return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is up, its PgBouncers are being built: %s", name, in.pooling()))
 	}
 	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is being built: %s", name, in.doing()))
 }
@@ -49,6 +57,7 @@ var checks = []check{
 	trouble,  // a pod tells more than the operator, and sooner
 	silent,   // nobody has touched it
 	stuck,    // the operator's own words
+	refused,  // and those about Poolers
 }
 
 func missing(in input) (environment.Readiness, bool) {
@@ -62,10 +71,17 @@ func replaced(in input) (environment.Readiness, bool) {
 }
 
 func ready(in input) (environment.Readiness, bool) {
+	message := fmt.Sprintf("PostgreSQL %q is up: %d of %d instances are ready", in.name, in.cluster.ReadyInstances(), in.cluster.Instances())
+	if pooling := in.pooling(); pooling != "" {
+		message += "; " + pooling
+	}
+	return environment.Ready(message), in.up() && in.poolersUp()
+}
+
+// up reports whether the Cluster itself is as declared.
+func (in input) up() bool {
 	image := in.req.System.Postgres.Image
-	ready := in.cluster.Ready() && (image == "" || in.cluster.Image() == image)
-	return environment.Ready(fmt.Sprintf("PostgreSQL %q is up: %d of %d instances are ready",
-		in.name, in.cluster.ReadyInstances(), in.cluster.Instances())), ready
+	return in.cluster.Ready() && (image == "" || in.cluster.Image() == image)
 }
 
 func trouble(in input) (environment.Readiness, bool) {
@@ -84,6 +100,18 @@ func stuck(in input) (environment.Readiness, bool) {
 		"CloudNativePG can't make PostgreSQL %q as declared: %s", in.name, in.doing())), in.cluster.Stuck()
 }
 
+// refused finds a Pooler that CloudNativePG can't make.
+func refused(in input) (environment.Readiness, bool) {
+	for _, intent := range buildPoolers(in.req) {
+		pooler := in.pooler(intent.GetName())
+		if pooler.Failed() {
+			return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf("CloudNativePG can't make Pooler %q as declared: %s",
+				intent.GetName(), environment.Sentence(pooler.PhaseReason()))), true
+		}
+	}
+	return environment.Readiness{}, false
+}
+
 // doing says how far CloudNativePG is, in its own words where it has any.
 func (in input) doing() string {
 	doing := fmt.Sprintf("%d of %d instances are ready", in.cluster.ReadyInstances(), in.cluster.Instances())
@@ -94,4 +122,43 @@ func (in input) doing() string {
 		doing += ": " + reason
 	}
 	return doing
+}
+
+func (in input) pooler(name string) contract.PostgresPooler {
+	return contract.PostgresPooler{Object: in.observed.Get(contract.PostgresPoolerKind.Kind, name)}
+}
+
+func (in input) poolersUp() bool {
+	for _, intent := range buildPoolers(in.req) {
+		if pooler := in.pooler(intent.GetName()); !pooler.Serves() || in.poolerPods(intent.GetName()) < pooler.Instances() || pooler.Object == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// poolerPods counts the PgBouncers of a Pooler that take connections: a Pooler
+// itself does not say.
+func (in input) poolerPods(name string) int64 {
+	var ready int64
+	for _, pod := range in.observed.Pods {
+		if pod.Labels[contract.LabelPostgresPooler] == name && environment.PodReady(pod) {
+			ready++
+		}
+	}
+	return ready
+}
+
+// pooling says how far the Poolers are; empty where there are none.
+func (in input) pooling() string {
+	var parts []string
+	for _, intent := range buildPoolers(in.req) {
+		name := intent.GetName()
+		part := fmt.Sprintf("%d of %d of %q are ready", in.poolerPods(name), max(1, in.req.System.Postgres.Pooler.Instances), name)
+		if reason := environment.Sentence(in.pooler(name).PhaseReason()); reason != "" {
+			part += ": " + reason
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
 }

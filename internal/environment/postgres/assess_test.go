@@ -3,6 +3,7 @@
 package postgres_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +100,66 @@ func TestAssess(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A Pooler does not say whether its PgBouncers take connections; their pods do.
+func TestAssessPoolers(t *testing.T) {
+	pod := func(pooler string, ready corev1.ConditionStatus) corev1.Pod {
+		return corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: pooler + "-x", GenerateName: pooler + "-", Labels: map[string]string{"cnpg.io/poolerName": pooler}},
+			Status:     corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}},
+		}
+	}
+	pulling := pod("demo-pg-pooler-ro", corev1.ConditionFalse)
+	pulling.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: "pgbouncer", Image: "pgbouncer:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}},
+	}}
+	both := []corev1.Pod{pod("demo-pg-pooler-rw", corev1.ConditionTrue), pod("demo-pg-pooler-ro", corev1.ConditionTrue)}
+	const up = `PostgreSQL "demo-pg" is up`
+	cases := map[string]struct {
+		status string
+		pods   []corev1.Pod
+		want   environment.Readiness
+	}{
+		"New": {want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being built: 0 of 1 of "demo-pg-pooler-rw" are ready, 0 of 1 of "demo-pg-pooler-ro" are ready`)},
+		"One": {status: "phase: active", pods: both[:1], want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being built: 1 of 1 of "demo-pg-pooler-rw" are ready, 0 of 1 of "demo-pg-pooler-ro" are ready`)},
+		"Pulling": {status: "phase: active", pods: []corev1.Pod{both[0], pulling}, want: environment.NotReady(v1alpha1.ReasonImagePull,
+			`demo-pg-pooler-ro: image "pgbouncer:1" of container "pgbouncer" can't be pulled; check its name, that the nodes reach its registry and that they may pull from it`)},
+		"Failed": {status: `{phase: failed, phaseReason: "cluster not found"}`, want: environment.NotReady(v1alpha1.ReasonRefused,
+			`CloudNativePG can't make Pooler "demo-pg-pooler-rw" as declared: cluster not found`)},
+		"Inactive": {status: "phase: inactive", pods: both, want: environment.NotReady(v1alpha1.ReasonCreating,
+			up+`, its PgBouncers are being built: 1 of 1 of "demo-pg-pooler-rw" are ready, 1 of 1 of "demo-pg-pooler-ro" are ready`)},
+		"Ready": {status: "phase: active", pods: both, want: environment.Ready(up + `: 3 of 3 instances are ready; 1 of 1 of "demo-pg-pooler-rw" are ready, 1 of 1 of "demo-pg-pooler-ro" are ready`)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			declared := large()
+			declared.Pooler = &v1alpha1.Pooler{}
+			observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Pods: tc.pods, Now: now}
+			for _, intent := range postgres.Build(request(declared)) {
+				object := intent.DeepCopy()
+				object.SetCreationTimestamp(metav1.NewTime(now))
+				status := tc.status
+				if intent.GetKind() == "Cluster" {
+					status = healthy
+				}
+				if status != "" {
+					object.Object["status"] = yamlcmp.Object(t, "apiVersion: v1\nkind: K\nstatus: "+wrapped(status)).Object["status"]
+				}
+				observed.Objects[environment.Key{Kind: intent.GetKind(), Name: intent.GetName()}] = object
+			}
+			if diff := cmp.Diff(tc.want, postgres.Assess(request(declared), observed)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func wrapped(status string) string {
+	if strings.HasPrefix(status, "{") {
+		return status
+	}
+	return "{" + status + "}"
 }
 
 func TestAssessWithoutPostgres(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
@@ -38,8 +40,8 @@ func large() *v1alpha1.Postgres {
 
 func TestBuildSmall(t *testing.T) {
 	intents := postgres.Build(request(&v1alpha1.Postgres{}))
-	if len(intents) != 1 {
-		t.Fatalf("%d intents, want a Cluster", len(intents))
+	if len(intents) != 2 || intents[1].GetKind() != "ConfigMap" {
+		t.Fatalf("%d intents, want a Cluster and its queries", len(intents))
 	}
 	yamlcmp.Equal(t, intents[0], `
 apiVersion: postgresql.cnpg.io/v1
@@ -61,6 +63,9 @@ spec:
   bootstrap: {initdb: {database: app, owner: app}}
   postgresql:
     parameters: {pg_stat_statements.max: "10000", pg_stat_statements.track: all}
+  monitoring:
+    metricsQueriesTTL: 1s
+    customQueriesConfigMap: [{name: demo-pg-queries, key: queries}]
 `)
 }
 
@@ -80,6 +85,9 @@ postgresql:
     pg_stat_statements.track: all
     synchronous_commit: remote_apply
   synchronous: {method: any, number: 2, dataDurability: required}
+monitoring:
+  metricsQueriesTTL: 1s
+  customQueriesConfigMap: [{name: demo-pg-queries, key: queries}]
 `)
 }
 
@@ -165,13 +173,147 @@ func TestBuildTwiceAndEditNothing(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	req := request(large())
-	writer, reader := postgres.Hosts(req)
-	if writer != "demo-pg-rw" || reader != "demo-pg-ro" || postgres.SecretName(req) != "demo-pg-app" {
-		t.Errorf("writer %q, reader %q, secret %q", writer, reader, postgres.SecretName(req))
+func TestWhereTheDatabaseIs(t *testing.T) {
+	split := &v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"mod-users"}}
+	cases := map[string]struct {
+		declared  *v1alpha1.Postgres
+		access    postgres.Access
+		addresses []string
+	}{
+		"CloudNativePG": {declared: large(), access: postgres.Access{Host: "demo-pg-rw", Port: 5432, Secret: "demo-pg-app"}},
+		"External": {
+			declared: &v1alpha1.Postgres{Provider: v1alpha1.PostgresProviderExternal, External: rds()},
+			access:   postgres.Access{Host: "db.example.org", Port: 5432, Database: "folio", Secret: "rds"}, addresses: []string{"db.example.org:5432"},
+		},
+		"Reader": {
+			declared: &v1alpha1.Postgres{Provider: v1alpha1.PostgresProviderExternal, External: rds(), ReadWriteSplit: split},
+			access:   postgres.Access{Host: "db.example.org", Port: 5432, Database: "folio", Secret: "rds"}, addresses: []string{"db.example.org:5432", "ro.example.org:5433"},
+		},
 	}
-	if intents := postgres.Build(request(nil)); len(intents) != 0 {
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := request(tc.declared)
+			if diff := cmp.Diff(tc.access, postgres.AccessTo(req)); diff != "" {
+				t.Errorf("access (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.addresses, postgres.ExternalAddresses(req)); diff != "" {
+				t.Errorf("addresses (-want +got):\n%s", diff)
+			}
+			external := tc.declared.External != nil
+			if built := len(postgres.Build(req)); (built == 0) != external {
+				t.Errorf("%d intents; PerfLab builds what is not already there and nothing else", built)
+			}
+			if readiness := postgres.Assess(req, environment.Observed{}); readiness.Ready != external {
+				t.Errorf("with nothing observed it is %+v", readiness)
+			}
+		})
+	}
+	if intents := postgres.Build(request(nil)); len(intents) != 0 || postgres.ExternalAddresses(request(nil)) != nil {
 		t.Errorf("%d intents for a system without PostgreSQL", len(intents))
+	}
+}
+
+func rds() *v1alpha1.ExternalPostgres {
+	return &v1alpha1.ExternalPostgres{
+		Host: "db.example.org", ReaderHost: "ro.example.org", ReaderPort: 5433,
+		Database: "folio", CredentialsSecret: v1alpha1.SecretName{Name: "rds"},
+	}
+}
+
+func TestReplicaReader(t *testing.T) {
+	for name, tc := range map[string]struct {
+		split *v1alpha1.ReadWriteSplit
+		want  string
+	}{
+		"NoSplit":  {},
+		"Off":      {split: &v1alpha1.ReadWriteSplit{}},
+		"On":       {split: &v1alpha1.ReadWriteSplit{Enabled: true}, want: "mod-users"},
+		"Excluded": {split: &v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"mod-users"}}, want: "mod-feesfines"},
+		"None":     {split: &v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"mod-users", "mod-feesfines"}}},
+	} {
+		req := request(&v1alpha1.Postgres{Instances: 2, ReadWriteSplit: tc.split})
+		req.System.Modules = []v1alpha1.Module{{Name: "mod-users"}, {Name: "mod-feesfines"}}
+		if got := postgres.ReplicaReader(req); got != tc.want {
+			t.Errorf("%s: %q reads from the replicas, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestStatementsOff(t *testing.T) {
+	parameters := func(declared *v1alpha1.Postgres) any {
+		return postgres.Build(request(declared))[0].Object["spec"].(map[string]any)["postgresql"].(map[string]any)["parameters"]
+	}
+	yamlcmp.Equal(t, parameters(&v1alpha1.Postgres{Statements: ptr.To(false), Parameters: map[string]string{"work_mem": "8MB"}}), `work_mem: 8MB`)
+	yamlcmp.Equal(t, parameters(&v1alpha1.Postgres{Statements: ptr.To(true)}), `{pg_stat_statements.max: "10000", pg_stat_statements.track: all}`)
+}
+
+func TestPoolers(t *testing.T) {
+	pooled := func(edit func(*v1alpha1.Postgres)) []environment.Intent {
+		declared := large()
+		declared.Pooler = &v1alpha1.Pooler{}
+		edit(declared)
+		return postgres.Build(request(declared))[2:]
+	}
+	both := pooled(func(p *v1alpha1.Postgres) {
+		p.Pooler = &v1alpha1.Pooler{Instances: 2, Mode: "transaction", Parameters: map[string]string{"default_pool_size": "50"}}
+	})
+	if len(both) != 2 || both[0].GetName() != "demo-pg-pooler-rw" || both[1].GetName() != "demo-pg-pooler-ro" {
+		t.Fatalf("Poolers %v, want one each for the primary and the replicas", both)
+	}
+	yamlcmp.Equal(t, both[1].Object["spec"], `
+cluster: {name: demo-pg}
+type: ro
+instances: 2
+pgbouncer: {poolMode: transaction, parameters: {default_pool_size: "50"}}
+`)
+	alone := pooled(func(p *v1alpha1.Postgres) { p.ReadWriteSplit.Enabled = false })
+	if len(alone) != 1 {
+		t.Fatalf("%d Poolers without reads from replicas, want 1", len(alone))
+	}
+	yamlcmp.Equal(t, alone[0].Object["spec"], `{cluster: {name: demo-pg}, type: rw, instances: 1, pgbouncer: {poolMode: session}}`)
+}
+
+func TestPlacement(t *testing.T) {
+	declared := &v1alpha1.Postgres{Instances: 2, Placement: &v1alpha1.Placement{
+		NodeSelector:   map[string]string{"node.kubernetes.io/instance-type": "r7g.xlarge"},
+		Tolerations:    []corev1.Toleration{{Key: "lab", Operator: corev1.TolerationOpExists}},
+		TopologySpread: []v1alpha1.Spread{{TopologyKey: "topology.kubernetes.io/zone"}},
+		Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: "Exists"}}}},
+		}}},
+	}}
+	spec := postgres.Build(request(declared))[0].Object["spec"].(map[string]any)
+	yamlcmp.Equal(t, spec["affinity"], `
+nodeSelector: {node.kubernetes.io/instance-type: r7g.xlarge}
+tolerations: [{key: lab, operator: Exists}]
+nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: Exists}]}]}}
+`)
+	yamlcmp.Equal(t, spec["topologySpreadConstraints"], `
+- maxSkew: 1
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {cnpg.io/cluster: demo-pg, cnpg.io/podRole: instance}}
+`)
+}
+
+func TestPatchesReachClusterAndPoolers(t *testing.T) {
+	declared := large()
+	declared.Pooler = &v1alpha1.Pooler{}
+	req := request(declared)
+	merge := func(kind v1alpha1.PatchKind, text string) v1alpha1.Patch {
+		return v1alpha1.Patch{Kind: kind, Merge: runtime.RawExtension{Raw: []byte(text)}}
+	}
+	plain := environment.FingerprintOf(postgres.Build(req)[0])
+	req.System.Patches = []v1alpha1.Patch{
+		merge("Cluster", `{"spec": {"logLevel": "debug"}}`),
+		merge("Pooler", `{"spec": {"pgbouncer": {"image": "pgbouncer:1"}}}`),
+	}
+	intents := postgres.Build(req)
+	if level := intents[0].Object["spec"].(map[string]any)["logLevel"]; level != "debug" {
+		t.Errorf("the Cluster's logLevel is %v", level)
+	}
+	yamlcmp.Equal(t, intents[2].Object["spec"].(map[string]any)["pgbouncer"], `{poolMode: session, image: "pgbouncer:1"}`)
+	if environment.FingerprintOf(intents[0]) == plain {
+		t.Error("a patched Cluster has the fingerprint of the plain one: it would not be rebuilt")
 	}
 }

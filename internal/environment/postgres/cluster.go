@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package postgres turns the declared PostgreSQL into CloudNativePG's Cluster,
-// and what CloudNativePG makes of it into a readiness. It is pure.
+// Package postgres turns the declared PostgreSQL into CloudNativePG's Cluster
+// and Poolers, and what CloudNativePG makes of them into a readiness. A server
+// that is already there is only pointed at. It is pure.
 package postgres
 
 import (
+	"slices"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
@@ -21,12 +24,28 @@ const defaultStorage = "1Gi"
 // default would only hold up each rebuild for three minutes.
 const smartShutdownSeconds = 5
 
-// Build returns the Cluster; nothing when the system has no PostgreSQL.
+// metricsLifetime is how long an instance may give the same figures again.
+// CloudNativePG's default of 30 s would give those of before a short load as
+// those after it.
+const metricsLifetime = "1s"
+
+// Build returns the Cluster with its queries and Poolers; nothing when the system has no
+// PostgreSQL or one that PerfLab does not run.
 func Build(req environment.Request) []environment.Intent {
-	postgres := req.System.Postgres
-	if postgres == nil {
+	if !isOurs(req.System.Postgres) {
 		return nil
 	}
+	intents := append([]environment.Intent{buildCluster(req), buildQueries(req)}, buildPoolers(req)...)
+	return environment.Patched(intents, req.Patches("Cluster", "Pooler"))
+}
+
+// isOurs reports whether PerfLab runs the declared PostgreSQL.
+func isOurs(postgres *v1alpha1.Postgres) bool {
+	return postgres != nil && postgres.Provider != v1alpha1.PostgresProviderExternal
+}
+
+func buildCluster(req environment.Request) environment.Intent {
+	postgres := req.System.Postgres
 	spec := map[string]any{
 		"instances":             int64(instances(postgres)),
 		"storage":               storage(postgres.Storage),
@@ -37,6 +56,7 @@ func Build(req environment.Request) []environment.Intent {
 			"owner":    database,
 		}},
 		"postgresql": server(postgres),
+		"monitoring": monitoring(req),
 	}
 	if postgres.Image != "" {
 		spec["imageName"] = postgres.Image
@@ -44,28 +64,21 @@ func Build(req environment.Request) []environment.Intent {
 	if resources := environment.Fields(postgres.Resources.DeepCopy()); len(resources) > 0 {
 		spec["resources"] = resources
 	}
+	place(spec, postgres.Placement, req.PostgresName())
 	cluster := req.Intent(contract.PostgresClusterKind, req.PostgresName(), environment.ComponentPostgres, req.PostgresShape())
 	cluster.Object["spec"] = spec
-	return []environment.Intent{cluster}
-}
-
-// Hosts are the addresses of the primary and of the replicas in the
-// experiment's namespace.
-func Hosts(req environment.Request) (writer, reader string) {
-	cluster := req.PostgresName()
-	return contract.PostgresWriterService(cluster), contract.PostgresReaderService(cluster)
-}
-
-// SecretName is the Secret with the modules' credentials, made by
-// CloudNativePG.
-func SecretName(req environment.Request) string {
-	return contract.PostgresSecret(req.PostgresName())
+	return cluster
 }
 
 func instances(postgres *v1alpha1.Postgres) int32 { return max(1, postgres.Instances) }
 
 func isSynchronous(postgres *v1alpha1.Postgres) bool {
 	return postgres.ReadWriteSplit != nil && postgres.ReadWriteSplit.Synchronous && instances(postgres) > 1
+}
+
+func readsFromReplicas(postgres *v1alpha1.Postgres, module string) bool {
+	split := postgres.ReadWriteSplit
+	return split != nil && split.Enabled && !slices.Contains(split.Exclude, module)
 }
 
 func storage(declared *v1alpha1.Storage) map[string]any {
@@ -97,9 +110,10 @@ func server(postgres *v1alpha1.Postgres) map[string]any {
 // parameters are the declared ones with what measuring needs. Any parameter of
 // pg_stat_statements makes CloudNativePG load the extension.
 func parameters(postgres *v1alpha1.Postgres) map[string]any {
-	parameters := map[string]any{
-		"pg_stat_statements.max":   "10000",
-		"pg_stat_statements.track": "all",
+	parameters := map[string]any{}
+	if postgres.Statements == nil || *postgres.Statements {
+		parameters["pg_stat_statements.max"] = "10000"
+		parameters["pg_stat_statements.track"] = "all"
 	}
 	if isSynchronous(postgres) {
 		parameters["synchronous_commit"] = "remote_apply"

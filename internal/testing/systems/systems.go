@@ -42,6 +42,12 @@ func Full() v1alpha1.System {
 			Parameters:     map[string]string{"max_connections": "300"},
 			Storage:        storage,
 			Resources:      resources,
+			Pooler:         &v1alpha1.Pooler{Instances: 2, Mode: "transaction", Parameters: map[string]string{"default_pool_size": "50"}},
+			Placement: &v1alpha1.Placement{
+				NodeSelector:   map[string]string{"disk": "fast"},
+				Tolerations:    []corev1.Toleration{{Key: "lab", Operator: corev1.TolerationOpExists}},
+				TopologySpread: []v1alpha1.Spread{{TopologyKey: "topology.kubernetes.io/zone", MaxSkew: 1, WhenUnsatisfiable: corev1.DoNotSchedule}},
+			},
 		},
 		Modules: []v1alpha1.Module{
 			{

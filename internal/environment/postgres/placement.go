@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// place puts the declared placement into a Cluster's spec. CloudNativePG keeps
+// instances apart from each other by itself; what is declared comes on top.
+func place(spec map[string]any, declared *v1alpha1.Placement, cluster string) {
+	if declared == nil {
+		return
+	}
+	if affinity := affinity(declared); len(affinity) > 0 {
+		spec["affinity"] = affinity
+	}
+	if len(declared.TopologySpread) > 0 {
+		spec["topologySpreadConstraints"] = spread(declared.TopologySpread, cluster)
+	}
+}
+
+// affinity has the shape of CloudNativePG, which is not that of a pod.
+func affinity(declared *v1alpha1.Placement) map[string]any {
+	affinity := map[string]any{}
+	if len(declared.NodeSelector) > 0 {
+		selector := map[string]any{}
+		for label, value := range declared.NodeSelector {
+			selector[label] = value
+		}
+		affinity["nodeSelector"] = selector
+	}
+	if len(declared.Tolerations) > 0 {
+		tolerations := make([]any, 0, len(declared.Tolerations))
+		for _, toleration := range declared.Tolerations {
+			tolerations = append(tolerations, environment.Fields(toleration.DeepCopy()))
+		}
+		affinity["tolerations"] = tolerations
+	}
+	if declared.Affinity == nil {
+		return affinity
+	}
+	if nodes := declared.Affinity.NodeAffinity; nodes != nil {
+		affinity["nodeAffinity"] = environment.Fields(nodes.DeepCopy())
+	}
+	if pods := declared.Affinity.PodAffinity; pods != nil {
+		affinity["additionalPodAffinity"] = environment.Fields(pods.DeepCopy())
+	}
+	if pods := declared.Affinity.PodAntiAffinity; pods != nil {
+		affinity["additionalPodAntiAffinity"] = environment.Fields(pods.DeepCopy())
+	}
+	return affinity
+}
+
+func spread(declared []v1alpha1.Spread, cluster string) []any {
+	constraints := make([]any, 0, len(declared))
+	for _, spread := range declared {
+		constraint := &corev1.TopologySpreadConstraint{
+			MaxSkew:           max(1, spread.MaxSkew),
+			TopologyKey:       spread.TopologyKey,
+			WhenUnsatisfiable: spread.WhenUnsatisfiable,
+			// The instances alone: the pods of Poolers and of CloudNativePG's
+			// jobs carry the Cluster's label as well.
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
+				contract.LabelPostgresCluster: cluster,
+				contract.LabelPostgresRole:    contract.PostgresRoleInstance,
+			}},
+		}
+		if constraint.WhenUnsatisfiable == "" {
+			constraint.WhenUnsatisfiable = corev1.DoNotSchedule
+		}
+		constraints = append(constraints, environment.Fields(constraint))
+	}
+	return constraints
+}
