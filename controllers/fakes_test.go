@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"perflab.dev/perflab/internal/contract"
 )
 
 // The fakes below stand in for what the operator asks over the network: no
@@ -34,6 +36,28 @@ func (f *fakeBrokers) Partitions(_ context.Context, _ string, topics []string) (
 		}
 	}
 	return found, nil
+}
+
+// fakeDatabases know the metrics of PostgreSQL's instances by URL. Every server
+// that is already there listens, except those that are closed.
+type fakeDatabases struct {
+	shelf[contract.PostgresMetrics]
+	closed shelf[bool]
+}
+
+func (f *fakeDatabases) Metrics(_ context.Context, url string) (contract.PostgresMetrics, error) {
+	metrics, found := f.get(url)
+	if !found {
+		return metrics, fmt.Errorf("GET %s: nobody is there", url)
+	}
+	return metrics, nil
+}
+
+func (f *fakeDatabases) Listens(_ context.Context, address string) error {
+	if closed, _ := f.closed.get(address); closed {
+		return errors.New("connection refused")
+	}
+	return nil
 }
 
 // fakeRunners are k6's REST APIs by address: true for one that was told to

@@ -36,10 +36,13 @@ type lab struct {
 	outside   outside
 	target    fakeTarget
 	brokers   fakeBrokers
+	databases fakeDatabases
 	runners   fakeRunners
 	logs      fakeLogs
 	events    fakeEvents
 	line      line
+	// addresses counts the pods that were given one.
+	addresses int
 }
 
 // newLab makes a lab. Labs know nothing of each other, so their tests run side
@@ -73,7 +76,7 @@ func (l *lab) operator() (*controllers.ExperimentReconciler, *controllers.RunRec
 		&controllers.RunReconciler{
 			Cluster: cluster, Live: l.admin, Events: &l.events, Now: now,
 			Settings: load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
-			Target:   &l.target, Topics: &l.brokers, Runners: &l.runners, Logs: &l.logs,
+			Target:   &l.target, Topics: &l.brokers, Databases: &l.databases, Runners: &l.runners, Logs: &l.logs,
 			Watches: &controllers.ForeignWatches{Cluster: cluster, Controller: deaf{}},
 		}
 }

@@ -11,6 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 )
@@ -71,6 +74,11 @@ func checkRun(t *testing.T, run v1alpha1.PerfRun) {
 	partitions := map[string]int32{"as-is": 1, "slow": 2}[run.Spec.Arm]
 	want := &v1alpha1.EffectiveSystem{
 		KafkaMode: "KRaft", KafkaVersion: "4.3.1", PostgresInstances: 1,
+		Postgres: &v1alpha1.EffectivePostgres{
+			StreamingReplicas: ptr.To[int32](0), SynchronousReplicas: ptr.To[int32](0),
+			ReplicaReads: ptr.To[int64](0), PrimaryReads: ptr.To[int64](0),
+			Servers: []v1alpha1.EffectiveServer{{Name: "small-pg-1", RowsRead: ptr.To[int64](7)}},
+		},
 		Topics:  []v1alpha1.EffectiveTopics{{Group: "data-import", Topics: 1, Partitions: partitions, Source: "broker metadata"}},
 		Modules: []v1alpha1.EffectiveModule{{Name: "gateway", Replicas: 1, ImageID: "example.org/any@sha256:1"}},
 	}
@@ -96,7 +104,7 @@ func TestARunKeepsItsRawResults(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	raw := &corev1.ConfigMapList{}
-	l.list(raw)
+	l.list(raw, client.MatchingLabels{v1alpha1.LabelRun: l.run().Name})
 	if len(raw.Items) != 1 || raw.Items[0].Name != l.run().Status.RawResults || len(raw.Items[0].BinaryData["cico"]) == 0 {
 		t.Fatalf("ConfigMaps %v, want the one %q with the histograms of cico", raw.Items, l.run().Status.RawResults)
 	}

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"k8s.io/utils/ptr"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 )
@@ -96,11 +98,22 @@ func (l *lab) playTopic(topic *unstructured.Unstructured) {
 	})
 }
 
-// playPostgres brings every PostgreSQL up as declared.
+// playPostgres brings every PostgreSQL up as declared, and its PgBouncers.
 func (l *lab) playPostgres() {
 	l.t.Helper()
 	for _, cluster := range l.foreign(contract.PostgresClusterKind) {
 		instances, _, _ := unstructured.NestedInt64(cluster.Object, "spec", "instances")
+		synchronous, _, _ := unstructured.NestedInt64(cluster.Object, "spec", "postgresql", "synchronous", "number")
+		for n := range instances {
+			name := fmt.Sprintf("%s-%d", cluster.GetName(), n+1)
+			address := l.ensureInstance(name, &cluster)
+			if _, told := l.databases.get(address); !told {
+				l.databases.put(address, contract.PostgresMetrics{
+					InRecovery: ptr.To(n > 0), StreamingReplicas: ptr.To(int32(instances - 1)),
+					SynchronousReplicas: ptr.To(int32(synchronous)), RemoteApply: ptr.To(synchronous > 0), RowsRead: ptr.To[int64](7),
+				})
+			}
+		}
 		primary := cluster.GetName() + "-1"
 		l.setStatus(&cluster, map[string]any{
 			"phase": "Cluster in healthy state", "instances": instances, "readyInstances": instances,
@@ -111,6 +124,33 @@ func (l *lab) playPostgres() {
 			}},
 		})
 	}
+	for _, pooler := range l.foreign(contract.PostgresPoolerKind) {
+		cluster, _, _ := unstructured.NestedString(pooler.Object, "spec", "cluster", "name")
+		l.ensurePod(pooler.GetName()+"-x", &pooler, map[string]string{
+			contract.LabelPostgresCluster: cluster, contract.LabelPostgresPooler: pooler.GetName(),
+		}, nil)
+		l.setStatus(&pooler, map[string]any{"phase": "active"})
+	}
+}
+
+// ensureInstance makes the pod of an instance and returns where it tells its
+// metrics.
+func (l *lab) ensureInstance(name string, cluster *unstructured.Unstructured) string {
+	l.t.Helper()
+	l.ensurePod(name, cluster, map[string]string{
+		contract.LabelPostgresCluster: cluster.GetName(), contract.LabelPostgresRole: contract.PostgresRoleInstance,
+	}, nil)
+	pod := &corev1.Pod{}
+	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, pod); err != nil {
+		l.t.Fatalf("reading pod %s: %v", name, err)
+	}
+	if pod.Status.PodIP == "" {
+		l.addresses++
+		pod.Status.PodIP = fmt.Sprintf("10.9.%d.%d", l.addresses/250, l.addresses%250+1)
+		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
+		l.writeStatus(pod)
+	}
+	return "http://" + pod.Status.PodIP + ":9187/metrics"
 }
 
 // playModules does the parts of the Deployment controller and the kubelet.
@@ -246,6 +286,6 @@ func (l *lab) remove(object client.Object) {
 
 // environmentKinds are the kinds an environment is made of.
 var environmentKinds = []schema.GroupVersionKind{
-	contract.KafkaKind("v1"), contract.KafkaNodePoolKind("v1"), contract.KafkaTopicKind("v1"), contract.PostgresClusterKind,
+	contract.KafkaKind("v1"), contract.KafkaNodePoolKind("v1"), contract.KafkaTopicKind("v1"), contract.PostgresClusterKind, contract.PostgresPoolerKind,
 	appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Pod"),
 }

@@ -49,11 +49,13 @@ type RunReconciler struct {
 	Settings load.Settings
 	Target   TargetProber
 	Topics   TopicReader
-	Runners  RunnerStopper
-	Logs     LogReader
-	Events   events.EventRecorder
-	Now      func() time.Time
-	Watches  *ForeignWatches
+	// Databases answers for PostgreSQL's servers.
+	Databases DatabaseProber
+	Runners   RunnerStopper
+	Logs      LogReader
+	Events    events.EventRecorder
+	Now       func() time.Time
+	Watches   *ForeignWatches
 }
 
 type runStep func(context.Context, *runScope) (outcome, error)
@@ -62,7 +64,7 @@ type runStep func(context.Context, *runScope) (outcome, error)
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/finalizers,verbs=update
 // +kubebuilder:rbac:groups=kafka.strimzi.io,resources=kafkas;kafkanodepools;kafkatopics,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters;poolers,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch;delete
@@ -131,6 +133,7 @@ func (r *RunReconciler) steps(scope *runScope) []runStep {
 		r.stepEffective,
 		r.stepLoads,
 		r.stepCollect,
+		r.stepReads,
 		r.stepFinish,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,17 +38,40 @@ func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome
 			return waiting, nil
 		}
 	}
-	if err := r.effectivePostgres(ctx, s, effective); err != nil {
+	readable, err := r.effectivePostgres(ctx, s, effective)
+	if err != nil {
 		return outcome{}, err
+	}
+	if !readable {
+		waiting := s.notReady("PostgreSQL's servers", *s.postgres)
+		waiting.after = probePause
+		return waiting, nil
 	}
 	if err := r.effectiveModules(ctx, s, effective); err != nil {
 		return outcome{}, err
 	}
 	s.status().Effective = effective
+	s.judgeDifferences()
 	if s.fault == nil {
 		s.mark(&timings.Ready)
 	}
 	return next(), nil
+}
+
+// differs notes in what the running system is not the declared one.
+func (s *runScope) differs(differences ...string) {
+	s.differences = append(s.differences, differences...)
+}
+
+// judgeDifferences makes one fault of all differences that were found.
+func (s *runScope) judgeDifferences() {
+	if len(s.differences) == 0 || s.fault != nil {
+		return
+	}
+	s.fault = &results.Fault{
+		Reason:  v1alpha1.ReasonEffectiveConfiguration,
+		Message: strings.Join(s.differences, "; "),
+	}
 }
 
 // effectiveKafka says false, with the reason in s.kafka, when the brokers
@@ -85,30 +109,13 @@ func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effecti
 		for _, topic := range groups[group.Group] {
 			if partitions[topic] != group.Partitions {
 				found.Partitions = partitions[topic]
-				s.fault = &results.Fault{
-					Reason: v1alpha1.ReasonEffectiveConfiguration,
-					Message: fmt.Sprintf("topic %q has %d partitions in Kafka, %d are declared",
-						topic, partitions[topic], group.Partitions),
-				}
+				s.differs(fmt.Sprintf("topic %q has %d partitions in Kafka, %d are declared", topic, partitions[topic], group.Partitions))
 			}
 			found.Topics++
 		}
 		effective.Topics = append(effective.Topics, found)
 	}
 	return true, nil
-}
-
-func (r *RunReconciler) effectivePostgres(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) error {
-	if s.run.Spec.System.Postgres == nil {
-		return nil
-	}
-	key := client.ObjectKey{Namespace: s.run.Namespace, Name: s.request().PostgresName()}
-	object, err := r.Cluster.Get(ctx, contract.PostgresClusterKind, key)
-	if err != nil {
-		return err
-	}
-	effective.PostgresInstances = int32(contract.PostgresCluster{Object: object}.ReadyInstances())
-	return nil
 }
 
 func (r *RunReconciler) effectiveModules(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) error {

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/images"
+	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
 )
@@ -71,7 +72,7 @@ func (r *RunReconciler) stepKinds(_ context.Context, s *runScope) (outcome, erro
 		operator  string
 	}{
 		{s.run.Spec.System.Kafka != nil, contract.KafkaGroupKind, &s.kafka, "Strimzi"},
-		{s.run.Spec.System.Postgres != nil, contract.PostgresClusterKind.GroupKind(), &s.postgres, "CloudNativePG"},
+		{len(postgres.Build(s.request())) > 0, contract.PostgresClusterKind.GroupKind(), &s.postgres, "CloudNativePG"},
 		{true, contract.TestRunKind.GroupKind(), &s.target, "k6-operator"},
 	}
 	for _, need := range needed {
@@ -235,26 +236,8 @@ func (r *RunReconciler) observe(ctx context.Context, intents []environment.Inten
 	return observed, nil
 }
 
-// replace deletes objects that were built from another declaration. It says
-// true until they are gone.
-func (r *RunReconciler) replace(ctx context.Context, intents []environment.Intent) (bool, error) {
-	replacing := false
-	for _, intent := range intents {
-		current, err := r.Cluster.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
-		if err != nil {
-			return false, err
-		}
-		if current == nil || !outdated(current, environment.FingerprintOf(intent)) {
-			continue
-		}
-		replacing = true
-		if err := r.Cluster.Delete(ctx, current); err != nil {
-			return false, err
-		}
-	}
-	return replacing, nil
-}
-
+// outdated reports whether an object was made from another declaration than
+// the wanted one, or is going away.
 func outdated(current *unstructured.Unstructured, wanted string) bool {
 	return current.GetDeletionTimestamp() != nil || environment.FingerprintOf(current) != wanted
 }

@@ -47,6 +47,10 @@ type runScope struct {
 	// loadTrouble says why a runner can't start, set with it.
 	loadTrouble *environment.Readiness
 
+	// differences say in what the running system is not the declared one. Set
+	// by the steps that read it back.
+	differences []string
+
 	// fault says why the run does not count. Set by any step, or read back
 	// from the Valid condition of an earlier pass.
 	fault *results.Fault

@@ -34,7 +34,7 @@ func teardown(ctx context.Context, cluster kube.Cluster, namespace, experiment s
 	if err != nil {
 		return false, err
 	}
-	postgresGone, err := deleteAll(ctx, cluster, namespace, naming.ComponentLabels(experiment, environment.ComponentPostgres), contract.PostgresClusterKind)
+	postgresGone, err := deleteAll(ctx, cluster, namespace, naming.ComponentLabels(experiment, environment.ComponentPostgres), postgresKinds...)
 	if err != nil {
 		return false, err
 	}

@@ -113,16 +113,17 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 	cluster := kube.Cluster{Client: manager.GetClient()}
 	http := probe.NewHTTP()
 	runs := &controllers.RunReconciler{
-		Cluster:  cluster,
-		Live:     manager.GetAPIReader(),
-		Settings: load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
-		Target:   http,
-		Runners:  http,
-		Topics:   probe.Kafka{},
-		Logs:     kube.PodLogs{Clientset: clientset},
-		Events:   manager.GetEventRecorder("perflab"),
-		Now:      time.Now,
-		Watches:  &controllers.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
+		Cluster:   cluster,
+		Live:      manager.GetAPIReader(),
+		Settings:  load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
+		Target:    http,
+		Runners:   http,
+		Topics:    probe.Kafka{},
+		Databases: probe.NewPostgres(),
+		Logs:      kube.PodLogs{Clientset: clientset},
+		Events:    manager.GetEventRecorder("perflab"),
+		Now:       time.Now,
+		Watches:   &controllers.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
 	}
 	experiments := &controllers.ExperimentReconciler{
 		Cluster: cluster,

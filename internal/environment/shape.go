@@ -55,9 +55,14 @@ func (r Request) shape(declaration any, kinds ...v1alpha1.PatchKind) string {
 	return Fingerprint(parts)
 }
 
+// StaysWarm reports whether Kafkas and PostgreSQLs of other shapes stay up
+// beside the run's own. Where everything is built anew for each run, nothing
+// that stays up would ever be used again.
+func (r Request) StaysWarm() bool { return r.KeepWarm && r.Reset != v1alpha1.ResetRecreate }
+
 // warmShape tells objects that stay up side by side apart by their names.
 func (r Request) warmShape(shape string) string {
-	if !r.KeepWarm {
+	if !r.StaysWarm() {
 		return ""
 	}
 	return shape

@@ -53,15 +53,15 @@ func ExternalAddresses(req environment.Request) []string {
 	return addresses
 }
 
-// ReplicaReader names a module that reads from the replicas as declared, empty
-// where none does.
-func ReplicaReader(req environment.Request) string {
+// ReplicaReaders names the modules that read from the replicas as declared.
+func ReplicaReaders(req environment.Request) []string {
+	var readers []string
 	for _, module := range req.System.Modules {
 		if readsFromReplicas(req.System.Postgres, module.Name) {
-			return module.Name
+			readers = append(readers, module.Name)
 		}
 	}
-	return ""
+	return readers
 }
 
 func address(host string, port int32) string {

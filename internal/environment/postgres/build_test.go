@@ -220,21 +220,21 @@ func rds() *v1alpha1.ExternalPostgres {
 	}
 }
 
-func TestReplicaReader(t *testing.T) {
+func TestReplicaReaders(t *testing.T) {
 	for name, tc := range map[string]struct {
 		split *v1alpha1.ReadWriteSplit
-		want  string
+		want  []string
 	}{
 		"NoSplit":  {},
 		"Off":      {split: &v1alpha1.ReadWriteSplit{}},
-		"On":       {split: &v1alpha1.ReadWriteSplit{Enabled: true}, want: "mod-users"},
-		"Excluded": {split: &v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"mod-users"}}, want: "mod-feesfines"},
+		"On":       {split: &v1alpha1.ReadWriteSplit{Enabled: true}, want: []string{"mod-users", "mod-feesfines"}},
+		"Excluded": {split: &v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"mod-users"}}, want: []string{"mod-feesfines"}},
 		"None":     {split: &v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"mod-users", "mod-feesfines"}}},
 	} {
 		req := request(&v1alpha1.Postgres{Instances: 2, ReadWriteSplit: tc.split})
 		req.System.Modules = []v1alpha1.Module{{Name: "mod-users"}, {Name: "mod-feesfines"}}
-		if got := postgres.ReplicaReader(req); got != tc.want {
-			t.Errorf("%s: %q reads from the replicas, want %q", name, got, tc.want)
+		if diff := cmp.Diff(tc.want, postgres.ReplicaReaders(req)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -28,21 +28,25 @@ func CRDs(dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for the generated CRDs: %w", err)
 	}
-	postgres, err := postgresCRD()
-	return append(paths, postgres), err
+	postgres, err := postgresCRDs()
+	return append(paths, postgres...), err
 }
 
-func postgresCRD() (string, error) {
+func postgresCRDs() ([]string, error) {
 	download := exec.Command("go", "mod", "download", "-json", postgresModule)
 	download.Dir = apiserver.Root("hack", "cluster", "cloudnative-pg")
 	download.Stderr = os.Stderr
 	output, err := download.Output()
 	if err != nil {
-		return "", fmt.Errorf("downloading %s: %w\n%s", postgresModule, err, output)
+		return nil, fmt.Errorf("downloading %s: %w\n%s", postgresModule, err, output)
 	}
 	var module struct{ Dir string }
 	if err := json.Unmarshal(output, &module); err != nil {
-		return "", fmt.Errorf("reading where %s is: %w", postgresModule, err)
+		return nil, fmt.Errorf("reading where %s is: %w", postgresModule, err)
 	}
-	return filepath.Join(module.Dir, "config", "crd", "bases", "postgresql.cnpg.io_clusters.yaml"), nil
+	bases := filepath.Join(module.Dir, "config", "crd", "bases")
+	return []string{
+		filepath.Join(bases, "postgresql.cnpg.io_clusters.yaml"),
+		filepath.Join(bases, "postgresql.cnpg.io_poolers.yaml"),
+	}, nil
 }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package postgres
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// strayReads is how many rows replicas may read without anybody meaning to: a
+// person who looks, or a module that asks once where it is.
+const strayReads = 100
+
+// Server is what one instance told, or the reason why it told nothing.
+type Server struct {
+	// Name of the instance's pod.
+	Name string
+	// Metrics it told.
+	Metrics contract.PostgresMetrics
+	// Silence says why it told nothing; empty: it did.
+	Silence string
+}
+
+// Effective sums up what the instances told before the load. What they did not
+// tell is absent and named in unproved.
+func Effective(servers []Server) *v1alpha1.EffectivePostgres {
+	effective := &v1alpha1.EffectivePostgres{Unproved: unproved(servers)}
+	for _, server := range sorted(servers) {
+		replica := server.Metrics.InRecovery
+		if replica == nil {
+			continue
+		}
+		effective.Servers = append(effective.Servers, v1alpha1.EffectiveServer{
+			Name: server.Name, Replica: *replica, RowsRead: server.Metrics.RowsRead,
+		})
+		if !*replica {
+			effective.StreamingReplicas = server.Metrics.StreamingReplicas
+			effective.SynchronousReplicas = synchronous(server.Metrics)
+		}
+	}
+	return effective
+}
+
+// synchronous is the number of replicas a commit waits for until they have
+// applied it.
+func synchronous(metrics contract.PostgresMetrics) *int32 {
+	if metrics.RemoteApply == nil || *metrics.RemoteApply {
+		return metrics.SynchronousReplicas
+	}
+	none := int32(0)
+	return &none
+}
+
+func unproved(servers []Server) string {
+	var reasons []string
+	for _, server := range sorted(servers) {
+		switch {
+		case server.Silence != "":
+			reasons = append(reasons, fmt.Sprintf("the metrics of %s can't be read: %s", server.Name, server.Silence))
+		case server.Metrics.InRecovery == nil || server.Metrics.RowsRead == nil:
+			reasons = append(reasons, fmt.Sprintf("the metrics of %s lack those of PerfLab's queries (ConfigMap <cluster>-queries)", server.Name))
+		}
+	}
+	return environment.Enumerate(reasons)
+}
+
+func sorted(servers []Server) []Server {
+	return slices.SortedFunc(slices.Values(servers), func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// Differences says in what the servers are not as declared. What could not be
+// asked is no difference.
+func Differences(req environment.Request, effective *v1alpha1.EffectivePostgres) []string {
+	if !isOurs(req.System.Postgres) {
+		return nil
+	}
+	cluster := Build(req)[0]
+	replicas := number(cluster, "spec", "instances") - 1
+	wanted := number(cluster, "spec", "postgresql", "synchronous", "number")
+	var differences []string
+	if got := effective.StreamingReplicas; got != nil && int64(*got) != replicas {
+		differences = append(differences, fmt.Sprintf("%d replicas follow PostgreSQL's primary, %d are declared", *got, replicas))
+	}
+	got := effective.SynchronousReplicas
+	switch {
+	case got == nil:
+	case wanted > 0 && int64(*got) < wanted:
+		differences = append(differences, fmt.Sprintf(
+			"a commit waits until %d replicas have applied it, postgres.readWriteSplit.synchronous declares %d", *got, wanted))
+	case wanted == 0 && *got > 0:
+		differences = append(differences, fmt.Sprintf(
+			"a commit waits until %d replicas have applied it, postgres.readWriteSplit.synchronous is not declared", *got))
+	}
+	return differences
+}
+
+// CountReads fills in what was read while load was on, between the effective
+// configuration before it and what the instances told after it. It says what
+// became of the servers meanwhile that can't be.
+func CountReads(effective *v1alpha1.EffectivePostgres, after []Server) (differences []string) {
+	var onPrimary, onReplicas int64
+	counted := len(effective.Servers) > 0
+	for _, before := range effective.Servers {
+		at := slices.IndexFunc(after, func(server Server) bool { return server.Name == before.Name })
+		if at < 0 {
+			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s went away while load was on", before.Name))
+			counted = false
+			continue
+		}
+		now := after[at].Metrics
+		if now.InRecovery != nil && *now.InRecovery != before.Replica {
+			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s went from %s to %s while load was on",
+				before.Name, role(before.Replica), role(*now.InRecovery)))
+		}
+		switch {
+		case before.RowsRead == nil || now.RowsRead == nil:
+			counted = false
+		case *now.RowsRead < *before.RowsRead:
+			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s started anew while load was on", before.Name))
+			counted = false
+		case before.Replica:
+			onReplicas += *now.RowsRead - *before.RowsRead
+		default:
+			onPrimary += *now.RowsRead - *before.RowsRead
+		}
+	}
+	if counted {
+		effective.ReplicaReads, effective.PrimaryReads = &onReplicas, &onPrimary
+	} else if effective.Unproved == "" {
+		effective.Unproved = cmp.Or(unproved(after), "the instances could not all be asked what they read")
+	}
+	return differences
+}
+
+func role(replica bool) string {
+	if replica {
+		return "replica"
+	}
+	return "primary"
+}
+
+// ReadDifferences says where the reads went that should not have gone there.
+func ReadDifferences(req environment.Request, effective *v1alpha1.EffectivePostgres) []string {
+	if !isOurs(req.System.Postgres) || effective.ReplicaReads == nil {
+		return nil
+	}
+	reads, readers := *effective.ReplicaReads, ReplicaReaders(req)
+	switch {
+	case len(readers) > 0 && reads == 0:
+		return []string{fmt.Sprintf("no module read from a replica: postgres.readWriteSplit is enabled for %s, yet the replicas read no row while load was on",
+			environment.Enumerate(readers))}
+	case len(readers) == 0 && reads > strayReads:
+		return []string{fmt.Sprintf("replicas read %d rows while load was on, although postgres.readWriteSplit sends no module there", reads)}
+	default:
+		return nil
+	}
+}
+
+func number(object *unstructured.Unstructured, path ...string) int64 {
+	value, _, err := unstructured.NestedInt64(object.Object, path...)
+	if err != nil {
+		// A patch may have put anything there; CloudNativePG refuses it.
+		return 0
+	}
+	return value
+}
