@@ -110,7 +110,7 @@ func (l *lab) playPostgres() {
 			if _, told := l.databases.get(address); !told {
 				l.databases.put(address, contract.PostgresMetrics{
 					InRecovery: ptr.To(n > 0), StreamingReplicas: ptr.To(int32(instances - 1)),
-					SynchronousReplicas: ptr.To(int32(synchronous)), RemoteApply: ptr.To(synchronous > 0), RowsRead: ptr.To[int64](7),
+					SynchronousReplicas: ptr.To(int32(synchronous)), RowsRead: ptr.To[int64](7),
 				})
 			}
 		}

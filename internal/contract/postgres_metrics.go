@@ -34,8 +34,6 @@ type PostgresMetrics struct {
 	// SynchronousReplicas is the number of replicas whose answer a commit may
 	// wait for.
 	SynchronousReplicas *int32
-	// RemoteApply: a commit waits until they have applied it.
-	RemoteApply *bool
 	// RowsRead from the modules' tables since the instance's statistics began.
 	RowsRead *int64
 }
@@ -52,7 +50,6 @@ func ReadPostgresMetrics(answer io.Reader) (PostgresMetrics, error) {
 		InRecovery:          boolean(server("in_recovery")),
 		StreamingReplicas:   small(server("streaming_replicas")),
 		SynchronousReplicas: small(server("synchronous_replicas")),
-		RemoteApply:         boolean(server("remote_apply")),
 		RowsRead:            metric(families, PostgresQueryReads+"_rows"),
 	}, nil
 }

@@ -42,20 +42,10 @@ func Effective(servers []Server) *v1alpha1.EffectivePostgres {
 		})
 		if !*replica {
 			effective.StreamingReplicas = server.Metrics.StreamingReplicas
-			effective.SynchronousReplicas = synchronous(server.Metrics)
+			effective.SynchronousReplicas = server.Metrics.SynchronousReplicas
 		}
 	}
 	return effective
-}
-
-// synchronous is the number of replicas a commit waits for until they have
-// applied it.
-func synchronous(metrics contract.PostgresMetrics) *int32 {
-	if metrics.RemoteApply == nil || *metrics.RemoteApply {
-		return metrics.SynchronousReplicas
-	}
-	none := int32(0)
-	return &none
 }
 
 func unproved(servers []Server) string {
@@ -93,10 +83,10 @@ func Differences(req environment.Request, effective *v1alpha1.EffectivePostgres)
 	case got == nil:
 	case wanted > 0 && int64(*got) < wanted:
 		differences = append(differences, fmt.Sprintf(
-			"a commit waits until %d replicas have applied it, postgres.readWriteSplit.synchronous declares %d", *got, wanted))
+			"a commit waits for %d replicas, postgres.readWriteSplit.synchronous declares %d", *got, wanted))
 	case wanted == 0 && *got > 0:
 		differences = append(differences, fmt.Sprintf(
-			"a commit waits until %d replicas have applied it, postgres.readWriteSplit.synchronous is not declared", *got))
+			"a commit waits for %d replicas, postgres.readWriteSplit.synchronous is not declared", *got))
 	}
 	return differences
 }

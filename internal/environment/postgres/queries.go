@@ -16,6 +16,9 @@ const queriesKey = "queries"
 // are those of the modules' own tables: pg_stat_database would count the
 // catalogue as well, which CloudNativePG itself reads all the time.
 //
+// synchronous_commit can't be asked: CloudNativePG sets it for its own
+// connections, and a connection sees no other value than its own.
+//
 // Names are qualified because the database belongs to the modules, which may
 // have functions and operators of the same names.
 const queries = `
@@ -26,12 +29,10 @@ const queries = `
          WHERE state OPERATOR(pg_catalog.=) 'streaming') AS streaming_replicas
       , (SELECT pg_catalog.count(*) FROM pg_catalog.pg_stat_replication
          WHERE sync_state OPERATOR(pg_catalog.=) ANY (ARRAY['sync', 'quorum'])) AS synchronous_replicas
-      , pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'remote_apply' AS remote_apply
   metrics:
   - in_recovery: {usage: GAUGE, description: Whether the server is a replica}
   - streaming_replicas: {usage: GAUGE, description: Number of replicas the server sends its log to}
   - synchronous_replicas: {usage: GAUGE, description: Number of replicas whose answer a commit may wait for}
-  - remote_apply: {usage: GAUGE, description: Whether a commit waits until it is applied there}
 ` + contract.PostgresQueryReads + `:
   query: |
     SELECT

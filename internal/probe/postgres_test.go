@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/probe"
+)
+
+// replicaMetrics are lines a replica of CloudNativePG 1.30 answers with.
+const replicaMetrics = `# HELP cnpg_collector_sync_replicas Number of requested synchronous replicas (synchronous_standby_names)
+# TYPE cnpg_collector_sync_replicas gauge
+cnpg_collector_sync_replicas{value="expected"} 1
+# HELP cnpg_pg_stat_database_tup_returned Number of rows returned by queries in this database
+# TYPE cnpg_pg_stat_database_tup_returned counter
+cnpg_pg_stat_database_tup_returned{datname="app"} 14475
+# HELP cnpg_perflab_reads_rows Rows read
+# TYPE cnpg_perflab_reads_rows counter
+cnpg_perflab_reads_rows 1.2345678e+07
+# HELP cnpg_perflab_server_in_recovery Whether the server is a replica
+# TYPE cnpg_perflab_server_in_recovery gauge
+cnpg_perflab_server_in_recovery 1
+# HELP cnpg_perflab_server_streaming_replicas Number of replicas
+# TYPE cnpg_perflab_server_streaming_replicas gauge
+cnpg_perflab_server_streaming_replicas 0
+`
+
+func TestPostgresMetrics(t *testing.T) {
+	var answer string
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer server.Close()
+	ask := func() (contract.PostgresMetrics, error) {
+		return probe.NewPostgres().Metrics(t.Context(), server.URL+"/metrics")
+	}
+
+	answer = replicaMetrics
+	got, err := ask()
+	want := contract.PostgresMetrics{InRecovery: ptr.To(true), StreamingReplicas: ptr.To[int32](0), RowsRead: ptr.To[int64](12345678)}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("what is not told is absent (-want +got), %v:\n%s", err, diff)
+	}
+	answer = "this is no metric {"
+	if _, err := ask(); err == nil {
+		t.Error("nonsense was read without an error")
+	}
+	answer, status = replicaMetrics, http.StatusServiceUnavailable
+	if _, err := ask(); err == nil || !strings.Contains(err.Error(), "503") {
+		t.Errorf("a server error gave %v", err)
+	}
+}
+
+func TestListens(t *testing.T) {
+	open, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = open.Close() })
+	if err := probe.NewPostgres().Listens(t.Context(), open.Addr().String()); err != nil {
+		t.Errorf("an open port: %v", err)
+	}
+	begun := time.Now()
+	if err := probe.NewPostgres().Listens(t.Context(), "127.0.0.1:1"); err == nil || time.Since(begun) > 4*time.Second {
+		t.Errorf("a closed port gave %v after %s", err, time.Since(begun))
+	}
+}
