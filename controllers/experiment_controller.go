@@ -72,7 +72,10 @@ type experimentScope struct {
 func (r *ExperimentReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	experiment := &v1alpha1.PerfExperiment{}
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, experiment); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		if apierrors.IsNotFound(err) {
+			return r.returnOrphans(ctx, request.NamespacedName)
+		}
+		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
 	}
 	before := experiment.DeepCopy()
 	scope := &experimentScope{experiment: experiment.DeepCopy(), now: r.Now()}
@@ -272,6 +275,16 @@ func (r *ExperimentReconciler) cleanUp(ctx context.Context, s *experimentScope) 
 }
 
 func (r *ExperimentReconciler) tearDown(ctx context.Context, s *experimentScope) error {
+	returned, err := r.giveBack(ctx, client.ObjectKeyFromObject(s.experiment), s.experiment)
+	if err != nil {
+		return fmt.Errorf("giving back what was borrowed: %w", err)
+	}
+	if !returned {
+		// What the borrowed modules use goes after they have let go of it.
+		s.tearingDown = true
+		s.after = teardownPause
+		return nil
+	}
 	gone, err := teardown(ctx, r.Cluster, s.experiment.Namespace, s.experiment.Name, s.now)
 	if err != nil {
 		return fmt.Errorf("taking the environment down: %w", err)

@@ -95,6 +95,9 @@ func (l *line) to(c client.WithWatch) client.Client {
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			return l.write("delete", object, func() error { return c.Delete(ctx, object, options...) })
 		},
+		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			return l.write("update", object, func() error { return c.Update(ctx, object, options...) })
+		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			return l.write("patch", object, func() error { return c.Patch(ctx, object, patch, options...) })
 		},

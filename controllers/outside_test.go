@@ -153,29 +153,48 @@ func (l *lab) ensureInstance(name string, cluster *unstructured.Unstructured) st
 	return "http://" + pod.Status.PodIP + ":9187/metrics"
 }
 
-// playModules does the parts of the Deployment controller and the kubelet.
+// playModules does the parts of the controllers of Deployments and StatefulSets
+// and of the kubelet.
 func (l *lab) playModules() {
 	l.t.Helper()
 	deployments := &appsv1.DeploymentList{}
 	l.list(deployments)
 	for i := range deployments.Items {
 		deployment := &deployments.Items[i]
-		template := deployment.Spec.Template
-		fingerprint := template.Annotations[v1alpha1.AnnotationFingerprint]
-		for _, pod := range l.pods(template.Labels) {
-			if pod.Annotations[v1alpha1.AnnotationFingerprint] != fingerprint {
-				l.remove(&pod)
-			}
-		}
 		replicas := *deployment.Spec.Replicas
-		for n := range replicas {
-			l.ensurePod(fmt.Sprintf("%s-%s-%d", deployment.Name, fingerprint[:5], n), deployment, template.Labels, template.Annotations)
-		}
+		l.playPods(deployment, deployment.Spec.Template, replicas)
 		deployment.Status = appsv1.DeploymentStatus{
 			ObservedGeneration: deployment.Generation,
 			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
 		}
 		l.writeStatus(deployment)
+	}
+	sets := &appsv1.StatefulSetList{}
+	l.list(sets)
+	for i := range sets.Items {
+		set := &sets.Items[i]
+		replicas := *set.Spec.Replicas
+		l.playPods(set, set.Spec.Template, replicas)
+		set.Status = appsv1.StatefulSetStatus{
+			ObservedGeneration: set.Generation,
+			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
+		}
+		l.writeStatus(set)
+	}
+}
+
+// playPods makes a workload's pods from its template and takes away those made
+// from another one.
+func (l *lab) playPods(workload client.Object, template corev1.PodTemplateSpec, replicas int32) {
+	l.t.Helper()
+	fingerprint := template.Annotations[v1alpha1.AnnotationFingerprint]
+	for _, pod := range l.pods(template.Labels) {
+		if pod.Annotations[v1alpha1.AnnotationFingerprint] != fingerprint {
+			l.remove(&pod)
+		}
+	}
+	for n := range replicas {
+		l.ensurePod(fmt.Sprintf("%s-%.5s-%d", workload.GetName(), fingerprint, n), workload, template.Labels, template.Annotations)
 	}
 }
 

@@ -25,7 +25,11 @@ func (r *RunReconciler) stepModules(ctx context.Context, s *runScope) (outcome, 
 	if err != nil {
 		return outcome{}, err
 	}
-	readiness := modules.Assess(request, observed)
+	borrowed, err := r.borrowWorkloads(ctx, s)
+	if err != nil {
+		return outcome{}, err
+	}
+	readiness := environment.Both(modules.Assess(request, observed), borrowed)
 	s.modules = &readiness
 	if !readiness.Ready {
 		return s.notReady("the modules", readiness), nil

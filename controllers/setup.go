@@ -20,6 +20,7 @@ func (r *RunReconciler) SetupWithManager(manager ctrl.Manager) error {
 	built, err := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfRun{}).
 		Watches(&appsv1.Deployment{}, wake).
+		Watches(&appsv1.StatefulSet{}, wake).
 		Watches(&batchv1.Job{}, wake).
 		Watches(&corev1.Pod{}, wake).
 		Build(r)
@@ -37,6 +38,8 @@ func (r *ExperimentReconciler) SetupWithManager(manager ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfExperiment{}).
 		Watches(&v1alpha1.PerfRun{}, experimentsOf(manager.GetClient())).
+		Watches(&appsv1.Deployment{}, orphansOf(manager.GetClient())).
+		Watches(&appsv1.StatefulSet{}, orphansOf(manager.GetClient())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of experiments: %w", err)

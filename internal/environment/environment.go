@@ -72,6 +72,21 @@ func Ready(message string) Readiness {
 	return Readiness{Ready: true, Reason: v1alpha1.ReasonReady, Message: message}
 }
 
+// Both is the readiness of two parts of a component: that of the first that is
+// not as declared.
+func Both(one, other Readiness) Readiness {
+	if !one.Ready {
+		return one
+	}
+	if !other.Ready || one.Message == "" {
+		return other
+	}
+	if other.Message == "" {
+		return one
+	}
+	return Ready(one.Message + "; " + other.Message)
+}
+
 // NotReady is the readiness of a component that is not.
 func NotReady(reason, message string) Readiness {
 	return Readiness{Reason: reason, Message: message}

@@ -55,6 +55,26 @@ func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) e
 	return nil
 }
 
+// Borrow changes fields of an object somebody else has made, by server-side
+// apply. The intent carries the version of the object it was made for: over any
+// other one it fails with a conflict.
+func (c Cluster) Borrow(ctx context.Context, intent *unstructured.Unstructured) error {
+	err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(intent.DeepCopy()), FieldOwner, client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("changing %s %q: %w", intent.GetKind(), intent.GetName(), err)
+	}
+	return nil
+}
+
+// Replace writes an object as a whole, owners of its fields included, over
+// exactly the version it was read in.
+func (c Cluster) Replace(ctx context.Context, object *unstructured.Unstructured) error {
+	if err := c.Client.Update(ctx, object.DeepCopy(), FieldOwner); err != nil {
+		return fmt.Errorf("writing %s %q: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}
+
 // Get reads an object; nil when it is not there.
 func (c Cluster) Get(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/environment/workloads"
+	"perflab.dev/perflab/internal/kube"
+)
+
+// +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets,verbs=get;list;watch;patch;update
+
+// borrowWorkloads changes the modules that are already there over to what the
+// run declares and says how far they are. As long as one of them can't be
+// borrowed, none is touched.
+func (r *RunReconciler) borrowWorkloads(ctx context.Context, s *runScope) (environment.Readiness, error) {
+	request := s.request()
+	loans, err := r.loans(ctx, request)
+	if err != nil || len(loans) == 0 {
+		return environment.Ready(""), err
+	}
+	if slices.ContainsFunc(loans, func(loan workloads.Loan) bool { return loan.Refusal != nil }) {
+		return workloads.Assess(loans, s.now), nil
+	}
+	for i := range loans {
+		refusal, err := r.change(ctx, s, &loans[i])
+		if err != nil {
+			return environment.Readiness{}, err
+		}
+		if refusal != nil {
+			return *refusal, nil
+		}
+		if loans[i].Pods, err = r.podsOf(ctx, loans[i].Object); err != nil {
+			return environment.Readiness{}, err
+		}
+	}
+	return workloads.Assess(loans, s.now), nil
+}
+
+// loans are the run's borrowed modules. What the cache shows is good enough for
+// those that were changed before; it leaves out who owns which field, so the
+// others are read anew.
+func (r *RunReconciler) loans(ctx context.Context, request environment.Request) ([]workloads.Loan, error) {
+	prefix := kafka.Env(request)
+	var loans []workloads.Loan
+	for _, module := range request.BorrowedModules() {
+		key := client.ObjectKey{Namespace: request.Namespace, Name: module.WorkloadRef.Name}
+		kind := appsv1.SchemeGroupVersion.WithKind(string(cmp.Or(module.WorkloadRef.Kind, v1alpha1.WorkloadDeployment)))
+		env := modules.BorrowedEnv(request, prefix, module)
+		object, err := r.Cluster.Get(ctx, kind, key)
+		if err != nil {
+			return nil, err
+		}
+		loan := workloads.Borrow(request, module, env, object)
+		if object != nil && (!loan.IsApplied() || len(loan.Contested()) > 0) {
+			if object, err = getLive(ctx, r.Live, object); err != nil {
+				return nil, err
+			}
+			loan = workloads.Borrow(request, module, env, object)
+		}
+		if fields := loan.Contested(); len(fields) > 0 {
+			loan.Contend(fields, object, string(kube.FieldOwner))
+		}
+		loans = append(loans, loan)
+	}
+	return loans, nil
+}
+
+// getLive reads an object past the cache; nil when it is gone.
+func getLive(ctx context.Context, live client.Reader, seen *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(seen.GroupVersionKind())
+	err := live.Get(ctx, client.ObjectKeyFromObject(seen), object)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s %q: %w", seen.GetKind(), seen.GetName(), err)
+	}
+	return object, nil
+}
+
+// change applies what the run changes in a workload, once per run. It says why
+// the API server refuses, if it does.
+func (r *RunReconciler) change(ctx context.Context, s *runScope, loan *workloads.Loan) (*environment.Readiness, error) {
+	if loan.IsApplied() {
+		return nil, nil
+	}
+	lives, err := r.isWanted(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if !lives {
+		// Nobody would give back what is borrowed now.
+		refusal := environment.NotReady(v1alpha1.ReasonDeleting, "the experiment is being deleted")
+		return &refusal, nil
+	}
+	err = r.Cluster.Borrow(ctx, loan.Application(string(kube.FieldOwner)))
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) {
+		refusal := environment.NotReady(v1alpha1.ReasonRefused, "the cluster refuses what the run declares: "+environment.Sentence(err.Error()))
+		return &refusal, nil
+	}
+	return nil, err
+}
+
+// isWanted asks the API server, not the cache, whether the run and its
+// experiment are there to stay.
+func (r *RunReconciler) isWanted(ctx context.Context, s *runScope) (bool, error) {
+	for _, object := range []client.Object{&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}} {
+		key := client.ObjectKey{Namespace: s.run.Namespace, Name: s.run.Name}
+		if _, isExperiment := object.(*v1alpha1.PerfExperiment); isExperiment {
+			key.Name = s.run.Spec.Experiment
+		}
+		err := r.Live.Get(ctx, key, object)
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("reading %q: %w", key.Name, err)
+		}
+		if object.GetDeletionTimestamp() != nil {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// podsOf lists the pods a workload selects.
+func (r *RunReconciler) podsOf(ctx context.Context, object *unstructured.Unstructured) ([]corev1.Pod, error) {
+	selector, err := workloads.Selector(object)
+	if err != nil {
+		return nil, err
+	}
+	pods := &corev1.PodList{}
+	err = r.Cluster.Client.List(ctx, pods, client.InNamespace(object.GetNamespace()), client.MatchingLabelsSelector{Selector: selector})
+	if err != nil {
+		return nil, fmt.Errorf("listing the pods of %s %q: %w", object.GetKind(), object.GetName(), err)
+	}
+	return pods.Items, nil
+}
+
+// borrowedPods are the pods of a borrowed module that were made for the run,
+// and the name of the container that holds its JVM.
+func (r *RunReconciler) borrowedPods(ctx context.Context, s *runScope, module v1alpha1.Module) (pods []corev1.Pod, container string, err error) {
+	request := s.request()
+	request.System.Modules = []v1alpha1.Module{module}
+	loans, err := r.loans(ctx, request)
+	if err != nil || len(loans) == 0 || loans[0].Refusal != nil {
+		return nil, "", err
+	}
+	loan := &loans[0]
+	if loan.Pods, err = r.podsOf(ctx, loan.Object); err != nil {
+		return nil, "", err
+	}
+	return loan.CurrentPods(), loan.Container(), nil
+}

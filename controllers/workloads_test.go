@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// inventory is a module as a Helm chart installs it.
+const inventory = `
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: mod-inventory
+  labels: {app.kubernetes.io/name: mod-inventory, app.kubernetes.io/managed-by: Helm, helm.sh/chart: mod-inventory-1.0.0}
+  annotations: {meta.helm.sh/release-name: folio, meta.helm.sh/release-namespace: folio}
+spec:
+  replicas: 1
+  revisionHistoryLimit: 2
+  strategy: {type: Recreate}
+  selector: {matchLabels: {app.kubernetes.io/name: mod-inventory}}
+  template:
+    metadata:
+      labels: {app.kubernetes.io/name: mod-inventory}
+      annotations: {checksum/config: "5d41402abc4b2a76"}
+    spec:
+      serviceAccountName: default
+      affinity:
+        podAntiAffinity:
+          preferredDuringSchedulingIgnoredDuringExecution:
+          - weight: 50
+            podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app.kubernetes.io/name: mod-inventory}}}
+      tolerations: [{key: folio, operator: Exists}]
+      volumes: [{name: tmp, emptyDir: {}}]
+      containers:
+      - name: mod-inventory
+        image: example.org/mod-inventory:21.1.0
+        ports: [{name: http, containerPort: 9403}]
+        envFrom: [{secretRef: {name: kafka-credentials}}]
+        env:
+        - {name: DB_MAXPOOLSIZE, value: "5"}
+        - {name: JAVA_OPTIONS, value: "-XX:MaxRAMPercentage=75.0 -XX:+UseG1GC -Dfile.encoding=UTF-8"}
+        - {name: DB_PASSWORD, valueFrom: {secretKeyRef: {name: db-credentials, key: DB_PASSWORD}}}
+        - {name: OKAPI_URL, value: "http://okapi:9130"}
+        resources: {requests: {memory: 600Mi}, limits: {memory: 768Mi, cpu: "2"}}
+        livenessProbe: {httpGet: {path: /admin/health, port: http}, periodSeconds: 20}
+        readinessProbe: {httpGet: {path: /admin/health, port: http}, periodSeconds: 5}
+        volumeMounts: [{name: tmp, mountPath: /tmp}]
+      - name: sidecar
+        image: example.org/sidecar:3.0.7
+        env: [{name: JAVA_OPTS, value: -Xmx64m}]
+        resources: {limits: {memory: 256Mi}}
+`
+
+// storage is the same as a StatefulSet.
+var storage = strings.NewReplacer(
+	"kind: Deployment", "kind: StatefulSet",
+	"strategy: {type: Recreate}", "serviceName: mod-inventory\n  updateStrategy: {type: RollingUpdate}",
+).Replace(inventory)
+
+// installer makes a workload as its owner does.
+type installer func(l *lab, workload *unstructured.Unstructured)
+
+// byHelm creates it; a person then edits it.
+func byHelm(l *lab, workload *unstructured.Unstructured) {
+	l.t.Helper()
+	if err := l.admin.Create(l.t.Context(), workload, client.FieldOwner("helm")); err != nil {
+		l.t.Fatalf("installing: %v", err)
+	}
+	before := workload.DeepCopy()
+	if err := unstructured.SetNestedField(workload.Object, int64(2), "spec", "replicas"); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := l.admin.Patch(l.t.Context(), workload, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+		l.t.Fatalf("editing: %v", err)
+	}
+}
+
+// byArgoCD applies it on the server's side.
+func byArgoCD(l *lab, workload *unstructured.Unstructured) {
+	l.t.Helper()
+	if err := l.admin.Apply(l.t.Context(), client.ApplyConfigurationFromUnstructured(workload), client.FieldOwner("argocd-controller")); err != nil {
+		l.t.Fatalf("installing: %v", err)
+	}
+}
+
+func (l *lab) install(text string, how installer) {
+	l.t.Helper()
+	workload := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &workload.Object); err != nil {
+		l.t.Fatal(err)
+	}
+	encoded, err := json.Marshal(workload.Object)
+	if err == nil {
+		err = workload.UnmarshalJSON(encoded)
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	workload.SetNamespace(l.namespace)
+	how(l, workload)
+}
+
+// workload is the borrowed object as the API server has it.
+func (l *lab) workload(kind string) *unstructured.Unstructured {
+	l.t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(kind))
+	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mod-inventory"}, object); err != nil {
+		l.t.Fatalf("reading the workload: %v", err)
+	}
+	return object
+}
+
+// bytesOf is an object without what its controller writes.
+func bytesOf(t *testing.T, object *unstructured.Unstructured) string {
+	t.Helper()
+	object = object.DeepCopy()
+	object.SetResourceVersion("")
+	object.SetGeneration(0)
+	delete(object.Object, "status")
+	object.SetManagedFields(slices.DeleteFunc(object.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Subresource == "status" }))
+	text, err := json.MarshalIndent(object.Object, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// borrowing makes the experiment borrow the module, with these settings, and in
+// the other arm with a heap of a size.
+func borrowing(kind v1alpha1.WorkloadKind, module v1alpha1.Module) func(*v1alpha1.PerfExperiment) {
+	return func(e *v1alpha1.PerfExperiment) {
+		module.Name = "mod-inventory"
+		module.WorkloadRef = &v1alpha1.WorkloadRef{Kind: kind, Name: "mod-inventory"}
+		e.Spec.System.Target = v1alpha1.Target{Module: "mod-inventory", CredentialsSecret: e.Spec.System.Target.CredentialsSecret}
+		e.Spec.System.Kafka, e.Spec.System.Postgres = nil, nil
+		e.Spec.System.Modules = []v1alpha1.Module{module}
+		e.Spec.Arms[1].Set = &v1alpha1.SystemSet{Modules: []v1alpha1.ModuleSet{{
+			Name: "*", Env: []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "20"}, {Name: "NUMBER_OF_PARTITIONS", Value: "50"}},
+			Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": resource.MustParse("1Gi")}},
+		}}}
+	}
+}
+
+// placed is a module that is put elsewhere, with more pods.
+func placed() v1alpha1.Module {
+	return v1alpha1.Module{
+		Replicas: ptr.To[int32](3),
+		Placement: &v1alpha1.Placement{
+			NodeSelector:   map[string]string{"pool": "perf"},
+			Tolerations:    []corev1.Toleration{{Key: "perf", Operator: corev1.TolerationOpExists}},
+			TopologySpread: []v1alpha1.Spread{{TopologyKey: "kubernetes.io/hostname", MaxSkew: 1}},
+		},
+	}
+}
+
+func TestABorrowedWorkloadIsGivenBackByteForByte(t *testing.T) {
+	cases := map[string]struct {
+		kind    v1alpha1.WorkloadKind
+		text    string
+		install installer
+		fate    func(int) fate
+		retain  bool
+	}{
+		"a Deployment of Helm":         {kind: "Deployment", text: inventory, install: byHelm},
+		"a Deployment of Argo CD":      {kind: "Deployment", text: inventory, install: byArgoCD},
+		"a StatefulSet":                {kind: "StatefulSet", text: storage, install: byHelm},
+		"killed before each write":     {kind: "Deployment", text: inventory, install: byHelm, fate: everyOther(lost)},
+		"killed after each write":      {kind: "Deployment", text: inventory, install: byArgoCD, fate: everyOther(unanswered)},
+		"a retained one, when deleted": {kind: "Deployment", text: inventory, install: byHelm, retain: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.install(c.text, c.install)
+			l.play()
+			before := bytesOf(t, l.workload(string(c.kind)))
+			l.line.fate = c.fate
+			l.create(login(), smallExperiment(t, borrowing(c.kind, placed()), func(e *v1alpha1.PerfExperiment) {
+				if c.retain {
+					e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain
+				}
+			}))
+			seen := map[string]bool{}
+			l.until("a complete experiment", func() bool {
+				l.noteEnv(string(c.kind), seen)
+				return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
+			})
+			for _, want := range []string{"DB_MAXPOOLSIZE=5", "DB_MAXPOOLSIZE=20", "NUMBER_OF_PARTITIONS=50"} {
+				if !seen[want] {
+					t.Errorf("no run had %s, only %v", want, slices.Sorted(maps.Keys(seen)))
+				}
+			}
+			if c.retain {
+				if borrower := l.workload(string(c.kind)).GetAnnotations()[v1alpha1.AnnotationBorrowedBy]; borrower != l.namespace+"/small" {
+					t.Errorf("a retained workload is borrowed by %q", borrower)
+				}
+				l.remove(l.experiment("small"))
+				l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
+			}
+			l.settle()
+			if diff := cmp.Diff(before, bytesOf(t, l.workload(string(c.kind)))); diff != "" {
+				t.Errorf("the workload is not as it was (-was +is):\n%s", diff)
+			}
+			if status := l.experiment0("small"); status != nil && (status.Runs.Invalid != 0 || status.Progress != "2/2") {
+				t.Errorf("%d invalid runs, %s done: %+v", status.Runs.Invalid, status.Progress, status.InvalidRuns)
+			}
+		})
+	}
+}
+
+// experiment0 is the status of an experiment, nil when it is gone.
+func (l *lab) experiment0(name string) *v1alpha1.PerfExperimentStatus {
+	l.t.Helper()
+	for _, experiment := range l.experiments() {
+		if experiment.Name == name {
+			return &experiment.Status
+		}
+	}
+	return nil
+}
+
+// noteEnv notes the variables the workload's pods would have.
+func (l *lab) noteEnv(kind string, seen map[string]bool) {
+	l.t.Helper()
+	if l.workload(kind).GetAnnotations()[v1alpha1.AnnotationBorrowedBy] == "" {
+		return
+	}
+	for _, item := range containerOf(l.t, l.workload(kind))["env"].([]any) {
+		variable := item.(map[string]any)
+		value, _ := variable["value"].(string)
+		seen[variable["name"].(string)+"="+value] = true
+	}
+}
+
+func containerOf(t *testing.T, object *unstructured.Unstructured) map[string]any {
+	t.Helper()
+	containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+	if err != nil || len(containers) == 0 {
+		t.Fatalf("containers %v, error %v", containers, err)
+	}
+	return containers[0].(map[string]any)
+}
+

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// Loan is a workload and what a run changes in it.
+type Loan struct {
+	// Module the workload stands for.
+	Module v1alpha1.Module
+	// Object is the workload as it is; nil when it is not there.
+	Object *unstructured.Unstructured
+	// Intent holds the fields to change; nil when the workload can't be
+	// borrowed.
+	Intent environment.Intent
+	// Refusal says why it can't be.
+	Refusal *environment.Readiness
+	// Pods the workload selects.
+	Pods []corev1.Pod
+
+	original map[string]any
+	// container holds the JVM.
+	container string
+	// template identifies the pods that are made from the changed template.
+	template string
+}
+
+// Borrow says what a run changes in a workload: the module's environment, JVM,
+// resources, replicas and placement, each only where declared. The env is what
+// the module is told about the rest of the system; what the module declares
+// itself wins. All of it follows from the workload as it was before it was
+// borrowed, so that no run's change outlives the run.
+func Borrow(req environment.Request, module v1alpha1.Module, env []corev1.EnvVar, object *unstructured.Unstructured) Loan {
+	loan := Loan{Module: module, Object: object}
+	if object == nil {
+		loan.refuse(v1alpha1.ReasonWorkloadMissing, fmt.Sprintf("there is no %s %q in namespace %q: install it, or correct workloadRef of module %s",
+			kind(module), module.WorkloadRef.Name, req.Namespace, module.Name))
+		return loan
+	}
+	borrower, own := Borrower(object), BorrowerName(req.Namespace, req.Experiment)
+	if borrower != "" && borrower != own {
+		loan.refuse(v1alpha1.ReasonWorkloadTaken, fmt.Sprintf("experiment %s has borrowed %s: wait until it is over, or delete it", borrower, loan.title()))
+		return loan
+	}
+	original, err := originalOf(object)
+	if err != nil {
+		loan.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf("what %s was before it was borrowed can't be read: %v", loan.title(), err))
+		return loan
+	}
+	loan.original = original
+	loan.fill(req, env, own)
+	return loan
+}
+
+func (l *Loan) refuse(reason, message string) {
+	refusal := environment.NotReady(reason, message)
+	l.Refusal, l.Intent = &refusal, nil
+}
+
+// Container is the name of the container that holds the JVM.
+func (l *Loan) Container() string { return l.container }
+
+// title names the workload in a sentence.
+func (l *Loan) title() string { return fmt.Sprintf("%s %q", kind(l.Module), l.Module.WorkloadRef.Name) }
+
+// fill builds the intent, or says why the workload can't be borrowed.
+func (l *Loan) fill(req environment.Request, env []corev1.EnvVar, borrower string) {
+	container, reason, message := l.suitable()
+	if message != "" {
+		l.refuse(reason, message)
+		return
+	}
+	l.container = container.Name
+	recorded, fits := record(l.original)
+	if !fits {
+		l.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf(
+			"%s is too large to be borrowed: what it was has to fit into its annotations, which hold 256 KiB together; make it smaller, or let PerfLab run the module from its image", l.title()))
+		return
+	}
+	variables := variablesOf(l.Module, env, container)
+	if clash := clashOf(container, variables); clash != "" {
+		l.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf(
+			"variable %s of container %q of %s comes from a Secret, a ConfigMap or a field, and the run needs it as a plain value, or the other way round: write it in the workload as the run needs it, or don't declare it",
+			clash, container.Name, l.title()))
+		return
+	}
+	spec := l.changes(req, container, variables)
+	intent := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	intent.SetAPIVersion(l.Object.GetAPIVersion())
+	intent.SetKind(l.Object.GetKind())
+	intent.SetName(l.Object.GetName())
+	intent.SetNamespace(l.Object.GetNamespace())
+	intent = l.patched(intent, req)
+	l.template = stamp(intent)
+	intent.SetAnnotations(map[string]string{
+		v1alpha1.AnnotationFingerprint: environment.Fingerprint([]any{intent.Object["spec"], recorded, req.Run}),
+		v1alpha1.AnnotationBorrowedBy:  borrower,
+		v1alpha1.AnnotationOriginal:    recorded,
+	})
+	l.Intent = intent
+}
+
+// suitable finds the container to change in a workload that can be changed.
+func (l *Loan) suitable() (container *corev1.Container, reason, message string) {
+	spec, _ := l.original["spec"].(map[string]any)
+	if paused, _ := spec["paused"].(bool); paused {
+		return nil, v1alpha1.ReasonWorkloadRefused, l.title() + " is paused, so no change would reach its pods: resume it with kubectl rollout resume"
+	}
+	if strategy, _, _ := unstructured.NestedString(spec, "updateStrategy", "type"); strategy == "OnDelete" {
+		return nil, v1alpha1.ReasonWorkloadRefused, l.title() + " has updateStrategy OnDelete, so no change would reach its pods: set RollingUpdate"
+	}
+	if partition, _, _ := unstructured.NestedInt64(spec, "updateStrategy", "rollingUpdate", "partition"); partition > 0 {
+		return nil, v1alpha1.ReasonWorkloadRefused, l.title() + " has updateStrategy.rollingUpdate.partition, so changes would reach only some of its pods: set it to 0"
+	}
+	if replicas, found, _ := unstructured.NestedInt64(spec, "replicas"); found && replicas == 0 && l.Module.Replicas == nil {
+		return nil, v1alpha1.ReasonWorkloadRefused, fmt.Sprintf("%s has 0 replicas: declare replicas of module %s, or scale it up", l.title(), l.Module.Name)
+	}
+	var pod corev1.PodSpec
+	template, _, _ := unstructured.NestedMap(spec, "template", "spec")
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod); err != nil {
+		return nil, v1alpha1.ReasonWorkloadRefused, fmt.Sprintf("the pod template of %s can't be read: %v", l.title(), err)
+	}
+	wanted := l.Module.WorkloadRef.Container
+	at := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return wanted == "" || c.Name == wanted })
+	if at < 0 {
+		return nil, v1alpha1.ReasonWorkloadMissing, fmt.Sprintf("%s has no container %q, only %s: correct workloadRef.container of module %s",
+			l.title(), wanted, environment.Enumerate(namesOf(pod.Containers)), l.Module.Name)
+	}
+	return &pod.Containers[at], "", ""
+}
+
+func namesOf(containers []corev1.Container) []string {
+	names := make([]string, 0, len(containers))
+	for _, container := range containers {
+		names = append(names, container.Name)
+	}
+	return names
+}
+
+func kind(module v1alpha1.Module) string {
+	if module.WorkloadRef.Kind == "" {
+		return string(v1alpha1.WorkloadDeployment)
+	}
+	return string(module.WorkloadRef.Kind)
+}
+
+// IsApplied reports whether the workload was changed for this run already. Each
+// run does it once, so that it does not fight with whoever changes it back.
+func (l *Loan) IsApplied() bool {
+	return l.Intent != nil && environment.FingerprintOf(l.Object) == environment.FingerprintOf(l.Intent)
+}
+
+// Application is the intent to apply now, over exactly the workload that was
+// read. Fields an earlier run has changed and this one does not get the values
+// they had: server-side apply alone would take them away.
+func (l *Loan) Application(manager string) environment.Intent {
+	intent := l.Intent.DeepCopy()
+	ours := applied(l.Object, manager)
+	for path := range ours.Leaves().All() {
+		path = path.Copy()
+		if _, intended := lookup(intent.Object, path); intended {
+			continue
+		}
+		if before, wasThere := lookup(l.original, path); wasThere {
+			place(intent.Object, path, before)
+		}
+	}
+	reorder(intent.Object, l.original, ours)
+	intent.SetResourceVersion(l.Object.GetResourceVersion())
+	return intent
+}

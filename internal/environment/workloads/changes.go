@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/jvm"
+)
+
+const javaOptions = "JAVA_OPTIONS"
+
+// restarts are the resets that start a module's pods anew before each run.
+var restarts = []v1alpha1.ResetPolicy{
+	v1alpha1.ResetRestartModules, v1alpha1.ResetRestoreData, v1alpha1.ResetReschedule, v1alpha1.ResetRecreate,
+}
+
+// changes are the fields of the workload's spec that the run sets.
+func (l *Loan) changes(req environment.Request, container *corev1.Container, variables []corev1.EnvVar) map[string]any {
+	pod := map[string]any{}
+	if placement := l.Module.Placement; placement != nil {
+		pod = l.placed(placement)
+	}
+	changed := map[string]any{"name": container.Name}
+	if len(variables) > 0 {
+		changed["env"] = listed(variables)
+	}
+	if resources := environment.Fields(l.Module.Resources.DeepCopy()); len(resources) > 0 {
+		changed["resources"] = resources
+	}
+	if len(changed) > 1 {
+		pod["containers"] = []any{changed}
+	}
+	template := map[string]any{}
+	if len(pod) > 0 {
+		template["spec"] = pod
+	}
+	if slices.Contains(restarts, req.Reset) {
+		template["metadata"] = map[string]any{"annotations": map[string]any{v1alpha1.AnnotationRun: req.Run}}
+	}
+	spec := map[string]any{"template": template}
+	if replicas := l.Module.Replicas; replicas != nil {
+		spec["replicas"] = int64(*replicas)
+	}
+	return spec
+}
+
+// listed are variables as fields. An empty value is spelled out: left out, it
+// would leave the value that was there.
+func listed(variables []corev1.EnvVar) []any {
+	items := make([]any, 0, len(variables))
+	for _, variable := range variables {
+		fields := environment.Fields(variable.DeepCopy())
+		if variable.ValueFrom == nil {
+			fields["value"] = variable.Value
+		}
+		items = append(items, fields)
+	}
+	return items
+}
+
+// placed are the pod's fields that a placement sets.
+func (l *Loan) placed(placement *v1alpha1.Placement) map[string]any {
+	pod := corev1.PodSpec{
+		NodeSelector: placement.NodeSelector,
+		Affinity:     placement.Affinity,
+		Tolerations:  placement.Tolerations,
+	}
+	for _, spread := range placement.TopologySpread {
+		pod.TopologySpreadConstraints = append(pod.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
+			TopologyKey:       spread.TopologyKey,
+			MaxSkew:           max(1, spread.MaxSkew),
+			WhenUnsatisfiable: cmp.Or(spread.WhenUnsatisfiable, corev1.DoNotSchedule),
+			LabelSelector:     l.selector(),
+		})
+	}
+	fields := environment.Fields(pod.DeepCopy())
+	// A pod must have containers; a change of one need not.
+	delete(fields, "containers")
+	return fields
+}
+
+// selector is how the workload finds its pods.
+func (l *Loan) selector() *metav1.LabelSelector {
+	selector := &metav1.LabelSelector{}
+	fields, _, _ := unstructured.NestedMap(l.original, "spec", "selector")
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, selector); err != nil {
+		// The API server has checked it.
+		return nil
+	}
+	return selector
+}
+
+// variablesOf are the variables the run sets, those that were there in the
+// order they were in, so that the list keeps its order.
+func variablesOf(module v1alpha1.Module, env []corev1.EnvVar, container *corev1.Container) []corev1.EnvVar {
+	variables := slices.DeleteFunc(slices.Clone(env), func(variable corev1.EnvVar) bool {
+		return indexOf(module.Env, variable.Name) >= 0
+	})
+	for _, variable := range module.Env {
+		variables = append(variables, *variable.DeepCopy())
+	}
+	if module.JVM != nil && indexOf(variables, javaOptions) < 0 {
+		variables = append(variables, corev1.EnvVar{Name: javaOptions, Value: optionsOf(module.JVM, container)})
+	}
+	last := len(container.Env)
+	slices.SortStableFunc(variables, func(a, b corev1.EnvVar) int {
+		return cmp.Compare(rank(container.Env, a.Name, last), rank(container.Env, b.Name, last))
+	})
+	return variables
+}
+
+func rank(variables []corev1.EnvVar, name string, otherwise int) int {
+	if at := indexOf(variables, name); at >= 0 {
+		return at
+	}
+	return otherwise
+}
+
+func indexOf(variables []corev1.EnvVar, name string) int {
+	return slices.IndexFunc(variables, func(v corev1.EnvVar) bool { return v.Name == name })
+}
+
+// optionsOf are the JVM options the container had, with what is declared set
+// in them and the heap that results logged.
+func optionsOf(declared *v1alpha1.JVM, container *corev1.Container) string {
+	var before string
+	if at := indexOf(container.Env, javaOptions); at >= 0 {
+		before = container.Env[at].Value
+	}
+	set := jvm.Settings{Options: declared.Options}
+	if heap := declared.Heap; heap != nil {
+		set.MaxRAMPercentage = heap.MaxRAMPercentage
+		if heap.Max != nil {
+			set.MaxHeap = heap.Max.Value()
+		}
+	}
+	if metaspace := declared.Metaspace; metaspace != nil {
+		if metaspace.Initial != nil {
+			set.Metaspace = metaspace.Initial.Value()
+		}
+		if metaspace.Max != nil {
+			set.MaxMetaspace = metaspace.Max.Value()
+		}
+	}
+	return jvm.WithLogInit(jvm.Rewrite(before, set))
+}
+
+// clashOf names a variable that has a value in one place and a source in the
+// other: server-side apply would leave both, which no pod may have.
+func clashOf(container *corev1.Container, variables []corev1.EnvVar) string {
+	for _, variable := range variables {
+		at := indexOf(container.Env, variable.Name)
+		if at >= 0 && sourceOf(container.Env[at]) != sourceOf(variable) {
+			return variable.Name
+		}
+	}
+	return ""
+}
+
+// sourceOf says where a variable's value comes from; a value has no source. An
+// empty value can get any.
+func sourceOf(variable corev1.EnvVar) string {
+	from := variable.ValueFrom
+	switch {
+	case from == nil:
+		return ""
+	case from.SecretKeyRef != nil:
+		return "Secret"
+	case from.ConfigMapKeyRef != nil:
+		return "ConfigMap"
+	default:
+		return "other"
+	}
+}
+
+// patched applies the declared patches, which know modules by a label.
+func (l *Loan) patched(intent environment.Intent, req environment.Request) environment.Intent {
+	intent.SetLabels(map[string]string{v1alpha1.LabelModule: l.Module.Name})
+	kinds := v1alpha1.PatchKind(intent.GetKind())
+	patched := environment.Patched([]environment.Intent{intent}, req.Patches(kinds))[0]
+	labels := patched.GetLabels()
+	delete(labels, v1alpha1.LabelModule)
+	patched.SetLabels(labels)
+	return patched
+}
+
+// stamp puts a fingerprint on the pod template, by which the pods made from it
+// can be told, and returns it.
+func stamp(intent environment.Intent) string {
+	template, _, _ := unstructured.NestedFieldNoCopy(intent.Object, "spec", "template")
+	fingerprint := environment.Fingerprint(template)
+	err := unstructured.SetNestedField(intent.Object, fingerprint, "spec", "template", "metadata", "annotations", v1alpha1.AnnotationFingerprint)
+	if err != nil {
+		// Only a patch could have put something else there than an object, and
+		// the API server will say so.
+		return ""
+	}
+	return fingerprint
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// differences names the fields, of spec, labels and annotations, in which an
+// object is not what another was, in the order in which they are written.
+func differences(was, is map[string]any) []string {
+	var found []string
+	compare("", part(was), part(is), false, func(path string) { found = append(found, path) })
+	return found
+}
+
+// missing names the fields of an intent that an object does not have as they
+// are intended. Fields the intent leaves out don't matter.
+func missing(intent, object map[string]any) []string {
+	var found []string
+	compare("", part(intent), part(object), true, func(path string) { found = append(found, path) })
+	return found
+}
+
+// part is what people declare of an object; the rest is the cluster's.
+func part(object map[string]any) map[string]any {
+	metadata, _ := object["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	annotations = maps.Clone(annotations)
+	delete(annotations, annotationRevision)
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	labels, _ := metadata["labels"].(map[string]any)
+	if labels == nil {
+		labels = map[string]any{}
+	}
+	return map[string]any{"labels": labels, "annotations": annotations, "spec": object["spec"]}
+}
+
+// compare walks two values side by side. With some, what the first leaves out
+// may be anything in the second.
+func compare(path string, was, is any, some bool, tell func(string)) {
+	switch before := was.(type) {
+	case map[string]any:
+		after, isMap := is.(map[string]any)
+		if !isMap {
+			tell(path)
+			return
+		}
+		names := slices.Collect(maps.Keys(before))
+		if !some {
+			names = append(names, slices.Collect(maps.Keys(after))...)
+		}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			compareField(join(path, name), before, after, name, some, tell)
+		}
+	case []any:
+		after, isList := is.([]any)
+		if isList && named(before) && named(after) {
+			compareItems(path, before, after, some, tell)
+			return
+		}
+		if !reflect.DeepEqual(was, is) {
+			tell(path)
+		}
+	default:
+		if !reflect.DeepEqual(was, is) {
+			tell(path)
+		}
+	}
+}
+
+func compareField(path string, before, after map[string]any, name string, some bool, tell func(string)) {
+	was, wasThere := before[name]
+	is, isThere := after[name]
+	switch {
+	case wasThere && !isThere && was == "":
+		// An empty text is not stored.
+		return
+	case wasThere != isThere:
+		tell(path)
+		return
+	}
+	compare(path, was, is, some, tell)
+}
+
+// compareItems compares lists whose items have names, each item with the one
+// of its name.
+func compareItems(path string, before, after []any, some bool, tell func(string)) {
+	byName := func(items []any) map[string]any {
+		found := map[string]any{}
+		for _, item := range items {
+			found[nameOf(item)] = item
+		}
+		return found
+	}
+	compare(path, byName(before), byName(after), some, tell)
+}
+
+// named reports whether every item of a list has a name of its own.
+func named(items []any) bool {
+	seen := map[string]bool{"": true}
+	for _, item := range items {
+		name := nameOf(item)
+		if seen[name] {
+			return false
+		}
+		seen[name] = true
+	}
+	return len(items) > 0
+}
+
+// nameOf is what an item goes by: containers and variables by their name,
+// constraints by what they spread over.
+func nameOf(item any) string {
+	fields, _ := item.(map[string]any)
+	name, _ := fields["name"].(string)
+	key, _ := fields["topologyKey"].(string)
+	return cmp.Or(name, key)
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	for _, c := range name {
+		if c == '.' || c == '/' {
+			return fmt.Sprintf("%s[%s]", path, name)
+		}
+	}
+	return path + "." + name
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads
+
+import (
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// The paths of managed fields lead through objects (f:spec), through list
+// items known by some of their fields (k:{"name":"JAVA_OPTIONS"}) and, for sets
+// of values, to the values. The functions below follow them without a schema,
+// so that they work on fields this program has not heard of. Sets of values
+// are never ours to change.
+
+// lookup finds the value at a path.
+func lookup(value any, path fieldpath.Path) (any, bool) {
+	for _, element := range path {
+		inner, found := child(value, element)
+		if !found {
+			return nil, false
+		}
+		value = inner
+	}
+	return value, true
+}
+
+func child(value any, element fieldpath.PathElement) (any, bool) {
+	switch {
+	case element.FieldName != nil:
+		fields, _ := value.(map[string]any)
+		inner, found := fields[*element.FieldName]
+		return inner, found
+	case element.Key != nil:
+		items, _ := value.([]any)
+		if at := slices.IndexFunc(items, keyed(element)); at >= 0 {
+			return items[at], true
+		}
+	}
+	return nil, false
+}
+
+// keyed recognises the list item a path element speaks of.
+func keyed(element fieldpath.PathElement) func(any) bool {
+	return func(item any) bool {
+		fields, isMap := item.(map[string]any)
+		if !isMap {
+			return false
+		}
+		for _, key := range *element.Key {
+			if !reflect.DeepEqual(fields[key.Name], key.Value.Unstructured()) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// place puts a value at a path, with the objects and list items that lead to
+// it, and returns the container it has edited.
+func place(container any, path fieldpath.Path, value any) any {
+	if len(path) == 0 {
+		return runtime.DeepCopyJSONValue(value)
+	}
+	element, rest := path[0], path[1:]
+	switch {
+	case element.FieldName != nil:
+		fields, isMap := container.(map[string]any)
+		if !isMap {
+			fields = map[string]any{}
+		}
+		fields[*element.FieldName] = place(fields[*element.FieldName], rest, value)
+		return fields
+	case element.Key != nil:
+		items, _ := container.([]any)
+		at := slices.IndexFunc(items, keyed(element))
+		if at < 0 {
+			items = append(items, newItem(element))
+			at = len(items) - 1
+		}
+		items[at] = place(items[at], rest, value)
+		return items
+	default:
+		return container
+	}
+}
+
+func newItem(element fieldpath.PathElement) map[string]any {
+	item := map[string]any{}
+	for _, key := range *element.Key {
+		item[key.Name] = key.Value.Unstructured()
+	}
+	return item
+}
+
+// remove takes away what is at a path, and with it the objects and list items
+// on the way that have nothing left and were not there before. It returns the
+// container it has edited; was is what the container was before.
+func remove(container, was any, path fieldpath.Path) any {
+	element, rest := path[0], path[1:]
+	inner, found := child(container, element)
+	if !found {
+		return container
+	}
+	wasInner, wasThere := child(was, element)
+	if len(rest) > 0 {
+		inner = remove(inner, wasInner, rest)
+		if wasThere || !isBare(inner, element) {
+			return place(container, path[:1], inner)
+		}
+	}
+	return without(container, element)
+}
+
+// isBare reports whether nothing is left but the fields by which a list item is
+// known.
+func isBare(value any, element fieldpath.PathElement) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		if element.Key == nil {
+			return len(v) == 0
+		}
+		return len(v) == len(*element.Key) && keyed(element)(v)
+	case []any:
+		return len(v) == 0
+	default:
+		return value == nil
+	}
+}
+
+func without(container any, element fieldpath.PathElement) any {
+	switch c := container.(type) {
+	case map[string]any:
+		delete(c, *element.FieldName)
+		return c
+	case []any:
+		return slices.DeleteFunc(c, keyed(element))
+	default:
+		return container
+	}
+}
+
+// isKey reports whether a path leads to a field by which its list item is
+// known.
+func isKey(path fieldpath.Path) bool {
+	if len(path) < 2 {
+		return false
+	}
+	last, item := path[len(path)-1], path[len(path)-2]
+	return last.FieldName != nil && item.Key != nil &&
+		slices.ContainsFunc(newKeys(item), func(name string) bool { return name == *last.FieldName })
+}
+
+func newKeys(item fieldpath.PathElement) []string {
+	names := make([]string, 0, len(*item.Key))
+	for _, key := range *item.Key {
+		names = append(names, key.Name)
+	}
+	return names
+}
+
+// undo takes an object back to what it was in these fields and leaves
+// everything else as it is. It edits the object.
+func undo(object, was any, fields *fieldpath.Set) {
+	var keys []fieldpath.Path
+	for path := range fields.Leaves().All() {
+		path = path.Copy()
+		before, wasThere := lookup(was, path)
+		switch {
+		case isKey(path):
+			keys = append(keys, path)
+		case wasThere:
+			place(object, path, before)
+		default:
+			remove(object, was, path)
+		}
+	}
+	// An item goes when the fields that made it worth having are gone.
+	for _, path := range keys {
+		item := path[:len(path)-1]
+		value, found := lookup(object, item)
+		if _, wasThere := lookup(was, item); found && !wasThere && isBare(value, item[len(item)-1]) {
+			remove(object, was, item)
+		}
+	}
+	reorder(object, was, fields)
+}
+
+// reorder brings the lists these fields lie in into the order they had. Items
+// that were not there stay behind the one they follow.
+func reorder(object, was any, fields *fieldpath.Set) {
+	done := map[string]bool{}
+	for path := range fields.All() {
+		for i, element := range path {
+			list := path[:i].Copy()
+			if element.Key == nil || done[list.String()] {
+				continue
+			}
+			done[list.String()] = true
+			now, isThere := lookup(object, list)
+			before, wasThere := lookup(was, list)
+			if !isThere || !wasThere {
+				continue
+			}
+			place(object, list, ordered(now.([]any), before.([]any), element))
+		}
+	}
+}
+
+func ordered(now, before []any, element fieldpath.PathElement) []any {
+	type ranked struct {
+		item any
+		rank int
+	}
+	items := make([]ranked, 0, len(now))
+	rank := -1
+	for _, item := range now {
+		if at := slices.IndexFunc(before, sameKey(item, newKeys(element))); at >= 0 {
+			rank = at
+		}
+		items = append(items, ranked{item, rank})
+	}
+	slices.SortStableFunc(items, func(a, b ranked) int { return a.rank - b.rank })
+	result := make([]any, 0, len(items))
+	for _, item := range items {
+		result = append(result, item.item)
+	}
+	return result
+}
+
+func sameKey(item any, names []string) func(any) bool {
+	return func(other any) bool {
+		a, _ := item.(map[string]any)
+		b, _ := other.(map[string]any)
+		return a != nil && b != nil && !slices.ContainsFunc(names, func(name string) bool {
+			return !reflect.DeepEqual(a[name], b[name])
+		})
+	}
+}
