@@ -43,6 +43,8 @@ type lab struct {
 	line      line
 	// addresses counts the pods that were given one.
 	addresses int
+	// restored are the Jobs that brought data back.
+	restored []string
 }
 
 // newLab makes a lab. Labs know nothing of each other, so their tests run side

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -20,6 +21,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
 )
 
 // outside says how everybody but the operator behaves. The zero value is
@@ -31,6 +34,8 @@ type outside struct {
 	keepTopics bool
 	// exit codes of k6 by load; absent: 0.
 	exit map[string]int32
+	// restores is the exit code of Jobs that bring data back.
+	restores int32
 	// held loads run until they are told to end.
 	held map[string]bool
 }
@@ -47,6 +52,7 @@ func (l *lab) play() {
 		l.playPostgres()
 	}
 	l.playModules()
+	l.playRestores()
 	if !l.outside.withoutK6 {
 		l.playK6()
 	}
@@ -196,6 +202,56 @@ func (l *lab) playPods(workload client.Object, template corev1.PodTemplateSpec, 
 	for n := range replicas {
 		l.ensurePod(fmt.Sprintf("%s-%.5s-%d", workload.GetName(), fingerprint, n), workload, template.Labels, template.Annotations)
 	}
+}
+
+// playRestores ends every Job that brings data back. No module is up while it
+// runs, unless it is to call one.
+func (l *lab) playRestores() {
+	l.t.Helper()
+	jobs := &batchv1.JobList{}
+	l.list(jobs)
+	for i := range jobs.Items {
+		job := &jobs.Items[i]
+		if !strings.HasSuffix(job.Name, "-restore") || len(job.Status.Conditions) > 0 {
+			continue
+		}
+		calls := job.Spec.Template.Spec.Containers[0].Command[0] == "curl"
+		if up := len(l.pods(naming.ComponentLabels("small", environment.ComponentModule))); (up > 0) != calls {
+			l.t.Errorf("%d pods of modules are up while data is brought back by %q", up, job.Spec.Template.Spec.Containers[0].Command)
+		}
+		l.restored = append(l.restored, job.Name)
+		l.endJob(job, l.outside.restores)
+	}
+}
+
+func (l *lab) endJob(job *batchv1.Job, exit int32) {
+	l.t.Helper()
+	at := metav1.NewTime(l.now)
+	conditions := []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
+	job.Status = batchv1.JobStatus{StartTime: &at, CompletionTime: &at, Succeeded: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}
+	if exit != 0 {
+		conditions = []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
+		job.Status = batchv1.JobStatus{StartTime: &at, Failed: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}
+		l.endPod(job, exit)
+	}
+	for _, condition := range conditions {
+		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
+			Type: condition, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonBackoffLimitExceeded, LastTransitionTime: at, LastProbeTime: at,
+		})
+	}
+	l.writeStatus(job)
+}
+
+// endPod leaves the pod of a Job that failed.
+func (l *lab) endPod(job *batchv1.Job, exit int32) {
+	l.t.Helper()
+	name := job.Name + "-x"
+	l.ensurePod(name, job, map[string]string{batchv1.JobNameLabel: job.Name}, nil)
+	pod := l.pods(map[string]string{batchv1.JobNameLabel: job.Name})[0]
+	pod.Status.Phase = corev1.PodFailed
+	pod.Status.ContainerStatuses[0].Ready = false
+	pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: exit}}
+	l.writeStatus(&pod)
 }
 
 // collectGarbage does the part of Kubernetes' garbage collector.

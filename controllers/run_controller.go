@@ -70,7 +70,7 @@ type runStep func(context.Context, *runScope) (outcome, error)
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 
@@ -128,8 +128,11 @@ func (r *RunReconciler) steps(scope *runScope) []runStep {
 		r.stepImages,
 		r.stepOutsideTarget,
 		r.stepData,
+		r.stepStop,
+		r.stepRestore,
 		r.stepModules,
 		r.stepTarget,
+		r.stepRestoreCall,
 		r.stepEffective,
 		r.stepLoads,
 		r.stepCollect,

@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/images"
 	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/environment/restore"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
 )
@@ -103,7 +104,7 @@ func (r *RunReconciler) stepImages(ctx context.Context, s *runScope) (outcome, e
 		return next(), nil
 	}
 	request := s.request()
-	intents := images.Build(request, r.Settings.RunnerImage, r.Settings.StarterImage)
+	intents := images.Build(request, append(restore.Images(s.run.Spec.Restore), r.Settings.RunnerImage, r.Settings.StarterImage)...)
 	if err := r.applyAll(ctx, intents); err != nil {
 		return outcome{}, err
 	}

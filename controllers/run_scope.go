@@ -39,7 +39,7 @@ type runScope struct {
 	now        time.Time
 
 	// components, each set by its provisioning step; nil: not looked at.
-	images, kafka, postgres, modules, target *environment.Readiness
+	images, kafka, postgres, data, modules, target *environment.Readiness
 
 	// loading is a sentence about the loads, set by stepLoads.
 	loading string

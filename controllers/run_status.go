@@ -48,6 +48,7 @@ func (s *runScope) components() []component {
 		{v1alpha1.ConditionImagesAvailable, s.images},
 		{v1alpha1.ConditionKafkaReady, s.kafka},
 		{v1alpha1.ConditionPostgresReady, s.postgres},
+		{v1alpha1.ConditionDataRestored, s.data},
 		{v1alpha1.ConditionModulesReady, s.modules},
 		{v1alpha1.ConditionTargetReachable, s.target},
 	}

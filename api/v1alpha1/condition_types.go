@@ -33,6 +33,9 @@ const (
 	ConditionKafkaReady = "KafkaReady"
 	// ConditionPostgresReady is True when PostgreSQL is as declared.
 	ConditionPostgresReady = "PostgresReady"
+	// ConditionDataRestored is True when data is back as restore says, with
+	// reset RestoreData.
+	ConditionDataRestored = "DataRestored"
 	// ConditionModulesReady is True when all pods of all modules are ready
 	// and none of an earlier configuration is left.
 	ConditionModulesReady = "ModulesReady"

@@ -150,7 +150,7 @@ type PerfRunStatus struct {
 	RawResults string `json:"rawResults,omitempty"`
 
 	// conditions: Ready, Reconciling, Stalled (kstatus), KafkaReady,
-	// PostgresReady, ModulesReady, TargetReachable, LoadsComplete, Valid.
+	// PostgresReady, DataRestored, ModulesReady, TargetReachable, LoadsComplete, Valid.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

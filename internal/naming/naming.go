@@ -50,6 +50,9 @@ func RunnerJob(testRun string, n int32) string { return fmt.Sprintf("%s-%d", tes
 // RawResults is the name of the ConfigMap with a run's merged histograms.
 func RawResults(run string) string { return run + "-raw" }
 
+// Restore is the name of the Job that brings data back before a run.
+func Restore(run string) string { return run + "-restore" }
+
 // SystemCopy is the name of the ConfigMap with the experiment's copy of the
 // PerfSystem it refers to.
 func SystemCopy(experiment string) string { return experiment + "-system" }

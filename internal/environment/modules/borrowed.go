@@ -54,7 +54,7 @@ func externalReaderEnv(postgres *v1alpha1.Postgres, module v1alpha1.Module) []co
 		return nil
 	}
 	host, port := external.Host, external.Port
-	if readsFromReplicas(postgres, module) {
+	if environment.ReadsFromReplicas(postgres, module) {
 		host, port = external.ReaderHost, external.ReaderPort
 	}
 	return []corev1.EnvVar{

@@ -12,7 +12,6 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/folio"
 )
 
 // Keys of a Secret with a login, as the API documents them.
@@ -42,7 +41,7 @@ func databaseEnv(req environment.Request, module v1alpha1.Module) []corev1.EnvVa
 	}
 	writer, reader := endpoints(req)
 	variables := slices.Concat(writer.env("DB_HOST", "DB_PORT"), credentials(req))
-	if !readsFromReplicas(postgres, module) {
+	if !environment.ReadsFromReplicas(postgres, module) {
 		return variables
 	}
 	// Modules use the replicas only when both are set.
@@ -59,15 +58,11 @@ func endpoints(req environment.Request) (writer, reader endpoint) {
 		external := postgres.External
 		return endpoint{external.Host, external.Port}, endpoint{external.ReaderHost, external.ReaderPort}
 	case postgres.Pooler != nil:
-		return endpoint{host: poolerService(cluster, "rw")}, endpoint{host: poolerService(cluster, "ro")}
+		return endpoint{host: contract.PostgresWriterPooler(cluster)}, endpoint{host: contract.PostgresReaderPooler(cluster)}
 	default:
 		return endpoint{host: contract.PostgresWriterService(cluster)}, endpoint{host: contract.PostgresReaderService(cluster)}
 	}
 }
-
-// poolerService is the Service of a PgBouncer before the primary (rw) or the
-// replicas (ro) of a cluster.
-func poolerService(cluster, kind string) string { return cluster + "-pooler-" + kind }
 
 // credentials refer to the Secret CloudNativePG makes, or to the declared one.
 func credentials(req environment.Request) []corev1.EnvVar {
@@ -85,20 +80,6 @@ func credentials(req environment.Request) []corev1.EnvVar {
 		fromSecret("DB_USERNAME", secret, contract.PostgresSecretUsername),
 		fromSecret("DB_PASSWORD", secret, contract.PostgresSecretPassword),
 	}
-}
-
-// readsFromReplicas says whether a module is told of the replicas: the split is
-// on, does not leave it out, and nothing says that it could not use them.
-func readsFromReplicas(postgres *v1alpha1.Postgres, module v1alpha1.Module) bool {
-	split := postgres.ReadWriteSplit
-	if split == nil || !split.Enabled || slices.Contains(split.Exclude, module.Name) {
-		return false
-	}
-	if module.ReadsFromReplica != nil {
-		return *module.ReadsFromReplica
-	}
-	known, reads := folio.ReadsFromReplica(module.Name)
-	return reads || !known
 }
 
 func fromSecret(name, secret, key string) corev1.EnvVar {

@@ -57,7 +57,7 @@ func ExternalAddresses(req environment.Request) []string {
 func ReplicaReaders(req environment.Request) []string {
 	var readers []string
 	for _, module := range req.System.Modules {
-		if readsFromReplicas(req.System.Postgres, module.Name) {
+		if environment.ReadsFromReplicas(req.System.Postgres, module) {
 			readers = append(readers, module.Name)
 		}
 	}

@@ -6,8 +6,6 @@
 package postgres
 
 import (
-	"slices"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
@@ -74,11 +72,6 @@ func instances(postgres *v1alpha1.Postgres) int32 { return max(1, postgres.Insta
 
 func isSynchronous(postgres *v1alpha1.Postgres) bool {
 	return postgres.ReadWriteSplit != nil && postgres.ReadWriteSplit.Synchronous && instances(postgres) > 1
-}
-
-func readsFromReplicas(postgres *v1alpha1.Postgres, module string) bool {
-	split := postgres.ReadWriteSplit
-	return split != nil && split.Enabled && !slices.Contains(split.Exclude, module)
 }
 
 func storage(declared *v1alpha1.Storage) map[string]any {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package restore
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// Assess says how far a Job is, from it and its pods. A Job that failed for
+// good has the reason RestoreFailed: nothing will change that. Messages hold
+// nothing of what the container printed, which may be anything.
+func Assess(hook Hook, job *batchv1.Job, observed environment.Observed) environment.Readiness {
+	what := title(hook.Restore)
+	if job == nil {
+		return environment.NotReady(v1alpha1.ReasonRestoring, what+" is about to bring the data back")
+	}
+	for _, condition := range job.Status.Conditions {
+		if condition.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch condition.Type {
+		case batchv1.JobComplete:
+			return environment.Ready("the data is back: " + what)
+		case batchv1.JobFailed:
+			return environment.NotReady(v1alpha1.ReasonRestoreFailed, failure(hook, condition, observed))
+		}
+	}
+	if trouble, found := environment.PodTrouble(observed.Pods, observed.Now); found {
+		trouble.Message = what + ": " + trouble.Message
+		return trouble
+	}
+	return environment.NotReady(v1alpha1.ReasonRestoring, what+" is bringing the data back")
+}
+
+func failure(hook Hook, condition batchv1.JobCondition, observed environment.Observed) string {
+	where := fmt.Sprintf("kubectl logs -n %s job/%s says why", hook.Run.Namespace, naming.Restore(hook.Run.Name))
+	what := title(hook.Restore)
+	if condition.Reason == batchv1.JobReasonDeadlineExceeded {
+		message := fmt.Sprintf("%s did not end within %s", what, Timeout(hook.Restore))
+		if trouble, found := environment.PodTrouble(observed.Pods, observed.Now); found {
+			return message + ": " + trouble.Message
+		}
+		return message + "; give it a longer restore.timeout, or see what it waits for"
+	}
+	if code, found := exitCode(observed.Pods); found {
+		return fmt.Sprintf("%s ended with exit code %d%s; %s", what, code, meaning(hook.Restore, code), where)
+	}
+	return fmt.Sprintf("%s failed (%s); %s", what, condition.Reason, where)
+}
+
+// exitCode is that of the pod that was tried last.
+func exitCode(pods []corev1.Pod) (int32, bool) {
+	latest := slices.SortedFunc(slices.Values(pods), func(a, b corev1.Pod) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(b.Name, a.Name))
+	})
+	for _, pod := range latest {
+		for _, status := range pod.Status.ContainerStatuses {
+			if end := status.State.Terminated; end != nil && end.ExitCode != 0 {
+				return end.ExitCode, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// meaning says what the exit codes of the programs we run ourselves stand for.
+func meaning(restore v1alpha1.Restore, code int32) string {
+	psql := map[int32]string{1: "psql could not read the script", 2: "psql lost its connection or got none", 3: "a statement failed, and nothing was changed"}
+	curl := map[int32]string{6: "the host has no address", 7: "nobody takes connections there", 22: "the answer was an HTTP error", 28: "there was no answer in time"}
+	said := ""
+	switch {
+	case restore.SQL != nil:
+		said = psql[code]
+	case restore.HTTP != nil:
+		said = curl[code]
+	}
+	if said == "" {
+		return ""
+	}
+	return " (" + said + ")"
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package restore turns the declared way of bringing data back into a Job, and
+// what became of the Job into a readiness. It is pure.
+package restore
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// defaultTimeout is the API's.
+const defaultTimeout = 10 * time.Minute
+
+// retries is how often a container that failed is tried again: a server may
+// just be changing over. Restoring twice gives the same data.
+const retries = 1
+
+// container is the name of the Job's only container.
+const container = "restore"
+
+// nobody runs programs of images whose own user may be root; psql needs no
+// user of its own.
+const nobody = 65534
+
+// Database says how the restored database is reached.
+type Database struct {
+	Host string
+	Port int32
+	// Name of the database; empty: it is in the Secret, with NameKey.
+	Name string
+	// Secret with the keys username and password.
+	Secret string
+	// NameKey is the key of the database's name.
+	NameKey string
+}
+
+// Hook is everything a restoring is made from.
+type Hook struct {
+	Run     *v1alpha1.PerfRun
+	Restore v1alpha1.Restore
+	// Database for sql.
+	Database Database
+	// URL the call goes to, for http, and the tenant it is for.
+	URL, Tenant string
+	// CallerImage has curl, for http.
+	CallerImage string
+	// Env of the container, for job.
+	Env []corev1.EnvVar
+}
+
+// NeedsModules reports whether the modules have to be up for the restoring;
+// else none may be.
+func NeedsModules(restore *v1alpha1.Restore) bool { return restore != nil && restore.HTTP != nil }
+
+// Images are those a restoring needs beside the operator's own.
+func Images(restore *v1alpha1.Restore) []string {
+	switch {
+	case restore == nil:
+		return nil
+	case restore.SQL != nil:
+		return []string{restore.SQL.Image}
+	case restore.Job != nil:
+		return []string{restore.Job.Image}
+	default:
+		return nil
+	}
+}
+
+// Timeout of a restoring.
+func Timeout(restore v1alpha1.Restore) time.Duration {
+	if restore.Timeout == nil {
+		return defaultTimeout
+	}
+	return restore.Timeout.Duration
+}
+
+// Build returns the Job. It belongs to the run, which has one attempt at it.
+func Build(hook Hook) environment.Intent {
+	job := &batchv1.Job{Spec: batchv1.JobSpec{
+		BackoffLimit:          ptr.To[int32](retries),
+		ActiveDeadlineSeconds: ptr.To(max(1, int64(Timeout(hook.Restore).Seconds()))),
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			Containers:                   []corev1.Container{hook.container()},
+			Volumes:                      hook.volumes(),
+			RestartPolicy:                corev1.RestartPolicyNever,
+			AutomountServiceAccountToken: ptr.To(false),
+			EnableServiceLinks:           ptr.To(false),
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot:   ptr.To(true),
+				RunAsUser:      hook.user(),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+		}},
+	}}
+	job.Spec.Template.Labels = naming.RunLabels(hook.Run)
+	intent := &unstructured.Unstructured{Object: map[string]any{"spec": environment.Fields(&job.Spec)}}
+	intent.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
+	intent.SetNamespace(hook.Run.Namespace)
+	intent.SetName(naming.Restore(hook.Run.Name))
+	intent.SetLabels(naming.RunLabels(hook.Run))
+	intent.SetOwnerReferences([]metav1.OwnerReference{naming.Owner("PerfRun", hook.Run)})
+	return intent
+}
+
+func (h Hook) container() corev1.Container {
+	made := corev1.Container{
+		Name: container,
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: ptr.To(false),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+	switch {
+	case h.Restore.SQL != nil:
+		h.sql(&made)
+	case h.Restore.HTTP != nil:
+		h.http(&made)
+	case h.Restore.Job != nil:
+		made.Image, made.Command, made.Env = h.Restore.Job.Image, h.Restore.Job.Command, h.Env
+	}
+	return made
+}
+
+func (h Hook) sql(made *corev1.Container) {
+	made.Image = h.Restore.SQL.Image
+	// All or nothing: -1 is one transaction, ON_ERROR_STOP ends it at the
+	// first error, -X keeps a .psqlrc of the image out.
+	made.Command = []string{"psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-f", scriptDirectory + "/" + scriptFile}
+	made.VolumeMounts = []corev1.VolumeMount{{Name: scriptVolume, MountPath: scriptDirectory, ReadOnly: true}}
+	made.Env = []corev1.EnvVar{
+		{Name: "PGHOST", Value: h.Database.Host},
+		{Name: "PGPORT", Value: strconv.Itoa(int(h.Database.Port))},
+		{Name: "PGDATABASE", Value: h.Database.Name},
+		fromSecret("PGUSER", h.Database.Secret, "username"),
+		fromSecret("PGPASSWORD", h.Database.Secret, "password"),
+		{Name: "PGAPPNAME", Value: "perflab-restore"},
+	}
+	if h.Database.Name == "" {
+		made.Env[2] = fromSecret("PGDATABASE", h.Database.Secret, h.Database.NameKey)
+	}
+}
+
+func (h Hook) http(made *corev1.Container) {
+	call := h.Restore.HTTP
+	made.Image = h.CallerImage
+	made.Command = []string{
+		"curl", "--silent", "--show-error", "--fail", "--output", "/dev/null",
+		"--max-time", strconv.Itoa(max(1, int(Timeout(h.Restore).Seconds()))),
+		"--request", methodOf(call), "--header", "X-Okapi-Tenant: " + h.Tenant,
+	}
+	if call.Body != "" {
+		made.Command = append(made.Command, "--header", "Content-Type: application/json", "--data-raw", call.Body)
+	}
+	made.Command = append(made.Command, h.URL+call.Path)
+}
+
+func methodOf(call *v1alpha1.RestoreHTTP) string {
+	if call.Method == "" {
+		return "POST"
+	}
+	return call.Method
+}
+
+const (
+	scriptVolume    = "script"
+	scriptDirectory = "/restore"
+	scriptFile      = "script.sql"
+)
+
+func (h Hook) volumes() []corev1.Volume {
+	if h.Restore.SQL == nil {
+		return nil
+	}
+	source := h.Restore.SQL.ConfigMap
+	return []corev1.Volume{{Name: scriptVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: source.Name},
+		Items:                []corev1.KeyToPath{{Key: source.Key, Path: scriptFile}},
+	}}}}
+}
+
+func (h Hook) user() *int64 {
+	if h.Restore.SQL == nil {
+		return nil
+	}
+	return ptr.To[int64](nobody)
+}
+
+func fromSecret(name, secret, key string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key,
+	}}}
+}
+
+// title says in a condition what is being done.
+func title(restore v1alpha1.Restore) string {
+	switch {
+	case restore.SQL != nil:
+		return fmt.Sprintf("restore.sql (ConfigMap %q)", restore.SQL.ConfigMap.Name)
+	case restore.HTTP != nil:
+		return fmt.Sprintf("restore.http (%s %s)", methodOf(restore.HTTP), restore.HTTP.Path)
+	default:
+		return "restore.job"
+	}
+}
