@@ -151,6 +151,9 @@ func (r *KafkaReconciler) bringUp(ctx context.Context, kafka *api.Kafka, compone
 			return ctrl.Result{}, err
 		}
 		if !next.settled() {
+			if err := r.reportScaling(ctx, kafka, nodes, next); err != nil {
+				return ctrl.Result{}, err
+			}
 			return r.wait(ctx, next.Wait, pods)
 		}
 		waited = pods
@@ -161,6 +164,17 @@ func (r *KafkaReconciler) bringUp(ctx context.Context, kafka *api.Kafka, compone
 		return r.wait(ctx, err.Error(), waited)
 	}
 	return ctrl.Result{}, r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { r.Generation.setReady(s, kafka, nodes, id, r.Now()) })
+}
+
+// reportScaling says of a new ensemble that is not there yet what the real
+// operator says: a failure that passes by itself.
+func (r *KafkaReconciler) reportScaling(ctx context.Context, kafka *api.Kafka, nodes []node, next step) error {
+	if !nodes[0].isZooKeeper() || next.Wait == "" || kafka.Status.KafkaMetadataState != "" {
+		return nil
+	}
+	cause := invalidSpec{"ZookeeperScalingException", fmt.Sprintf(
+		"Failed to connect to Zookeeper %s:%d. Connection was not ready in 10000 ms", advertisedHost(kafka, nodes[0]), portZooKeeper)}
+	return r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setFailed(s, kafka.Generation, cause, r.Now()) })
 }
 
 // podsOf lists the Pods of the component that the nodes make up, those of
