@@ -5,16 +5,21 @@
 #
 #   KEEP=1   leaves a cluster that was brought up here for another look
 #   RUN      only tests whose names match, as go test -run
+#   STRIMZI  the release of Strimzi on a cluster that is brought up: 1.2.0 (default) or 0.45.2
+#   E2E_ZOOKEEPER=1  afterwards runs the comparison with ZooKeeper, which needs Strimzi 0.45.2, on a second cluster
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+brought_up=
 
 own_cluster() {
   if "$root/hack/cluster/cluster.sh" status >/dev/null 2>&1; then
     say "Using the cluster $CLUSTER, which is up"
   else
     say "Bringing up the cluster $CLUSTER"
-    [ -n "${KEEP:-}" ] || trap '"$root/hack/cluster/cluster.sh" down' EXIT
+    brought_up=yes
+    trap take_down EXIT
     "$root/hack/cluster/cluster.sh" up
   fi
   say "Building the images"
@@ -23,7 +28,22 @@ own_cluster() {
   "$root/hack/deploy.sh"
 }
 
+take_down() {
+  if [ -z "$brought_up" ] || [ -n "${KEEP:-}" ]; then return; fi
+  brought_up=
+  "$root/hack/cluster/cluster.sh" down
+}
+
+# zookeeper starts over with another cluster: what this one serves excludes what
+# that needs, and two at once would disturb each other.
+zookeeper() {
+  take_down
+  env -u KUBECONFIG -u KUBECTL -u E2E_ZOOKEEPER \
+    CLUSTER="$CLUSTER-zk" STRIMZI=0.45.2 RUN=TestZooKeeper "$0"
+}
+
 [ -n "${KUBECONFIG:-}" ] || own_cluster
 say "End-to-end tests"
 cd "$root"
 go test -tags e2e -count=1 -timeout 40m -v ${RUN:+-run "$RUN"} ./test/e2e
+[ -z "${E2E_ZOOKEEPER:-}" ] || zookeeper
