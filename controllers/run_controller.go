@@ -135,6 +135,7 @@ func (r *RunReconciler) steps(scope *runScope) []runStep {
 		r.stepRestoreCall,
 		r.stepEffective,
 		r.stepLoads,
+		r.stepBorrowed,
 		r.stepCollect,
 		r.stepReads,
 		r.stepFinish,

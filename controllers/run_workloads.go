@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/internal/environment/modules"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/results"
 )
 
 // +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets,verbs=get;list;watch;patch;update
@@ -153,18 +154,42 @@ func (r *RunReconciler) podsOf(ctx context.Context, object *unstructured.Unstruc
 	return pods.Items, nil
 }
 
-// borrowedPods are the pods of a borrowed module that were made for the run,
-// and the name of the container that holds its JVM.
-func (r *RunReconciler) borrowedPods(ctx context.Context, s *runScope, module v1alpha1.Module) (pods []corev1.Pod, container string, err error) {
-	request := s.request()
-	request.System.Modules = []v1alpha1.Module{module}
-	loans, err := r.loans(ctx, request)
-	if err != nil || len(loans) == 0 || loans[0].Refusal != nil {
-		return nil, "", err
+// addBorrowedPods adds, by module, the pods of borrowed modules that were made
+// for the run.
+func (r *RunReconciler) addBorrowedPods(ctx context.Context, s *runScope, pods map[string][]corev1.Pod) error {
+	loans, err := r.loans(ctx, s.request())
+	if err != nil {
+		return err
 	}
-	loan := &loans[0]
-	if loan.Pods, err = r.podsOf(ctx, loan.Object); err != nil {
-		return nil, "", err
+	for _, loan := range loans {
+		if loan.Object == nil {
+			continue
+		}
+		if loan.Pods, err = r.podsOf(ctx, loan.Object); err != nil {
+			return err
+		}
+		pods[loan.Module.Name] = loan.CurrentPods()
 	}
-	return loan.CurrentPods(), loan.Container(), nil
+	return nil
+}
+
+// stepBorrowed finds workloads that somebody has changed back under the loads:
+// nobody knows what was measured then.
+func (r *RunReconciler) stepBorrowed(ctx context.Context, s *runScope) (outcome, error) {
+	loans, err := r.loans(ctx, s.request())
+	if err != nil {
+		return outcome{}, err
+	}
+	for _, loan := range loans {
+		if loan.Refusal == nil && loan.IsApplied() {
+			continue
+		}
+		message := fmt.Sprintf("%s %q is no longer as this run has made it", loan.Module.WorkloadRef.Kind, loan.Module.WorkloadRef.Name)
+		if loan.Refusal != nil {
+			message = loan.Refusal.Message
+		}
+		s.fault = &results.Fault{Reason: v1alpha1.ReasonWorkloadContested, Message: "while the loads were on, " + message}
+		break
+	}
+	return next(), nil
 }

@@ -155,7 +155,7 @@ func borrowing(kind v1alpha1.WorkloadKind, module v1alpha1.Module) func(*v1alpha
 		e.Spec.System.Modules = []v1alpha1.Module{module}
 		e.Spec.Arms[1].Set = &v1alpha1.SystemSet{Modules: []v1alpha1.ModuleSet{{
 			Name: "*", Env: []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "20"}, {Name: "NUMBER_OF_PARTITIONS", Value: "50"}},
-			Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": resource.MustParse("1Gi")}},
+			Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": quantity("1Gi")}},
 		}}}
 	}
 }
@@ -260,3 +260,4 @@ func containerOf(t *testing.T, object *unstructured.Unstructured) map[string]any
 	return containers[0].(map[string]any)
 }
 
+func quantity(size string) resource.Quantity { return resource.MustParse(size) }

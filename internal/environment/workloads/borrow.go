@@ -29,8 +29,6 @@ type Loan struct {
 	Pods []corev1.Pod
 
 	original map[string]any
-	// container holds the JVM.
-	container string
 	// template identifies the pods that are made from the changed template.
 	template string
 }
@@ -67,9 +65,6 @@ func (l *Loan) refuse(reason, message string) {
 	l.Refusal, l.Intent = &refusal, nil
 }
 
-// Container is the name of the container that holds the JVM.
-func (l *Loan) Container() string { return l.container }
-
 // title names the workload in a sentence.
 func (l *Loan) title() string { return fmt.Sprintf("%s %q", kind(l.Module), l.Module.WorkloadRef.Name) }
 
@@ -80,7 +75,6 @@ func (l *Loan) fill(req environment.Request, env []corev1.EnvVar, borrower strin
 		l.refuse(reason, message)
 		return
 	}
-	l.container = container.Name
 	recorded, fits := record(l.original)
 	if !fits {
 		l.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf(

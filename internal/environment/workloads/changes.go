@@ -189,6 +189,10 @@ func (l *Loan) patched(intent environment.Intent, req environment.Request) envir
 	patched := environment.Patched([]environment.Intent{intent}, req.Patches(kinds))[0]
 	labels := patched.GetLabels()
 	delete(labels, v1alpha1.LabelModule)
+	if len(labels) == 0 {
+		// An empty map would make every label ours.
+		labels = nil
+	}
 	patched.SetLabels(labels)
 	return patched
 }
