@@ -1,0 +1,202 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// TestBorrowedWorkloads does an experiment over modules somebody else has
+// installed, kills the operator while it has them, and compares them, byte for
+// byte, with what they were.
+func TestBorrowedWorkloads(t *testing.T) {
+	ctx := t.Context()
+	lab := namespace(t)
+	experiment := apply(t, lab, "testdata/experiment.yaml", borrow, func(e *v1alpha1.PerfExperiment) {
+		for i := range e.Spec.System.Modules {
+			module := &e.Spec.System.Modules[i]
+			installModule(t, lab, *module)
+			// What the chart has set is not the experiment's to declare.
+			module.Env = nil
+		}
+		e.Spec.Suspend = true
+	})
+	settled(ctx, t, lab)
+	before := installed(ctx, t, lab)
+
+	current := get(ctx, t, experiment)
+	current.Spec.Suspend = false
+	if err := cluster.Update(ctx, current); err != nil {
+		t.Fatalf("letting the experiment go: %v", err)
+	}
+	awaitPhase(ctx, t, experiment, v1alpha1.RunLoading, 8*time.Minute)
+	t.Run("the run's settings reach the pods", func(t *testing.T) { assertBorrowed(ctx, t, experiment) })
+	killOperator(ctx, t)
+	awaitComplete(ctx, t, experiment, 15*time.Minute)
+	for _, run := range runs(ctx, t, lab) {
+		if run.Status.Phase != v1alpha1.RunSucceeded {
+			t.Errorf("run %s is %s: %s", run.Name, run.Status.Phase, run.Status.Message)
+		}
+	}
+	if err := cluster.Delete(ctx, experiment.DeepCopy()); err != nil {
+		t.Fatalf("deleting the experiment: %v", err)
+	}
+	eventually(ctx, t, 3*time.Minute, "the experiment to be gone", func() (bool, string) {
+		return gone(ctx, t, experiment.DeepCopy()), "still there"
+	})
+	settled(ctx, t, lab)
+	if diff := cmp.Diff(before, installed(ctx, t, lab)); diff != "" {
+		t.Errorf("the modules are not as they were (-was +is):\n%s", diff)
+	}
+}
+
+// borrow leaves the system's brokers and database to PerfLab and borrows the
+// modules. The arms differ in the heap alone.
+func borrow(e *v1alpha1.PerfExperiment) {
+	e.Name = "borrowed"
+	e.Spec.Design.Blocks = 1
+	for i := range e.Spec.System.Modules {
+		module := &e.Spec.System.Modules[i]
+		module.WorkloadRef = &v1alpha1.WorkloadRef{Kind: v1alpha1.WorkloadDeployment, Name: module.Name, ServicePort: 80}
+		module.Image, module.Replicas = "", ptr.To[int32](1)
+	}
+	e.Spec.Arms[1] = v1alpha1.Arm{Name: "larger", Set: &v1alpha1.SystemSet{Modules: []v1alpha1.ModuleSet{
+		{Name: "*", JVM: &v1alpha1.JVM{Heap: &v1alpha1.Heap{MaxRAMPercentage: "40"}}},
+	}}}
+}
+
+// installModule makes the Deployment and the Service of a module as a chart
+// does. Without brokers and a database it can't work, so it has no pods.
+func installModule(t *testing.T, namespace string, module v1alpha1.Module) {
+	t.Helper()
+	labels := map[string]string{"app.kubernetes.io/name": module.Name}
+	environment := append(slices.Clone(module.Env),
+		corev1.EnvVar{Name: "JAVA_OPTIONS", Value: "-XX:MaxRAMPercentage=75.0 -XX:+UseSerialGC"},
+		corev1.EnvVar{Name: "OKAPI_URL", Value: "http://gateway"},
+		corev1.EnvVar{Name: "CIRCULATION_URL", Value: "http://circulation"},
+		corev1.EnvVar{Name: "INVENTORY_STORAGE_URL", Value: "http://inventory-storage"},
+		corev1.EnvVar{Name: "DATA_IMPORT_URL", Value: "http://data-import"},
+	)
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: module.Name, Labels: labels, Annotations: map[string]string{"meta.helm.sh/release-name": "library"}},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To[int32](0),
+			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					TerminationGracePeriodSeconds: ptr.To[int64](2),
+					SecurityContext: &corev1.PodSecurityContext{
+						RunAsNonRoot: ptr.To(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+					},
+					Containers: []corev1.Container{{
+						Name: "module", Image: sampleImage, ImagePullPolicy: corev1.PullIfNotPresent, Env: environment,
+						Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8081}},
+						ReadinessProbe: &corev1.Probe{PeriodSeconds: 2, FailureThreshold: 3, ProbeHandler: corev1.ProbeHandler{
+							HTTPGet: &corev1.HTTPGetAction{Path: "/admin/health", Port: intstr.FromString("http")},
+						}},
+						SecurityContext: &corev1.SecurityContext{
+							AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+						},
+					}},
+				},
+			},
+		},
+	}
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: module.Name},
+		Spec:       corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromString("http")}}},
+	}
+	for _, object := range []client.Object{deployment, service} {
+		if err := cluster.Create(t.Context(), object, client.FieldOwner("helm")); err != nil {
+			t.Fatalf("installing %s: %v", object.GetName(), err)
+		}
+	}
+}
+
+const sampleImage = "localhost/perflab/sample:dev"
+
+// assertBorrowed looks at what the run on now has made of the modules.
+func assertBorrowed(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
+	t.Helper()
+	heap := "-Xmx96m"
+	for _, run := range runs(ctx, t, experiment.Namespace) {
+		if run.Status.Phase == v1alpha1.RunLoading && run.Spec.Arm == "larger" {
+			heap = "-XX:MaxRAMPercentage=40.0"
+		}
+	}
+	deployment := &appsv1.Deployment{}
+	if err := cluster.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: "gateway"}, deployment); err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
+		ours := strings.Contains(variable.Value, heap) && !strings.Contains(variable.Value, "75.0")
+		if variable.Name == "JAVA_OPTIONS" && !ours {
+			t.Errorf("JAVA_OPTIONS = %q, want %s instead of the percentage", variable.Value, heap)
+		}
+	}
+	if borrower := deployment.Annotations[v1alpha1.AnnotationBorrowedBy]; borrower != experiment.Namespace+"/borrowed" {
+		t.Errorf("the gateway is borrowed by %q", borrower)
+	}
+}
+
+// settled waits until the Deployments' controller has caught up.
+func settled(ctx context.Context, t *testing.T, namespace string) {
+	t.Helper()
+	eventually(ctx, t, time.Minute, "the Deployments to settle", func() (bool, string) {
+		list := &appsv1.DeploymentList{}
+		if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			t.Fatal(err)
+		}
+		for _, deployment := range list.Items {
+			if deployment.Status.ObservedGeneration < deployment.Generation || deployment.Status.Replicas != *deployment.Spec.Replicas {
+				return false, deployment.Name
+			}
+		}
+		return len(list.Items) > 0, "none"
+	})
+}
+
+// installed are the Deployments of a namespace as bytes, without what their
+// controller writes: status, and the count of their templates' versions.
+func installed(ctx context.Context, t *testing.T, namespace string) map[string]string {
+	t.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("DeploymentList"))
+	if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		t.Fatalf("listing the Deployments: %v", err)
+	}
+	found := map[string]string{}
+	for _, object := range list.Items {
+		object.SetResourceVersion("")
+		object.SetGeneration(0)
+		delete(object.Object, "status")
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/revision")
+		object.SetManagedFields(slices.DeleteFunc(object.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Subresource == "status" }))
+		text, err := json.MarshalIndent(object.Object, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[object.GetName()] = string(text)
+	}
+	return found
+}
