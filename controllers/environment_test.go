@@ -3,7 +3,6 @@
 package controllers_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -46,24 +45,6 @@ func TestOnlyWhatAnArmChangesIsRebuilt(t *testing.T) {
 	if len(kafkas) != 2 || len(clusters) != 1 || len(pods) != 2 {
 		t.Errorf("there were %d Kafkas, %d PostgreSQL clusters and %d pods of the module, want a Kafka per arm, one PostgreSQL and a pod per run",
 			len(kafkas), len(clusters), len(pods))
-	}
-	checkTopicsWentFirst(t, l.line.journal)
-}
-
-// checkTopicsWentFirst: each time Kafka was deleted, its topic had been.
-func checkTopicsWentFirst(t *testing.T, journal []string) {
-	t.Helper()
-	topics := 0
-	for _, written := range journal {
-		switch {
-		case strings.HasPrefix(written, "delete KafkaTopic "):
-			topics++
-		case strings.HasPrefix(written, "delete Kafka "):
-			if topics == 0 {
-				t.Errorf("Kafka was deleted before its topics:\n%s", strings.Join(journal, "\n"))
-			}
-			topics = 0
-		}
 	}
 }
 

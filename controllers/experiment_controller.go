@@ -34,6 +34,7 @@ type ExperimentReconciler struct {
 	Cluster kube.Cluster
 	// Live reads from the API server, past the cache.
 	Live   client.Reader
+	Kafka  KafkaAdmin
 	Events events.EventRecorder
 	Now    func() time.Time
 }
@@ -58,6 +59,8 @@ type experimentScope struct {
 	specChanged bool
 	// tearingDown: parts of the environment are still there.
 	tearingDown bool
+	// leftover is what is hard to take down, and why.
+	leftover string
 	// results of the runs so far.
 	results []v1alpha1.Result
 	// after asks for another pass.
@@ -285,9 +288,15 @@ func (r *ExperimentReconciler) tearDown(ctx context.Context, s *experimentScope)
 		s.after = teardownPause
 		return nil
 	}
-	gone, err := teardown(ctx, r.Cluster, s.experiment.Namespace, s.experiment.Name, s.now)
+	gone, err := teardown(ctx, r.Cluster, s.experiment.Namespace, s.experiment.Name)
 	if err != nil {
 		return fmt.Errorf("taking the environment down: %w", err)
+	}
+	// The modules may hold on to their topics; they go last.
+	if gone {
+		if gone, err = r.deleteExternalTopics(ctx, s); err != nil {
+			return fmt.Errorf("deleting external topics: %w", err)
+		}
 	}
 	s.tearingDown = !gone
 	if !gone {

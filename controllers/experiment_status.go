@@ -145,6 +145,8 @@ func experimentPhase(s *experimentScope) v1alpha1.ExperimentPhase {
 func waitingFor(s *experimentScope) string {
 	current := s.experiment.Status.Current
 	switch {
+	case s.leftover != "":
+		return s.leftover
 	case s.tearingDown:
 		return "the environment to be gone"
 	case s.experiment.DeletionTimestamp != nil:

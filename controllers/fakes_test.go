@@ -11,10 +11,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/kafkaadmin"
 )
 
 // The fakes below stand in for what the operator asks over the network: no
@@ -25,17 +28,66 @@ type fakeTarget struct{ err error }
 
 func (f *fakeTarget) Reach(context.Context, string) error { return f.err }
 
-// fakeBrokers know the partitions of topics.
-type fakeBrokers struct{ shelf[int32] }
+// fakeBrokers know topics by their names.
+type fakeBrokers struct {
+	shelf[kafka.TopicState]
+	// state is what they tell of themselves.
+	state kafka.ClusterState
+	// atOnce is how many topics are made in one call; 0: all.
+	atOnce int
+	// err is what they answer with.
+	err error
+	// config is what they have against the topics' settings.
+	config []string
+	// asked are the brokers that were asked last.
+	asked kafkaadmin.Brokers
+}
 
-func (f *fakeBrokers) Partitions(_ context.Context, _ string, topics []string) (map[string]int32, error) {
-	found := map[string]int32{}
-	for _, topic := range topics {
-		if partitions, ok := f.get(topic); ok {
-			found[topic] = partitions
+func (f *fakeBrokers) Describe(_ context.Context, brokers kafkaadmin.Brokers) (kafka.ClusterState, error) {
+	f.asked = brokers
+	return f.state, f.err
+}
+
+func (f *fakeBrokers) Topics(_ context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
+	f.asked = brokers
+	found := map[string]kafka.TopicState{}
+	for _, topic := range wanted {
+		if state, there := f.get(topic.Name); there {
+			found[topic.Name] = state
 		}
 	}
-	return found, nil
+	return found, f.err
+}
+
+func (f *fakeBrokers) EnsureTopics(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic, _ time.Duration) (map[string]kafka.TopicState, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	found, _ := f.Topics(ctx, brokers, wanted)
+	missing := kafka.MissingTopics(wanted, found)
+	if f.atOnce > 0 && len(missing) > f.atOnce {
+		missing = missing[:f.atOnce]
+	}
+	for _, topic := range missing {
+		f.put(topic.Name, kafka.TopicState{Partitions: topic.Partitions, Replicas: topic.Replicas})
+	}
+	return f.Topics(ctx, brokers, wanted)
+}
+
+func (f *fakeBrokers) ConfigDifferences(context.Context, kafkaadmin.Brokers, []kafka.Topic) ([]string, error) {
+	return f.config, f.err
+}
+
+func (f *fakeBrokers) DeleteTopics(_ context.Context, brokers kafkaadmin.Brokers, ours func(string) bool) (int, error) {
+	f.asked = brokers
+	if f.err != nil {
+		return 0, f.err
+	}
+	names := slices.DeleteFunc(f.names(), func(name string) bool { return !ours(name) })
+	for _, name := range names {
+		f.drop(name)
+	}
+	return len(names), nil
 }
 
 // fakeDatabases know the metrics of PostgreSQL's instances by URL. Every server
@@ -119,6 +171,12 @@ func (s *shelf[V]) names() []string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return slices.Sorted(maps.Keys(s.items))
+}
+
+func (s *shelf[V]) drop(name string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	delete(s.items, name)
 }
 
 func (s *shelf[V]) clear() {

@@ -19,6 +19,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers"
+	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/testing/apiserver"
@@ -41,6 +42,8 @@ type lab struct {
 	logs      fakeLogs
 	events    fakeEvents
 	line      line
+	// live reads for the operator past the cache; nil: admin does.
+	live client.Reader
 	// addresses counts the pods that were given one.
 	addresses int
 	// restored are the Jobs that brought data back.
@@ -67,6 +70,7 @@ func newLab(t *testing.T, server *apiserver.Server) *lab {
 		// Objects get their creation time from the API server's clock.
 		now:     time.Now().Truncate(time.Second),
 		outside: outside{exit: map[string]int32{}, held: map[string]bool{}},
+		brokers: fakeBrokers{state: kafka.ClusterState{Mode: v1alpha1.KafkaModeKRaft, Brokers: 1, Version: "4.3", Guessed: true}},
 	}
 }
 
@@ -74,13 +78,21 @@ func newLab(t *testing.T, server *apiserver.Server) *lab {
 func (l *lab) operator() (*controllers.ExperimentReconciler, *controllers.RunReconciler) {
 	cluster := kube.Cluster{Client: l.line.to(l.admin)}
 	now := func() time.Time { return l.now }
-	return &controllers.ExperimentReconciler{Cluster: cluster, Live: l.admin, Events: &l.events, Now: now},
+	return &controllers.ExperimentReconciler{Cluster: cluster, Live: l.reader(), Kafka: &l.brokers, Events: &l.events, Now: now},
 		&controllers.RunReconciler{
-			Cluster: cluster, Live: l.admin, Events: &l.events, Now: now,
+			Cluster: cluster, Live: l.reader(), Events: &l.events, Now: now,
 			Settings: load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
-			Target:   &l.target, Topics: &l.brokers, Databases: &l.databases, Runners: &l.runners, Logs: &l.logs,
+			Target:   &l.target, Kafka: &l.brokers, Databases: &l.databases, Runners: &l.runners, Logs: &l.logs,
 			Watches: &controllers.ForeignWatches{Cluster: cluster, Controller: deaf{}},
 		}
+}
+
+// reader is the operator's past the cache.
+func (l *lab) reader() client.Reader {
+	if l.live != nil {
+		return l.live
+	}
+	return l.admin
 }
 
 // deaf takes watches and never hears anything: tests wake the operator.

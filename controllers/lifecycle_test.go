@@ -73,13 +73,13 @@ func checkRun(t *testing.T, run v1alpha1.PerfRun) {
 	status := run.Status
 	partitions := map[string]int32{"as-is": 1, "slow": 2}[run.Spec.Arm]
 	want := &v1alpha1.EffectiveSystem{
-		KafkaMode: "KRaft", KafkaVersion: "4.3.1", PostgresInstances: 1,
+		KafkaMode: "KRaft", KafkaVersion: "4.3.1", KafkaBrokers: 1, PostgresInstances: 1,
 		Postgres: &v1alpha1.EffectivePostgres{
 			StreamingReplicas: ptr.To[int32](0), SynchronousReplicas: ptr.To[int32](0),
 			ReplicaReads: ptr.To[int64](0), PrimaryReads: ptr.To[int64](0),
 			Servers: []v1alpha1.EffectiveServer{{Name: "small-pg-1", RowsRead: ptr.To[int64](7)}},
 		},
-		Topics:  []v1alpha1.EffectiveTopics{{Group: "data-import", Topics: 1, Partitions: partitions, Source: "broker metadata"}},
+		Topics:  []v1alpha1.EffectiveTopics{{Group: "data-import", Topics: 1, Partitions: partitions, Replicas: 1, Source: "broker metadata"}},
 		Modules: []v1alpha1.EffectiveModule{{Name: "gateway", Replicas: 1, ImageID: "example.org/any@sha256:1"}},
 	}
 	if diff := cmp.Diff(want, status.Effective); diff != "" {

@@ -5,7 +5,6 @@ package controllers_test
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,8 +29,6 @@ import (
 type outside struct {
 	// withoutStrimzi, withoutPostgres and withoutK6: nobody acts on their kinds.
 	withoutStrimzi, withoutPostgres, withoutK6 bool
-	// keepTopics: the topic operator never lets go of a deleted topic.
-	keepTopics bool
 	// exit codes of k6 by load; absent: 0.
 	exit map[string]int32
 	// restores is the exit code of Jobs that bring data back.
@@ -39,8 +36,6 @@ type outside struct {
 	// held loads run until they are told to end.
 	held map[string]bool
 }
-
-const topicFinalizer = "strimzi.io/topic-operator"
 
 // play lets everybody but the operator do what they have to.
 func (l *lab) play() {
@@ -59,7 +54,7 @@ func (l *lab) play() {
 	l.collectGarbage()
 }
 
-// playStrimzi brings every Kafka up as declared, and its topics.
+// playStrimzi brings every Kafka up as declared.
 func (l *lab) playStrimzi() {
 	l.t.Helper()
 	for _, pool := range l.foreign(contract.KafkaNodePoolKind("v1")) {
@@ -78,30 +73,6 @@ func (l *lab) playStrimzi() {
 			"conditions": []any{map[string]any{"type": "Ready", "status": "True"}},
 		})
 	}
-	for _, topic := range l.foreign(contract.KafkaTopicKind("v1")) {
-		l.playTopic(&topic)
-	}
-}
-
-func (l *lab) playTopic(topic *unstructured.Unstructured) {
-	l.t.Helper()
-	if topic.GetDeletionTimestamp() != nil {
-		if !l.outside.keepTopics {
-			topic.SetFinalizers(nil)
-			l.update(topic)
-		}
-		return
-	}
-	if !slices.Contains(topic.GetFinalizers(), topicFinalizer) {
-		topic.SetFinalizers([]string{topicFinalizer})
-		l.update(topic)
-	}
-	partitions, _, _ := unstructured.NestedInt64(topic.Object, "spec", "partitions")
-	l.brokers.put(contract.Topic{Object: topic}.PhysicalName(), int32(partitions))
-	l.setStatus(topic, map[string]any{
-		"observedGeneration": topic.GetGeneration(),
-		"conditions":         []any{map[string]any{"type": "Ready", "status": "True"}},
-	})
 }
 
 // playPostgres brings every PostgreSQL up as declared, and its PgBouncers.
@@ -361,6 +332,6 @@ func (l *lab) remove(object client.Object) {
 
 // environmentKinds are the kinds an environment is made of.
 var environmentKinds = []schema.GroupVersionKind{
-	contract.KafkaKind("v1"), contract.KafkaNodePoolKind("v1"), contract.KafkaTopicKind("v1"), contract.PostgresClusterKind, contract.PostgresPoolerKind,
+	contract.KafkaKind("v1"), contract.KafkaNodePoolKind("v1"), contract.PostgresClusterKind, contract.PostgresPoolerKind,
 	appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Pod"),
 }

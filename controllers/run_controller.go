@@ -25,11 +25,6 @@ type TargetProber interface {
 	Reach(ctx context.Context, url string) error
 }
 
-// TopicReader asks Kafka for the partitions of topics.
-type TopicReader interface {
-	Partitions(ctx context.Context, bootstrap string, topics []string) (map[string]int32, error)
-}
-
 // RunnerStopper tells a k6 runner to end its test and deliver its results.
 type RunnerStopper interface {
 	StopRunner(ctx context.Context, address string) error
@@ -48,7 +43,7 @@ type RunReconciler struct {
 	Live     client.Reader
 	Settings load.Settings
 	Target   TargetProber
-	Topics   TopicReader
+	Kafka    KafkaAdmin
 	// Databases answers for PostgreSQL's servers.
 	Databases DatabaseProber
 	Runners   RunnerStopper
@@ -63,7 +58,7 @@ type runStep func(context.Context, *runScope) (outcome, error)
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/finalizers,verbs=update
-// +kubebuilder:rbac:groups=kafka.strimzi.io,resources=kafkas;kafkanodepools;kafkatopics,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=kafka.strimzi.io,resources=kafkas;kafkanodepools,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters;poolers,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete

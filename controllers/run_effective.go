@@ -5,16 +5,13 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
 )
@@ -33,7 +30,7 @@ func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome
 			return outcome{}, err
 		}
 		if !readable {
-			waiting := s.notReady("Kafka's topics", *s.kafka)
+			waiting := s.notReady("Kafka", *s.kafka)
 			waiting.after = probePause
 			return waiting, nil
 		}
@@ -72,50 +69,6 @@ func (s *runScope) judgeDifferences() {
 		Reason:  v1alpha1.ReasonEffectiveConfiguration,
 		Message: strings.Join(s.differences, "; "),
 	}
-}
-
-// effectiveKafka says false, with the reason in s.kafka, when the brokers
-// can't be asked yet.
-func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) (bool, error) {
-	version, _, err := r.Cluster.Serves(contract.KafkaGroupKind)
-	if err != nil {
-		return false, err
-	}
-	object, err := r.Cluster.Get(ctx, contract.KafkaKind(version), client.ObjectKey{Namespace: s.run.Namespace, Name: s.request().KafkaName()})
-	if err != nil || object == nil {
-		return false, err
-	}
-	cluster := contract.Kafka{Object: object}
-	effective.KafkaMode = cluster.MetadataState()
-	effective.KafkaVersion = cluster.Version()
-
-	groups := kafka.PhysicalTopics(s.request())
-	var names []string
-	for _, topics := range groups {
-		names = append(names, topics...)
-	}
-	slices.Sort(names)
-	if len(names) == 0 {
-		return true, nil
-	}
-	partitions, err := r.Topics.Partitions(ctx, cluster.BootstrapServers(kafka.Listener), names)
-	if err != nil {
-		unreadable := environment.NotReady(v1alpha1.ReasonTopicsNotReady, fmt.Sprintf("the brokers can't be asked for their topics: %v", err))
-		s.kafka = &unreadable
-		return false, nil
-	}
-	for _, group := range s.run.Spec.System.Kafka.Topics {
-		found := v1alpha1.EffectiveTopics{Group: group.Group, Partitions: group.Partitions, Source: "broker metadata"}
-		for _, topic := range groups[group.Group] {
-			if partitions[topic] != group.Partitions {
-				found.Partitions = partitions[topic]
-				s.differs(fmt.Sprintf("topic %q has %d partitions in Kafka, %d are declared", topic, partitions[topic], group.Partitions))
-			}
-			found.Topics++
-		}
-		effective.Topics = append(effective.Topics, found)
-	}
-	return true, nil
 }
 
 func (r *RunReconciler) effectiveModules(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) error {

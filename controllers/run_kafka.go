@@ -4,20 +4,59 @@ package controllers
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/naming"
 )
 
+const (
+	// topicBudget is how long one pass makes topics: then it shows how far it
+	// has come.
+	topicBudget = 3 * time.Second
+	// topicPause is the time between two such passes. Nobody watches topics.
+	topicPause = time.Second
+)
+
+// KafkaAdmin asks Kafka's brokers and makes topics in them.
+type KafkaAdmin interface {
+	Describe(ctx context.Context, brokers kafkaadmin.Brokers) (kafka.ClusterState, error)
+	Topics(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error)
+	EnsureTopics(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic, budget time.Duration) (map[string]kafka.TopicState, error)
+	ConfigDifferences(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) ([]string, error)
+	DeleteTopics(ctx context.Context, brokers kafkaadmin.Brokers, ours func(name string) bool) (left int, err error)
+}
+
+// provisionKafka builds the brokers, unless they are somebody else's, and the
+// topics in them.
 func (r *RunReconciler) provisionKafka(ctx context.Context, s *runScope) (environment.Readiness, error) {
-	if s.run.Spec.System.Kafka == nil {
+	declared := s.run.Spec.System.Kafka
+	if declared == nil {
 		return notDeclared(), nil
 	}
+	if !kafka.IsExternal(declared) {
+		readiness, err := r.provisionBrokers(ctx, s)
+		if err != nil || !readiness.Ready {
+			return readiness, err
+		}
+	}
+	readiness, err := r.provisionTopics(ctx, s)
+	if err == nil && !readiness.Ready {
+		s.alarm(s.now.Add(topicPause))
+	}
+	return readiness, err
+}
+
+func (r *RunReconciler) provisionBrokers(ctx context.Context, s *runScope) (environment.Readiness, error) {
 	version, _, err := r.Cluster.Serves(contract.KafkaGroupKind)
 	if err != nil {
 		return environment.Readiness{}, err
@@ -34,41 +73,90 @@ func (r *RunReconciler) provisionKafka(ctx context.Context, s *runScope) (enviro
 	if replacing {
 		return environment.NotReady(v1alpha1.ReasonReplacing, "the Kafka of an earlier configuration is being taken down"), nil
 	}
-	if err := r.applyAll(ctx, intents); err != nil {
+	err = r.applyAll(ctx, intents)
+	if apierrors.IsInvalid(err) {
+		// What the CRDs installed here don't take, a patch for example, they
+		// won't take in the next pass either.
+		return environment.NotReady(v1alpha1.ReasonRefused, environment.Sentence(err.Error())), nil
+	}
+	if err != nil {
 		return environment.Readiness{}, err
 	}
 	observed, err := r.observe(ctx, intents, map[string]string{contract.LabelStrimziCluster: request.KafkaName()}, s.now)
 	if err != nil {
 		return environment.Readiness{}, err
 	}
-	if readiness := kafka.Assess(request, observed); !readiness.Ready {
-		return readiness, nil
-	}
-	return r.provisionTopics(ctx, s, version)
+	return kafka.Assess(request, observed), nil
 }
 
-func (r *RunReconciler) provisionTopics(ctx context.Context, s *runScope, version string) (environment.Readiness, error) {
+// provisionTopics makes the declared topics, as many as fit into one pass.
+// Once the run has been provisioned they are left alone: what became of them
+// is for the proof to say.
+func (r *RunReconciler) provisionTopics(ctx context.Context, s *runScope) (environment.Readiness, error) {
 	request := s.request()
-	topics := kafka.Topics(request, version)
-	if err := r.applyAll(ctx, topics); err != nil {
-		return environment.Readiness{}, err
+	wanted := kafka.Topics(request)
+	if s.status().Timings.Provisioned != nil {
+		return environment.Ready(fmt.Sprintf("topics: %d of %d are made", len(wanted), len(wanted))), nil
 	}
-	observed, err := r.observe(ctx, topics, nil, s.now)
+	before := kafka.AssessTopics(wanted, nil)
+	external := kafka.IsExternal(request.System.Kafka)
+	if before.Reason == v1alpha1.ReasonRefused || before.Ready && !external {
+		return before, nil
+	}
+	brokers, trouble, err := r.brokers(ctx, request)
+	if err != nil || trouble != nil {
+		return orReady(trouble), err
+	}
+	if external {
+		noted, err := r.noteExternal(ctx, request)
+		if err != nil || noted != nil {
+			return orReady(noted), err
+		}
+	}
+	if before.Ready {
+		_, err := r.Kafka.Describe(ctx, brokers)
+		return brokersAnswer(err), nil
+	}
+	found, err := r.Kafka.EnsureTopics(ctx, brokers, wanted, topicBudget)
 	if err != nil {
-		return environment.Readiness{}, err
+		return brokersAnswer(err), nil
 	}
-	return kafka.AssessTopics(request, observed), nil
+	return kafka.AssessTopics(wanted, found), nil
 }
 
-// replaceKafka is replace for a whole Kafka: pools the new declaration does
-// not have go as well, and topics go first, while their Kafka can still let
-// go of them.
+// brokersAnswer is the readiness of brokers that gave this error.
+func brokersAnswer(err error) environment.Readiness {
+	var refusal *kafkaadmin.Refusal
+	switch {
+	case err == nil:
+		return environment.Ready("the brokers answer")
+	case errors.As(err, &refusal):
+		return environment.NotReady(v1alpha1.ReasonRefused, refusal.Error())
+	default:
+		return environment.NotReady(v1alpha1.ReasonUnreachable, fmt.Sprintf("the brokers don't answer: %v", err))
+	}
+}
+
+func orReady(trouble *environment.Readiness) environment.Readiness {
+	if trouble == nil {
+		return environment.Readiness{}
+	}
+	return *trouble
+}
+
+// replaceKafka takes a Kafka down that was made from another declaration, with
+// pools the new one does not have, and says true until all of it is gone.
+// Kafkas that are kept warm beside the run's own are not looked at.
 func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Request, intents []environment.Intent, version string) (bool, error) {
+	labels := naming.ComponentLabels(request.Experiment, environment.ComponentKafka)
+	if request.KeepWarm {
+		labels[contract.LabelStrimziCluster] = request.KafkaName()
+	}
 	wanted := environment.FingerprintOf(intents[0])
 	kinds := []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}
 	stale := false
 	for _, kind := range kinds {
-		objects, err := r.Cluster.List(ctx, kind, request.Namespace, naming.ComponentLabels(request.Experiment, environment.ComponentKafka))
+		objects, err := r.Cluster.List(ctx, kind, request.Namespace, labels)
 		if err != nil {
 			return false, err
 		}
@@ -79,6 +167,6 @@ func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Re
 	if !stale {
 		return false, nil
 	}
-	gone, err := teardownKafka(ctx, r.Cluster, request.Namespace, request.Experiment, r.Now())
+	gone, err := deleteAll(ctx, r.Cluster, request.Namespace, labels, kinds...)
 	return !gone, err
 }

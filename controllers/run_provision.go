@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/images"
+	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/environment/restore"
 	"perflab.dev/perflab/internal/naming"
@@ -72,7 +73,7 @@ func (r *RunReconciler) stepKinds(_ context.Context, s *runScope) (outcome, erro
 		readiness **environment.Readiness
 		operator  string
 	}{
-		{s.run.Spec.System.Kafka != nil, contract.KafkaGroupKind, &s.kafka, "Strimzi"},
+		{kafka.NeedsStrimzi(s.run.Spec.System.Kafka), contract.KafkaGroupKind, &s.kafka, kafka.Strimzi(s.run.Spec.System.Kafka)},
 		{len(postgres.Build(s.request())) > 0, contract.PostgresClusterKind.GroupKind(), &s.postgres, "CloudNativePG"},
 		{true, contract.TestRunKind.GroupKind(), &s.target, "k6-operator"},
 	}

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -150,7 +151,7 @@ func TestTopicsThatAreNotAsDeclaredMakeTheRunInvalid(t *testing.T) {
 	l.until("topics", func() bool { return len(l.brokers.names()) > 0 })
 	l.outside.withoutStrimzi = true
 	for _, topic := range l.brokers.names() {
-		l.brokers.put(topic, 3)
+		l.brokers.put(topic, kafka.TopicState{Partitions: 3, Replicas: 1})
 	}
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "has 3 partitions in Kafka, 1 are declared")

@@ -23,6 +23,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers"
+	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/probe"
@@ -118,7 +119,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 		Settings:  load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
 		Target:    http,
 		Runners:   http,
-		Topics:    probe.Kafka{},
+		Kafka:     kafkaadmin.Admin{},
 		Databases: probe.NewPostgres(),
 		Logs:      kube.PodLogs{Clientset: clientset},
 		Events:    manager.GetEventRecorder("perflab"),
@@ -128,6 +129,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 	experiments := &controllers.ExperimentReconciler{
 		Cluster: cluster,
 		Live:    manager.GetAPIReader(),
+		Kafka:   kafkaadmin.Admin{},
 		Events:  manager.GetEventRecorder("perflab"),
 		Now:     time.Now,
 	}

@@ -129,50 +129,12 @@ func TestNothingThere(t *testing.T) {
 	if diff := cmp.Diff(kafkaAnswers{}, answersOf(contract.Kafka{})); diff != "" {
 		t.Errorf("a Kafka that is not there (-want +got):\n%s", diff)
 	}
-	topic := contract.Topic{}
-	if _, _, failed := topic.Failure(); topic.Ready() || failed || topic.HasStatus() {
-		t.Error("a topic that is not there has answers")
-	}
 	cluster := contract.PostgresCluster{}
 	if cluster.Ready() || cluster.HasStatus() || cluster.Stuck() {
 		t.Error("a PostgreSQL that is not there has answers")
 	}
 	if stage := (contract.TestRun{}).Stage(); stage != "" {
 		t.Errorf("a TestRun that is not there is in stage %q", stage)
-	}
-}
-
-func TestTopic(t *testing.T) {
-	cases := map[string]struct {
-		reason  string
-		status  string
-		ready   bool
-		failure string
-	}{
-		"Silent": {reason: "a label that names no Kafka: no status, for ever", status: "{}"},
-		"Ready":  {status: `{observedGeneration: 2, conditions: [{type: Ready, status: "True"}]}`, ready: true},
-		"Behind": {reason: "of the layout before", status: `{observedGeneration: 1, conditions: [{type: Ready, status: "True"}]}`},
-		"Shrunk": {
-			reason:  "a topic fails with Ready=False",
-			status:  `{observedGeneration: 2, conditions: [{type: Ready, status: "False", reason: NotSupported, message: Decreasing partitions not supported}]}`,
-			failure: "NotSupported: Decreasing partitions not supported",
-		},
-		"FailedBefore": {status: `{observedGeneration: 1, conditions: [{type: Ready, status: "False", reason: NotSupported}]}`},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			topic := contract.Topic{Object: yamlcmp.Object(t, "apiVersion: v1\nkind: KafkaTopic\nmetadata: {name: k, generation: 2}\nstatus: "+tc.status)}
-			if topic.Ready() != tc.ready {
-				t.Errorf("ready is %t, want %t: %s", topic.Ready(), tc.ready, tc.reason)
-			}
-			var failure string
-			if reason, message, failed := topic.Failure(); failed {
-				failure = reason + ": " + message
-			}
-			if failure != tc.failure {
-				t.Errorf("failure is %q, want %q: %s", failure, tc.failure, tc.reason)
-			}
-		})
 	}
 }
 

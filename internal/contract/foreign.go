@@ -13,7 +13,6 @@ var KafkaGroupKind = schema.GroupKind{Group: StrimziGroup, Kind: KindKafka}
 func ForeignKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		KafkaGroupKind,
-		{Group: StrimziGroup, Kind: KindKafkaTopic},
 		PostgresClusterKind.GroupKind(),
 		PostgresPoolerKind.GroupKind(),
 		TestRunKind.GroupKind(),

@@ -23,7 +23,6 @@ const (
 const (
 	KindKafka         = "Kafka"
 	KindKafkaNodePool = "KafkaNodePool"
-	KindKafkaTopic    = "KafkaTopic"
 )
 
 // LabelStrimziCluster names the Kafka a pool, a topic or a pod belongs to.
@@ -45,11 +44,6 @@ func KafkaKind(version string) schema.GroupVersionKind { return strimziKind(vers
 // KafkaNodePoolKind is KafkaNodePool in one of Strimzi's versions.
 func KafkaNodePoolKind(version string) schema.GroupVersionKind {
 	return strimziKind(version, KindKafkaNodePool)
-}
-
-// KafkaTopicKind is KafkaTopic in one of Strimzi's versions.
-func KafkaTopicKind(version string) schema.GroupVersionKind {
-	return strimziKind(version, KindKafkaTopic)
 }
 
 func strimziKind(version, kind string) schema.GroupVersionKind {
@@ -111,32 +105,6 @@ func (k Kafka) MetadataState() string {
 	}
 	return state
 }
-
-// Topic reads a Strimzi KafkaTopic.
-type Topic struct{ Object *unstructured.Unstructured }
-
-// Ready reports whether Kafka has the topic as its spec says now.
-func (t Topic) Ready() bool { return isReady(t.Object) && isCurrent(t.Object) }
-
-// Failure returns why the topic can't be as its spec says now. Other than a
-// Kafka, a topic says so with Ready=False.
-func (t Topic) Failure() (reason, message string, failed bool) {
-	ready, found := findCondition(t.Object, "Ready")
-	if !found || ready.status != "False" || !isCurrent(t.Object) {
-		return "", "", false
-	}
-	return ready.reason, ready.message, true
-}
-
-// HasStatus reports whether the topic operator has said anything about the
-// topic yet.
-func (t Topic) HasStatus() bool { return hasStatus(t.Object) }
-
-// ObservedGeneration is the generation of the spec the status tells of.
-func (t Topic) ObservedGeneration() int64 { return number(t.Object, "status", "observedGeneration") }
-
-// PhysicalName is the name of the topic in Kafka.
-func (t Topic) PhysicalName() string { return text(t.Object, "spec", "topicName") }
 
 func hasStatus(object *unstructured.Unstructured) bool {
 	_, observed := field[int64](object, "status", "observedGeneration")

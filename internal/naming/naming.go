@@ -70,20 +70,10 @@ func BrokerPool(kafka string) string { return "broker-" + Hash(kafka)[:6] }
 // ControllerPool is the name of a Kafka's pool of dedicated controllers.
 func ControllerPool(kafka string) string { return "controller-" + Hash(kafka)[:6] }
 
-// KafkaTopic is the name of the KafkaTopic for a topic, which may have
-// characters that object names may not have.
-func KafkaTopic(experiment, topic string) string {
-	readable := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r - 'A' + 'a'
-		default:
-			return '-'
-		}
-	}, topic)
-	return shorten(strings.Trim(readable, "-"), 200, Hash(experiment, topic)[:8])
+// TopicLedger is the name of the ConfigMap that notes that the experiment has
+// topics in brokers that are somebody else's.
+func TopicLedger(experiment string, brokers any) string {
+	return experiment + "-topics-" + Hash(brokers)[:6]
 }
 
 // Postgres is the name of the experiment's PostgreSQL cluster, with a shape

@@ -24,7 +24,6 @@ var (
 func TestNamesFitWhereTheyAreUsed(t *testing.T) {
 	run := naming.Run(experiment, 100, longArm, scenario, 10)
 	testRun := naming.TestRun(run, loadName)
-	topic := naming.KafkaTopic(experiment, experiment+"-123456."+strings.Repeat("T", 200))
 	service, label, subdomain := validation.IsDNS1035Label, validation.IsValidLabelValue, validation.IsDNS1123Subdomain
 	shape := strings.Repeat("f", 16)
 	kafka := naming.Kafka(experiment, shape)
@@ -41,7 +40,7 @@ func TestNamesFitWhereTheyAreUsed(t *testing.T) {
 		"broker's pod":          {kafka + "-" + naming.BrokerPool(kafka) + "-100", label},
 		"controller's pod":      {kafka + "-" + naming.ControllerPool(kafka) + "-100", label},
 		"Kafka's Service":       {kafka + "-kafka-bootstrap", service},
-		"topic":                 {topic, subdomain},
+		"topic ledger":          {naming.TopicLedger(experiment, shape), subdomain},
 		"PostgreSQL's Service":  {naming.Postgres(experiment, shape) + "-rw", service},
 		"module's Service":      {naming.Module(experiment, strings.Repeat("m", 30)), service},
 		"image check":           {naming.ImageCheck(experiment, strings.Repeat("f", 16)), subdomain},
@@ -77,23 +76,19 @@ func TestNamesDoNotCollide(t *testing.T) {
 	for _, pair := range [][2]string{{"run-a", "b"}, {"run", "a-b"}, {strings.Repeat("r", 36), loadName}, {strings.Repeat("r", 36), loadName + "m"}} {
 		note(fmt.Sprint("load ", pair), naming.TestRun(pair[0], pair[1]))
 	}
-	for _, topic := range []string{"DI_A", "DI.A", "di-a", "DI-A"} {
-		note("topic "+topic, naming.KafkaTopic("e", topic))
-	}
 }
 
 // Names are how a new operator finds what an earlier one made, so they must
 // not change from version to version.
 func TestNamesStayAsTheyAre(t *testing.T) {
 	for got, want := range map[string]string{
-		naming.Run("demo", 1, "one-partition", "cico", 1):                               "demo-1-one-partition-cico-85f600",
-		naming.Run("demo", 1, "one-partition", "cico", 2):                               "demo-1-one-partition-cico-try-96aff0",
-		naming.Run("demo", 1, "one-partition", "import-under-cico", 1):                  "demo-1-one-partition-import-u-d15d95",
-		naming.TestRun("demo-1-a-b-abcdef", "cico"):                                     "demo-1-a-b-abcdef-cico-d9eb",
-		naming.KafkaTopic("demo", "demo-1a2b3c.Default.diku.DI_RAW_RECORDS_CHUNK_READ"): "demo-1a2b3c-default-diku-di-raw-records-chunk-read-f4f904a6",
-		naming.Postgres("demo", ""):                                                     "demo-pg",
-		naming.Module("demo", "gateway"):                                                "demo-gateway",
-		naming.BrokerPool("demo"):                                                       "broker-" + naming.Hash("demo")[:6],
+		naming.Run("demo", 1, "one-partition", "cico", 1):              "demo-1-one-partition-cico-85f600",
+		naming.Run("demo", 1, "one-partition", "cico", 2):              "demo-1-one-partition-cico-try-96aff0",
+		naming.Run("demo", 1, "one-partition", "import-under-cico", 1): "demo-1-one-partition-import-u-d15d95",
+		naming.TestRun("demo-1-a-b-abcdef", "cico"):                    "demo-1-a-b-abcdef-cico-d9eb",
+		naming.Postgres("demo", ""):                                    "demo-pg",
+		naming.Module("demo", "gateway"):                               "demo-gateway",
+		naming.BrokerPool("demo"):                                      "broker-" + naming.Hash("demo")[:6],
 	} {
 		if got != want {
 			t.Errorf("name %q, want %q", got, want)

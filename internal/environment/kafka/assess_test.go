@@ -3,7 +3,6 @@
 package kafka_test
 
 import (
-	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -184,77 +183,6 @@ func TestAssess(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, kafka.Assess(request(declared()), tc.given.observed(t))); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
-func TestAssessTopics(t *testing.T) {
-	const (
-		ready     = `{observedGeneration: 1, conditions: [{type: Ready, status: "True"}]}`
-		shrinking = `{observedGeneration: 1, conditions: [{type: Ready, status: "False", reason: NotSupported, message: Decreasing partitions not supported}]}`
-	)
-	declared := &v1alpha1.Kafka{Topics: []v1alpha1.TopicGroup{{Group: "g", Names: []string{"a", "b", "c"}}}}
-	req := request(declared)
-	env := kafka.Env(req)
-	cases := map[string]struct {
-		reason string
-		age    time.Duration
-		// statuses of a, b and c; "-" is a topic that is not there.
-		statuses [3]string
-		edit     func(*unstructured.Unstructured)
-		want     environment.Readiness
-	}{
-		"None":   {statuses: [3]string{"-", "-", "-"}, age: time.Hour, want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are ready")},
-		"New":    {statuses: [3]string{"", "", ""}, want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are ready")},
-		"Some":   {statuses: [3]string{ready, "", "-"}, age: time.Hour, reason: "one that was taken up shows that the operator lives", want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "1 of 3 topics are ready")},
-		"All":    {statuses: [3]string{ready, ready, ready}, want: environment.Ready("3 of 3 topics are ready")},
-		"Silent": {statuses: [3]string{"", "", ""}, age: time.Hour, want: environment.NotReady(v1alpha1.ReasonOperatorSilent, `nobody acts on the KafkaTopics: none has a status; check that the topic operator of Kafka runs in namespace "lab"`)},
-		"Shrinking": {
-			reason:   "the first topic that failed speaks for all",
-			statuses: [3]string{ready, shrinking, shrinking},
-			want:     environment.NotReady(v1alpha1.ReasonTopicsNotReady, `1 of 3 topics are ready; topic "`+env+`.b": NotSupported: Decreasing partitions not supported`),
-		},
-		"Behind": {
-			statuses: [3]string{ready, ready, ready},
-			edit:     func(topic *unstructured.Unstructured) { topic.SetGeneration(2) },
-			want:     environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are ready"),
-		},
-		"Leaving": {
-			statuses: [3]string{ready, ready, ready},
-			edit: func(topic *unstructured.Unstructured) {
-				if topic.Object["spec"].(map[string]any)["topicName"] == env+".c" {
-					topic.SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
-				}
-			},
-			want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "2 of 3 topics are ready"),
-		},
-		"OtherLayout": {
-			statuses: [3]string{ready, ready, ready},
-			edit:     func(topic *unstructured.Unstructured) { topic.SetAnnotations(nil) },
-			want:     environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are ready"),
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: now}
-			for i, intent := range kafka.Topics(req, "v1") {
-				if tc.statuses[i] == "-" {
-					continue
-				}
-				topic := intent.DeepCopy()
-				topic.SetCreationTimestamp(metav1.NewTime(now.Add(-tc.age)))
-				topic.SetGeneration(1)
-				if tc.statuses[i] != "" {
-					topic.Object["status"] = yamlcmp.Object(t, fmt.Sprintf("apiVersion: v1\nkind: K\nstatus: %s", tc.statuses[i])).Object["status"]
-				}
-				if tc.edit != nil {
-					tc.edit(topic)
-				}
-				observed.Objects[environment.Key{Kind: "KafkaTopic", Name: topic.GetName()}] = topic
-			}
-			if diff := cmp.Diff(tc.want, kafka.AssessTopics(req, observed)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

@@ -105,9 +105,6 @@ spec:
       default.replication.factor: 1
       min.insync.replicas: 1
     template: {pod: {metadata: {annotations: {perflab.dev/fingerprint: "`+fingerprint+`"}}}}
-  entityOperator:
-    topicOperator: {}
-    template: {topicOperatorContainer: {env: [{name: STRIMZI_MAX_BATCH_SIZE, value: "100"}]}}
 `)
 }
 
@@ -134,10 +131,9 @@ storage:
 jvmOptions: {-Xms: "1500000", -Xmx: "1500000"}
 `)
 	spec := intents[2].Object["spec"].(map[string]any)
-	yamlcmp.Equal(t, spec["entityOperator"], `
-topicOperator: {}
-template: {topicOperatorContainer: {env: [{name: STRIMZI_MAX_BATCH_SIZE, value: "83"}]}}
-`)
+	if operator, there := spec["entityOperator"]; there {
+		t.Errorf("there is an entity operator, %v: topics are made over Kafka's own API", operator)
+	}
 	cluster := spec["kafka"].(map[string]any)
 	if cluster["version"] != "4.3.1" {
 		t.Errorf("version is %v", cluster["version"])
@@ -182,93 +178,18 @@ func TestBuildForV1Beta2(t *testing.T) {
 
 func TestBuildWithoutKafka(t *testing.T) {
 	req := request(nil)
-	if got := len(kafka.Build(req, "v1")) + len(kafka.Topics(req, "v1")) + len(kafka.PhysicalTopics(req)); got != 0 {
+	if got := len(kafka.Build(req, "v1")) + len(kafka.Topics(req)); got != 0 {
 		t.Errorf("%d things for a system without Kafka", got)
 	}
 	if kafka.Env(req) == "" {
 		t.Error("no ENV")
 	}
 	for _, readiness := range []environment.Readiness{
-		kafka.Assess(req, environment.Observed{}), kafka.AssessTopics(req, environment.Observed{}),
+		kafka.Assess(req, environment.Observed{}), kafka.AssessTopics(kafka.Topics(req), nil),
 	} {
 		if !readiness.Ready || readiness.Reason != v1alpha1.ReasonNotDeclared {
 			t.Errorf("readiness is %+v", readiness)
 		}
-	}
-}
-
-// The request for a batch of topics must stay below Kafka's limit.
-func TestBatchesStayBelowTheLimit(t *testing.T) {
-	for _, partitions := range []int32{1, 2, 99, 100, 101, 120, 4_999, 5_000, 5_001, 9_999} {
-		declared := small()
-		declared.Topics = append(declared.Topics, v1alpha1.TopicGroup{Group: "x", Names: []string{"x"}, Partitions: partitions})
-		intents := kafka.Build(request(declared), "v1")
-		spec := intents[1].Object["spec"].(map[string]any)["entityOperator"].(map[string]any)
-		env := spec["template"].(map[string]any)["topicOperatorContainer"].(map[string]any)["env"].([]any)[0].(map[string]any)
-		size, err := resource.ParseQuantity(env["value"].(string))
-		if err != nil || size.Value() < 1 || size.Value() > 100 || size.Value()*int64(partitions) >= 10_000 {
-			t.Errorf("%d partitions in batches of %v topics", partitions, env["value"])
-		}
-	}
-}
-
-func TestTopics(t *testing.T) {
-	req := request(small())
-	env := kafka.Env(req)
-	intents := kafka.Topics(req, "v1")
-	if len(intents) != 1 {
-		t.Fatalf("%d topics, want 1", len(intents))
-	}
-	yamlcmp.Equal(t, intents[0], `
-apiVersion: kafka.strimzi.io/v1
-kind: KafkaTopic
-metadata:
-  name: `+intents[0].GetName()+`
-  namespace: lab
-  annotations: {perflab.dev/fingerprint: "`+environment.FingerprintOf(intents[0])+`"}
-  labels:
-    app.kubernetes.io/managed-by: perflab
-    perflab.dev/component: topic
-    perflab.dev/experiment: demo
-    strimzi.io/cluster: demo
-  ownerReferences: [{apiVersion: perflab.dev/v1alpha1, kind: PerfExperiment, name: demo, uid: "1"}]
-spec: {topicName: `+env+`.Default.diku.DI_COMPLETED, partitions: 2, replicas: 1}
-`)
-	yamlcmp.Equal(t, kafka.Topics(request(large()), "v1")[1].Object["spec"], `
-{topicName: `+kafka.Env(request(large()))+`.p-2, partitions: 120, replicas: 3, config: {retention.ms: 1}}
-`)
-}
-
-func TestTopicsOfTwoLayoutsDoNotMeet(t *testing.T) {
-	one, two := small(), small()
-	two.Topics[0].Partitions = 4
-	first, second := kafka.Topics(request(one), "v1")[0], kafka.Topics(request(two), "v1")[0]
-	if first.GetName() == second.GetName() {
-		t.Errorf("both layouts have a KafkaTopic %q", first.GetName())
-	}
-	if kafka.Env(request(one)) == kafka.Env(request(two)) {
-		t.Errorf("both layouts have ENV %q", kafka.Env(request(one)))
-	}
-}
-
-func TestPhysicalTopics(t *testing.T) {
-	declared := small()
-	declared.Topics = append(declared.Topics,
-		v1alpha1.TopicGroup{Group: "numbered", Prefix: "n", Count: ptr.To[int32](2)},
-		v1alpha1.TopicGroup{Group: "again", Names: []string{"n-1", "own"}},
-	)
-	req := request(declared)
-	env := kafka.Env(req)
-	want := map[string][]string{
-		"data-import": {env + ".Default.diku.DI_COMPLETED"},
-		"numbered":    {env + ".n-1", env + ".n-2"},
-		"again":       {env + ".own"},
-	}
-	if diff := cmp.Diff(want, kafka.PhysicalTopics(req)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got := len(kafka.Topics(req, "v1")); got != 4 {
-		t.Errorf("%d KafkaTopics for four names, one of them declared twice", got)
 	}
 }
 
@@ -298,8 +219,8 @@ func TestFingerprints(t *testing.T) {
 			if changed := clusterPrint(t, edited) != clusterPrint(t, large()); changed != tc.cluster {
 				t.Errorf("the cluster's fingerprint changed: %t, want %t", changed, tc.cluster)
 			}
-			if changed := topicPrint(edited) != topicPrint(large()); changed != tc.topics {
-				t.Errorf("the topics' fingerprint changed: %t, want %t", changed, tc.topics)
+			if changed := !cmp.Equal(bare(edited), bare(large())); changed != tc.topics {
+				t.Errorf("the topics changed: %t, want %t", changed, tc.topics)
 			}
 			if changed := kafka.Env(request(edited)) != kafka.Env(request(large())); changed != tc.topics {
 				t.Errorf("ENV changed: %t, want %t", changed, tc.topics)
@@ -312,7 +233,7 @@ func TestFingerprintsOfNothingAndNone(t *testing.T) {
 	without, with := small(), small()
 	with.Config, with.Topics[0].Config = map[string]string{}, map[string]string{}
 	with.Topics[0].Replicas = 1
-	if clusterPrint(t, without) != clusterPrint(t, with) || topicPrint(without) != topicPrint(with) {
+	if clusterPrint(t, without) != clusterPrint(t, with) || kafka.Env(request(without)) != kafka.Env(request(with)) {
 		t.Error("a default that is written out changes the fingerprint")
 	}
 }
@@ -328,15 +249,19 @@ func clusterPrint(t *testing.T, declared *v1alpha1.Kafka) string {
 	return environment.FingerprintOf(intents[0])
 }
 
-func topicPrint(declared *v1alpha1.Kafka) string {
-	return environment.FingerprintOf(kafka.Topics(request(declared), "v1")[0])
+// bare are the topics without what does not tell them apart in Kafka.
+func bare(declared *v1alpha1.Kafka) []kafka.Topic {
+	topics := kafka.Topics(request(declared))
+	for i := range topics {
+		topics[i].Group = ""
+	}
+	return topics
 }
 
 func TestBuildTwiceAndEditNothing(t *testing.T) {
 	req := request(large())
-	first := append(kafka.Build(req, "v1"), kafka.Topics(req, "v1")...)
-	second := append(kafka.Build(req, "v1"), kafka.Topics(req, "v1")...)
-	if diff := cmp.Diff(first, second); diff != "" {
+	first, second := kafka.Build(req, "v1"), kafka.Build(req, "v1")
+	if diff := cmp.Diff(first, second); diff != "" || !cmp.Equal(kafka.Topics(req), kafka.Topics(req)) {
 		t.Errorf("built twice is not the same:\n%s", diff)
 	}
 	for _, intent := range first {

@@ -51,7 +51,7 @@ func buildKRaftCluster(req environment.Request, apiVersion string) environment.I
 		annotations["strimzi.io/node-pools"] = "enabled"
 		cluster.SetAnnotations(annotations)
 	}
-	cluster.Object["spec"] = map[string]any{"kafka": brokers(req), "entityOperator": entityOperator(req.System.Kafka)}
+	cluster.Object["spec"] = map[string]any{"kafka": brokers(req)}
 	return cluster
 }
 
@@ -68,7 +68,7 @@ func buildZooKeeperCluster(req environment.Request, apiVersion string) environme
 	addNodes(zookeeper, keepers, podsNamed(req.KafkaName(), componentZooKeeper))
 
 	cluster := newCluster(req, apiVersion)
-	cluster.Object["spec"] = map[string]any{"kafka": brokers, "zookeeper": zookeeper, "entityOperator": entityOperator(kafka)}
+	cluster.Object["spec"] = map[string]any{"kafka": brokers, "zookeeper": zookeeper}
 	return cluster
 }
 
@@ -155,25 +155,4 @@ func typed(value string) any {
 		return false
 	}
 	return value
-}
-
-func entityOperator(kafka *v1alpha1.Kafka) map[string]any {
-	return map[string]any{
-		"topicOperator": map[string]any{},
-		"template": map[string]any{"topicOperatorContainer": map[string]any{"env": []any{
-			map[string]any{"name": "STRIMZI_MAX_BATCH_SIZE", "value": strconv.Itoa(int(batchSize(kafka)))},
-		}}},
-	}
-}
-
-func batchSize(kafka *v1alpha1.Kafka) int32 {
-	const (
-		usual  = 100
-		capped = 9_999
-	)
-	most := int32(1)
-	for _, group := range kafka.Topics {
-		most = max(most, group.Partitions)
-	}
-	return max(1, min(usual, capped/most))
 }

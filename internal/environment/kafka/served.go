@@ -10,12 +10,23 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
+// NeedsStrimzi reports whether the declared Kafka is one for Strimzi to run.
+func NeedsStrimzi(kafka *v1alpha1.Kafka) bool { return kafka != nil && !IsExternal(kafka) }
+
+// Strimzi names what to install for the declared Kafka.
+func Strimzi(kafka *v1alpha1.Kafka) string {
+	if kafka != nil && kafka.Mode == v1alpha1.KafkaModeZooKeeper {
+		return "Strimzi 0.45.2, the last release with ZooKeeper"
+	}
+	return "Strimzi"
+}
+
 // AssessServed says whether a Strimzi that serves its kinds in this version
 // can make the declared Kafka at all.
 func AssessServed(req environment.Request, apiVersion string) environment.Readiness {
 	kafka := req.System.Kafka
 	switch {
-	case kafka == nil || IsExternal(kafka):
+	case !NeedsStrimzi(kafka):
 		return environment.Ready("no Strimzi is needed")
 	case kafka.Mode == v1alpha1.KafkaModeZooKeeper && apiVersion != contract.StrimziV1Beta2:
 		return environment.NotReady(v1alpha1.ReasonModeNotServed, fmt.Sprintf(

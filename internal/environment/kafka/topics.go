@@ -6,36 +6,124 @@ import (
 	"fmt"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/folio"
 	"perflab.dev/perflab/internal/naming"
 )
 
-// topic is one declared topic, without the prefix that makes its name in Kafka.
-type topic struct {
+// Topic is a topic as it should be in Kafka.
+type Topic struct {
+	// Name in Kafka, with ENV in front.
+	Name string
+	// Partitions and Replicas are at least 1.
+	Partitions, Replicas int32
+	// Config holds settings of the topic's own.
+	Config map[string]string
+	// Group is where the topic was declared.
+	Group string
+}
+
+// Topics are the declared topics in the order of their declaration.
+func Topics(req environment.Request) []Topic {
+	env := Env(req)
+	declared := layout(req)
+	topics := make([]Topic, 0, len(declared))
+	for _, topic := range declared {
+		topics = append(topics, Topic{
+			Name:       env + "." + topic.Name,
+			Partitions: topic.Partitions,
+			Replicas:   topic.Replicas,
+			Config:     topic.Config,
+			Group:      topic.group,
+		})
+	}
+	return topics
+}
+
+// TopicNames are the names a group declares, without ENV. The tenant is the
+// target's: presets that name none are for it.
+func TopicNames(group v1alpha1.TopicGroup, tenant string) []string {
+	switch {
+	case group.Preset != nil:
+		return presetNames(*group.Preset, tenant)
+	case group.Count != nil:
+		numbered := make([]string, 0, *group.Count)
+		for n := int32(1); n <= *group.Count; n++ {
+			numbered = append(numbered, fmt.Sprintf("%s-%d", group.Prefix, n))
+		}
+		return numbered
+	default:
+		return group.Names
+	}
+}
+
+func presetNames(preset v1alpha1.TopicPreset, tenant string) []string {
+	tenants := preset.Tenants
+	if len(tenants) == 0 {
+		tenants = []string{tenant}
+	}
+	if preset.Collection != "" {
+		tenants = []string{preset.Collection}
+	}
+	var names []string
+	for _, tenant := range tenants {
+		switch preset.Name {
+		case v1alpha1.PresetDataImport:
+			names = append(names, folio.DataImportTopics(tenant)...)
+		case v1alpha1.PresetDomain:
+			names = append(names, folio.DomainTopics(tenant)...)
+		case v1alpha1.PresetPubSub:
+			names = append(names, folio.PubSubTopics(tenant, preset.Version)...)
+		}
+	}
+	return names
+}
+
+// digestLength is how much of a digest tells prefixes apart.
+const digestLength = 6
+
+// Env is the prefix of the run's topics and the ENV of its modules. It follows
+// from the layout of the topics: partitions can only grow, so an arm with
+// another layout has topics of its own. Brokers that are somebody else's may
+// serve experiments of the same name from elsewhere, so there it follows from
+// the experiment's identity as well.
+func Env(req environment.Request) string {
+	digest := environment.Fingerprint(layout(req))[:digestLength]
+	if kafka := req.System.Kafka; kafka != nil && IsExternal(kafka) {
+		return externalPrefix(req) + digest
+	}
+	return req.Experiment + "-" + digest
+}
+
+func externalPrefix(req environment.Request) string {
+	return req.Experiment + "-" + naming.Hash(req.Owner.UID)[:digestLength] + "-"
+}
+
+// declaredTopic is one declared topic, without the ENV that makes its name in
+// Kafka. Its exported fields make the layout's fingerprint.
+type declaredTopic struct {
 	Name       string
 	Partitions int32
 	Replicas   int32
 	Config     map[string]string
-	// group is where it was declared.
-	group string
+	group      string
 }
 
 // layout lists the declared topics in the order of their declaration. A name
 // that is declared twice counts where it is declared first.
-func layout(kafka *v1alpha1.Kafka) []topic {
-	if kafka == nil {
+func layout(req environment.Request) []declaredTopic {
+	if req.System.Kafka == nil {
 		return nil
 	}
 	seen := map[string]bool{}
-	var topics []topic
-	for _, group := range kafka.Topics {
-		for _, name := range names(group) {
+	var topics []declaredTopic
+	for _, group := range req.System.Kafka.Topics {
+		for _, name := range TopicNames(group, req.System.Target.Tenant) {
 			if seen[name] {
 				continue
 			}
 			seen[name] = true
-			topics = append(topics, topic{
+			topics = append(topics, declaredTopic{
 				Name:       name,
 				Partitions: max(1, group.Partitions),
 				Replicas:   max(1, group.Replicas),
@@ -53,74 +141,4 @@ func normalized(config map[string]string) map[string]string {
 		return nil
 	}
 	return config
-}
-
-func names(group v1alpha1.TopicGroup) []string {
-	if group.Count == nil {
-		return group.Names
-	}
-	numbered := make([]string, 0, *group.Count)
-	for n := int32(1); n <= *group.Count; n++ {
-		numbered = append(numbered, fmt.Sprintf("%s-%d", group.Prefix, n))
-	}
-	return numbered
-}
-
-// Env is the prefix of the run's topics and the ENV of its modules. It follows
-// from the layout of the topics: partitions can only grow, so an arm with
-// another layout has topics of its own.
-func Env(req environment.Request) string {
-	return req.Experiment + "-" + layoutFingerprint(req)[:6]
-}
-
-func layoutFingerprint(req environment.Request) string {
-	return environment.Fingerprint(layout(req.System.Kafka))
-}
-
-func physicalName(env, name string) string { return env + "." + name }
-
-// PhysicalTopics are the names in Kafka of each group's topics, in the order
-// of their declaration.
-func PhysicalTopics(req environment.Request) map[string][]string {
-	env := Env(req)
-	groups := map[string][]string{}
-	for _, topic := range layout(req.System.Kafka) {
-		groups[topic.group] = append(groups[topic.group], physicalName(env, topic.Name))
-	}
-	return groups
-}
-
-// Topics returns a KafkaTopic for every declared topic.
-func Topics(req environment.Request, apiVersion string) []environment.Intent {
-	env, fingerprint := Env(req), layoutFingerprint(req)
-	var intents []environment.Intent
-	for _, topic := range layout(req.System.Kafka) {
-		intents = append(intents, buildTopic(req, apiVersion, fingerprint, physicalName(env, topic.Name), topic))
-	}
-	return intents
-}
-
-func buildTopic(req environment.Request, apiVersion, fingerprint, physical string, topic topic) environment.Intent {
-	spec := map[string]any{
-		"topicName":  physical,
-		"partitions": int64(topic.Partitions),
-		"replicas":   int64(topic.Replicas),
-	}
-	if len(topic.Config) > 0 {
-		config := map[string]any{}
-		for key, value := range topic.Config {
-			config[key] = typed(value)
-		}
-		spec["config"] = config
-	}
-	intent := req.Intent(contract.KafkaTopicKind(apiVersion), topicObject(req, physical), environment.ComponentTopic, fingerprint)
-	environment.AddLabel(intent, contract.LabelStrimziCluster, req.KafkaName())
-	intent.Object["spec"] = spec
-	return intent
-}
-
-// topicObject is the name of the KafkaTopic for a topic in Kafka. Topics of
-// different layouts live side by side while one is taken down.
-func topicObject(req environment.Request, physical string) string {
-	return naming.KafkaTopic(req.Experiment, physical)
 }

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+func manyTopics(e *v1alpha1.PerfExperiment) {
+	e.Spec.System.Kafka.Topics = []v1alpha1.TopicGroup{{Group: "many", Prefix: "p", Count: ptr.To[int32](30), Partitions: 2}}
+}
+
+func TestProgressOfTopicsIsShown(t *testing.T) {
+	l := newLab(t, complete)
+	l.brokers.atOnce = 10
+	l.create(login(), smallExperiment(t, oneArm, manyTopics))
+	l.until("the first topics", func() bool {
+		if len(l.brokers.names()) == 0 {
+			l.play()
+			l.pass()
+		}
+		return len(l.brokers.names()) > 0
+	})
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if got := len(l.brokers.names()); got != 30 {
+		t.Errorf("%d topics were made, want 30", got)
+	}
+	told := strings.Join(l.line.journal, "\n")
+	if strings.Contains(told, "KafkaTopic") {
+		t.Error("KafkaTopics were written: topics are made over Kafka's own API")
+	}
+}
+
+func TestTopicsHalfMadeAreACondition(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm, manyTopics))
+	l.brokers.err = &kafkaadmin.Refusal{Topic: "p-1", Code: "INVALID_CONFIG", Message: "Unknown topic config name: retention"}
+	l.until("brokers", func() bool { return len(l.foreign(contract.KafkaKind("v1"))) > 0 })
+	l.play()
+	l.settle()
+	l.expect(l.run().Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonRefused, "INVALID_CONFIG", `"p-1"`)
+	l.brokers.err = nil
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+}
+
+func TestABrokerOfAnotherModeMakesTheRunInvalid(t *testing.T) {
+	l := newLab(t, complete)
+	l.brokers.state = kafka.ClusterState{Mode: v1alpha1.KafkaModeZooKeeper, Brokers: 2}
+	l.brokers.config = []string{`topic "x" has retention.ms set to "1" in Kafka, "2" is declared`}
+	l.create(login(), smallExperiment(t, oneArm))
+	invalid := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration,
+		"Kafka runs with ZooKeeper, KRaft is declared", "Kafka has 2 brokers, 1 are declared", "retention.ms")
+}
+
+func TestZooKeeperThatIsNotServedIsACondition(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.System.Kafka.Mode = v1alpha1.KafkaModeZooKeeper
+	}))
+	l.until("a pull of the images", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunProvisioning })
+	l.play()
+	l.settle()
+	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
+		l.expect(conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonModeNotServed,
+			"kafka.strimzi.io/v1", "Strimzi 0.45.2", "in a Kubernetes cluster of its own")
+	}
+	if kafkas := l.foreign(contract.KafkaKind("v1")); len(kafkas) != 0 {
+		t.Error("a Kafka was made though its mode is not served")
+	}
+}
+
+// msk turns the experiment's Kafka into brokers that are somebody else's.
+func msk(e *v1alpha1.PerfExperiment) {
+	kafka := e.Spec.System.Kafka
+	e.Spec.System.Kafka = &v1alpha1.Kafka{
+		Provider: v1alpha1.KafkaProviderExternal,
+		Topics:   kafka.Topics,
+		External: &v1alpha1.ExternalKafka{
+			BootstrapServers: []string{"b-1.msk.example.org:9096"},
+			TLS:              &v1alpha1.KafkaTLS{CA: &v1alpha1.SecretKey{Name: "msk-ca", Key: "ca.crt"}},
+			SASL:             &v1alpha1.KafkaSASL{CredentialsSecret: v1alpha1.SecretName{Name: "msk-login"}},
+		},
+	}
+}
+
+func mskSecrets() []client.Object {
+	return []client.Object{
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "msk-ca"}, StringData: map[string]string{"ca.crt": "PEM"}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "msk-login"}, StringData: map[string]string{"username": "perflab", "password": "s3cret-word"}},
+	}
+}
+
+func TestExternalKafkaFromBeginningToEnd(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.withoutStrimzi = true
+	l.brokers.put("theirs", kafka.TopicState{Partitions: 1, Replicas: 1})
+	l.create(login())
+	l.create(mskSecrets()...)
+	l.create(smallExperiment(t, oneArm, msk))
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	want := kafkaadmin.Brokers{
+		Servers: []string{"b-1.msk.example.org:9096"}, TLS: true, CA: []byte("PEM"),
+		Mechanism: v1alpha1.SASLScramSHA512, Username: "perflab", Password: "s3cret-word",
+	}
+	if got := l.brokers.asked; !slices.Equal(got.Servers, want.Servers) || string(got.CA) != "PEM" || got.Mechanism != want.Mechanism || got.Username != want.Username || got.Password != want.Password || !got.TLS {
+		t.Errorf("brokers %v were asked, want %v with the credentials of the Secrets", got, want)
+	}
+	if got := run.Status.Effective; got.KafkaMode != "KRaft" || !strings.Contains(got.KafkaVersion, "guessed") || got.Topics[0].Topics != 1 {
+		t.Errorf("the effective configuration is %+v", got)
+	}
+	if len(l.foreign(contract.KafkaKind("v1"))) != 0 {
+		t.Error("a Kafka was made beside the external one")
+	}
+	if len(l.brokers.names()) != 2 {
+		t.Errorf("topics %v, want theirs and one of ours", l.brokers.names())
+	}
+	l.remove(l.experiment("small"))
+	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
+	if got := l.brokers.names(); len(got) != 1 || got[0] != "theirs" {
+		t.Errorf("topics %v are left, want theirs alone", got)
+	}
+	ledgers := &corev1.ConfigMapList{}
+	if l.list(ledgers, client.MatchingLabels{v1alpha1.LabelComponent: "topic"}); len(ledgers.Items) != 0 {
+		t.Errorf("%d notes are left", len(ledgers.Items))
+	}
+}
+
+func TestDeletionDoesNotWaitForBrokersThatAreGone(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login())
+	l.create(mskSecrets()...)
+	l.create(smallExperiment(t, oneArm, msk))
+	l.untilRun(v1alpha1.RunLoading)
+	l.brokers.err = errors.New("no route to host")
+	// Deletion is timed by the API server's clock.
+	l.now = time.Now()
+	begun := l.now
+	l.remove(l.experiment("small"))
+	l.until("word of what is in the way", func() bool {
+		experiments := l.experiments()
+		return len(experiments) == 1 && strings.Contains(experiments[0].Status.WaitingFor, "no route to host")
+	})
+	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
+	if took := l.now.Sub(begun); took < time.Minute || took > 3*time.Minute {
+		t.Errorf("the topics were given up after %s, want it after a minute", took)
+	}
+	told := slices.ContainsFunc(l.events.told, func(event string) bool {
+		return strings.Contains(event, "TopicsLeft") && strings.Contains(event, "no route to host")
+	})
+	if !told {
+		t.Errorf("nobody was told that topics are left: %q", l.events.told)
+	}
+}
+
+// secretsAs reads Secrets as somebody else, with the rights the API server
+// gives them.
+type secretsAs struct {
+	client.Reader
+	somebody client.Reader
+}
+
+func (r secretsAs) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if _, isSecret := object.(*corev1.Secret); isSecret {
+		return r.somebody.Get(ctx, key, object, options...)
+	}
+	return r.Reader.Get(ctx, key, object, options...)
+}
+
+func (l *lab) asServiceAccount(server *apiserver.Server, account string) client.Reader {
+	l.t.Helper()
+	config := rest.CopyConfig(server.Config(l.t))
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + account}
+	somebody, err := client.New(config, client.Options{Scheme: l.admin.Scheme()})
+	if err != nil {
+		l.t.Fatalf("making a client: %v", err)
+	}
+	return secretsAs{Reader: l.admin, somebody: somebody}
+}
+
+func TestSecretsTheOperatorMayNotReadAreACondition(t *testing.T) {
+	l := newLab(t, complete)
+	l.live = l.asServiceAccount(complete, "perflab-system:perflab")
+	l.create(login())
+	l.create(mskSecrets()...)
+	l.create(smallExperiment(t, oneArm, msk))
+	l.until("a pull of the images", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunProvisioning })
+	l.play()
+	l.settle()
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonSecretForbidden,
+		"kubectl create role perflab-kafka-credentials -n "+l.namespace+" --verb=get --resource=secrets --resource-name=msk-ca --resource-name=msk-login",
+		"kubectl create rolebinding perflab-kafka-credentials -n "+l.namespace+" --role=perflab-kafka-credentials --serviceaccount=perflab-system:perflab")
+
+	// What the commands make is enough.
+	l.create(
+		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "perflab-kafka-credentials"}, Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}, ResourceNames: []string{"msk-ca", "msk-login"},
+		}}},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "perflab-kafka-credentials"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "perflab-kafka-credentials"},
+			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "perflab-system", Name: "perflab"}},
+		},
+	)
+	l.untilRun(v1alpha1.RunSucceeded)
+}
+
+func TestSecretsThatAreNotThereAreACondition(t *testing.T) {
+	l := newLab(t, complete)
+	secrets := mskSecrets()
+	delete(secrets[1].(*corev1.Secret).StringData, "password")
+	l.create(login(), secrets[1], smallExperiment(t, oneArm, msk))
+	l.until("a pull of the images", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunProvisioning })
+	l.play()
+	l.settle()
+	l.expect(l.run().Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing, `Secret "msk-ca" is not in namespace`)
+	l.create(secrets[0])
+	l.until("the next thing that is missing", func() bool {
+		return slices.ContainsFunc(l.run().Status.Conditions, func(c metav1.Condition) bool {
+			return c.Type == v1alpha1.ConditionKafkaReady && strings.Contains(c.Message, `Secret "msk-login"`) && strings.Contains(c.Message, "has no key password")
+		})
+	})
+}

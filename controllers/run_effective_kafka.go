@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment/kafka"
+)
+
+// effectiveKafka asks the brokers what they are and what topics they have. It
+// says false, with the reason in s.kafka, when they can't be asked yet.
+func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) (bool, error) {
+	request := s.request()
+	brokers, trouble, err := r.brokers(ctx, request)
+	if err != nil || trouble != nil {
+		s.kafka = trouble
+		return false, err
+	}
+	state, err := r.Kafka.Describe(ctx, brokers)
+	if err != nil {
+		unreadable := brokersAnswer(err)
+		s.kafka = &unreadable
+		return false, nil
+	}
+	if err := r.addStrimziVersion(ctx, s, &state); err != nil {
+		return false, err
+	}
+	wanted := kafka.Topics(request)
+	found, err := r.Kafka.Topics(ctx, brokers, wanted)
+	if err != nil {
+		unreadable := brokersAnswer(err)
+		s.kafka = &unreadable
+		return false, nil
+	}
+	// Not every broker hears of new topics at once.
+	readiness := kafka.AssessTopics(wanted, found)
+	provisioned := s.status().Timings.Provisioned
+	if readiness.Reason == v1alpha1.ReasonTopicsNotReady && provisioned != nil && s.now.Sub(provisioned.Time) < topicPatience {
+		s.kafka = &readiness
+		return false, nil
+	}
+	settings, err := r.Kafka.ConfigDifferences(ctx, brokers, wanted)
+	if err != nil {
+		unreadable := brokersAnswer(err)
+		s.kafka = &unreadable
+		return false, nil
+	}
+	effective.KafkaMode = string(state.Mode)
+	effective.KafkaBrokers = state.Brokers
+	effective.KafkaVersion = state.ShownVersion()
+	effective.Topics = kafka.EffectiveTopics(wanted, found)
+	s.differs(kafka.Differences(request, state)...)
+	s.differs(kafka.Shortened(append(kafka.TopicDifferences(wanted, found), settings...))...)
+	return true, nil
+}
+
+// addStrimziVersion puts what Strimzi says of the brokers' version in the
+// place of a guess.
+func (r *RunReconciler) addStrimziVersion(ctx context.Context, s *runScope, state *kafka.ClusterState) error {
+	request := s.request()
+	if kafka.IsExternal(request.System.Kafka) {
+		return nil
+	}
+	version, _, err := r.Cluster.Serves(contract.KafkaGroupKind)
+	if err != nil {
+		return err
+	}
+	object, err := r.Cluster.Get(ctx, contract.KafkaKind(version), client.ObjectKey{Namespace: request.Namespace, Name: request.KafkaName()})
+	if err != nil {
+		return err
+	}
+	if told := (contract.Kafka{Object: object}).Version(); told != "" {
+		state.Version, state.Guessed = told, false
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// topicPatience is how long topics in somebody else's brokers may take to be
+// deleted, credentials that are gone included. After that they are left there,
+// and people are told: nobody's experiment hangs on brokers that are not ours.
+const topicPatience = time.Minute
+
+// reasonTopicsLeft is the event that tells of topics that could not be deleted.
+const reasonTopicsLeft = "TopicsLeft"
+
+// noteExternal notes that there will be topics in somebody else's brokers. It
+// gives a reason to wait while an earlier note is being worked off.
+func (r *RunReconciler) noteExternal(ctx context.Context, request environment.Request) (*environment.Readiness, error) {
+	ledger := kafka.Ledger(request)
+	// Past the cache, which would have to hold every ConfigMap there is.
+	current := &corev1.ConfigMap{}
+	err := r.Live.Get(ctx, client.ObjectKeyFromObject(ledger), current)
+	if err == nil && current.DeletionTimestamp != nil {
+		replacing := environment.NotReady(v1alpha1.ReasonReplacing, "the topics of an earlier configuration are being deleted")
+		return &replacing, nil
+	}
+	if apierrors.IsNotFound(err) {
+		err = r.Cluster.Client.Create(ctx, ledger, kube.FieldOwner)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("noting that there will be topics in ConfigMap %q: %w", ledger.Name, err)
+	}
+	return nil, nil
+}
+
+// deleteExternalTopics deletes the experiment's topics in somebody else's
+// brokers and says true when nothing is left to do about them.
+func (r *ExperimentReconciler) deleteExternalTopics(ctx context.Context, s *experimentScope) (bool, error) {
+	ledgers := &corev1.ConfigMapList{}
+	err := r.Live.List(ctx, ledgers, client.InNamespace(s.experiment.Namespace),
+		client.MatchingLabels(naming.ComponentLabels(s.experiment.Name, environment.ComponentTopic)))
+	if err != nil {
+		return false, fmt.Errorf("listing the notes of external topics: %w", err)
+	}
+	for i := range ledgers.Items {
+		if err := r.workOff(ctx, s, &ledgers.Items[i]); err != nil {
+			return false, err
+		}
+	}
+	return len(ledgers.Items) == 0, nil
+}
+
+// workOff deletes the topics a ledger tells of, and then the ledger. Its
+// deletion timestamp says since when that has been tried.
+func (r *ExperimentReconciler) workOff(ctx context.Context, s *experimentScope, ledger *corev1.ConfigMap) error {
+	deleted := ledger.GetDeletionTimestamp()
+	if deleted == nil {
+		return r.Cluster.Delete(ctx, ledger)
+	}
+	left, trouble := r.deleteNoted(ctx, ledger)
+	if left == 0 && trouble == "" {
+		return r.release(ctx, ledger)
+	}
+	if trouble == "" {
+		trouble = fmt.Sprintf("%d of them are still there", left)
+	}
+	if s.now.Sub(deleted.Time) <= topicPatience {
+		s.leftover = "its topics in the external Kafka to be gone: " + trouble
+		return nil
+	}
+	if err := r.release(ctx, ledger); err != nil {
+		return err
+	}
+	r.Events.Eventf(s.experiment, nil, corev1.EventTypeWarning, reasonTopicsLeft, "Delete",
+		"topics of this experiment stay in the external Kafka; delete them there yourself. %s", environment.Sentence(trouble))
+	return nil
+}
+
+// deleteNoted says how many topics are left, or what is in the way.
+func (r *ExperimentReconciler) deleteNoted(ctx context.Context, ledger *corev1.ConfigMap) (left int, trouble string) {
+	noted, err := kafka.ReadLedger(ledger)
+	if err != nil {
+		return 0, err.Error()
+	}
+	brokers, unknown, err := externalBrokers(ctx, r.Live, ledger.GetNamespace(), noted.Brokers)
+	if err != nil {
+		return 0, err.Error()
+	}
+	if unknown != nil {
+		return 0, unknown.Message
+	}
+	left, err = r.Kafka.DeleteTopics(ctx, brokers, noted.IsOurs)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return left, ""
+}
+
+func (r *ExperimentReconciler) release(ctx context.Context, ledger *corev1.ConfigMap) error {
+	before := ledger.DeepCopy()
+	ledger.SetFinalizers(nil)
+	if err := r.Cluster.Client.Patch(ctx, ledger, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("taking the finalizer off ConfigMap %q: %w", ledger.GetName(), err)
+	}
+	return nil
+}

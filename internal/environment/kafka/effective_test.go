@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafka_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/kafka"
+)
+
+func TestDifferences(t *testing.T) {
+	three := &v1alpha1.Kafka{Version: "4.3.1", Brokers: v1alpha1.KafkaNodes{Replicas: 3}}
+	msk := external()
+	msk.Version, msk.Mode = "3.8.1", v1alpha1.KafkaModeZooKeeper
+	cases := map[string]struct {
+		declared *v1alpha1.Kafka
+		found    kafka.ClusterState
+		want     []string
+	}{
+		"Same":        {declared: three, found: kafka.ClusterState{Mode: v1alpha1.KafkaModeKRaft, Brokers: 3, Version: "4.3.1"}},
+		"NotDeclared": {declared: small(), found: kafka.ClusterState{Mode: v1alpha1.KafkaModeKRaft, Brokers: 1, Version: "4.3.1"}},
+		"Everything": {
+			declared: three, found: kafka.ClusterState{Mode: v1alpha1.KafkaModeZooKeeper, Brokers: 1, Version: "3.9.2"},
+			want: []string{"Kafka runs with ZooKeeper, KRaft is declared", "Kafka has 1 broker, 3 are declared", "Kafka has version 3.9.2, 4.3.1 is declared"},
+		},
+		"Guessed": {declared: msk, found: kafka.ClusterState{Mode: v1alpha1.KafkaModeZooKeeper, Brokers: 2, Version: "3.8", Guessed: true}},
+		"Unknown": {declared: msk, found: kafka.ClusterState{Mode: v1alpha1.KafkaModeZooKeeper, Brokers: 2, Guessed: true}},
+		"GuessedOther": {
+			declared: msk, found: kafka.ClusterState{Mode: v1alpha1.KafkaModeKRaft, Brokers: 2, Version: "3.80", Guessed: true},
+			want: []string{"Kafka runs with KRaft, ZooKeeper is declared", "Kafka has version 3.80 (guessed from the requests the brokers know), 3.8.1 is declared"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, kafka.Differences(request(tc.declared), tc.found)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEffectiveTopics(t *testing.T) {
+	wanted := []kafka.Topic{
+		{Name: "a", Partitions: 2, Replicas: 3, Group: "one"}, {Name: "b", Partitions: 2, Replicas: 3, Group: "one"},
+		{Name: "c", Partitions: 1, Replicas: 1, Group: "two"}, {Name: "d", Partitions: 1, Replicas: 1, Group: "two"},
+	}
+	found := map[string]kafka.TopicState{
+		"a": {Partitions: 2, Replicas: 3}, "b": {Partitions: 2, Replicas: 3},
+		"c": {Partitions: 5, Replicas: 1},
+	}
+	want := []v1alpha1.EffectiveTopics{
+		{Group: "one", Topics: 2, Partitions: 2, Replicas: 3, Source: "broker metadata"},
+		{Group: "two", Topics: 1, Partitions: 5, Replicas: 1, Source: "broker metadata"},
+	}
+	if diff := cmp.Diff(want, kafka.EffectiveTopics(wanted, found)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	differences := []string{`topic "c" has 5 partitions in Kafka, 1 are declared`, `topic "d" is not in Kafka`}
+	if diff := cmp.Diff(differences, kafka.TopicDifferences(wanted, found)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := kafka.Shortened([]string{"1", "2", "3", "4", "5"}); len(got) != 4 || got[3] != "and 2 more topics or settings of topics" {
+		t.Errorf("shortened to %q", got)
+	}
+}

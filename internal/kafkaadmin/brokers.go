@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kafkaadmin asks Kafka's brokers what they have and makes topics in
+// them, over Kafka's own admin API. Each call connects anew, is bounded in
+// time, and can be repeated: the operator may be killed within any of them.
+package kafkaadmin
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// timeout is for one question to the brokers: they are asked again.
+const timeout = 5 * time.Second
+
+// Brokers say how a Kafka is reached.
+type Brokers struct {
+	// Servers are host:port.
+	Servers []string
+	// TLS encrypts the connection; CA, in PEM, is the authority to believe
+	// in. Empty: those of the operating system.
+	TLS bool
+	CA  []byte
+	// Mechanism to log in by. Empty: without.
+	Mechanism          v1alpha1.SASLMechanism
+	Username, Password string
+}
+
+// String names the brokers. It holds no secret.
+func (b Brokers) String() string { return strings.Join(b.Servers, ",") }
+
+// GoString is what %#v prints. It holds no secret either.
+func (b Brokers) GoString() string { return b.String() }
+
+// Admin does its work over the network.
+type Admin struct{}
+
+// connect opens a client. It does not talk to anybody yet.
+func connect(b Brokers) (*kgo.Client, error) {
+	options := []kgo.Opt{
+		kgo.ClientID("perflab"),
+		kgo.SeedBrokers(b.Servers...),
+		kgo.DialTimeout(timeout),
+		kgo.RequestTimeoutOverhead(timeout),
+		kgo.RetryTimeout(timeout),
+	}
+	if b.TLS {
+		encryption, err := b.encryption()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, kgo.DialTLSConfig(encryption))
+	}
+	if b.Mechanism != "" {
+		login, err := b.login()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, kgo.SASL(login))
+	}
+	client, err := kgo.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Kafka at %q: %w", b, err)
+	}
+	return client, nil
+}
+
+func (b Brokers) encryption() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(b.CA) == 0 {
+		return config, nil
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(b.CA) {
+		return nil, errors.New("kafka.external.tls.ca is no certificate in PEM: it must begin with -----BEGIN CERTIFICATE-----")
+	}
+	return config, nil
+}
+
+func (b Brokers) login() (sasl.Mechanism, error) {
+	auth := scram.Auth{User: b.Username, Pass: b.Password}
+	switch b.Mechanism {
+	case v1alpha1.SASLPlain:
+		return plain.Auth{User: b.Username, Pass: b.Password}.AsMechanism(), nil
+	case v1alpha1.SASLScramSHA256:
+		return auth.AsSha256Mechanism(), nil
+	case v1alpha1.SASLScramSHA512:
+		return auth.AsSha512Mechanism(), nil
+	default:
+		return nil, fmt.Errorf("kafka.external.sasl.mechanism %q is not known", b.Mechanism)
+	}
+}
+
+// explained adds to an error of the client what it means to a person.
+func explained(err error) error {
+	var authority x509.UnknownAuthorityError
+	switch {
+	case errors.Is(err, kerr.SaslAuthenticationFailed):
+		return fmt.Errorf("the brokers refuse the name or the password of kafka.external.sasl.credentialsSecret: %w", err)
+	case errors.As(err, &authority):
+		return fmt.Errorf("the brokers' certificate is not signed by kafka.external.tls.ca: %w", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("no answer within %s: %w", timeout, err)
+	default:
+		return err
+	}
+}

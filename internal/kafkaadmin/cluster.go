@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafkaadmin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/kafka"
+)
+
+// metadataTopic is the log in which KRaft keeps Kafka's metadata.
+const metadataTopic = "__cluster_metadata"
+
+// Describe asks the brokers what they are. Only those with KRaft know the
+// request after the state of the quorum, so whoever knows it has KRaft, and
+// whoever does not has ZooKeeper.
+func (Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, error) {
+	client, err := connect(b)
+	if err != nil {
+		return kafka.ClusterState{}, err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
+	defer cancel()
+	versions, err := kadm.NewClient(client).ApiVersions(ctx)
+	if err != nil {
+		return kafka.ClusterState{}, fmt.Errorf("asking Kafka at %q for its brokers: %w", b, explained(err))
+	}
+	cluster := kafka.ClusterState{Brokers: int32(len(versions)), Mode: v1alpha1.KafkaModeZooKeeper, Guessed: true}
+	for _, broker := range versions.Sorted() {
+		if broker.Err != nil {
+			return kafka.ClusterState{}, fmt.Errorf("asking broker %d of Kafka at %q what it knows: %w", broker.NodeID, b, explained(broker.Err))
+		}
+		cluster.Version = release(broker.VersionGuess())
+		if _, knows := broker.KeyMaxVersion(int16(kmsg.DescribeQuorum)); knows {
+			cluster.Mode = v1alpha1.KafkaModeKRaft
+		}
+	}
+	if cluster.Mode == v1alpha1.KafkaModeKRaft {
+		if err := quorum(ctx, client); err != nil {
+			return kafka.ClusterState{}, fmt.Errorf("asking Kafka at %q for its quorum: %w", b, err)
+		}
+	}
+	return cluster, nil
+}
+
+// quorum makes sure that there is a quorum. Whoever may not ask for it at
+// least learns that there is one to be asked for.
+func quorum(ctx context.Context, client *kgo.Client) error {
+	request := kmsg.NewPtrDescribeQuorumRequest()
+	topic := kmsg.NewDescribeQuorumRequestTopic()
+	topic.Topic = metadataTopic
+	topic.Partitions = append(topic.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
+	request.Topics = append(request.Topics, topic)
+	response, err := request.RequestWith(ctx, client)
+	if err != nil {
+		return explained(err)
+	}
+	switch err := kerr.ErrorForCode(response.ErrorCode); err {
+	case nil, kerr.ClusterAuthorizationFailed:
+		return nil
+	default:
+		return err
+	}
+}
+
+// release is what can be told of a guess like "v3.9", "between v3.8 and v3.9",
+// "at least v4.1" or "not even v0.8.0".
+func release(guess string) string {
+	version, found := strings.CutPrefix(guess, "v")
+	if !found || strings.Contains(version, " ") {
+		return ""
+	}
+	return version
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafkaadmin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"perflab.dev/perflab/internal/environment/kafka"
+)
+
+// Refusal is Kafka's word against a topic.
+type Refusal struct {
+	Topic string
+	// Code is Kafka's name for the error.
+	Code string
+	// Message says more; it may be empty.
+	Message string
+}
+
+func (r *Refusal) Error() string {
+	if r.Message == "" {
+		return fmt.Sprintf("Kafka refuses topic %q: %s", r.Topic, r.Code)
+	}
+	return fmt.Sprintf("Kafka refuses topic %q: %s: %s", r.Topic, r.Code, r.Message)
+}
+
+// EnsureTopics makes those of the wanted topics that are not there and returns
+// the ones that are, made as wanted or not. It sends one request after the
+// other and stops when the budget is used up: what is left is for the next
+// call. The error is a *Refusal when Kafka doesn't want a topic.
+func (Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic, budget time.Duration) (map[string]kafka.TopicState, error) {
+	client, err := connect(b)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	found, err := topics(ctx, client, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, err)
+	}
+	missing := kafka.MissingTopics(wanted, found)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	enough := time.Now().Add(budget)
+	for _, request := range kafka.Requests(missing) {
+		if err := create(ctx, client, request); err != nil {
+			return found, fmt.Errorf("making topics in Kafka at %q: %w", b, err)
+		}
+		if time.Now().After(enough) {
+			break
+		}
+	}
+	found, err = topics(ctx, client, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, err)
+	}
+	return found, nil
+}
+
+// Topics returns those of the wanted topics that the brokers have.
+func (Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
+	client, err := connect(b)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	found, err := topics(ctx, client, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, err)
+	}
+	return found, nil
+}
+
+// DeleteTopics deletes the topics that are ours and says how many there still
+// are.
+func (Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name string) bool) (left int, err error) {
+	client, err := connect(b)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	admin := kadm.NewClient(client)
+	details, err := admin.ListTopics(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("asking Kafka at %q for its topics: %w", b, explained(err))
+	}
+	names := slices.DeleteFunc(details.Names(), func(name string) bool { return !ours(name) })
+	const atOnce = 500
+	for names := range slices.Chunk(names, atOnce) {
+		answers, err := admin.DeleteTopics(ctx, names...)
+		if err != nil {
+			return 0, fmt.Errorf("deleting topics in Kafka at %q: %w", b, explained(err))
+		}
+		for _, answer := range answers.Sorted() {
+			if answer.Err != nil && answer.Err != kerr.UnknownTopicOrPartition { //nolint:errorlint // kadm returns kerr's own values.
+				return 0, fmt.Errorf("deleting topic %q in Kafka at %q: %w", answer.Topic, b, answer.Err)
+			}
+		}
+	}
+	return len(names), nil
+}
+
+// topics asks one broker about these topics. It does not go through kgo's
+// cache: right after topics were made that would not know them.
+func topics(ctx context.Context, client *kgo.Client, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
+	found := make(map[string]kafka.TopicState, len(wanted))
+	if len(wanted) == 0 {
+		return found, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	request := kmsg.NewPtrMetadataRequest()
+	for _, topic := range wanted {
+		entry := kmsg.NewMetadataRequestTopic()
+		entry.Topic = kmsg.StringPtr(topic.Name)
+		request.Topics = append(request.Topics, entry)
+	}
+	response, err := request.RequestWith(ctx, client)
+	if err != nil {
+		return nil, explained(err)
+	}
+	for _, topic := range response.Topics {
+		switch err := kerr.ErrorForCode(topic.ErrorCode); err {
+		case nil, kerr.LeaderNotAvailable:
+			found[*topic.Topic] = stateOf(topic)
+		case kerr.UnknownTopicOrPartition:
+		default:
+			return nil, fmt.Errorf("topic %q: %w", *topic.Topic, err)
+		}
+	}
+	return found, nil
+}
+
+func stateOf(topic kmsg.MetadataResponseTopic) kafka.TopicState {
+	state := kafka.TopicState{Partitions: int32(len(topic.Partitions))}
+	for i, partition := range topic.Partitions {
+		replicas := int32(len(partition.Replicas))
+		if i == 0 || replicas < state.Replicas {
+			state.Replicas = replicas
+		}
+		if partition.Leader < 0 || partition.ErrorCode != 0 {
+			state.Leaderless++
+		}
+	}
+	return state
+}
+
+// create asks for topics in one request. That one is there already is no
+// error: an earlier request may have been heard without its answer reaching
+// us.
+func create(ctx context.Context, client *kgo.Client, topics []kafka.Topic) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
+	defer cancel()
+	request := kmsg.NewPtrCreateTopicsRequest()
+	request.TimeoutMillis = int32(timeout.Milliseconds())
+	for _, topic := range topics {
+		entry := kmsg.NewCreateTopicsRequestTopic()
+		entry.Topic = topic.Name
+		entry.NumPartitions = topic.Partitions
+		entry.ReplicationFactor = int16(topic.Replicas)
+		for key, value := range topic.Config {
+			setting := kmsg.NewCreateTopicsRequestTopicConfig()
+			setting.Name, setting.Value = key, kmsg.StringPtr(value)
+			entry.Configs = append(entry.Configs, setting)
+		}
+		request.Topics = append(request.Topics, entry)
+	}
+	response, err := request.RequestWith(ctx, client)
+	if err != nil {
+		return explained(err)
+	}
+	return refusal(response)
+}
+
+// refusal is the first that another try would not mend.
+func refusal(response *kmsg.CreateTopicsResponse) error {
+	for _, topic := range response.Topics {
+		err := kerr.ErrorForCode(topic.ErrorCode)
+		if err == nil || err == kerr.TopicAlreadyExists || kerr.IsRetriable(err) { //nolint:errorlint // ErrorForCode returns kerr's own values.
+			continue
+		}
+		refusal := &Refusal{Topic: topic.Topic, Code: kerr.TypedErrorForCode(topic.ErrorCode).Message}
+		if topic.ErrorMessage != nil {
+			refusal.Message = *topic.ErrorMessage
+		}
+		return refusal
+	}
+	return nil
+}
