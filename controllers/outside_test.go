@@ -3,6 +3,7 @@
 package controllers_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strings"
@@ -35,6 +36,10 @@ type outside struct {
 	restores int32
 	// held loads run until they are told to end.
 	held map[string]bool
+	// node is where pods are placed; empty: they do not say.
+	node string
+	// moduleLog is what every module's pod logs; empty: it has no log.
+	moduleLog string
 }
 
 // play lets everybody but the operator do what they have to.
@@ -166,6 +171,9 @@ func (l *lab) playPods(workload client.Object, template corev1.PodTemplateSpec, 
 	l.t.Helper()
 	fingerprint := template.Annotations[v1alpha1.AnnotationFingerprint]
 	for _, pod := range l.pods(template.Labels) {
+		if l.outside.moduleLog != "" {
+			l.logs.put(pod.Name, []byte(l.outside.moduleLog))
+		}
 		if pod.Annotations[v1alpha1.AnnotationFingerprint] != fingerprint {
 			l.remove(&pod)
 		}
@@ -275,12 +283,16 @@ func (l *lab) ensurePod(name string, owner client.Object, labels, annotations ma
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	container := cmp.Or(labels[v1alpha1.LabelModule], contract.RunnerContainer)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: l.namespace, Name: name, Labels: maps.Clone(labels), Annotations: maps.Clone(annotations),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, kind)},
 		},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: contract.RunnerContainer, Image: "example.org/any:1"}}},
+		Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: container, Image: "example.org/any:1"}},
+			NodeName:   l.outside.node,
+		},
 	}
 	err = l.admin.Create(l.t.Context(), pod)
 	if apierrors.IsAlreadyExists(err) {
@@ -294,7 +306,7 @@ func (l *lab) ensurePod(name string, owner client.Object, labels, annotations ma
 		StartTime:  &metav1.Time{Time: l.now},
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
 		ContainerStatuses: []corev1.ContainerStatus{{
-			Name: contract.RunnerContainer, Ready: true, ImageID: "example.org/any@sha256:1",
+			Name: container, Ready: true, ImageID: "example.org/any@sha256:1",
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(l.now)}},
 		}},
 	}

@@ -171,7 +171,7 @@ func (s *runScope) setLoadTimes(measured map[string]*payload.Payload) {
 
 func (s *runScope) observe(measured map[string]*payload.Payload) {
 	warmUp := s.run.Spec.Measurement.WarmUpOrDefault()
-	observations := []v1alpha1.Observation{}
+	observations := s.costs()
 	for _, wanted := range s.run.Spec.Scenario.Loads {
 		observations = append(observations, results.Observe(wanted, measured, warmUp)...)
 		if fault := results.Check(wanted, measured, warmUp, s.run.Spec.Validity); fault != nil && s.fault == nil {

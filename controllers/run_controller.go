@@ -115,7 +115,7 @@ func (r *RunReconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experim
 
 func (r *RunReconciler) steps(scope *runScope) []runStep {
 	if scope.fault != nil {
-		return []runStep{r.stepStopLoads, r.stepFinish}
+		return []runStep{r.stepStopLoads, r.stepRestarts, r.stepFinish}
 	}
 	return []runStep{
 		r.stepBegin,
@@ -133,6 +133,7 @@ func (r *RunReconciler) steps(scope *runScope) []runStep {
 		r.stepBorrowed,
 		r.stepCollect,
 		r.stepReads,
+		r.stepRestarts,
 		r.stepFinish,
 	}
 }

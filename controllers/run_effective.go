@@ -4,15 +4,9 @@ package controllers
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
 )
 
@@ -44,8 +38,14 @@ func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome
 		waiting.after = probePause
 		return waiting, nil
 	}
-	if err := r.effectiveModules(ctx, s, effective); err != nil {
+	readable, err = r.effectiveModules(ctx, s, effective)
+	if err != nil {
 		return outcome{}, err
+	}
+	if !readable {
+		waiting := s.notReady("the modules' logs", *s.modules)
+		waiting.after = probePause
+		return waiting, nil
 	}
 	s.status().Effective = effective
 	s.judgeDifferences()
@@ -69,30 +69,4 @@ func (s *runScope) judgeDifferences() {
 		Reason:  v1alpha1.ReasonEffectiveConfiguration,
 		Message: strings.Join(s.differences, "; "),
 	}
-}
-
-func (r *RunReconciler) effectiveModules(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) error {
-	pods := &corev1.PodList{}
-	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(s.run.Namespace),
-		client.MatchingLabels(naming.ComponentLabels(s.run.Spec.Experiment, environment.ComponentModule)))
-	if err != nil {
-		return fmt.Errorf("listing the modules' pods: %w", err)
-	}
-	for _, module := range s.run.Spec.System.Modules {
-		found := v1alpha1.EffectiveModule{Name: module.Name}
-		for i := range pods.Items {
-			pod := &pods.Items[i]
-			if pod.Labels[v1alpha1.LabelModule] != module.Name || pod.DeletionTimestamp != nil {
-				continue
-			}
-			for _, status := range pod.Status.ContainerStatuses {
-				if status.Ready {
-					found.Replicas++
-					found.ImageID = status.ImageID
-				}
-			}
-		}
-		effective.Modules = append(effective.Modules, found)
-	}
-	return nil
 }

@@ -41,6 +41,10 @@ type runScope struct {
 	// components, each set by its provisioning step; nil: not looked at.
 	images, kafka, postgres, data, modules, target *environment.Readiness
 
+	// priced says whether the run's cost is known, set by stepEffective where a
+	// price list is declared.
+	priced *environment.Readiness
+
 	// loading is a sentence about the loads, set by stepLoads.
 	loading string
 

@@ -30,6 +30,9 @@ func reportRun(s *runScope) {
 			set(component.condition, boolStatus(component.readiness.Ready), component.readiness.Reason, component.readiness.Message)
 		}
 	}
+	if s.priced != nil {
+		set(v1alpha1.ConditionPriced, boolStatus(s.priced.Ready), s.priced.Reason, s.priced.Message)
+	}
 	setLoadsComplete(s, set)
 	setValid(s, set)
 	status.Phase = phaseOf(s)
@@ -135,7 +138,7 @@ func messageOf(s *runScope) string {
 		return cut(s.fault.Message)
 	}
 	if s.over {
-		return ""
+		return remarkOf(s)
 	}
 	for _, component := range s.components() {
 		if component.readiness != nil && !component.readiness.Ready {
@@ -143,6 +146,15 @@ func messageOf(s *runScope) string {
 		}
 	}
 	return cut(s.loading)
+}
+
+// remarkOf is what there is to say about a run that counts.
+func remarkOf(s *runScope) string {
+	priced := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionPriced)
+	if priced == nil || priced.Status != metav1.ConditionFalse {
+		return ""
+	}
+	return cut(priced.Message)
 }
 
 // faultOf reads back why an earlier pass found that the run does not count.

@@ -41,6 +41,10 @@ const (
 	ConditionModulesReady = "ModulesReady"
 	// ConditionTargetReachable is True when the load's target answers.
 	ConditionTargetReachable = "TargetReachable"
+	// ConditionPriced is True when the price of every node is known, where a
+	// price list is declared; False when a cost can't be told. The run counts
+	// all the same.
+	ConditionPriced = "Priced"
 	// ConditionLoadsComplete is True when every load has ended as planned.
 	ConditionLoadsComplete = "LoadsComplete"
 	// ConditionValid is True when the run counts, False when it does not.
@@ -144,6 +148,13 @@ const (
 	ReasonTooManyErrors = "TooManyErrors"
 	// ReasonImportIncomplete: an import lost or failed records.
 	ReasonImportIncomplete = "ImportIncomplete"
+	// ReasonRestarts: containers of modules ended while load was on.
+	ReasonRestarts = "Restarts"
+	// ReasonPriced: every node's price is known.
+	ReasonPriced = "Priced"
+	// ReasonPriceMissing: the price list lacks an instance type, or is not
+	// there.
+	ReasonPriceMissing = "PriceMissing"
 	// ReasonValid: the run counts.
 	ReasonValid = "Valid"
 )

@@ -28,6 +28,22 @@ func (m Measurement) WarmUpOrDefault() time.Duration { return durationOr(m.WarmU
 // TTLOrDefault is how long the environment outlives the experiment.
 func (c Cleanup) TTLOrDefault() time.Duration { return durationOr(c.TTL, 0) }
 
+// MaxRestartsOrDefault is how often modules' containers may restart under load.
+func (v Validity) MaxRestartsOrDefault() int32 {
+	if v.MaxRestarts == nil {
+		return 0
+	}
+	return *v.MaxRestarts
+}
+
+// CurrencyOrDefault is the currency of the prices.
+func (c Cost) CurrencyOrDefault() string {
+	if c.Currency == "" {
+		return "USD"
+	}
+	return c.Currency
+}
+
 // ParallelismOrDefault is the number of k6 runners that share the load.
 func (l Load) ParallelismOrDefault() int32 {
 	if l.Parallelism == nil {

@@ -5,6 +5,7 @@ package v1alpha1
 import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // PerfRun is one run of an experiment: one arm under one scenario in one
@@ -316,7 +317,28 @@ type EffectiveModule struct {
 	// +optional
 	// +listType=atomic
 	Nodes []string `json:"nodes,omitempty"`
-	// restarts of the module's containers while load was on.
+	// pods are the module's pods when load was put on.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=100
+	Pods []EffectivePod `json:"pods,omitempty"`
+	// restarts of the module's containers while load was on. A pod that took
+	// the place of another counts as one.
+	// +optional
+	Restarts int32 `json:"restarts,omitempty"`
+}
+
+// EffectivePod is a pod of a module.
+type EffectivePod struct {
+	// name of the pod.
+	Name string `json:"name"`
+	// uid tells the pod from a later one of the same name.
+	UID types.UID `json:"uid"`
+	// node the pod runs on.
+	// +optional
+	Node string `json:"node,omitempty"`
+	// restarts of its containers before load was put on.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
 }

@@ -18,6 +18,9 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
+// WorkloadKind is the kind of the objects whose pods are a module's.
+const WorkloadKind = "Deployment"
+
 var (
 	deploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	serviceKind    = corev1.SchemeGroupVersion.WithKind("Service")

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/jvm"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/results"
+)
+
+const (
+	// startBytes is how much of a module's log is read for what its JVM says
+	// at its start, which are its first lines.
+	startBytes = 64 << 10
+	// startReaders bounds how many logs are read at a time.
+	startReaders = 8
+	// startTimeout bounds reading all of them.
+	startTimeout = time.Minute
+)
+
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
+
+// effectiveModules reads from the modules' pods and their logs what runs. It
+// says false, with the reason in s.modules, while a log that is needed can't
+// be read.
+func (r *RunReconciler) effectiveModules(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) (bool, error) {
+	pods, err := r.modulePods(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	starts, silent := r.readStarts(ctx, s, pods)
+	if silent != nil {
+		unread := environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf("the heaps of the modules can't be told: %v", silent))
+		s.modules = &unread
+		return false, nil
+	}
+	labels, err := r.effectiveNodes(ctx, s, pods, effective)
+	if err != nil {
+		return false, err
+	}
+	for _, module := range s.run.Spec.System.Modules {
+		var instances []modules.Instance
+		for _, pod := range pods[module.Name] {
+			instances = append(instances, modules.Instance{Pod: pod, Start: starts[pod.Name]})
+		}
+		effective.Modules = append(effective.Modules, modules.Effective(module, instances))
+		s.differs(modules.Differences(module, instances, labels)...)
+	}
+	return true, r.priceNodes(ctx, s, effective.Nodes)
+}
+
+// modulePods are the pods of the run's modules that stay, by module, borrowed
+// ones included.
+func (r *RunReconciler) modulePods(ctx context.Context, s *runScope) (map[string][]corev1.Pod, error) {
+	list := &corev1.PodList{}
+	err := r.Cluster.Client.List(ctx, list, client.InNamespace(s.run.Namespace),
+		client.MatchingLabels(naming.ComponentLabels(s.run.Spec.Experiment, environment.ComponentModule)))
+	if err != nil {
+		return nil, fmt.Errorf("listing the modules' pods: %w", err)
+	}
+	pods := map[string][]corev1.Pod{}
+	for _, pod := range list.Items {
+		if module := pod.Labels[v1alpha1.LabelModule]; pod.DeletionTimestamp == nil {
+			pods[module] = append(pods[module], pod)
+		}
+	}
+	return pods, r.addBorrowedPods(ctx, s, pods)
+}
+
+// readStarts reads what the JVMs of these pods logged at their start, by pod.
+// It fails when a log can't be read that would prove a declared heap.
+func (r *RunReconciler) readStarts(ctx context.Context, s *runScope, pods map[string][]corev1.Pod) (map[string]jvm.Init, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	var (
+		mutex   sync.Mutex
+		starts  = map[string]jvm.Init{}
+		readers errgroup.Group
+	)
+	readers.SetLimit(startReaders)
+	for _, module := range s.run.Spec.System.Modules {
+		if !modules.TellsHeap(module) {
+			continue
+		}
+		for _, pod := range pods[module.Name] {
+			readers.Go(func() error {
+				start, err := r.readStart(ctx, pod, modules.Container(module, pod))
+				if err != nil && module.JVM != nil && module.JVM.Heap != nil {
+					return fmt.Errorf("module %s: %w", module.Name, err)
+				}
+				mutex.Lock()
+				defer mutex.Unlock()
+				starts[pod.Name] = start
+				return nil
+			})
+		}
+	}
+	return starts, readers.Wait()
+}
+
+func (r *RunReconciler) readStart(ctx context.Context, pod corev1.Pod, container string) (jvm.Init, error) {
+	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, container)
+	if err != nil {
+		return jvm.Init{}, err
+	}
+	text, err := io.ReadAll(io.LimitReader(log, startBytes))
+	start, _ := jvm.ParseInit(bytes.NewReader(text))
+	return start, errors.Join(err, log.Close())
+}
+
+// effectiveNodes writes down the nodes that run pods of the system and returns
+// their labels by name. A node the operator may not look at has none.
+func (r *RunReconciler) effectiveNodes(ctx context.Context, s *runScope, pods map[string][]corev1.Pod, effective *v1alpha1.EffectiveSystem) (map[string]map[string]string, error) {
+	counts := map[string]int32{}
+	for _, pod := range slices.Concat(slices.Collect(maps.Values(pods))...) {
+		counts[pod.Spec.NodeName]++
+	}
+	request := s.request()
+	for label, name := range map[string]string{contract.LabelStrimziCluster: request.KafkaName(), contract.LabelPostgresCluster: request.PostgresName()} {
+		list := &corev1.PodList{}
+		if err := r.Cluster.Client.List(ctx, list, client.InNamespace(s.run.Namespace), client.MatchingLabels{label: name}); err != nil {
+			return nil, fmt.Errorf("listing the pods of %q: %w", name, err)
+		}
+		for _, pod := range list.Items {
+			if pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning {
+				counts[pod.Spec.NodeName]++
+			}
+		}
+	}
+	delete(counts, "")
+	labels := map[string]map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		node := &corev1.Node{}
+		err := r.Live.Get(ctx, client.ObjectKey{Name: name}, node)
+		switch {
+		case err == nil:
+			labels[name] = node.Labels
+		case !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err):
+			return nil, fmt.Errorf("reading node %q: %w", name, err)
+		}
+		effective.Nodes = append(effective.Nodes, v1alpha1.EffectiveNode{
+			Name: name, Pods: counts[name], InstanceType: node.Labels[corev1.LabelInstanceTypeStable],
+		})
+	}
+	return labels, nil
+}
+
+// stepRestarts counts, once the loads are over, how often modules' containers
+// ended while they were on. A run with more than are allowed does not count.
+func (r *RunReconciler) stepRestarts(ctx context.Context, s *runScope) (outcome, error) {
+	effective, ready := s.status().Effective, s.status().Timings.Ready
+	if effective == nil || ready == nil {
+		return next(), nil
+	}
+	pods, err := r.modulePods(ctx, s)
+	if err != nil {
+		return outcome{}, err
+	}
+	for i := range effective.Modules {
+		found := &effective.Modules[i]
+		modules.CountRestarts(found, pods[found.Name])
+	}
+	message := modules.RestartFault(effective.Modules, pods, s.run.Spec.Validity.MaxRestartsOrDefault(), ready.Time)
+	if message != "" && s.fault == nil {
+		s.fault = &results.Fault{Reason: v1alpha1.ReasonRestarts, Message: message}
+	}
+	return next(), nil
+}

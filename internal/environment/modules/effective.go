@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package modules
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/jvm"
+)
+
+// Instance is a pod of a module as it runs.
+type Instance struct {
+	Pod corev1.Pod
+	// Start is what its JVM logged at its start; zero where it logged nothing
+	// of the kind.
+	Start jvm.Init
+}
+
+// Container is the name of the container that holds the module's JVM in one of
+// its pods: the module's own, or that of the workload that is borrowed.
+func Container(module v1alpha1.Module, pod corev1.Pod) string {
+	ref := module.WorkloadRef
+	switch {
+	case ref == nil:
+		return module.Name
+	case ref.Container != "" || len(pod.Spec.Containers) == 0:
+		return ref.Container
+	default:
+		return pod.Spec.Containers[0].Name
+	}
+}
+
+// TellsHeap says whether the module's JVM is asked to log its heap.
+func TellsHeap(module v1alpha1.Module) bool {
+	return module.JVM != nil || module.WorkloadRef != nil
+}
+
+// Effective is what the module's pods are found to be.
+func Effective(module v1alpha1.Module, instances []Instance) v1alpha1.EffectiveModule {
+	found := v1alpha1.EffectiveModule{Name: module.Name, Nodes: nodesOf(instances)}
+	for _, instance := range instances {
+		if environment.PodReady(instance.Pod) {
+			found.Replicas++
+		}
+		found.Pods = append(found.Pods, v1alpha1.EffectivePod{
+			Name: instance.Pod.Name, UID: instance.Pod.UID, Node: instance.Pod.Spec.NodeName, Restarts: restarts(instance.Pod),
+		})
+		if id := imageID(module, instance.Pod); id != "" {
+			found.ImageID = id
+		}
+		if start := instance.Start; start.MaxHeap > 0 {
+			found.Heap = resource.NewQuantity(start.MaxHeap, resource.BinarySI)
+			found.Collector = start.Collector
+		}
+	}
+	return found
+}
+
+// Differences says in what the module's pods are not as declared, one sentence
+// each. The labels are those of the nodes, by name; a node that is not among
+// them is not judged.
+func Differences(module v1alpha1.Module, instances []Instance, labels map[string]map[string]string) []string {
+	differences := slices.Concat(
+		imageDifferences(module, instances),
+		placementDifferences(module, instances, labels),
+	)
+	if module.JVM == nil || module.JVM.Heap == nil {
+		return differences
+	}
+	return append(differences, heapDifferences(module, instances)...)
+}
+
+func imageDifferences(module v1alpha1.Module, instances []Instance) []string {
+	images := map[string]bool{}
+	for _, instance := range instances {
+		if id := imageID(module, instance.Pod); id != "" {
+			images[id] = true
+		}
+	}
+	if len(images) < 2 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the pods of %s run %d different images under one name: %s; refer to it by its digest",
+		module.Name, len(images), environment.Enumerate(slices.Sorted(maps.Keys(images))))}
+}
+
+func placementDifferences(module v1alpha1.Module, instances []Instance, labels map[string]map[string]string) []string {
+	if module.Placement == nil {
+		return nil
+	}
+	var differences []string
+	for _, node := range nodesOf(instances) {
+		has, known := labels[node]
+		if !known {
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(module.Placement.NodeSelector)) {
+			if wanted := module.Placement.NodeSelector[key]; has[key] != wanted {
+				differences = append(differences, fmt.Sprintf("%s runs on node %s, whose label %s is %q and not %q", module.Name, node, key, has[key], wanted))
+			}
+		}
+	}
+	return differences
+}
+
+// heapDifferences compares what the JVMs grant themselves with what they would
+// if they had heeded the declaration.
+func heapDifferences(module v1alpha1.Module, instances []Instance) []string {
+	var differences []string
+	for _, instance := range instances {
+		difference := heapDifference(module, instance)
+		if difference != "" && !slices.Contains(differences, difference) {
+			differences = append(differences, difference)
+		}
+	}
+	return differences
+}
+
+func heapDifference(module v1alpha1.Module, instance Instance) string {
+	if instance.Start.MaxHeap == 0 {
+		return silence(module)
+	}
+	machine := machineOf(module, instance)
+	wanted, err := jvm.MaxHeap(jvm.Rewrite("", JVMSettings(module.JVM)), machine)
+	if err != nil {
+		return fmt.Sprintf("%s: %v", module.Name, err)
+	}
+	granted := instance.Start.MaxHeap
+	if abs(granted-wanted.Bytes) < jvm.Alignment(jvm.G1, granted) {
+		return ""
+	}
+	difference := fmt.Sprintf("the JVM of %s granted itself a heap of %s, and its declared heap makes %s", module.Name, inMiB(granted), inMiB(wanted.Bytes))
+	if seen := instance.Start.Memory; wanted.Source != jvm.SourceSize && seen > 0 && abs(seen-machine.Memory) >= 1<<20 {
+		difference += fmt.Sprintf(": it sees %s of memory, not the container's %s", inMiB(seen), inMiB(machine.Memory))
+	}
+	return difference
+}
+
+// machineOf is what the JVM should find: the declared limit, else that of the
+// workload as it was, else the memory it says it has.
+func machineOf(module v1alpha1.Module, instance Instance) jvm.Machine {
+	machine := Machine(module)
+	for _, container := range instance.Pod.Spec.Containers {
+		if machine.Memory == 0 && container.Name == Container(module, instance.Pod) {
+			machine.Memory = container.Resources.Limits.Memory().Value()
+		}
+	}
+	if machine.Memory == 0 {
+		machine.Memory = instance.Start.Memory
+	}
+	return machine
+}
+
+func silence(module v1alpha1.Module) string {
+	if slices.ContainsFunc(module.Env, named(variableOptions)) {
+		return fmt.Sprintf("the log of %s tells no heap: its env sets %s, which takes the place of its jvm; take one of them away", module.Name, variableOptions)
+	}
+	return fmt.Sprintf("the log of %s tells no heap: its image does not pass %s to the JVM, or the JVM is older than 16", module.Name, variableOptions)
+}
+
+func imageID(module v1alpha1.Module, pod corev1.Pod) string {
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name == Container(module, pod) {
+			return status.ImageID
+		}
+	}
+	return ""
+}
+
+func nodesOf(instances []Instance) []string {
+	names := map[string]bool{}
+	for _, instance := range instances {
+		if instance.Pod.Spec.NodeName != "" {
+			names[instance.Pod.Spec.NodeName] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func abs(value int64) int64 { return max(value, -value) }
+
+func inMiB(bytes int64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(bytes)/(1<<20)), ".0") + " MiB"
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package modules_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/jvm"
+)
+
+// instance is a ready pod of mod-a on a node, whose JVM granted itself a heap
+// of so many MiB.
+func instance(name, node, image string, heap int64) modules.Instance {
+	made := modules.Instance{Pod: corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)},
+		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "mod-a"}, {Name: "proxy"}}},
+		Status: corev1.PodStatus{
+			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "mod-a", ImageID: image}, {Name: "proxy", ImageID: "proxy@sha256:2"}},
+		},
+	}}
+	if heap > 0 {
+		made.Start = jvm.Init{MaxHeap: heap << 20, Memory: 1 << 30, Cores: 2, Collector: jvm.Serial}
+	}
+	return made
+}
+
+func TestEffective(t *testing.T) {
+	restarted := instance("b", "n2", "a@sha256:1", 676)
+	restarted.Pod.Status.ContainerStatuses[1].RestartCount = 2
+	got := modules.Effective(v1alpha1.Module{Name: "mod-a"}, []modules.Instance{instance("a", "n2", "a@sha256:1", 676), restarted, instance("c", "n1", "", 0)})
+	want := v1alpha1.EffectiveModule{
+		Name: "mod-a", Replicas: 3, ImageID: "a@sha256:1", Heap: ptr.To(resource.MustParse("676Mi")), Collector: "Serial", Nodes: []string{"n1", "n2"},
+		Pods: []v1alpha1.EffectivePod{{Name: "a", UID: "uid-a", Node: "n2"}, {Name: "b", UID: "uid-b", Node: "n2", Restarts: 2}, {Name: "c", UID: "uid-c", Node: "n1"}},
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	size := &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse("768Mi"))}}
+	share := &v1alpha1.JVM{Heap: &v1alpha1.Heap{MaxRAMPercentage: "66"}}
+	limit := corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
+	double := corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")}}
+	fast := &v1alpha1.Placement{NodeSelector: map[string]string{"type": "fast"}}
+	cases := map[string]struct {
+		module    v1alpha1.Module
+		instances []modules.Instance
+		// want are parts of the only difference; none: there is none.
+		want []string
+	}{
+		"NotDeclared":    {instances: []modules.Instance{instance("a", "n1", "i", 0), instance("b", "n2", "i", 99)}},
+		"AsDeclared":     {module: v1alpha1.Module{JVM: size}, instances: []modules.Instance{instance("a", "n1", "i", 768)}},
+		"WithinRounding": {module: v1alpha1.Module{JVM: size}, instances: []modules.Instance{instance("a", "n1", "i", 769)}},
+		"BeyondRounding": {
+			module: v1alpha1.Module{JVM: size}, instances: []modules.Instance{instance("a", "n1", "i", 768), instance("b", "n1", "i", 770)},
+			want: []string{"the JVM of mod-a granted itself a heap of 770 MiB", "makes 768 MiB"},
+		},
+		"Share": {module: v1alpha1.Module{JVM: share, Resources: limit}, instances: []modules.Instance{instance("a", "n1", "i", 676)}},
+		"ShareOfOther": {
+			module: v1alpha1.Module{JVM: share, Resources: double}, instances: []modules.Instance{instance("a", "n1", "i", 676)},
+			want: []string{"heap of 676 MiB", "makes 1352 MiB", "sees 1024 MiB of memory, not the container's 2048 MiB"},
+		},
+		"ShareOfNoLimit": {module: v1alpha1.Module{JVM: share}, instances: []modules.Instance{instance("a", "n1", "i", 676)}},
+		"Silent": {
+			module: v1alpha1.Module{JVM: size}, instances: []modules.Instance{instance("a", "n1", "i", 0)},
+			want: []string{"the log of mod-a tells no heap: its image does not pass JAVA_OPTIONS"},
+		},
+		"SilentForAReason": {
+			module:    v1alpha1.Module{JVM: size, Env: []corev1.EnvVar{{Name: "JAVA_OPTIONS", Value: "-Xint"}}},
+			instances: []modules.Instance{instance("a", "n1", "i", 0)},
+			want:      []string{"its env sets JAVA_OPTIONS, which takes the place of its jvm"},
+		},
+		"NoPods": {module: v1alpha1.Module{JVM: size}},
+		"TwoImages": {
+			instances: []modules.Instance{instance("a", "n1", "a@sha256:1", 0), instance("b", "n1", "a@sha256:2", 0)},
+			want:      []string{"the pods of mod-a run 2 different images", "a@sha256:1, a@sha256:2"},
+		},
+		"Placed": {module: v1alpha1.Module{Placement: fast}, instances: []modules.Instance{instance("a", "n1", "i", 0)}},
+		"Displaced": {
+			module: v1alpha1.Module{Placement: fast}, instances: []modules.Instance{instance("a", "n1", "i", 0), instance("b", "n2", "i", 0)},
+			want: []string{`mod-a runs on node n2, whose label type is "slow" and not "fast"`},
+		},
+		"UnknownNode": {module: v1alpha1.Module{Placement: fast}, instances: []modules.Instance{instance("a", "n3", "i", 0)}},
+	}
+	labels := map[string]map[string]string{"n1": {"type": "fast"}, "n2": {"type": "slow"}}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.module.Name = "mod-a"
+			got := modules.Differences(tc.module, tc.instances, labels)
+			if len(got) != min(1, len(tc.want)) {
+				t.Fatalf("differences are %q, want %d", got, min(1, len(tc.want)))
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(got[0], part) {
+					t.Errorf("%q, want %q in it", got[0], part)
+				}
+			}
+		})
+	}
+}
+
+func TestCountRestarts(t *testing.T) {
+	since := now
+	ended := func(pod corev1.Pod, after time.Duration, count int32) corev1.Pod {
+		status := &pod.Status.ContainerStatuses[0]
+		status.RestartCount = count
+		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{
+			Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(since.Add(after)),
+		}
+		return pod
+	}
+	a, b := instance("a", "n1", "i", 0).Pod, instance("b", "n1", "i", 0).Pod
+	down := *b.DeepCopy()
+	down.Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+	evicted := *b.DeepCopy()
+	evicted.Status.Phase = corev1.PodFailed
+	cases := map[string]struct {
+		reason string
+		pods   []corev1.Pod
+		want   int32
+		fault  string
+	}{
+		"None":     {pods: []corev1.Pod{a, b}},
+		"Before":   {reason: "it had restarted once before", pods: []corev1.Pod{ended(*a.DeepCopy(), -time.Minute, 1), b}},
+		"Once":     {pods: []corev1.Pod{ended(*a.DeepCopy(), time.Minute, 2), b}, want: 1, fault: "mod-a 1 times (OOMKilled, exit code 137); validity.maxRestarts allows 0"},
+		"Down":     {reason: "it is not back yet", pods: []corev1.Pod{a, down}, want: 1, fault: "mod-a 1 times;"},
+		"Replaced": {pods: []corev1.Pod{a, instance("c", "n2", "i", 0).Pod}, want: 1, fault: "mod-a 1 times"},
+		"Gone":     {pods: []corev1.Pod{a}, want: 1, fault: "mod-a 1 times"},
+		"Evicted":  {pods: []corev1.Pod{a, evicted}, want: 1, fault: "mod-a 1 times"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			found := []v1alpha1.EffectiveModule{{
+				Name: "mod-a", Restarts: 7,
+				Pods: []v1alpha1.EffectivePod{{Name: "a", UID: "uid-a", Restarts: 1}, {Name: "b", UID: "uid-b"}},
+			}}
+			modules.CountRestarts(&found[0], tc.pods)
+			if found[0].Restarts != tc.want {
+				t.Errorf("%d restarts, want %d: %s", found[0].Restarts, tc.want, tc.reason)
+			}
+			pods := map[string][]corev1.Pod{"mod-a": tc.pods}
+			fault := modules.RestartFault(found, pods, 0, since)
+			if (fault == "") != (tc.fault == "") || !strings.Contains(fault, tc.fault) {
+				t.Errorf("the fault is %q, want %q", fault, tc.fault)
+			}
+			if fault := modules.RestartFault(found, pods, tc.want, since); fault != "" {
+				t.Errorf("as many as are allowed gave %q", fault)
+			}
+		})
+	}
+}
