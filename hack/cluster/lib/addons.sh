@@ -37,8 +37,8 @@ metrics_ready() {
 }
 
 # cnpg_kustomization DIRECTORY MANIFEST IMAGE writes CloudNativePG's own
-# manifest, with IMAGE for the operator, and our PostgreSQL, which PgBouncer is
-# in, for clusters and poolers that name no image.
+# manifest, with IMAGE for the operator, and our PostgreSQL for clusters that
+# name no image.
 cnpg_kustomization() {
   local directory=$1 manifest=$2 image=$3
   mkdir -p "$directory"
@@ -61,7 +61,6 @@ patches:
             env:
             - {name: OPERATOR_IMAGE_NAME, value: "$image"}
             - {name: POSTGRES_IMAGE_NAME, value: "$(image_reference postgresql)"}
-            - {name: PGBOUNCER_IMAGE_NAME, value: "$(image_reference postgresql)"}
 EOF
 }
 
