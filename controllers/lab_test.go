@@ -46,6 +46,8 @@ type lab struct {
 	live client.Reader
 	// addresses counts the pods that were given one.
 	addresses int
+	// eachRound looks at things while they come about; nil: nobody does.
+	eachRound func()
 	// restored are the Jobs that brought data back.
 	restored []string
 }
@@ -154,6 +156,9 @@ func (l *lab) until(what string, done func() bool) {
 	l.t.Helper()
 	for range 80 {
 		l.settle()
+		if l.eachRound != nil {
+			l.eachRound()
+		}
 		if done() {
 			return
 		}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+// writes counts the writes of the operator that begin like this.
+func (l *lab) writes(beginning string) int {
+	count := 0
+	for _, written := range l.line.journal {
+		if strings.HasPrefix(written, beginning+" ") {
+			count++
+		}
+	}
+	return count
+}
+
+// otherDatabase makes the second arm need a PostgreSQL of its own.
+func otherDatabase(e *v1alpha1.PerfExperiment) {
+	e.Spec.Arms[1].Set = &v1alpha1.SystemSet{Postgres: &v1alpha1.PostgresSet{Parameters: map[string]string{"work_mem": "8MB"}}}
+	e.Spec.Design.Blocks = 3
+}
+
+// databases are the addresses of PostgreSQL each arm's module was told.
+func (l *lab) databasesOf(found map[string]map[string]bool) {
+	l.t.Helper()
+	run := l.run()
+	if run == nil || run.Status.Phase != v1alpha1.RunLoading {
+		return
+	}
+	deployments := &appsv1.DeploymentList{}
+	l.list(deployments)
+	for _, variable := range deployments.Items[0].Spec.Template.Spec.Containers[0].Env {
+		if variable.Name != "DB_HOST" {
+			continue
+		}
+		if found[run.Spec.Arm] == nil {
+			found[run.Spec.Arm] = map[string]bool{}
+		}
+		found[run.Spec.Arm][variable.Value] = true
+	}
+}
+
+func TestWhatIsKeptWarmIsBuiltOnce(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, otherDatabase, func(e *v1alpha1.PerfExperiment) { e.Spec.KeepWarm = true }))
+	told := map[string]map[string]bool{}
+	l.until("a complete experiment", func() bool {
+		l.databasesOf(told)
+		if l.run() != nil && !l.run().Status.Phase.IsFinal() && l.writes("delete Cluster") > 0 {
+			t.Errorf("a PostgreSQL was taken down while the experiment runs")
+		}
+		return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
+	})
+	if made, runs := l.writes("apply Cluster"), len(l.runs()); made != 2 || runs != 6 {
+		t.Errorf("PostgreSQL was written %d times in %d runs, want once for each of 2 in 6", made, runs)
+	}
+	if len(told["as-is"]) != 1 || len(told["slow"]) != 1 || told["as-is"]["small-pg-rw"] {
+		t.Errorf("the arms' modules were told of %v, want each of its own PostgreSQL", told)
+	}
+	for database := range told["as-is"] {
+		if told["slow"][database] {
+			t.Errorf("both arms were told of %s", database)
+		}
+	}
+	l.until("the end of the environment", func() bool { return len(l.environment()) == 0 })
+}
+
+func TestWhatIsNotKeptWarmIsReplaced(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, otherDatabase))
+	most := 0
+	l.until("a complete experiment", func() bool {
+		most = max(most, len(l.foreign(contract.PostgresClusterKind)))
+		return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
+	})
+	if made := l.writes("apply Cluster"); made < 4 || most != 1 {
+		t.Errorf("PostgreSQL was written %d times and %d were up at once, want one at a time, made anew with each change of arms", made, most)
+	}
+}
+
+// Arms that differ in memory leave Kafka and PostgreSQL alone: not a single
+// write after the first run has made them.
+func TestArmsThatDifferInHeapTouchNeitherKafkaNorPostgreSQL(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
+		heap := func(size string) *v1alpha1.JVM {
+			return &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse(size))}}
+		}
+		e.Spec.Arms[0].Set = &v1alpha1.SystemSet{Modules: []v1alpha1.ModuleSet{{Name: "gateway", JVM: heap("256Mi")}}}
+		e.Spec.Arms[1].Set = &v1alpha1.SystemSet{Modules: []v1alpha1.ModuleSet{{Name: "gateway", JVM: heap("512Mi")}}}
+		e.Spec.Design.Blocks = 2
+		e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain
+	}))
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	var touched []string
+	for _, written := range l.line.journal {
+		kind := strings.Fields(written)[1]
+		if slices.Contains([]string{"Kafka", "KafkaNodePool", "KafkaTopic", "Cluster", "Pooler"}, kind) || written == "apply ConfigMap small-pg-queries" {
+			touched = append(touched, written)
+		}
+	}
+	slices.Sort(touched)
+	if once := slices.Compact(slices.Clone(touched)); len(once) != len(touched) || l.writes("delete Kafka")+l.writes("delete Cluster") != 0 {
+		t.Errorf("Kafka and PostgreSQL were written more than once:\n%s", strings.Join(touched, "\n"))
+	}
+	if rolled := l.writes("apply Deployment"); rolled != len(l.runs()) {
+		t.Errorf("the module was written %d times in %d runs, want once in each", rolled, len(l.runs()))
+	}
+}
+
+func TestRecreateBuildsEverythingAnewAndKeepsNothingWarm(t *testing.T) {
+	for name, warm := range map[string]bool{"cold": false, "warm": true} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+				e.Spec.Reset, e.Spec.KeepWarm = v1alpha1.ResetRecreate, warm
+				e.Spec.Design.Blocks = 2
+			}))
+			most := 0
+			l.eachRound = func() { most = max(most, len(l.foreign(contract.PostgresClusterKind))) }
+			if kafkas, clusters, pods := l.uids(); len(kafkas) != 2 || len(clusters) != 2 || len(pods) != 2 {
+				t.Errorf("there were %d Kafkas, %d PostgreSQL clusters and %d pods of the module in 2 runs, want one each per run", len(kafkas), len(clusters), len(pods))
+			}
+			if most != 1 {
+				t.Errorf("%d PostgreSQL clusters were up at once, want one: none would be used again", most)
+			}
+		})
+	}
+}
