@@ -149,7 +149,7 @@ func orReady(trouble *environment.Readiness) environment.Readiness {
 // Kafkas that are kept warm beside the run's own are not looked at.
 func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Request, intents []environment.Intent, version string) (bool, error) {
 	labels := naming.ComponentLabels(request.Experiment, environment.ComponentKafka)
-	if request.KeepWarm {
+	if request.StaysWarm() {
 		labels[contract.LabelStrimziCluster] = request.KafkaName()
 	}
 	wanted := environment.FingerprintOf(intents[0])

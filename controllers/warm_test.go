@@ -54,17 +54,21 @@ func (l *lab) databasesOf(found map[string]map[string]bool) {
 
 func TestWhatIsKeptWarmIsBuiltOnce(t *testing.T) {
 	l := newLab(t, complete)
-	l.create(login(), smallExperiment(t, otherDatabase, func(e *v1alpha1.PerfExperiment) { e.Spec.KeepWarm = true }))
+	l.create(login(), smallExperiment(t, otherDatabase, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.KeepWarm = true
+		e.Spec.Arms[1].Set.Kafka = &v1alpha1.KafkaSet{Config: map[string]string{"num.io.threads": "2"}}
+	}))
 	told := map[string]map[string]bool{}
 	l.until("a complete experiment", func() bool {
 		l.databasesOf(told)
-		if l.run() != nil && !l.run().Status.Phase.IsFinal() && l.writes("delete Cluster") > 0 {
-			t.Errorf("a PostgreSQL was taken down while the experiment runs")
+		if l.run() != nil && !l.run().Status.Phase.IsFinal() && l.writes("delete Cluster")+l.writes("delete Kafka") > 0 {
+			t.Errorf("a Kafka or PostgreSQL was taken down while the experiment runs")
 		}
 		return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
 	})
-	if made, runs := l.writes("apply Cluster"), len(l.runs()); made != 2 || runs != 6 {
-		t.Errorf("PostgreSQL was written %d times in %d runs, want once for each of 2 in 6", made, runs)
+	kafkas, clusters := l.writes("apply Kafka"), l.writes("apply Cluster")
+	if runs := len(l.runs()); kafkas != 2 || clusters != 2 || runs != 6 {
+		t.Errorf("Kafka was written %d times and PostgreSQL %d times in %d runs, want once for each of 2 in 6", kafkas, clusters, runs)
 	}
 	if len(told["as-is"]) != 1 || len(told["slow"]) != 1 || told["as-is"]["small-pg-rw"] {
 		t.Errorf("the arms' modules were told of %v, want each of its own PostgreSQL", told)
