@@ -95,12 +95,14 @@ func (f *fakeBrokers) DeleteTopics(_ context.Context, brokers kafkaadmin.Brokers
 type fakeDatabases struct {
 	shelf[contract.PostgresMetrics]
 	closed shelf[bool]
+	// forgets: nobody tells anything.
+	forgets bool
 }
 
 func (f *fakeDatabases) Metrics(_ context.Context, url string) (contract.PostgresMetrics, error) {
 	metrics, found := f.get(url)
-	if !found {
-		return metrics, fmt.Errorf("GET %s: nobody is there", url)
+	if !found || f.forgets {
+		return contract.PostgresMetrics{}, fmt.Errorf("GET %s: nobody is there", url)
 	}
 	return metrics, nil
 }
