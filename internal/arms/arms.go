@@ -52,29 +52,45 @@ func Named(all []Arm, name string) (Arm, bool) {
 	return all[at], true
 }
 
-// combination is one level of every factor, in the factors' order.
-type combination []v1alpha1.Level
+// Combination is one level of every factor of a matrix.
+type Combination struct {
+	// Name of the arm it makes: the levels' names, joined by "-".
+	Name     string
+	Baseline bool
+	// Levels in the order of the factors.
+	Levels []v1alpha1.Level
+}
 
-func combined(matrix *v1alpha1.Matrix, system v1alpha1.System) []Arm {
-	combinations := []combination{nil}
+// Combinations are those of a matrix that are not left out, the first factor
+// varying slowest.
+func Combinations(matrix *v1alpha1.Matrix) []Combination {
+	every := [][]v1alpha1.Level{nil}
 	for _, factor := range matrix.Factors {
-		var longer []combination
-		for _, shorter := range combinations {
+		var longer [][]v1alpha1.Level
+		for _, shorter := range every {
 			for _, level := range factor.Levels {
 				longer = append(longer, append(slices.Clone(shorter), level))
 			}
 		}
-		combinations = longer
+		every = longer
 	}
 	baseline := baselineName(matrix)
-	var all []Arm
-	for _, levels := range combinations {
+	var kept []Combination
+	for _, levels := range every {
 		if excluded(matrix, levels) {
 			continue
 		}
 		name := joined(levels)
-		arm := Arm{Name: name, Baseline: name == baseline, System: system}
-		for _, level := range levels {
+		kept = append(kept, Combination{Name: name, Baseline: name == baseline, Levels: levels})
+	}
+	return kept
+}
+
+func combined(matrix *v1alpha1.Matrix, system v1alpha1.System) []Arm {
+	var all []Arm
+	for _, combination := range Combinations(matrix) {
+		arm := Arm{Name: combination.Name, Baseline: combination.Baseline, System: system}
+		for _, level := range combination.Levels {
 			arm.System = Resolve(arm.System, level.Set)
 		}
 		all = append(all, arm)
@@ -84,7 +100,7 @@ func combined(matrix *v1alpha1.Matrix, system v1alpha1.System) []Arm {
 
 // excluded reports whether an entry of the matrix leaves the combination out.
 // An entry that names no level leaves out nothing.
-func excluded(matrix *v1alpha1.Matrix, levels combination) bool {
+func excluded(matrix *v1alpha1.Matrix, levels []v1alpha1.Level) bool {
 	for _, entry := range matrix.Exclude {
 		matches := 0
 		for i, factor := range matrix.Factors {
@@ -100,7 +116,7 @@ func excluded(matrix *v1alpha1.Matrix, levels combination) bool {
 }
 
 func baselineName(matrix *v1alpha1.Matrix) string {
-	var levels combination
+	var levels []v1alpha1.Level
 	for _, factor := range matrix.Factors {
 		levels = append(levels, baselineLevel(factor))
 	}
@@ -117,7 +133,7 @@ func baselineLevel(factor v1alpha1.Factor) v1alpha1.Level {
 	return factor.Levels[max(at, 0)]
 }
 
-func joined(levels combination) string {
+func joined(levels []v1alpha1.Level) string {
 	names := make([]string, 0, len(levels))
 	for _, level := range levels {
 		names = append(names, level.Name)
