@@ -4,6 +4,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,9 +21,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers"
+	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
@@ -40,6 +43,9 @@ type options struct {
 	metricsAddress string
 	probeAddress   string
 	leaderElect    bool
+	webhook        bool
+	webhookPort    int
+	ownNamespace   string
 	logging        zap.Options
 }
 
@@ -58,6 +64,9 @@ func parse() options {
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address of the Prometheus metrics, for example :8080; 0 turns them off")
 	flag.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	flag.BoolVar(&o.leaderElect, "leader-elect", false, "let only one of several operators work")
+	flag.BoolVar(&o.webhook, "webhook", true, "judge experiments and systems when they are written; needs the objects of config/webhook, so turn it off outside a cluster")
+	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port the webhook is served on")
+	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
 	o.logging.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if o.starterImage == "" {
@@ -69,6 +78,9 @@ func parse() options {
 func run(o options) error {
 	if o.k6Image == "" {
 		return errors.New("--k6-image (or K6_IMAGE) is missing: name the image of the k6 runners")
+	}
+	if o.webhook && o.ownNamespace == "" {
+		return errors.New("--own-namespace (or POD_NAMESPACE) is missing: name the namespace the operator runs in, or turn the webhook off with --webhook=false")
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.logging)))
 	config, err := ctrl.GetConfig()
@@ -138,5 +150,24 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 		experiments.SetupWithManager(manager),
 		manager.AddHealthzCheck("healthz", healthz.Ping),
 		manager.AddReadyzCheck("readyz", healthz.Ping),
+		setUpWebhook(manager, o),
+	)
+}
+
+// setUpWebhook lets the manager be ready only when the API server can ask it.
+func setUpWebhook(manager ctrl.Manager, o options) error {
+	if !o.webhook {
+		return nil
+	}
+	certificate := &admission.Certificate{
+		Client: manager.GetClient(), Live: manager.GetAPIReader(), Namespace: o.ownNamespace, Now: time.Now,
+	}
+	server := webhook.NewServer(webhook.Options{Port: o.webhookPort, TLSOpts: []func(*tls.Config){certificate.Serve}})
+	admission.Register(server, manager.GetScheme(), manager.GetAPIReader())
+	return errors.Join(
+		manager.Add(certificate),
+		manager.Add(server),
+		manager.AddReadyzCheck("certificate", certificate.Check),
+		manager.AddReadyzCheck("webhook", server.StartedChecker()),
 	)
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package admission lets the API server ask whether a declaration can work
+// before it is stored. What is judged, and in which words, is
+// internal/validate's business; this package brings the question there and the
+// answer back, and keeps the certificate it is asked under.
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/validate"
+)
+
+// Paths config/webhook sends the API server to.
+const (
+	experimentsPath = "/validate-perflab-dev-v1alpha1-perfexperiment"
+	systemsPath     = "/validate-perflab-dev-v1alpha1-perfsystem"
+)
+
+// Register lets the server answer for both kinds people write. The reader sees
+// the PerfSystems experiments refer to; it is best not a cached one, because
+// people apply a system and an experiment in one go.
+func Register(server webhook.Server, scheme *runtime.Scheme, reader client.Reader) {
+	server.Register(experimentsPath, admission.WithValidator(scheme, &experiments{systems: reader}))
+	server.Register(systemsPath, admission.WithValidator(scheme, systems{}))
+}
+
+// experiments judges PerfExperiments.
+type experiments struct {
+	// systems reads the PerfSystem an experiment refers to.
+	systems client.Reader
+}
+
+var _ admission.Validator[*v1alpha1.PerfExperiment] = &experiments{}
+
+// ValidateCreate judges a new experiment.
+func (e *experiments) ValidateCreate(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
+	return e.judge(ctx, experiment)
+}
+
+// ValidateUpdate judges a changed experiment. One that is left as it is may be
+// labelled and deleted, whatever is to be said of it today.
+func (e *experiments) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfExperiment) (admission.Warnings, error) {
+	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		return nil, nil
+	}
+	if faults := validate.Update(before, after); len(faults) > 0 {
+		return nil, invalid("PerfExperiment", after.Name, faults)
+	}
+	return e.judge(ctx, after)
+}
+
+// ValidateDelete lets everything go.
+func (e *experiments) ValidateDelete(context.Context, *v1alpha1.PerfExperiment) (admission.Warnings, error) {
+	return nil, nil
+}
+
+func (e *experiments) judge(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
+	system, warnings, err := e.system(ctx, experiment)
+	if err != nil {
+		return nil, err
+	}
+	faults, doubts := validate.Experiment(experiment, system)
+	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfExperiment{})...)
+	return slices.Concat(warnings, doubts), invalid("PerfExperiment", experiment.Name, faults)
+}
+
+// system is the one the experiment refers to; nil where it has its own, where
+// none is there yet, and where the experiment has begun: by then it works on a
+// copy.
+func (e *experiments) system(ctx context.Context, experiment *v1alpha1.PerfExperiment) (*v1alpha1.System, admission.Warnings, error) {
+	ref := experiment.Spec.SystemRef
+	if ref == nil || experiment.Status.StartTime != nil {
+		return nil, nil, nil
+	}
+	found := &v1alpha1.PerfSystem{}
+	err := e.systems.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: ref.Name}, found)
+	if apierrors.IsNotFound(err) {
+		return nil, admission.Warnings{fmt.Sprintf(
+			"there is no PerfSystem %q in namespace %q yet: the experiment waits for it, and is judged by it then", ref.Name, experiment.Namespace)}, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading PerfSystem %q: %w", ref.Name, err)
+	}
+	return &found.Spec, nil, nil
+}
+
+// systems judges PerfSystems.
+type systems struct{}
+
+var _ admission.Validator[*v1alpha1.PerfSystem] = systems{}
+
+// ValidateCreate judges a new system.
+func (systems) ValidateCreate(ctx context.Context, system *v1alpha1.PerfSystem) (admission.Warnings, error) {
+	return judgeSystem(ctx, system)
+}
+
+// ValidateUpdate judges a changed system.
+func (systems) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfSystem) (admission.Warnings, error) {
+	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		return nil, nil
+	}
+	return judgeSystem(ctx, after)
+}
+
+// ValidateDelete lets everything go: experiments work on copies.
+func (systems) ValidateDelete(context.Context, *v1alpha1.PerfSystem) (admission.Warnings, error) {
+	return nil, nil
+}
+
+func judgeSystem(ctx context.Context, system *v1alpha1.PerfSystem) (admission.Warnings, error) {
+	faults, doubts := validate.System(&system.Spec, field.NewPath("spec"))
+	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfSystem{})...)
+	return doubts, invalid("PerfSystem", system.Name, faults)
+}
+
+func invalid(kind, name string, faults field.ErrorList) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind(kind).GroupKind(), name, faults)
+}

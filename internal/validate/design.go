@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+const (
+	// leastBlocks a verdict can rest on.
+	leastBlocks = 6
+	// maxServiceName leaves a Service's name, experiment and module joined by
+	// "-", within the 63 characters of a host name.
+	maxServiceName = 62
+)
+
+func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
+	if blocks := spec.Design.Blocks; blocks < leastBlocks {
+		j.warn(fmt.Sprintf("design.blocks is %d: fewer than %d blocks give numbers, but no verdict; raise it to %d, also later", blocks, leastBlocks, leastBlocks))
+	}
+	if spec.KeepWarm && spec.Reset == v1alpha1.ResetRecreate {
+		j.warn("keepWarm has no effect with reset: Recreate, which builds everything anew for each run: take one of them away")
+	}
+	runs := len(variants) * len(spec.Scenarios) * int(spec.Design.Blocks)
+	if most := int(spec.Design.MaxRuns); most > 0 && runs > most {
+		j.refuse(field.Invalid(field.NewPath("spec", "design", "maxRuns"), most,
+			fmt.Sprintf("%d arms, %d scenarios and %d blocks make %d runs, more than design.maxRuns of %d: write maxRuns: %d if they are meant, or fewer blocks",
+				len(variants), len(spec.Scenarios), spec.Design.Blocks, runs, most, runs)))
+	}
+}
+
+func judgeNames(j *judgement, experiment string, system *v1alpha1.System, base systemPlace) {
+	for i, module := range system.Modules {
+		if module.WorkloadRef != nil || len(experiment)+len(module.Name) <= maxServiceName {
+			continue
+		}
+		path := base.path
+		if base.shared == "" {
+			path = path.Child("modules").Index(i).Child("name")
+		}
+		j.refuse(field.Invalid(path, module.Name,
+			fmt.Sprintf("%sthe experiment's name and module %q have %d characters together, and %d are allowed: the module's Service is called <experiment>-<module>; shorten one of them",
+				base.who(), module.Name, len(experiment)+len(module.Name), maxServiceName)))
+	}
+}
+
+func judgeRestore(j *judgement, restore *v1alpha1.Restore, system *v1alpha1.System) {
+	path := field.NewPath("spec", "restore")
+	switch {
+	case restore == nil:
+	case restore.SQL != nil && system.Postgres == nil:
+		j.refuse(field.Forbidden(path.Child("sql"), "restore.sql needs a database, and the system has no postgres: declare system.postgres, or restore by http or job"))
+	case restore.HTTP != nil && restore.HTTP.Module != "":
+		if _, exists := moduleNamed(system, restore.HTTP.Module); !exists {
+			j.refuse(field.Invalid(path.Child("http", "module"), restore.HTTP.Module, "restore.http.module: "+unknownModule(restore.HTTP.Module, system)))
+		}
+	case restore.HTTP != nil && system.Target.Module == "":
+		j.refuse(field.Required(path.Child("http", "module"), "the load's target is not a module of the system: write the module that restores the data"))
+	}
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// maxPartitions of one topic: Kafka makes fewer than 10,000 partitions in one
+// request, and a topic can't be made in two.
+const maxPartitions = 9999
+
+func kafkaFindings(kafka *v1alpha1.Kafka) []finding {
+	if kafka == nil {
+		return nil
+	}
+	found := topicFindings(kafka)
+	if kafka.Provider == v1alpha1.KafkaProviderExternal {
+		return found
+	}
+	found = append(found, modeFindings(kafka)...)
+	found = append(found, nodeFindings("brokers", &kafka.Brokers)...)
+	found = append(found, nodeFindings("controllers", kafka.Controllers)...)
+	found = append(found, nodeFindings("zooKeeper", kafka.ZooKeeper)...)
+	found = append(found, quorumFindings("controllers", kafka.Controllers)...)
+	return append(found, quorumFindings("zooKeeper", kafka.ZooKeeper)...)
+}
+
+// modeFindings: Kafka 4 knows no ZooKeeper.
+func modeFindings(kafka *v1alpha1.Kafka) []finding {
+	major, err := strconv.Atoi(strings.SplitN(kafka.Version, ".", 2)[0])
+	if err != nil || major < 4 || kafka.Mode != v1alpha1.KafkaModeZooKeeper {
+		return nil
+	}
+	return []finding{wrong(kafka.Version,
+		fmt.Sprintf("Kafka %s has no ZooKeeper mode: write a version up to 3.9, for example 3.9.1, or mode: KRaft", kafka.Version),
+		setting{"kafka", "version"}, setting{"kafka", "mode"})}
+}
+
+// quorumFindings: an even number of voters survives no more losses than one
+// less of them.
+func quorumFindings(role string, nodes *v1alpha1.KafkaNodes) []finding {
+	if nodes == nil || nodes.Replicas%2 == 1 {
+		return nil
+	}
+	return []finding{doubtful(
+		fmt.Sprintf("kafka.%s has %d nodes, which survive no more failures than %d: write an odd number, for example %d", role, nodes.Replicas, nodes.Replicas-1, nodes.Replicas+1),
+		setting{"kafka", role, "replicas"})}
+}
+
+func nodeFindings(role string, nodes *v1alpha1.KafkaNodes) []finding {
+	if nodes == nil {
+		return nil
+	}
+	who := "kafka." + role
+	at := func(path ...string) setting { return append(setting{"kafka", role}, path...) }
+	found := resourceFindings(who, nodes.Resources, at("resources"))
+	found = append(found, storageFindings(who, nodes.Storage, at("storage", "size"))...)
+	found = append(found, positive(who+".heap", nodes.Heap, at("heap"))...)
+	limit := memoryLimit(nodes.Resources)
+	if nodes.Heap != nil && limit != nil && nodes.Heap.Cmp(*limit) > 0 {
+		found = append(found, wrong(nodes.Heap.String(),
+			fmt.Sprintf("the heap of %s is %s, larger than its memory limit of %s: write a heap of half of the limit or less, or raise resources.limits.memory", who, nodes.Heap, limit),
+			at("heap"), at("resources", "limits", "memory")))
+	}
+	return found
+}
+
+func topicFindings(kafka *v1alpha1.Kafka) []finding {
+	var found []finding
+	group := map[string]string{}
+	for _, topics := range kafka.Topics {
+		found = append(found, partitionFindings(kafka, topics)...)
+		for _, name := range topicNames(topics) {
+			first, taken := group[name]
+			if !taken {
+				group[name] = topics.Group
+				continue
+			}
+			if first == topics.Group {
+				continue
+			}
+			found = append(found, wrong(topics.Group,
+				fmt.Sprintf("topic %q is in group %q and in group %q: leave it in one of them", name, first, topics.Group),
+				setting{"kafka", "topics", topics.Group}))
+			break
+		}
+	}
+	return found
+}
+
+func partitionFindings(kafka *v1alpha1.Kafka, topics v1alpha1.TopicGroup) []finding {
+	var found []finding
+	if topics.Partitions > maxPartitions {
+		found = append(found, wrong(topics.Partitions,
+			fmt.Sprintf("the topics of group %q have %d partitions each, and Kafka makes no topic of more than %d: write fewer", topics.Group, topics.Partitions, maxPartitions),
+			setting{"kafka", "topics", topics.Group, "partitions"}))
+	}
+	// How many brokers there are elsewhere is not ours to know.
+	if kafka.Provider != v1alpha1.KafkaProviderExternal && topics.Replicas > kafka.Brokers.Replicas {
+		found = append(found, wrong(topics.Replicas,
+			fmt.Sprintf("the topics of group %q have %d replicas on %d brokers: lower the group's replicas to %d, or raise kafka.brokers.replicas", topics.Group, topics.Replicas, kafka.Brokers.Replicas, kafka.Brokers.Replicas),
+			setting{"kafka", "topics", topics.Group, "replicas"}, setting{"kafka", "brokers", "replicas"}))
+	}
+	return found
+}
+
+func topicNames(topics v1alpha1.TopicGroup) []string {
+	if topics.Count == nil {
+		return topics.Names
+	}
+	names := make([]string, 0, *topics.Count)
+	for n := 1; n <= int(*topics.Count); n++ {
+		names = append(names, topics.Prefix+"-"+strconv.Itoa(n))
+	}
+	return names
+}

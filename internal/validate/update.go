@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Update says what may not change any more: once the first run is planned,
+// everything the runs are compared under.
+func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
+	if before.Status.StartTime == nil {
+		return nil
+	}
+	found := &judgement{}
+	spec := field.NewPath("spec")
+	for _, part := range frozenParts(&before.Spec, &after.Spec) {
+		if !equality.Semantic.DeepEqual(part.before, part.after) {
+			found.refuse(field.Forbidden(spec.Child(part.name),
+				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, design.maxRuns and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name", part.title())))
+		}
+	}
+	if after.Spec.Design.Blocks < before.Spec.Design.Blocks {
+		found.refuse(field.Invalid(spec.Child("design", "blocks"), after.Spec.Design.Blocks,
+			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised: the %d blocks that are planned can't be undone", before.Spec.Design.Blocks)))
+	}
+	return found.errors
+}
+
+// frozenPart is a part of the spec before and after a change.
+type frozenPart struct {
+	name          string
+	before, after any
+}
+
+func (p frozenPart) title() string {
+	if p.name == "design" {
+		return "spec.design.order and spec.design.seed"
+	}
+	return "spec." + p.name
+}
+
+func frozenParts(before, after *v1alpha1.PerfExperimentSpec) []frozenPart {
+	order := func(design v1alpha1.Design) any { return []any{design.Order, design.Seed} }
+	return []frozenPart{
+		{"system", before.System, after.System},
+		{"systemRef", before.SystemRef, after.SystemRef},
+		{"arms", before.Arms, after.Arms},
+		{"matrix", before.Matrix, after.Matrix},
+		{"scenarios", before.Scenarios, after.Scenarios},
+		{"design", order(before.Design), order(after.Design)},
+		{"measurement", before.Measurement, after.Measurement},
+		{"reset", before.Reset, after.Reset},
+		{"restore", before.Restore, after.Restore},
+		{"keepWarm", before.KeepWarm, after.KeepWarm},
+		{"cost", before.Cost, after.Cost},
+		{"validity", before.Validity, after.Validity},
+		{"deadlines", before.Deadlines, after.Deadlines},
+	}
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package validate says what is wrong with a declaration that the API
+// server's own rules can't see: what one part of it says about another, and
+// what its arms make of it. It is pure. Admission, planning and the
+// experiment's reconciler ask it.
+//
+// Errors stop an experiment. Warnings are sentences about what makes it answer
+// less than it could.
+package validate
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+)
+
+// judgement collects what is found.
+type judgement struct {
+	errors   field.ErrorList
+	warnings []string
+}
+
+func (j *judgement) refuse(errors ...*field.Error) { j.errors = append(j.errors, errors...) }
+
+func (j *judgement) warn(sentence string) {
+	if !slices.Contains(j.warnings, sentence) {
+		j.warnings = append(j.warnings, sentence)
+	}
+}
+
+// Experiment judges an experiment. The system is the one its systemRef refers
+// to, nil where that could not be read: then only what needs no system is
+// judged. An experiment with a system of its own is judged by that.
+func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (field.ErrorList, []string) {
+	spec, found := &experiment.Spec, &judgement{}
+	base := systemPlace{path: field.NewPath("spec", "system")}
+	switch {
+	case spec.SystemRef == nil:
+		system = &spec.System
+	default:
+		base = systemPlace{path: field.NewPath("spec", "systemRef", "name"), shared: spec.SystemRef.Name}
+	}
+	judgeMatrix(found, spec.Matrix)
+	// A matrix that is wrong makes no arms worth a look, or too many.
+	variants := variantsOf(spec, len(found.errors) == 0)
+	judgeSets(found, variants)
+	judgeDesign(found, spec, variants)
+	if system == nil {
+		return found.errors, found.warnings
+	}
+	judgeNames(found, experiment.Name, system, base)
+	judgeRestore(found, spec.Restore, system)
+	judgeReferences(found, variants, system)
+	judgeSystems(found, variants, system, base)
+	judgeComparison(found, spec, variants, *system)
+	return found.errors, found.warnings
+}
+
+// System judges a system by itself, at its place in the object it stands in.
+func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []string) {
+	found, base := &judgement{}, systemPlace{path: path}
+	for _, finding := range findings(system, []v1alpha1.System{*system}) {
+		found.report(finding, base.of(system, finding), "")
+	}
+	return found.errors, found.warnings
+}
+
+// report turns a finding into an error or a warning, with who it is about in
+// front where that is not the system itself.
+func (j *judgement) report(finding finding, place *field.Path, who string) {
+	sentence := who + finding.sentence
+	if finding.warning {
+		j.warn(place.String() + ": " + sentence)
+		return
+	}
+	j.refuse(field.Invalid(place, finding.value, sentence))
+}
+
+// judgeSystems judges the system and what each arm makes of it. What is wrong
+// with the system itself is said once.
+func judgeSystems(j *judgement, variants []variant, system *v1alpha1.System, base systemPlace) {
+	resolved := make([]v1alpha1.System, len(variants))
+	for i, variant := range variants {
+		resolved[i] = variant.over(*system)
+	}
+	known := map[string]bool{}
+	for _, finding := range findings(system, append(slices.Clone(resolved), *system)) {
+		known[finding.sentence] = true
+		j.report(finding, base.of(system, finding), base.who())
+	}
+	met := &meetings{}
+	for i := range variants {
+		for _, finding := range findings(&resolved[i], []v1alpha1.System{resolved[i]}) {
+			if !known[finding.sentence] {
+				met.add(finding, variants[i].place(finding), variants[i].name)
+			}
+		}
+	}
+	for _, meeting := range met.all {
+		j.report(meeting.finding, meeting.place, meeting.who())
+	}
+}
+
+// meetings are findings of arms, each with all the arms that have it.
+type meetings struct{ all []*meeting }
+
+type meeting struct {
+	finding finding
+	place   *field.Path
+	arms    []string
+}
+
+func (m *meetings) add(finding finding, place *field.Path, arm string) {
+	for _, known := range m.all {
+		if known.finding.sentence == finding.sentence && known.place.String() == place.String() {
+			known.arms = append(known.arms, arm)
+			return
+		}
+	}
+	m.all = append(m.all, &meeting{finding: finding, place: place, arms: []string{arm}})
+}
+
+func (m *meeting) who() string {
+	if len(m.arms) == 1 {
+		return fmt.Sprintf("arm %q: ", m.arms[0])
+	}
+	return "arms " + quoted(m.arms) + ": "
+}
+
+// judgeComparison says where arms tell less than they seem to.
+func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, system v1alpha1.System) {
+	if len(j.errors) > 0 {
+		// Arms that can't be built are not worth comparing yet.
+		return
+	}
+	first := map[string]string{}
+	for _, variant := range variants {
+		digest := digestOf(variant.over(system))
+		if twin, seen := first[digest]; seen {
+			j.warn(fmt.Sprintf("arm %q is the same as arm %q: whatever differs between them is noise; give it a set that changes something, or take it out", variant.name, twin))
+			continue
+		}
+		first[digest] = variant.name
+	}
+	for _, confounded := range arms.ConfoundedOf(spec, system) {
+		j.warn(confounded.String() + ": an effect could come from any of them; change one thing per arm, or use a matrix")
+	}
+}
