@@ -42,18 +42,18 @@ system:
     mode: KRaft
     brokers: {replicas: 1}
     topics: [{group: one, names: [a], partitions: 1, replicas: 1}]
-  postgres: {provider: CloudNativePG, instances: 1}
-  modules: [{name: gateway, image: "example.org/gateway:1", replicas: 1, port: 8081, healthPath: /admin/health}]
+  postgres: {provider: CloudNativePG, instances: 1, statements: true}
+  modules: [{name: gateway, image: "example.org/gateway:1", port: 8081, healthPath: /admin/health}]
 arms: [{name: as-is, baseline: true}]
 scenarios:
 - name: import
   loads:
   - name: create
     dataImport: {recordType: Bibliographic, operation: Create, jobProfile: PTF - Create 2, records: 1, imports: 1}
-design: {blocks: 6, order: Randomized}
+design: {blocks: 6, maxRuns: 200, order: Randomized}
 measurement: {}
 reset: RestartModules
-validity: {maxErrorPercent: 1, maxAttempts: 3}
+validity: {maxErrorPercent: 1, maxRestarts: 0, maxAttempts: 3}
 deadlines: {}
 cleanup: {policy: Delete}
 `

@@ -66,29 +66,21 @@ func TestSamplesAreAccepted(t *testing.T) {
 
 func TestExperimentRules(t *testing.T) {
 	const nameTooLong = "the experiment's name must be at most 32 lower-case letters, digits and '-' and start with a letter"
-	const module40 = "a-module-with-a-name-of-forty-characters"
 	judge(t, map[string]rule{
 		"as it is":                      accept(),
 		"name of 32 characters":         accept(change{"metadata.name", strings.Repeat("a", 32)}),
 		"name of 33 characters":         refuse("", nameTooLong, change{"metadata.name", strings.Repeat("a", 33)}),
 		"name that ends in a dot":       refuse("", nameTooLong, change{"metadata.name", "a.b"}),
 		"name that begins with a digit": refuse("", nameTooLong, change{"metadata.name", "1a"}),
-		"names too long together": refuse("spec.system.modules",
-			"the experiment's name and a module's name may have 62 characters together: the module's Service is called <experiment>-<module>",
-			change{"metadata.name", strings.Repeat("a", 32)}, change{"spec.system.modules.1.name", module40}, change{"spec.arms.1.set.modules.1.name", module40},
-			change{"spec.system.postgres.readWriteSplit.exclude", ""}),
-		"names just short enough together": accept(
-			change{"metadata.name", strings.Repeat("a", 22)}, change{"spec.system.modules.1.name", module40}, change{"spec.arms.1.set.modules.1.name", module40},
-			change{"spec.system.postgres.readWriteSplit.exclude", ""}),
-		"no blocks":         refuse("spec.design.blocks", "design.blocks must be from 1 to 100", change{"spec.design.blocks", "0"}),
-		"one block":         accept(change{"spec.design.blocks", "1"}),
-		"101 blocks":        refuse("spec.design.blocks", "design.blocks must be from 1 to 100", change{"spec.design.blocks", "101"}),
-		"unknown order":     refuse("spec.design.order", `supported values: "Randomized", "Fixed"`, change{"spec.design.order", "Random"}),
-		"unknown reset":     refuse("spec.reset", `supported values: "None", "RestartModules"`, change{"spec.reset", "Restart"}),
-		"unknown clean-up":  refuse("spec.cleanup.policy", `supported values: "Delete", "Retain"`, change{"spec.cleanup.policy", "Keep"}),
-		"no attempts":       refuse("spec.validity.maxAttempts", "greater than or equal to 1", change{"spec.validity.maxAttempts", "0"}),
-		"errors beyond 100": refuse("spec.validity.maxErrorPercent", "less than or equal to 100", change{"spec.validity.maxErrorPercent", "101"}),
-		"no errors allowed": accept(change{"spec.validity.maxErrorPercent", "0"}),
+		"no blocks":                     refuse("spec.design.blocks", "design.blocks must be from 1 to 100", change{"spec.design.blocks", "0"}),
+		"one block":                     accept(change{"spec.design.blocks", "1"}),
+		"101 blocks":                    refuse("spec.design.blocks", "design.blocks must be from 1 to 100", change{"spec.design.blocks", "101"}),
+		"unknown order":                 refuse("spec.design.order", `supported values: "Randomized", "Fixed"`, change{"spec.design.order", "Random"}),
+		"unknown reset":                 refuse("spec.reset", `supported values: "None", "RestartModules", "RestoreData", "Reschedule", "Recreate"`, change{"spec.reset", "Restart"}),
+		"unknown clean-up":              refuse("spec.cleanup.policy", `supported values: "Delete", "Retain"`, change{"spec.cleanup.policy", "Keep"}),
+		"no attempts":                   refuse("spec.validity.maxAttempts", "greater than or equal to 1", change{"spec.validity.maxAttempts", "0"}),
+		"errors beyond 100":             refuse("spec.validity.maxErrorPercent", "less than or equal to 100", change{"spec.validity.maxErrorPercent", "101"}),
+		"no errors allowed":             accept(change{"spec.validity.maxErrorPercent", "0"}),
 	})
 }
 
@@ -106,21 +98,41 @@ func TestArmRules(t *testing.T) {
 		"arm with a capital": refuse("spec.arms[1].name", "an arm's name may have lower-case letters, digits and '-'", change{"spec.arms.1.name", "Changed"}),
 		"arm without a name": refuse("spec.arms[1].name", "an arm's name may have lower-case letters, digits and '-'", change{"spec.arms.1.name", `""`}),
 
-		"unknown module":      refuse("spec", "an arm sets a module that system.modules does not have: write the name of an existing module", change{"spec.arms.1.set.modules.1.name", "inventory"}),
-		"unknown topic group": refuse("spec", "an arm sets a topic group that system.kafka.topics does not have", change{"spec.arms.1.set.kafka.topics.0.group", "imports"}),
-		"unknown field":       refuse("", `unknown field "spec.arms[1].set.kafka.partitions"`, change{"spec.arms.1.set.kafka.partitions", "2"}),
-		"unknown component":   refuse("", `unknown field "spec.arms[1].set.redis"`, change{"spec.arms.1.set.redis", "{}"}),
-		"kafka without kafka": refuse("spec", "an arm sets kafka, but system.kafka is absent: declare system.kafka or take the setting out of the arm", change{"spec.system.kafka", ""}),
-		"neither has kafka":   accept(change{"spec.system.kafka", ""}, change{"spec.arms.1.set.kafka", ""}),
-		"postgres without postgres": refuse("spec", "an arm sets postgres, but system.postgres is absent: declare system.postgres or take the setting out of the arm",
-			change{"spec.system.postgres", ""}),
+		"unknown field":        refuse("", `unknown field "spec.arms[1].set.kafka.partitions"`, change{"spec.arms.1.set.kafka.partitions", "2"}),
+		"unknown component":    refuse("", `unknown field "spec.arms[1].set.redis"`, change{"spec.arms.1.set.redis", "{}"}),
+		"neither has kafka":    accept(change{"spec.system.kafka", ""}, change{"spec.arms.1.set.kafka", ""}),
 		"neither has postgres": accept(change{"spec.system.postgres", ""}, change{"spec.arms.1.set.postgres", ""}),
 		"no partitions":        refuse("spec.arms[1].set.kafka.topics[0].partitions", "partitions must be from 1 to 10000", change{"spec.arms.1.set.kafka.topics.0.partitions", "0"}),
 		"no brokers":           refuse("spec.arms[1].set.kafka.brokers.replicas", "must be from 1 to 100: a Kafka without nodes cannot serve", change{"spec.arms.1.set.kafka.brokers", "{replicas: 0}"}),
 		"no replicas":          refuse("spec.arms[1].set.modules[1].replicas", "replicas of a module must be from 1 to 100", change{"spec.arms.1.set.modules.1.replicas", "0"}),
 		"heap by both": refuse("spec.arms[1].set.modules[0].jvm.heap", "jvm.heap has both max and maxRAMPercentage: the JVM would ignore the percentage; write only one of them",
 			change{"spec.arms.1.set.modules.0.jvm.heap.max", "64Mi"}),
-		"module twice": refuse("spec.arms[1].set.modules[1]", `Duplicate value: {"name":"*"}`, change{"spec.arms.1.set.modules.1.name", `"*"`}),
+	})
+}
+
+func TestMatrixRules(t *testing.T) {
+	matrix := func(text string) []change { return []change{{"spec.arms", ""}, {"spec.matrix", text}} }
+	const two = "{name: partitions, levels: [{name: one}, {name: two}]}"
+	judge(t, map[string]rule{
+		"arms and matrix": refuse("spec", "an experiment needs either arms (a list of configurations) or matrix (factors with levels), not both and not neither",
+			change{"spec.matrix", "{factors: [" + two + "]}"}),
+		"neither":           refuse("spec", "an experiment needs either arms", change{"spec.arms", ""}),
+		"matrix":            accept(matrix("{factors: [" + two + "]}")...),
+		"no factors":        refuse("spec.matrix.factors", "should have at least 1 items", matrix("{factors: []}")...),
+		"a factor of one":   refuse("spec.matrix.factors[0].levels", "a factor needs two levels or more: with one level nothing varies; write it into the system instead", matrix("{factors: [{name: a, levels: [{name: b}]}]}")...),
+		"a factor twice":    refuse("spec.matrix.factors[1]", "Duplicate value", matrix("{factors: ["+two+", "+two+"]}")...),
+		"a level twice":     refuse("spec.matrix.factors[0].levels[1]", "Duplicate value", matrix("{factors: [{name: a, levels: [{name: b}, {name: b}]}]}")...),
+		"a level's capital": refuse("spec.matrix.factors[0].levels[0].name", "a level's name may have lower-case letters, digits and '-'", matrix("{factors: [{name: a, levels: [{name: B}, {name: c}]}]}")...),
+	})
+}
+
+func TestSystemRefRules(t *testing.T) {
+	const one = "an experiment needs either system (written here) or systemRef (the name of a PerfSystem), not both and not neither"
+	judge(t, map[string]rule{
+		"both":          refuse("spec", one, change{"spec.systemRef", "{name: folio}"}),
+		"neither":       refuse("spec", one, change{"spec.system", ""}),
+		"a reference":   accept(change{"spec.system", ""}, change{"spec.systemRef", "{name: folio}"}),
+		"without names": refuse("spec.systemRef.name", "should be at least 1 chars long", change{"spec.system", ""}, change{"spec.systemRef", `{name: ""}`}),
 	})
 }
 
@@ -134,23 +146,15 @@ func manyArms(count int) string {
 
 func TestReadWriteSplitRules(t *testing.T) {
 	const system = "postgres.readWriteSplit.enabled needs postgres.instances of 2 or more: with one instance there is no replica to read from"
-	const arm = "an arm has the read/write split on with one PostgreSQL instance: give it postgres.instances of 2 or more, or turn readWriteSplit.enabled off"
 	one := []change{{"spec.system.postgres.instances", "1"}, {"spec.system.postgres.readWriteSplit", "{enabled: false}"}}
 	judge(t, map[string]rule{
 		"on with one instance":         refuse("spec.system.postgres", system, change{"spec.system.postgres.instances", "1"}),
 		"on with the default instance": refuse("spec.system.postgres", system, change{"spec.system.postgres.instances", ""}),
 		"off with one instance":        accept(one...),
-		"arm turns it on": refuse("spec", arm, append(one,
-			change{"spec.arms.1.set.postgres", "{readWriteSplit: {enabled: true}}"})...),
 		"arm turns it on with two instances": accept(append(one,
 			change{"spec.arms.1.set.postgres", "{instances: 2, readWriteSplit: {enabled: true}}"})...),
-		"arm lowers instances": refuse("spec", arm, change{"spec.arms.1.set.postgres", "{instances: 1}"}),
 		"arm lowers instances and turns it off": accept(
 			change{"spec.arms.1.set.postgres", "{instances: 1, readWriteSplit: {enabled: false}}"}),
-		"excluded module is unknown": refuse("spec.system", "postgres.readWriteSplit.exclude names a module that system.modules does not have: write the name of an existing module",
-			change{"spec.system.postgres.readWriteSplit.exclude", "[inventory]"}),
-		"arm excludes an unknown module": refuse("spec", "an arm's postgres.readWriteSplit.exclude names a module that system.modules does not have: write the name of an existing module",
-			change{"spec.arms.1.set.postgres", "{readWriteSplit: {enabled: true, exclude: [inventory]}}"}),
 		"arm excludes a module": accept(
 			change{"spec.arms.1.set.postgres", "{readWriteSplit: {enabled: true, exclude: [circulation]}}"}),
 		"no instances": refuse("spec.system.postgres.instances", "postgres.instances must be from 1 to 16: one primary and up to 15 replicas",

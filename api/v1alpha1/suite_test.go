@@ -3,19 +3,15 @@
 package v1alpha1_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/rules"
 )
 
 var server = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
@@ -39,56 +35,10 @@ func user(t *testing.T) client.Client {
 	return client.WithFieldValidation(c, "Strict")
 }
 
-// valid is an experiment that uses most of what one can write.
-const valid = `
-apiVersion: perflab.dev/v1alpha1
-kind: PerfExperiment
-metadata: {name: valid}
-spec:
-  system:
-    target: {module: gateway, credentialsSecret: {name: login}}
-    kafka:
-      version: 4.1.0
-      brokers: {replicas: 3, heap: 256Mi}
-      controllers: {replicas: 3}
-      config: {log.retention.minutes: "480"}
-      topics:
-      - {group: data-import, names: [Default.diku.DI_COMPLETED], partitions: 2, replicas: 3}
-      - {group: pub-sub, prefix: Default.diku.PUB, count: 60}
-    postgres:
-      instances: 2
-      readWriteSplit: {enabled: true, exclude: [circulation]}
-      parameters: {max_connections: "300"}
-    modules:
-    - {name: gateway, image: "example.org/gateway:1"}
-    - name: circulation
-      image: example.org/circulation:1
-      resources: {limits: {memory: 512Mi}}
-      jvm: {heap: {max: 128Mi}, metaspace: {max: 96Mi}, options: [-XX:+UseSerialGC]}
-  arms:
-  - {name: as-is, baseline: true}
-  - name: changed
-    set:
-      kafka: {topics: [{group: data-import, partitions: 4}]}
-      postgres: {parameters: {max_connections: "400"}}
-      modules: [{name: "*", jvm: {heap: {maxRAMPercentage: "66"}}}, {name: circulation, replicas: 2}]
-  scenarios:
-  - name: cico
-    loads:
-    - {name: cico, checkInCheckOut: {users: 8, rampUp: 10s}, duration: 30m, parallelism: 2}
-  - name: import-under-cico
-    loads:
-    - {name: cico, checkInCheckOut: {users: 8}, until: create-5k}
-    - {name: create-5k, startAfter: 1m, dataImport: {records: 5000}}
-`
-
 // experiment is a fresh copy of the valid one with these changes.
 func experiment(t *testing.T, changes ...change) *unstructured.Unstructured {
 	t.Helper()
-	made := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(valid), &made.Object); err != nil {
-		t.Fatalf("reading the valid experiment: %v", err)
-	}
+	made := rules.Object(t, rules.Valid)
 	made.SetNamespace("default")
 	apply(t, made, changes...)
 	return made
@@ -101,44 +51,7 @@ type change struct{ path, value string }
 func apply(t *testing.T, object *unstructured.Unstructured, changes ...change) {
 	t.Helper()
 	for _, change := range changes {
-		changed, err := put(object.Object, strings.Split(change.path, "."), change.value)
-		if err != nil {
-			t.Fatalf("setting %s: %v", change.path, err)
-		}
-		object.Object = changed.(map[string]any)
-	}
-}
-
-var errNoSuchField = errors.New("the object has no such field")
-
-// put returns the node with the value at the path.
-func put(node any, path []string, value string) (any, error) {
-	if len(path) == 0 {
-		var parsed any
-		err := yaml.Unmarshal([]byte(value), &parsed)
-		return parsed, err
-	}
-	switch typed := node.(type) {
-	case map[string]any:
-		if len(path) == 1 && value == "" {
-			delete(typed, path[0])
-			return typed, nil
-		}
-		changed, err := put(typed[path[0]], path[1:], value)
-		typed[path[0]] = changed
-		return typed, err
-	case []any:
-		at, err := strconv.Atoi(path[0])
-		if err != nil || at > len(typed) {
-			return nil, fmt.Errorf("%q: %w", path[0], errNoSuchField)
-		}
-		if at == len(typed) {
-			typed = append(typed, nil)
-		}
-		typed[at], err = put(typed[at], path[1:], value)
-		return typed, err
-	default:
-		return put(map[string]any{}, path, value)
+		rules.Set(t, object, change.path, change.value)
 	}
 }
 
@@ -152,17 +65,13 @@ func create(t *testing.T, object *unstructured.Unstructured) error {
 // the sentence is empty, else refused with the sentence at the place.
 func verdict(t *testing.T, answer error, place, sentence string) {
 	t.Helper()
-	switch {
-	case sentence == "" && answer != nil:
-		t.Errorf("was refused: %v", answer)
-	case sentence == "":
-	case answer == nil:
-		t.Errorf("was accepted, want it refused with: %s", sentence)
-	case !apierrors.IsInvalid(answer) && !apierrors.IsBadRequest(answer):
-		t.Errorf("was not judged: %v", answer)
-	case !strings.Contains(answer.Error(), sentence):
-		t.Errorf("was refused without the sentence\n%s\nbut with\n%v", sentence, answer)
-	case !strings.Contains(answer.Error(), place):
-		t.Errorf("was refused without naming the place %q, but with\n%v", place, answer)
-	}
+	rules.Verdict(t, answer, place, sentence)
+}
+
+// update asks the API server whether it would take the changes.
+func update(t *testing.T, object *unstructured.Unstructured, changes []change) error {
+	t.Helper()
+	changed := object.DeepCopy()
+	apply(t, changed, changes...)
+	return user(t).Update(t.Context(), changed, client.DryRunAll)
 }

@@ -58,6 +58,18 @@ func (p systemPlace) of(system *v1alpha1.System, finding finding) *field.Path {
 	return walk(p.path, environment.Fields(system), finding.settings[0])
 }
 
+func (p systemPlace) patches(system *v1alpha1.System) writtenPatches {
+	place := p.path.Child("patches").Index
+	if p.shared != "" {
+		place = func(int) *field.Path { return p.path }
+	}
+	return writtenPatches{patches: system.Patches, place: place, who: p.who()}
+}
+
+func (w writtenSet) patches() writtenPatches {
+	return writtenPatches{patches: w.set.Patches, place: w.path.Child("patches").Index, who: w.title + ": "}
+}
+
 // keys name the field by which entries of a list are told.
 var keys = map[string]string{"modules": "name", "topics": "group"}
 

@@ -26,11 +26,6 @@ func judgeSets(j *judgement, variants []variant) {
 			}
 			at[set.Name] = i
 		}
-		for i, patch := range written.set.Patches {
-			if err := environment.PatchFault(patch); err != nil {
-				j.refuse(field.Invalid(written.path.Child("patches").Index(i), string(patch.Kind), written.title+": "+err.Error()))
-			}
-		}
 	}
 }
 

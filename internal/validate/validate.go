@@ -64,9 +64,10 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 // System judges a system by itself, at its place in the object it stands in.
 func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []string) {
 	found, base := &judgement{}, systemPlace{path: path}
-	for _, finding := range findings(system, []v1alpha1.System{*system}) {
+	for _, finding := range findings(system) {
 		found.report(finding, base.of(system, finding), "")
 	}
+	judgePatches(found, base.patches(system), []*v1alpha1.System{system})
 	return found.errors, found.warnings
 }
 
@@ -84,18 +85,23 @@ func (j *judgement) report(finding finding, place *field.Path, who string) {
 // judgeSystems judges the system and what each arm makes of it. What is wrong
 // with the system itself is said once.
 func judgeSystems(j *judgement, variants []variant, system *v1alpha1.System, base systemPlace) {
-	resolved := make([]v1alpha1.System, len(variants))
-	for i, variant := range variants {
-		resolved[i] = variant.over(*system)
+	resolved := make([]*v1alpha1.System, 0, len(variants))
+	for _, variant := range variants {
+		made := variant.over(*system)
+		resolved = append(resolved, &made)
+	}
+	judgePatches(j, base.patches(system), append(slices.Clone(resolved), system))
+	for _, written := range writtenSets(variants) {
+		judgePatches(j, written.patches(), buildsWith(written, variants, resolved))
 	}
 	known := map[string]bool{}
-	for _, finding := range findings(system, append(slices.Clone(resolved), *system)) {
+	for _, finding := range findings(system) {
 		known[finding.sentence] = true
 		j.report(finding, base.of(system, finding), base.who())
 	}
 	met := &meetings{}
 	for i := range variants {
-		for _, finding := range findings(&resolved[i], []v1alpha1.System{resolved[i]}) {
+		for _, finding := range findings(resolved[i]) {
 			if !known[finding.sentence] {
 				met.add(finding, variants[i].place(finding), variants[i].name)
 			}
@@ -104,6 +110,17 @@ func judgeSystems(j *judgement, variants []variant, system *v1alpha1.System, bas
 	for _, meeting := range met.all {
 		j.report(meeting.finding, meeting.place, meeting.who())
 	}
+}
+
+// buildsWith are the systems of the variants that have the set.
+func buildsWith(written writtenSet, variants []variant, resolved []*v1alpha1.System) []*v1alpha1.System {
+	var builds []*v1alpha1.System
+	for i, variant := range variants {
+		if slices.ContainsFunc(variant.sets, func(other writtenSet) bool { return other.set == written.set }) {
+			builds = append(builds, resolved[i])
+		}
+	}
+	return builds
 }
 
 // meetings are findings of arms, each with all the arms that have it.

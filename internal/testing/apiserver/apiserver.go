@@ -5,7 +5,9 @@
 package apiserver
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,6 +23,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
 // errNoAssets says what to do when the programs are not there.
@@ -33,11 +36,19 @@ type Server struct {
 	Paths []string
 	// CRDs are further ones, made by the test.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
+	// Webhooks are files that tell the API server whom to ask before it stores
+	// something.
+	Webhooks []string
+	// Answers registers those who are asked. The configuration is that of the
+	// API server.
+	Answers func(webhook.Server, *rest.Config) error
 
 	once        sync.Once
 	environment envtest.Environment
 	config      *rest.Config
 	err         error
+	// hangUp ends the webhook's server.
+	hangUp context.CancelFunc
 }
 
 // Config is the connection to the server as an administrator. A package that
@@ -64,13 +75,42 @@ func (s *Server) start() {
 		ControlPlaneStartTimeout: 2 * time.Minute,
 		ControlPlaneStopTimeout:  time.Minute,
 	}
-	s.config, s.err = s.environment.Start()
+	s.environment.WebhookInstallOptions.Paths = s.Webhooks
+	if s.config, s.err = s.environment.Start(); s.err == nil && s.Answers != nil {
+		s.err = s.answer()
+	}
+}
+
+// answer serves the webhooks until the server is stopped.
+func (s *Server) answer() error {
+	options := s.environment.WebhookInstallOptions
+	server := webhook.NewServer(webhook.Options{
+		Host: options.LocalServingHost, Port: options.LocalServingPort, CertDir: options.LocalServingCertDir,
+	})
+	if err := s.Answers(server, s.config); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.hangUp = cancel
+	ended := make(chan error, 1)
+	go func() { ended <- server.Start(ctx) }()
+	for ready := server.StartedChecker(); ready(nil) != nil; {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("serving the webhooks: %w", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return nil
 }
 
 // Stop ends the server, if it was started.
 func (s *Server) Stop() error {
 	if s.config == nil {
 		return nil
+	}
+	if s.hangUp != nil {
+		s.hangUp()
 	}
 	return s.environment.Stop()
 }

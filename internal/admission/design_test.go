@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestDesign(t *testing.T) {
+	judge(t, valid, map[string]rule{
+		"more runs than meant": refuse("spec.design.maxRuns", "2 arms, 2 scenarios and 60 blocks make 240 runs, more than design.maxRuns of 200: write maxRuns: 240 if they are meant, or fewer blocks",
+			change{"spec.design.blocks", "60"}),
+		"as many runs as allowed": accept(change{"spec.design.blocks", "50"}),
+		"more runs and meant":     accept(change{"spec.design", "{blocks: 60, maxRuns: 240}"}),
+		"few blocks":              warn("design.blocks is 3: fewer than 6 blocks give numbers, but no verdict", change{"spec.design.blocks", "3"}),
+		"warm and anew":           warn("keepWarm has no effect with reset: Recreate", change{"spec.keepWarm", "true"}, change{"spec.reset", "Recreate"}),
+		"an arm that changes nothing": warn(`arm "changed" is the same as arm "as-is": whatever differs between them is noise`,
+			change{"spec.arms.1.set", ""}),
+		"two arms alike": warn(`arm "third" is the same as arm "changed"`,
+			change{"spec.arms.2", "{name: third, set: {kafka: {topics: [{group: data-import, partitions: 4}]}}}"}),
+		"two things at once": warn(`arm "changed" differs from the baseline in 2 things`,
+			change{"spec.arms.1.set.modules", "[{name: gateway, replicas: 2}]"}),
+	})
+}
+
+func TestMatrix(t *testing.T) {
+	const factors, exclude = "spec.matrix.factors", "spec.matrix.exclude"
+	const partitions = `{name: partitions, levels: [{name: one}, {name: two, set: {kafka: {topics: [{group: data-import, partitions: 4}]}}}]}`
+	const replicas = `{name: replicas, levels: [{name: few}, {name: many, set: {modules: [{name: gateway, replicas: 2}]}}]}`
+	matrix := func(factors, exclude string) []change {
+		return []change{{"spec.arms", ""}, {"spec.matrix", "{factors: [" + factors + "], exclude: [" + exclude + "]}"}}
+	}
+	// wide makes factors of as many levels.
+	wide := func(levels ...int) string {
+		var made []string
+		for i, count := range levels {
+			var names []string
+			for n := range count {
+				names = append(names, fmt.Sprintf("{name: l%d, set: {modules: [{name: gateway, env: [{name: F%d, value: v%d}]}]}}", n, i, n))
+			}
+			made = append(made, fmt.Sprintf("{name: f%d, levels: [%s]}", i, strings.Join(names, ",")))
+		}
+		return strings.Join(made, ",")
+	}
+	one := change{"spec.design.blocks", "6"}
+	judge(t, valid, map[string]rule{
+		"two by two":     accept(matrix(partitions+","+replicas, "")...),
+		"all but one":    accept(matrix(partitions+","+replicas, "{partitions: two, replicas: many}")...),
+		"unknown factor": refuse(exclude+"[0][heap]", `the matrix has no factor "heap": write one it has (partitions, replicas)`, matrix(partitions+","+replicas, "{heap: small}")...),
+		"unknown level":  refuse(exclude+"[0][replicas]", `factor "replicas" has no level "some": write one it has (few, many)`, matrix(partitions+","+replicas, "{replicas: some}")...),
+		"names no level": refuse(exclude+"[0]", "the entry names no level, so it leaves nothing out", matrix(partitions+","+replicas, "{}")...),
+		"nothing is left": refuse(exclude, "every combination is left out: take an entry out",
+			matrix(partitions+","+replicas, "{partitions: one}, {partitions: two}")...),
+		"no baseline is left": refuse(exclude, "the combination of the baseline's levels is left out, and the others are compared to it",
+			matrix(partitions+","+replicas, "{partitions: one, replicas: few}")...),
+		"two baselines": refuse(factors+"[0].levels", `factor "a" has 2 levels with baseline: true ("b", "c"): leave it at one of them`,
+			matrix("{name: a, levels: [{name: b, baseline: true}, {name: c, baseline: true, set: {modules: [{name: gateway, replicas: 2}]}}]}", "")...),
+		"names that meet": refuse(factors, `a-b-c: two combinations make an arm of this name: rename a level`,
+			matrix("{name: f, levels: [{name: a}, {name: a-b}]}, {name: g, levels: [{name: c}, {name: b-c}]}", "")...),
+		"names too long": refuse(factors, "has a name of 41 characters, and 40 are allowed: shorten the levels' names",
+			matrix("{name: f, levels: [{name: aaaaaaaaaaaaaaaaaaaa}, {name: c}]}, {name: g, levels: [{name: bbbbbbbbbbbbbbbbbbbb}, {name: d}]}", "")...),
+		"64 arms": accept(append(matrix(wide(8, 8), ""), one, change{"spec.design.maxRuns", "768"})...),
+		"65 arms": refuse(factors, "the matrix makes 72 arms, and an experiment can have 64: take levels out, or leave combinations out by exclude",
+			append(matrix(wide(8, 3, 3), ""), change{"spec.design.maxRuns", "2000"})...),
+		"262,144 combinations": refuse(factors, "the factors make 262144 combinations, and an experiment can have 64 arms: take factors or levels out", matrix(wide(8, 8, 8, 8, 8, 8), "")...),
+		"unknown module in a level": refuse(factors+"[1].levels[1].set.modules[0].name", `level "many" of factor "replicas": the system has no module "inventory"`,
+			matrix(partitions+",{name: replicas, levels: [{name: few}, {name: many, set: {modules: [{name: inventory, replicas: 2}]}}]}", "")...),
+		"a level below the heap": refuse(factors+"[1].levels[1].set.modules[0].resources.limits.memory", `arms "one-small", "two-small": the heap of module "circulation" is 128Mi, larger than its memory limit of 64Mi`,
+			matrix(partitions+",{name: memory, levels: [{name: large}, {name: small, set: {modules: [{name: circulation, resources: {limits: {memory: 64Mi}}}]}}]}", "")...),
+		"a combination that can't be": refuse(factors+"[1].levels[1].set.kafka.brokers.replicas", `arm "three-one": the topics of group "pub-sub" have 3 replicas on 1 brokers`,
+			append(matrix("{name: copies, levels: [{name: one}, {name: three, set: {kafka: {topics: [{group: pub-sub, replicas: 3}]}}}]},"+
+				"{name: brokers, levels: [{name: three}, {name: one, set: {kafka: {brokers: {replicas: 1}}}}]}", ""),
+				change{"spec.system.kafka.topics.0.replicas", "1"})...).elsewhere(factors + "[0].levels[1].set.kafka.topics[0].replicas"),
+		"a level that changes nothing": warn(`is the same as arm`, matrix(partitions+",{name: nothing, levels: [{name: a}, {name: b}]}", "")...),
+	})
+}
+
+// elsewhere moves the place that is expected.
+func (r rule) elsewhere(place string) rule {
+	r.place = place
+	return r
+}

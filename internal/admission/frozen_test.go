@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/rules"
+)
+
+// stored makes the valid experiment for real and, if it has begun, says so in
+// its status as the operator does.
+func stored(t *testing.T, begun bool) *unstructured.Unstructured {
+	t.Helper()
+	c, _ := user(t)
+	made := rules.Object(t, valid)
+	apply(t, made, []change{{"spec.design", "{blocks: 6, seed: 7}"}})
+	made.SetNamespace(apiserver.Namespace(t, c))
+	if err := c.Create(t.Context(), made); err != nil {
+		t.Fatalf("making the experiment: %v", err)
+	}
+	if begun {
+		apply(t, made, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
+		if err := c.Status().Update(t.Context(), made); err != nil {
+			t.Fatalf("writing its status: %v", err)
+		}
+	}
+	return made
+}
+
+// frozen are changes of everything that must not change, and where a person is
+// told so.
+func frozen() map[string]rule {
+	sentence := func(field string) string {
+		return "the experiment has begun, so only suspend, cleanup, design.maxRuns and design.blocks (upwards) may change: put " + field +
+			" back, or give the changed experiment a new name"
+	}
+	return map[string]rule{
+		"another system":      refuse("spec.system", sentence("spec.system"), change{"spec.system.kafka.version", "4.2.0"}),
+		"another environment": refuse("spec.system", sentence("spec.system"), change{"spec.system.modules.1.env", "[{name: A, value: b}]"}),
+		"fewer partitions":    refuse("spec.system", sentence("spec.system"), change{"spec.system.kafka.topics.0.partitions", "1"}),
+		"a shared system":     refuse("spec.systemRef", sentence("spec.systemRef"), change{"spec.system", ""}, change{"spec.systemRef", "{name: other}"}),
+		"other arms":          refuse("spec.arms", sentence("spec.arms"), change{"spec.arms.1.set.kafka.topics.0.partitions", "8"}),
+		"another baseline":    refuse("spec.arms", sentence("spec.arms"), change{"spec.arms.0.baseline", "false"}, change{"spec.arms.1.baseline", "true"}),
+		"one arm more":        refuse("spec.arms", sentence("spec.arms"), change{"spec.arms.2", "{name: third}"}),
+		"a matrix": refuse("spec.matrix", sentence("spec.matrix"), change{"spec.arms", ""},
+			change{"spec.matrix", "{factors: [{name: f, levels: [{name: a}, {name: b, set: {modules: [{name: gateway, replicas: 2}]}}]}]}"}),
+		"other scenarios": refuse("spec.scenarios", sentence("spec.scenarios"), change{"spec.scenarios.0.loads.0.duration", "31m"}),
+		"another seed":    refuse("spec.design", sentence("spec.design.order and spec.design.seed"), change{"spec.design.seed", "8"}),
+		"no seed":         refuse("spec.design", sentence("spec.design.order and spec.design.seed"), change{"spec.design.seed", ""}),
+		"another order":   refuse("spec.design", sentence("spec.design.order and spec.design.seed"), change{"spec.design.order", "Fixed"}),
+		"another warm-up": refuse("spec.measurement", sentence("spec.measurement"), change{"spec.measurement.warmUp", "1m"}),
+		"another reset":   refuse("spec.reset", sentence("spec.reset"), change{"spec.reset", "None"}),
+		"a restore":       refuse("spec.restore", sentence("spec.restore"), change{"spec.reset", "RestoreData"}, change{"spec.restore", "{http: {path: /restore}}"}),
+		"warmth":          refuse("spec.keepWarm", sentence("spec.keepWarm"), change{"spec.keepWarm", "true"}),
+		"a price list":    refuse("spec.cost", sentence("spec.cost"), change{"spec.cost", "{priceList: {name: prices}}"}),
+		"other validity":  refuse("spec.validity", sentence("spec.validity"), change{"spec.validity.maxErrorPercent", "5"}),
+		"other deadlines": refuse("spec.deadlines", sentence("spec.deadlines"), change{"spec.deadlines.load", "3h"}),
+		"fewer blocks":    refuse("spec.design.blocks", "the experiment has begun, so design.blocks may only be raised: the 6 blocks that are planned can't be undone", change{"spec.design.blocks", "5"}),
+	}
+}
+
+// free are changes a person may make at any time.
+func free() map[string]rule {
+	return map[string]rule{
+		"nothing":     accept(),
+		"suspend":     accept(change{"spec.suspend", "true"}),
+		"clean-up":    accept(change{"spec.cleanup", "{policy: Retain, ttl: 1h}"}),
+		"more blocks": accept(change{"spec.design.blocks", "7"}),
+		"more runs":   accept(change{"spec.design.maxRuns", "400"}),
+		"metadata":    accept(change{"metadata.labels", "{team: storage}"}, change{"metadata.finalizers", "[perflab.dev/environment]"}),
+	}
+}
+
+func TestTheSpecIsFrozenOnceTheExperimentHasBegun(t *testing.T) {
+	begun := stored(t, true)
+	for _, cases := range []map[string]rule{frozen(), free()} {
+		for name, rule := range cases {
+			t.Run(name, func(t *testing.T) { rules.Verdict(t, update(t, begun, rule.changes), rule.place, rule.sentence) })
+		}
+	}
+	t.Run("more runs than meant", func(t *testing.T) {
+		rules.Verdict(t, update(t, begun, []change{{"spec.design.blocks", "51"}}), "spec.design.maxRuns",
+			"2 arms, 2 scenarios and 51 blocks make 204 runs, more than design.maxRuns of 200: write maxRuns: 204 if they are meant, or fewer blocks")
+	})
+}
+
+func TestEverythingMayChangeBeforeTheExperimentHasBegun(t *testing.T) {
+	pending := stored(t, false)
+	for _, cases := range []map[string]rule{frozen(), free()} {
+		for name, rule := range cases {
+			t.Run(name, func(t *testing.T) { rules.Verdict(t, update(t, pending, rule.changes), "", "") })
+		}
+	}
+}
+
+// An experiment that was stored before it could be judged can still be
+// labelled and deleted; it is judged when its spec changes.
+func TestWhatIsStoredCanBeLetGo(t *testing.T) {
+	c, _ := user(t)
+	faulty := rules.Object(t, valid)
+	apply(t, faulty, []change{
+		{"spec.system", ""},
+		{"spec.systemRef", "{name: folio}"},
+		{"spec.arms.1.set", "{modules: [{name: inventory, replicas: 2}]}"},
+		{"metadata.finalizers", "[perflab.dev/environment]"},
+	})
+	system := shared(t)
+	faulty.SetNamespace(apiserver.Namespace(t, c))
+	system.SetNamespace(faulty.GetNamespace())
+	for _, object := range []*unstructured.Unstructured{faulty, system} {
+		if err := c.Create(t.Context(), object); err != nil {
+			t.Fatalf("making %s: %v", object.GetName(), err)
+		}
+	}
+	rules.Verdict(t, update(t, faulty, []change{{"metadata.labels", "{team: storage}"}}), "", "")
+	rules.Verdict(t, update(t, faulty, []change{{"spec.suspend", "true"}}), "spec.arms[1].set.modules[0].name", `the system has no module "inventory"`)
+	if err := c.Delete(t.Context(), faulty); err != nil {
+		t.Fatalf("deleting the experiment: %v", err)
+	}
+	rules.Verdict(t, update(t, faulty, []change{{"metadata.finalizers", ""}}), "", "")
+}
+
+// update asks the API server whether it would take the changes.
+func update(t *testing.T, object *unstructured.Unstructured, changes []change) error {
+	t.Helper()
+	c, _ := user(t)
+	changed := &unstructured.Unstructured{}
+	changed.SetGroupVersionKind(object.GroupVersionKind())
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), changed); err != nil {
+		t.Fatalf("reading the experiment: %v", err)
+	}
+	apply(t, changed, changes)
+	return c.Update(t.Context(), changed, client.DryRunAll)
+}

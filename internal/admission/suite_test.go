@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/admission"
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/rules"
+)
+
+// server asks the webhook as one does that was installed from config.
+var server = &apiserver.Server{
+	Paths:    []string{apiserver.Root("config", "crd")},
+	Webhooks: []string{apiserver.Root("config", "webhook", "configuration.yaml")},
+	Answers: func(server webhook.Server, config *rest.Config) error {
+		reader, err := client.New(config, client.Options{Scheme: scheme()})
+		if err != nil {
+			return fmt.Errorf("making a client: %w", err)
+		}
+		admission.Register(server, scheme(), reader)
+		return nil
+	},
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := server.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func scheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// warnings are what the API server has told a client beside its answers.
+type warnings struct {
+	mutex sync.Mutex
+	told  []string
+}
+
+// HandleWarningHeader keeps a warning.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.told = append(w.told, text)
+}
+
+// user is a client as kubectl is one, and what it is warned of.
+func user(t *testing.T) (client.Client, *warnings) {
+	t.Helper()
+	config, told := rest.CopyConfig(server.Config(t)), &warnings{}
+	config.WarningHandler = told
+	c, err := client.New(config, client.Options{Scheme: scheme()})
+	if err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	return client.WithFieldValidation(c, "Strict"), told
+}
+
+type change struct{ path, value string }
+
+// rule is one thing the API server is asked about.
+type rule struct {
+	changes []change
+	// place and sentence are what a person sees; empty: it is accepted.
+	place, sentence string
+	// warning is a sentence that comes with an accepted one.
+	warning string
+}
+
+func accept(changes ...change) rule { return rule{changes: changes} }
+
+func warn(sentence string, changes ...change) rule { return rule{changes: changes, warning: sentence} }
+
+func refuse(place, sentence string, changes ...change) rule {
+	return rule{changes: changes, place: place, sentence: sentence}
+}
+
+func apply(t *testing.T, object *unstructured.Unstructured, changes []change) {
+	t.Helper()
+	for _, change := range changes {
+		rules.Set(t, object, change.path, change.value)
+	}
+}
+
+// judge asks about changes of an object: each alone, and whether more is said
+// than what is wanted.
+func judge(t *testing.T, text string, cases map[string]rule) {
+	t.Helper()
+	server.Config(t)
+	for name, rule := range cases {
+		t.Run(name, func(t *testing.T) {
+			object := rules.Object(t, text)
+			object.SetNamespace("default")
+			apply(t, object, rule.changes)
+			c, told := user(t)
+			err := c.Create(t.Context(), object, client.DryRunAll)
+			rules.Verdict(t, err, rule.place, rule.sentence)
+			rule.judgeWarnings(t, err, told.told)
+		})
+	}
+}
+
+func (r rule) judgeWarnings(t *testing.T, err error, told []string) {
+	t.Helper()
+	all := strings.Join(told, "\n")
+	switch {
+	case err != nil:
+	case r.warning == "" && len(told) > 0:
+		t.Errorf("there was a warning: %s", all)
+	case !strings.Contains(all, r.warning):
+		t.Errorf("was not warned of\n%s\nbut of\n%s", r.warning, all)
+	}
+}

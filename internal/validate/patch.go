@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// writtenPatches are patches, where they are written and in whose name.
+type writtenPatches struct {
+	patches []v1alpha1.Patch
+	place   func(index int) *field.Path
+	who     string
+}
+
+// judgePatches judges patches by the systems they are applied in: a patch has
+// to fit one of them.
+func judgePatches(j *judgement, written writtenPatches, builds []*v1alpha1.System) {
+	for i, patch := range written.patches {
+		sentence := ""
+		if err := environment.PatchFault(patch); err != nil {
+			sentence = err.Error()
+		} else if misses := patchMissesAll(patch, builds); misses != "" {
+			sentence = fmt.Sprintf("the patch of %s changes nothing: %s", patch.Kind, misses)
+		}
+		if sentence != "" {
+			j.refuse(field.Invalid(written.place(i), string(patch.Kind), written.who+sentence))
+		}
+	}
+}
+
+func patchMissesAll(patch v1alpha1.Patch, builds []*v1alpha1.System) string {
+	misses := ""
+	for _, build := range builds {
+		if misses = patchMisses(patch, build); misses == "" {
+			return ""
+		}
+	}
+	return misses
+}
+
+// patchMisses says why a patch finds no object in a system; empty when it
+// finds one.
+func patchMisses(patch v1alpha1.Patch, system *v1alpha1.System) string {
+	switch patch.Kind {
+	case "Kafka", "KafkaNodePool":
+		return kafkaPatchMisses(patch, system.Kafka)
+	case "Cluster", "Pooler":
+		return postgresPatchMisses(patch, system.Postgres)
+	default:
+		return modulePatchMisses(patch, system)
+	}
+}
+
+func kafkaPatchMisses(patch v1alpha1.Patch, kafka *v1alpha1.Kafka) string {
+	switch {
+	case kafka == nil || kafka.Provider == v1alpha1.KafkaProviderExternal:
+		return fmt.Sprintf("the system has no Kafka that PerfLab runs, so there is no %s; take the patch out", patch.Kind)
+	case patch.Kind == "Kafka":
+		return takesNoName(patch)
+	case patch.Name != "" && patch.Name != "broker" && patch.Name != "controller":
+		return fmt.Sprintf("there is no KafkaNodePool %q: write name: broker or name: controller, or leave name out for both", patch.Name)
+	case patch.Name == "controller" && kafka.Controllers == nil:
+		return "there are no controllers of their own: declare kafka.controllers, or write name: broker"
+	default:
+		return ""
+	}
+}
+
+func postgresPatchMisses(patch v1alpha1.Patch, postgres *v1alpha1.Postgres) string {
+	switch {
+	case postgres == nil || postgres.Provider == v1alpha1.PostgresProviderExternal:
+		return fmt.Sprintf("the system has no PostgreSQL that PerfLab runs, so there is no %s; take the patch out", patch.Kind)
+	case patch.Kind == "Pooler" && postgres.Pooler == nil:
+		return "there is no Pooler: declare postgres.pooler, or take the patch out"
+	default:
+		return takesNoName(patch)
+	}
+}
+
+func takesNoName(patch v1alpha1.Patch) string {
+	if patch.Name == "" {
+		return ""
+	}
+	return fmt.Sprintf("the operator names the %s itself: leave name out", patch.Kind)
+}
+
+func modulePatchMisses(patch v1alpha1.Patch, system *v1alpha1.System) string {
+	hasKind := func(module v1alpha1.Module) bool { return renders(module, patch.Kind) }
+	at := slices.IndexFunc(system.Modules, func(module v1alpha1.Module) bool { return module.Name == patch.Name })
+	switch {
+	case patch.Name == "" && slices.ContainsFunc(system.Modules, hasKind):
+		return ""
+	case patch.Name == "":
+		return fmt.Sprintf("no module of the system is a %s; take the patch out", patch.Kind)
+	case at < 0:
+		return unknownModule(patch.Name, system)
+	case !hasKind(system.Modules[at]):
+		return fmt.Sprintf("module %q has no %s that PerfLab renders: write another kind", patch.Name, patch.Kind)
+	default:
+		return ""
+	}
+}
+
+// renders says whether an object of the kind is written for a module.
+func renders(module v1alpha1.Module, kind v1alpha1.PatchKind) bool {
+	if module.WorkloadRef != nil {
+		return string(kindOf(module.WorkloadRef)) == string(kind)
+	}
+	return kind == "Deployment" || kind == "Service"
+}
