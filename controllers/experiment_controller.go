@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,6 +54,11 @@ type experimentScope struct {
 	started *v1alpha1.PerfRun
 	// unknownSystem: the PerfSystem the experiment refers to is not there.
 	unknownSystem bool
+	// judged: the spec was looked at in this pass. What is wrong with it is in
+	// faults, what makes it answer less than it could in warnings.
+	judged   bool
+	faults   field.ErrorList
+	warnings []string
 	// blocker is the run of another experiment that is on.
 	blocker string
 	// specChanged: the plan is not the one the first run was planned from.
@@ -115,7 +121,7 @@ func (r *ExperimentReconciler) advance(ctx context.Context, s *experimentScope) 
 		return err
 	}
 	system, err := r.system(ctx, s)
-	if err != nil || system == nil {
+	if err != nil || system == nil || !s.sound(system) {
 		return err
 	}
 	s.planned = plan.From(&s.experiment.Spec, *system, r.seed(s.experiment))

@@ -35,6 +35,9 @@ func reportExperiment(s *experimentScope) {
 		reportRuns(s)
 		status.Results = s.results
 	}
+	if s.judged {
+		status.Warnings = boundedWarnings(s.warnings)
+	}
 	status.Phase = experimentPhase(s)
 	status.WaitingFor = waitingFor(s)
 	setExperimentConditions(s)
@@ -129,7 +132,7 @@ func experimentPhase(s *experimentScope) v1alpha1.ExperimentPhase {
 	switch {
 	case s.experiment.DeletionTimestamp != nil:
 		return v1alpha1.ExperimentDeleting
-	case s.specChanged || s.decision.Action == schedule.GiveUp:
+	case s.stalled():
 		return v1alpha1.ExperimentStalled
 	case s.decision.Action == schedule.Finish:
 		return v1alpha1.ExperimentComplete
@@ -151,7 +154,7 @@ func waitingFor(s *experimentScope) string {
 		return "the environment to be gone"
 	case s.experiment.DeletionTimestamp != nil:
 		return ""
-	case s.specChanged || s.decision.Action == schedule.GiveUp:
+	case s.stalled():
 		return "a person: " + stalledMessage(s)
 	case s.unknownSystem:
 		return fmt.Sprintf("PerfSystem %q, which is not in the namespace", s.experiment.Spec.SystemRef.Name)
@@ -166,7 +169,26 @@ func waitingFor(s *experimentScope) string {
 	}
 }
 
+// stalled: only a person can help.
+func (s *experimentScope) stalled() bool {
+	return len(s.faults) > 0 || s.specChanged || s.decision.Action == schedule.GiveUp
+}
+
+func stalledReason(s *experimentScope) string {
+	switch {
+	case len(s.faults) > 0:
+		return v1alpha1.ReasonInvalidSpec
+	case s.specChanged:
+		return v1alpha1.ReasonSpecChanged
+	default:
+		return v1alpha1.ReasonAttemptsExhausted
+	}
+}
+
 func stalledMessage(s *experimentScope) string {
+	if len(s.faults) > 0 {
+		return faultMessage(s.faults)
+	}
 	if s.specChanged {
 		return "the spec is not the one the runs were planned from; put it back, or give the new one a new name"
 	}
@@ -189,10 +211,7 @@ func setExperimentConditions(s *experimentScope) {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
 	case v1alpha1.ExperimentStalled:
-		reason := v1alpha1.ReasonAttemptsExhausted
-		if s.specChanged {
-			reason = v1alpha1.ReasonSpecChanged
-		}
+		reason := stalledReason(s)
 		set(v1alpha1.ConditionComplete, metav1.ConditionFalse, reason, stalledMessage(s))
 		set(v1alpha1.ConditionReady, metav1.ConditionFalse, reason, stalledMessage(s))
 		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason, stalledMessage(s))

@@ -30,7 +30,8 @@ const missingSystemPause = 10 * time.Second
 // system is what the experiment is about: what it says itself, or a copy of
 // the PerfSystem it refers to. The copy is made once, in a ConfigMap that can't
 // be edited, so that nobody changes the system under a running experiment. It
-// is nil when the PerfSystem is not there.
+// is nil when the PerfSystem is not there, or is nothing the experiment can work
+// with.
 func (r *ExperimentReconciler) system(ctx context.Context, s *experimentScope) (*v1alpha1.System, error) {
 	if s.experiment.Spec.SystemRef == nil {
 		return &s.experiment.Spec.System, nil
@@ -66,6 +67,11 @@ func (r *ExperimentReconciler) copySystem(ctx context.Context, s *experimentScop
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading PerfSystem %q: %w", key.Name, err)
+	}
+	if !s.sound(&original.Spec) {
+		// Not copied yet, so that it can be mended.
+		s.after = missingSystemPause
+		return nil, nil
 	}
 	encoded, err := json.Marshal(original.Spec)
 	if err != nil {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// overheated gives a system's gateway a heap its limit has no room for.
+func overheated(system *v1alpha1.System) {
+	gateway := &system.Modules[0]
+	gateway.JVM = &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse("1Gi"))}}
+	gateway.Resources.Limits = corev1.ResourceList{"memory": resource.MustParse("512Mi")}
+}
+
+const overheat = `the heap of module "gateway" is 1Gi, larger than its memory limit of 512Mi`
+
+// The tests' API server asks no webhook, as one does where none is installed.
+func TestAnInvalidExperimentMakesNoRun(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { overheated(&e.Spec.System) }))
+	l.settle()
+	stalled := l.experiment("small")
+	l.expect(stalled.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, "spec.system.modules[0].jvm.heap.max: "+overheat)
+	l.expect(stalled.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, overheat)
+	if stalled.Status.Phase != v1alpha1.ExperimentStalled || !strings.Contains(stalled.Status.WaitingFor, overheat) || len(l.runs()) != 0 {
+		t.Errorf("phase %s, waiting for %q, %d runs", stalled.Status.Phase, stalled.Status.WaitingFor, len(l.runs()))
+	}
+	if stalled.Status.StartTime != nil {
+		t.Error("the spec is frozen, so nobody can mend it")
+	}
+
+	stalled.Spec.System.Modules[0].JVM = nil
+	if err := l.admin.Update(t.Context(), stalled); err != nil {
+		t.Fatal(err)
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+}
+
+func TestAnInvalidPerfSystemCanBeMended(t *testing.T) {
+	l := newLab(t, complete)
+	experiment := smallExperiment(t, oneArm)
+	system := shared(experiment)
+	overheated(&system.Spec)
+	l.create(login(), system, experiment)
+	l.settle()
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec,
+		`spec.systemRef.name: PerfSystem "library": `+overheat)
+
+	mended := &v1alpha1.PerfSystem{}
+	if err := l.admin.Get(t.Context(), client.ObjectKeyFromObject(system), mended); err != nil {
+		t.Fatal(err)
+	}
+	mended.Spec.Modules[0].JVM = nil
+	if err := l.admin.Update(t.Context(), mended); err != nil {
+		t.Fatal(err)
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+}
+
+// A matrix may make more combinations than there is memory for.
+func TestAnEndlessMatrixMakesNoPlan(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Arms, e.Spec.Matrix = nil, &v1alpha1.Matrix{}
+		for f := range 6 {
+			factor := v1alpha1.Factor{Name: fmt.Sprintf("f%d", f)}
+			for n := range 8 {
+				factor.Levels = append(factor.Levels, v1alpha1.Level{Name: fmt.Sprintf("l%d", n)})
+			}
+			e.Spec.Matrix.Factors = append(e.Spec.Matrix.Factors, factor)
+		}
+	}))
+	l.settle()
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec,
+		"the factors make 262144 combinations, and an experiment can have 64 arms")
+}
+
+func TestWarningsStayInTheStatus(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t))
+	const warning = "design.blocks is 1: fewer than 6 blocks give numbers, but no verdict"
+	for _, phase := range []v1alpha1.ExperimentPhase{v1alpha1.ExperimentRunning, v1alpha1.ExperimentComplete} {
+		if warnings := l.untilPhase("small", phase).Status.Warnings; len(warnings) != 1 || !strings.HasPrefix(warnings[0], warning) {
+			t.Errorf("the warnings of an experiment that is %s are %q", phase, warnings)
+		}
+	}
+}
