@@ -22,8 +22,23 @@ install_emulators() {
   restart perflab-emulators emulators
 }
 
+# await_answer waits until the API server reaches the operator, whom it asks
+# before it stores an experiment. Its way there opens a moment after the operator
+# is ready.
+await_answer() {
+  local deadline=$((SECONDS + 60))
+  until kubectl apply --dry-run=server -f "$root/config/samples/demo.yaml" >/dev/null 2>&1; do
+    if [ "$SECONDS" -ge "$deadline" ]; then
+      kubectl apply --dry-run=server -f "$root/config/samples/demo.yaml"
+      return
+    fi
+    sleep 1
+  done
+}
+
 use_cluster
 say "Installing the operators"
 install_emulators
 kubectl apply --server-side --force-conflicts -k "$root/config/default"
 restart perflab-system perflab-operator
+await_answer

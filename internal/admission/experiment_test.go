@@ -192,8 +192,10 @@ func TestModules(t *testing.T) {
 			change{module + ".placement", "{affinity: {nodeAfinity: {}}}"}),
 		"arm's misspelt affinity": refuse(aSet+".modules[0].placement.affinity.podAntiAffinity.required", "an affinity has no such field",
 			change{set, "{modules: [{name: gateway, placement: {affinity: {podAntiAffinity: {required: []}}}}]}"}),
-		"affinity": accept(change{module + ".placement",
-			"{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname}]}}}"}),
+		"affinity": accept(change{
+			module + ".placement",
+			"{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname}]}}}",
+		}),
 	})
 }
 

@@ -39,9 +39,11 @@ var server = &apiserver.Server{
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if err := server.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-		code = max(code, 1)
+	for _, started := range []*apiserver.Server{server, installed} {
+		if err := started.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stopping the API server:", err)
+			code = max(code, 1)
+		}
 	}
 	os.Exit(code)
 }

@@ -55,7 +55,7 @@ func judgeRestore(j *judgement, restore *v1alpha1.Restore, system *v1alpha1.Syst
 	case restore.SQL != nil && system.Postgres == nil:
 		j.refuse(field.Forbidden(path.Child("sql"), "restore.sql needs a database, and the system has no postgres: declare system.postgres, or restore by http or job"))
 	case restore.HTTP != nil && restore.HTTP.Module != "":
-		if _, exists := moduleNamed(system, restore.HTTP.Module); !exists {
+		if !hasModule(system, restore.HTTP.Module) {
 			j.refuse(field.Invalid(path.Child("http", "module"), restore.HTTP.Module, "restore.http.module: "+unknownModule(restore.HTTP.Module, system)))
 		}
 	case restore.HTTP != nil && system.Target.Module == "":

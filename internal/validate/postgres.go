@@ -46,7 +46,7 @@ func splitFindings(system *v1alpha1.System) []finding {
 func exclusionFindings(system *v1alpha1.System, split *v1alpha1.ReadWriteSplit) []finding {
 	var found []finding
 	for _, name := range split.Exclude {
-		if _, exists := moduleNamed(system, name); !exists {
+		if !hasModule(system, name) {
 			found = append(found, wrong(name, "postgres.readWriteSplit.exclude: "+unknownModule(name, system),
 				setting{"postgres", "readWriteSplit", "exclude"}))
 		}
@@ -84,10 +84,6 @@ func readsFromReplica(module v1alpha1.Module) bool {
 	return module.ReadsFromReplica == nil || *module.ReadsFromReplica
 }
 
-func moduleNamed(system *v1alpha1.System, name string) (v1alpha1.Module, bool) {
-	at := slices.IndexFunc(system.Modules, func(module v1alpha1.Module) bool { return module.Name == name })
-	if at < 0 {
-		return v1alpha1.Module{}, false
-	}
-	return system.Modules[at], true
+func hasModule(system *v1alpha1.System, name string) bool {
+	return slices.ContainsFunc(system.Modules, func(module v1alpha1.Module) bool { return module.Name == name })
 }

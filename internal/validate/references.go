@@ -61,12 +61,12 @@ func judgeModuleSet(j *judgement, written writtenSet, path *field.Path, set v1al
 		j.refuse(field.Invalid(path, name, written.title+": "+unknownModule(name, system)+`, or "*" for all`))
 	}
 	if set.Name != "" && set.Name != arms.EveryModule {
-		if _, exists := moduleNamed(system, set.Name); !exists {
+		if !hasModule(system, set.Name) {
 			unknown(path.Child("name"), set.Name)
 		}
 	}
 	for i, name := range set.Names {
-		if _, exists := moduleNamed(system, name); !exists {
+		if !hasModule(system, name) {
 			unknown(path.Child("names").Index(i), name)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/naming"
 )
 
 // judgement collects what is found.
@@ -39,10 +40,9 @@ func (j *judgement) warn(sentence string) {
 func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (field.ErrorList, []string) {
 	spec, found := &experiment.Spec, &judgement{}
 	base := systemPlace{path: field.NewPath("spec", "system")}
-	switch {
-	case spec.SystemRef == nil:
+	if spec.SystemRef == nil {
 		system = &spec.System
-	default:
+	} else {
 		base = systemPlace{path: field.NewPath("spec", "systemRef", "name"), shared: spec.SystemRef.Name}
 	}
 	judgeMatrix(found, spec.Matrix)
@@ -56,8 +56,14 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 	judgeNames(found, experiment.Name, system, base)
 	judgeRestore(found, spec.Restore, system)
 	judgeReferences(found, variants, system)
-	judgeSystems(found, variants, system, base)
-	judgeComparison(found, spec, variants, *system)
+	resolved := make([]*v1alpha1.System, 0, len(variants))
+	for _, variant := range variants {
+		made := variant.over(*system)
+		resolved = append(resolved, &made)
+	}
+	judgeSystem(found, resolved, system, base)
+	judgeArms(found, variants, resolved, system)
+	judgeComparison(found, spec, variants, resolved, system)
 	return found.errors, found.warnings
 }
 
@@ -82,33 +88,34 @@ func (j *judgement) report(finding finding, place *field.Path, who string) {
 	j.refuse(field.Invalid(place, finding.value, sentence))
 }
 
-// judgeSystems judges the system and what each arm makes of it. What is wrong
-// with the system itself is said once.
-func judgeSystems(j *judgement, variants []variant, system *v1alpha1.System, base systemPlace) {
-	resolved := make([]*v1alpha1.System, 0, len(variants))
-	for _, variant := range variants {
-		made := variant.over(*system)
-		resolved = append(resolved, &made)
+// judgeSystem judges the system itself.
+func judgeSystem(j *judgement, resolved []*v1alpha1.System, system *v1alpha1.System, base systemPlace) {
+	for _, finding := range findings(system) {
+		j.report(finding, base.of(system, finding), base.who())
 	}
 	judgePatches(j, base.patches(system), append(slices.Clone(resolved), system))
-	for _, written := range writtenSets(variants) {
-		judgePatches(j, written.patches(), buildsWith(written, variants, resolved))
-	}
+}
+
+// judgeArms judges what each arm makes of the system. What is wrong with the
+// system itself has been said.
+func judgeArms(j *judgement, variants []variant, resolved []*v1alpha1.System, system *v1alpha1.System) {
 	known := map[string]bool{}
 	for _, finding := range findings(system) {
 		known[finding.sentence] = true
-		j.report(finding, base.of(system, finding), base.who())
 	}
 	met := &meetings{}
-	for i := range variants {
+	for i, variant := range variants {
 		for _, finding := range findings(resolved[i]) {
 			if !known[finding.sentence] {
-				met.add(finding, variants[i].place(finding), variants[i].name)
+				met.add(finding, variant.place(finding), variant.name)
 			}
 		}
 	}
 	for _, meeting := range met.all {
 		j.report(meeting.finding, meeting.place, meeting.who())
+	}
+	for _, written := range writtenSets(variants) {
+		judgePatches(j, written.patches(), buildsWith(written, variants, resolved))
 	}
 }
 
@@ -150,21 +157,21 @@ func (m *meeting) who() string {
 }
 
 // judgeComparison says where arms tell less than they seem to.
-func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, system v1alpha1.System) {
+func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, resolved []*v1alpha1.System, system *v1alpha1.System) {
 	if len(j.errors) > 0 {
 		// Arms that can't be built are not worth comparing yet.
 		return
 	}
 	first := map[string]string{}
-	for _, variant := range variants {
-		digest := digestOf(variant.over(system))
+	for i, variant := range variants {
+		digest := naming.Hash(resolved[i])
 		if twin, seen := first[digest]; seen {
 			j.warn(fmt.Sprintf("arm %q is the same as arm %q: whatever differs between them is noise; give it a set that changes something, or take it out", variant.name, twin))
 			continue
 		}
 		first[digest] = variant.name
 	}
-	for _, confounded := range arms.ConfoundedOf(spec, system) {
+	for _, confounded := range arms.ConfoundedOf(spec, *system) {
 		j.warn(confounded.String() + ": an effect could come from any of them; change one thing per arm, or use a matrix")
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/naming"
 )
 
 // variant is an arm with the places its settings are written at.
@@ -97,5 +96,3 @@ func (v variant) place(finding finding) *field.Path {
 	}
 	return v.path
 }
-
-func digestOf(system v1alpha1.System) string { return naming.Hash(system) }
