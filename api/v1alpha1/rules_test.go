@@ -104,7 +104,7 @@ func TestArmRules(t *testing.T) {
 		"neither has postgres": accept(change{"spec.system.postgres", ""}, change{"spec.arms.1.set.postgres", ""}),
 		"no partitions":        refuse("spec.arms[1].set.kafka.topics[0].partitions", "partitions must be from 1 to 10000", change{"spec.arms.1.set.kafka.topics.0.partitions", "0"}),
 		"no brokers":           refuse("spec.arms[1].set.kafka.brokers.replicas", "must be from 1 to 100: a Kafka without nodes cannot serve", change{"spec.arms.1.set.kafka.brokers", "{replicas: 0}"}),
-		"no replicas":          refuse("spec.arms[1].set.modules[1].replicas", "replicas of a module must be from 1 to 100", change{"spec.arms.1.set.modules.1.replicas", "0"}),
+		"101 replicas":         refuse("spec.arms[1].set.modules[1].replicas", "replicas of a module must be from 0 to 100", change{"spec.arms.1.set.modules.1.replicas", "101"}),
 		"heap by both": refuse("spec.arms[1].set.modules[0].jvm.heap", "jvm.heap has both max and maxRAMPercentage: the JVM would ignore the percentage; write only one of them",
 			change{"spec.arms.1.set.modules.0.jvm.heap.max", "64Mi"}),
 	})

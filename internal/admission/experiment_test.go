@@ -59,6 +59,9 @@ func TestReferences(t *testing.T) {
 			change{"metadata.name", strings.Repeat("a", 32)}, change{module + ".name", "a-module-with-a-name-of-forty-characters"}, change{"spec.system.postgres.readWriteSplit.exclude", ""}),
 		"names just short enough together": accept(
 			change{"metadata.name", strings.Repeat("a", 22)}, change{module + ".name", "a-module-with-a-name-of-forty-characters"}, change{"spec.system.postgres.readWriteSplit.exclude", ""}),
+		"a target that does not run": refuse(aSet+".modules[0].replicas", `arm "changed": module "gateway" receives the load and has 0 replicas: write 1 or more, or another target.module`,
+			change{set, `{modules: [{name: gateway, replicas: 0}]}`}),
+		"a module that does not run": accept(change{set, `{modules: [{name: circulation, replicas: 0}]}`}),
 		"workload borrowed twice": refuse(aModule+".workloadRef.name", `module "circulation" borrows Deployment "okapi", which module "gateway" borrows already`,
 			change{"spec.system.modules.0", `{name: gateway, workloadRef: {name: okapi}}`}, change{module, `{name: circulation, workloadRef: {name: okapi}}`}),
 		"workloads of two kinds": accept(
@@ -141,6 +144,9 @@ func TestPostgres(t *testing.T) {
 		"address of our own": refuse(aSet+".postgres.external", `arm "changed" sets the address of a PostgreSQL that PerfLab runs`,
 			change{set, "{postgres: {external: {host: db, database: folio, credentialsSecret: {name: login}}}}"}),
 		"module that can't read from a replica": warn("the read/write split is on, but gateway can't read from a replica", change{"spec.system.modules.0.readsFromReplica", "false"}),
+		"FOLIO's module that can't":             warn("but mod-notes can't read from a replica", change{"spec.system.modules.2", `{name: mod-notes, image: "a:1"}`}),
+		"FOLIO's module that can":               accept(change{"spec.system.modules.2", `{name: mod-inventory-storage, image: "a:1"}`}),
+		"FOLIO's module without a database":     accept(change{"spec.system.modules.2", `{name: edge-oai-pmh, image: "a:1"}`}),
 		"request above the limit": refuse(postgres+".resources.requests.memory", "postgres requests 2Gi of memory, more than its limit of 1Gi",
 			change{postgres + ".resources", "{requests: {memory: 2Gi}, limits: {memory: 1Gi}}"}),
 		"arm's request above the limit": refuse(aSet+".postgres.resources.requests.cpu", `arm "changed": postgres requests 2 of cpu, more than its limit of 1`,

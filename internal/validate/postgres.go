@@ -8,6 +8,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/folio"
 )
 
 func postgresFindings(system *v1alpha1.System) []finding {
@@ -73,15 +74,20 @@ func replicaFindings(postgres *v1alpha1.Postgres) []finding {
 func blindModules(system *v1alpha1.System, split *v1alpha1.ReadWriteSplit) []string {
 	var blind []string
 	for _, module := range system.Modules {
-		if !slices.Contains(split.Exclude, module.Name) && !readsFromReplica(module) {
+		if !slices.Contains(split.Exclude, module.Name) && isBlind(module) {
 			blind = append(blind, module.Name)
 		}
 	}
 	return blind
 }
 
-func readsFromReplica(module v1alpha1.Module) bool {
-	return module.ReadsFromReplica == nil || *module.ReadsFromReplica
+// isBlind: the module reads from the database, and not from a replica.
+func isBlind(module v1alpha1.Module) bool {
+	if module.ReadsFromReplica != nil {
+		return !*module.ReadsFromReplica
+	}
+	known, reads := folio.ReadsFromReplica(module.Name)
+	return known && !reads && folio.HasDatabase(module.Name)
 }
 
 func hasModule(system *v1alpha1.System, name string) bool {

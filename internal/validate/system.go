@@ -14,11 +14,24 @@ func findings(system *v1alpha1.System) []finding {
 	var found []finding
 	found = append(found, kafkaFindings(system.Kafka)...)
 	found = append(found, postgresFindings(system)...)
+	found = append(found, targetFindings(system)...)
 	found = append(found, workloadFindings(system)...)
 	for i := range system.Modules {
 		found = append(found, moduleFindings(&system.Modules[i])...)
 	}
 	return found
+}
+
+// targetFindings: a target that does not run takes no load.
+func targetFindings(system *v1alpha1.System) []finding {
+	for _, module := range system.Modules {
+		if module.Name == system.Target.Module && module.Replicas != nil && *module.Replicas == 0 {
+			return []finding{wrong(0,
+				fmt.Sprintf("module %q receives the load and has 0 replicas: write 1 or more, or another target.module", module.Name),
+				setting{"modules", module.Name, "replicas"})}
+		}
+	}
+	return nil
 }
 
 // workloadFindings: a workload that two modules borrow would be changed twice.
