@@ -90,6 +90,10 @@ func TestKafka(t *testing.T) {
 			change{kafka + ".topics.1", "{group: pub-sub, names: [b, Default.diku.DI_COMPLETED]}"}),
 		"numbered topic in two groups": refuse(aKafka+".topics[1]", `topic "events-3" is in group "data-import" and in group "pub-sub"`,
 			change{kafka + ".topics.0.names", "[events-3]"}, change{kafka + ".topics.1", "{group: pub-sub, prefix: events, count: 3}"}),
+		"preset twice": refuse(aKafka+".topics[1]", `topic "Default.diku.DI_`,
+			change{kafka + ".topics.0", "{group: data-import, preset: {name: DataImport}}"}, change{kafka + ".topics.1", "{group: pub-sub, preset: {name: DataImport, tenants: [diku]}}"}),
+		"preset of two tenants": accept(
+			change{kafka + ".topics.0", "{group: data-import, preset: {name: DataImport}}"}, change{kafka + ".topics.1", "{group: pub-sub, preset: {name: DataImport, tenants: [other]}}"}),
 		"topic twice in a group": refuse(aKafka+".topics[0].names[1]", "Duplicate value", change{kafka + ".topics.0.names", "[a, a]"}),
 		"ZooKeeper with Kafka 4": refuse(aKafka+".version", "Kafka 4.1.0 has no ZooKeeper mode: write a version up to 3.9, for example 3.9.1, or mode: KRaft",
 			change{kafka + ".controllers", ""}, change{kafka + ".mode", "ZooKeeper"}),

@@ -8,17 +8,18 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/kafka"
 )
 
 // maxPartitions of one topic: Kafka makes fewer than 10,000 partitions in one
 // request, and a topic can't be made in two.
 const maxPartitions = 9999
 
-func kafkaFindings(kafka *v1alpha1.Kafka) []finding {
+func kafkaFindings(kafka *v1alpha1.Kafka, tenant string) []finding {
 	if kafka == nil {
 		return nil
 	}
-	found := topicFindings(kafka)
+	found := topicFindings(kafka, tenant)
 	if kafka.Provider == v1alpha1.KafkaProviderExternal {
 		return found
 	}
@@ -70,12 +71,12 @@ func nodeFindings(role string, nodes *v1alpha1.KafkaNodes) []finding {
 	return found
 }
 
-func topicFindings(kafka *v1alpha1.Kafka) []finding {
+func topicFindings(declared *v1alpha1.Kafka, tenant string) []finding {
 	var found []finding
 	group := map[string]string{}
-	for _, topics := range kafka.Topics {
-		found = append(found, partitionFindings(kafka, topics)...)
-		for _, name := range topicNames(topics) {
+	for _, topics := range declared.Topics {
+		found = append(found, partitionFindings(declared, topics)...)
+		for _, name := range kafka.TopicNames(topics, tenant) {
 			first, taken := group[name]
 			if !taken {
 				group[name] = topics.Group
@@ -107,15 +108,4 @@ func partitionFindings(kafka *v1alpha1.Kafka, topics v1alpha1.TopicGroup) []find
 			setting{"kafka", "topics", topics.Group, "replicas"}, setting{"kafka", "brokers", "replicas"}))
 	}
 	return found
-}
-
-func topicNames(topics v1alpha1.TopicGroup) []string {
-	if topics.Count == nil {
-		return topics.Names
-	}
-	names := make([]string, 0, *topics.Count)
-	for n := 1; n <= int(*topics.Count); n++ {
-		names = append(names, topics.Prefix+"-"+strconv.Itoa(n))
-	}
-	return names
 }

@@ -12,7 +12,7 @@ import (
 // findings are everything wrong with a system but for its patches.
 func findings(system *v1alpha1.System) []finding {
 	var found []finding
-	found = append(found, kafkaFindings(system.Kafka)...)
+	found = append(found, kafkaFindings(system.Kafka, system.Target.Tenant)...)
 	found = append(found, postgresFindings(system)...)
 	found = append(found, targetFindings(system)...)
 	found = append(found, workloadFindings(system)...)
