@@ -62,11 +62,15 @@ deploy: ## Install the operator, and what it needs, into the cluster.
 ##@ Build
 
 .PHONY: build
-build: build-operator build-k6 build-emulators build-sample ## Build every program.
+build: build-operator build-cli build-k6 build-emulators build-sample ## Build every program.
 
 .PHONY: build-operator
 build-operator: ## Build the operator.
 	$(GO_BUILD) -o bin/manager ./cmd/manager
+
+.PHONY: build-cli
+build-cli: ## Build perflab, the command for people.
+	$(GO_BUILD) -o bin/perflab ./cmd/perflab
 
 .PHONY: build-k6
 build-k6: ## Build k6 with PerfLab's output.

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command perflab plans experiments without a cluster.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, for scripts.
+const (
+	exitFailed = 1
+	// exitInvalid: the manifest is not one the cluster would accept.
+	exitInvalid = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+func execute(ctx context.Context, arguments []string, in io.Reader, out, problems io.Writer) int {
+	root := newRoot()
+	root.SetArgs(arguments)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(problems)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	_, _ = fmt.Fprintln(problems, "perflab:", err) // Nobody is left to tell.
+	if errors.Is(err, errInvalid) {
+		return exitInvalid
+	}
+	return exitFailed
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "perflab",
+		Short:         "Plan benchmark experiments on Kubernetes",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newPlan())
+	return root
+}

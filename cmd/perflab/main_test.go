@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// answer is what a person gets.
+type answer struct {
+	code          int
+	out, problems string
+}
+
+func perflab(t *testing.T, in string, arguments ...string) answer {
+	t.Helper()
+	var out, problems bytes.Buffer
+	code := execute(t.Context(), arguments, strings.NewReader(in), &out, &problems)
+	return answer{code, out.String(), problems.String()}
+}
+
+// seed plans a published report's sample with every shipped system at hand.
+func seed(t *testing.T, sample string) answer {
+	t.Helper()
+	arguments := []string{"plan", "-f", sample}
+	systems, err := filepath.Glob("../../config/systems/*.yaml")
+	if err != nil || len(systems) == 0 {
+		t.Fatalf("%d systems, %v", len(systems), err)
+	}
+	for _, system := range systems {
+		arguments = append(arguments, "-f", system)
+	}
+	return perflab(t, "", arguments...)
+}
+
+func TestPlanAsText(t *testing.T) {
+	got := perflab(t, "", "plan", "-f", "testdata/experiment.yaml", "-f", "testdata/system.yaml")
+	if got.code != 0 {
+		t.Fatalf("exit code %d: %s", got.code, got.problems)
+	}
+	const golden = "testdata/plan.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.out), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.out); diff != "" {
+		t.Errorf("the plan (-want +got), -update writes it anew:\n%s", diff)
+	}
+}
+
+func TestPlanAsJSON(t *testing.T) {
+	got := perflab(t, "", "plan", "-f", "testdata/experiment.yaml", "-f", "testdata/system.yaml", "-o", "json", "--overhead", "1m", "--records-per-second", "50")
+	var plan struct {
+		Runs     []struct{ Position, Block int }
+		WallTime struct{ Total string }
+		Heaps    []struct {
+			Module, Arm string
+			HeapBytes   int64
+		}
+	}
+	if err := json.Unmarshal([]byte(got.out), &plan); err != nil {
+		t.Fatalf("%v in %s%s", err, got.out, got.problems)
+	}
+	// 12 runs of 10 minutes, 100 seconds and a minute.
+	if len(plan.Runs) != 12 || plan.WallTime.Total != "2h32m0s" {
+		t.Errorf("%d runs in %s", len(plan.Runs), plan.WallTime.Total)
+	}
+	if len(plan.Heaps) != 4 || plan.Heaps[2].HeapBytes != 676<<20 {
+		t.Errorf("heaps %+v", plan.Heaps)
+	}
+}
+
+func TestPublishedReportsArePlanned(t *testing.T) {
+	wants := map[string][]string{
+		"seed-000-kraft-vs-zookeeper.yaml": {
+			"60 runs",
+			`arm "kraft-m7g" differs from the baseline in 4 things: kafka.brokers.placement`,
+			"kafka.config.default.replication.factor (2 → 3), kafka.mode (ZooKeeper → KRaft), kafka.version (3.8.1 → 3.9.2)",
+		},
+		"seed-001-read-write-split.yaml":  {"48 runs (4 arms x 2 scenarios x 6 blocks)", "all-modules-one (baseline)"},
+		"seed-002-pubsub-partitions.yaml": {"96 runs (4 arms x 4 scenarios x 6 blocks)", "one-split-off (baseline)"},
+		"seed-003-placement.yaml":         {"36 runs", "m6g.2xlarge -> c7g.large (okapi-b)"},
+		"seed-004-maxram-vs-xmx.yaml":     {"maxram-66 against the baseline: larger in 10 modules, smaller in 6, the same in 0"},
+	}
+	samples, err := filepath.Glob("../../config/samples/seed-*.yaml")
+	if err != nil || len(samples) != len(wants) {
+		t.Fatalf("%d samples, %v", len(samples), err)
+	}
+	for _, sample := range samples {
+		t.Run(filepath.Base(sample), func(t *testing.T) {
+			got := seed(t, sample)
+			if got.code != 0 {
+				t.Fatalf("exit code %d: %s", got.code, got.problems)
+			}
+			for _, want := range wants[filepath.Base(sample)] {
+				if !strings.Contains(got.out, want) {
+					t.Errorf("the plan does not say %q:\n%s", want, got.out)
+				}
+			}
+			confounded := strings.Contains(got.out, "differs from the baseline in")
+			if only := strings.HasPrefix(filepath.Base(sample), "seed-000"); confounded != only {
+				t.Errorf("confounded: %t", confounded)
+			}
+		})
+	}
+}
+
+func TestProblems(t *testing.T) {
+	experiment, err := os.ReadFile("testdata/experiment.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := func(old, changed string) string { return strings.Replace(string(experiment), old, changed, 1) }
+	cases := map[string]struct {
+		in        string
+		arguments []string
+		code      int
+		want      string
+	}{
+		"NoFile":        {arguments: []string{"plan"}, code: exitFailed, want: `required flag(s) "file" not set`},
+		"MissingFile":   {arguments: []string{"plan", "-f", "no-such.yaml"}, code: exitFailed, want: "no-such.yaml: opening the file"},
+		"MissingSystem": {arguments: []string{"plan", "-f", "testdata/experiment.yaml"}, code: exitFailed, want: `PerfSystem "library", which is in none of the files: add the file with -f`},
+		"NoExperiment":  {arguments: []string{"plan", "-f", "testdata/system.yaml"}, code: exitFailed, want: "the files hold no PerfExperiment"},
+		"Format":        {arguments: []string{"plan", "-f", "testdata/system.yaml", "-o", "xml"}, code: exitFailed, want: `unknown output format "xml"`},
+		"Assumption":    {arguments: []string{"plan", "-f", "testdata/system.yaml", "--records-per-second", "0"}, code: exitFailed, want: "must be above zero"},
+		"NoYAML":        {in: "a: [", arguments: []string{"plan", "-f", "-"}, code: exitFailed, want: "-: reading document 1"},
+		"UnknownField":  {in: edited("seed: 7", "sed: 7"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "spec.design.sed"},
+		"Schema":        {in: edited("users: 8", "users: many"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "checkInCheckOut.users"},
+		"Rule":          {in: edited("baseline: true", "baseline: false"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "exactly one arm must have baseline: true"},
+		"Reference":     {in: edited(`name: "*"`, `name: gatway`), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "gatway"},
+		"OtherVersion":  {in: edited("v1alpha1", "v2"), arguments: []string{"plan", "-f", "-"}, code: exitInvalid, want: "perflab.dev/v1alpha1 PerfExperiment"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := perflab(t, tc.in, tc.arguments...)
+			if got.code != tc.code || !strings.Contains(got.problems, tc.want) {
+				t.Errorf("exit code %d, want %d; it says\n%s\nwant\n%s", got.code, tc.code, got.problems, tc.want)
+			}
+		})
+	}
+}
+
+func TestPlanReadsStandardInput(t *testing.T) {
+	files := ""
+	for _, path := range []string{"testdata/experiment.yaml", "testdata/system.yaml"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files += string(text) + "---\n"
+	}
+	if got := perflab(t, files, "plan", "-f", "-"); got.code != 0 || !strings.Contains(got.out, "Experiment heaps: 12 runs") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+}

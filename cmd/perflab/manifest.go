@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/schema"
+	"perflab.dev/perflab/internal/validate"
+)
+
+// errInvalid says that the cluster would refuse a manifest.
+var errInvalid = errors.New("the manifest is invalid")
+
+// standardInput is the name of the file that is none.
+const standardInput = "-"
+
+// manifest is what the files hold.
+type manifest struct {
+	experiments []*v1alpha1.PerfExperiment
+	systems     map[string]*v1alpha1.PerfSystem
+}
+
+// readManifest reads and checks the experiments and systems of files, as the
+// cluster would.
+func readManifest(ctx context.Context, in io.Reader, paths []string) (manifest, error) {
+	reader, err := schema.NewReader()
+	if err != nil {
+		return manifest{}, err
+	}
+	read := manifest{systems: map[string]*v1alpha1.PerfSystem{}}
+	for _, path := range paths {
+		objects, err := documents(in, path)
+		if err != nil {
+			return manifest{}, fmt.Errorf("%s: %w", path, err)
+		}
+		for _, object := range objects {
+			if faults := reader.Check(ctx, object); len(faults) > 0 {
+				return manifest{}, refused(title(path, object), faults)
+			}
+			if err := read.add(path, object); err != nil {
+				return manifest{}, fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
+	return read, nil
+}
+
+func documents(in io.Reader, path string) ([]*unstructured.Unstructured, error) {
+	if path == standardInput {
+		return schema.Documents(in)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the file: %w", err)
+	}
+	defer func() { _ = file.Close() }() // Nothing was written.
+	return schema.Documents(file)
+}
+
+func (m *manifest) add(path string, object *unstructured.Unstructured) error {
+	switch object.GetKind() {
+	case "PerfExperiment":
+		experiment := &v1alpha1.PerfExperiment{}
+		m.experiments = append(m.experiments, experiment)
+		return decode(object, experiment)
+	case "PerfSystem":
+		system := &v1alpha1.PerfSystem{}
+		if err := decode(object, system); err != nil {
+			return err
+		}
+		if faults, _ := validate.System(&system.Spec, field.NewPath("spec")); len(faults) > 0 {
+			return refused(title(path, object), faults)
+		}
+		m.systems[system.Name] = system
+	}
+	return nil
+}
+
+func decode(object *unstructured.Unstructured, into any) error {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
+		return fmt.Errorf("reading %s %q: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}
+
+// refused says what the cluster would, one line per fault.
+func refused(object string, faults field.ErrorList) error {
+	lines := make([]string, 0, len(faults))
+	for _, fault := range faults {
+		lines = append(lines, fmt.Sprintf("\n  %s: %s", fault.Field, fault.ErrorBody()))
+	}
+	return fmt.Errorf("%w: %s:%s", errInvalid, object, strings.Join(lines, ""))
+}
+
+func title(path string, object *unstructured.Unstructured) string {
+	return fmt.Sprintf("%s: %s %q", path, object.GetKind(), object.GetName())
+}
+
+// systemOf is the system an experiment is about.
+func (m *manifest) systemOf(experiment *v1alpha1.PerfExperiment) (*v1alpha1.System, error) {
+	reference := experiment.Spec.SystemRef
+	if reference == nil {
+		return &experiment.Spec.System, nil
+	}
+	system, found := m.systems[reference.Name]
+	if !found {
+		return nil, fmt.Errorf("experiment %q is about PerfSystem %q, which is in none of the files: add the file with -f", experiment.Name, reference.Name)
+	}
+	return &system.Spec, nil
+}

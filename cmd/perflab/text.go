@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/preview"
+)
+
+// mostChanges is how many changes an arm makes are listed.
+const mostChanges = 12
+
+// page collects what is written and the first error of writing it.
+type page struct {
+	out io.Writer
+	err error
+}
+
+func (p *page) line(format string, values ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.out, format+"\n", values...)
+	}
+}
+
+// table writes rows with their columns aligned.
+func (p *page) table(rows [][]string) {
+	if p.err != nil {
+		return
+	}
+	writer := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		// The writer keeps everything until it is flushed.
+		_, _ = fmt.Fprintln(writer, "  "+strings.Join(row, "\t"))
+	}
+	p.err = writer.Flush()
+}
+
+func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
+	p := &page{out: out}
+	p.line("Experiment %s: %s (%s x %s x %s), about %s", shown.Experiment,
+		counted(len(shown.Runs), "run"), counted(len(shown.Arms), "arm"), counted(len(shown.Scenarios), "scenario"),
+		counted(int(shown.Blocks), "block"), shown.WallTime.Total)
+	p.line("  assuming that %s", strings.Join(shown.WallTime.Assumes, " and "))
+	writeArms(p, shown.Arms)
+	writeHeaps(p, shown)
+	writeRuns(p, shown)
+	notes := slices.Concat(shown.Confounded, warnings)
+	if len(notes) > 0 {
+		p.line("\nWarnings")
+	}
+	for _, note := range notes {
+		p.line("  - %s", note)
+	}
+	return p.err
+}
+
+func writeArms(p *page, all []preview.Arm) {
+	p.line("\nArms")
+	for _, arm := range all {
+		switch {
+		case arm.Baseline:
+			p.line("  %s (baseline)", arm.Name)
+		case len(arm.Differences) == 0:
+			p.line("  %s: as the baseline", arm.Name)
+		default:
+			p.line("  %s", arm.Name)
+		}
+		changes := grouped(arm.Differences)
+		for _, change := range changes[:min(len(changes), mostChanges)] {
+			p.line("    %s", change)
+		}
+		if more := len(changes) - mostChanges; more > 0 {
+			p.line("    and %d more changes (-o json lists all)", more)
+		}
+	}
+}
+
+var entry = regexp.MustCompile(`\[([^]]*)\]`)
+
+// grouped writes each change of a setting once, with the entries it is made
+// in: what an arm does to ninety modules is one line.
+func grouped(differences []v1alpha1.Difference) []string {
+	type change struct{ setting, before, after string }
+	entries := map[change][]string{}
+	var order []change
+	for _, difference := range differences {
+		made := change{entry.ReplaceAllString(difference.Setting, ""), difference.Baseline, difference.Arm}
+		if _, seen := entries[made]; !seen {
+			order = append(order, made)
+			entries[made] = nil
+		}
+		if found := entry.FindStringSubmatch(difference.Setting); found != nil {
+			entries[made] = append(entries[made], found[1])
+		}
+	}
+	lines := make([]string, 0, len(order))
+	for _, made := range order {
+		line := fmt.Sprintf("%s: %s -> %s", made.setting, cmp.Or(made.before, "not set"), cmp.Or(made.after, "not set"))
+		if names := entries[made]; len(names) > 0 {
+			line += " (" + environment.Enumerate(names) + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func writeHeaps(p *page, shown preview.Preview) {
+	if len(shown.Heaps) == 0 {
+		return
+	}
+	p.line("\nLargest heap of each JVM in bytes (MiB)")
+	header := []string{"module", "memory limit"}
+	for _, arm := range shown.Arms {
+		header = append(header, arm.Name)
+	}
+	listed := shown.Heaps
+	if len(shown.HeapShifts) == 0 {
+		// One column says it all.
+		header = []string{"module", "memory limit", "every arm"}
+		listed = slices.DeleteFunc(slices.Clone(listed), func(heap preview.Heap) bool { return heap.Arm != shown.Arms[0].Name })
+	}
+	rows := [][]string{header}
+	at := map[string]int{}
+	for _, heap := range listed {
+		row, seen := at[heap.Module]
+		if !seen {
+			row = len(rows)
+			at[heap.Module] = row
+			rows = append(rows, []string{heap.Module, size(heap.Limit, "none")})
+		}
+		rows[row] = append(rows[row], size(heap.Bytes, heap.Unknown))
+	}
+	p.table(rows)
+	for _, shift := range shown.HeapShifts {
+		p.line("  %s against the baseline: larger in %s, smaller in %d, the same in %d (%+.0f %% to %+.0f %%)",
+			shift.Arm, counted(shift.Larger, "module"), shift.Smaller, shift.Same, shift.LeastPercent, shift.MostPercent)
+	}
+}
+
+func size(bytes int64, otherwise string) string {
+	if bytes == 0 {
+		return otherwise
+	}
+	return fmt.Sprintf("%d (%.0f)", bytes, float64(bytes)/(1<<20))
+}
+
+func writeRuns(p *page, shown preview.Preview) {
+	if shown.Seed == nil {
+		p.line("\nRuns in order, for example: design.seed is not set, so the order is drawn when the experiment is created")
+	} else {
+		p.line("\nRuns in order (seed %d)", *shown.Seed)
+	}
+	rows := [][]string{{"run", "block", "arm", "scenario", "begins after"}}
+	for _, run := range shown.Runs {
+		rows = append(rows, []string{
+			fmt.Sprint(run.Position), fmt.Sprint(run.Block), run.Arm, run.Scenario, run.Start.String(),
+		})
+	}
+	p.table(rows)
+}
+
+func counted(number int, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
+}

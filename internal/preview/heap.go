@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"math"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/jvm"
+)
+
+// Heap is the largest heap the JVMs of a module grant themselves in an arm.
+type Heap struct {
+	Module string `json:"module"`
+	Arm    string `json:"arm"`
+	// Limit is the memory limit in bytes; 0: none.
+	Limit int64 `json:"limitBytes,omitempty"`
+	// Bytes of the heap; 0: unknown, and Unknown says why.
+	Bytes   int64  `json:"heapBytes,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Unknown string `json:"unknown,omitempty"`
+}
+
+// HeapShift says how an arm's heaps compare to the baseline's.
+type HeapShift struct {
+	Arm string `json:"arm"`
+	// Larger, Smaller and Same count the modules whose heap is declared and
+	// known in both arms.
+	Larger  int `json:"larger"`
+	Smaller int `json:"smaller"`
+	Same    int `json:"same"`
+	// LeastPercent and MostPercent bound the difference over all modules.
+	LeastPercent float64 `json:"leastPercent"`
+	MostPercent  float64 `json:"mostPercent"`
+}
+
+// heaps lists the heap of every module that declares one in any arm: what a
+// JVM takes by itself is no factor of the experiment.
+func heaps(all []arms.Arm) []Heap {
+	declared := map[string]bool{}
+	for _, arm := range all {
+		for _, module := range arm.System.Modules {
+			declared[module.Name] = declared[module.Name] || module.JVM != nil && module.JVM.Heap != nil
+		}
+	}
+	var listed []Heap
+	for _, arm := range all {
+		for _, module := range arm.System.Modules {
+			if declared[module.Name] {
+				listed = append(listed, heapOf(arm.Name, module))
+			}
+		}
+	}
+	return listed
+}
+
+func heapOf(arm string, module v1alpha1.Module) Heap {
+	heap := Heap{Module: module.Name, Arm: arm, Limit: module.Resources.Limits.Memory().Value()}
+	cores := int(math.Ceil(module.Resources.Limits.Cpu().AsApproximateFloat64()))
+	granted, err := jvm.MaxHeap(strings.Join(modules.JavaOptions(module.JVM), " "), jvm.Machine{Memory: heap.Limit, Cores: cores})
+	if err != nil {
+		heap.Unknown = err.Error()
+		return heap
+	}
+	heap.Bytes, heap.Source = granted.Bytes, string(granted.Source)
+	return heap
+}
+
+func heapShifts(all []arms.Arm, heaps []Heap) []HeapShift {
+	baseline, found := arms.Baseline(all)
+	if !found {
+		return nil
+	}
+	before := map[string]int64{}
+	for _, heap := range heaps {
+		if heap.Arm == baseline.Name {
+			before[heap.Module] = heap.Bytes
+		}
+	}
+	var shifts []HeapShift
+	for _, arm := range all {
+		if arm.Baseline {
+			continue
+		}
+		if shift := shiftOf(arm.Name, before, heaps); shift.Larger+shift.Smaller > 0 {
+			shifts = append(shifts, shift)
+		}
+	}
+	return shifts
+}
+
+func shiftOf(arm string, before map[string]int64, heaps []Heap) HeapShift {
+	shift := HeapShift{Arm: arm}
+	for _, heap := range heaps {
+		base := before[heap.Module]
+		if heap.Arm != arm || base == 0 || heap.Bytes == 0 {
+			continue
+		}
+		percent := 100 * (float64(heap.Bytes)/float64(base) - 1)
+		shift.LeastPercent = min(shift.LeastPercent, percent)
+		shift.MostPercent = max(shift.MostPercent, percent)
+		switch {
+		case heap.Bytes > base:
+			shift.Larger++
+		case heap.Bytes < base:
+			shift.Smaller++
+		default:
+			shift.Same++
+		}
+	}
+	return shift
+}

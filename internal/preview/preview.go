@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package preview says what an experiment will do before it is done: its runs
+// in order, how long they will take, the heap of every module in every arm, and
+// what moves between the arms. It is pure and needs no cluster.
+package preview
+
+import (
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/plan"
+)
+
+// Preview is what an experiment will do.
+type Preview struct {
+	Experiment string `json:"experiment"`
+	// Blocks, Scenarios and Arms multiply to the number of runs.
+	Blocks    int32    `json:"blocks"`
+	Scenarios []string `json:"scenarios"`
+	Arms      []Arm    `json:"arms"`
+	// Seed of the order; nil: drawn when the experiment is created, so that
+	// the order shown is one of many.
+	Seed *int64 `json:"seed,omitempty"`
+	Runs []Run  `json:"runs"`
+	// WallTime is the estimate for all runs, with what it assumes.
+	WallTime Estimate `json:"wallTime"`
+	Heaps    []Heap   `json:"heaps,omitempty"`
+	// HeapShifts sum the heaps up: one entry per arm but the baseline.
+	HeapShifts []HeapShift `json:"heapShifts,omitempty"`
+	// Confounded are sentences about arms in which several things differ.
+	Confounded []string `json:"confounded,omitempty"`
+}
+
+// Arm is one configuration and what makes it another than the baseline.
+type Arm struct {
+	Name        string                `json:"name"`
+	Baseline    bool                  `json:"baseline,omitempty"`
+	Differences []v1alpha1.Difference `json:"differences,omitempty"`
+}
+
+// Run is one run in its place.
+type Run struct {
+	Position int32  `json:"position"`
+	Block    int32  `json:"block"`
+	Arm      string `json:"arm"`
+	Scenario string `json:"scenario"`
+	// Start is when the run begins, from the experiment's start.
+	Start Duration `json:"start"`
+}
+
+// Of previews an experiment over its system. An experiment without a seed is
+// shown with the order of seed zero.
+func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Assumptions) Preview {
+	spec := &experiment.Spec
+	seed := int64(0)
+	if spec.Design.Seed != nil {
+		seed = *spec.Design.Seed
+	}
+	planned := plan.From(spec, system, seed)
+	preview := Preview{
+		Experiment: experiment.Name,
+		Blocks:     spec.Design.Blocks,
+		Seed:       spec.Design.Seed,
+		Heaps:      heaps(planned.Arms),
+	}
+	preview.HeapShifts = heapShifts(planned.Arms, preview.Heaps)
+	baseline, _ := arms.Baseline(planned.Arms)
+	for _, arm := range planned.Arms {
+		preview.Arms = append(preview.Arms, Arm{
+			Name: arm.Name, Baseline: arm.Baseline,
+			Differences: arms.Differences(baseline.System, arm.System),
+		})
+	}
+	lasting := map[string]time.Duration{}
+	for _, scenario := range spec.Scenarios {
+		preview.Scenarios = append(preview.Scenarios, scenario.Name)
+		lasting[scenario.Name] = assumed.scenario(scenario)
+	}
+	elapsed := time.Duration(0)
+	for _, run := range planned.Runs {
+		preview.Runs = append(preview.Runs, Run{
+			Position: run.Position, Block: run.Block, Arm: run.Arm, Scenario: run.Scenario, Start: Duration(elapsed),
+		})
+		elapsed += lasting[run.Scenario] + assumed.Overhead
+	}
+	preview.WallTime = Estimate{Total: Duration(elapsed), Assumes: assumed.sentences(spec)}
+	for _, confounded := range arms.ConfoundedOf(spec, system) {
+		preview.Confounded = append(preview.Confounded, confounded.String())
+	}
+	return preview
+}

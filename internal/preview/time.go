@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Assumptions are what nobody knows before the first run.
+type Assumptions struct {
+	// RecordsPerSecond an import processes.
+	RecordsPerSecond float64
+	// Overhead of a run beside its load: building, restarting, collecting.
+	Overhead time.Duration
+}
+
+// Duration is written as people write it: 1h30m0s.
+type Duration time.Duration
+
+// String is the duration in hours, minutes and seconds.
+func (d Duration) String() string { return time.Duration(d).Round(time.Second).String() }
+
+// MarshalJSON writes the duration as a string.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// Estimate is a time with what it rests on.
+type Estimate struct {
+	Total   Duration `json:"total"`
+	Assumes []string `json:"assumes"`
+}
+
+// scenario is how long a scenario's loads take from the first to the last.
+func (a Assumptions) scenario(scenario v1alpha1.Scenario) time.Duration {
+	ends := map[string]time.Duration{}
+	last := time.Duration(0)
+	for _, load := range scenario.Loads {
+		if load.Until == "" {
+			ends[load.Name] = load.StartAfterOrDefault() + a.load(load)
+			last = max(last, ends[load.Name])
+		}
+	}
+	// A load that lasts until another ends, ends with it.
+	return last
+}
+
+func (a Assumptions) load(load v1alpha1.Load) time.Duration {
+	if load.Duration != nil {
+		return load.Duration.Duration
+	}
+	if load.DataImport == nil {
+		return 0
+	}
+	imports := max(1, load.DataImport.Imports)
+	each := time.Duration(float64(load.DataImport.Records) / a.RecordsPerSecond * float64(time.Second))
+	total := each * time.Duration(imports)
+	if pause := load.DataImport.Pause; pause != nil {
+		total += pause.Duration * time.Duration(imports-1)
+	}
+	return total
+}
+
+func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {
+	sentences := []string{fmt.Sprintf("each run takes %s beside its load", a.Overhead)}
+	for _, scenario := range spec.Scenarios {
+		for _, load := range scenario.Loads {
+			if load.DataImport != nil {
+				return append(sentences, fmt.Sprintf("imports process %g records per second", a.RecordsPerSecond))
+			}
+		}
+	}
+	return sentences
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package schema reads manifests as the API server would: unknown fields are
+// refused, defaults filled in, the schema and its CEL rules checked, with the
+// same sentences. It needs no cluster.
+package schema
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/config/crd"
+)
+
+// Reader reads manifests of PerfLab's kinds.
+type Reader struct {
+	kinds map[string]kind
+}
+
+// kind is what is known of one kind.
+type kind struct {
+	structural *structural.Structural
+	validator  validation.SchemaValidator
+	rules      *cel.Validator
+}
+
+// NewReader knows the kinds of this version of PerfLab.
+func NewReader() (*Reader, error) {
+	reader := &Reader{kinds: map[string]kind{}}
+	entries, err := crd.Definitions.ReadDir(".")
+	if err != nil {
+		return nil, fmt.Errorf("listing the definitions: %w", err)
+	}
+	for _, entry := range entries {
+		text, err := crd.Definitions.ReadFile(entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", entry.Name(), err)
+		}
+		if err := reader.learn(text); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", entry.Name(), err)
+		}
+	}
+	return reader, nil
+}
+
+func (r *Reader) learn(text []byte) error {
+	var external apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(text, &external); err != nil {
+		return fmt.Errorf("parsing: %w", err)
+	}
+	definition := &apiextensions.CustomResourceDefinition{}
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&external, definition, nil); err != nil {
+		return fmt.Errorf("converting: %w", err)
+	}
+	schema, err := apiextensions.GetSchemaForVersion(definition, v1alpha1.GroupVersion.Version)
+	if err != nil {
+		return fmt.Errorf("finding version %s: %w", v1alpha1.GroupVersion.Version, err)
+	}
+	known := kind{}
+	if known.structural, err = structural.NewStructural(schema.OpenAPIV3Schema); err != nil {
+		return fmt.Errorf("reading the schema: %w", err)
+	}
+	if known.validator, _, err = validation.NewSchemaValidator(schema.OpenAPIV3Schema); err != nil {
+		return fmt.Errorf("reading the schema: %w", err)
+	}
+	known.rules = cel.NewValidator(known.structural, true, celconfig.PerCallLimit)
+	r.kinds[definition.Spec.Names.Kind] = known
+	return nil
+}
+
+// Documents splits a YAML stream and returns the objects of PerfLab's group.
+// Others, such as the Secret an experiment logs in with, are passed over.
+func Documents(stream io.Reader) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(stream))
+	for number := 1; ; number++ {
+		text, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading document %d: %w", number, err)
+		}
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		object, err := parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("reading document %d: %w", number, err)
+		}
+		if object.GroupVersionKind().Group == v1alpha1.GroupVersion.Group {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// parse keeps whole numbers whole, as rules expect them.
+func parse(document []byte) (*unstructured.Unstructured, error) {
+	encoded, err := yaml.YAMLToJSONStrict(document)
+	if err != nil {
+		return nil, fmt.Errorf("parsing YAML: %w", err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(encoded, &object.Object); err != nil {
+		return nil, fmt.Errorf("parsing an object: %w", err)
+	}
+	return object, nil
+}
+
+// Check fills the defaults in and says what the API server would refuse.
+func (r *Reader) Check(ctx context.Context, object *unstructured.Unstructured) field.ErrorList {
+	known, found := r.kinds[object.GetKind()]
+	if found := found && object.GroupVersionKind().Version == v1alpha1.GroupVersion.Version; !found {
+		return field.ErrorList{field.NotSupported(field.NewPath("kind"), object.GetAPIVersion()+" "+object.GetKind(),
+			[]string{v1alpha1.GroupVersion.String() + " PerfExperiment", v1alpha1.GroupVersion.String() + " PerfSystem"})}
+	}
+	var faults field.ErrorList
+	options := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+	for _, path := range pruning.PruneWithOptions(object.Object, known.structural, true, options) {
+		faults = append(faults, field.Invalid(field.NewPath(path), nil, "unknown field: correct its spelling or its place, or take it away"))
+	}
+	defaulting.Default(object.Object, known.structural)
+	faults = append(faults, validation.ValidateCustomResource(nil, object.Object, known.validator)...)
+	faults = append(faults, listtype.ValidateListSetsAndMaps(nil, known.structural, object.Object)...)
+	if len(faults) > 0 {
+		// Rules may take for granted what the schema asks for.
+		return faults
+	}
+	broken, _ := known.rules.Validate(ctx, nil, known.structural, object.Object, nil, math.MaxInt64)
+	return broken
+}
