@@ -3,13 +3,9 @@
 package preview
 
 import (
-	"math"
-	"strings"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/environment/modules"
-	"perflab.dev/perflab/internal/jvm"
 )
 
 // Heap is the largest heap the JVMs of a module grant themselves in an arm.
@@ -59,8 +55,7 @@ func heaps(all []arms.Arm) []Heap {
 
 func heapOf(arm string, module v1alpha1.Module) Heap {
 	heap := Heap{Module: module.Name, Arm: arm, Limit: module.Resources.Limits.Memory().Value()}
-	cores := int(math.Ceil(module.Resources.Limits.Cpu().AsApproximateFloat64()))
-	granted, err := jvm.MaxHeap(strings.Join(modules.JavaOptions(module.JVM), " "), jvm.Machine{Memory: heap.Limit, Cores: cores})
+	granted, err := modules.Heap(module)
 	if err != nil {
 		heap.Unknown = err.Error()
 		return heap

@@ -116,19 +116,8 @@ func runs(ctx context.Context, t *testing.T, namespace string) []v1alpha1.PerfRu
 // apply creates the objects of a YAML file, edited by the given functions.
 func apply(t *testing.T, namespace, file string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var experiment *v1alpha1.PerfExperiment
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		if err := decoder.Decode(object); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("reading %s: %v", file, err)
-		}
+	for _, object := range objects(t, file) {
 		if object.GetKind() == "PerfExperiment" {
 			experiment = typed(t, object)
 			experiment.Namespace = namespace
@@ -145,6 +134,38 @@ func apply(t *testing.T, namespace, file string, edits ...func(*v1alpha1.PerfExp
 		t.Fatalf("%s has no PerfExperiment", file)
 	}
 	return experiment
+}
+
+// objects reads a YAML file.
+func objects(t *testing.T, file string) []*unstructured.Unstructured {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(object)
+		if errors.Is(err, io.EOF) {
+			return read
+		}
+		if err != nil {
+			t.Fatalf("reading %s: %v", file, err)
+		}
+		read = append(read, object)
+	}
+}
+
+// labelled reports whether a node has the label.
+func labelled(ctx context.Context, t *testing.T, key, value string) bool {
+	t.Helper()
+	nodes := &corev1.NodeList{}
+	if err := cluster.List(ctx, nodes, client.MatchingLabels{key: value}); err != nil {
+		t.Fatalf("listing nodes: %v", err)
+	}
+	return len(nodes.Items) > 0
 }
 
 func typed(t *testing.T, object *unstructured.Unstructured) *v1alpha1.PerfExperiment {

@@ -16,7 +16,8 @@ node_up() {
 
   daemon kubelet "$CONFIG/kubelet.yaml $CONFIG/kubelet.kubeconfig" "$KUBE/kubelet" \
     --config="$CONFIG/kubelet.yaml" --kubeconfig="$CONFIG/kubelet.kubeconfig" \
-    --hostname-override="$NODE" --node-ip="$NODE_ADDRESS"
+    --hostname-override="$NODE" --node-ip="$NODE_ADDRESS" \
+    --node-labels=node.kubernetes.io/instance-type=local
   daemon kube-proxy "$CONFIG/kube-proxy.yaml $CONFIG/kube-proxy.kubeconfig" "$KUBE/kube-proxy" \
     --config="$CONFIG/kube-proxy.yaml"
   daemon_ready kubelet 120 node_ready

@@ -1,0 +1,150 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+const localSamples = "../../config/samples/local/"
+
+// twin applies the scaled-down twin of a published experiment with the system
+// it refers to, and returns its runs when it is complete.
+func twin(t *testing.T, file string) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
+	t.Helper()
+	ctx, home := t.Context(), namespace(t)
+	createAll(t, home, localSamples+"library.yaml")
+	experiment := apply(t, home, localSamples+file)
+	awaitComplete(ctx, t, experiment, 12*time.Minute)
+	done := runs(ctx, t, home)
+	for _, run := range done {
+		if run.Status.Phase != v1alpha1.RunSucceeded {
+			t.Errorf("run %s is %s: %s", run.Name, run.Status.Phase, run.Status.Message)
+		}
+		if run.Status.Effective == nil {
+			t.Fatalf("run %s has no effective configuration", run.Name)
+		}
+	}
+	complete := get(ctx, t, experiment)
+	if !meta.IsStatusConditionTrue(complete.Status.Conditions, v1alpha1.ConditionSingleFactor) {
+		t.Errorf("the twin is confounded: %+v", complete.Status.Conditions)
+	}
+	return complete, done
+}
+
+func createAll(t *testing.T, namespace, file string) {
+	t.Helper()
+	for _, object := range objects(t, file) {
+		object.SetNamespace(namespace)
+		create(t, object)
+	}
+}
+
+// TestHeapTwin: each arm has the heap it declares, and a heap that is too small
+// makes the import slower.
+func TestHeapTwin(t *testing.T) {
+	const mebibyte = 1 << 20
+	_, done := twin(t, "maxram-vs-xmx.yaml")
+	wants := map[string]map[string]int64{
+		"xmx":       {"gateway": 96, "circulation": 96, "inventory-storage": 128, "data-import": 128},
+		"maxram-50": {"gateway": 160, "circulation": 160, "inventory-storage": 192, "data-import": 192},
+		"tiny":      {"gateway": 96, "circulation": 96, "inventory-storage": 20, "data-import": 20},
+	}
+	durations := map[string]float64{}
+	for _, run := range done {
+		durations[run.Spec.Arm] = observed(t, run, "create/duration")
+		for _, module := range run.Status.Effective.Modules {
+			want := wants[run.Spec.Arm][module.Name] * mebibyte
+			if module.Heap == nil || module.Heap.Value() != want {
+				t.Errorf("run %s: module %s has a heap of %v, want %d bytes", run.Name, module.Name, module.Heap, want)
+			}
+			if module.Collector != "Serial" || module.ImageID == "" || len(module.Nodes) != 1 || module.Restarts != 0 {
+				t.Errorf("run %s: module %+v", run.Name, module)
+			}
+		}
+	}
+	t.Logf("import durations: %v", durations)
+	if durations["tiny"] <= durations["xmx"] {
+		t.Errorf("an import took %v ms with a tiny heap and %v ms with a usual one", durations["tiny"], durations["xmx"])
+	}
+}
+
+// TestReadWriteSplitTwin: replicas take reads where the split is on.
+func TestReadWriteSplitTwin(t *testing.T) {
+	_, done := twin(t, "read-write-split.yaml")
+	if len(done) != 4 {
+		t.Fatalf("%d runs, want 4", len(done))
+	}
+	for _, run := range done {
+		postgres := run.Status.Effective.Postgres
+		if postgres == nil || postgres.StreamingReplicas != 1 || postgres.SynchronousReplicas != 1 {
+			t.Errorf("run %s: PostgreSQL %+v", run.Name, postgres)
+			continue
+		}
+		if postgres.ReplicaReads == nil || *postgres.ReplicaReads == 0 {
+			t.Errorf("run %s: nothing was read from the replica", run.Name)
+		}
+		for _, group := range run.Status.Effective.Topics {
+			declared := int32(1)
+			if group.Group == "data-import" && (run.Spec.Arm == "all-modules-two" || run.Spec.Arm == "all-but-two-two") {
+				declared = 2
+			}
+			if group.Partitions != declared {
+				t.Errorf("run %s: group %s has %d partitions, want %d", run.Name, group.Group, group.Partitions, declared)
+			}
+		}
+	}
+}
+
+// TestPubSubTwin: topics of mod-pubsub are made with the arm's partitions.
+func TestPubSubTwin(t *testing.T) {
+	_, done := twin(t, "pubsub-partitions.yaml")
+	for _, run := range done {
+		for _, group := range run.Status.Effective.Topics {
+			want := map[bool]int32{false: 1, true: 2}[group.Group == "pub-sub" && run.Spec.Arm == "two-partitions"]
+			if group.Partitions != want || group.Topics == 0 {
+				t.Errorf("run %s: group %+v, want %d partitions", run.Name, group, want)
+			}
+		}
+		if mode := run.Status.Effective.KafkaMode; mode != string(v1alpha1.KafkaModeKRaft) {
+			t.Errorf("run %s: Kafka keeps its metadata in %q", run.Name, mode)
+		}
+	}
+}
+
+// TestPlacementTwin: pods are placed afresh, and what their nodes cost stands
+// among the results.
+func TestPlacementTwin(t *testing.T) {
+	ctx := context.WithoutCancel(t.Context())
+	if !labelled(ctx, t, "node.kubernetes.io/instance-type", "local") {
+		t.Skip("no node of this cluster has the type local, which the sample asks for")
+	}
+	complete, done := twin(t, "placement.yaml")
+	for _, run := range done {
+		if cost := observed(t, run, "system/cost/perHour"); cost != 0.25 {
+			t.Errorf("run %s costs %v an hour, want the price of one node", run.Name, cost)
+		}
+		for _, node := range run.Status.Effective.Nodes {
+			if node.InstanceType != "local" || node.Pods < 6 {
+				t.Errorf("run %s: node %+v", run.Name, node)
+			}
+		}
+	}
+	costs := 0
+	for _, result := range complete.Status.Results {
+		if result.Metric == "system/cost/perHour" && result.Unit == "USD/h" {
+			costs++
+		}
+	}
+	if costs != 2 {
+		t.Errorf("%d arms have a cost, want 2", costs)
+	}
+}
