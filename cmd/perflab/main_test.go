@@ -168,3 +168,41 @@ func TestPlanReadsStandardInput(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
 	}
 }
+
+// What the documentation shows is what the cluster takes.
+func TestDocumentationIsAccepted(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifests, found := manifestsIn(string(text))
+		shown += found
+		if !strings.Contains(manifests, "kind: PerfExperiment") {
+			continue
+		}
+		if got := perflab(t, manifests, "plan", "-f", "-"); got.code != 0 {
+			t.Errorf("%s: %s", page, got.problems)
+		}
+	}
+	if shown < 4 {
+		t.Errorf("only %d manifests were found in the documentation", shown)
+	}
+}
+
+// manifestsIn are the YAML examples of a page that are whole objects.
+func manifestsIn(page string) (string, int) {
+	var found []string
+	for _, block := range strings.Split(page, "```yaml\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		if strings.HasPrefix(block, "apiVersion: perflab.dev/") {
+			found = append(found, block)
+		}
+	}
+	return strings.Join(found, "---\n"), len(found)
+}
