@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 )
@@ -85,7 +86,7 @@ func TestReadWriteSplitTwin(t *testing.T) {
 	}
 	for _, run := range done {
 		postgres := run.Status.Effective.Postgres
-		if postgres == nil || postgres.StreamingReplicas != 1 || postgres.SynchronousReplicas != 1 {
+		if postgres == nil || ptr.Deref(postgres.StreamingReplicas, 0) != 1 || ptr.Deref(postgres.SynchronousReplicas, 0) != 1 {
 			t.Errorf("run %s: PostgreSQL %+v", run.Name, postgres)
 			continue
 		}
