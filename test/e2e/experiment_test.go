@@ -158,7 +158,8 @@ func assertJavaOptions(ctx context.Context, t *testing.T, experiment *v1alpha1.P
 	t.Helper()
 	all := runs(ctx, t, experiment.Namespace)
 	slices.SortFunc(all, func(a, b v1alpha1.PerfRun) int { return int(a.Spec.Position - b.Spec.Position) })
-	want := map[string]string{"base": "-Xmx128m -XX:+UseSerialGC", "wide": "-XX:MaxRAMPercentage=33.0 -XX:+UseSerialGC"}[all[len(all)-1].Spec.Arm]
+	const logged = "-Xlog:gc+init:stdout "
+	want := map[string]string{"base": logged + "-Xmx128m -XX:+UseSerialGC", "wide": logged + "-XX:MaxRAMPercentage=33.0 -XX:+UseSerialGC"}[all[len(all)-1].Spec.Arm]
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: experiment.Namespace, Name: experiment.Name + "-data-import"}
 	if err := cluster.Get(ctx, key, deployment); err != nil {
