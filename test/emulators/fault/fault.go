@@ -23,8 +23,6 @@ const (
 	NeverReady = "never-ready"
 	// NotReady fails a Kafka with NotReady=True; the argument is the exception class (default RuntimeException).
 	NotReady = "not-ready"
-	// KafkaError fails a KafkaTopic with Ready=False/KafkaError; the argument is the message (optional).
-	KafkaError = "kafka-error"
 	// StuckCreated leaves a TestRun in stage created for ever, its runners paused.
 	StuckCreated = "stuck-created"
 	// InitializerError ends a TestRun in stage error, as a script that does not parse would.
@@ -37,7 +35,7 @@ const (
 )
 
 var known = []string{
-	Ignore, NeverReady, NotReady, KafkaError,
+	Ignore, NeverReady, NotReady,
 	StuckCreated, InitializerError, RunnerExit, StarterMisses,
 }
 

@@ -26,7 +26,6 @@ func makeKafka(namespace, name string) *api.Kafka {
 					"offsets.topic.replication.factor": apiextensionsv1.JSON{Raw: []byte(`1`)},
 				},
 			},
-			EntityOperator: &api.EntityOperator{TopicOperator: &api.TopicOperator{}},
 		},
 	}
 }
@@ -47,16 +46,6 @@ func makePool(kafka *api.Kafka, name string, replicas int32, roles ...string) *a
 				},
 			},
 		},
-	}
-}
-
-func makeTopic(kafka *api.Kafka, name string, partitions, replicas int32) *api.KafkaTopic {
-	return &api.KafkaTopic{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: kafka.Namespace, Name: name,
-			Labels: map[string]string{api.LabelCluster: kafka.Name},
-		},
-		Spec: api.KafkaTopicSpec{Partitions: &partitions, Replicas: &replicas},
 	}
 }
 

@@ -7,8 +7,8 @@
 // on KRaft or on a real ZooKeeper.
 //
 // It keeps what a client of Strimzi can see: names, labels, Services, ports,
-// status fields and their oddities, node ids, rolling restarts, the topic
-// operator's batches, finalizers and refusals. It differs in what a client of
+// status fields and their oddities, node ids, rolling restarts and refusals. It
+// acts on no KafkaTopic. It differs in what a client of
 // plaintext listeners cannot see: no TLS between brokers, no certificates, no
 // network policies, Pods owned by the Kafka object and not by a StrimziPodSet,
 // a restart on every change of configuration, one Kafka version a generation.

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// bench is one test's namespace with both controllers at work in it, brokers
+// bench is one test's namespace with the controller at work in it, brokers
 // that speak Kafka's protocol in memory, and a hand to play the kubelet.
 type bench struct {
 	*testing.T
@@ -74,11 +74,7 @@ func (b *bench) startControllers(server *rest.Config, generation Generation) {
 	}
 	brokers := Brokers{Seeds: func(string) []string { return b.brokers.ListenAddrs() }}
 	kafkas := &KafkaReconciler{Client: mgr.GetClient(), Brokers: brokers, Generation: generation, OperationTimeout: 5 * time.Minute, Now: time.Now}
-	topics := &TopicReconciler{Client: mgr.GetClient(), Brokers: brokers, Now: time.Now}
 	if err := kafkas.SetupWithManager(mgr); err != nil {
-		b.Fatal(err)
-	}
-	if err := topics.SetupWithManager(mgr); err != nil {
 		b.Fatal(err)
 	}
 	testcluster.Run(b.T, mgr)

@@ -61,7 +61,6 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
-	config.QPS = -1 // Hundreds of topics at once are a normal test; the API server has its own fairness.
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 scheme(generation),
 		Metrics:                metricsserver.Options{BindAddress: "0"},
@@ -74,14 +73,10 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("preparing the client for logs: %w", err)
 	}
-	brokers := strimzi.Brokers{}
 	if err := errors.Join(
 		(&strimzi.KafkaReconciler{
-			Client: mgr.GetClient(), Brokers: brokers, Generation: generation,
+			Client: mgr.GetClient(), Brokers: strimzi.Brokers{}, Generation: generation,
 			OperationTimeout: o.operationTimeout, Now: time.Now,
-		}).SetupWithManager(mgr),
-		(&strimzi.TopicReconciler{
-			Client: mgr.GetClient(), Brokers: brokers, Now: time.Now,
 		}).SetupWithManager(mgr),
 		(&k6operator.TestRunReconciler{
 			Client: mgr.GetClient(), Cluster: k6operator.InCluster{Pods: pods}, PollInterval: o.pollInterval,

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// AddToScheme registers Kafka, KafkaNodePool and KafkaTopic under one version of
+// AddToScheme registers Kafka and KafkaNodePool under one version of
 // the group, v1 or v1beta2. A scheme can have one of them only: a Strimzi serves one.
 func AddToScheme(version string) func(*runtime.Scheme) error {
 	groupVersion := schema.GroupVersion{Group: "kafka.strimzi.io", Version: version}
@@ -25,7 +25,6 @@ func AddToScheme(version string) func(*runtime.Scheme) error {
 		scheme.AddKnownTypes(groupVersion,
 			&Kafka{}, &KafkaList{},
 			&KafkaNodePool{}, &KafkaNodePoolList{},
-			&KafkaTopic{}, &KafkaTopicList{},
 		)
 		metav1.AddToGroupVersion(scheme, groupVersion)
 		return nil

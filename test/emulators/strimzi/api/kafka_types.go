@@ -35,9 +35,8 @@ type KafkaList struct {
 
 // KafkaSpec is the wish.
 type KafkaSpec struct {
-	Kafka          KafkaClusterSpec `json:"kafka,omitempty"`
-	Zookeeper      *ZookeeperSpec   `json:"zookeeper,omitempty"` // v1beta2
-	EntityOperator *EntityOperator  `json:"entityOperator,omitempty"`
+	Kafka     KafkaClusterSpec `json:"kafka,omitempty"`
+	Zookeeper *ZookeeperSpec   `json:"zookeeper,omitempty"` // v1beta2
 }
 
 // KafkaClusterSpec is what all nodes of the cluster share.
@@ -79,23 +78,6 @@ type Listener struct {
 	Port int32  `json:"port"`
 	Type string `json:"type"`
 	TLS  bool   `json:"tls"`
-}
-
-// EntityOperator asks for the operators that run beside one Kafka cluster.
-type EntityOperator struct {
-	TopicOperator *TopicOperator         `json:"topicOperator,omitempty"`
-	Template      EntityOperatorTemplate `json:"template,omitempty"`
-}
-
-// TopicOperator asks for KafkaTopics to be served.
-type TopicOperator struct {
-	// ReconciliationIntervalMs is the time between two looks at every topic; 120000 when absent.
-	ReconciliationIntervalMs *int64 `json:"reconciliationIntervalMs,omitempty"`
-}
-
-// EntityOperatorTemplate holds the environment by which the topic operator is tuned.
-type EntityOperatorTemplate struct {
-	TopicOperatorContainer ContainerTemplate `json:"topicOperatorContainer,omitempty"`
 }
 
 // KafkaStatus is what Strimzi reports of a cluster.

@@ -24,11 +24,7 @@ const (
 	AnnotationKRaft     = "strimzi.io/kraft"
 	AnnotationNodePools = "strimzi.io/node-pools"
 
-	AnnotationPause   = "strimzi.io/pause-reconciliation"
-	AnnotationManaged = "strimzi.io/managed"
-
-	// FinalizerTopicOperator keeps a KafkaTopic until its topic is deleted from Kafka.
-	FinalizerTopicOperator = "strimzi.io/topic-operator"
+	AnnotationPause = "strimzi.io/pause-reconciliation"
 )
 
 // Condition types of Strimzi.
@@ -37,7 +33,6 @@ const (
 	ConditionNotReady             = "NotReady"
 	ConditionWarning              = "Warning"
 	ConditionReconciliationPaused = "ReconciliationPaused"
-	ConditionUnmanaged            = "Unmanaged"
 )
 
 // Condition is Strimzi's own condition: no per-condition observedGeneration,
