@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -213,5 +214,49 @@ func TestWhatAVanishedExperimentHasBorrowedIsGivenBack(t *testing.T) {
 	}
 	if after := bytesOf(t, l.workload("Deployment")); after != before {
 		t.Errorf("the workload is\n%s\nwant\n%s", after, before)
+	}
+}
+
+func TestTheHeapOfABorrowedModuleIsProved(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.moduleLog = started
+	l.install(inventory, byHelm)
+	l.create(login(), smallExperiment(t, borrowing("Deployment", v1alpha1.Module{}), oneArm, heapOf66Percent))
+	l.loading()
+	var options string
+	for _, item := range containerOf(t, l.workload("Deployment"))["env"].([]any) {
+		if variable := item.(map[string]any); variable["name"] == "JAVA_OPTIONS" {
+			options = variable["value"].(string)
+		}
+	}
+	if options != "-Xlog:gc+init:stdout -XX:+UseG1GC -Dfile.encoding=UTF-8 -XX:MaxRAMPercentage=66.0" {
+		t.Errorf("JAVA_OPTIONS is %q", options)
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	found := l.run().Status.Effective.Modules[0]
+	if found.Heap == nil || found.Heap.String() != "676Mi" || len(found.Pods) != 2 {
+		t.Errorf("effective is %+v, want a heap of 676Mi in 2 pods", found)
+	}
+}
+
+func TestAnAutoscalerIsNamed(t *testing.T) {
+	l := newLab(t, complete)
+	l.install(inventory, byHelm)
+	l.create(login(), smallExperiment(t, borrowing("Deployment", placed()), oneArm))
+	l.until("a borrowed workload", func() bool { return l.workload("Deployment").GetAnnotations()[v1alpha1.AnnotationBorrowedBy] != "" })
+	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 7}}
+	err := l.admin.SubResource("scale").Update(t.Context(), l.workload("Deployment"), client.WithSubResourceBody(scale), client.FieldOwner("kube-controller-manager"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.settle()
+	condition := meta.FindStatusCondition(l.experiment("small").Status.Conditions, v1alpha1.ConditionModulesReady)
+	if condition == nil || !strings.Contains(condition.Message, "kube-controller-manager (scale) has changed spec.replicas of Deployment") {
+		t.Errorf("the condition is %+v", condition)
+	}
+	l.remove(l.experiment("small"))
+	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
+	if replicas, _, _ := unstructured.NestedInt64(l.workload("Deployment").Object, "spec", "replicas"); replicas != 7 {
+		t.Errorf("the workload was given back with %d replicas, want the autoscaler's 7", replicas)
 	}
 }

@@ -4,14 +4,14 @@ package workloads
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
@@ -66,22 +66,33 @@ func (l *Loan) Contested() []string {
 func (l *Loan) Contend(fields []string, object *unstructured.Unstructured, manager string) {
 	l.refuse(v1alpha1.ReasonWorkloadContested, fmt.Sprintf(
 		"%s has changed %s of %s, which this run sets: let it leave these fields alone while the experiment lasts (docs/borrowed-workloads.md), or take them out of module %s",
-		rival(object, manager), environment.Enumerate(fields), l.title(), l.Module.Name))
+		l.rival(object, manager), environment.Enumerate(fields), l.title(), l.Module.Name))
 }
 
-// rival is who wrote to an object last, besides us and but for its status.
-func rival(object *unstructured.Unstructured, manager string) string {
-	name, last := "somebody", time.Time{}
+// rival is who owns a field that is not as intended.
+func (l *Loan) rival(object *unstructured.Unstructured, manager string) string {
 	for _, entry := range object.GetManagedFields() {
-		if entry.Manager == manager || entry.Subresource == subresourceStatus || entry.Time == nil || entry.Time.Time.Before(last) {
+		if entry.Manager == manager || !l.opposes(entry, object) {
 			continue
 		}
-		name, last = entry.Manager, entry.Time.Time
 		if entry.Subresource != "" {
-			name += " (" + entry.Subresource + ")"
+			return fmt.Sprintf("%s (%s)", entry.Manager, entry.Subresource)
+		}
+		return entry.Manager
+	}
+	return "somebody"
+}
+
+// opposes reports whether an entry's manager has set a field otherwise than
+// intended.
+func (l *Loan) opposes(entry metav1.ManagedFieldsEntry, object *unstructured.Unstructured) bool {
+	for path := range setOf(entry).Leaves().All() {
+		intended, found := lookup(l.Intent.Object, path)
+		if is, _ := lookup(object.Object, path); found && !reflect.DeepEqual(intended, is) {
+			return true
 		}
 	}
-	return name
+	return false
 }
 
 // CurrentPods are the pods made from the template as the run wants it.

@@ -132,6 +132,7 @@ func withFields(entry metav1.ManagedFieldsEntry, fields *fieldpath.Set) *metav1.
 		// A set that was read can be written.
 		panic("writing a set of fields: " + err.Error())
 	}
-	changed.FieldsV1 = &metav1.FieldsV1{Raw: raw}
+	changed.FieldsV1 = &metav1.FieldsV1{}
+	changed.FieldsV1.SetRawBytes(raw)
 	return changed
 }

@@ -99,7 +99,7 @@ func managed(object map[string]any) []metav1.ManagedFieldsEntry {
 // shows; a record that somebody has damaged owns nothing.
 func setOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := fieldpath.NewSet()
-	if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+	if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
 		return fieldpath.NewSet()
 	}
 	return set
