@@ -32,6 +32,8 @@ func Assess(hook Hook, job *batchv1.Job, observed environment.Observed) environm
 			return environment.Ready("the data is back: " + what)
 		case batchv1.JobFailed:
 			return environment.NotReady(v1alpha1.ReasonRestoreFailed, failure(hook, condition, observed))
+		default:
+			// Suspended, or about to be complete or failed.
 		}
 	}
 	if trouble, found := environment.PodTrouble(observed.Pods, observed.Now); found {
