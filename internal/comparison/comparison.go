@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+
+	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// Scale is how an arm's value is set against the baseline's.
+type Scale string
+
+// Ratio compares on logarithms and speaks in percent of the baseline.
+// Difference compares plain values and speaks in the metric's unit.
+const (
+	Ratio      Scale = "ratio"
+	Difference Scale = "difference"
+)
+
+// Options say what is compared and how sure one wants to be.
+type Options struct {
+	// Baseline is the arm that the others are compared with.
+	Baseline string
+	// MarginPercent of the baseline's center is the difference that does not
+	// matter.
+	MarginPercent float64
+	// ConfidencePercent of the intervals; the error share of verdicts is what
+	// is left to 100.
+	ConfidencePercent float64
+	// Primary tells the metrics that the experiment is to decide. Their
+	// p-values are adjusted by Holm's procedure over all scenarios and arms,
+	// those of the rest by Benjamini and Hochberg's. nil: all are primary.
+	Primary func(metric string) bool
+	// HigherIsBetter tells the metrics that get better when higher. nil: none.
+	HigherIsBetter func(metric string) bool
+	// Seed of the sign-flip test where it samples.
+	Seed uint64
+}
+
+func (o Options) alpha() float64 { return 1 - o.ConfidencePercent/100 }
+
+// Comparison is one arm against the baseline, for one metric of one scenario.
+// Numbers that can't be told are NaN.
+type Comparison struct {
+	Scenario, Metric, Unit, Arm, Baseline string
+	Primary                               bool
+	// Blocks hold both the arm and the baseline.
+	Blocks int
+	// BaselineCenter and ArmCenter are geometric means on the ratio scale,
+	// arithmetic means otherwise, over all runs of the arm.
+	BaselineCenter, ArmCenter float64
+	Scale                     Scale
+	// Delta is the effect of the arm, Low and High its interval,
+	// EquivalenceLow and EquivalenceHigh the interval of the equivalence
+	// test; percent of the baseline on the ratio scale, else in the unit.
+	Delta, Low, High, EquivalenceLow, EquivalenceHigh float64
+	// P is the t test's, Permutation the sign-flip test's, Adjusted is P
+	// adjusted for its family.
+	P, Permutation, Adjusted float64
+	Verdict                  verdict.Verdict
+	// FurtherBlocks is about the number that would settle an Inconclusive
+	// comparison; 0 where no thousand would.
+	FurtherBlocks int
+	// Warnings are sentences on what the numbers can't show.
+	Warnings []string
+
+	evidence verdict.Evidence
+}
+
+// Compare compares every arm with the baseline, sorted by scenario, metric and
+// arm. It fails where no observation is of the baseline, or none of another arm.
+func (t *Table) Compare(options Options) ([]Comparison, error) {
+	if _, known := t.arms.number[options.Baseline]; !known {
+		return nil, fmt.Errorf("baseline %q: %w; the arms are %s", options.Baseline, errNoBaseline, quoted(t.Arms()))
+	}
+	if len(t.arms.list) < 2 {
+		return nil, fmt.Errorf("there is no arm beside the baseline %q: nothing can be compared", options.Baseline)
+	}
+	all := t.sorted()
+	parts := make([][]Comparison, len(all))
+	shared := sharing{table: t, options: options, arms: t.arms.sorted(), blocks: t.blocks.sorted()}
+	eachInParallel(len(all), func(i int) { parts[i] = shared.compare(all[i]) })
+	var comparisons []Comparison
+	for _, part := range parts {
+		comparisons = append(comparisons, part...)
+	}
+	adjust(comparisons)
+	refused := differentErrors(comparisons, options.alpha())
+	eachInParallel(len(comparisons), func(i int) { comparisons[i].judge(options.alpha(), refused) })
+	return comparisons, nil
+}
+
+func eachInParallel(count int, do func(int)) {
+	workers := min(runtime.GOMAXPROCS(0), count)
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < count; i += workers {
+				do(i)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// sharing is what the comparisons of all series have in common.
+type sharing struct {
+	table        *Table
+	options      Options
+	arms, blocks []int
+}
+
+// compare fits one series and compares its arms.
+func (s sharing) compare(of *series) []Comparison {
+	fitted := s.fit(of)
+	var comparisons []Comparison
+	for _, arm := range fitted.arms {
+		if arm == fitted.baseline {
+			continue
+		}
+		comparisons = append(comparisons, s.compareArm(of, fitted, arm))
+	}
+	return comparisons
+}
+
+func (s sharing) compareArm(of *series, fitted fit, arm int) Comparison {
+	made := Comparison{
+		Scenario: of.scenario, Metric: of.metric, Unit: of.unit,
+		Arm: s.table.arms.list[arm], Baseline: s.options.Baseline,
+		Primary: s.options.Primary == nil || s.options.Primary(of.metric),
+		Scale:   fitted.scale, Warnings: fitted.warnings(arm),
+	}
+	differences := fitted.differences(arm)
+	made.Blocks = len(differences)
+	made.BaselineCenter, made.ArmCenter = fitted.center(fitted.baseline), fitted.center(arm)
+	effect := fitted.effect(arm)
+	made.P = effect.P()
+	made.Permutation = stats.SignFlip(differences, mixed(s.options.Seed, of.scenario, of.metric, made.Arm))
+	made.Delta = fitted.told(effect.Value)
+	low, high := effect.Interval(1 - s.options.alpha())
+	made.Low, made.High = fitted.told(low), fitted.told(high)
+	low, high = effect.Interval(1 - 2*s.options.alpha())
+	made.EquivalenceLow, made.EquivalenceHigh = fitted.told(low), fitted.told(high)
+	made.evidence = verdict.Evidence{Effect: effect, Permutation: made.Permutation, Blocks: made.Blocks}
+	made.evidence.Low, made.evidence.High = fitted.margin(s.options.MarginPercent, made.BaselineCenter)
+	if s.options.HigherIsBetter != nil && s.options.HigherIsBetter(of.metric) {
+		made.evidence.Direction = verdict.HigherIsBetter
+	}
+	if made.evidence.High == 0 {
+		made.Warnings = append(made.Warnings, "the baseline's center is 0, and so is a margin in percent of it")
+	}
+	for _, warning := range effect.Warnings {
+		made.Warnings = append(made.Warnings, string(warning))
+	}
+	if missing := fitted.blocks - made.Blocks; missing > 0 && made.Blocks > 0 {
+		made.Warnings = append(made.Warnings, fmt.Sprintf("%d of %d blocks lack a run of the arm or the baseline; the delta allows for them", missing, fitted.blocks))
+	}
+	return made
+}
+
+// mixed gives each comparison a seed of its own, so that its numbers don't
+// change with what else is compared.
+func mixed(seed uint64, names ...string) uint64 {
+	hash := fnv.New64a()
+	// A hash takes every write.
+	_, _ = fmt.Fprintf(hash, "%d %q", seed, names)
+	return hash.Sum64()
+}
+
+// adjust fills in the adjusted p-values.
+func adjust(comparisons []Comparison) {
+	for _, family := range []struct {
+		primary bool
+		adjust  func([]float64) []float64
+	}{{true, stats.Holm}, {false, stats.BenjaminiHochberg}} {
+		var members []int
+		var p []float64
+		for i := range comparisons {
+			if comparisons[i].Primary == family.primary {
+				members = append(members, i)
+				p = append(p, comparisons[i].P)
+			}
+		}
+		for i, adjusted := range family.adjust(p) {
+			comparisons[members[i]].Adjusted = adjusted
+			comparisons[members[i]].evidence.Adjusted = adjusted
+		}
+	}
+}
+
+// judge adds the verdict and the sentences that go with it.
+func (c *Comparison) judge(alpha float64, refused map[errorsOf]string) {
+	if !c.Primary {
+		c.warn("exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure")
+	}
+	if c.Blocks < verdict.MinimumBlocks {
+		c.warn("descriptive only: %d blocks hold both arms, a verdict takes at least %d", c.Blocks, verdict.MinimumBlocks)
+		return
+	}
+	if metric, found := c.refusedBy(refused); found {
+		c.warn("not compared: the error shares (%s) differ, so the values are not of the same requests", metric)
+		return
+	}
+	c.Verdict = verdict.Decide(c.evidence, alpha)
+	if (c.P < alpha) != (c.Permutation <= alpha) && c.Verdict != verdict.Equivalent {
+		c.warn("the t test (p = %.3g) and the sign-flip test (p = %.3g) disagree: look at the single runs", c.P, c.Permutation)
+	}
+	if c.Verdict != verdict.Inconclusive {
+		return
+	}
+	further, known := verdict.FurtherBlocks(c.evidence, alpha)
+	c.FurtherBlocks = further
+	switch {
+	case !known:
+		c.warn("inconclusive: not even 1000 further blocks would settle it")
+	case further == 1:
+		c.warn("inconclusive: about 1 further block would settle it")
+	default:
+		c.warn("inconclusive: about %d further blocks would settle it", further)
+	}
+}
+
+func (c *Comparison) warn(format string, values ...any) {
+	c.Warnings = append(c.Warnings, fmt.Sprintf(format, values...))
+}
+
+// errorsOf names the error share of one arm.
+type errorsOf struct{ scenario, arm, load string }
+
+const (
+	errorShare = "errors"
+	percent    = "%"
+	// alikeErrors is the largest difference of error shares, in percentage
+	// points, that counts as none where no test says otherwise.
+	alikeErrors = 0.5
+)
+
+// differentErrors finds the loads whose error shares differ between an arm and
+// the baseline: the interval excludes no difference, or it is large.
+func differentErrors(comparisons []Comparison, alpha float64) map[errorsOf]string {
+	different := map[errorsOf]string{}
+	for i := range comparisons {
+		c := &comparisons[i]
+		load, isErrors := strings.CutSuffix(c.Metric, "/"+errorShare)
+		if isErrors && c.Unit == percent && (math.Abs(c.Delta) > alikeErrors || c.Delta != 0 && c.P < alpha) {
+			different[errorsOf{c.Scenario, c.Arm, load}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", c.Metric, c.ArmCenter, c.BaselineCenter)
+		}
+	}
+	return different
+}
+
+// refusedBy finds the error share that a metric hangs on: that of its load or
+// transaction, or of one that holds it.
+func (c *Comparison) refusedBy(different map[errorsOf]string) (string, bool) {
+	if len(different) == 0 || strings.HasSuffix(c.Metric, "/"+errorShare) {
+		return "", false
+	}
+	load := c.Metric
+	for {
+		slash := strings.LastIndexByte(load, '/')
+		if slash < 0 {
+			return "", false
+		}
+		load = load[:slash]
+		if found, is := different[errorsOf{c.Scenario, c.Arm, load}]; is {
+			return found, true
+		}
+	}
+}
+
+func quoted(list []string) string {
+	const most = 20
+	shown := make([]string, 0, most)
+	for _, name := range list[:min(len(list), most)] {
+		shown = append(shown, fmt.Sprintf("%q", name))
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(list) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison
+
+import (
+	"fmt"
+	"math"
+
+	"perflab.dev/perflab/internal/stats"
+)
+
+// fit is the model of one series on its scale.
+type fit struct {
+	scale    Scale
+	baseline int
+	// arms are those with runs, in order; blocks is the number with runs.
+	arms   []int
+	blocks int
+	model  stats.BlockModel
+	// runs are by arm, in the order of blocks, NaN where there is none;
+	// plain as they were measured, scaled as they were fitted.
+	plain, scaled map[int][]float64
+	// place is the arm's number in the model.
+	place map[int]int
+	// shared warnings hold for all arms, particular ones for an arm.
+	shared     []string
+	particular map[int][]string
+}
+
+func (s sharing) fit(of *series) fit {
+	made := fit{
+		baseline: s.table.arms.number[s.options.Baseline],
+		plain:    map[int][]float64{}, scaled: map[int][]float64{},
+		place: map[int]int{}, particular: map[int][]string{},
+	}
+	blocks := s.collect(of, &made)
+	made.choose(of.unit)
+	var cells []stats.Cell
+	for place, arm := range made.arms {
+		made.place[arm] = place
+		for block, value := range made.scaled[arm] {
+			if !math.IsNaN(value) {
+				cells = append(cells, stats.Cell{Arm: place, Block: block, Value: value})
+			}
+		}
+	}
+	if _, present := made.plain[made.baseline]; !present {
+		made.shared = append(made.shared, "the baseline has no run of this metric")
+		made.baseline = -1
+		return made
+	}
+	model, err := stats.FitBlocks(cells, len(made.arms), len(blocks), made.place[made.baseline])
+	if err != nil {
+		made.shared = append(made.shared, err.Error())
+		made.baseline = -1
+		return made
+	}
+	made.model = model
+	made.listOutliers(cells, s.names(blocks), 1-s.options.ConfidencePercent/100)
+	return made
+}
+
+// collect copies the series' runs in order and lists the blocks that hold any.
+func (s sharing) collect(of *series, made *fit) []int {
+	var blocks []int
+	for _, block := range s.blocks {
+		for _, runs := range of.runs {
+			if block < len(runs) && runs[block].place != 0 {
+				blocks = append(blocks, block)
+				break
+			}
+		}
+	}
+	made.blocks = len(blocks)
+	for _, arm := range s.arms {
+		if arm >= len(of.runs) || len(of.runs[arm]) == 0 {
+			continue
+		}
+		made.arms = append(made.arms, arm)
+		values := make([]float64, len(blocks))
+		for i, block := range blocks {
+			values[i] = math.NaN()
+			if block < len(of.runs[arm]) && of.runs[arm][block].place != 0 {
+				values[i] = of.runs[arm][block].value
+			}
+		}
+		made.plain[arm] = values
+	}
+	return blocks
+}
+
+func (s sharing) names(blocks []int) []string {
+	named := make([]string, len(blocks))
+	for i, block := range blocks {
+		named[i] = s.table.blocks.list[block]
+	}
+	return named
+}
+
+// choose settles the scale: logarithms where every value is above zero, since
+// effects on times and rates are shares and the spread grows with the value.
+func (f *fit) choose(unit string) {
+	f.scale = Ratio
+	if unit == percent {
+		f.scale = Difference
+	}
+	for _, values := range f.plain {
+		for _, value := range values {
+			if value <= 0 && f.scale == Ratio {
+				f.scale = Difference
+				f.shared = append(f.shared, "values at or below zero: compared as differences, not as ratios")
+			}
+		}
+	}
+	for arm, values := range f.plain {
+		f.scaled[arm] = values
+		if f.scale == Ratio {
+			logs := make([]float64, len(values))
+			for i, value := range values {
+				logs[i] = math.Log(value)
+			}
+			f.scaled[arm] = logs
+		}
+	}
+}
+
+// effect is the arm's against the baseline, on the scale of the fit.
+func (f *fit) effect(arm int) stats.Estimate {
+	if f.baseline < 0 {
+		return stats.Estimate{Value: math.NaN(), StandardError: math.NaN()}
+	}
+	return f.model.Effect(f.place[arm])
+}
+
+// differences to the baseline in the blocks that hold both.
+func (f *fit) differences(arm int) []float64 {
+	if f.baseline < 0 {
+		return nil
+	}
+	var differences []float64
+	for block, value := range f.scaled[arm] {
+		if difference := value - f.scaled[f.baseline][block]; !math.IsNaN(difference) {
+			differences = append(differences, difference)
+		}
+	}
+	return differences
+}
+
+// center of an arm's runs; NaN where it has none.
+func (f *fit) center(arm int) float64 {
+	var values []float64
+	for _, value := range f.plain[arm] {
+		if !math.IsNaN(value) {
+			values = append(values, value)
+		}
+	}
+	if f.scale == Ratio {
+		return stats.GeometricMean(values)
+	}
+	return stats.Describe(values).Mean
+}
+
+// told turns an effect into what people read: percent, or the unit.
+func (f *fit) told(effect float64) float64 {
+	if f.scale == Ratio {
+		return 100 * math.Expm1(effect)
+	}
+	return effect
+}
+
+// margin is what does not matter, on the scale of the fit.
+func (f *fit) margin(marginPercent, center float64) (low, high float64) {
+	share := marginPercent / 100
+	if f.scale == Ratio {
+		// A margin of 100 % has no lower end: nothing loses more than all.
+		return math.Log(math.Max(1-share, 0)), math.Log1p(share)
+	}
+	high = share * math.Abs(center)
+	return -high, high
+}
+
+func (f *fit) warnings(arm int) []string {
+	warnings := append([]string{}, f.shared...)
+	warnings = append(warnings, f.particular[arm]...)
+	if f.baseline >= 0 {
+		warnings = append(warnings, f.particular[f.baseline]...)
+	}
+	return warnings
+}
+
+// listOutliers names the runs that the model can hardly explain: those whose
+// externally studentised residual is beyond the t quantile of alpha over all
+// runs (Cook and Weisberg 1982). They stay in: only a person can tell a
+// broken run from a rare one. Leverage is taken as alike, which is exact for
+// complete blocks.
+func (f *fit) listOutliers(cells []stats.Cell, blocks []string, alpha float64) {
+	degrees := float64(f.model.DegreesOfFreedom)
+	if f.model.DegreesOfFreedom < 3 || f.model.Deviation == 0 {
+		return
+	}
+	critical := stats.TQuantile(1-alpha/2/float64(len(cells)), f.model.DegreesOfFreedom-1)
+	spread := f.model.Deviation * math.Sqrt(degrees/float64(len(cells)))
+	for i, cell := range cells {
+		internal := f.model.Residuals[i] / spread
+		if room := degrees - internal*internal; room > 0 && math.Abs(internal)*math.Sqrt((degrees-1)/room) <= critical {
+			continue
+		}
+		if math.IsNaN(internal) {
+			continue
+		}
+		arm := f.arms[cell.Arm]
+		whose := "the arm"
+		if arm == f.baseline {
+			whose = "the baseline"
+		}
+		f.particular[arm] = append(f.particular[arm], fmt.Sprintf("outlier: the run of %s in block %q lies %.1f deviations from the model", whose, blocks[cell.Block], internal))
+	}
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Warning says what a number can't show. It travels with the number.
+type Warning string
+
+// Warnings of this package.
+const (
+	// WarningNoInterval: no residual degrees of freedom are left, so the
+	// spread is unknown.
+	WarningNoInterval Warning = "too few runs for an interval"
+	// WarningNoSpread: the model fits without any residual. The interval has
+	// no width, which says that the values are alike, not that they are sure.
+	WarningNoSpread Warning = "the runs show no spread at all"
+	// WarningUnconnected: no chain of shared blocks leads to the reference.
+	WarningUnconnected Warning = "shares no block with the baseline, directly or through other arms"
+)
+
+// Estimate is an effect with its uncertainty.
+type Estimate struct {
+	// Value is the estimated effect, in the unit of the model (a difference
+	// of logarithms or of plain values). NaN where there is none.
+	Value float64
+	// StandardError is that of Value; NaN without degrees of freedom.
+	StandardError float64
+	// DegreesOfFreedom are those of the residual the error comes from.
+	DegreesOfFreedom int
+	// Warnings tell what the estimate can't show.
+	Warnings []Warning
+}
+
+// Sure tells whether the estimate has an interval.
+func (e Estimate) Sure() bool {
+	return e.DegreesOfFreedom > 0 && !math.IsNaN(e.Value) && !math.IsNaN(e.StandardError)
+}
+
+// Interval is the two-sided t interval (Student 1908) at a confidence between
+// 0 and 1. Both ends are NaN where the estimate has none.
+func (e Estimate) Interval(confidence float64) (low, high float64) {
+	if !e.Sure() {
+		return math.NaN(), math.NaN()
+	}
+	half := TQuantile((1+confidence)/2, e.DegreesOfFreedom) * e.StandardError
+	return e.Value - half, e.Value + half
+}
+
+// P is the two-sided p-value of the t test against no effect; NaN where the
+// estimate has no interval.
+func (e Estimate) P() float64 {
+	if !e.Sure() {
+		return math.NaN()
+	}
+	return 2 * upperTail(math.Abs(e.Value), e.StandardError, e.DegreesOfFreedom)
+}
+
+// Equivalence is the p-value of two one-sided tests (Schuirmann 1987): the
+// larger of the p-values against "at most low" and "at least high". It is at
+// most alpha exactly where the 1-2*alpha interval lies within the bounds.
+func (e Estimate) Equivalence(low, high float64) float64 {
+	if !e.Sure() {
+		return math.NaN()
+	}
+	return math.Max(
+		upperTail(e.Value-low, e.StandardError, e.DegreesOfFreedom),
+		upperTail(high-e.Value, e.StandardError, e.DegreesOfFreedom),
+	)
+}
+
+// upperTail is the probability of a t statistic of at least distance/deviation.
+func upperTail(distance, deviation float64, degrees int) float64 {
+	if deviation == 0 {
+		switch {
+		case distance > 0:
+			return 0
+		case distance < 0:
+			return 1
+		}
+		return 0.5
+	}
+	// The lower tail keeps its digits where the upper would round to 0.
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(degrees)}.CDF(-distance / deviation)
+}
+
+// TQuantile is the quantile of Student's t distribution.
+func TQuantile(probability float64, degrees int) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(degrees)}.Quantile(probability)
+}

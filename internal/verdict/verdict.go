@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package verdict says in one word what a comparison shows. It is pure: it
+// judges estimates and knows neither metrics nor arms.
+package verdict
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"perflab.dev/perflab/internal/stats"
+)
+
+// Verdict is what a comparison of an arm with the baseline shows.
+type Verdict string
+
+// The verdicts. None is the answer below MinimumBlocks, and where the numbers
+// must not be compared.
+const (
+	Better       Verdict = "Better"
+	Worse        Verdict = "Worse"
+	Equivalent   Verdict = "Equivalent"
+	Inconclusive Verdict = "Inconclusive"
+	None         Verdict = ""
+)
+
+// MinimumBlocks is the smallest number of blocks that gets a verdict: with
+// fewer, the sign-flip test can't reach 5 % whatever the effect.
+const MinimumBlocks = 6
+
+// Direction tells which way a metric gets better.
+type Direction int
+
+// Latencies, errors and use of resources are better when lower; throughput is
+// better when higher.
+const (
+	LowerIsBetter Direction = iota
+	HigherIsBetter
+)
+
+// Evidence is what is known of one arm against the baseline, for one metric of
+// one scenario.
+type Evidence struct {
+	// Effect is the estimated difference to the baseline.
+	Effect stats.Estimate
+	// Low and High are the margin within which arms count as alike, on the
+	// scale of Effect.
+	Low, High float64
+	// Adjusted is the p-value of Effect, adjusted for its family.
+	Adjusted float64
+	// Permutation is the p-value of the sign-flip test, not adjusted.
+	Permutation float64
+	// Blocks hold both the arm and the baseline.
+	Blocks int
+	// Direction is the metric's.
+	Direction Direction
+}
+
+// Decide gives the verdict at an error share such as 0.05. It first asks
+// whether the arms are alike (the 1-2*alpha interval lies within the margin,
+// which is two one-sided tests), then whether both the t test and the
+// sign-flip test tell them apart. A difference that is sure but within the
+// margin is thus Equivalent: it is too small to matter.
+func Decide(evidence Evidence, alpha float64) Verdict {
+	if evidence.Blocks < MinimumBlocks || !evidence.Effect.Sure() {
+		return None
+	}
+	low, high := evidence.Effect.Interval(1 - 2*alpha)
+	if low >= evidence.Low && high <= evidence.High {
+		return Equivalent
+	}
+	if evidence.Adjusted >= alpha || evidence.Permutation > alpha {
+		return Inconclusive
+	}
+	if (evidence.Effect.Value < 0) == (evidence.Direction == LowerIsBetter) {
+		return Better
+	}
+	return Worse
+}
+
+// Wins is the guard rule: an arm wins with a Better primary metric and only if
+// neither a primary nor a guarded metric is Worse.
+func Wins(primary, guarded []Verdict) bool {
+	better := false
+	for _, verdict := range primary {
+		if verdict == Worse {
+			return false
+		}
+		better = better || verdict == Better
+	}
+	for _, verdict := range guarded {
+		if verdict == Worse {
+			return false
+		}
+	}
+	return better
+}
+
+const (
+	// mostFurther is the largest number of further blocks worth telling.
+	mostFurther = 1000
+	// settled is the power asked of the larger experiment.
+	settled = 0.8
+	// normal is the number of degrees of freedom from which Student's
+	// distribution is taken as normal, for planning only.
+	normal = 500
+)
+
+// FurtherBlocks is about the number of blocks to add until an inconclusive
+// comparison is settled with a chance of 80 %, one way or the other, if effect
+// and spread are as estimated. It is false where that takes more than a
+// thousand, or where no number would do.
+func FurtherBlocks(evidence Evidence, alpha float64) (int, bool) {
+	effect := evidence.Effect
+	if !effect.Sure() || evidence.Blocks < 2 {
+		return 0, false
+	}
+	level := alpha
+	if p := effect.P(); p > 0 && evidence.Adjusted > p {
+		level = alpha * p / evidence.Adjusted
+	}
+	apart := blocksFor(evidence, math.Abs(effect.Value), 1-level/2)
+	room := math.Min(evidence.High-effect.Value, effect.Value-evidence.Low)
+	alike := blocksFor(evidence, room, 1-alpha)
+	needed := math.Max(math.Min(apart, alike), MinimumBlocks)
+	if math.IsInf(needed, 1) || needed > float64(evidence.Blocks+mostFurther) {
+		return 0, false
+	}
+	return max(int(needed)-evidence.Blocks, 1), true
+}
+
+// blocksFor is the number of blocks at which the distance is as large as the
+// quantiles of the test and of the power together; infinite for no distance.
+func blocksFor(evidence Evidence, distance, quantile float64) float64 {
+	if distance <= 0 {
+		return math.Inf(1)
+	}
+	perBlock := evidence.Effect.StandardError * math.Sqrt(float64(evidence.Blocks)) / distance
+	degreesPerBlock := float64(evidence.Effect.DegreesOfFreedom) / float64(evidence.Blocks-1)
+	degrees, needed := float64(normal), 0.0
+	// The quantiles depend on the number of blocks, though little.
+	for range 3 {
+		reach := perBlock * (studentQuantile(quantile, degrees) + studentQuantile(settled, degrees))
+		needed = math.Ceil(reach * reach)
+		degrees = math.Max(degreesPerBlock*(needed-1), 1)
+	}
+	return needed
+}
+
+func studentQuantile(probability, degrees float64) float64 {
+	if degrees >= normal {
+		return distuv.UnitNormal.Quantile(probability)
+	}
+	return stats.TQuantile(probability, int(degrees))
+}
