@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command perflab plans experiments without a cluster.
+// Command perflab plans experiments and compares their results without a
+// cluster.
 package main
 
 import (
@@ -13,12 +14,15 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"perflab.dev/perflab/internal/comparison"
 )
 
 // Exit codes, for scripts.
 const (
 	exitFailed = 1
-	// exitInvalid: the manifest is not one the cluster would accept.
+	// exitInvalid: the manifest is not one the cluster would accept, or the
+	// observations are not what can be compared.
 	exitInvalid = 2
 )
 
@@ -39,7 +43,7 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 		return 0
 	}
 	_, _ = fmt.Fprintln(problems, "perflab:", err) // Nobody is left to tell.
-	if errors.Is(err, errInvalid) {
+	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) {
 		return exitInvalid
 	}
 	return exitFailed
@@ -48,10 +52,10 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "perflab",
-		Short:         "Plan benchmark experiments on Kubernetes",
+		Short:         "Plan and analyze benchmark experiments on Kubernetes",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newPlan())
+	root.AddCommand(newPlan(), newAnalyze())
 	return root
 }

@@ -160,7 +160,7 @@ func (s sharing) compareArm(of *series, fitted fit, arm int) Comparison {
 		made.Warnings = append(made.Warnings, string(warning))
 	}
 	if missing := fitted.blocks - made.Blocks; missing > 0 && made.Blocks > 0 {
-		made.Warnings = append(made.Warnings, fmt.Sprintf("%d of %d blocks lack a run of the arm or the baseline; the delta allows for them", missing, fitted.blocks))
+		made.Warnings = append(made.Warnings, fmt.Sprintf("%d of %d blocks without a run of the arm or the baseline; the delta allows for it", missing, fitted.blocks))
 	}
 	return made
 }
@@ -201,7 +201,11 @@ func (c *Comparison) judge(alpha float64, refused map[errorsOf]string) {
 		c.warn("exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure")
 	}
 	if c.Blocks < verdict.MinimumBlocks {
-		c.warn("descriptive only: %d blocks hold both arms, a verdict takes at least %d", c.Blocks, verdict.MinimumBlocks)
+		held := fmt.Sprintf("%d blocks hold", c.Blocks)
+		if c.Blocks == 1 {
+			held = "1 block holds"
+		}
+		c.warn("descriptive only: %s both arms, a verdict takes at least %d", held, verdict.MinimumBlocks)
 		return
 	}
 	if metric, found := c.refusedBy(refused); found {

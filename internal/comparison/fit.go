@@ -56,7 +56,7 @@ func (s sharing) fit(of *series) fit {
 		return made
 	}
 	made.model = model
-	made.listOutliers(cells, s.names(blocks), 1-s.options.ConfidencePercent/100)
+	made.listOutliers(cells, s.names(blocks))
 	return made
 }
 
@@ -188,17 +188,20 @@ func (f *fit) warnings(arm int) []string {
 	return warnings
 }
 
+// outlying is the chance that a sound series lists any run.
+const outlying = 0.01
+
 // listOutliers names the runs that the model can hardly explain: those whose
-// externally studentised residual is beyond the t quantile of alpha over all
+// externally studentised residual is beyond the t quantile of 1 % over all
 // runs (Cook and Weisberg 1982). They stay in: only a person can tell a
 // broken run from a rare one. Leverage is taken as alike, which is exact for
 // complete blocks.
-func (f *fit) listOutliers(cells []stats.Cell, blocks []string, alpha float64) {
+func (f *fit) listOutliers(cells []stats.Cell, blocks []string) {
 	degrees := float64(f.model.DegreesOfFreedom)
 	if f.model.DegreesOfFreedom < 3 || f.model.Deviation == 0 {
 		return
 	}
-	critical := stats.TQuantile(1-alpha/2/float64(len(cells)), f.model.DegreesOfFreedom-1)
+	critical := stats.TQuantile(1-outlying/2/float64(len(cells)), f.model.DegreesOfFreedom-1)
 	spread := f.model.Deviation * math.Sqrt(degrees/float64(len(cells)))
 	for i, cell := range cells {
 		internal := f.model.Residuals[i] / spread

@@ -106,8 +106,8 @@ func (t *Table) Add(o Observation) error {
 	}
 	found := t.seriesOf(o)
 	if found.unit != o.Unit {
-		return fmt.Errorf("metric %q of scenario %q %w, %q, than on line %d, %q: give each metric one unit",
-			o.Metric, o.Scenario, errUnits, o.Unit, found.line, found.unit)
+		return fmt.Errorf("metric %q of scenario %q %w, %q, than before%s, %q: give each metric one unit",
+			o.Metric, o.Scenario, errUnits, o.Unit, on(found.line), found.unit)
 	}
 	arm, block := t.arms.of(o.Arm), t.blocks.of(o.Block)
 	if arm >= mostArms || block >= mostBlocks {
@@ -117,11 +117,26 @@ func (t *Table) Add(o Observation) error {
 	found.runs[arm] = atLeast(found.runs[arm], block+1)
 	cell := &found.runs[arm][block]
 	if cell.place != 0 {
-		return fmt.Errorf("metric %q of scenario %q in block %q and arm %q is %w, here and on line %d: a run gives one value per metric",
-			o.Metric, o.Scenario, o.Block, o.Arm, errDuplicate, cell.place-1)
+		return fmt.Errorf("metric %q of scenario %q in block %q and arm %q is %w%s: a run gives one value per metric",
+			o.Metric, o.Scenario, o.Block, o.Arm, errDuplicate, here(int(cell.place)-1))
 	}
 	*cell = run{value: o.Value, place: int32(o.Line) + 1}
 	return nil
+}
+
+// on names a line, where there is one.
+func on(line int) string {
+	if line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" on line %d", line)
+}
+
+func here(line int) string {
+	if line == 0 {
+		return ""
+	}
+	return ", here and" + on(line)
 }
 
 func (t *Table) seriesOf(o Observation) *series {

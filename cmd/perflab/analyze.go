@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"perflab.dev/perflab/internal/comparison"
+)
+
+// Formats of tables.
+const (
+	formatTable    = "table"
+	formatMarkdown = "markdown"
+)
+
+// errOption says that an option's value makes no sense.
+var errOption = errors.New("an option is invalid")
+
+type analyzeOptions struct {
+	format                string
+	baseline              string
+	primary, higher       string
+	margin, confidence    float64
+	seed                  uint64
+	isPrimary, isHigherIn *regexp.Regexp
+}
+
+func newAnalyze() *cobra.Command {
+	options := analyzeOptions{}
+	command := &cobra.Command{
+		Use:   "analyze [FILE]",
+		Short: "Compare the arms of an experiment with its baseline",
+		Long: `Compare the arms of an experiment with its baseline, from a file or standard
+input, without a cluster.
+
+The input is CSV with the header ` + comparison.Header + `:
+one row per run and metric, in any order. A missing run is a missing row. Bad
+rows are refused with their line and the reason.
+
+Per scenario, metric and arm, the additive model arm + block is fitted by least
+squares, on logarithms (scale "ratio": delta and intervals are percent of the
+baseline) or on plain values (scale "difference": they are in the unit) where
+the unit is % or a value is at or below zero.
+
+Verdicts, asked in this order:
+  Equivalent    the equivalence interval (90 % at --confidence 95) lies within
+                the margin: percent of the baseline's center on both scales
+  Better/Worse  the adjusted p-value is below 5 % and that of the sign-flip test
+                at most 5 % (at --confidence 95)
+  Inconclusive  neither; a warning tells about how many blocks would settle it
+  no verdict    fewer than 6 blocks hold both arms, or their error shares differ
+                (metrics LOAD/errors in %): "" in JSON, "-" in tables
+
+Metrics that match --primary are adjusted together over all scenarios and arms
+by Holm's procedure; the rest is exploratory and adjusted by Benjamini and
+Hochberg's. Without --primary all metrics are primary. Lower is better, except
+for metrics that match --higher-is-better. Regular expressions match anywhere
+in the metric's name.
+
+Exit codes: 0 the comparison was made, whatever its verdicts, 1 it could not be
+made, 2 the input is invalid.`,
+		Example: `  perflab analyze --baseline xmx --primary '^cico/.*/average$' runs.csv
+  perflab analyze --baseline xmx --margin 3 --higher-is-better throughput -o markdown < runs.csv
+  perflab analyze --baseline xmx -o json runs.csv | jq '.comparisons[] | select(.verdict == "Worse")'`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.baseline, "baseline", "", "arm that the others are compared with")
+	flags.Float64Var(&options.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
+	flags.Float64Var(&options.confidence, "confidence", 95, "confidence of the intervals, in percent")
+	flags.StringVar(&options.primary, "primary", "", "regular expression of the metrics that decide; all if not given")
+	flags.StringVar(&options.higher, "higher-is-better", "", "regular expression of the metrics that get better when higher")
+	flags.Uint64Var(&options.seed, "seed", 1, "seed of the sign-flip test, which draws at random beyond 20 blocks")
+	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
+	if err := command.MarkFlagRequired("baseline"); err != nil {
+		panic(err)
+	}
+	return command
+}
+
+func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	path := standardInput
+	if len(arguments) > 0 {
+		path = arguments[0]
+	}
+	var table *comparison.Table
+	err := reading(command.InOrStdin(), path, func(in io.Reader) (err error) {
+		table, err = comparison.ReadCSV(in)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	comparisons, err := table.Compare(o.comparison())
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(command.OutOrStdout())
+	if err := o.write(out, comparisons); err != nil {
+		return fmt.Errorf("writing the comparisons: %w", err)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the comparisons: %w", err)
+	}
+	return nil
+}
+
+func (o *analyzeOptions) check() (err error) {
+	if err := checkFormat(o.format); err != nil {
+		return err
+	}
+	if !(o.margin >= 0) || o.margin > 100 {
+		return fmt.Errorf("%w: --margin %g must be from 0 to 100 percent", errOption, o.margin)
+	}
+	if !(o.confidence > 50 && o.confidence < 100) {
+		return fmt.Errorf("%w: --confidence %g must be above 50 and below 100 percent", errOption, o.confidence)
+	}
+	if o.isPrimary, err = expression("primary", o.primary); err != nil {
+		return err
+	}
+	o.isHigherIn, err = expression("higher-is-better", o.higher)
+	return err
+}
+
+func checkFormat(format string) error {
+	switch format {
+	case formatTable, formatMarkdown, formatJSON:
+		return nil
+	}
+	return fmt.Errorf("%w %q: write -o table, -o markdown or -o json", errFormat, format)
+}
+
+func expression(flag, text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // No expression is a choice, not a fault.
+	}
+	compiled, err := regexp.Compile(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --%s: %w", errOption, flag, err)
+	}
+	return compiled, nil
+}
+
+func (o *analyzeOptions) comparison() comparison.Options {
+	options := comparison.Options{
+		Baseline: o.baseline, MarginPercent: o.margin, ConfidencePercent: o.confidence, Seed: o.seed,
+	}
+	if o.isPrimary != nil {
+		options.Primary = o.isPrimary.MatchString
+	}
+	if o.isHigherIn != nil {
+		options.HigherIsBetter = o.isHigherIn.MatchString
+	}
+	return options
+}
+
+// reading opens a file, or takes standard input, for one reader.
+func reading(standard io.Reader, path string, read func(io.Reader) error) error {
+	if path == standardInput {
+		if err := read(standard); err != nil {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("opening the file: %w", err)
+	}
+	defer func() { _ = file.Close() }() // Nothing was written.
+	if err := read(file); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var analyzeRuns = []string{"analyze", "--baseline", "xmx", "--primary", "average$|throughput", "--higher-is-better", "throughput"}
+
+// golden compares with a file, or writes it with -update.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), -update writes it anew:\n%s", path, diff)
+	}
+}
+
+func TestAnalyzeFormats(t *testing.T) {
+	for format, path := range map[string]string{"table": "testdata/analyze.txt", "markdown": "testdata/analyze.md", "json": "testdata/analyze.json"} {
+		got := perflab(t, "", append(slices.Clone(analyzeRuns), "-o", format, "testdata/runs.csv")...)
+		if got.code != 0 {
+			t.Fatalf("exit code %d: %s", got.code, got.problems)
+		}
+		golden(t, path, got.out)
+	}
+}
+
+// Other programs rely on every field being there, under this name and type.
+func TestAnalyzeJSONContract(t *testing.T) {
+	one := "block,arm,scenario,metric,unit,value\n1,a,s,m,ms,400\n1,b,s,m,ms,410\n"
+	got := perflab(t, one, "analyze", "--baseline", "a", "-o", "json", "-")
+	var answer struct{ Comparisons []map[string]any }
+	if err := json.Unmarshal([]byte(got.out), &answer); err != nil {
+		t.Fatalf("%v in %s%s", err, got.out, got.problems)
+	}
+	delta, isNumber := answer.Comparisons[0]["delta"].(float64)
+	if !isNumber || delta < 2.49 || delta > 2.51 {
+		t.Errorf("delta is %v", answer.Comparisons[0]["delta"])
+	}
+	delete(answer.Comparisons[0], "delta")
+	delete(answer.Comparisons[0], "armCenter")
+	delete(answer.Comparisons[0], "baselineCenter")
+	want := map[string]any{
+		"scenario": "s", "metric": "m", "unit": "ms", "arm": "b", "baseline": "a", "blocks": 1.0, "scale": "ratio",
+		"low": nil, "high": nil, "equivalenceLow": nil, "equivalenceHigh": nil,
+		"pValue": nil, "pPermutation": 1.0, "pAdjusted": nil, "verdict": "",
+		"warnings": []any{"too few runs for an interval", "descriptive only: 1 block holds both arms, a verdict takes at least 6"},
+	}
+	if diff := cmp.Diff(want, answer.Comparisons[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnalyzeReadsStandardInput(t *testing.T) {
+	text, err := os.ReadFile("testdata/runs.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := perflab(t, "", append(slices.Clone(analyzeRuns), "testdata/runs.csv")...)
+	for name, arguments := range map[string][]string{"no argument": analyzeRuns, "dash": append(slices.Clone(analyzeRuns), "-")} {
+		if got := perflab(t, string(text), arguments...); got != file {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestAnalyzeWithoutWarningsListsNone(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("block,arm,scenario,metric,unit,value\n")
+	for _, row := range []string{"1,400,441", "2,410,450", "3,405,446", "4,395,433", "5,402,443", "6,399,438"} {
+		fields := strings.Split(row, ",")
+		text.WriteString(fields[0] + ",a,s,m,ms," + fields[1] + "\n" + fields[0] + ",b,s,m,ms," + fields[2] + "\n")
+	}
+	got := perflab(t, text.String(), "analyze", "--baseline", "a", "-o", "json")
+	if !strings.Contains(got.out, `"warnings": []`) || !strings.Contains(got.out, `"verdict": "Worse"`) {
+		t.Errorf("got %s%s", got.out, got.problems)
+	}
+}
+
+func TestAnalyzeProblems(t *testing.T) {
+	rows := "block,arm,scenario,metric,unit,value\n1,a,s,m,ms,400\n1,b,s,m,ms,410\n"
+	cases := map[string]struct {
+		in        string
+		arguments []string
+		code      int
+		want      string
+	}{
+		"NoBaseline":    {rows, []string{"analyze"}, exitFailed, `required flag(s) "baseline" not set`},
+		"OtherBaseline": {rows, []string{"analyze", "--baseline", "c"}, exitFailed, `the arms are "a", "b"`},
+		"OneArm":        {strings.Replace(rows, "1,b,s,m,ms,410\n", "", 1), []string{"analyze", "--baseline", "a"}, exitFailed, "no arm beside the baseline"},
+		"Format":        {rows, []string{"analyze", "--baseline", "a", "-o", "text"}, exitFailed, "write -o table, -o markdown or -o json"},
+		"Margin":        {rows, []string{"analyze", "--baseline", "a", "--margin", "-1"}, exitFailed, "--margin -1 must be from 0 to 100"},
+		"Confidence":    {rows, []string{"analyze", "--baseline", "a", "--confidence", "100"}, exitFailed, "--confidence 100 must be above 50 and below 100"},
+		"Primary":       {rows, []string{"analyze", "--baseline", "a", "--primary", "("}, exitFailed, "--primary: error parsing regexp"},
+		"Higher":        {rows, []string{"analyze", "--baseline", "a", "--higher-is-better", "["}, exitFailed, "--higher-is-better: error parsing regexp"},
+		"MissingFile":   {"", []string{"analyze", "--baseline", "a", "no-such.csv"}, exitFailed, "no-such.csv"},
+		"TwoFiles":      {"", []string{"analyze", "--baseline", "a", "x", "y"}, exitFailed, "at most 1 arg"},
+		"BadRow":        {rows + "2,a,s,m,ms,slow\n", []string{"analyze", "--baseline", "a"}, exitInvalid, `standard input: the observations are invalid:` + "\n" + `line 4: the value "slow" is not a number`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := perflab(t, tc.in, tc.arguments...)
+			if got.code != tc.code || !strings.Contains(got.problems, tc.want) || got.out != "" {
+				t.Errorf("exit code %d, want %d; it says\n%s\nwant\n%s", got.code, tc.code, got.problems, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+func (o *analyzeOptions) write(out io.Writer, comparisons []comparison.Comparison) error {
+	if o.format == formatJSON {
+		return writeComparisonsJSON(out, comparisons)
+	}
+	return o.writeTable(out, comparisons)
+}
+
+// comparisonJSON is one comparison as other programs read it. Numbers that
+// can't be told are null.
+type comparisonJSON struct {
+	Scenario        string          `json:"scenario"`
+	Metric          string          `json:"metric"`
+	Unit            string          `json:"unit"`
+	Arm             string          `json:"arm"`
+	Baseline        string          `json:"baseline"`
+	Blocks          int             `json:"blocks"`
+	BaselineCenter  *float64        `json:"baselineCenter"`
+	ArmCenter       *float64        `json:"armCenter"`
+	Scale           string          `json:"scale"`
+	Delta           *float64        `json:"delta"`
+	Low             *float64        `json:"low"`
+	High            *float64        `json:"high"`
+	EquivalenceLow  *float64        `json:"equivalenceLow"`
+	EquivalenceHigh *float64        `json:"equivalenceHigh"`
+	PValue          *float64        `json:"pValue"`
+	PPermutation    *float64        `json:"pPermutation"`
+	PAdjusted       *float64        `json:"pAdjusted"`
+	Verdict         verdict.Verdict `json:"verdict"`
+	Warnings        []string        `json:"warnings"`
+}
+
+func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) error {
+	listed := make([]comparisonJSON, 0, len(comparisons))
+	for i := range comparisons {
+		c := &comparisons[i]
+		listed = append(listed, comparisonJSON{
+			Scenario: c.Scenario, Metric: c.Metric, Unit: c.Unit, Arm: c.Arm, Baseline: c.Baseline, Blocks: c.Blocks,
+			BaselineCenter: number(c.BaselineCenter), ArmCenter: number(c.ArmCenter), Scale: string(c.Scale),
+			Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),
+			EquivalenceLow: number(c.EquivalenceLow), EquivalenceHigh: number(c.EquivalenceHigh),
+			PValue: number(c.P), PPermutation: number(c.Permutation), PAdjusted: number(c.Adjusted),
+			Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
+		})
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(struct {
+		Comparisons []comparisonJSON `json:"comparisons"`
+	}{listed})
+}
+
+// number is nil for what JSON can't write.
+func number(value float64) *float64 {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return nil
+	}
+	return &value
+}
+
+func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comparison) error {
+	sheet := sheet{out: out, markdown: o.format == formatMarkdown}
+	sheet.line("Arms against %s: %s %% intervals, margin %s %%", o.baseline, plain(o.confidence), plain(o.margin))
+	notes := notes{numbers: map[string]int{}}
+	for first := 0; first < len(comparisons); {
+		last := first
+		rows := [][]string{{"metric", "arm", "blocks", "baseline", "arm's", "delta", "interval", "p", "p sign-flip", "p adjusted", "verdict", "notes"}}
+		for ; last < len(comparisons) && comparisons[last].Scenario == comparisons[first].Scenario; last++ {
+			rows = append(rows, row(&comparisons[last], &notes))
+		}
+		sheet.title("Scenario " + comparisons[first].Scenario)
+		sheet.rows(rows)
+		first = last
+	}
+	notes.write(&sheet)
+	return sheet.err
+}
+
+func row(c *comparison.Comparison, notes *notes) []string {
+	unit := c.Unit
+	if c.Scale == comparison.Ratio {
+		unit = percentSign
+	} else if c.Unit == percentSign {
+		// Percent of what? Of the same whole, not of the baseline.
+		unit = "points"
+	}
+	interval := "-"
+	if !math.IsNaN(c.Low) {
+		interval = fmt.Sprintf("%s to %s", signed(c.Low), signed(c.High))
+	}
+	return []string{
+		c.Metric, c.Arm, strconv.Itoa(c.Blocks),
+		withUnit(rounded(c.BaselineCenter), c.Unit), withUnit(rounded(c.ArmCenter), c.Unit),
+		withUnit(signed(c.Delta), unit), interval,
+		probability(c.P), probability(c.Permutation), probability(c.Adjusted),
+		cmp.Or(string(c.Verdict), "-"), notes.of(c.Warnings),
+	}
+}
+
+const percentSign = "%"
+
+// notes numbers sentences, so that a row tells its own in a few characters.
+type notes struct {
+	numbers map[string]int
+	list    []string
+}
+
+func (n *notes) of(sentences []string) string {
+	var numbers []string
+	for _, sentence := range sentences {
+		number, known := n.numbers[sentence]
+		if !known {
+			n.list = append(n.list, sentence)
+			number = len(n.list)
+			n.numbers[sentence] = number
+		}
+		numbers = append(numbers, strconv.Itoa(number))
+	}
+	return strings.Join(numbers, ",")
+}
+
+func (n *notes) write(sheet *sheet) {
+	if len(n.list) == 0 {
+		return
+	}
+	sheet.title("Notes")
+	for i, sentence := range n.list {
+		sheet.item(i+1, sentence)
+	}
+}
+
+func rounded(value float64) string {
+	if math.IsNaN(value) {
+		return "-"
+	}
+	return strconv.FormatFloat(roundTo(value, 4), 'f', -1, 64)
+}
+
+// signed shows a delta to two places, and more where it is small.
+func signed(value float64) string {
+	switch {
+	case math.IsNaN(value):
+		return "-"
+	case math.IsInf(value, 0):
+		return fmt.Sprintf("%+g", value)
+	case math.Abs(value) >= 1 || value == 0:
+		return fmt.Sprintf("%+.1f", value)
+	}
+	text := strconv.FormatFloat(roundTo(value, 2), 'f', -1, 64)
+	if value > 0 {
+		text = "+" + text
+	}
+	return text
+}
+
+// roundTo keeps a number of significant digits, and all digits before the
+// point.
+func roundTo(value float64, digits int) float64 {
+	if value == 0 || math.IsInf(value, 0) {
+		return value
+	}
+	places := digits - 1 - int(math.Floor(math.Log10(math.Abs(value))))
+	if places <= 0 {
+		return math.Round(value)
+	}
+	parsed, err := strconv.ParseFloat(strconv.FormatFloat(value, 'f', places, 64), 64)
+	if err != nil {
+		return value
+	}
+	return parsed
+}
+
+func probability(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "-"
+	case p < 0.0001:
+		return "<0.0001"
+	}
+	return strconv.FormatFloat(p, 'f', 4, 64)
+}
+
+func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+
+func withUnit(text, unit string) string {
+	if text == "-" || unit == "" {
+		return text
+	}
+	return text + " " + unit
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// sheet writes tables, for a terminal or as Markdown.
+type sheet struct {
+	out      io.Writer
+	markdown bool
+	err      error
+}
+
+func (s *sheet) line(format string, values ...any) {
+	if s.err == nil {
+		_, s.err = fmt.Fprintf(s.out, format+"\n", values...)
+	}
+}
+
+func (s *sheet) title(text string) {
+	if s.markdown {
+		s.line("\n## %s\n", text)
+		return
+	}
+	s.line("\n%s", text)
+}
+
+func (s *sheet) item(number int, text string) {
+	if s.markdown {
+		s.line("%d. %s", number, text)
+		return
+	}
+	s.line("  %d  %s", number, text)
+}
+
+// rows writes a header and what is below it.
+func (s *sheet) rows(rows [][]string) {
+	if !s.markdown {
+		page := page{out: s.out, err: s.err}
+		page.table(rows)
+		s.err = page.err
+		return
+	}
+	for i, row := range rows {
+		escaped := make([]string, len(row))
+		for column, text := range row {
+			escaped[column] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(text)
+		}
+		s.line("| %s |", strings.Join(escaped, " | "))
+		if i == 0 {
+			s.line("|%s", strings.Repeat(" --- |", len(row)))
+		}
+	}
+}
