@@ -24,7 +24,7 @@ func TestZooKeeper(t *testing.T) {
 			e.Spec.Design.Blocks = 1
 			e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain
 		})
-	awaitComplete(ctx, t, experiment, 10*time.Minute)
+	awaitComplete(ctx, t, experiment, 15*time.Minute)
 
 	done := runs(ctx, t, experiment.Namespace)
 	if len(done) != 2 {
