@@ -46,11 +46,15 @@ func (b Brokers) String() string { return strings.Join(b.Servers, ",") }
 func (b Brokers) GoString() string { return b.String() }
 
 // Admin does its work over the network.
-type Admin struct{}
+type Admin struct {
+	// Hooks hear of every request; usually there are none.
+	Hooks []kgo.Hook
+}
 
 // connect opens a client. It does not talk to anybody yet.
-func connect(b Brokers) (*kgo.Client, error) {
+func (a Admin) connect(b Brokers) (*kgo.Client, error) {
 	options := []kgo.Opt{
+		kgo.WithHooks(a.Hooks...),
 		kgo.ClientID("perflab"),
 		kgo.SeedBrokers(b.Servers...),
 		kgo.DialTimeout(timeout),

@@ -22,8 +22,8 @@ const metadataTopic = "__cluster_metadata"
 // Describe asks the brokers what they are. Only those with KRaft know the
 // request after the state of the quorum, so whoever knows it has KRaft, and
 // whoever does not has ZooKeeper.
-func (Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, error) {
-	client, err := connect(b)
+func (a Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, error) {
+	client, err := a.connect(b)
 	if err != nil {
 		return kafka.ClusterState{}, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // ConfigDifferences says, one sentence each, in which of the settings that
 // were declared for them topics differ from what was declared.
-func (Admin) ConfigDifferences(ctx context.Context, b Brokers, wanted []kafka.Topic) ([]string, error) {
+func (a Admin) ConfigDifferences(ctx context.Context, b Brokers, wanted []kafka.Topic) ([]string, error) {
 	request := kmsg.NewPtrDescribeConfigsRequest()
 	declared := map[string]kafka.Topic{}
 	for _, topic := range wanted {
@@ -34,7 +34,7 @@ func (Admin) ConfigDifferences(ctx context.Context, b Brokers, wanted []kafka.To
 	if len(declared) == 0 {
 		return nil, nil
 	}
-	client, err := connect(b)
+	client, err := a.connect(b)
 	if err != nil {
 		return nil, err
 	}

@@ -36,8 +36,8 @@ func (r *Refusal) Error() string {
 // the ones that are, made as wanted or not. It sends one request after the
 // other and stops when the budget is used up: what is left is for the next
 // call. The error is a *Refusal when Kafka doesn't want a topic.
-func (Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic, budget time.Duration) (map[string]kafka.TopicState, error) {
-	client, err := connect(b)
+func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic, budget time.Duration) (map[string]kafka.TopicState, error) {
+	client, err := a.connect(b)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +52,13 @@ func (Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic, 
 	}
 	enough := time.Now().Add(budget)
 	for _, request := range kafka.Requests(missing) {
-		if err := create(ctx, client, request); err != nil {
+		fresh, err := create(ctx, client, request)
+		if err != nil {
 			return found, fmt.Errorf("making topics in Kafka at %q: %w", b, err)
 		}
-		if time.Now().After(enough) {
+		// Topics that exist and are not shown: the brokers are behind with
+		// what they were asked for, and more would not help them.
+		if !fresh || time.Now().After(enough) {
 			break
 		}
 	}
@@ -67,8 +70,8 @@ func (Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic, 
 }
 
 // Topics returns those of the wanted topics that the brokers have.
-func (Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
-	client, err := connect(b)
+func (a Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
+	client, err := a.connect(b)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +85,8 @@ func (Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map[s
 
 // DeleteTopics deletes the topics that are ours and says how many there still
 // are.
-func (Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name string) bool) (left int, err error) {
-	client, err := connect(b)
+func (a Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name string) bool) (left int, err error) {
+	client, err := a.connect(b)
 	if err != nil {
 		return 0, err
 	}
@@ -156,10 +159,10 @@ func stateOf(topic kmsg.MetadataResponseTopic) kafka.TopicState {
 	return state
 }
 
-// create asks for topics in one request. That one is there already is no
-// error: an earlier request may have been heard without its answer reaching
-// us.
-func create(ctx context.Context, client *kgo.Client, topics []kafka.Topic) error {
+// create asks for topics in one request and says whether that made any. That
+// one is there already is no error: an earlier request may have been heard
+// without its answer reaching us.
+func create(ctx context.Context, client *kgo.Client, topics []kafka.Topic) (fresh bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
 	defer cancel()
 	request := kmsg.NewPtrCreateTopicsRequest()
@@ -178,9 +181,12 @@ func create(ctx context.Context, client *kgo.Client, topics []kafka.Topic) error
 	}
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
-		return explained(err)
+		return false, explained(err)
 	}
-	return refusal(response)
+	for _, topic := range response.Topics {
+		fresh = fresh || topic.ErrorCode == 0
+	}
+	return fresh, refusal(response)
 }
 
 // refusal is the first that another try would not mend.

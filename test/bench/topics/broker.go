@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"perflab.dev/perflab/internal/kafkaadmin"
+)
+
+// startTime is how long a broker may take until it answers.
+const startTime = time.Minute
+
+// broker is a process of Kafka with a directory of its own.
+type broker struct {
+	process *exec.Cmd
+	dir     string
+	address string
+}
+
+const settings = `process.roles=broker,controller
+node.id=1
+listeners=PLAIN://127.0.0.1:%[1]d,CONTROL://127.0.0.1:%[2]d
+advertised.listeners=PLAIN://127.0.0.1:%[1]d
+listener.security.protocol.map=PLAIN:PLAINTEXT,CONTROL:PLAINTEXT
+inter.broker.listener.name=PLAIN
+controller.listener.names=CONTROL
+controller.quorum.voters=1@127.0.0.1:%[2]d
+offsets.topic.replication.factor=1
+auto.create.topics.enable=false
+log.dirs=%[3]s
+`
+
+const logging = `appender.file.type=File
+appender.file.name=FILE
+appender.file.fileName=%s/server.log
+appender.file.layout.type=PatternLayout
+appender.file.layout.pattern=%%d %%p %%m%%n
+rootLogger.level=WARN
+rootLogger.appenderRef.file.ref=FILE
+`
+
+func startBroker(ctx context.Context, libs, heap string) (*broker, error) {
+	if jars, _ := filepath.Glob(filepath.Join(libs, "kafka_*.jar")); len(jars) == 0 {
+		return nil, fmt.Errorf("no Kafka in %q: run test/emulators/kafka/fetch.sh", libs)
+	}
+	dir, err := os.MkdirTemp("", "perflab-bench-topics-")
+	if err != nil {
+		return nil, err
+	}
+	b := &broker{dir: dir}
+	if err := b.start(ctx, libs, heap); err != nil {
+		return nil, errors.Join(err, b.stop())
+	}
+	return b, nil
+}
+
+func (b *broker) start(ctx context.Context, libs, heap string) error {
+	port, control, err := freePorts()
+	if err != nil {
+		return err
+	}
+	b.address = fmt.Sprintf("127.0.0.1:%d", port)
+	config, log4j := filepath.Join(b.dir, "server.properties"), filepath.Join(b.dir, "log4j2.properties")
+	err = errors.Join(
+		os.WriteFile(config, fmt.Appendf(nil, settings, port, control, filepath.Join(b.dir, "data")), 0o600),
+		os.WriteFile(log4j, fmt.Appendf(nil, logging, b.dir), 0o600),
+	)
+	if err != nil {
+		return err
+	}
+	java := []string{"-cp", filepath.Join(libs, "*"), "-Dlog4j2.configurationFile=" + log4j}
+	format := exec.CommandContext(ctx, "java", append(java, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qk", "-c", config)...)
+	if output, err := format.CombinedOutput(); err != nil {
+		return fmt.Errorf("formatting the broker's storage: %w\n%s", err, output)
+	}
+	// Each partition keeps files open: take what this machine gives.
+	const run = `ulimit -n 100000 2>/dev/null || ulimit -n "$(ulimit -Hn)"; exec java "$@"`
+	arguments := append([]string{"-c", run, "java", "-Xms" + heap, "-Xmx" + heap}, java...)
+	b.process = exec.CommandContext(ctx, "bash", append(arguments, "kafka.Kafka", config)...)
+	b.process.Stderr = os.Stderr
+	if err := b.process.Start(); err != nil {
+		return fmt.Errorf("starting the broker: %w", err)
+	}
+	return b.awaitAnswer(ctx)
+}
+
+func (b *broker) awaitAnswer(ctx context.Context) error {
+	enough := time.Now().Add(startTime)
+	for {
+		_, err := kafkaadmin.Admin{}.Describe(ctx, kafkaadmin.Brokers{Servers: []string{b.address}})
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(enough) {
+			return fmt.Errorf("the broker did not answer within %s: %w", startTime, err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+func (b *broker) stop() error {
+	if b.process != nil && b.process.Process != nil {
+		// A broker that tidies up would write out what is about to be deleted.
+		_ = b.process.Process.Signal(syscall.SIGKILL)
+		_ = b.process.Wait()
+	}
+	return os.RemoveAll(b.dir)
+}
+
+// memory is what a broker uses, in bytes.
+type memory struct{ heap, resident int64 }
+
+var (
+	usedHeap    = regexp.MustCompile(`used (\d+)K`)
+	residentSet = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+)
+
+// memory measures after a full garbage collection.
+func (b *broker) memory(ctx context.Context) (memory, error) {
+	pid := strconv.Itoa(b.process.Process.Pid)
+	if output, err := exec.CommandContext(ctx, "jcmd", pid, "GC.run").CombinedOutput(); err != nil {
+		return memory{}, fmt.Errorf("collecting the broker's garbage: %w\n%s", err, output)
+	}
+	heap, err := exec.CommandContext(ctx, "jcmd", pid, "GC.heap_info").Output()
+	if err != nil {
+		return memory{}, fmt.Errorf("asking the broker for its heap: %w", err)
+	}
+	status, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
+	if err != nil {
+		return memory{}, err
+	}
+	used, resident := usedHeap.FindStringSubmatch(string(heap)), residentSet.FindStringSubmatch(string(status))
+	if used == nil || resident == nil {
+		return memory{}, fmt.Errorf("no memory in %q and the process's status", strings.TrimSpace(string(heap)))
+	}
+	return memory{heap: kibibytes(used[1]), resident: kibibytes(resident[1])}, nil
+}
+
+func kibibytes(digits string) int64 {
+	number, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		// Only digits come here, of a size a machine can have.
+		panic(err)
+	}
+	return number << 10
+}
+
+func freePorts() (one, other int, err error) {
+	first, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, 0, err
+	}
+	second, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, 0, errors.Join(err, first.Close())
+	}
+	one, other = first.Addr().(*net.TCPAddr).Port, second.Addr().(*net.TCPAddr).Port
+	return one, other, errors.Join(first.Close(), second.Close())
+}
