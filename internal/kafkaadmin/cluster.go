@@ -4,6 +4,7 @@ package kafkaadmin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -64,12 +65,11 @@ func quorum(ctx context.Context, client *kgo.Client) error {
 	if err != nil {
 		return explained(err)
 	}
-	switch err := kerr.ErrorForCode(response.ErrorCode); err {
-	case nil, kerr.ClusterAuthorizationFailed:
+	err = kerr.ErrorForCode(response.ErrorCode)
+	if errors.Is(err, kerr.ClusterAuthorizationFailed) {
 		return nil
-	default:
-		return err
 	}
+	return err
 }
 
 // release is what can be told of a guess like "v3.9", "between v3.8 and v3.9",

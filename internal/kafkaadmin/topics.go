@@ -4,6 +4,7 @@ package kafkaadmin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -134,10 +135,11 @@ func topics(ctx context.Context, client *kgo.Client, wanted []kafka.Topic) (map[
 		return nil, explained(err)
 	}
 	for _, topic := range response.Topics {
-		switch err := kerr.ErrorForCode(topic.ErrorCode); err {
-		case nil, kerr.LeaderNotAvailable:
+		err := kerr.ErrorForCode(topic.ErrorCode)
+		switch {
+		case err == nil, errors.Is(err, kerr.LeaderNotAvailable):
 			found[*topic.Topic] = stateOf(topic)
-		case kerr.UnknownTopicOrPartition:
+		case errors.Is(err, kerr.UnknownTopicOrPartition):
 		default:
 			return nil, fmt.Errorf("topic %q: %w", *topic.Topic, err)
 		}

@@ -44,8 +44,10 @@ func TestDifferences(t *testing.T) {
 
 func TestEffectiveTopics(t *testing.T) {
 	wanted := []kafka.Topic{
-		{Name: "a", Partitions: 2, Replicas: 3, Group: "one"}, {Name: "b", Partitions: 2, Replicas: 3, Group: "one"},
-		{Name: "c", Partitions: 1, Replicas: 1, Group: "two"}, {Name: "d", Partitions: 1, Replicas: 1, Group: "two"},
+		{Name: "a", Partitions: 2, Replicas: 3, Group: "one"},
+		{Name: "b", Partitions: 2, Replicas: 3, Group: "one"},
+		{Name: "c", Partitions: 1, Replicas: 1, Group: "two"},
+		{Name: "d", Partitions: 1, Replicas: 1, Group: "two"},
 	}
 	found := map[string]kafka.TopicState{
 		"a": {Partitions: 2, Replicas: 3}, "b": {Partitions: 2, Replicas: 3},

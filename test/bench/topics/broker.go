@@ -119,8 +119,13 @@ func (b *broker) stop() error {
 	return os.RemoveAll(b.dir)
 }
 
-// memory is what a broker uses, in bytes.
-type memory struct{ heap, resident int64 }
+// memory is what a broker uses, in bytes, and the processor time it has used
+// so far: other than the time that went by, that does not depend on what else
+// the machine does.
+type memory struct {
+	heap, resident int64
+	cpu            time.Duration
+}
 
 var (
 	usedHeap    = regexp.MustCompile(`used (\d+)K`)
@@ -145,7 +150,29 @@ func (b *broker) memory(ctx context.Context) (memory, error) {
 	if used == nil || resident == nil {
 		return memory{}, fmt.Errorf("no memory in %q and the process's status", strings.TrimSpace(string(heap)))
 	}
-	return memory{heap: kibibytes(used[1]), resident: kibibytes(resident[1])}, nil
+	cpu, err := b.cpu()
+	return memory{heap: kibibytes(used[1]), resident: kibibytes(resident[1]), cpu: cpu}, err
+}
+
+// cpu is the processor time the broker has used.
+func (b *broker) cpu() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	// The second field, the program's name, may have spaces in it. After it,
+	// utime and stime are the 12th and 13th, in hundredths of a second.
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("no processor time in %q", rest)
+	}
+	user, err := strconv.Atoi(fields[11])
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond, err
 }
 
 func kibibytes(digits string) int64 {
