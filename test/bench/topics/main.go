@@ -87,12 +87,12 @@ func print(outcomes []outcome) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "way\ttime\tbroker CPU\tCreateTopics\tall requests\tpasses\theap in use\tresident memory")
 	for _, o := range outcomes {
-		_, _ = fmt.Fprintf(table, "%s\t%.1fs\t%.1fs\t%d\t%d\t%d\t%s → %s\t%s → %s\n", o.name, o.took.Seconds(), (o.finished.cpu-o.idle.cpu).Seconds(), o.calls.creating(), o.calls.all(), o.passes,
+		_, _ = fmt.Fprintf(table, "%s\t%.1fs\t%.1fs\t%d\t%d\t%d\t%s → %s\t%s → %s\n", o.name, o.took.Seconds(), (o.finished.cpu - o.idle.cpu).Seconds(), o.calls.creating(), o.calls.all(), o.passes,
 			mebibytes(o.idle.heap), mebibytes(o.finished.heap), mebibytes(o.idle.resident), mebibytes(o.finished.resident))
 	}
 	ours, single := outcomes[0], outcomes[1]
 	_, _ = fmt.Fprintf(table, "ratio\t%.1fx\t%.1fx\t%.0fx\t%.1fx\t\t\t\n", single.took.Seconds()/ours.took.Seconds(),
-		(single.finished.cpu - single.idle.cpu).Seconds()/(ours.finished.cpu-ours.idle.cpu).Seconds(),
+		(single.finished.cpu-single.idle.cpu).Seconds()/(ours.finished.cpu-ours.idle.cpu).Seconds(),
 		float64(single.calls.creating())/float64(ours.calls.creating()), float64(single.calls.all())/float64(ours.calls.all()))
 	return table.Flush()
 }
