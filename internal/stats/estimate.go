@@ -4,6 +4,8 @@ package stats
 
 import (
 	"math"
+	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -90,5 +92,27 @@ func upperTail(distance, deviation float64, degrees int) float64 {
 
 // TQuantile is the quantile of Student's t distribution.
 func TQuantile(probability float64, degrees int) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(degrees)}.Quantile(probability)
+	asked := quantile{probability, degrees}
+	if known, found := quantiles.Load(asked); found {
+		return known.(float64) //nolint:errcheck,forcetypeassert // Only numbers are stored.
+	}
+	value := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(degrees)}.Quantile(probability)
+	if quantilesKept.Add(1) <= mostQuantiles {
+		quantiles.Store(asked, value)
+	}
+	return value
 }
+
+// A quantile takes long to find, and an experiment asks for the same few for
+// each of its metrics.
+type quantile struct {
+	probability float64
+	degrees     int
+}
+
+const mostQuantiles = 1 << 14
+
+var (
+	quantiles     sync.Map
+	quantilesKept atomic.Int64
+)
