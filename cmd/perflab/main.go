@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"perflab.dev/perflab/internal/audit"
 	"perflab.dev/perflab/internal/comparison"
 )
 
@@ -24,6 +25,8 @@ const (
 	// exitInvalid: the manifest is not one the cluster would accept, or the
 	// observations are not what can be compared.
 	exitInvalid = 2
+	// exitSlips: published deltas do not follow, and that is to fail.
+	exitSlips = 3
 )
 
 func main() {
@@ -43,8 +46,11 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 		return 0
 	}
 	_, _ = fmt.Fprintln(problems, "perflab:", err) // Nobody is left to tell.
-	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) {
+	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) || errors.Is(err, audit.ErrRows) {
 		return exitInvalid
+	}
+	if errors.Is(err, errSlips) {
+		return exitSlips
 	}
 	return exitFailed
 }
@@ -56,6 +62,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newPlan(), newAnalyze())
+	root.AddCommand(newPlan(), newAnalyze(), newAudit())
 	return root
 }

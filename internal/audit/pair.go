@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// group are the deltas of one column: all come from the same two sides.
+type group struct{ report, table, configuration string }
+
+// sides names the two configurations of a delta.
+type sides struct{ minuend, subtrahend string }
+
+// checkGroup finds the two sides of a column, by its words if they say, else by
+// what explains most of its numbers.
+func (d *desk) checkGroup(deltas []Row) []Finding {
+	pairs := d.pairs(deltas)
+	pair, known := byWords(deltas[0].Configuration, pairs)
+	if !known {
+		pair, known = d.byNumbers(deltas, pairs)
+	}
+	var findings []Finding
+	for _, delta := range deltas {
+		if !known {
+			findings = append(findings, Finding{Delta: delta, Outcome: Unchecked, Note: "no two configurations are measured for it"})
+			continue
+		}
+		findings = append(findings, d.checkPair(delta, pair))
+	}
+	return findings
+}
+
+func (d *desk) checkPair(delta Row, pair sides) Finding {
+	candidates := d.candidates(delta)
+	minuend, hasMinuend := of(candidates, pair.minuend)
+	subtrahend, hasSubtrahend := of(candidates, pair.subtrahend)
+	if !hasMinuend || !hasSubtrahend {
+		missing := pair.minuend
+		if hasMinuend {
+			missing = pair.subtrahend
+		}
+		return Finding{Delta: delta, Outcome: Unchecked, Note: fmt.Sprintf("no measured number of %q", missing)}
+	}
+	found := d.check(delta, minuend, subtrahend)
+	found.Note = cmp.Or(found.Note, d.note(found, candidates))
+	return found
+}
+
+func of(rows []Row, configuration string) (Row, bool) {
+	i := slices.IndexFunc(rows, func(row Row) bool { return row.Configuration == configuration })
+	if i < 0 {
+		return Row{}, false
+	}
+	return rows[i], true
+}
+
+// note says what slipped, in a sentence.
+func (d *desk) note(found Finding, candidates []Row) string {
+	switch found.Outcome {
+	case Sign:
+		return "the sign is the wrong way round"
+	case Base:
+		return fmt.Sprintf("percent of %q, not of %q", found.Minuend.Configuration, found.Subtrahend.Configuration)
+	case SignAndBase:
+		return fmt.Sprintf("percent of %q, not of %q, and the sign is the wrong way round", found.Minuend.Configuration, found.Subtrahend.Configuration)
+	case Size:
+		for _, a := range candidates {
+			for _, b := range candidates {
+				if a.Configuration != b.Configuration && d.check(found.Delta, a, b).Outcome == Follows {
+					return fmt.Sprintf("would follow from %q minus %q", a.Configuration, b.Configuration)
+				}
+			}
+		}
+		return "no two numbers next to it give it"
+	}
+	return ""
+}
+
+// pairs are all ordered pairs of configurations measured for any of the deltas.
+func (d *desk) pairs(deltas []Row) []sides {
+	var names []string
+	for _, delta := range deltas {
+		for _, row := range d.candidates(delta) {
+			if !slices.Contains(names, row.Configuration) {
+				names = append(names, row.Configuration)
+			}
+		}
+	}
+	var pairs []sides
+	for _, a := range names {
+		for _, b := range names {
+			if a != b {
+				pairs = append(pairs, sides{a, b})
+			}
+		}
+	}
+	return pairs
+}
+
+var (
+	between = regexp.MustCompile(`(?i)\s+(?:minus|less|vs\.?|versus|against|compared (?:to|with)|−|-)\s+`)
+	word    = regexp.MustCompile(`[\pL\pN#][\pL\pN#./-]*`)
+)
+
+// byWords reads "A minus B", where either side may leave out what both share,
+// as in "x, two parts minus one part".
+func byWords(configuration string, pairs []sides) (sides, bool) {
+	parts := between.Split(configuration, -1)
+	if len(parts) != 2 {
+		return sides{}, false
+	}
+	left, right := words(parts[0]), words(parts[1])
+	best, second, chosen := -1, -1, sides{}
+	for _, pair := range pairs {
+		score := fitness(words(pair.minuend), words(pair.subtrahend), left, right)
+		if score > best {
+			best, second, chosen = score, best, pair
+		} else if score > second {
+			second = score
+		}
+	}
+	return chosen, best > 0 && best > second
+}
+
+func words(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, found := range word.FindAllString(strings.ToLower(text), -1) {
+		set[strings.TrimRight(found, ".-/")] = true
+	}
+	return set
+}
+
+// fitness tells how well two names fit the words left and right of the minus.
+// What tells the names apart must be on its side; what they share, anywhere.
+// It is -1 where one side is not named at all.
+func fitness(a, b, left, right map[string]bool) int {
+	score, namedA, namedB := 0, 0, 0
+	for w := range a {
+		switch {
+		case b[w]:
+			score += truth(left[w] || right[w])
+		case left[w] && right[w]:
+		case left[w]:
+			namedA++
+		default:
+			score -= 1 + truth(right[w])
+		}
+	}
+	for w := range b {
+		switch {
+		case a[w], left[w] && right[w]:
+		case right[w]:
+			namedB++
+		default:
+			score -= 1 + truth(left[w])
+		}
+	}
+	if namedA == 0 || namedB == 0 {
+		return -1
+	}
+	return score + namedA + namedB
+}
+
+func truth(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// byNumbers takes the pair that explains most of a column's deltas. A pair
+// that needs a slip explains less than one that needs none.
+func (d *desk) byNumbers(deltas []Row, pairs []sides) (sides, bool) {
+	worth := map[Outcome]int{Follows: 6, Rounding: 5, Base: 3, SignAndBase: 1, Sign: 2}
+	best, chosen := -1, sides{}
+	for _, pair := range pairs {
+		score := 0
+		for _, delta := range deltas {
+			score += worth[d.checkPair(delta, pair).Outcome]
+		}
+		if score > best {
+			best, chosen = score, pair
+		}
+	}
+	return chosen, best >= 0
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrRows says that a file is no list of published numbers.
+var ErrRows = errors.New("the published numbers are invalid")
+
+// Kinds of rows that are read; others are passed over.
+const (
+	measured       = "measured"
+	publishedDelta = "published_delta"
+)
+
+// Row is one number of a published table.
+type Row struct {
+	// Line is that of the file read.
+	Line int
+	// Report, Table, Configuration, Scenario and Metric say what the number
+	// is. The configuration of a delta names its two sides, as in "new minus
+	// old".
+	Report, Table, Configuration, Scenario, Metric string
+	Value                                          float64
+	Unit                                           string
+	delta                                          bool
+	// decimals are the digits printed behind the point.
+	decimals int
+}
+
+// columns that a file must have. Others may be there in any place.
+var columns = []string{"report", "table", "configuration", "scenario", "metric", "value", "unit", "kind"}
+
+// ReadCSV reads published numbers in the long format: one per row, with the
+// kind measured or published_delta. It fails with a sentence per bad row.
+func ReadCSV(in io.Reader) ([]Row, error) {
+	reader := csv.NewReader(in)
+	reader.ReuseRecord = true
+	header, err := reader.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: there is no line at all", ErrRows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRows, err)
+	}
+	header = slices.Clone(header)
+	header[0] = strings.TrimPrefix(header[0], "\ufeff")
+	at := map[string]int{}
+	for _, name := range columns {
+		if at[name] = slices.Index(header, name); at[name] < 0 {
+			return nil, fmt.Errorf("%w: the header lacks the column %q, it must have %s", ErrRows, name, strings.Join(columns, ","))
+		}
+	}
+	return readRows(reader, at)
+}
+
+func readRows(reader *csv.Reader, at map[string]int) ([]Row, error) {
+	var rows []Row
+	var bad []error
+	for {
+		fields, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var broken *csv.ParseError
+		if errors.As(err, &broken) {
+			bad = append(bad, fmt.Errorf("line %d: %w", broken.Line, broken.Err))
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading published numbers: %w", err)
+		}
+		kind := fields[at["kind"]]
+		if kind != measured && kind != publishedDelta {
+			continue
+		}
+		line, _ := reader.FieldPos(0)
+		text := strings.TrimSpace(fields[at["value"]])
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+			bad = append(bad, fmt.Errorf("line %d: the value %q is not a finite number", line, text))
+			continue
+		}
+		rows = append(rows, Row{
+			Line: line, Report: fields[at["report"]], Table: fields[at["table"]], Configuration: fields[at["configuration"]],
+			Scenario: fields[at["scenario"]], Metric: fields[at["metric"]], Unit: fields[at["unit"]],
+			Value: value, delta: kind == publishedDelta, decimals: decimals(text),
+		})
+	}
+	if len(bad) > 0 {
+		return nil, fmt.Errorf("%w:\n%w", ErrRows, errors.Join(bad...))
+	}
+	return rows, nil
+}
+
+func decimals(text string) int {
+	_, behind, _ := strings.Cut(text, ".")
+	return len(behind)
+}
