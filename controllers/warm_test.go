@@ -3,6 +3,7 @@
 package controllers_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +108,15 @@ func TestArmsThatDifferInHeapTouchNeitherKafkaNorPostgreSQL(t *testing.T) {
 		e.Spec.Design.Blocks = 2
 		e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain
 	}))
+	l.eachRound = func() {
+		// The JVM grants itself what the run that is on declares.
+		for _, run := range l.runs() {
+			if !run.Status.Phase.IsFinal() {
+				heap := run.Spec.System.Modules[0].JVM.Heap.Max
+				l.outside.moduleLog = fmt.Sprintf("[0.002s][info][gc,init] Heap Max Capacity: %dM\n", heap.Value()>>20)
+			}
+		}
+	}
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	var touched []string
 	for _, written := range l.line.journal {
