@@ -111,9 +111,9 @@ func orphansOf(reader client.Reader) handler.EventHandler {
 		if !valid || key.Namespace != object.GetNamespace() {
 			return nil
 		}
-		if err := reader.Get(ctx, client.ObjectKey(key), &v1alpha1.PerfExperiment{}); !apierrors.IsNotFound(err) {
+		if err := reader.Get(ctx, key, &v1alpha1.PerfExperiment{}); !apierrors.IsNotFound(err) {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: client.ObjectKey(key)}}
+		return []reconcile.Request{{NamespacedName: key}}
 	})
 }

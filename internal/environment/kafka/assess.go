@@ -112,7 +112,7 @@ func silent(in input) (environment.Readiness, bool) {
 func refused(in input) (environment.Readiness, bool) {
 	reason, message, refused := in.kafka.Refusal()
 	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
-		"Strimzi can't make Kafka %q as declared: %s: %s", in.name, reason, environment.Sentence(message))), refused
+		"Strimzi has trouble with Kafka %q and tries again: %s: %s", in.name, reason, environment.Sentence(message))), refused
 }
 
 func rolling(in input) (environment.Readiness, bool) {

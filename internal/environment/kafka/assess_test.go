@@ -149,7 +149,7 @@ func TestAssess(t *testing.T) {
 		"Refused": {
 			given: cluster{status: refused},
 			want: environment.NotReady(v1alpha1.ReasonRefused,
-				`Strimzi can't make Kafka "demo" as declared: InvalidResourceException: Version 9.9.9 is not supported`),
+				`Strimzi has trouble with Kafka "demo" and tries again: InvalidResourceException: Version 9.9.9 is not supported`),
 		},
 		"RefusedBefore": {
 			reason: "the refusal was of an older spec",
