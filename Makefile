@@ -89,7 +89,7 @@ build-sample: ## Build the sample library system.
 
 .PHONY: test-go
 test-go: ## Test the operator and the emulators, against a real API server.
-	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test ./api/... ./cmd/... ./controllers/... ./hack/systems/... ./internal/... ./test/emulators/...
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test ./api/... ./cmd/... ./controllers/... ./hack/systems/... ./internal/... ./test/bench/... ./test/emulators/...
 
 .PHONY: test-payload
 test-payload: ## Test the results' format.
@@ -111,6 +111,11 @@ test-cluster: ## Test the local cluster's own programs.
 .PHONY: test-sample
 test-sample: ## Test the sample library system on real PostgreSQL and Kafka.
 	mvn -q -B -f sample/pom.xml verify
+
+.PHONY: bench-stats
+bench-stats: ## Prove the statistics on thousands of synthetic experiments (EXPERIMENTS=4000 per line).
+	go run ./test/bench/stats -experiments $(or $(EXPERIMENTS),4000)
+	go test ./internal/comparison -run '^$$' -bench . -benchtime 5x
 
 ##@ Generated files and style
 

@@ -17,20 +17,20 @@ import (
 type Outcome string
 
 const (
-	// Follows: the delta is what the numbers give.
+	// Follows says that the delta is what the numbers give.
 	Follows Outcome = "follows"
-	// Rounding: it is, if the numbers were rounded before printing, or the
+	// Rounding says that it is, if the numbers were rounded before printing, or the
 	// delta cut.
 	Rounding Outcome = "rounding"
-	// Sign: the size is right, the sign is not.
+	// Sign says that the size is right, the sign is not.
 	Sign Outcome = "sign"
-	// Base: it is percent of the other side.
+	// Base says that it is percent of the other side.
 	Base Outcome = "base"
-	// SignAndBase are both wrong.
+	// SignAndBase says that both are wrong.
 	SignAndBase Outcome = "sign and base"
-	// Size: no reading of the numbers gives it.
+	// Size says that no reading of the numbers gives it.
 	Size Outcome = "size"
-	// Unchecked: the numbers it must come from are not there.
+	// Unchecked says that the numbers it must come from are not there.
 	Unchecked Outcome = "unchecked"
 )
 

@@ -77,8 +77,9 @@ func (d *desk) note(found Finding, candidates []Row) string {
 			}
 		}
 		return "no two numbers next to it give it"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // pairs are all ordered pairs of configurations measured for any of the deltas.

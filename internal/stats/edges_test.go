@@ -51,8 +51,10 @@ func TestBlockModelWithoutInterval(t *testing.T) {
 // Arm 2 never met the reference, arm 1 did; arm 3 met arm 1.
 func TestBlockModelConnection(t *testing.T) {
 	model := fit(t, []stats.Cell{
-		{Arm: 0, Block: 0, Value: 1}, {Arm: 1, Block: 0, Value: 2},
-		{Arm: 1, Block: 1, Value: 5}, {Arm: 3, Block: 1, Value: 9},
+		{Arm: 0, Block: 0, Value: 1},
+		{Arm: 1, Block: 0, Value: 2},
+		{Arm: 1, Block: 1, Value: 5},
+		{Arm: 3, Block: 1, Value: 9},
 		{Arm: 2, Block: 2, Value: 4},
 	}, false)
 	if got := model.Effect(3).Value; math.Abs(got-5) > 1e-12 {

@@ -94,7 +94,7 @@ func upperTail(distance, deviation float64, degrees int) float64 {
 func TQuantile(probability float64, degrees int) float64 {
 	asked := quantile{probability, degrees}
 	if known, found := quantiles.Load(asked); found {
-		return known.(float64) //nolint:errcheck,forcetypeassert // Only numbers are stored.
+		return known.(float64)
 	}
 	value := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(degrees)}.Quantile(probability)
 	if quantilesKept.Add(1) <= mostQuantiles {

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command stats makes thousands of synthetic experiments whose truth is known
+// and tells how often PerfLab's intervals and verdicts are right. It ends with
+// exit code 1 where they are not as right as promised.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"perflab.dev/perflab/internal/stats"
+)
+
+func main() {
+	experiments := flag.Int("experiments", 4000, "synthetic experiments per line")
+	seed := flag.Uint64("seed", 1, "seed of what is drawn")
+	flag.Parse()
+	made := &suite{out: os.Stdout, experiments: *experiments, seed: *seed}
+	for _, table := range []func(*suite) error{(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).weakness} {
+		if err := table(made); err != nil {
+			fmt.Fprintln(os.Stderr, "bench-stats:", err)
+			os.Exit(1)
+		}
+	}
+	if len(made.broken) > 0 {
+		fmt.Fprintf(os.Stderr, "bench-stats: %d lines are not as promised:\n%s\n", len(made.broken), strings.Join(made.broken, "\n"))
+		os.Exit(1)
+	}
+}
+
+type suite struct {
+	out         io.Writer
+	experiments int
+	seed        uint64
+	lines       uint64
+	// broken names the lines that are not as promised.
+	broken []string
+}
+
+// table prints a title and lines of columns.
+func (s *suite) table(title, header string, lines func(line func(format string, values ...any)) error) error {
+	if _, err := fmt.Fprintf(s.out, "\n%s\n", title); err != nil {
+		return fmt.Errorf("writing a table: %w", err)
+	}
+	writer := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(format string, values ...any) {
+		// The writer keeps everything until it is flushed.
+		_, _ = fmt.Fprintf(writer, format+"\t\n", values...)
+	}
+	line("%s", header)
+	if err := lines(line); err != nil {
+		return err
+	}
+	return writer.Flush()
+}
+
+// simulate draws other experiments for each line.
+func (s *suite) simulate(of trial) (outcome, error) {
+	s.lines++
+	return simulate(of, s.experiments, s.seed<<16+s.lines)
+}
+
+func (s *suite) expect(kept bool, format string, values ...any) {
+	if !kept {
+		s.broken = append(s.broken, fmt.Sprintf(format, values...))
+	}
+}
+
+// The promises, in percent.
+const (
+	leastCovered, mostCovered = 93.5, 96.5
+	mostWrong                 = 5
+	powerApart                = 5
+)
+
+// chance is what counting itself may be off by: three standard errors of a
+// share near 5 %.
+func (s *suite) chance() float64 {
+	return 300 * 0.218 / math.Sqrt(float64(s.experiments))
+}
+
+type condition struct {
+	name           string
+	noise          noise
+	missing, drift float64
+}
+
+var conditions = []condition{
+	{"normal", normal, 0, 0},
+	{"skewed", skewed, 0, 0},
+	{"heavy-tailed", heavy, 0, 0},
+	{"normal, 10 % of runs lost", normal, 0.1, 0},
+	{"normal, 20 % drift", normal, 0, 0.2},
+}
+
+var spreads = []float64{0.02, 0.04, 0.10}
+
+// coverage makes experiments without any effect.
+func (s *suite) coverage() error {
+	title := fmt.Sprintf("No effect: coverage of the 95 %% interval, and false differences (%d experiments per line)", s.experiments)
+	header := "noise\tCV %\tarms\tblocks\tcoverage %\thalf-width %\tfalse per comparison %\tfalse per experiment %\tverdict Equivalent %\tverdict false %"
+	return s.table(title, header, func(line func(string, ...any)) error {
+		for _, under := range conditions {
+			for _, cv := range spreads {
+				for _, arms := range []int{2, 4, 8} {
+					for _, blocks := range []int{3, 6, 12} {
+						of := trial{noise: under.noise, cv: cv, arms: arms, blocks: blocks, missing: under.missing, drift: under.drift, marginPercent: 5}
+						found, err := s.simulate(of)
+						if err != nil {
+							return err
+						}
+						line("%s\t%.0f\t%d\t%d\t%.1f\t%.1f\t%s\t%s\t%s\t%s", under.name, 100*cv, arms, blocks, found.covered.percent(), found.meanHalfWidth(),
+							shown(found.different, blocks), shown(found.anyDifferent, blocks), shown(found.equivalent, blocks), shown(found.wrong, blocks))
+						named := fmt.Sprintf("%s, CV %.0f %%, %d arms, %d blocks", under.name, 100*cv, arms, blocks)
+						covered, wrong := found.covered.percent(), found.anyDifferent.percent()
+						// Heavy tails make the interval too wide, which errs on the safe side.
+						s.expect(covered >= leastCovered && (covered <= mostCovered || under.noise.name == heavy.name), "%s: coverage %.1f %%", named, covered)
+						s.expect(wrong <= mostWrong+s.chance(), "%s: %.1f %% of experiments find a difference where there is none", named, wrong)
+					}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// edges makes experiments whose effect is just the margin.
+func (s *suite) edges() error {
+	header := "noise\tCV %\tarms\tblocks\tfalse Equivalent at +5 %\tfalse Equivalent at -5 %"
+	return s.table("Effect at the margin's edge (5 %): false Equivalent, per comparison", header, func(line func(string, ...any)) error {
+		for _, under := range conditions {
+			for _, cv := range spreads {
+				for _, size := range [][2]int{{2, 6}, {2, 12}, {4, 6}, {8, 12}} {
+					var shares [2]share
+					for i, effect := range []float64{0.05, -0.05} {
+						of := trial{noise: under.noise, cv: cv, arms: size[0], blocks: size[1], missing: under.missing, drift: under.drift, marginPercent: 5, effects: []float64{effect}}
+						found, err := s.simulate(of)
+						if err != nil {
+							return err
+						}
+						shares[i] = found.equivalent
+						falsely := found.equivalent.percent()
+						s.expect(!(falsely > mostWrong+s.chance()), "%s, CV %.0f %%, %d arms, %d blocks: %.1f %% Equivalent at the edge", under.name, 100*cv, size[0], size[1], falsely)
+					}
+					line("%s\t%.0f\t%d\t%d\t%s\t%s", under.name, 100*cv, size[0], size[1], shown(shares[0], size[1]), shown(shares[1], size[1]))
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// power makes experiments in which one arm has just the effect that planning
+// says is found with 80 %.
+func (s *suite) power() error {
+	header := "noise\tCV %\tarms\tblocks\tdetectable effect %\tplanned power %\tfound %"
+	return s.table("Power: one arm has the smallest effect that planning promises to find", header, func(line func(string, ...any)) error {
+		for _, under := range conditions[:3] {
+			for _, cv := range spreads {
+				for _, size := range [][2]int{{2, 6}, {2, 8}, {2, 12}, {4, 6}, {4, 12}, {8, 6}, {8, 12}} {
+					effect, found, err := s.powerOf(under.noise, cv, size[0], size[1])
+					if err != nil {
+						return err
+					}
+					line("%s\t%.0f\t%d\t%d\t%.1f\t80\t%.1f", under.name, 100*cv, size[0], size[1], 100*effect, found)
+					if under.noise.name == normal.name {
+						s.expect(found >= 80-powerApart && found <= 80+powerApart, "CV %.0f %%, %d arms, %d blocks: power %.1f %%", 100*cv, size[0], size[1], found)
+					}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (s *suite) powerOf(under noise, cv float64, arms, blocks int) (effect, found float64, err error) {
+	design := stats.Design{Arms: arms, Blocks: blocks, Deviation: math.Sqrt(math.Log1p(cv * cv)), Alpha: alpha, Family: arms - 1}
+	effect = math.Expm1(design.Detectable(0.8))
+	// A slower arm among arms that are as the baseline.
+	of := trial{noise: under, cv: cv, arms: arms, blocks: blocks, effects: []float64{effect, 0}}
+	seen, err := s.simulate(of)
+	return effect, seen.first.percent(), err
+}
+
+// practice sets one run per arm against blocks.
+func (s *suite) practice() error {
+	header := "CV %\tdrift %\ttrue effect %\tone run, claims from 5 %: wrong %\tright %\tone run, claims from 2 %: wrong %\tright %\t6 blocks: wrong %\tright %\tEquivalent %\t12 blocks: wrong %\tright %\tEquivalent %"
+	return s.table("One run per arm, as practised, against blocks (4 arms, margin 5 %)", header, func(line func(string, ...any)) error {
+		for _, cv := range spreads {
+			for _, drift := range []float64{0, 0.1} {
+				for _, effect := range []float64{0, 0.03, 0.1} {
+					of := trial{noise: normal, cv: cv, arms: 4, drift: drift, marginPercent: 5, effects: []float64{effect}}
+					five, two := onceEach(of, 5, s.experiments, s.seed), onceEach(of, 2, s.experiments, s.seed)
+					var found [2]outcome
+					for i, blocks := range []int{6, 12} {
+						of.blocks = blocks
+						var err error
+						if found[i], err = s.simulate(of); err != nil {
+							return err
+						}
+					}
+					line("%.0f\t%.0f\t%.0f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f", 100*cv, 100*drift, 100*effect,
+						five.wrong.percent(), five.right.percent(), two.wrong.percent(), two.right.percent(),
+						found[0].wrong.percent(), found[0].right.percent(), found[0].equivalent.percent(),
+						found[1].wrong.percent(), found[1].right.percent(), found[1].equivalent.percent())
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// weakness shows what the method can't bear: the residual is pooled, so that an
+// arm that spreads more than the others gets too narrow an interval.
+func (s *suite) weakness() error {
+	header := "arms\tblocks\tone arm spreads\tcoverage of that arm %\tcoverage of all %\tfalse per experiment %"
+	return s.table("Weakness: one arm spreads more than the others (normal noise, CV 4 %)", header, func(line func(string, ...any)) error {
+		for _, size := range [][2]int{{2, 6}, {4, 6}, {8, 6}, {8, 12}} {
+			for _, uneven := range []float64{1, 2, 3} {
+				found, err := s.simulate(trial{noise: normal, cv: 0.04, arms: size[0], blocks: size[1], uneven: uneven, marginPercent: 5})
+				if err != nil {
+					return err
+				}
+				line("%d\t%d\tx %.0f\t%.1f\t%.1f\t%.1f", size[0], size[1], uneven, found.coveredFirst.percent(), found.covered.percent(), found.anyDifferent.percent())
+			}
+		}
+		return nil
+	})
+}
+
+// shown is a share, or a dash below the blocks that get a verdict.
+func shown(of share, blocks int) string {
+	if blocks < 6 || of.cases == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", of.percent())
+}

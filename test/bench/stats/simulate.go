@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// noise draws the error of a run, with mean 0 and deviation 1.
+type noise struct {
+	name string
+	draw func(*rand.Rand) float64
+}
+
+var (
+	normal = noise{"normal", (*rand.Rand).NormFloat64}
+	// skewed is a gamma distribution of shape 2: now and then a run is much
+	// slower, never much faster.
+	skewed = noise{"skewed", func(r *rand.Rand) float64 { return (r.ExpFloat64() + r.ExpFloat64() - 2) / math.Sqrt2 }}
+	// heavy is Student's t with 3 degrees of freedom: outliers either way.
+	heavy = noise{"heavy-tailed", func(r *rand.Rand) float64 {
+		chi := 0.0
+		for range 3 {
+			z := r.NormFloat64()
+			chi += z * z
+		}
+		return r.NormFloat64() / math.Sqrt(chi/3) / math.Sqrt(3)
+	}}
+)
+
+// trial is a kind of experiment, to be made many times.
+type trial struct {
+	noise        noise
+	cv           float64
+	arms, blocks int
+	// effects are those of the arms beside the baseline, as ratios less one;
+	// the last holds for all further arms.
+	effects []float64
+	// missing is the share of runs that are lost.
+	missing float64
+	// drift is by how much the system slows over the whole experiment.
+	drift float64
+	// uneven multiplies the spread of the first arm beside the baseline; 0
+	// counts as 1.
+	uneven        float64
+	marginPercent float64
+}
+
+func (t trial) effect(arm int) float64 {
+	if arm == 0 || len(t.effects) == 0 {
+		return 0
+	}
+	return t.effects[min(arm, len(t.effects))-1]
+}
+
+// share is a count of cases of a kind.
+type share struct{ hits, cases int }
+
+func (s *share) add(hit bool) {
+	s.cases++
+	if hit {
+		s.hits++
+	}
+}
+
+// percent is NaN where no case arose.
+func (s share) percent() float64 { return 100 * float64(s.hits) / float64(s.cases) }
+
+func (s share) plus(other share) share { return share{s.hits + other.hits, s.cases + other.cases} }
+
+// outcome is what many experiments of a kind showed.
+type outcome struct {
+	// covered: the 95 % interval holds the true effect; coveredFirst: that of
+	// the first arm beside the baseline.
+	covered, coveredFirst share
+	// different: an arm is told apart from the baseline, by both tests and
+	// after Holm; anyDifferent: any arm of the experiment that is in truth as
+	// the baseline; first: the first arm beside the baseline.
+	different, anyDifferent, first share
+	// equivalent, and those of verdicts that are wrong: Better or Worse
+	// without an effect or against its direction.
+	equivalent, wrong, right, undecided share
+	halfWidth                           float64
+}
+
+func (o outcome) plus(other outcome) outcome {
+	return outcome{
+		covered: o.covered.plus(other.covered), coveredFirst: o.coveredFirst.plus(other.coveredFirst), different: o.different.plus(other.different),
+		anyDifferent: o.anyDifferent.plus(other.anyDifferent), first: o.first.plus(other.first),
+		equivalent: o.equivalent.plus(other.equivalent), wrong: o.wrong.plus(other.wrong),
+		right: o.right.plus(other.right), undecided: o.undecided.plus(other.undecided),
+		halfWidth: o.halfWidth + other.halfWidth,
+	}
+}
+
+// meanHalfWidth of the intervals, in percent.
+func (o outcome) meanHalfWidth() float64 { return o.halfWidth / float64(o.covered.cases) }
+
+// simulate makes the experiment many times, the same for the same seed.
+func simulate(of trial, experiments int, seed uint64) (outcome, error) {
+	workers := runtime.GOMAXPROCS(0)
+	parts, faults := make([]outcome, experiments), make([]error, workers)
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < experiments && faults[worker] == nil; i += workers {
+				random := rand.New(rand.NewPCG(seed, uint64(i)))
+				parts[i], faults[worker] = of.once(random)
+			}
+		})
+	}
+	group.Wait()
+	var total outcome
+	for _, part := range parts {
+		total = total.plus(part)
+	}
+	for _, fault := range faults {
+		if fault != nil {
+			return outcome{}, fault
+		}
+	}
+	return total, nil
+}
+
+// once makes one experiment and compares its arms as perflab does.
+func (t trial) once(random *rand.Rand) (outcome, error) {
+	table := comparison.NewTable()
+	for block, runs := range t.run(random) {
+		for arm, value := range runs {
+			if math.IsNaN(value) {
+				continue
+			}
+			err := table.Add(comparison.Observation{
+				Block: strconv.Itoa(block), Arm: strconv.Itoa(arm), Scenario: "s", Metric: "m", Unit: "ms", Value: value,
+			})
+			if err != nil {
+				return outcome{}, fmt.Errorf("simulating %d arms in %d blocks: %w", t.arms, t.blocks, err)
+			}
+		}
+	}
+	found, err := table.Compare(comparison.Options{Baseline: "0", MarginPercent: t.marginPercent, ConfidencePercent: 95})
+	if err != nil {
+		return outcome{}, fmt.Errorf("simulating %d arms in %d blocks: %w", t.arms, t.blocks, err)
+	}
+	var seen outcome
+	falsely := false
+	for i := range found {
+		falsely = seen.count(&found[i], t.effect(i+1), i == 0) || falsely
+	}
+	seen.anyDifferent.add(falsely)
+	return seen, nil
+}
+
+// run draws the values by block and arm, NaN for a lost run.
+func (t trial) run(random *rand.Rand) [][]float64 {
+	sigma := math.Sqrt(math.Log1p(t.cv * t.cv))
+	blocks := make([][]float64, t.blocks)
+	position := 0
+	for block := range blocks {
+		blocks[block] = make([]float64, t.arms)
+		// What all runs of a block share is as large as what tells them apart.
+		shared := sigma * random.NormFloat64()
+		for _, arm := range random.Perm(t.arms) {
+			slowed := math.Log1p(t.drift) * float64(position) / float64(t.arms*t.blocks)
+			position++
+			spread := sigma
+			if arm == 1 && t.uneven > 0 {
+				spread *= t.uneven
+			}
+			logarithm := math.Log1p(t.effect(arm)) + shared + slowed + spread*t.noise.draw(random)
+			blocks[block][arm] = 400 * math.Exp(logarithm)
+		}
+	}
+	for range int(math.Round(t.missing * float64(t.arms*t.blocks))) {
+		blocks[random.IntN(t.blocks)][random.IntN(t.arms)] = math.NaN()
+	}
+	return blocks
+}
+
+const alpha = 0.05
+
+// count adds one comparison and tells whether it falsely finds a difference.
+func (o *outcome) count(c *comparison.Comparison, effect float64, first bool) bool {
+	if math.IsNaN(c.Low) {
+		return false
+	}
+	covered := c.Low <= 100*effect && 100*effect <= c.High
+	o.covered.add(covered)
+	o.halfWidth += (c.High - c.Low) / 2
+	different := c.Blocks >= verdict.MinimumBlocks && c.Adjusted < alpha && c.Permutation <= alpha
+	o.different.add(different)
+	if first {
+		o.coveredFirst.add(covered)
+		o.first.add(different)
+	}
+	if c.Verdict == verdict.None {
+		return different && effect == 0
+	}
+	slower := c.Verdict == verdict.Worse
+	decided := slower || c.Verdict == verdict.Better
+	o.equivalent.add(c.Verdict == verdict.Equivalent)
+	o.wrong.add(decided && (effect == 0 || slower != (effect > 0)))
+	o.right.add(decided && effect != 0 && slower == (effect > 0))
+	o.undecided.add(c.Verdict == verdict.Inconclusive)
+	return different && effect == 0
+}

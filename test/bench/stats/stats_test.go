@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"testing"
+
+	"perflab.dev/perflab/internal/stats"
+)
+
+// quick is enough experiments that a share near 5 % is sure to within a point.
+const quick = 1500
+
+func made(t *testing.T, of trial) outcome {
+	t.Helper()
+	found, err := simulate(of, quick, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func within(t *testing.T, what string, got, low, high float64) {
+	t.Helper()
+	if math.IsNaN(got) || got < low || got > high {
+		t.Errorf("%s is %.2f %%, want %v to %v", what, got, low, high)
+	}
+}
+
+// The intervals cover, and no more than 5 % of the experiments without an
+// effect show one.
+func TestNoEffect(t *testing.T) {
+	for _, of := range []trial{
+		{noise: normal, cv: 0.02, arms: 2, blocks: 3},
+		{noise: normal, cv: 0.04, arms: 4, blocks: 6},
+		{noise: skewed, cv: 0.10, arms: 8, blocks: 12},
+		{noise: normal, cv: 0.04, arms: 4, blocks: 9, missing: 0.1},
+		{noise: normal, cv: 0.02, arms: 4, blocks: 12, drift: 0.1},
+	} {
+		t.Run(fmt.Sprintf("%s_%d_arms_%d_blocks_missing_%v_drift_%v", of.noise.name, of.arms, of.blocks, of.missing, of.drift), func(t *testing.T) {
+			found := made(t, of)
+			within(t, "coverage", found.covered.percent(), 93.5, 96.5)
+			within(t, "the share of experiments with a false difference", found.anyDifferent.percent(), 0, 6)
+		})
+	}
+}
+
+func TestEquivalentAtTheEdge(t *testing.T) {
+	for _, effect := range []float64{0.05, -0.05} {
+		found := made(t, trial{noise: normal, cv: 0.02, arms: 4, blocks: 8, marginPercent: 5, effects: []float64{effect}})
+		within(t, "false Equivalent", found.equivalent.percent(), 3, 6)
+	}
+	alike := made(t, trial{noise: normal, cv: 0.02, arms: 4, blocks: 8, marginPercent: 5})
+	within(t, "right Equivalent", alike.equivalent.percent(), 95, 100)
+}
+
+func TestPowerIsAsPlanned(t *testing.T) {
+	for _, size := range [][2]int{{2, 6}, {2, 10}, {4, 6}, {8, 8}} {
+		run := &suite{out: io.Discard, experiments: quick, seed: 7}
+		_, found, err := run.powerOf(normal, 0.04, size[0], size[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, fmt.Sprintf("power of %d arms in %d blocks", size[0], size[1]), found, 75, 85)
+	}
+}
+
+// One run per arm finds effects where there are none, most of the time; this
+// also shows that the simulation can find fault.
+func TestOneRunPerArmIsWrong(t *testing.T) {
+	found := onceEach(trial{noise: normal, cv: 0.04, arms: 4}, 5, quick, 7)
+	within(t, "false claims of one run per arm", found.wrong.percent(), 40, 60)
+	uneven := made(t, trial{noise: normal, cv: 0.04, arms: 8, blocks: 6, uneven: 3})
+	within(t, "coverage of an arm that spreads three times as much", uneven.coveredFirst.percent(), 60, 90)
+}
+
+func TestSameSeedSameOutcome(t *testing.T) {
+	of := trial{noise: skewed, cv: 0.04, arms: 3, blocks: 6, missing: 0.1, marginPercent: 5}
+	if a, b := made(t, of), made(t, of); a != b {
+		t.Errorf("%+v became %+v", a, b)
+	}
+}
+
+// The planning and the synthetic experiments share no code for the noise, so
+// that each checks the other: twice the spread needs twice the effect.
+func TestDetectableFollowsTheSpread(t *testing.T) {
+	small := stats.Design{Arms: 3, Blocks: 8, Deviation: 0.02, Alpha: 0.05}
+	large := small
+	large.Deviation = 0.04
+	if ratio := large.Detectable(0.8) / small.Detectable(0.8); math.Abs(ratio-2) > 0.01 {
+		t.Errorf("the ratio is %v", ratio)
+	}
+}
