@@ -159,6 +159,9 @@ func (s sharing) compareArm(of *series, fitted fit, arm int) Comparison {
 	for _, warning := range effect.Warnings {
 		made.Warnings = append(made.Warnings, string(warning))
 	}
+	if warning, found := fitted.spreadWarning(arm, differences, 1-s.options.alpha()); found {
+		made.Warnings = append(made.Warnings, warning)
+	}
 	if missing := fitted.blocks - made.Blocks; missing > 0 && made.Blocks > 0 {
 		made.Warnings = append(made.Warnings, fmt.Sprintf("%d of %d blocks without a run of the arm or the baseline; the delta allows for it", missing, fitted.blocks))
 	}

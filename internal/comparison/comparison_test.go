@@ -207,6 +207,24 @@ func TestOutliersAreListed(t *testing.T) {
 	}
 }
 
+// An arm that spreads more than the others is told, with what its own runs give:
+// the paired t interval, here of differences -3, -2, -1, 1, 2, 3, 4 and 4 ten
+// times over.
+func TestUnevenSpreadIsTold(t *testing.T) {
+	arms := map[string][]string{}
+	for block, off := range []int{-30, -20, -10, 10, 20, 30, 40, 40} {
+		calm := 100 + block%2
+		arms["a"] = append(arms["a"], "100")
+		arms["b"] = append(arms["b"], fmt.Sprint(100+off))
+		arms["c"] = append(arms["c"], fmt.Sprint(calm))
+		arms["d"] = append(arms["d"], fmt.Sprint(201-calm))
+	}
+	got := compare(t, options, rows("m", "%", arms))
+	if !warned(got[0], "the arm spreads") || !warned(got[0], "the two arms give -12.8 to +32.8") || warned(got[1], "spread") || warned(got[2], "spread") {
+		t.Errorf("got %q, %q and %q", got[0].Warnings, got[1].Warnings, got[2].Warnings)
+	}
+}
+
 // What is found does not hang on the order of rows, nor on other metrics.
 func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -22,6 +26,9 @@ type fit struct {
 	plain, scaled map[int][]float64
 	// place is the arm's number in the model.
 	place map[int]int
+	// uneven are the arms that spread more than the others, with how many
+	// times as much.
+	uneven map[int]float64
 	// shared warnings hold for all arms, particular ones for an arm.
 	shared     []string
 	particular map[int][]string
@@ -32,6 +39,7 @@ func (s sharing) fit(of *series) fit {
 		baseline: s.table.arms.number[s.options.Baseline],
 		plain:    map[int][]float64{}, scaled: map[int][]float64{},
 		place: map[int]int{}, particular: map[int][]string{},
+		uneven: map[int]float64{},
 	}
 	blocks := s.collect(of, &made)
 	made.choose(of.unit)
@@ -57,6 +65,12 @@ func (s sharing) fit(of *series) fit {
 	}
 	made.model = model
 	made.listOutliers(cells, s.names(blocks))
+	totals := blockTotals(cells, len(blocks))
+	for _, arm := range made.arms {
+		if times, found := made.unevenSpread(arm, totals); found {
+			made.uneven[arm] = times
+		}
+	}
 	return made
 }
 
@@ -186,6 +200,64 @@ func (f *fit) warnings(arm int) []string {
 		warnings = append(warnings, f.particular[f.baseline]...)
 	}
 	return warnings
+}
+
+// unevenLevel is the p-value under which an arm's spread is told to be larger than
+// that of the rest.
+const unevenLevel = 0.01
+
+// blockTotal is what the runs of a block add up to.
+type blockTotal struct{ sum, runs float64 }
+
+func blockTotals(cells []stats.Cell, blocks int) []blockTotal {
+	totals := make([]blockTotal, blocks)
+	for _, cell := range cells {
+		totals[cell.Block].sum += cell.Value
+		totals[cell.Block].runs++
+	}
+	return totals
+}
+
+// unevenSpread is how many times as much as the other arms an arm spreads; false
+// where the F test of its part of the residual, its differences to the mean of
+// the others, against the rest does not tell.
+func (f *fit) unevenSpread(arm int, blocks []blockTotal) (float64, bool) {
+	var differences, weights []float64
+	for block, value := range f.scaled[arm] {
+		if others := blocks[block].runs - 1; others > 0 && !math.IsNaN(value) {
+			differences = append(differences, value-(blocks[block].sum-value)/others)
+			weights = append(weights, others/(others+1))
+		}
+	}
+	own := float64(len(differences) - 1)
+	rest := float64(f.model.DegreesOfFreedom) - own
+	if own < 2 || rest < 2 {
+		return 0, false
+	}
+	ownSquares := stat.Variance(differences, weights) * (floats.Sum(weights) - 1)
+	restSquares := f.model.Deviation*f.model.Deviation*float64(f.model.DegreesOfFreedom) - ownSquares
+	if restSquares <= 0 {
+		return 0, false
+	}
+	ratio := ownSquares / own / (restSquares / rest)
+	return math.Sqrt(ratio), distuv.F{D1: own, D2: rest}.Survival(ratio) < unevenLevel
+}
+
+// spreadWarning tells that the pooled interval is too narrow for an arm that
+// spreads more than the others, or whose baseline does, and what its own
+// differences give.
+func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) (string, bool) {
+	for _, suspect := range []struct {
+		arm  int
+		name string
+	}{{arm, "the arm"}, {f.baseline, "the baseline"}} {
+		if times, found := f.uneven[suspect.arm]; found {
+			low, high := stats.Mean(differences).Interval(confidence)
+			return fmt.Sprintf("%s spreads %.1f times as much as the other arms: the interval is too narrow; alone, the two arms give %+.3g to %+.3g",
+				suspect.name, times, f.told(low), f.told(high)), true
+		}
+	}
+	return "", false
 }
 
 // outlying is the chance that a sound series lists any run.

@@ -4,6 +4,7 @@ package stats
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 )
 
@@ -87,37 +88,40 @@ func signedSums(values []float64) []float64 {
 // sampledShare draws the signs of eight differences at a time: their sum under
 // each of the 256 patterns is computed once.
 func sampledShare(differences []float64, bound float64, seed uint64) float64 {
-	var groups [][256]float64
-	for first := 0; first < len(differences); first += 8 {
-		groups = append(groups, patterns(differences[first:min(first+8, len(differences))]))
+	var quads [][4][256]float64
+	for first := 0; first < len(differences); first += 32 {
+		quads = append(quads, patterns(differences[first:min(first+32, len(differences))]))
 	}
 	random := rand.NewPCG(seed, 0x5fa1e0)
 	beyond := 1
 	for range sampledFlips {
 		var sum float64
-		var bits uint64
-		for i := range groups {
-			if i%8 == 0 {
-				bits = random.Uint64()
-			}
-			sum += groups[i][bits&0xff]
-			bits >>= 8
+		for i := range quads {
+			quad, signs := &quads[i], uint32(random.Uint64())
+			sum += quad[0][signs&0xff] + quad[1][signs>>8&0xff] + quad[2][signs>>16&0xff] + quad[3][signs>>24]
 		}
-		if math.Abs(sum) >= bound {
+		if sum >= bound || sum <= -bound {
 			beyond++
 		}
 	}
 	return float64(beyond) / (sampledFlips + 1)
 }
 
-func patterns(values []float64) (sums [256]float64) {
-	for pattern := range sums {
-		for i, value := range values {
-			if pattern>>i&1 == 0 {
-				sums[pattern] += value
-			} else {
-				sums[pattern] -= value
-			}
+// patterns are the sums of up to 32 values, eight by eight, under all signs. A
+// bit that is set turns the sign.
+func patterns(values []float64) (sums [4][256]float64) {
+	for group := range sums {
+		eight := values[min(8*group, len(values)):min(8*group+8, len(values))]
+		for _, value := range eight {
+			sums[group][0] += value
+		}
+		// The pattern without its lowest bit is already there.
+		for pattern := 1; pattern < 1<<len(eight); pattern++ {
+			lowest := bits.TrailingZeros(uint(pattern))
+			sums[group][pattern] = sums[group][pattern&(pattern-1)] - 2*eight[lowest]
+		}
+		for pattern := 1 << len(eight); pattern < 256; pattern++ {
+			sums[group][pattern] = sums[group][pattern&(1<<len(eight)-1)]
 		}
 	}
 	return sums

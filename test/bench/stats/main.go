@@ -119,8 +119,7 @@ func (s *suite) coverage() error {
 							shown(found.different, blocks), shown(found.anyDifferent, blocks), shown(found.equivalent, blocks), shown(found.wrong, blocks))
 						named := fmt.Sprintf("%s, CV %.0f %%, %d arms, %d blocks", under.name, 100*cv, arms, blocks)
 						covered, wrong := found.covered.percent(), found.anyDifferent.percent()
-						// Heavy tails make the interval too wide, which errs on the safe side.
-						s.expect(covered >= leastCovered && (covered <= mostCovered || under.noise.name == heavy.name), "%s: coverage %.1f %%", named, covered)
+						s.expect(covered >= leastCovered && covered <= mostCovered, "%s: coverage %.1f %%", named, covered)
 						s.expect(wrong <= mostWrong+s.chance(), "%s: %.1f %% of experiments find a difference where there is none", named, wrong)
 					}
 				}
