@@ -112,6 +112,28 @@ func TestSidesByNumbers(t *testing.T) {
 	}
 }
 
+// A column may be percent of the wrong side throughout, in whatever order the
+// sides are printed. The numbers are of a published page.
+func TestSidesByNumbersOfTheWrongBase(t *testing.T) {
+	type change struct{ now, before, printed string }
+	changes := []change{{"0.467", "0.534", "-14"}, {"0.554", "1.041", "-87"}, {"0.735", "0.909", "-23"}, {"0.856", "1.462", "-70"}}
+	for _, order := range [][2]int{{0, 1}, {1, 0}} {
+		rows := ""
+		for i, change := range changes {
+			sides := [2]string{
+				fmt.Sprintf("r,t,now,s%d,m,%s,s,measured\n", i, change.now),
+				fmt.Sprintf("r,t,before,s%d,m,%s,s,measured\n", i, change.before),
+			}
+			rows += sides[order[0]] + sides[order[1]] + fmt.Sprintf("r,t,change,s%d,m,%s,%%,published_delta\n", i, change.printed)
+		}
+		for _, found := range check(t, rows) {
+			if found.Outcome != audit.Base || found.Minuend.Configuration != "now" {
+				t.Errorf("%+v", found)
+			}
+		}
+	}
+}
+
 func TestUnchecked(t *testing.T) {
 	for name, rows := range map[string]string{
 		"nothing measured": "r,t,new minus old,s,m,1,ms,published_delta\n",

@@ -140,6 +140,17 @@ func TestSignFlipSmallest(t *testing.T) {
 	}
 }
 
+// What was seen is one of the patterns, so that no p-value is zero.
+func TestSignFlipSamplesAreNeverZero(t *testing.T) {
+	differences := make([]float64, 40)
+	for i := range differences {
+		differences[i] = 1
+	}
+	if got := stats.SignFlip(differences, 1); got != 1.0/10000 {
+		t.Errorf("forty alike signs give %v", got)
+	}
+}
+
 // Twenty differences are counted, twenty-one drawn: both are near the normal
 // approximation, and the draw depends on the seed alone.
 func TestSignFlipSamples(t *testing.T) {
