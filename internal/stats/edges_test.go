@@ -201,6 +201,27 @@ func TestMatrixMustBeFull(t *testing.T) {
 	}
 }
 
+func TestAddedFactorThatCanNotBeTold(t *testing.T) {
+	var cells []stats.Cell
+	var byArm, byCell []int
+	for arm := range 3 {
+		for block := range 4 {
+			cells = append(cells, stats.Cell{Arm: arm, Block: block, Value: float64(arm*block%5) + 0.1*float64(block)})
+			byArm = append(byArm, arm)
+			byCell = append(byCell, len(byCell))
+		}
+	}
+	for name, levels := range map[string][]int{"it is the arm": byArm, "each cell is its own": byCell} {
+		got, err := stats.AddedFactor(cells, levels, 3, 4, 0)
+		if err != nil || !math.IsNaN(got.P) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	if _, err := stats.AddedFactor(cells, byArm[:3], 3, 4, 0); err == nil {
+		t.Error("too few levels were taken")
+	}
+}
+
 func TestGeometricMean(t *testing.T) {
 	if got := stats.GeometricMean([]float64{1, 100}); math.Abs(got-10) > 1e-12 {
 		t.Errorf("got %v", got)

@@ -50,6 +50,12 @@ type (
 			effect
 			X, Y []float64
 		}
+		CarryOver struct {
+			Cells           []stats.Cell
+			Levels          []int
+			F, P            float64
+			Between, Within int
+		}
 		Families []struct{ P, Holm, BenjaminiHochberg []float64 }
 		A12      struct {
 			A, B []float64
@@ -193,6 +199,23 @@ func TestSlopeAgainstReference(t *testing.T) {
 	}
 	check(t, got, want.effect)
 	alike(t, "error", got.StandardError, want.Error)
+}
+
+func TestCarryOverAgainstReference(t *testing.T) {
+	want := readReference(t).CarryOver
+	cells := slices.Clone(want.Cells)
+	for i := range cells {
+		cells[i].Value = math.Log(cells[i].Value)
+	}
+	got, err := stats.AddedFactor(cells, want.Levels, 4, 7, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Between != want.Between || got.Within != want.Within {
+		t.Errorf("degrees of freedom %d and %d, want %d and %d", got.Between, got.Within, want.Between, want.Within)
+	}
+	alike(t, "F", got.F, want.F)
+	alike(t, "p", got.P, want.P)
 }
 
 func TestFamiliesAgainstReference(t *testing.T) {

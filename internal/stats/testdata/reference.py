@@ -15,6 +15,7 @@ import scipy
 import statsmodels
 import statsmodels.formula.api as smf
 from scipy import stats
+from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW, ttost_paired
@@ -116,6 +117,22 @@ def background():
             "effects": [{"value": fitted.params[f"C(arm)[T.{a}]"], "p": fitted.pvalues[f"C(arm)[T.{a}]"]} for a in (1, 2)]}
 
 
+def carry_over():
+    """Position in the block as a further factor, by the comparison of two models. Some runs are missing."""
+    rows = []
+    for b in range(7):
+        for position, a in enumerate(random.permutation(4)):
+            if (a, b) not in {(1, 2), (3, 5)}:
+                value = 400 * np.exp(0.02 * a + 0.01 * b + 0.02 * (position == 0) + random.normal(0, 0.02))
+                rows.append({"arm": int(a), "block": b, "position": position, "value": float(value)})
+    frame = pd.DataFrame(rows)
+    frame["y"] = np.log(frame["value"])
+    without = smf.ols("y ~ C(arm) + C(block)", frame).fit()
+    table = anova_lm(without, smf.ols("y ~ C(arm) + C(block) + C(position)", frame).fit())
+    return {"cells": [{k: r[k] for k in ("arm", "block", "value")} for r in rows], "levels": [r["position"] for r in rows],
+            "f": float(table["F"][1]), "p": float(table["Pr(>F)"][1]), "between": int(table["df_diff"][1]), "within": int(table["df_resid"][1])}
+
+
 def slope():
     x = np.arange(12.0)
     y = 5 + 0.3 * x + random.normal(0, 1, 12)
@@ -170,6 +187,6 @@ json.dump({
     "signFlips": [sign_flip(tied), sign_flip(random.normal(0.5, 1, 6)), sign_flip(random.normal(0.5, 1, 13)),
                   sign_flip(random.standard_t(3, 20) + 0.7)],
     "factorial": factorial(), "background": background(), "slope": slope(), "families": families(), "a12": a12(),
-    "power": power(),
+    "power": power(), "carryOver": carry_over(),
 }, sys.stdout, indent=1)
 print()
