@@ -26,7 +26,7 @@ var errOption = errors.New("an option is invalid")
 
 type analyzeOptions struct {
 	format                string
-	baseline              string
+	baseline, twin        string
 	primary, higher       string
 	margin, confidence    float64
 	seed                  uint64
@@ -75,6 +75,7 @@ made, 2 the input is invalid.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&options.baseline, "baseline", "", "arm that the others are compared with")
+	flags.StringVar(&options.twin, "twin", "", "arm configured as the baseline: where its interval on a primary metric excludes 0, every verdict is Inconclusive")
 	flags.Float64Var(&options.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
 	flags.Float64Var(&options.confidence, "confidence", 95, "confidence of the intervals, in percent")
 	flags.StringVar(&options.primary, "primary", "", "regular expression of the metrics that decide; all if not given")
@@ -155,7 +156,7 @@ func expression(flag, text string) (*regexp.Regexp, error) {
 
 func (o *analyzeOptions) comparison() comparison.Options {
 	options := comparison.Options{
-		Baseline: o.baseline, MarginPercent: o.margin, ConfidencePercent: o.confidence, Seed: o.seed,
+		Baseline: o.baseline, Twin: o.twin, MarginPercent: o.margin, ConfidencePercent: o.confidence, Seed: o.seed,
 	}
 	if o.isPrimary != nil {
 		options.Primary = o.isPrimary.MatchString

@@ -28,6 +28,10 @@ const (
 type Options struct {
 	// Baseline is the arm that the others are compared with.
 	Baseline string
+	// Twin is an arm that is configured as the baseline, if there is one. It
+	// stands outside the families; where it differs from the baseline, the
+	// experiment can't tell effects from noise.
+	Twin string
 	// MarginPercent of the baseline's center is the difference that does not
 	// matter.
 	MarginPercent float64
@@ -83,6 +87,9 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	if len(t.arms.list) < 2 {
 		return nil, fmt.Errorf("there is no arm beside the baseline %q: nothing can be compared", options.Baseline)
 	}
+	if _, known := t.arms.number[options.Twin]; options.Twin != "" && (!known || options.Twin == options.Baseline) {
+		return nil, fmt.Errorf("twin %q: %w beside the baseline; the arms are %s", options.Twin, errNoBaseline, quoted(t.Arms()))
+	}
 	all := t.sorted()
 	parts := make([][]Comparison, len(all))
 	shared := sharing{table: t, options: options, arms: t.arms.sorted(), blocks: t.blocks.sorted()}
@@ -91,9 +98,12 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	for _, part := range parts {
 		comparisons = append(comparisons, part...)
 	}
-	adjust(comparisons)
+	adjust(comparisons, options.Twin)
 	refused := differentErrors(comparisons, options.alpha())
 	eachInParallel(len(comparisons), func(i int) { comparisons[i].judge(options.alpha(), refused) })
+	if options.Twin != "" {
+		doubt(comparisons, options.Twin)
+	}
 	return comparisons, nil
 }
 
@@ -177,8 +187,8 @@ func mixed(seed uint64, names ...string) uint64 {
 	return hash.Sum64()
 }
 
-// adjust fills in the adjusted p-values.
-func adjust(comparisons []Comparison) {
+// adjust fills in the adjusted p-values. The twin's are as they are.
+func adjust(comparisons []Comparison, twin string) {
 	for _, family := range []struct {
 		primary bool
 		adjust  func([]float64) []float64
@@ -186,6 +196,10 @@ func adjust(comparisons []Comparison) {
 		var members []int
 		var p []float64
 		for i := range comparisons {
+			if comparisons[i].Arm == twin {
+				comparisons[i].Adjusted, comparisons[i].evidence.Adjusted = comparisons[i].P, comparisons[i].P
+				continue
+			}
 			if comparisons[i].Primary == family.primary {
 				members = append(members, i)
 				p = append(p, comparisons[i].P)
@@ -194,6 +208,38 @@ func adjust(comparisons []Comparison) {
 		for i, adjusted := range family.adjust(p) {
 			comparisons[members[i]].Adjusted = adjusted
 			comparisons[members[i]].evidence.Adjusted = adjusted
+		}
+	}
+}
+
+// Uncalibrated are the comparisons of primary metrics in which the baseline's
+// twin differs from it: the interval excludes no difference. Without any cause
+// that happens to one metric in twenty (at 95 % confidence).
+func Uncalibrated(comparisons []Comparison, twin string) []Comparison {
+	var found []Comparison
+	for i := range comparisons {
+		if c := &comparisons[i]; c.Arm == twin && c.Primary && (c.Low > 0 || c.High < 0) {
+			found = append(found, *c)
+		}
+	}
+	return found
+}
+
+// doubt takes back every verdict where the twin differs.
+func doubt(comparisons []Comparison, twin string) {
+	differing := Uncalibrated(comparisons, twin)
+	if len(differing) == 0 {
+		return
+	}
+	first := differing[0]
+	told := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s of %s (%+.3g to %+.3g)", twin, first.Metric, first.Scenario, first.Low, first.High)
+	if more := len(differing) - 1; more > 0 {
+		told += fmt.Sprintf(" and %d more", more)
+	}
+	for i := range comparisons {
+		comparisons[i].Warnings = append(comparisons[i].Warnings, told)
+		if comparisons[i].Verdict != verdict.None {
+			comparisons[i].Verdict = verdict.Inconclusive
 		}
 	}
 }

@@ -190,6 +190,32 @@ func TestDifferentErrorShares(t *testing.T) {
 	}
 }
 
+func TestTwin(t *testing.T) {
+	arms := map[string][]string{"a": base, "b": slower, "same": {"401", "409", "405", "396", "401", "400"}}
+	calibrated := options
+	calibrated.Twin = "same"
+	got := compare(t, calibrated, rows("m", "ms", arms))
+	if got[0].Verdict != verdict.Worse || got[0].Adjusted != got[0].P || got[1].Verdict != verdict.Equivalent || len(comparison.Uncalibrated(got, "same")) != 0 {
+		t.Errorf("a twin that is alike: %+v", got)
+	}
+	if without := compare(t, options, rows("m", "ms", arms)); without[0].Adjusted != 2*without[0].P {
+		t.Errorf("two arms that count: p %v adjusted to %v", without[0].P, without[0].Adjusted)
+	}
+	arms["same"] = slower
+	got = compare(t, calibrated, rows("m", "ms", arms), rows("n", "ms", map[string][]string{"a": base[:5], "b": slower[:5]}))
+	for _, c := range got[:2] {
+		if c.Verdict != verdict.Inconclusive || !warned(c, `not calibrated: "same" is configured as the baseline, yet differs in m of s (+`) {
+			t.Errorf("a twin that differs: %+v", c)
+		}
+	}
+	if got[2].Verdict != verdict.None {
+		t.Errorf("five blocks got a verdict: %+v", got[2])
+	}
+	if found := comparison.Uncalibrated(got, "same"); len(found) != 1 || found[0].Metric != "m" {
+		t.Errorf("uncalibrated: %+v", found)
+	}
+}
+
 func TestOutliersAreListed(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	made := func(center float64) []string {
@@ -253,6 +279,12 @@ func TestCompareRefuses(t *testing.T) {
 	}
 	if _, err := table.Compare(options); err == nil || !strings.Contains(err.Error(), `baseline "a": no such arm; the arms are "b", "c"`) {
 		t.Errorf("got %v", err)
+	}
+	for _, twin := range []string{"b", "x"} {
+		with := comparison.Options{Baseline: "b", Twin: twin, ConfidencePercent: 95}
+		if _, err := table.Compare(with); err == nil || !strings.Contains(err.Error(), "beside the baseline") {
+			t.Errorf("twin %s: %v", twin, err)
+		}
 	}
 }
 
