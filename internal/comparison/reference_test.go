@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comparison_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// The whole way from runs to verdicts, against what scipy and statsmodels make
+// of the same file: testdata/reference.py says how.
+func TestCompareAgainstReference(t *testing.T) {
+	text, err := os.ReadFile("testdata/reference.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wants []struct {
+		Scenario, Metric, Arm, Scale                              string
+		Blocks                                                    int
+		BaselineCenter, ArmCenter, Delta, Low, High               float64
+		EquivalenceLow, EquivalenceHigh, P, Permutation, Adjusted float64
+		Primary                                                   bool
+		Verdict                                                   verdict.Verdict
+	}
+	if err := json.Unmarshal(text, &wants); err != nil {
+		t.Fatal(err)
+	}
+	if len(wants) != 8 {
+		t.Fatalf("%d references", len(wants))
+	}
+	found := map[[3]string]comparison.Comparison{}
+	for _, c := range comparedRuns(t) {
+		found[[3]string{c.Scenario, c.Metric, c.Arm}] = c
+	}
+	for _, want := range wants {
+		got, is := found[[3]string{want.Scenario, want.Metric, want.Arm}]
+		if !is || got.Blocks != want.Blocks || string(got.Scale) != want.Scale || got.Primary != want.Primary || got.Verdict != want.Verdict {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		for what, pair := range map[string][2]float64{
+			"baseline center": {got.BaselineCenter, want.BaselineCenter}, "arm center": {got.ArmCenter, want.ArmCenter},
+			"delta": {got.Delta, want.Delta}, "low": {got.Low, want.Low}, "high": {got.High, want.High},
+			"equivalence low": {got.EquivalenceLow, want.EquivalenceLow}, "equivalence high": {got.EquivalenceHigh, want.EquivalenceHigh},
+			"p": {got.P, want.P}, "permutation p": {got.Permutation, want.Permutation}, "adjusted p": {got.Adjusted, want.Adjusted},
+		} {
+			if !(math.Abs(pair[0]-pair[1]) <= 1e-8*math.Max(math.Abs(pair[1]), 1e-3)) {
+				t.Errorf("%s of %s, %s: %v, want %v", what, want.Metric, want.Arm, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+func comparedRuns(t *testing.T) []comparison.Comparison {
+	t.Helper()
+	file, err := os.Open("../../cmd/perflab/testdata/runs.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	table, err := comparison.ReadCSV(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared, err := table.Compare(comparison.Options{
+		Baseline: "xmx", MarginPercent: 5, ConfidencePercent: 95, Seed: 1,
+		Primary: func(metric string) bool {
+			return strings.HasSuffix(metric, "average") || strings.Contains(metric, "throughput")
+		},
+		HigherIsBetter: func(metric string) bool { return strings.Contains(metric, "throughput") },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compared
+}
