@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -107,6 +108,9 @@ func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {
 	comparisons, err := table.Compare(o.comparison())
 	if err != nil {
 		return err
+	}
+	if o.isPrimary != nil && !slices.ContainsFunc(comparisons, func(c comparison.Comparison) bool { return c.Primary }) {
+		command.PrintErrf("perflab: --primary %q matches no metric, so that every verdict is exploratory\n", o.primary)
 	}
 	out := bufio.NewWriter(command.OutOrStdout())
 	if err := o.write(out, comparisons); err != nil {

@@ -93,6 +93,20 @@ func TestAnalyzeWithoutWarningsListsNone(t *testing.T) {
 	}
 }
 
+func TestAnalyzeWithoutPrimaryMetrics(t *testing.T) {
+	got := perflab(t, "", "analyze", "--baseline", "xmx", "--primary", "p99", "testdata/runs.csv")
+	if got.code != 0 || !strings.Contains(got.problems, `--primary "p99" matches no metric`) {
+		t.Errorf("exit code %d: %s", got.code, got.problems)
+	}
+}
+
+func TestAnalyzeTwin(t *testing.T) {
+	got := perflab(t, "", append(slices.Clone(analyzeRuns), "--twin", "maxram-default", "testdata/runs.csv")...)
+	if got.code != 0 || !strings.Contains(got.out, `not calibrated: "maxram-default" is configured as the baseline, yet differs in cico/Check-Out/average`) || strings.Contains(got.out, "Worse") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+}
+
 func TestAnalyzeProblems(t *testing.T) {
 	rows := "block,arm,scenario,metric,unit,value\n1,a,s,m,ms,400\n1,b,s,m,ms,410\n"
 	cases := map[string]struct {
