@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
@@ -51,6 +52,8 @@ func connect() (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What admission warns of is looked at in status.
+	kubeconfig.WarningHandler = rest.NoWarnings{}
 	return client.New(kubeconfig, client.Options{Scheme: scheme})
 }
 
