@@ -89,7 +89,7 @@ build-sample: ## Build the sample library system.
 
 .PHONY: test-go
 test-go: ## Test the operator and the emulators, against a real API server.
-	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test ./api/... ./cmd/... ./controllers/... ./hack/systems/... ./internal/... ./test/bench/... ./test/emulators/...
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test -timeout 25m ./api/... ./cmd/... ./controllers/... ./hack/systems/... ./internal/... ./test/bench/... ./test/emulators/...
 
 .PHONY: test-payload
 test-payload: ## Test the results' format.

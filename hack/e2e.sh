@@ -45,5 +45,5 @@ zookeeper() {
 [ -n "${KUBECONFIG:-}" ] || own_cluster
 say "End-to-end tests"
 cd "$root"
-go test -tags e2e -count=1 -timeout 40m -v ${RUN:+-run "$RUN"} ./test/e2e
+go test -tags e2e -count=1 -timeout 55m -v ${RUN:+-run "$RUN"} ./test/e2e
 [ -z "${E2E_ZOOKEEPER:-}" ] || zookeeper
