@@ -11,6 +11,10 @@ TOOLS          := $(CACHE)/tools
 CONTROLLER_GEN := $(TOOLS)/controller-gen-$(CONTROLLER_GEN_VERSION)
 GOLANGCI_LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
+# The linter remembers what it found by content, with the paths it found it in:
+# a tree of its own for each clone, or one reports the files of another.
+export GOLANGCI_LINT_CACHE := $(CACHE)/lint$(CURDIR)
+
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
 
 .DEFAULT_GOAL := help
