@@ -53,12 +53,11 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	writeArms(p, shown.Arms)
 	writeHeaps(p, shown)
 	writeRuns(p, shown)
-	notes := slices.Concat(shown.Confounded, warnings)
-	if len(notes) > 0 {
+	if len(warnings) > 0 {
 		p.line("\nWarnings")
 	}
-	for _, note := range notes {
-		p.line("  - %s", note)
+	for _, warning := range warnings {
+		p.line("  - %s", warning)
 	}
 	return p.err
 }

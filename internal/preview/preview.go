@@ -29,8 +29,6 @@ type Preview struct {
 	Heaps    []Heap   `json:"heaps,omitempty"`
 	// HeapShifts sum the heaps up: one entry per arm but the baseline.
 	HeapShifts []HeapShift `json:"heapShifts,omitempty"`
-	// Confounded are sentences about arms in which several things differ.
-	Confounded []string `json:"confounded,omitempty"`
 }
 
 // Arm is one configuration and what makes it another than the baseline.
@@ -86,8 +84,5 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 		elapsed += lasting[run.Scenario] + assumed.Overhead
 	}
 	preview.WallTime = Estimate{Total: Duration(elapsed), Assumes: assumed.sentences(spec)}
-	for _, confounded := range arms.ConfoundedOf(spec, system) {
-		preview.Confounded = append(preview.Confounded, confounded.String())
-	}
 	return preview
 }
