@@ -47,8 +47,8 @@ func (p *page) table(rows [][]string) {
 func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	p := &page{out: out}
 	p.line("Experiment %s: %s (%s x %s x %s), about %s", shown.Experiment,
-		counted(len(shown.Runs), "run"), counted(len(shown.Arms), "arm"), counted(len(shown.Scenarios), "scenario"),
-		counted(int(shown.Blocks), "block"), shown.WallTime.Total)
+		environment.Counted(len(shown.Runs), "run"), environment.Counted(len(shown.Arms), "arm"), environment.Counted(len(shown.Scenarios), "scenario"),
+		environment.Counted(int(shown.Blocks), "block"), shown.WallTime.Total)
 	p.line("  assuming that %s", strings.Join(shown.WallTime.Assumes, " and "))
 	writeArms(p, shown.Arms)
 	writeHeaps(p, shown)
@@ -141,7 +141,7 @@ func writeHeaps(p *page, shown preview.Preview) {
 	p.table(rows)
 	for _, shift := range shown.HeapShifts {
 		p.line("  %s against the baseline: larger in %s, smaller in %d, the same in %d (%+.0f %% to %+.0f %%)",
-			shift.Arm, counted(shift.Larger, "module"), shift.Smaller, shift.Same, shift.LeastPercent, shift.MostPercent)
+			shift.Arm, environment.Counted(shift.Larger, "module"), shift.Smaller, shift.Same, shift.LeastPercent, shift.MostPercent)
 	}
 }
 
@@ -165,11 +165,4 @@ func writeRuns(p *page, shown preview.Preview) {
 		})
 	}
 	p.table(rows)
-}
-
-func counted(number int, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
 }

@@ -75,3 +75,11 @@ func Enumerate(names []string) string {
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
+
+// Counted writes a number of things in a sentence: "1 broker", "3 brokers".
+func Counted[N int | int32](number N, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
+}

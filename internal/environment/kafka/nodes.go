@@ -3,7 +3,6 @@
 package kafka
 
 import (
-	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -74,19 +73,12 @@ func groups(req environment.Request) []group {
 func described(req environment.Request) string {
 	var parts []string
 	for _, group := range groups(req) {
-		parts = append(parts, counted(group.replicas, group.title))
+		parts = append(parts, environment.Counted(group.replicas, group.title))
 	}
 	if len(parts) == 1 {
 		return parts[0] + ", broker and controller in one"
 	}
 	return strings.Join(parts, " and ")
-}
-
-func counted(number int32, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
 }
 
 func buildPools(req environment.Request, apiVersion string) []environment.Intent {
