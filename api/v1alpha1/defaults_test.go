@@ -36,7 +36,7 @@ spec:
 // completed is what the API server makes of it.
 const completed = `
 system:
-  target: {module: gateway, credentialsSecret: {name: login}, tenant: diku}
+  target: {module: gateway, credentialsSecret: {name: login}, tenant: diku, login: Okapi}
   kafka:
     provider: Strimzi
     mode: KRaft
@@ -49,7 +49,7 @@ scenarios:
 - name: import
   loads:
   - name: create
-    dataImport: {recordType: Bibliographic, operation: Create, jobProfile: PTF - Create 2, records: 1, imports: 1}
+    dataImport: {recordType: Bibliographic, operation: Create, flow: Upload, records: 1, imports: 1}
 design: {blocks: 6, maxRuns: 200, order: Randomized}
 measurement: {}
 reset: RestartModules

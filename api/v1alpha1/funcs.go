@@ -61,3 +61,25 @@ func durationOr(d *metav1.Duration, otherwise time.Duration) time.Duration {
 	}
 	return d.Duration
 }
+
+// JobProfileOrDefault is the name of the import's job profile.
+func (i *DataImport) JobProfileOrDefault() string {
+	switch {
+	case i.JobProfile != "":
+		return i.JobProfile
+	case i.RecordType == RecordHoldings:
+		return "Default - Create Holdings and SRS MARC Holdings"
+	case i.RecordType == RecordAuthority:
+		return "Default - Create SRS MARC Authority"
+	case i.Operation == ImportUpdate:
+		return "PTF - Updates Success - 1"
+	default:
+		return "PTF - Create 2"
+	}
+}
+
+// TailOrDefault is the time cut off the end of loads.
+func (m Measurement) TailOrDefault() time.Duration { return durationOr(m.Tail, 0) }
+
+// IntervalOrDefault is the time between two samples of the servers.
+func (m Measurement) IntervalOrDefault() time.Duration { return durationOr(m.Interval, 15*time.Second) }

@@ -179,16 +179,6 @@ type Design struct {
 	Seed *int64 `json:"seed,omitempty"`
 }
 
-// Measurement says which part of a run counts.
-type Measurement struct {
-	// warmUp is cut off the start of every checkInCheckOut load. Default 0s.
-	// +optional
-	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
-	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
-}
-
 // ResetPolicy says what is renewed before each run.
 // +kubebuilder:validation:Enum=None;RestartModules;RestoreData;Reschedule;Recreate
 type ResetPolicy string

@@ -139,11 +139,12 @@ type PerfRunStatus struct {
 	// +kubebuilder:validation:MaxItems=8
 	Loads []LoadStatus `json:"loads,omitempty"`
 
-	// observations are the run's values, one per metric.
+	// observations are the run's values, one per metric. What exceeds 1,000, the
+	// rows of single requests first, is only in the raw results.
 	// +optional
 	// +listType=map
 	// +listMapKey=metric
-	// +kubebuilder:validation:MaxItems=500
+	// +kubebuilder:validation:MaxItems=1000
 	Observations []Observation `json:"observations,omitempty"`
 
 	// rawResults names the ConfigMap with the loads' merged histograms.
@@ -395,6 +396,38 @@ type LoadStatus struct {
 	// message explains a failure.
 	// +optional
 	Message string `json:"message,omitempty"`
+	// progress is what the load does now; absent before its first report.
+	// +optional
+	Progress *LoadProgress `json:"progress,omitempty"`
+}
+
+// LoadProgress is what the runners of a load last told, added up.
+type LoadProgress struct {
+	// time of the report.
+	Time metav1.Time `json:"time"`
+	// users that are active.
+	Users int32 `json:"users"`
+	// requestsPerSecond since the report before.
+	RequestsPerSecond string `json:"requestsPerSecond"`
+	// errorPercent is the share of failed transactions so far.
+	ErrorPercent string `json:"errorPercent"`
+	// p95 of each transaction's time so far, in ms; the largest of the runners'.
+	// +optional
+	// +listType=map
+	// +listMapKey=transaction
+	// +kubebuilder:validation:MaxItems=8
+	P95 []TransactionProgress `json:"p95,omitempty"`
+	// records imported so far.
+	// +optional
+	Records *int64 `json:"records,omitempty"`
+}
+
+// TransactionProgress is a transaction's time so far.
+type TransactionProgress struct {
+	// transaction, for example Check-In.
+	Transaction string `json:"transaction"`
+	// milliseconds of the 95th percentile.
+	Milliseconds string `json:"milliseconds"`
 }
 
 // Observation is the value of one metric in one run.

@@ -12,7 +12,7 @@ const (
 )
 
 func TestLoadRules(t *testing.T) {
-	const kind = "a load needs exactly one of checkInCheckOut and dataImport"
+	const kind = "a load needs exactly one of checkInCheckOut, dataImport and script"
 	const end = "a checkInCheckOut load needs exactly one of duration (for example 30m) and until (the name of a load that ends by itself)"
 	const importEnd = "a dataImport load ends when its imports are done: take out duration and until"
 	judge(t, map[string]rule{
@@ -32,17 +32,49 @@ func TestLoadRules(t *testing.T) {
 		"ramp-up just shorter":        accept(change{users + "checkInCheckOut.rampUp", "29m59s"}),
 		"no records":                  refuse(anImport+".dataImport.records", "dataImport.records must be from 1 to 1000000", change{imports + "dataImport.records", "0"}),
 		"no imports":                  refuse(anImport+".dataImport.imports", "greater than or equal to 1", change{imports + "dataImport.imports", "0"}),
-		"another record type":         refuse(anImport+".dataImport.recordType", `supported values: "Bibliographic"`, change{imports + "dataImport.recordType", "Authority"}),
-		"another operation":           refuse(anImport+".dataImport.operation", `supported values: "Create"`, change{imports + "dataImport.operation", "Update"}),
+		"another record type":         refuse(anImport+".dataImport.recordType", `supported values: "Bibliographic", "Holdings", "Authority"`, change{imports + "dataImport.recordType", "Item"}),
+		"another operation":           refuse(anImport+".dataImport.operation", `supported values: "Create", "Update"`, change{imports + "dataImport.operation", "Delete"}),
 		"name with a slash":           refuse(aUser+".name", "a load's name may have lower-case letters, digits and '-': for example create-5k", change{users + "name", "a/b"}),
-		"load twice":                  refuse(anImport, `Duplicate value: {"name":"cico"}`, change{imports + "name", "cico"}),
-		"no loads":                    refuse("spec.scenarios[0].loads", "should have at least 1 items", change{"spec.scenarios.0.loads", "[]"}),
+		"update of authorities": refuse(anImport+".dataImport", "only bibliographic records can be updated: set recordType to Bibliographic or operation to Create",
+			change{imports + "dataImport.recordType", "Authority"}, change{imports + "dataImport.operation", "Update"}),
+		"load twice": refuse(anImport, `Duplicate value: {"name":"cico"}`, change{imports + "name", "cico"}),
+		"no loads":   refuse("spec.scenarios[0].loads", "should have at least 1 items", change{"spec.scenarios.0.loads", "[]"}),
+	})
+}
+
+func TestScriptRules(t *testing.T) {
+	const place = "spec.scenarios[0].loads[0].script"
+	script := func(text string) []change {
+		return []change{{users + "checkInCheckOut", ""}, {users + "duration", ""}, {users + "script", text}}
+	}
+	judge(t, map[string]rule{
+		"in a ConfigMap": accept(script("{configMap: {name: search, key: main.js}, env: [{name: A, value: b}], arguments: [--vus, '8', --duration, 30m]}")...),
+		"on a volume":    accept(script("{persistentVolumeClaim: {claimName: scripts, file: search/main.js}}")...),
+		"in an image":    accept(script("{path: /scripts/search.js, image: 'grafana/k6:2.2.0', results: Summary}")...),
+		"nowhere":        refuse(place, "script needs exactly one of configMap, persistentVolumeClaim and path (a file in the image)", script("{image: k6}")...),
+		"with duration":  refuse(aUser, "a script says itself how long it lasts: take out duration, and write for example script.arguments: [--duration, 30m]", append(script("{path: /a.js}"), change{users + "duration", "1m"})...),
+		"with a space":   refuse(place+".arguments", "an argument of a script may hold no space, quote, '$' or '`': k6-operator splits arguments at spaces", script("{path: /a.js, arguments: ['--vus 8']}")...),
+		"by a tag":       accept(script("{path: /a.js, transactions: {by: Tag, tag: name}}")...),
+		"by no tag":      refuse(place+".transactions", "transactions.tag goes with transactions.by: Tag, and only with it", script("{path: /a.js, transactions: {by: Tag}}")...),
+	})
+}
+
+func TestMeasurementRules(t *testing.T) {
+	const at = "spec.measurement."
+	judge(t, map[string]rule{
+		"interval":           accept(change{at + "interval", "1s"}),
+		"too fast":           refuse(at+"interval", "measurement.interval must be at least 1s", change{at + "interval", "500ms"}),
+		"custom metrics":     accept(change{at + "prometheus", "{url: 'http://prometheus:9090', metrics: [{name: gc-pause, query: 'sum(jvm_gc_pause_seconds_sum)', unit: s}]}"}),
+		"Prometheus's url":   refuse(at+"prometheus.url", "prometheus.url must begin with http:// or https://: for example http://prometheus.monitoring.svc:9090", change{at + "prometheus", "{url: 'prometheus:9090'}"}),
+		"a metric's name":    refuse(at+"prometheus.metrics[0].name", "a metric's name may have lower-case letters, digits and '-': for example gc-pause", change{at + "prometheus", "{url: 'http://p', metrics: [{name: A b, query: up}]}"}),
+		"data in two places": refuse(aUser+".checkInCheckOut.data", "checkInCheckOut.data needs exactly one of configMap and persistentVolumeClaim", change{users + "checkInCheckOut.data", "{configMap: {name: a}, persistentVolumeClaim: {claimName: b}}"}),
 	})
 }
 
 func TestTimelineRules(t *testing.T) {
 	const until = "a load's until must name another load of the same scenario that ends by itself"
-	const begins = "every load of the scenario has a startAfter: take it out of the one that begins the scenario, the others' delays count from its start"
+	const begins = "every load of the scenario has a startAfter or an after: take it out of the one that begins the scenario, the others' delays count from its start"
+	const after = "a load's after must name another load of the same scenario that ends by itself"
 	const place, load = "spec.scenarios[1]", "spec.scenarios.1.loads.0."
 	third := change{"spec.scenarios.1.loads.2", "{name: third, checkInCheckOut: {users: 1}, until: cico}"}
 	judge(t, map[string]rule{
@@ -53,10 +85,14 @@ func TestTimelineRules(t *testing.T) {
 			change{load + "until", ""}, change{load + "duration", "10m"}),
 		"until names a load of another scenario": refuse("spec.scenarios[0]", until,
 			change{users + "duration", ""}, change{users + "until", "create-5k"}),
-		"all loads start later":      refuse("spec.scenarios[0]", begins, change{users + "startAfter", "1m"}),
-		"start after no time at all": accept(change{users + "startAfter", "0s"}),
-		"scenario twice":             refuse("spec.scenarios[1]", `Duplicate value: {"name":"cico"}`, change{"spec.scenarios.1.name", "cico"}),
-		"scenario with a space":      refuse("spec.scenarios[1].name", "a scenario's name may have lower-case letters, digits and '-': for example cico-8", change{"spec.scenarios.1.name", "a b"}),
+		"after names itself":              refuse(place, after, change{"spec.scenarios.1.loads.1.after", "create-5k"}),
+		"after names no load":             refuse(place, after, change{"spec.scenarios.1.loads.1.after", "create"}),
+		"after names an until load":       refuse(place, after, change{"spec.scenarios.1.loads.1.after", "cico"}),
+		"a second import after the first": accept(change{"spec.scenarios.1.loads.2", "{name: third, after: create-5k, startAfter: 1m, dataImport: {records: 1}}"}),
+		"all loads start later":           refuse("spec.scenarios[0]", begins, change{users + "startAfter", "1m"}),
+		"start after no time at all":      accept(change{users + "startAfter", "0s"}),
+		"scenario twice":                  refuse("spec.scenarios[1]", `Duplicate value: {"name":"cico"}`, change{"spec.scenarios.1.name", "cico"}),
+		"scenario with a space":           refuse("spec.scenarios[1].name", "a scenario's name may have lower-case letters, digits and '-': for example cico-8", change{"spec.scenarios.1.name", "a b"}),
 	})
 }
 
@@ -76,6 +112,8 @@ func TestDurationRules(t *testing.T) {
 		imports + "dataImport.pause":        anImport + ".dataImport.pause",
 		imports + "dataImport.stallTimeout": anImport + ".dataImport.stallTimeout",
 		"spec.measurement.warmUp":           "spec.measurement.warmUp",
+		"spec.measurement.tail":             "spec.measurement.tail",
+		"spec.measurement.interval":         "spec.measurement.interval",
 		"spec.deadlines.environment":        "spec.deadlines.environment",
 		"spec.deadlines.loadStart":          "spec.deadlines.loadStart",
 		"spec.deadlines.load":               "spec.deadlines.load",

@@ -146,12 +146,29 @@ type Target struct {
 	// +kubebuilder:validation:MaxLength=63
 	Tenant string `json:"tenant,omitempty"`
 
+	// login is the way loads log in. Default Okapi.
+	// +optional
+	// +kubebuilder:default=Okapi
+	Login Login `json:"login,omitempty"`
+
 	// credentialsSecret names the Secret, in the experiment's namespace, with
 	// the keys username and password the load logs in with. It is passed to
 	// the load by reference, never copied.
 	// +required
 	CredentialsSecret SecretName `json:"credentialsSecret"`
 }
+
+// Login is the way loads log in.
+// +kubebuilder:validation:Enum=Okapi;Expiring
+type Login string
+
+const (
+	// LoginOkapi is POST /authn/login, with a token that lasts.
+	LoginOkapi Login = "Okapi"
+	// LoginExpiring is POST /authn/login-with-expiry, with cookies that every
+	// user renews before they expire, as Eureka asks for.
+	LoginExpiring Login = "Expiring"
+)
 
 // SecretName refers to a Secret in the same namespace.
 type SecretName struct {

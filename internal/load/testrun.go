@@ -173,7 +173,7 @@ func importEnvironment(imports v1alpha1.DataImport) []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		{Name: "RECORD_TYPE", Value: string(imports.RecordType)},
 		{Name: "OPERATION", Value: string(imports.Operation)},
-		{Name: "JOB_PROFILE", Value: imports.JobProfile},
+		{Name: "JOB_PROFILE", Value: imports.JobProfileOrDefault()},
 		{Name: "RECORDS", Value: strconv.Itoa(int(imports.Records))},
 		{Name: "IMPORTS", Value: strconv.Itoa(int(imports.Imports))},
 		{Name: "PAUSE_SECONDS", Value: seconds(imports.Pause)},

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// CheckInCheckOut lets users check library items in and out, each user one
+// transaction after another with think time between.
+type CheckInCheckOut struct {
+	// users is the number of concurrent users over all runners.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 10000",message="checkInCheckOut.users must be from 1 to 10000"
+	Users int32 `json:"users"`
+
+	// rampUp is the time over which the users start. Default 0s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	RampUp *metav1.Duration `json:"rampUp,omitempty"`
+
+	// thinkTime is the mean pause of a user per transaction. Default 4s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	ThinkTime *metav1.Duration `json:"thinkTime,omitempty"`
+
+	// release names the calls users make: those of FOLIO's pages in 2023, as the
+	// published reports used them, or in 2026. Default "2023".
+	// +optional
+	// +kubebuilder:default="2023"
+	Release CirculationRelease `json:"release,omitempty"`
+
+	// preflights sends the OPTIONS request a browser sends before each call of
+	// another origin, and counts its time, as FOLIO's performance team does.
+	// Default true.
+	// +optional
+	// +kubebuilder:default=true
+	Preflights *bool `json:"preflights,omitempty"`
+
+	// data holds the items and patrons to work with. Absent: they are looked up
+	// in the system itself.
+	// +optional
+	Data *CirculationData `json:"data,omitempty"`
+
+	// checkInPercent is the share of check-ins among the transactions.
+	// Default 43.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	CheckInPercent *int32 `json:"checkInPercent,omitempty"`
+}
+
+// CirculationRelease names the calls that FOLIO's circulation pages make.
+// +kubebuilder:validation:Enum="2023";"2026"
+type CirculationRelease string
+
+// CirculationData is a folder with check-in-items.csv, check-out-items.csv and
+// users.csv, each one barcode per line, and service-points.csv with ids, which
+// may be missing. All of them are used again from the start when they are used
+// up.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.configMap) != has(self.persistentVolumeClaim)",message="checkInCheckOut.data needs exactly one of configMap and persistentVolumeClaim"
+type CirculationData struct {
+	// configMap with the files as keys; it holds up to 1 MiB.
+	// +optional
+	ConfigMap *ConfigMapName `json:"configMap,omitempty"`
+
+	// persistentVolumeClaim with the files. It is mounted read-only.
+	// +optional
+	PersistentVolumeClaim *VolumeFolder `json:"persistentVolumeClaim,omitempty"`
+}
+
+// VolumeFolder is a folder of a PersistentVolumeClaim in the same namespace.
+type VolumeFolder struct {
+	// claimName of the PersistentVolumeClaim.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ClaimName string `json:"claimName"`
+
+	// subPath of the folder. Absent: the volume's root.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/') && !self.contains('..')",message="subPath is a path below the volume's root: without a leading '/' and without '..'"
+	SubPath string `json:"subPath,omitempty"`
+}
+
+// RecordType is the kind of MARC record an import holds.
+// +kubebuilder:validation:Enum=Bibliographic;Holdings;Authority
+type RecordType string
+
+const (
+	// RecordBibliographic describes works; its import makes instances.
+	RecordBibliographic RecordType = "Bibliographic"
+	// RecordHoldings describes what a library has of a work.
+	RecordHoldings RecordType = "Holdings"
+	// RecordAuthority describes names and subjects.
+	RecordAuthority RecordType = "Authority"
+)
+
+// ImportOperation says what an import does with its records.
+// +kubebuilder:validation:Enum=Create;Update
+type ImportOperation string
+
+const (
+	// ImportCreate makes new records.
+	ImportCreate ImportOperation = "Create"
+	// ImportUpdate changes records that a first import made: create, export,
+	// update. Only the update is measured.
+	ImportUpdate ImportOperation = "Update"
+)
+
+// ImportFlow is the way a file takes into the system.
+// +kubebuilder:validation:Enum=Upload;S3
+type ImportFlow string
+
+const (
+	// FlowUpload sends the file through the gateway.
+	FlowUpload ImportFlow = "Upload"
+	// FlowS3 sends the file to the object store, from where the system splits
+	// it into jobs of 1,000 records.
+	FlowS3 ImportFlow = "S3"
+)
+
+// DataImport imports files of generated MARC 21 records, one after another.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.operation) || self.operation != 'Update' || !has(self.recordType) || self.recordType == 'Bibliographic'",message="only bibliographic records can be updated: set recordType to Bibliographic or operation to Create"
+type DataImport struct {
+	// recordType of the file. Default Bibliographic.
+	// +optional
+	// +kubebuilder:default=Bibliographic
+	RecordType RecordType `json:"recordType,omitempty"`
+
+	// operation on the records. Default Create.
+	// +optional
+	// +kubebuilder:default=Create
+	Operation ImportOperation `json:"operation,omitempty"`
+
+	// flow is the way the file takes: Upload through the gateway, or S3 with
+	// files split by the system. Default Upload.
+	// +optional
+	// +kubebuilder:default=Upload
+	Flow ImportFlow `json:"flow,omitempty"`
+
+	// jobProfile is the name of the job profile. A bibliographic profile that
+	// is not there is made as the performance team makes it. Default:
+	// "PTF - Create 2" and "PTF - Updates Success - 1" for bibliographic
+	// records, "Default - Create Holdings and SRS MARC Holdings" for holdings,
+	// "Default - Create SRS MARC Authority" for authorities.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	JobProfile string `json:"jobProfile,omitempty"`
+
+	// records in each file.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 1000000",message="dataImport.records must be from 1 to 1000000"
+	Records int32 `json:"records"`
+
+	// imports is the number of files, imported one after another. Default 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Imports int32 `json:"imports,omitempty"`
+
+	// pause between two imports. Default 0s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	Pause *metav1.Duration `json:"pause,omitempty"`
+
+	// stallTimeout ends an import whose progress does not move. Default 5m.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	StallTimeout *metav1.Duration `json:"stallTimeout,omitempty"`
+}
+
+// ScriptResults is how a script's results come out of k6.
+// +kubebuilder:validation:Enum=Histograms;Summary
+type ScriptResults string
+
+const (
+	// ResultsHistograms come from PerfLab's own k6 output. They merge exactly
+	// over runners and can be cut into windows.
+	ResultsHistograms ScriptResults = "Histograms"
+	// ResultsSummary come from k6's own end-of-test summary, so that any k6
+	// image will do. It has no windows, and no percentiles over several runners.
+	ResultsSummary ScriptResults = "Summary"
+)
+
+// Script is any k6 script. It finds the target in BASE_URL, the tenant in
+// TENANT, the login in OKAPI_USERNAME and OKAPI_PASSWORD, and a seed in SEED.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.persistentVolumeClaim), has(self.path)].filter(x, x).size() == 1",message="script needs exactly one of configMap, persistentVolumeClaim and path (a file in the image)"
+type Script struct {
+	// configMap holds the script.
+	// +optional
+	ConfigMap *ConfigMapKey `json:"configMap,omitempty"`
+
+	// persistentVolumeClaim holds the script, with what it imports.
+	// +optional
+	PersistentVolumeClaim *ScriptVolume `json:"persistentVolumeClaim,omitempty"`
+
+	// path of the script in the image, for example /scripts/search.js.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="script.path must begin with '/': for example /scripts/search.js"
+	Path string `json:"path,omitempty"`
+
+	// image with k6. Absent: PerfLab's own.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+
+	// env holds further environment variables.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Env []corev1.EnvVar `json:"env,omitempty"`
+
+	// arguments for k6 run, for example ["--vus", "8", "--duration", "30m"].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.all(a, a.matches('^[^ \\t\\n\"\\'$`]+$'))",message="an argument of a script may hold no space, quote, '$' or '`': k6-operator splits arguments at spaces"
+	Arguments []string `json:"arguments,omitempty"`
+
+	// transactions says what counts as one transaction. Default: groups.
+	// +optional
+	Transactions *ScriptTransactions `json:"transactions,omitempty"`
+
+	// results is how results come out of k6. Default: Histograms with PerfLab's
+	// image, Summary with another.
+	// +optional
+	Results ScriptResults `json:"results,omitempty"`
+}
+
+// ScriptVolume is a script on a PersistentVolumeClaim in the same namespace.
+type ScriptVolume struct {
+	// claimName of the PersistentVolumeClaim.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ClaimName string `json:"claimName"`
+
+	// file of the script on the volume, for example search/main.js.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/') && !self.contains('..') && self.size() > 0",message="file is a path below the volume's root: without a leading '/' and without '..'"
+	File string `json:"file"`
+}
+
+// ScriptTransactions says what counts as one transaction of a script.
+//
+// +kubebuilder:validation:XValidation:rule="(self.by == 'Tag') == has(self.tag)",message="transactions.tag goes with transactions.by: Tag, and only with it"
+type ScriptTransactions struct {
+	// by says what counts: Group - a k6 group, by its duration; Tag - the
+	// requests with the same value of a tag.
+	// +required
+	// +kubebuilder:validation:Enum=Group;Tag
+	By string `json:"by"`
+
+	// tag whose values name the transactions.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Tag string `json:"tag,omitempty"`
+}

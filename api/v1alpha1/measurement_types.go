@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Measurement says which part of a run counts and what is measured beside the
+// loads.
+type Measurement struct {
+	// warmUp is cut off the start of every load but imports. Default 0s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
+
+	// tail is cut off the end of every load but imports. Default 0s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	Tail *metav1.Duration `json:"tail,omitempty"`
+
+	// interval between two samples of the system's servers: CPU, memory,
+	// connections, topics. Default 15s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(self) >= duration('1s')",message="measurement.interval must be at least 1s"
+	Interval *metav1.Duration `json:"interval,omitempty"`
+
+	// prometheus to ask. Absent: the metrics API, which knows CPU and memory.
+	// +optional
+	Prometheus *Prometheus `json:"prometheus,omitempty"`
+}
+
+// Prometheus is a server with the system's metrics.
+type Prometheus struct {
+	// url of the server, for example http://prometheus.monitoring.svc:9090.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^ ]+$')",message="prometheus.url must begin with http:// or https://: for example http://prometheus.monitoring.svc:9090"
+	URL string `json:"url"`
+
+	// tokenSecret holds a bearer token under the key token.
+	// +optional
+	TokenSecret *SecretName `json:"tokenSecret,omitempty"`
+
+	// metrics to record beside CPU and memory.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Metrics []CustomMetric `json:"metrics,omitempty"`
+}
+
+// CustomMetric is a number that Prometheus tells. It is recorded as
+// custom/<name>, and custom/<name>/<label> where the answer has a label.
+type CustomMetric struct {
+	// name of the metric, for example gc-pause.
+	// +required
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="a metric's name may have lower-case letters, digits and '-': for example gc-pause"
+	Name string `json:"name"`
+
+	// query in PromQL whose answer is one number, or one per value of label.
+	// $namespace stands for the experiment's namespace.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Query string `json:"query"`
+
+	// label whose values tell the answer's series apart.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Label string `json:"label,omitempty"`
+
+	// unit of the number, for example s, MiB or %.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Unit string `json:"unit,omitempty"`
+
+	// higherIsBetter says which way is better. Default false.
+	// +optional
+	HigherIsBetter bool `json:"higherIsBetter,omitempty"`
+}
