@@ -21,7 +21,31 @@ const maxFrame = 16 << 20
 // log holds a valid one. Read fails with ErrNone if the log has none at all,
 // with ErrCorrupt if all are damaged, and with the error of r.
 func Read(r io.Reader) (*Payload, error) {
-	var found search
+	var best *Payload
+	bad, err := payloads.scan(r, func(body []byte) error {
+		p, err := Unmarshal(body)
+		if err == nil && (best == nil || p.Final || !best.Final) {
+			best = p
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading log: %w", err)
+	case best != nil:
+		return best, nil
+	case bad != nil:
+		return nil, fmt.Errorf("reading log: %w", bad)
+	default:
+		return nil, fmt.Errorf("reading log: %w", ErrNone)
+	}
+}
+
+// scan gives take every body of this kind that a log holds whole. It returns
+// why the last one that was damaged, or that take refused, was passed over, and
+// the error of r.
+func (f framing) scan(r io.Reader, take func(body []byte) error) (bad, err error) {
+	found := search{framing: f, take: take}
 	lines := bufio.NewReaderSize(r, 2*maxLine)
 	for {
 		line, err := nextLine(lines)
@@ -29,10 +53,11 @@ func Read(r io.Reader) (*Payload, error) {
 			found.line(line)
 		}
 		if errors.Is(err, io.EOF) {
-			return found.result()
+			found.unfinished()
+			return found.bad, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading log: %w", err)
+			return found.bad, err
 		}
 	}
 }
@@ -52,21 +77,22 @@ func nextLine(r *bufio.Reader) ([]byte, error) {
 
 // search is what a pass over a log has found so far.
 type search struct {
-	open *frameReader // begun, not yet ended
-	best *Payload
-	bad  error // why the last damaged payload was passed over
+	framing framing
+	take    func(body []byte) error
+	open    *frameReader // begun, not yet ended
+	bad     error        // why the last damaged body was passed over
 }
 
 func (s *search) line(line []byte) {
-	at := bytes.Index(line, []byte(marker))
+	at := bytes.Index(line, []byte(s.framing.marker))
 	if at < 0 {
 		return
 	}
-	verb, rest, _ := bytes.Cut(line[at+len(marker):], []byte(" "))
+	verb, rest, _ := bytes.Cut(line[at+len(s.framing.marker):], []byte(" "))
 	switch string(verb) {
 	case "begin":
 		s.unfinished()
-		open, err := begin(rest)
+		open, err := begin(rest, s.framing.version)
 		if err != nil {
 			s.bad = err
 			return
@@ -85,14 +111,13 @@ func (s *search) end(rest []byte) {
 	if s.open == nil || string(rest) != "id="+s.open.id {
 		return
 	}
-	p, err := s.open.payload()
+	body, err := s.open.whole()
 	s.open = nil
+	if err == nil {
+		err = s.take(body)
+	}
 	if err != nil {
 		s.bad = err
-		return
-	}
-	if s.best == nil || p.Final || !s.best.Final {
-		s.best = p
 	}
 }
 
@@ -103,18 +128,7 @@ func (s *search) unfinished() {
 	}
 }
 
-func (s *search) result() (*Payload, error) {
-	s.unfinished()
-	if s.best != nil {
-		return s.best, nil
-	}
-	if s.bad != nil {
-		return nil, fmt.Errorf("reading log: %w", s.bad)
-	}
-	return nil, fmt.Errorf("reading log: %w", ErrNone)
-}
-
-// frameReader collects the parts of one payload.
+// frameReader collects the parts of one body.
 type frameReader struct {
 	id     string
 	parts  int
@@ -124,15 +138,15 @@ type frameReader struct {
 	next   int // the part that is due
 }
 
-func begin(line []byte) (*frameReader, error) {
+func begin(line []byte, known int) (*frameReader, error) {
 	f := &frameReader{next: 1}
 	var version int
 	if _, err := fmt.Sscanf(string(line), "id=%s version=%d parts=%d bytes=%d sha256=%s",
 		&f.id, &version, &f.parts, &f.length, &f.sum); err != nil {
 		return nil, fmt.Errorf("%w: malformed begin line: %w", ErrCorrupt, err)
 	}
-	if version != Version {
-		return nil, fmt.Errorf("%w: version %d, this reader knows version %d", ErrCorrupt, version, Version)
+	if version != known {
+		return nil, fmt.Errorf("%w: version %d, this reader knows version %d", ErrCorrupt, version, known)
 	}
 	if f.length < 0 || f.length > maxFrame {
 		return nil, fmt.Errorf("%w: payload %s says it has %d bytes", ErrCorrupt, f.id, f.length)
@@ -155,12 +169,12 @@ func (f *frameReader) part(line []byte) {
 	f.next++
 }
 
-func (f *frameReader) payload() (*Payload, error) {
+func (f *frameReader) whole() ([]byte, error) {
 	if len(f.body) != f.length || f.next != f.parts+1 {
 		return nil, fmt.Errorf("%w: payload %s has %d of %d bytes", ErrCorrupt, f.id, len(f.body), f.length)
 	}
 	if sum := sha256.Sum256(f.body); hex.EncodeToString(sum[:]) != f.sum {
 		return nil, fmt.Errorf("%w: payload %s does not match its checksum", ErrCorrupt, f.id)
 	}
-	return Unmarshal(f.body)
+	return f.body, nil
 }

@@ -10,8 +10,16 @@ import (
 	"io"
 )
 
+// framing is how bodies of one kind stand in a log: the word that their lines
+// begin with and the version that they announce.
+type framing struct {
+	marker  string
+	version int
+}
+
+var payloads = framing{marker: "perflab-payload ", version: Version}
+
 const (
-	marker = "perflab-payload "
 	// chunk is the number of body bytes per line: with its base64 and prefix a
 	// line stays under maxLine.
 	chunk   = 2976
@@ -25,23 +33,30 @@ func Write(w io.Writer, p *Payload) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range frame(body) {
+	if err := payloads.write(w, body); err != nil {
+		return fmt.Errorf("writing payload of %s: %w", p.Load, err)
+	}
+	return nil
+}
+
+func (f framing) write(w io.Writer, body []byte) error {
+	for _, line := range f.lines(body) {
 		if _, err := io.WriteString(w, line); err != nil {
-			return fmt.Errorf("writing payload of %s: %w", p.Load, err)
+			return err
 		}
 	}
 	return nil
 }
 
-// frame cuts a body into the lines of the log.
-func frame(body []byte) []string {
+// lines cuts a body into the lines of the log.
+func (f framing) lines(body []byte) []string {
 	sum := sha256.Sum256(body)
 	id := hex.EncodeToString(sum[:4])
 	parts := (len(body) + chunk - 1) / chunk
-	lines := []string{fmt.Sprintf(marker+"begin id=%s version=%d parts=%d bytes=%d sha256=%x\n", id, Version, parts, len(body), sum)}
+	lines := []string{fmt.Sprintf(f.marker+"begin id=%s version=%d parts=%d bytes=%d sha256=%x\n", id, f.version, parts, len(body), sum)}
 	for k := range parts {
 		text := base64.StdEncoding.EncodeToString(body[k*chunk : min((k+1)*chunk, len(body))])
-		lines = append(lines, fmt.Sprintf(marker+"part id=%s %d/%d %s\n", id, k+1, parts, text))
+		lines = append(lines, fmt.Sprintf(f.marker+"part id=%s %d/%d %s\n", id, k+1, parts, text))
 	}
-	return append(lines, fmt.Sprintf(marker+"end id=%s\n", id))
+	return append(lines, fmt.Sprintf(f.marker+"end id=%s\n", id))
 }
