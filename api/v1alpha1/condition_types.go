@@ -146,6 +146,10 @@ const (
 	ReasonResultsMissing = "ResultsMissing"
 	// ReasonTooManyErrors: more transactions failed than allowed.
 	ReasonTooManyErrors = "TooManyErrors"
+	// ReasonLoadNotHeld: less load was put on than was meant.
+	ReasonLoadNotHeld = "LoadNotHeld"
+	// ReasonClockSkew: the clocks of a load's node and the operator's differ.
+	ReasonClockSkew = "ClockSkew"
 	// ReasonImportIncomplete: an import lost or failed records.
 	ReasonImportIncomplete = "ImportIncomplete"
 	// ReasonRestarts: containers of modules ended while load was on.

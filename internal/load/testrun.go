@@ -6,7 +6,6 @@ package load
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,8 +53,8 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 	testRun := &unstructured.Unstructured{Object: map[string]any{
 		"spec": map[string]any{
 			"parallelism": int64(load.ParallelismOrDefault()),
-			"script":      map[string]any{"localFile": script(load)},
-			"arguments":   "--out perflab --summary-mode=disabled --no-thresholds --no-color --log-output=stderr",
+			"script":      scriptSource(load),
+			"arguments":   arguments(load),
 			// The initializer would only find out what the runners say
 			// themselves, at the price of one more pod before each load.
 			"initializer": map[string]any{"disabled": true},
@@ -71,13 +70,6 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 	return testRun, nil
 }
 
-func script(load v1alpha1.Load) string {
-	if load.DataImport != nil {
-		return "/scripts/data-import.js"
-	}
-	return "/scripts/cico.js"
-}
-
 // runnerSpec and starterPod are the parts of k6-operator's Pod type we use.
 type runnerSpec struct {
 	Image                        string                      `json:"image"`
@@ -87,6 +79,8 @@ type runnerSpec struct {
 	Resources                    corev1.ResourceRequirements `json:"resources"`
 	SecurityContext              corev1.PodSecurityContext   `json:"securityContext"`
 	ContainerSecurityContext     corev1.SecurityContext      `json:"containerSecurityContext"`
+	Volumes                      []corev1.Volume             `json:"volumes,omitempty"`
+	VolumeMounts                 []corev1.VolumeMount        `json:"volumeMounts,omitempty"`
 }
 
 type starterPod struct {
@@ -102,15 +96,25 @@ type podMetadata struct {
 }
 
 func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings Settings, labels map[string]string) (map[string]any, error) {
+	volumes, mounts := data(load)
 	return pod(runnerSpec{
-		Image:                        settings.RunnerImage,
+		Image:                        runnerImage(load, settings),
 		AutomountServiceAccountToken: "false",
 		Metadata:                     podMetadata{Labels: labels},
 		Env:                          environment(run, load, target),
 		Resources:                    load.Resources,
 		SecurityContext:              podSecurity(),
 		ContainerSecurityContext:     containerSecurity(),
+		Volumes:                      volumes,
+		VolumeMounts:                 mounts,
 	})
+}
+
+func runnerImage(load v1alpha1.Load, settings Settings) string {
+	if load.Script != nil && load.Script.Image != "" {
+		return load.Script.Image
+	}
+	return settings.RunnerImage
 }
 
 func pod[T any](spec T) (map[string]any, error) {
@@ -133,57 +137,6 @@ func containerSecurity() corev1.SecurityContext {
 	}
 }
 
-// environment is what the scripts in the runner image read.
-func environment(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev1.EnvVar {
-	credentials := run.Spec.System.Target.CredentialsSecret.Name
-	env := []corev1.EnvVar{
-		{Name: "PERFLAB_LOAD", Value: load.Name},
-		{Name: "PERFLAB_RUN", Value: run.Name},
-		{Name: "BASE_URL", Value: target},
-		{Name: "TENANT", Value: run.Spec.System.Target.Tenant},
-		fromSecret("OKAPI_USERNAME", credentials, "username"),
-		fromSecret("OKAPI_PASSWORD", credentials, "password"),
-		{Name: "SEED", Value: strconv.FormatInt(run.Spec.Seed, 10)},
-		// Runners must not look for extensions or report home.
-		{Name: "K6_AUTO_EXTENSION_RESOLUTION", Value: "false"},
-		{Name: "K6_NO_USAGE_REPORT", Value: "true"},
-	}
-	if load.DataImport != nil {
-		return append(env, importEnvironment(*load.DataImport)...)
-	}
-	return append(env, usersEnvironment(*load.CheckInCheckOut, Length(load, run.Spec.Deadlines))...)
-}
-
-func usersEnvironment(users v1alpha1.CheckInCheckOut, length time.Duration) []corev1.EnvVar {
-	env := []corev1.EnvVar{
-		{Name: "USERS", Value: strconv.Itoa(int(users.Users))},
-		{Name: "RAMP_UP_SECONDS", Value: seconds(users.RampUp)},
-		{Name: "DURATION_SECONDS", Value: seconds(&metav1.Duration{Duration: length})},
-	}
-	if users.ThinkTime != nil {
-		env = append(env, corev1.EnvVar{Name: "THINK_TIME_SECONDS", Value: seconds(users.ThinkTime)})
-	}
-	if users.CheckInPercent != nil {
-		env = append(env, corev1.EnvVar{Name: "CHECK_IN_PERCENT", Value: strconv.Itoa(int(*users.CheckInPercent))})
-	}
-	return env
-}
-
-func importEnvironment(imports v1alpha1.DataImport) []corev1.EnvVar {
-	env := []corev1.EnvVar{
-		{Name: "RECORD_TYPE", Value: string(imports.RecordType)},
-		{Name: "OPERATION", Value: string(imports.Operation)},
-		{Name: "JOB_PROFILE", Value: imports.JobProfileOrDefault()},
-		{Name: "RECORDS", Value: strconv.Itoa(int(imports.Records))},
-		{Name: "IMPORTS", Value: strconv.Itoa(int(imports.Imports))},
-		{Name: "PAUSE_SECONDS", Value: seconds(imports.Pause)},
-	}
-	if imports.StallTimeout != nil {
-		env = append(env, corev1.EnvVar{Name: "STALL_TIMEOUT_SECONDS", Value: seconds(imports.StallTimeout)})
-	}
-	return env
-}
-
 // Length is how long a load lasts at the most: its duration or, where it has
 // none, the deadline for loads.
 func Length(load v1alpha1.Load, deadlines v1alpha1.Deadlines) time.Duration {
@@ -191,18 +144,4 @@ func Length(load v1alpha1.Load, deadlines v1alpha1.Deadlines) time.Duration {
 		return load.Duration.Duration
 	}
 	return deadlines.LoadOrDefault()
-}
-
-func fromSecret(name, secret, key string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: secret},
-		Key:                  key,
-	}}}
-}
-
-func seconds(d *metav1.Duration) string {
-	if d == nil {
-		return "0"
-	}
-	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load"
@@ -82,6 +83,7 @@ spec:
     - {name: PERFLAB_RUN, value: demo-1-a-s}
     - {name: BASE_URL, value: "http://demo-gateway.lab.svc:8081"}
     - {name: TENANT, value: diku}
+    - {name: LOGIN, value: Okapi}
     - {name: OKAPI_USERNAME, valueFrom: {secretKeyRef: {name: login, key: username}}}
     - {name: OKAPI_PASSWORD, valueFrom: {secretKeyRef: {name: login, key: password}}}
     - {name: SEED, value: "8"}
@@ -106,7 +108,7 @@ spec:
 func environment(t *testing.T, wanted v1alpha1.Load) map[string]string {
 	t.Helper()
 	common := map[string]bool{
-		"PERFLAB_LOAD": true, "PERFLAB_RUN": true, "BASE_URL": true, "TENANT": true, "OKAPI_USERNAME": true, "OKAPI_PASSWORD": true,
+		"PERFLAB_LOAD": true, "PERFLAB_RUN": true, "BASE_URL": true, "TENANT": true, "LOGIN": true, "OKAPI_USERNAME": true, "OKAPI_PASSWORD": true,
 		"SEED": true, "K6_AUTO_EXTENSION_RESOLUTION": true, "K6_NO_USAGE_REPORT": true,
 	}
 	told := map[string]string{}
@@ -130,8 +132,10 @@ func TestWhatScriptsAreTold(t *testing.T) {
 			load.CheckInCheckOut.RampUp = seconds(80)
 			load.CheckInCheckOut.ThinkTime = &metav1.Duration{Duration: 500 * time.Millisecond}
 			load.CheckInCheckOut.CheckInPercent = ptr.To[int32](0)
+			load.CheckInCheckOut.Release, load.CheckInCheckOut.Preflights = "2026", ptr.To(false)
+			load.CheckInCheckOut.Data = &v1alpha1.CirculationData{ConfigMap: &v1alpha1.ConfigMapName{Name: "library"}}
 			return load
-		}, `{USERS: "8", RAMP_UP_SECONDS: "80", DURATION_SECONDS: "90", THINK_TIME_SECONDS: "0.5", CHECK_IN_PERCENT: "0"}`},
+		}, `{RELEASE: "2026", PREFLIGHTS: "false", DATA_DIR: /perflab/data, USERS: "8", RAMP_UP_SECONDS: "80", DURATION_SECONDS: "90", THINK_TIME_SECONDS: "0.5", CHECK_IN_PERCENT: "0"}`},
 		"users until an import ends": {func() v1alpha1.Load {
 			load := users()
 			load.Duration, load.Until = nil, "create"
@@ -145,10 +149,81 @@ func TestWhatScriptsAreTold(t *testing.T) {
 		"imports with all settings": {func() v1alpha1.Load {
 			load := imports()
 			load.DataImport.Imports, load.DataImport.Pause, load.DataImport.StallTimeout = 3, seconds(60), seconds(300)
+			load.DataImport.Flow, load.DataImport.JobProfile = v1alpha1.FlowS3, "Mine"
 			return load
-		}, `{RECORD_TYPE: Bibliographic, OPERATION: Create, JOB_PROFILE: PTF - Create 2, RECORDS: "500", IMPORTS: "3", PAUSE_SECONDS: "60", STALL_TIMEOUT_SECONDS: "300"}`},
+		}, `{RECORD_TYPE: Bibliographic, OPERATION: Create, FLOW: S3, JOB_PROFILE: Mine, RECORDS: "500", IMPORTS: "3", PAUSE_SECONDS: "60", STALL_TIMEOUT_SECONDS: "300"}`},
 	} {
 		t.Run(name, func(t *testing.T) { yamlcmp.Equal(t, environment(t, test.load()), test.want) })
+	}
+}
+
+func script(own v1alpha1.Script) v1alpha1.Load {
+	return v1alpha1.Load{Name: "search", Script: &own}
+}
+
+// A script is found where its author put it, and its results come out of k6 as
+// its image can give them.
+func TestTestRunOfAScript(t *testing.T) {
+	for name, test := range map[string]struct{ script, want string }{
+		"in a ConfigMap, by groups": {
+			`{configMap: {name: search, key: main.js}, arguments: [--vus, "8", --duration, 30m]}`,
+			`
+script: {configMap: {name: search, file: main.js}}
+arguments: --out perflab --summary-mode=disabled --no-thresholds --no-color --log-output=stderr --vus 8 --duration 30m
+image: example.org/k6:1
+env: {PERFLAB_TRANSACTIONS: group}`,
+		},
+		"on a volume, by a tag, with variables": {
+			`{persistentVolumeClaim: {claimName: scripts, file: search/main.js}, transactions: {by: Tag, tag: name}, env: [{name: A, value: b}]}`,
+			`
+script: {volumeClaim: {name: scripts, file: search/main.js, readOnly: true}}
+arguments: --out perflab --summary-mode=disabled --no-thresholds --no-color --log-output=stderr
+image: example.org/k6:1
+env: {PERFLAB_TRANSACTIONS: "tag:name", A: b}`,
+		},
+		"in an image without our output": {
+			`{path: /scripts/search.js, image: "example.org/upstream:1"}`,
+			`
+script: {localFile: /scripts/search.js}
+arguments: --no-thresholds --no-color --log-output=stderr
+image: example.org/upstream:1
+env: {K6_SUMMARY_EXPORT: /dev/stdout, K6_SUMMARY_TREND_STATS: "avg,min,med,max,p(75),p(95),p(99),count"}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var own v1alpha1.Script
+			if err := yaml.Unmarshal([]byte(test.script), &own); err != nil {
+				t.Fatal(err)
+			}
+			spec := testRun(t, script(own))["spec"].(map[string]any)
+			yamlcmp.Equal(t, map[string]any{
+				"script": spec["script"], "arguments": spec["arguments"], "env": environment(t, script(own)),
+				"image": spec["runner"].(map[string]any)["image"],
+			}, test.want)
+		})
+	}
+}
+
+func TestDataIsMountedReadOnly(t *testing.T) {
+	for name, test := range map[string]struct {
+		data v1alpha1.CirculationData
+		want string
+	}{
+		"a ConfigMap": {
+			v1alpha1.CirculationData{ConfigMap: &v1alpha1.ConfigMapName{Name: "library"}},
+			`{volumes: [{name: data, configMap: {name: library}}], mounts: [{name: data, mountPath: /perflab/data, readOnly: true}]}`,
+		},
+		"a folder of a volume": {
+			v1alpha1.CirculationData{PersistentVolumeClaim: &v1alpha1.VolumeFolder{ClaimName: "library", SubPath: "cico/"}},
+			`{volumes: [{name: data, persistentVolumeClaim: {claimName: library, readOnly: true}}], mounts: [{name: data, mountPath: /perflab/data, subPath: cico, readOnly: true}]}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wanted := users()
+			wanted.CheckInCheckOut.Data = &test.data
+			runner := testRun(t, wanted)["spec"].(map[string]any)["runner"].(map[string]any)
+			yamlcmp.Equal(t, map[string]any{"volumes": runner["volumes"], "mounts": runner["volumeMounts"]}, test.want)
+		})
 	}
 }
 

@@ -25,7 +25,8 @@ type Action struct {
 
 // Timeline says which loads of a scenario are to start or to end now. The
 // scenario begins when the first load without a delay is seen to have started,
-// so that delays count from the first request, not from the first pod.
+// so that delays count from the first request, not from the first pod. The
+// delay of a load that comes after another counts from that one's end.
 func Timeline(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[string]State, now time.Time) []Action {
 	byName := map[string]v1alpha1.LoadStatus{}
 	for _, status := range statuses {
@@ -37,7 +38,7 @@ func Timeline(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[
 		status := byName[load.Name]
 		switch {
 		case status.CreateTime == nil:
-			if action, ok := start(load, begin, now); ok {
+			if action, ok := start(load, origin(load, begin, byName, states), now); ok {
 				actions = append(actions, action)
 			}
 		case load.Until != "" && status.StopTime == nil && states[load.Until].Ended && states[load.Name].Started && !states[load.Name].Ended:
@@ -47,15 +48,26 @@ func Timeline(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[
 	return actions
 }
 
-func start(load v1alpha1.Load, begin, now time.Time) (Action, bool) {
+// origin is the time that a load's delay counts from; zero while unknown.
+func origin(load v1alpha1.Load, begin time.Time, statuses map[string]v1alpha1.LoadStatus, states map[string]State) time.Time {
+	if load.After == "" {
+		return begin
+	}
+	if finish := statuses[load.After].FinishTime; finish != nil && states[load.After].Ended {
+		return finish.Time
+	}
+	return time.Time{}
+}
+
+func start(load v1alpha1.Load, from, now time.Time) (Action, bool) {
 	delay := load.StartAfterOrDefault()
-	if delay == 0 {
+	if delay == 0 && load.After == "" {
 		return Action{Load: load, Start: true}, true
 	}
-	if begin.IsZero() {
+	if from.IsZero() {
 		return Action{}, false
 	}
-	due := begin.Add(delay)
+	due := from.Add(delay)
 	if now.Before(due) {
 		return Action{Load: load, At: due}, true
 	}
@@ -68,7 +80,7 @@ func beginning(loads []v1alpha1.Load, statuses map[string]v1alpha1.LoadStatus) t
 	var begin time.Time
 	for _, load := range loads {
 		status := statuses[load.Name]
-		if load.StartAfterOrDefault() != 0 || status.StartTime == nil {
+		if load.StartAfterOrDefault() != 0 || load.After != "" || status.StartTime == nil {
 			continue
 		}
 		if begin.IsZero() || status.StartTime.Time.Before(begin) {

@@ -38,6 +38,35 @@ func does(actions []load.Action) []string {
 	return words
 }
 
+// A load that comes after another starts when that one has ended, whatever
+// else is on.
+func TestTimelineOfOneAfterAnother(t *testing.T) {
+	first, second := imports(), imports()
+	second.Name, second.After, second.StartAfter = "second", "create", seconds(30)
+	loads := []v1alpha1.Load{first, second}
+	on := v1alpha1.LoadStatus{Name: "create", CreateTime: stamp(0), StartTime: stamp(10)}
+	over := on
+	over.FinishTime = stamp(100)
+	for name, test := range map[string]struct {
+		now    int
+		status v1alpha1.LoadStatus
+		state  load.State
+		want   []string
+	}{
+		"the first is on":              {now: 90, status: on, state: load.State{Started: true}, want: []string{}},
+		"the first is over":            {now: 101, status: over, state: load.State{Ended: true}, want: []string{"second at 12:02:10"}},
+		"the pause is over":            {now: 130, status: over, state: load.State{Ended: true}, want: []string{"start second"}},
+		"long after the first's start": {now: 5000, status: on, state: load.State{Started: true}, want: []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := load.Timeline(loads, []v1alpha1.LoadStatus{test.status}, map[string]load.State{"create": test.state}, stamp(test.now).Time)
+			if diff := cmp.Diff(test.want, does(got)); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestTimeline(t *testing.T) {
 	created := v1alpha1.LoadStatus{Name: "cico", CreateTime: stamp(0)}
 	started := v1alpha1.LoadStatus{Name: "cico", CreateTime: stamp(0), StartTime: stamp(20)}

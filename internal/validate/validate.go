@@ -49,6 +49,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 	// A matrix that is wrong makes no arms worth a look, or too many.
 	variants := variantsOf(spec, len(found.errors) == 0)
 	judgeSets(found, variants)
+	judgeScenarios(found, spec.Scenarios)
 	judgeDesign(found, spec, variants)
 	if system == nil {
 		return found.errors, found.warnings

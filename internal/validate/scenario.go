@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// ownArguments of k6 run are set by PerfLab or k6-operator for every load.
+var ownArguments = regexp.MustCompile(`^(-o|--out|--summary-.*|--no-summary|--no-thresholds|--paused|-p|--address|-a|--execution-segment.*|--tag)(=.*)?$`)
+
+func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario) {
+	for i, scenario := range scenarios {
+		loads := field.NewPath("spec", "scenarios").Index(i).Child("loads")
+		for n, load := range scenario.Loads {
+			judgeAfter(j, scenario.Loads, load, loads.Index(n).Child("after"))
+			judgeScript(j, load, loads.Index(n).Child("script"))
+		}
+	}
+}
+
+// judgeAfter refuses loads that wait for each other in a circle.
+func judgeAfter(j *judgement, loads []v1alpha1.Load, load v1alpha1.Load, place *field.Path) {
+	at := load
+	for range loads {
+		if at.After == "" {
+			return
+		}
+		next := named(loads, at.After)
+		if next == nil {
+			return // The API server has refused it.
+		}
+		at = *next
+	}
+	j.refuse(field.Invalid(place, load.After,
+		fmt.Sprintf("load %q never starts: it waits for %q, which waits for it in turn; take one after out", load.Name, load.After)))
+}
+
+func named(loads []v1alpha1.Load, name string) *v1alpha1.Load {
+	for i := range loads {
+		if loads[i].Name == name {
+			return &loads[i]
+		}
+	}
+	return nil
+}
+
+func judgeScript(j *judgement, load v1alpha1.Load, place *field.Path) {
+	if load.Script == nil {
+		return
+	}
+	for i, argument := range load.Script.Arguments {
+		if ownArguments.MatchString(argument) {
+			j.refuse(field.Invalid(place.Child("arguments").Index(i), argument, fmt.Sprintf("%s is set by PerfLab: take it out", argument)))
+		}
+	}
+	if load.Script.ResultsOrDefault() == v1alpha1.ResultsSummary && load.ParallelismOrDefault() > 1 {
+		j.warn(fmt.Sprintf("%s: k6's own summaries of several runners have no common percentiles, so there will be none; use one runner, or an image with PerfLab's output and results: Histograms", place))
+	}
+}
