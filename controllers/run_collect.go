@@ -4,6 +4,7 @@ package controllers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,6 +29,9 @@ import (
 // stores.
 const maxRawBytes = 900 << 10
 
+// maxObservations are kept in a run's status.
+const maxObservations = 1000
+
 // logTimeout bounds reading one runner's log, so that a node that has gone
 // silent makes a run invalid instead of holding it.
 const logTimeout = 2 * time.Minute
@@ -37,9 +41,9 @@ const logTimeout = 2 * time.Minute
 func (r *RunReconciler) stepCollect(ctx context.Context, s *runScope) (outcome, error) {
 	status := s.status()
 	status.Timings.CollectStart = &metav1.Time{Time: r.Now()}
-	measured := map[string]*payload.Payload{}
+	measured := map[string]results.Measured{}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
-		merged, fault, err := r.readLoad(ctx, s, wanted)
+		own, fault, err := r.readLoad(ctx, s, wanted)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -47,76 +51,113 @@ func (r *RunReconciler) stepCollect(ctx context.Context, s *runScope) (outcome, 
 			s.fault = fault
 			return next(), nil
 		}
-		measured[wanted.Name] = merged
+		measured[wanted.Name] = own
 	}
-	if err := r.keepRaw(ctx, s, measured); err != nil {
-		return outcome{}, err
-	}
+	s.checkClocks(measured)
 	s.setLoadTimes(measured)
 	analyzeStart := r.Now()
-	s.observe(measured)
+	observations := s.observe(measured)
+	if err := r.keepRaw(ctx, s, measured, observations); err != nil {
+		return outcome{}, err
+	}
 	status.Durations = durations(status.Timings)
 	status.Durations.Collect = metav1.Duration{Duration: analyzeStart.Sub(status.Timings.CollectStart.Time)}
 	status.Durations.Analyze = metav1.Duration{Duration: r.Now().Sub(analyzeStart)}
 	return next(), nil
 }
 
-// readLoad merges what all runners of a load printed.
-func (r *RunReconciler) readLoad(ctx context.Context, s *runScope, wanted v1alpha1.Load) (*payload.Payload, *results.Fault, error) {
+// readLoad adds up what all runners of a load printed.
+func (r *RunReconciler) readLoad(ctx context.Context, s *runScope, wanted v1alpha1.Load) (results.Measured, *results.Fault, error) {
 	status := s.load(wanted.Name)
-	pods := &corev1.PodList{}
-	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(s.run.Namespace),
-		client.MatchingLabels{contract.LabelTestRun: status.TestRun, contract.LabelRunner: "true"})
+	runners, err := r.runners(ctx, s.run.Namespace, status.TestRun)
 	if err != nil {
-		return nil, nil, fmt.Errorf("listing the runners of load %q: %w", wanted.Name, err)
+		return results.Measured{}, nil, err
 	}
-	var payloads []*payload.Payload
-	for _, pod := range pods.Items {
-		own, err := r.readRunner(ctx, pod)
-		if err != nil {
-			return nil, &results.Fault{
-				Reason:  v1alpha1.ReasonResultsMissing,
-				Message: fmt.Sprintf("load %q: the results of runner %q can't be read: %v", wanted.Name, pod.Name, err),
-			}, nil
+	missing := func(format string, args ...any) *results.Fault {
+		return &results.Fault{Reason: v1alpha1.ReasonResultsMissing, Message: fmt.Sprintf("load %q: ", wanted.Name) + fmt.Sprintf(format, args...)}
+	}
+	var parts runnersResults
+	for _, pod := range runners {
+		if err := r.readRunner(ctx, pod, wanted, &parts); err != nil {
+			return results.Measured{}, missing("the results of runner %q can't be read: %v", pod.Name, err), nil
 		}
-		payloads = append(payloads, own)
 	}
-	if want := int(wanted.ParallelismOrDefault()); len(payloads) != want {
-		return nil, &results.Fault{
-			Reason:  v1alpha1.ReasonResultsMissing,
-			Message: fmt.Sprintf("load %q: %d of %d runners left results", wanted.Name, len(payloads), want),
-		}, nil
+	if want := int(wanted.ParallelismOrDefault()); len(runners) != want {
+		return results.Measured{}, missing("%d of %d runners left results", len(runners), want), nil
 	}
-	merged, err := payload.Merge(payloads...)
+	own, err := parts.sum(status)
 	if err != nil {
-		return nil, &results.Fault{
-			Reason:  v1alpha1.ReasonResultsMissing,
-			Message: fmt.Sprintf("load %q: %v", wanted.Name, err),
-		}, nil
+		return results.Measured{}, missing("%v", err), nil
 	}
-	return merged, nil, nil
+	return own, nil, nil
 }
 
-func (r *RunReconciler) readRunner(ctx context.Context, pod corev1.Pod) (*payload.Payload, error) {
+func (r *RunReconciler) runners(ctx context.Context, namespace, testRun string) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(namespace),
+		client.MatchingLabels{contract.LabelTestRun: testRun, contract.LabelRunner: "true"})
+	if err != nil {
+		return nil, fmt.Errorf("listing the runners of TestRun %q: %w", testRun, err)
+	}
+	return pods.Items, nil
+}
+
+// runnersResults are what each runner of a load printed.
+type runnersResults struct {
+	histograms []*payload.Payload
+	summaries  []*results.Summary
+}
+
+func (p runnersResults) sum(status *v1alpha1.LoadStatus) (results.Measured, error) {
+	if len(p.summaries) > 0 {
+		return results.Measured{
+			Summary: results.AddSummaries(p.summaries), Start: status.StartTime.Time, End: status.FinishTime.Time,
+		}, nil
+	}
+	merged, err := payload.Merge(p.histograms...)
+	if err != nil {
+		return results.Measured{}, err
+	}
+	return results.FromHistograms(merged), nil
+}
+
+func (r *RunReconciler) readRunner(ctx context.Context, pod corev1.Pod, wanted v1alpha1.Load, into *runnersResults) error {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if wanted.Script.ResultsOrDefault() == v1alpha1.ResultsSummary {
+		own, err := results.ReadSummary(log)
+		into.summaries = append(into.summaries, own)
+		return errors.Join(err, log.Close())
 	}
 	own, err := payload.Read(log)
-	return own, errors.Join(err, log.Close())
+	into.histograms = append(into.histograms, own)
+	return errors.Join(err, log.Close())
 }
 
 // keepRaw stores the merged histograms, so that results can be looked at again
 // in other ways. Results too large to store are left out, largest first, and
 // named in an annotation.
-func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[string]*payload.Payload) error {
+func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[string]results.Measured, observations []v1alpha1.Observation) error {
 	data := map[string][]byte{}
 	total := 0
 	var dropped []string
+	if len(observations) > maxObservations {
+		encoded, err := json.Marshal(observations)
+		if err != nil {
+			return fmt.Errorf("encoding the observations: %w", err)
+		}
+		total += len(encoded)
+		data[naming.RawObservations] = encoded
+	}
 	for _, name := range slices.Sorted(maps.Keys(measured)) {
-		encoded, err := payload.Marshal(measured[name])
+		if measured[name].Histograms == nil {
+			continue
+		}
+		encoded, err := payload.Marshal(measured[name].Histograms)
 		if err != nil {
 			return fmt.Errorf("encoding the results of load %q: %w", name, err)
 		}
@@ -153,7 +194,7 @@ func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[s
 
 // setLoadTimes replaces what was seen of the loads' start and end by what they
 // measured themselves.
-func (s *runScope) setLoadTimes(measured map[string]*payload.Payload) {
+func (s *runScope) setLoadTimes(measured map[string]results.Measured) {
 	timings := &s.status().Timings
 	timings.LoadStart, timings.LoadFinish = nil, nil
 	for name, own := range measured {
@@ -169,17 +210,29 @@ func (s *runScope) setLoadTimes(measured map[string]*payload.Payload) {
 	}
 }
 
-func (s *runScope) observe(measured map[string]*payload.Payload) {
-	warmUp := s.run.Spec.Measurement.WarmUpOrDefault()
-	observations := s.costs()
-	for _, wanted := range s.run.Spec.Scenario.Loads {
-		observations = append(observations, results.Observe(wanted, measured, warmUp)...)
-		if fault := results.Check(wanted, measured, warmUp, s.run.Spec.Validity); fault != nil && s.fault == nil {
+// checkClocks refuses what was measured by a clock that tells another time.
+func (s *runScope) checkClocks(measured map[string]results.Measured) {
+	for name, own := range measured {
+		made := s.load(name).CreateTime.Time
+		if fault := results.CheckClock(name, own, made, s.status().Timings.CollectStart.Time); fault != nil {
 			s.fault = fault
 		}
 	}
-	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int { return strings.Compare(a.Metric, b.Metric) })
-	s.status().Observations = observations
+}
+
+// observe gives all observations; the status holds the first of them.
+func (s *runScope) observe(measured map[string]results.Measured) []v1alpha1.Observation {
+	spec := s.run.Spec
+	observations := s.costs()
+	observations = append(observations, results.Observe(spec.Scenario.Loads, measured, spec.Measurement)...)
+	for _, wanted := range spec.Scenario.Loads {
+		if fault := results.Check(wanted, measured, spec.Measurement, spec.Validity); fault != nil && s.fault == nil {
+			s.fault = fault
+		}
+	}
+	results.Sort(observations)
+	s.status().Observations = observations[:min(len(observations), maxObservations)]
+	return observations
 }
 
 // stepFinish ends the run.

@@ -50,6 +50,10 @@ func RunnerJob(testRun string, n int32) string { return fmt.Sprintf("%s-%d", tes
 // RawResults is the name of the ConfigMap with a run's merged histograms.
 func RawResults(run string) string { return run + "-raw" }
 
+// RawObservations is the key, among the raw results, of all observations of a
+// run that has more of them than its status holds.
+const RawObservations = "observations.json"
+
 // Restore is the name of the Job that brings data back before a run.
 func Restore(run string) string { return run + "-restore" }
 

@@ -5,8 +5,9 @@
 package results
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -35,51 +36,68 @@ const (
 	unitCount        = "1"
 )
 
-// Window is a stretch of time; its end is not part of it.
-type Window struct{ From, To time.Time }
-
-// LoadWindow is the part of a load that counts. An import counts from its
-// start to its end. Users count after the warm-up; where they last until
-// another load has ended, only while that load is on.
-func LoadWindow(load v1alpha1.Load, measured map[string]*payload.Payload, warmUp time.Duration) Window {
-	own := measured[load.Name]
-	window := Window{From: own.Start, To: own.End}
-	if load.DataImport != nil {
-		return window
-	}
-	window.From = window.From.Add(warmUp)
-	if other, ok := measured[load.Until]; ok {
-		window.From = later(window.From, other.Start)
-		window.To = earlier(window.To, other.End)
-	}
-	return window
-}
-
-// Observe gives the observations of one load.
-func Observe(load v1alpha1.Load, measured map[string]*payload.Payload, warmUp time.Duration) []v1alpha1.Observation {
-	own := measured[load.Name]
-	if load.DataImport != nil {
-		return observeImport(load.Name, own)
-	}
-	window := LoadWindow(load, measured, warmUp)
-	return observeTransactions(load.Name, own.Between(window.From, window.To))
-}
-
-func observeTransactions(load string, p *payload.Payload) []v1alpha1.Observation {
+// Observe gives the observations of a run's loads: of each over the whole
+// stretch that counts, and in each window of the scenario.
+func Observe(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
+	windows := Windows(loads, measured)
+	for _, load := range loads {
+		own := measured[load.Name]
+		switch {
+		case own.Summary != nil:
+			observations = append(observations, own.Summary.observe(load.Name)...)
+		case isImport(load):
+			observations = append(observations, observeImport(load.Name, own.Histograms)...)
+		default:
+			observations = append(observations, observeTransactions(load.Name, own.Histograms, Whole(load, measured, measurement))...)
+			for _, window := range windows {
+				part := window.within(steady(load, measured, measurement))
+				observations = append(observations, observeTransactions(load.Name, own.Histograms, part)...)
+			}
+		}
+	}
+	return observations
+}
+
+// Sort puts observations into the order in which a reader, or a status with
+// little room, wants them: whole stretches before windows, each by name.
+func Sort(observations []v1alpha1.Observation) {
+	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int {
+		_, _, windowA := strings.Cut(a.Metric, "@")
+		_, _, windowB := strings.Cut(b.Metric, "@")
+		switch {
+		case windowA == windowB:
+			return strings.Compare(a.Metric, b.Metric)
+		case windowB:
+			return -1
+		default:
+			return 1
+		}
+	})
+}
+
+func observeTransactions(load string, all *payload.Payload, window Window) []v1alpha1.Observation {
+	var observations []v1alpha1.Observation
+	if window.empty() {
+		return nil
+	}
+	p := all.Between(window.From, window.To)
 	for _, transaction := range p.Transactions() {
 		name := load + "/" + transaction + "/"
-		all, _ := p.Summary(transaction, "")
+		total, _ := p.Summary(transaction, "")
 		failed, _ := p.Summary(transaction, outcomeError)
 		observations = append(observations,
-			v1alpha1.Observation{Metric: name + "samples", Value: integer(all.Count), Unit: unitCount},
-			v1alpha1.Observation{Metric: name + "errors", Value: decimal.Format(percent(float64(failed.Count), float64(all.Count))), Unit: unitPercent, Samples: all.Count},
+			v1alpha1.Observation{Metric: name + "samples", Value: integer(total.Count), Unit: unitCount},
+			v1alpha1.Observation{Metric: name + "errors", Value: decimal.Format(percent(float64(failed.Count), float64(total.Count))), Unit: unitPercent, Samples: total.Count},
 		)
 		// Response times are those of transactions that worked: a refused
 		// request is fast and would make a broken system look good.
 		if ok, any := p.Summary(transaction, outcomeOK); any {
 			observations = append(observations, responseTimes(name, ok)...)
 		}
+	}
+	for i := range observations {
+		observations[i].Metric = window.of(observations[i].Metric)
 	}
 	return observations
 }
@@ -135,62 +153,6 @@ func observeImport(load string, p *payload.Payload) []v1alpha1.Observation {
 	return observations
 }
 
-// Fault says why a load's results do not count.
-type Fault struct {
-	Reason  string
-	Message string
-}
-
-// Check says whether a load's results count; nil when they do.
-func Check(load v1alpha1.Load, measured map[string]*payload.Payload, warmUp time.Duration, validity v1alpha1.Validity) *Fault {
-	own := measured[load.Name]
-	if !own.Final {
-		return &Fault{v1alpha1.ReasonResultsMissing, fmt.Sprintf("load %q ended before it could print its results; only a checkpoint is left", load.Name)}
-	}
-	if load.DataImport != nil {
-		return checkImport(load, own)
-	}
-	window := LoadWindow(load, measured, warmUp)
-	return checkTransactions(load.Name, own.Between(window.From, window.To), validity)
-}
-
-func checkImport(load v1alpha1.Load, p *payload.Payload) *Fault {
-	imports, failed := p.Total(counterImports), p.Total(counterImportsFailed)
-	if failed > 0 || imports != float64(load.DataImport.Imports) {
-		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %d imports were done, %d of them failed",
-			load.Name, int(imports), load.DataImport.Imports, int(failed))}
-	}
-	wanted := float64(load.DataImport.Imports) * float64(load.DataImport.Records)
-	records, lost := p.Total(counterRecords), p.Total(counterRecordsFailed)
-	if lost > 0 || records != wanted {
-		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %d records were imported, %d failed",
-			load.Name, int(records), int(wanted), int(lost))}
-	}
-	return nil
-}
-
-func checkTransactions(load string, p *payload.Payload, validity v1alpha1.Validity) *Fault {
-	var all, failed int64
-	for _, transaction := range p.Transactions() {
-		total, _ := p.Summary(transaction, "")
-		errors, _ := p.Summary(transaction, outcomeError)
-		all += total.Count
-		failed += errors.Count
-	}
-	if all == 0 {
-		return &Fault{v1alpha1.ReasonResultsMissing, fmt.Sprintf("load %q did not finish a single transaction in its window; make it longer or the warm-up shorter", load)}
-	}
-	limit := 1.0
-	if validity.MaxErrorPercent != nil {
-		limit = float64(*validity.MaxErrorPercent)
-	}
-	if share := percent(float64(failed), float64(all)); share > limit {
-		return &Fault{v1alpha1.ReasonTooManyErrors, fmt.Sprintf("load %q: %d of %d transactions failed (%s %%), more than the %s %% allowed",
-			load, failed, all, decimal.Format(share), decimal.Format(limit))}
-	}
-	return nil
-}
-
 func percent(part, whole float64) float64 {
 	if whole == 0 {
 		return 0
@@ -199,17 +161,3 @@ func percent(part, whole float64) float64 {
 }
 
 func integer(value int64) string { return strconv.FormatInt(value, 10) }
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}

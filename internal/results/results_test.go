@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
@@ -33,6 +35,20 @@ func users(until string) v1alpha1.Load {
 	return v1alpha1.Load{Name: "cico", Until: until, CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 1}}
 }
 
+func loads(all ...v1alpha1.Load) []v1alpha1.Load { return all }
+
+func measurements(all ...*payload.Payload) map[string]results.Measured {
+	measured := map[string]results.Measured{}
+	for _, p := range all {
+		measured[p.Load] = results.FromHistograms(p)
+	}
+	return measured
+}
+
+func warmUp(d time.Duration) v1alpha1.Measurement {
+	return v1alpha1.Measurement{WarmUp: &metav1.Duration{Duration: d}}
+}
+
 func value(t *testing.T, observations []v1alpha1.Observation, metric string) v1alpha1.Observation {
 	t.Helper()
 	for _, observation := range observations {
@@ -45,8 +61,8 @@ func value(t *testing.T, observations []v1alpha1.Observation, metric string) v1a
 }
 
 func TestObserveUsersAfterWarmUp(t *testing.T) {
-	measured := map[string]*payload.Payload{"cico": cico(t)}
-	observations := results.Observe(users(""), measured, 10*time.Second)
+	measured := measurements(cico(t))
+	observations := results.Observe(loads(users("")), measured, warmUp(10*time.Second))
 	if got := value(t, observations, "cico/Check-In/average"); got.Value != "250" || got.Unit != "ms" || got.Samples != 20 {
 		t.Errorf("average after 10 s of warm-up: %+v, want 250 ms over 20 samples", got)
 	}
@@ -61,8 +77,8 @@ func TestObserveUsersAfterWarmUp(t *testing.T) {
 func TestObserveUsersWhileTheOtherLoadIsOn(t *testing.T) {
 	other := payload.New("create", "run", "1", at(10))
 	other.End, other.Final = at(20), true
-	measured := map[string]*payload.Payload{"cico": cico(t), "create": other}
-	observations := results.Observe(users("create"), measured, 5*time.Second)
+	measured := measurements(cico(t), other)
+	observations := results.Observe(loads(users("create")), measured, warmUp(5*time.Second))
 	if got := value(t, observations, "cico/Check-In/average"); got.Value != "200" || got.Samples != 10 {
 		t.Errorf("average during the import: %+v, want 200 ms over 10 samples", got)
 	}
@@ -73,7 +89,7 @@ func TestResponseTimesLeaveFailuresOut(t *testing.T) {
 	for second := range 10 {
 		p.Record("Check-In", "error", at(second), time.Millisecond)
 	}
-	observations := results.Observe(users(""), map[string]*payload.Payload{"cico": p}, 0)
+	observations := results.Observe(loads(users("")), measurements(p), v1alpha1.Measurement{})
 	if got := value(t, observations, "cico/Check-In/average"); got.Value != "200" {
 		t.Errorf("average: %+v, want 200 ms, that of what worked", got)
 	}
@@ -100,8 +116,8 @@ func imports(count, records int32) v1alpha1.Load {
 }
 
 func TestObserveImport(t *testing.T) {
-	measured := map[string]*payload.Payload{"create": imported(t, 1, 0, 400, 0)}
-	observations := results.Observe(imports(1, 400), measured, time.Hour)
+	measured := measurements(imported(t, 1, 0, 400, 0))
+	observations := results.Observe(loads(imports(1, 400)), measured, warmUp(time.Hour))
 	wants := map[string]string{
 		"create/duration":         "8",
 		"create/clientDuration":   "10",
@@ -119,6 +135,8 @@ func TestObserveImport(t *testing.T) {
 func TestCheck(t *testing.T) {
 	onlyCheckpoint := cico(t)
 	onlyCheckpoint.Final = false
+	dropping := cico(t)
+	dropping.Count("dropped_iterations", at(15), 3)
 	failing := cico(t)
 	failing.Record("Check-In", "error", at(15), time.Millisecond)
 	cases := map[string]struct {
@@ -135,15 +153,16 @@ func TestCheck(t *testing.T) {
 			load: users(""), p: cico(t), warmUp: time.Minute,
 			reason: v1alpha1.ReasonResultsMissing, says: "warm-up shorter",
 		},
-		"good import":     {load: imports(1, 400), p: imported(t, 1, 0, 400, 0)},
-		"import missing":  {load: imports(2, 400), p: imported(t, 1, 0, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 of 2 imports"},
-		"import failed":   {load: imports(1, 400), p: imported(t, 1, 1, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 of them failed"},
-		"records failed":  {load: imports(1, 400), p: imported(t, 1, 0, 400, 3), reason: v1alpha1.ReasonImportIncomplete, says: "3 failed"},
-		"records missing": {load: imports(1, 400), p: imported(t, 1, 0, 390, 0), reason: v1alpha1.ReasonImportIncomplete, says: "390 of 400"},
+		"less load than meant": {load: users(""), p: dropping, reason: v1alpha1.ReasonLoadNotHeld, says: "dropped 3 iterations"},
+		"good import":          {load: imports(1, 400), p: imported(t, 1, 0, 400, 0)},
+		"import missing":       {load: imports(2, 400), p: imported(t, 1, 0, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 of 2 imports"},
+		"import failed":        {load: imports(1, 400), p: imported(t, 1, 1, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 of them failed"},
+		"records failed":       {load: imports(1, 400), p: imported(t, 1, 0, 400, 3), reason: v1alpha1.ReasonImportIncomplete, says: "3 failed"},
+		"records missing":      {load: imports(1, 400), p: imported(t, 1, 0, 390, 0), reason: v1alpha1.ReasonImportIncomplete, says: "390 of 400"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			fault := results.Check(test.load, map[string]*payload.Payload{test.load.Name: test.p}, test.warmUp, v1alpha1.Validity{})
+			fault := results.Check(test.load, measurements(test.p), warmUp(test.warmUp), v1alpha1.Validity{})
 			if test.reason == "" {
 				if fault != nil {
 					t.Fatalf("got fault %+v, want none", *fault)

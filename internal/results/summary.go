@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/decimal"
+)
+
+// ErrNoSummary says that a log holds no summary of k6.
+var ErrNoSummary = errors.New("k6 printed no summary")
+
+// Names of k6's metrics.
+const (
+	metricRequestFailed     = "http_req_failed"
+	metricRequests          = "http_reqs"
+	metricIterations        = "iterations"
+	metricDroppedIterations = "dropped_iterations"
+)
+
+// Summary is what k6 itself says of a test at its end, of one runner or of
+// several added up.
+type Summary struct {
+	// Trends are times in ms, by metric.
+	Trends map[string]Trend
+	// Counts are sums, by metric.
+	Counts map[string]float64
+	// FailedRequests of Requests answered with an error or not at all.
+	FailedRequests, Requests float64
+	// Runners is the number of summaries in this one.
+	Runners int
+}
+
+// Trend is the distribution of a k6 trend.
+type Trend struct {
+	Count, Average, Max float64
+	// P50, P75, P95 and P99 are NaN for several runners: percentiles of parts
+	// don't tell those of the whole.
+	P50, P75, P95, P99 float64
+}
+
+// exported is the format k6 exports summaries in.
+type exported struct {
+	Metrics map[string]map[string]float64 `json:"metrics"`
+}
+
+// ReadSummary finds the summary that k6 exported among the lines of a log.
+func ReadSummary(log io.Reader) (*Summary, error) {
+	lines := bufio.NewReader(log)
+	for {
+		line, err := lines.ReadString('\n')
+		if strings.TrimRight(line, "\r\n") == "{" {
+			found, bad := decodeSummary(io.MultiReader(strings.NewReader(line), lines))
+			if bad != nil {
+				return nil, fmt.Errorf("reading k6's summary: %w", bad)
+			}
+			return found, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return nil, ErrNoSummary
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading log: %w", err)
+		}
+	}
+}
+
+func decodeSummary(from io.Reader) (*Summary, error) {
+	var read exported
+	if err := json.NewDecoder(from).Decode(&read); err != nil {
+		return nil, err
+	}
+	if len(read.Metrics) == 0 {
+		return nil, ErrNoSummary
+	}
+	made := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Runners: 1}
+	for name, values := range read.Metrics {
+		made.take(name, values)
+	}
+	return made, nil
+}
+
+func (s *Summary) take(name string, values map[string]float64) {
+	_, isTrend := values["avg"]
+	switch {
+	case isTrend:
+		s.Trends[name] = Trend{
+			Count: values["count"], Average: values["avg"], Max: values["max"],
+			P50: values["med"], P75: values["p(75)"], P95: values["p(95)"], P99: values["p(99)"],
+		}
+	case name == metricRequestFailed:
+		// Of a rate, passes are the samples that are true: the failures.
+		s.FailedRequests, s.Requests = values["passes"], values["passes"]+values["fails"]
+	default:
+		if count, isCounter := values["count"]; isCounter {
+			s.Counts[name] = count
+		}
+	}
+}
+
+// AddSummaries adds up what the runners of one load said.
+func AddSummaries(parts []*Summary) *Summary {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	sum := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}}
+	for _, part := range parts {
+		sum.Runners += part.Runners
+		sum.Requests += part.Requests
+		sum.FailedRequests += part.FailedRequests
+		for name, count := range part.Counts {
+			sum.Counts[name] += count
+		}
+		for name, trend := range part.Trends {
+			sum.Trends[name] = sum.Trends[name].plus(trend)
+		}
+	}
+	return sum
+}
+
+// plus has no percentiles.
+func (t Trend) plus(other Trend) Trend {
+	count := t.Count + other.Count
+	sum := Trend{Count: count, Max: math.Max(t.Max, other.Max), P50: math.NaN(), P75: math.NaN(), P95: math.NaN(), P99: math.NaN()}
+	if count > 0 {
+		sum.Average = (t.Average*t.Count + other.Average*other.Count) / count
+	}
+	return sum
+}
+
+// observe gives one observation per number of the summary.
+func (s *Summary) observe(load string) []v1alpha1.Observation {
+	var observations []v1alpha1.Observation
+	for _, name := range slices.Sorted(maps.Keys(s.Trends)) {
+		observations = append(observations, s.Trends[name].observe(load+"/"+name+"/")...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Counts)) {
+		observations = append(observations, v1alpha1.Observation{Metric: load + "/" + name + "/count", Value: decimal.Format(s.Counts[name]), Unit: unitCount})
+	}
+	if s.Requests > 0 {
+		observations = append(observations, v1alpha1.Observation{
+			Metric: load + "/http_req_duration/errors", Value: decimal.Format(percent(s.FailedRequests, s.Requests)), Unit: unitPercent, Samples: int64(s.Requests),
+		})
+	}
+	return observations
+}
+
+func (t Trend) observe(name string) []v1alpha1.Observation {
+	observations := []v1alpha1.Observation{{Metric: name + "samples", Value: decimal.Format(t.Count), Unit: unitCount}}
+	for _, statistic := range []struct {
+		name  string
+		value float64
+	}{{"average", t.Average}, {"p50", t.P50}, {"p75", t.P75}, {"p95", t.P95}, {"p99", t.P99}, {"max", t.Max}} {
+		if math.IsNaN(statistic.value) {
+			continue
+		}
+		observations = append(observations, v1alpha1.Observation{
+			Metric: name + statistic.name, Value: decimal.Format(statistic.value), Unit: unitMilliseconds, Samples: int64(t.Count),
+		})
+	}
+	return observations
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"fmt"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/payload"
+)
+
+// Fault says why a load's results do not count.
+type Fault struct {
+	Reason  string
+	Message string
+}
+
+// Check says whether a load's results count; nil when they do.
+func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, validity v1alpha1.Validity) *Fault {
+	if summary := measured[load.Name].Summary; summary != nil {
+		return checkSummary(load.Name, summary, validity)
+	}
+	own := measured[load.Name].Histograms
+	if !own.Final {
+		return &Fault{v1alpha1.ReasonResultsMissing, fmt.Sprintf("load %q ended before it could print its results; only a checkpoint is left", load.Name)}
+	}
+	if load.DataImport != nil {
+		return checkImport(load, own)
+	}
+	if fault := checkGenerator(load.Name, own); fault != nil {
+		return fault
+	}
+	window := Whole(load, measured, measurement)
+	return checkTransactions(load.Name, own.Between(window.From, window.To), validity)
+}
+
+func checkImport(load v1alpha1.Load, p *payload.Payload) *Fault {
+	imports, failed := p.Total(counterImports), p.Total(counterImportsFailed)
+	if failed > 0 || imports != float64(load.DataImport.Imports) {
+		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %d imports were done, %d of them failed",
+			load.Name, int(imports), load.DataImport.Imports, int(failed))}
+	}
+	wanted := float64(load.DataImport.Imports) * float64(load.DataImport.Records)
+	records, lost := p.Total(counterRecords), p.Total(counterRecordsFailed)
+	if lost > 0 || records != wanted {
+		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %d records were imported, %d failed",
+			load.Name, int(records), int(wanted), int(lost))}
+	}
+	return nil
+}
+
+func checkTransactions(load string, p *payload.Payload, validity v1alpha1.Validity) *Fault {
+	var all, failed int64
+	for _, transaction := range p.Transactions() {
+		total, _ := p.Summary(transaction, "")
+		errors, _ := p.Summary(transaction, outcomeError)
+		all += total.Count
+		failed += errors.Count
+	}
+	if all == 0 {
+		return &Fault{v1alpha1.ReasonResultsMissing, fmt.Sprintf("load %q did not finish a single transaction in its window; make it longer or the warm-up shorter", load)}
+	}
+	return checkErrors(load, "transactions", failed, all, validity)
+}
+
+func checkSummary(load string, summary *Summary, validity v1alpha1.Validity) *Fault {
+	if summary.Counts[metricIterations] == 0 {
+		return &Fault{v1alpha1.ReasonResultsMissing, fmt.Sprintf("load %q did not finish a single iteration", load)}
+	}
+	if fault := checkDropped(load, summary.Counts[metricDroppedIterations]); fault != nil {
+		return fault
+	}
+	return checkErrors(load, "requests", int64(summary.FailedRequests), int64(summary.Requests), validity)
+}
+
+func checkErrors(load, what string, failed, all int64, validity v1alpha1.Validity) *Fault {
+	limit := 1.0
+	if validity.MaxErrorPercent != nil {
+		limit = float64(*validity.MaxErrorPercent)
+	}
+	if share := percent(float64(failed), float64(all)); share > limit {
+		return &Fault{v1alpha1.ReasonTooManyErrors, fmt.Sprintf("load %q: %d of %d %s failed (%s %%), more than the %s %% allowed",
+			load, failed, all, what, decimal.Format(share), decimal.Format(limit))}
+	}
+	return nil
+}
+
+// checkGenerator says whether the load that was meant was put on. Where it was
+// not, response times look better than they are.
+func checkGenerator(load string, p *payload.Payload) *Fault {
+	return checkDropped(load, p.Total(metricDroppedIterations))
+}
+
+func checkDropped(load string, dropped float64) *Fault {
+	if dropped == 0 {
+		return nil
+	}
+	return &Fault{v1alpha1.ReasonLoadNotHeld, fmt.Sprintf("load %q: k6 dropped %s iterations, so less load was put on than was meant; give it more users (maxVUs) or more runners",
+		load, decimal.Format(dropped))}
+}
+
+// skewAllowed is how far the clocks of a load's node and the operator's may be
+// apart, beside what the order of events allows.
+const skewAllowed = 5 * time.Second
+
+// CheckClock says whether a load's times fit those of the operator, between
+// which it must have been on: made, then seen to have ended.
+func CheckClock(load string, own Measured, made, ended time.Time) *Fault {
+	switch {
+	case own.End.Before(own.Start):
+		return &Fault{v1alpha1.ReasonClockSkew, fmt.Sprintf("load %q ended %s before it started: the clock of its node jumped", load, own.Start.Sub(own.End))}
+	case own.Start.Before(made.Add(-skewAllowed)):
+		return &Fault{v1alpha1.ReasonClockSkew, fmt.Sprintf("load %q says it started %s before it was made: the clocks of its node and of the operator's differ; synchronise them", load, made.Sub(own.Start))}
+	case own.End.After(ended.Add(skewAllowed)):
+		return &Fault{v1alpha1.ReasonClockSkew, fmt.Sprintf("load %q says it ended %s after it was seen to have ended: the clocks of its node and of the operator's differ; synchronise them", load, own.End.Sub(ended))}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/payload"
+)
+
+// Measured is what one load gave, and when it was on.
+type Measured struct {
+	// Histograms are nil where the load's k6 has no output of ours.
+	Histograms *payload.Payload
+	// Summary is k6's own, where there are no histograms.
+	Summary *Summary
+	// Start and End are those of the load's first and last request or, with a
+	// summary, of its runners.
+	Start, End time.Time
+}
+
+// FromHistograms is what a load with our output gave.
+func FromHistograms(p *payload.Payload) Measured {
+	return Measured{Histograms: p, Start: p.Start, End: p.End}
+}
+
+// Names of windows.
+const (
+	// WindowAlone is before the first import.
+	WindowAlone = "alone"
+	// WindowAfter is after the last import.
+	WindowAfter = "after"
+	// windowDuring comes before the name of the import that is on.
+	windowDuring = "during-"
+)
+
+// Window is a stretch of a run; its end is not part of it.
+type Window struct {
+	// Name is empty for the whole stretch that counts.
+	Name     string
+	From, To time.Time
+}
+
+func (w Window) empty() bool { return !w.To.After(w.From) }
+
+// within is the part of w that lies in other.
+func (w Window) within(other Window) Window {
+	w.From, w.To = later(w.From, other.From), earlier(w.To, other.To)
+	return w
+}
+
+// of names a metric in the window.
+func (w Window) of(metric string) string {
+	if w.Name == "" {
+		return metric
+	}
+	return metric + "@" + w.Name
+}
+
+// Windows cuts a scenario into stretches after the fact, from its loads' own
+// start and end: before the first import, during each, after the last. A
+// scenario without imports beside other loads has none. Warm-up and tail are
+// not cut off yet: each load has its own.
+func Windows(loads []v1alpha1.Load, measured map[string]Measured) []Window {
+	run, ok := extent(loads, measured, func(v1alpha1.Load) bool { return true })
+	importing, any := extent(loads, measured, isImport)
+	if !ok || !any || len(imports(loads)) == len(loads) {
+		return nil
+	}
+	windows := []Window{{Name: WindowAlone, From: run.From, To: importing.From}}
+	for _, load := range imports(loads) {
+		if own, found := measured[load.Name]; found {
+			windows = append(windows, Window{Name: windowDuring + load.Name, From: own.Start, To: own.End})
+		}
+	}
+	return append(windows, Window{Name: WindowAfter, From: importing.To, To: run.To})
+}
+
+func isImport(load v1alpha1.Load) bool { return load.DataImport != nil }
+
+func imports(loads []v1alpha1.Load) []v1alpha1.Load {
+	var found []v1alpha1.Load
+	for _, load := range loads {
+		if isImport(load) {
+			found = append(found, load)
+		}
+	}
+	return found
+}
+
+// extent is from the first start to the last end of some loads.
+func extent(loads []v1alpha1.Load, measured map[string]Measured, among func(v1alpha1.Load) bool) (all Window, any bool) {
+	for _, load := range loads {
+		own, found := measured[load.Name]
+		if !found || !among(load) {
+			continue
+		}
+		if !any {
+			all = Window{From: own.Start, To: own.End}
+		}
+		all.From, all.To = earlier(all.From, own.Start), later(all.To, own.End)
+		any = true
+	}
+	return all, any
+}
+
+// Whole is the part of a load that counts. An import counts from its start to
+// its end. Other loads count without warm-up and tail; where they last until
+// another load has ended, only while that load is on.
+func Whole(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
+	window := steady(load, measured, measurement)
+	if other, ok := measured[load.Until]; ok {
+		window = window.within(Window{From: other.Start, To: other.End})
+	}
+	return window
+}
+
+// steady is a load without its warm-up and tail.
+func steady(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
+	own := measured[load.Name]
+	window := Window{From: own.Start, To: own.End}
+	if isImport(load) {
+		return window
+	}
+	window.From = window.From.Add(measurement.WarmUpOrDefault())
+	if load.Until == "" {
+		// What lasts until another load has ended has no end of its own.
+		window.To = window.To.Add(-measurement.TailOrDefault())
+	}
+	return window
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
