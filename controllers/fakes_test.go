@@ -146,6 +146,10 @@ func (f *fakeLogs) Log(_ context.Context, _, pod, _ string) (io.ReadCloser, erro
 	return io.NopCloser(bytes.NewReader(log)), nil
 }
 
+func (f *fakeLogs) Recent(ctx context.Context, namespace, pod, container string, _ time.Duration) (io.ReadCloser, error) {
+	return f.Log(ctx, namespace, pod, container)
+}
+
 // shelf is what a test puts down by name for the operator to find, which may
 // run beside it.
 type shelf[V any] struct {

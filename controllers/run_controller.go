@@ -30,9 +30,11 @@ type RunnerStopper interface {
 	StopRunner(ctx context.Context, address string) error
 }
 
-// LogReader opens the log of a pod's container from its beginning.
+// LogReader opens the log of a pod's container, from its beginning or what was
+// written of late.
 type LogReader interface {
 	Log(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
+	Recent(ctx context.Context, namespace, pod, container string, since time.Duration) (io.ReadCloser, error)
 }
 
 // RunReconciler does one PerfRun: it builds the environment, puts the loads on
@@ -115,7 +117,7 @@ func (r *RunReconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experim
 
 func (r *RunReconciler) steps(scope *runScope) []runStep {
 	if scope.fault != nil {
-		return []runStep{r.stepStopLoads, r.stepRestarts, r.stepFinish}
+		return []runStep{r.stepSalvage, r.stepStopLoads, r.stepRestarts, r.stepFinish}
 	}
 	return []runStep{
 		r.stepBegin,

@@ -22,8 +22,8 @@ import (
 )
 
 // progressPause is the time between two reports of progress while loads are
-// on.
-const progressPause = 5 * time.Second
+// on. What a load does, its pods tell at once.
+const progressPause = load.ReportEvery
 
 // stepLoads puts the scenario's loads on as their timeline says and waits
 // until all have ended.
@@ -90,6 +90,7 @@ func (r *RunReconciler) driveLoad(ctx context.Context, s *runScope, wanted v1alp
 		r.stopRunners(ctx, s.run, wanted, state.Running)
 	}
 	recordLoad(status, state, s.now)
+	r.glance(ctx, s, wanted, state.Running)
 	if deadline, _ := load.Deadline(observed, state.Started, s.run.Spec.Deadlines); !state.Ended && !deadline.IsZero() {
 		s.alarm(deadline)
 	}

@@ -403,7 +403,7 @@ type LoadStatus struct {
 
 // LoadProgress is what the runners of a load last told, added up.
 type LoadProgress struct {
-	// time of the report.
+	// time at which the reports were read.
 	Time metav1.Time `json:"time"`
 	// users that are active.
 	Users int32 `json:"users"`

@@ -112,6 +112,9 @@ func Progress(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[
 		part := state.Message
 		if state.Started && !state.Ended && status.StartTime != nil {
 			part = running(load, now.Sub(status.StartTime.Time))
+			if told := live(load, status.Progress); told != "" {
+				part += ", " + told
+			}
 		}
 		parts = append(parts, load.Name+": "+part)
 	}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/decimal"
+)
+
+// ReportEvery is the time between two reports of a runner.
+const ReportEvery = 10 * time.Second
+
+// reportMark begins the line of a report in a runner's log.
+const reportMark = "perflab-progress "
+
+// maxProgressTransactions are shown of a load.
+const maxProgressTransactions = 8
+
+// Report is what a runner tells of itself while its load is on.
+type Report struct {
+	Users float64 `json:"users"`
+	// RequestsPerSecond since the report before, Requests since the start.
+	RequestsPerSecond float64 `json:"requestsPerSecond"`
+	Requests          float64 `json:"requests"`
+	// ErrorPercent of the transactions so far.
+	ErrorPercent float64 `json:"errorPercent"`
+	// P95 of each transaction so far, in ms.
+	P95 map[string]float64 `json:"p95"`
+	// Records imported so far; nil for other loads.
+	Records *float64 `json:"records"`
+}
+
+// LastReport finds the newest report in a runner's log. It says false if there
+// is none; what can't be read is passed over, the next report is not far.
+func LastReport(log io.Reader) (Report, bool) {
+	var last Report
+	found := false
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		_, text, is := bytes.Cut(lines.Bytes(), []byte(reportMark))
+		var report Report
+		if is && json.Unmarshal(text, &report) == nil {
+			last, found = report, true
+		}
+	}
+	return last, found
+}
+
+// AddReports adds up what a load's runners told, as it was read at a time.
+// Percentiles don't add up, so those of the slowest runner stand for all.
+func AddReports(reports []Report, read time.Time) *v1alpha1.LoadProgress {
+	var sum Report
+	var errors float64
+	p95 := map[string]float64{}
+	for _, report := range reports {
+		sum.Users += report.Users
+		sum.RequestsPerSecond += report.RequestsPerSecond
+		sum.Requests += report.Requests
+		errors += report.ErrorPercent * report.Requests
+		for transaction, milliseconds := range report.P95 {
+			p95[transaction] = math.Max(p95[transaction], milliseconds)
+		}
+		if report.Records != nil {
+			sum.Records = new(*report.Records + orZero(sum.Records))
+		}
+	}
+	if sum.Requests > 0 {
+		sum.ErrorPercent = errors / sum.Requests
+	}
+	progress := &v1alpha1.LoadProgress{
+		Time:              metav1.NewTime(read),
+		Users:             int32(sum.Users),
+		RequestsPerSecond: short(sum.RequestsPerSecond),
+		ErrorPercent:      short(sum.ErrorPercent),
+	}
+	for _, transaction := range slices.Sorted(maps.Keys(p95)) {
+		if len(progress.P95) < maxProgressTransactions {
+			progress.P95 = append(progress.P95, v1alpha1.TransactionProgress{Transaction: transaction, Milliseconds: short(p95[transaction])})
+		}
+	}
+	if sum.Records != nil {
+		progress.Records = new(int64(*sum.Records))
+	}
+	return progress
+}
+
+func orZero(value *float64) float64 {
+	if value == nil {
+		return 0
+	}
+	return *value
+}
+
+// short has as many digits as a glance can use.
+func short(value float64) string {
+	switch {
+	case value >= 100:
+		return decimal.Format(math.Round(value))
+	case value >= 1:
+		return decimal.Format(math.Round(value*10) / 10)
+	default:
+		return decimal.Format(math.Round(value*100) / 100)
+	}
+}
+
+// live says in words what a load's runners told last.
+func live(load v1alpha1.Load, progress *v1alpha1.LoadProgress) string {
+	if progress == nil {
+		return ""
+	}
+	var parts []string
+	if progress.Records != nil && load.DataImport != nil {
+		total := int64(load.DataImport.Records) * int64(max(load.DataImport.Imports, 1))
+		parts = append(parts, fmt.Sprintf("%d of %d records", *progress.Records, total))
+	} else {
+		parts = append(parts, fmt.Sprintf("%d users, %s requests/s", progress.Users, progress.RequestsPerSecond))
+	}
+	if progress.ErrorPercent != "0" {
+		parts = append(parts, progress.ErrorPercent+" % errors")
+	}
+	for _, p95 := range progress.P95 {
+		parts = append(parts, fmt.Sprintf("%s p95 %s ms", p95.Transaction, p95.Milliseconds))
+	}
+	return strings.Join(parts, ", ")
+}
