@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Command k6 is Grafana k6 with PerfLab's output. It takes the arguments of k6;
-// "--out perflab" turns the output on.
+// Command k6 is Grafana k6 with PerfLab's output and its module of MARC files.
+// It takes the arguments of k6; "--out perflab" turns the output on.
 package main
 
 import (
 	"go.k6.io/k6/v2/cmd"
 
+	_ "perflab.dev/perflab/k6/marc/jsmodule"
 	_ "perflab.dev/perflab/k6/output"
 )
 

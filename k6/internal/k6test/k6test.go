@@ -24,7 +24,8 @@ import (
 
 	"perflab.dev/perflab/payload"
 
-	_ "perflab.dev/perflab/k6/output" // what the tests are about
+	_ "perflab.dev/perflab/k6/marc/jsmodule" // what the tests are about
+	_ "perflab.dev/perflab/k6/output"
 )
 
 const isK6 = "PERFLAB_TEST_IS_K6"
@@ -99,6 +100,16 @@ func (p *Process) Wait() Result {
 		p.t.Fatalf("k6 was killed: %v\n%s", p.command.ProcessState, result.Stderr)
 	}
 	return result
+}
+
+// MaxMemory is the most memory, in bytes, that a k6 which ended was resident in.
+func (p *Process) MaxMemory() int64 {
+	p.t.Helper()
+	usage, ok := p.command.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		p.t.Fatal("the system does not tell what a process took")
+	}
+	return usage.Maxrss << 10
 }
 
 // Interrupt sends SIGTERM, as the kubelet does.
