@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Data Import: one user who imports a generated MARC file again and again and
-// waits for each import to end. README.md lists the environment variables.
+// Data Import: one user who imports a MARC file again and again and waits for
+// each import to end. README.md lists the environment variables.
 
 import { sleep } from 'k6';
 import exec from 'k6/execution';
-import { Counter } from 'k6/metrics';
-import { BibliographicFile, maxImports, maxRecords } from './lib/bibliography.js';
-import { defineUpload, findJobProfile, look, results, startImport } from './lib/data-import.js';
+import { Counter, Gauge } from 'k6/metrics';
+import { exportInstances, fetchExport, importedInstances, requireExportProfile } from './lib/data-export.js';
+import { defineUpload, splits, startImport } from './lib/data-import.js';
+import { findCopies, generated, maxImports, maxRecords } from './lib/import-files.js';
+import { follow, results } from './lib/job.js';
+import { requireJobProfile } from './lib/job-profiles.js';
 import { CallError, Okapi } from './lib/okapi.js';
 import { patiently } from './lib/patience.js';
-import { number, target, text, whole } from './lib/settings.js';
+import { number, oneOf, target, text, whole } from './lib/settings.js';
 import { record } from './lib/transaction.js';
 
 const settings = {
   target: target(),
-  kind: `${text('OPERATION', 'Create')} ${text('RECORD_TYPE', 'Bibliographic')}`,
+  recordType: oneOf('RECORD_TYPE', ['Bibliographic', 'Holdings', 'Authority']),
+  operation: oneOf('OPERATION', ['Create', 'Update']),
+  flow: oneOf('FLOW', ['Upload', 'S3']),
   jobProfile: text('JOB_PROFILE'),
+  createJobProfile: text('CREATE_JOB_PROFILE', 'PTF - Create 2'),
   records: whole('RECORDS', undefined, 1, maxRecords),
   imports: whole('IMPORTS', 1, 1, maxImports),
   pause: number('PAUSE_SECONDS', 0),
@@ -26,38 +32,77 @@ const settings = {
   run: text('PERFLAB_RUN', 'by-hand'),
   load: text('PERFLAB_LOAD', 'import'),
 };
-if (settings.kind !== 'Create Bibliographic') {
-  throw new Error(`this script can create bibliographic records; it was told to ${settings.kind}`);
+const updates = settings.operation === 'Update';
+if (updates && settings.recordType !== 'Bibliographic') {
+  throw new Error(`environment variable OPERATION is "Update", which RECORD_TYPE "${settings.recordType}" cannot be: only Bibliographic records are updated`);
 }
 
-// The only bounds of an import are its own progress and the operator's deadline.
+// The only bounds of an import are its own progress and the operator's deadline;
+// setup makes and exports what updates need.
 export const options = {
   scenarios: { imports: { executor: 'per-vu-iterations', vus: 1, iterations: settings.imports, maxDuration: '240h', gracefulStop: '0s' } },
-  setupTimeout: '60s',
+  setupTimeout: updates ? '240h' : '60s',
 };
 
-const imports = new Counter('perflab_imports');
-const importsFailed = new Counter('perflab_imports_failed');
-const records = new Counter('perflab_records');
-const recordsFailed = new Counter('perflab_records_failed');
+const counters = {
+  imports: new Counter('perflab_imports'),
+  importsFailed: new Counter('perflab_imports_failed'),
+  records: new Counter('perflab_records'),
+  recordsFailed: new Counter('perflab_records_failed'),
+  children: new Counter('perflab_child_jobs'),
+  childrenFailed: new Counter('perflab_child_jobs_failed'),
+};
+const recordsDone = new Gauge('perflab_records_done');
 
+/** What the load needs: job profiles, what holdings refer to, what updates start from. */
 export function setup() {
   const okapi = new Okapi(settings.target);
   patiently('cannot log in', okapi, () => okapi.login());
-  patiently('cannot import', okapi, () => findJobProfile(okapi, settings.jobProfile));
+  const found = patiently('cannot import', okapi, () => {
+    if (settings.flow === 'S3' && !splits(okapi)) {
+      throw new CallError('GET /data-import/splitStatus says false: FLOW S3 needs SPLIT_FILES_ENABLED=true in mod-data-import', 422);
+    }
+    requireJobProfile(okapi, settings.jobProfile, settings);
+    if (settings.recordType === 'Holdings') return { copies: findCopies(okapi, settings.records) };
+    if (!updates) return {};
+    requireJobProfile(okapi, settings.createJobProfile, { ...settings, operation: 'Create' });
+    return { exportProfile: requireExportProfile(okapi) };
+  });
+  return updates ? { exports: makeUpdates(okapi, found.exportProfile) } : found;
+}
+
+/** Creates and exports the records of each update, which must all work or there is nothing to measure. */
+function makeUpdates(okapi, exportProfile) {
+  return Array.from({ length: settings.imports }, (_, i) => {
+    const n = i + 1;
+    const began = Date.now();
+    try {
+      const upload = defineUpload(okapi, settings.flow, fileName(n, 'create'));
+      startImport(okapi, settings.flow, upload, generated(settings, n), settings.createJobProfile);
+      const end = follow(okapi, upload.jobId, settings);
+      const { imported } = results(okapi, end);
+      if (end.status !== 'COMMITTED' || imported !== settings.records) {
+        throw new CallError(`the import that creates what to update ended ${end.status} with ${imported} of ${settings.records} records`, 200);
+      }
+      const created = Date.now();
+      const file = exportInstances(okapi, fileName(n, 'export').replace('.mrc', '.csv'), importedInstances(okapi, end.job), exportProfile, settings);
+      console.info(`update ${n} of ${settings.imports}: ${settings.records} records created in ${seconds(created - began)} s and exported in ${seconds(Date.now() - created)} s`);
+      return file;
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      return exec.test.abort(`cannot make what update ${n} of ${settings.imports} needs: ${error.message}`);
+    }
+  });
 }
 
 let okapi;
-let file;
+let done = 0;
 let succeeded = 0;
 
-export default function () {
+export default function (found) {
   const n = exec.vu.iterationInScenario + 1;
-  if (!file) {
-    okapi = new Okapi(settings.target);
-    file = new BibliographicFile(settings.seed, settings.run, settings.records);
-  }
-  importOnce(n);
+  okapi = okapi || new Okapi(settings.target);
+  importOnce(n, found);
   if (n < settings.imports) {
     sleep(settings.pause);
   } else if (succeeded === 0) {
@@ -66,74 +111,83 @@ export default function () {
 }
 
 /** One import, from the announcement of the file to what became of its records. */
-function importOnce(n) {
+function importOnce(n, found) {
   let started;
-  let outcome = { imported: 0, errors: 0, status: '' };
+  let end = { status: '' };
+  let outcome = { imported: 0, errors: 0, children: 0, stopped: {} };
   try {
-    const upload = defineUpload(okapi, `${settings.load}_${n}.mrc`.replace(/-/g, '_'));
-    const body = file.forImport(n);
+    const upload = defineUpload(okapi, settings.flow, fileName(n));
+    const file = fileOf(n, found);
     started = Date.now();
-    startImport(okapi, upload, body, settings.jobProfile);
-    outcome = waitFor(upload.jobId);
+    end = measured(() => {
+      startImport(okapi, settings.flow, upload, file, settings.jobProfile);
+      return follow(okapi, upload.jobId, { ...settings, onProgress: (through) => recordsDone.add(done + through) });
+    });
+    outcome = results(okapi, end);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     console.error(`import ${n} of ${settings.imports} failed: ${error.message}`);
   }
-  const { seen = Date.now() } = outcome;
-  count(n, outcome, started === undefined ? 0 : seen - started);
-  if (outcome.status === 'STALLED') {
-    exec.test.abort(`import ${n} of ${settings.imports} stalled: no progress in ${settings.stallTimeout} s after ${outcome.imported} of ${settings.records} records`);
+  count(n, end, outcome, started === undefined ? 0 : (end.seen || Date.now()) - started);
+  if (end.status === 'STALLED') {
+    exec.test.abort(`import ${n} of ${settings.imports} stalled: no progress in ${settings.stallTimeout} s after ${outcome.imported} of ${settings.records} records${stopped(outcome)}`);
   }
 }
 
-/** Waits until the job ends, or has made no progress for too long. */
-function waitFor(jobId) {
-  let through = -1;
-  let moved = Date.now();
-  for (;;) {
-    const seen = tryLook(jobId);
-    if (seen.job) return ended(seen.job);
-    if (seen.through > through) {
-      through = seen.through;
-      moved = Date.now();
-    }
-    if (Date.now() - moved >= settings.stallTimeout * 1000) {
-      return { imported: Math.max(through, 0), errors: 0, status: 'STALLED' };
-    }
-    sleep(settings.poll);
-  }
+/** The file to send. What goes through the gateway is made whole before the clock runs. */
+function fileOf(n, { exports, copies }) {
+  if (exports) return fetchExport(okapi, exports[n - 1], settings.records);
+  const file = generated(settings, n, copies);
+  if (settings.flow === 'S3') return file;
+  const body = file.rest();
+  return { rest: () => body };
 }
 
-/** A look that fails is not the end of an import: the next one may tell. */
-function tryLook(jobId) {
+/** Makes calls whose requests count for the transaction Import. */
+function measured(calls) {
+  exec.vu.metrics.tags.transaction = 'Import';
   try {
-    return look(okapi, jobId);
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error;
-    console.warn(`cannot see how job ${jobId} does: ${error.message}`);
-    return { through: -1 };
+    return calls();
+  } finally {
+    delete exec.vu.metrics.tags.transaction;
   }
 }
 
-function ended(job) {
-  const seen = Date.now();
-  const took = Date.parse(job.completedDate) - Date.parse(job.startedDate);
-  return { ...results(okapi, job), status: job.status, seen, took };
-}
-
-/** An import is good only if all of its records are in. */
-function count(n, { imported, errors, status, took }, elapsed) {
+/** An import is good only if all of its records are in and none of its jobs stopped. */
+function count(n, { status, job = {} }, outcome, elapsed) {
+  const { imported, errors, children } = outcome;
   const failed = Math.max(settings.records - imported, errors);
-  const outcome = status === 'COMMITTED' && failed === 0 ? 'ok' : 'error';
-  imports.add(1);
-  records.add(imported);
-  recordsFailed.add(failed);
-  record('Import', elapsed, outcome);
-  if (took >= 0) record('Import job', took, outcome);
-  if (outcome === 'ok') {
+  const childrenFailed = Object.values(outcome.stopped).reduce((a, b) => a + b, 0);
+  const result = status === 'COMMITTED' && failed === 0 && childrenFailed === 0 ? 'ok' : 'error';
+  done += imported;
+  recordsDone.add(done);
+  counters.imports.add(1);
+  counters.records.add(imported);
+  counters.recordsFailed.add(failed);
+  counters.children.add(children);
+  counters.childrenFailed.add(childrenFailed);
+  record('Import', elapsed, result);
+  const took = Date.parse(job.completedDate) - Date.parse(job.startedDate);
+  if (took >= 0) record('Import job', took, result);
+  if (result === 'ok') {
     succeeded++;
     return;
   }
-  importsFailed.add(1);
-  if (status) console.error(`import ${n} of ${settings.imports} ended ${status}: ${imported} of ${settings.records} records imported, ${failed} failed`);
+  counters.importsFailed.add(1);
+  if (status) console.error(`import ${n} of ${settings.imports} ended ${status}: ${imported} of ${settings.records} records imported, ${failed} failed${stopped(outcome)}`);
 }
+
+/** A clause about the jobs of parts of the file that did not come to their end. */
+function stopped({ children, stopped: by }) {
+  const states = Object.keys(by).sort();
+  if (states.length === 0) return '';
+  const sum = states.reduce((a, state) => a + by[state], 0);
+  return `; ${sum} of ${children} jobs of its parts did not end COMMITTED (${states.map((state) => `${by[state]} ${state}`).join(', ')})`;
+}
+
+/** FOLIO's page and its performance team's scripts take no hyphens in names of files. */
+function fileName(n, stage) {
+  return `${settings.load}_${stage ? `${stage}_` : ''}${n}.mrc`.replace(/-/g, '_');
+}
+
+const seconds = (milliseconds) => (milliseconds / 1000).toFixed(1);

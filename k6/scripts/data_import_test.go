@@ -3,14 +3,17 @@
 package scripts_test
 
 import (
+	"encoding/json"
 	"net/http"
-	"regexp"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"perflab.dev/perflab/k6/internal/k6test"
+	"perflab.dev/perflab/k6/marc"
 	"perflab.dev/perflab/payload"
 )
 
@@ -87,64 +90,74 @@ func TestImportsInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestFilesAreValidMARCAndUnique(t *testing.T) {
+func TestFilesAreThoseOfTheRun(t *testing.T) {
 	t.Parallel()
 	m := newImporter(t)
 	m.step = 2000
 	k6test.Run(t, dataImport, importing(m, "IMPORTS=2", "RECORDS=1200"))
-	other := newImporter(t)
-	other.step = 2000
-	k6test.Run(t, dataImport, importing(other, "RECORDS=1200", "PERFLAB_RUN=run-2"))
-	again := newImporter(t)
-	again.step = 2000
-	k6test.Run(t, dataImport, importing(again, "RECORDS=1200"))
-	if len(m.files) != 2 || len(other.files) != 1 || len(again.files) != 1 {
-		t.Fatalf("%d, %d and %d files", len(m.files), len(other.files), len(again.files))
+	if len(m.files) != 2 {
+		t.Fatalf("%d files", len(m.files))
 	}
-	if again.files[0] != m.files[0] {
-		t.Error("the same seed and run make a different file")
-	}
-	keys := map[string]bool{}
-	for _, file := range append(slices.Clone(m.files), other.files...) {
-		records, err := readMARC(file)
+	for i, got := range m.files {
+		want, err := marc.NewFile(marc.Order{Kind: marc.Bibliographic, Seed: "7", Run: "run-1", Import: i + 1, Records: 1200})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(records) != 1200 {
-			t.Fatalf("%d records", len(records))
+		if got != string(want.Rest()) {
+			t.Errorf("file %d is not that of seed 7, run-1", i+1)
 		}
-		for _, fields := range records {
-			checkRecord(t, fields, keys)
-		}
-		if mean := len(file) / len(records); mean < 1300 || mean > 1650 {
-			t.Errorf("%d bytes per record", mean)
-		}
-		if len([]rune(file)) == len(file) {
-			t.Error("all of the file is ASCII")
-		}
-	}
-	// Nothing but the number of the import differs within a run.
-	first, second := m.files[0], m.files[1]
-	if zeroed := regexp.MustCompile(`(pl[0-9a-f]{8})00[12]`); zeroed.ReplaceAllString(first, "$1") != zeroed.ReplaceAllString(second, "$1") {
-		t.Error("two imports of a run differ by more than their number")
 	}
 }
 
-func checkRecord(t *testing.T, fields []marcField, keys map[string]bool) {
-	t.Helper()
-	key := value(fields, "001")
-	if keys[key] || len(key) != 19 {
-		t.Fatalf("key %q is not unique or malformed", key)
+// sample is a line of k6's own output "json".
+type sample struct {
+	Type, Metric string
+	Data         struct {
+		Value float64
+		Tags  map[string]string
 	}
-	keys[key] = true
-	if value(fields, "010") != "   "+key || value(fields, "035") != "(PerfLab)"+key {
-		t.Fatalf("key %q, 010 %q, 035 %q", key, value(fields, "010"), value(fields, "035"))
+}
+
+func TestProgressAndTagsOfRequests(t *testing.T) {
+	t.Parallel()
+	m := newImporter(t)
+	path := filepath.Join(t.TempDir(), "samples.json")
+	result := k6test.Run(t, dataImport, importing(m, "IMPORTS=2"), "--out=json="+path)
+	if result.Code != 0 {
+		t.Fatalf("exit code %d\n%s", result.Code, result.Stderr)
 	}
-	if len(value(fields, "008")) != 40 || len(value(fields, "005")) != 16 || value(fields, "245") == "" {
-		t.Fatalf("008 %q, 005 %q, 245 %q", value(fields, "008"), value(fields, "005"), value(fields, "245"))
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !slices.IsSortedFunc(fields, func(a, b marcField) int { return strings.Compare(a.tag, b.tag) }) {
-		t.Fatalf("fields out of order: %v", fields)
+	var done []float64
+	tagged := map[string]int{}
+	for line := range strings.Lines(string(file)) {
+		var s sample
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Type == "Point" && s.Metric == "perflab_records_done" {
+			done = append(done, s.Data.Value)
+		}
+		if s.Type == "Point" && s.Metric == "http_reqs" {
+			tagged[s.Data.Tags["transaction"]+" "+s.Data.Tags["name"]]++
+		}
+	}
+	// 40 records at a look, of 100 in each import; its end counts once more.
+	if want := []float64{40, 80, 100, 100, 140, 180, 200, 200}; !slices.Equal(done, want) {
+		t.Errorf("perflab_records_done was %v, want %v", done, want)
+	}
+	for name, count := range map[string]int{
+		"Import POST /data-import/uploadDefinitions/{}/files/{}":     2,
+		"Import POST /data-import/uploadDefinitions/{}/processFiles": 2,
+		"Import GET /metadata-provider/jobExecutions":                12,
+		" POST /data-import/uploadDefinitions":                       2,
+		" GET /metadata-provider/jobSummary/{}":                      2,
+	} {
+		if tagged[name] != count {
+			t.Errorf("%d requests %q, want %d: %v", tagged[name], name, count, tagged)
+		}
 	}
 }
 
@@ -246,9 +259,15 @@ func TestImportThatCannotBeIsToldAtOnce(t *testing.T) {
 		code     int
 		sentence string
 	}{
-		{"no such profile", []string{"JOB_PROFILE=Mine"}, 108, `there is no job profile \"Mine\"; it has \"Other\", \"PTF - Create 2\"`},
+		{
+			"no such profile",
+			[]string{"RECORD_TYPE=Authority", "JOB_PROFILE=PTF - Create authorities"},
+			108, `there is no job profile \"PTF - Create authorities\"; there are \"PTF - Create 2\", \"Other\"`,
+		},
 		{"nobody listens", []string{"BASE_URL=http://127.0.0.1:1"}, 108, "connection refused"},
-		{"an operation to come", []string{"OPERATION=Update"}, 107, "it was told to Update Bibliographic"},
+		{"no such operation", []string{"OPERATION=Delete"}, 107, `environment variable OPERATION is \"Delete\", not one of Create, Update`},
+		{"no such update", []string{"OPERATION=Update", "RECORD_TYPE=Authority"}, 107, "only Bibliographic records are updated"},
+		{"files that are not split", []string{"FLOW=S3"}, 108, "FLOW S3 needs SPLIT_FILES_ENABLED=true in mod-data-import"},
 		{"no records", []string{"RECORDS=0"}, 107, `environment variable RECORDS is \"0\"`},
 	}
 	for _, tt := range tests {

@@ -7,8 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"perflab.dev/perflab/k6/internal/marctest"
 )
 
 const profileID = "e34d7b92-9b83-11eb-a8b3-0242ac130003"
@@ -17,7 +22,7 @@ const profileID = "e34d7b92-9b83-11eb-a8b3-0242ac130003"
 // at each look.
 type importer struct {
 	*folio
-	files []string // as uploaded
+	files []string // as uploaded through the gateway, or the storage
 	jobs  []*job
 
 	// How jobs go: records per look, the record at which they stop for good (0
@@ -27,33 +32,43 @@ type importer struct {
 	lost          int
 	noSummary     bool
 	dates         time.Duration // completedDate - startedDate
+
+	// profiles are those of jobs, by name; made are all that were posted.
+	profiles map[string]string
+	made     []profile
+
+	storage *storage
+	// stopped are the ends of children by number, where they are not COMMITTED.
+	stopped map[int]string
+	exports *exporter
 }
 
 type job struct {
 	id               string
+	profile          string // its name
 	total, through   int
 	processing, done bool
 }
 
+// childRecords is how many records of a split file make a job.
+const childRecords = 1000
+
 func newImporter(t *testing.T) *importer {
 	t.Helper()
 	m := &importer{folio: newFolio(t), step: 40, status: "COMMITTED", dates: 1234 * time.Millisecond}
+	m.profiles = map[string]string{"Other": "other", "PTF - Create 2": profileID}
 	m.handle("GET /data-import/uploadDefinitions", m.uploads)
 	m.handle("POST /data-import/uploadDefinitions", m.define)
+	m.handle("GET /data-import/uploadDefinitions/{upload}", m.defined)
 	m.handle("POST /data-import/uploadDefinitions/{upload}/files/{file}", m.upload)
 	m.handle("POST /data-import/uploadDefinitions/{upload}/processFiles", m.process)
 	m.list("/data-import/fileExtensions", "fileExtensions", func(url.Values) []any { return []any{map[string]any{"extension": ".mrc"}} })
-	m.list("/data-import-profiles/jobProfiles", "jobProfiles", func(url.Values) []any {
-		return []any{map[string]any{"id": "other", "name": "Other"}, map[string]any{"id": profileID, "name": "PTF - Create 2"}}
-	})
-	m.handle("GET /data-import-profiles/jobProfiles/{id}", func(r *http.Request, _ []byte) (int, any) {
-		if r.PathValue("id") != profileID {
-			return http.StatusNotFound, nil
-		}
-		return http.StatusOK, map[string]any{"id": profileID, "name": "PTF - Create 2", "dataType": "MARC"}
-	})
 	m.handle("GET /metadata-provider/jobExecutions", m.executions)
 	m.handle("GET /metadata-provider/jobSummary/{id}", m.summary)
+	m.handle("GET /change-manager/jobExecutions/{id}/children", m.children)
+	m.serveProfiles()
+	m.storage = newStorage(m)
+	m.exports = newExporter(m)
 	return m
 }
 
@@ -95,7 +110,12 @@ func (m *importer) upload(r *http.Request, body []byte) (int, any) {
 		m.wrong("uploads %d bytes as %q, length %d", len(body), r.Header.Get("Content-Type"), r.ContentLength)
 	}
 	m.files = append(m.files, string(body))
+	m.jobs[n-1].total = marctest.Count(string(body))
 	return http.StatusOK, definition(n, "LOADED")
+}
+
+func (m *importer) defined(*http.Request, []byte) (int, any) {
+	return http.StatusOK, definition(len(m.jobs), "LOADED")
 }
 
 func (m *importer) process(r *http.Request, body []byte) (int, any) {
@@ -105,22 +125,26 @@ func (m *importer) process(r *http.Request, body []byte) (int, any) {
 		JobProfileInfo   map[string]any `json:"jobProfileInfo"`
 	}
 	m.decodeBytes(body, &request)
+	name, _ := request.JobProfileInfo["name"].(string)
 	got, _ := json.Marshal(request)
 	want, _ := json.Marshal(map[string]any{
 		"uploadDefinition": definition(n, "LOADED"),
-		"jobProfileInfo":   map[string]any{"id": profileID, "name": "PTF - Create 2", "dataType": "MARC"},
+		"jobProfileInfo":   map[string]any{"id": m.profiles[name], "name": name, "dataType": "MARC"},
 	})
 	if !sameJSON(got, want) || r.URL.RawQuery != "defaultMapping=false" {
 		m.wrong("processes ?%s with %s, want %s", r.URL.RawQuery, got, want)
 	}
 	m.jobs[n-1].processing = true
-	m.jobs[n-1].total = countRecords(m.files[len(m.files)-1])
+	m.jobs[n-1].profile = name
 	return http.StatusNoContent, nil
 }
 
 // executions answers the page's two questions, which jobs run and which ended.
 func (m *importer) executions(r *http.Request, _ []byte) (int, any) {
 	ended := r.URL.Query().Has("statusAny")
+	if filtered := r.URL.Query().Get("subordinationTypeNotAny") == "COMPOSITE_CHILD"; filtered != m.storage.split {
+		m.wrong("lists jobs with children left out: %v", filtered)
+	}
 	found := []any{}
 	for _, j := range m.jobs {
 		if !ended && j.processing && !j.done {
@@ -145,7 +169,10 @@ func (m *importer) execution(j *job) map[string]any {
 	started := time.Now().Add(-time.Hour).UTC()
 	execution := map[string]any{
 		"id": j.id, "status": "PROCESSING_IN_PROGRESS", "startedDate": started.Format(time.RFC3339Nano),
-		"progress": map[string]any{"current": j.through, "total": j.total},
+		"subordinationType": "PARENT_SINGLE", "progress": map[string]any{"current": j.through, "total": j.total},
+	}
+	if m.storage.split {
+		m.compose(j, execution)
 	}
 	if j.done {
 		execution["status"] = m.status
@@ -154,17 +181,74 @@ func (m *importer) execution(j *job) map[string]any {
 	return execution
 }
 
+// compose makes a job the parent of others, whose progress it tells by state.
+func (m *importer) compose(j *job, execution map[string]any) {
+	execution["subordinationType"] = "COMPOSITE_PARENT"
+	delete(execution, "progress")
+	execution["compositeDetails"] = map[string]any{
+		"committedState": map[string]any{"chunksCount": 1, "totalRecordsCount": j.through / 2, "currentlyProcessedCount": j.through / 2},
+		"processingInProgressState": map[string]any{
+			"chunksCount": 1, "totalRecordsCount": j.total - j.through/2, "currentlyProcessedCount": j.through - j.through/2,
+		},
+	}
+}
+
+// childrenOf are a composite job's children; those that stopped are through
+// with half of their records.
+func (m *importer) childrenOf(j *job) []map[string]any {
+	var children []map[string]any
+	for n := 0; n*childRecords < j.total; n++ {
+		status, records := "COMMITTED", min(childRecords, j.total-n*childRecords)
+		current := records
+		if other, ok := m.stopped[n+1]; ok {
+			status, current = other, records/2
+		}
+		children = append(children, map[string]any{
+			"id": fmt.Sprintf("%s-%d", j.id, n+1), "parentJobId": j.id, "subordinationType": "COMPOSITE_CHILD", "status": status,
+			"progress": map[string]any{"current": current, "total": records},
+		})
+	}
+	return children
+}
+
+func (m *importer) children(r *http.Request, _ []byte) (int, any) {
+	offset, _ := strconv.Atoi(r.URL.Query().Get("offset"))
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	for _, j := range m.jobs {
+		if j.id == r.PathValue("id") {
+			all := m.childrenOf(j)
+			return http.StatusOK, map[string]any{"jobExecutions": all[min(offset, len(all)):min(offset+limit, len(all))], "totalRecords": len(all)}
+		}
+	}
+	return http.StatusNotFound, nil
+}
+
 func (m *importer) summary(r *http.Request, _ []byte) (int, any) {
 	if m.noSummary {
 		return http.StatusNotFound, nil
 	}
 	for _, j := range m.jobs {
 		if j.id == r.PathValue("id") {
-			return http.StatusOK, map[string]any{
-				"jobExecutionId": j.id, "totalErrors": m.lost,
-				"sourceRecordSummary": map[string]any{"totalCreatedEntities": j.total - m.lost, "totalErrors": m.lost},
+			return http.StatusOK, summarised(j.id, j.profile, j.total-m.lost, m.lost)
+		}
+		for _, child := range m.childrenOf(j) {
+			if child["id"] == r.PathValue("id") {
+				return http.StatusOK, summarised(j.id, j.profile, child["progress"].(map[string]any)["current"].(int), 0)
 			}
 		}
 	}
 	return http.StatusNotFound, nil
+}
+
+func summarised(id, profile string, records, lost int) map[string]any {
+	count := map[string]any{"totalCreatedEntities": records, "totalUpdatedEntities": 0, "totalErrors": lost}
+	if strings.Contains(profile, "Update") {
+		count = map[string]any{"totalCreatedEntities": 0, "totalUpdatedEntities": records, "totalErrors": lost}
+	}
+	return map[string]any{"jobExecutionId": id, "totalErrors": lost, "sourceRecordSummary": count}
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

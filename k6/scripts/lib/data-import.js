@@ -1,36 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// What FOLIO's page does to import a file: define the upload, send the file
+// (through the gateway, or in parts to the storage), have it processed.
+
 import { sleep } from 'k6';
-import { CallError } from './okapi.js';
 import { need } from './need.js';
+import { getJobProfile, snapshotJobProfile } from './job-profiles.js';
+import { sendToStorage } from './storage.js';
 
 /** Seconds between making an upload definition and going on, as FOLIO's page takes. */
 const settling = 3;
 /** Seconds that one upload may take. */
 const uploadTimeout = 600;
 
-/** The id and name of a job profile, by its name. */
-export function findJobProfile(okapi, name) {
-  const { jobProfiles = [] } = okapi.getJson('/data-import-profiles/jobProfiles', { limit: 5000 });
-  const profile = jobProfiles.find((candidate) => candidate.name === name);
-  if (!profile) {
-    const known = jobProfiles.map((candidate) => `"${candidate.name}"`).join(', ') || 'none';
-    // As final as a refusal: a profile does not appear by waiting.
-    throw new CallError(`there is no job profile "${name}"; it has ${known}`, 422);
-  }
-  return profile;
+/** Whether the system wants files in its storage, to split them. */
+export function splits(okapi) {
+  return okapi.getJson('/data-import/splitStatus').splitStatus === true;
 }
 
 /** Announces a file. Returns its definition: ids of the upload, the file and the job. */
-export function defineUpload(okapi, fileName) {
-  unfinishedUploads(okapi);
+export function defineUpload(okapi, flow, fileName) {
+  if (flow === 'S3') splits(okapi);
+  else unfinishedUploads(okapi);
   const upload = okapi.post('/data-import/uploadDefinitions', {
     fileDefinitions: [{ uiKey: `${fileName}${Date.now()}`, size: 1, name: fileName }],
   }, { expected: 201 });
   const [file] = need(upload.fileDefinitions, 'POST /data-import/uploadDefinitions', 'fileDefinitions');
   sleep(settling);
-  unfinishedUploads(okapi);
-  return { uploadId: upload.id, fileId: file.id, jobId: file.jobExecutionId };
+  if (flow !== 'S3') unfinishedUploads(okapi);
+  return { uploadId: upload.id, fileId: file.id, jobId: file.jobExecutionId, fileName };
 }
 
 function unfinishedUploads(okapi) {
@@ -40,50 +38,27 @@ function unfinishedUploads(okapi) {
   });
 }
 
-/** Sends the file and has it processed. */
-export function startImport(okapi, { uploadId, fileId }, body, jobProfile) {
-  const uploadDefinition = okapi.call('POST', ['/data-import/uploadDefinitions/{}/files/{}', uploadId, fileId], {
-    body, type: 'application/octet-stream', timeout: uploadTimeout, json: true,
-  });
-  okapi.get('/data-import/fileExtensions', { query: 'extension==".mrc"' });
-  const { id, name } = findJobProfile(okapi, jobProfile);
-  const { dataType } = okapi.getJson(['/data-import-profiles/jobProfiles/{}', id]);
-  okapi.post(['/data-import/uploadDefinitions/{}/processFiles', uploadId], {
+/** Sends a file and has it processed. */
+export function startImport(okapi, flow, upload, file, profileName) {
+  const start = flow === 'S3' ? throughStorage : throughGateway;
+  const { uploadDefinition, profile } = start(okapi, upload, file, profileName);
+  okapi.post(['/data-import/uploadDefinitions/{}/processFiles', upload.uploadId], {
     uploadDefinition,
-    jobProfileInfo: { id, name, dataType: dataType || 'MARC' },
+    jobProfileInfo: { id: profile.id, name: profile.name, dataType: profile.dataType || 'MARC' },
   }, { query: { defaultMapping: false }, expected: 204 });
 }
 
-/**
- * Looks once, as FOLIO's page does, for a job among those that run and those
- * that ended. Returns the job if it has ended and how many records it is through.
- */
-export function look(okapi, jobId) {
-  const running = okapi.getJson('/metadata-provider/jobExecutions', {
-    statusNot: 'DISCARDED',
-    uiStatusAny: ['PREPARING_FOR_PREVIEW', 'READY_FOR_PREVIEW', 'RUNNING'],
-    limit: 50,
-    sortBy: 'completed_date,desc',
+function throughGateway(okapi, { uploadId, fileId }, file, profileName) {
+  const uploadDefinition = okapi.call('POST', ['/data-import/uploadDefinitions/{}/files/{}', uploadId, fileId], {
+    body: file.rest(), type: 'application/octet-stream', timeout: uploadTimeout, json: true,
   });
-  const ended = okapi.getJson('/metadata-provider/jobExecutions', {
-    statusAny: ['COMMITTED', 'ERROR', 'CANCELLED'],
-    limit: 25,
-    sortBy: 'completed_date,desc',
-  });
-  const find = ({ jobExecutions = [] }) => jobExecutions.find(({ id }) => id === jobId);
-  const job = find(ended);
-  const seen = job || find(running);
-  return { job, through: (seen && seen.progress && seen.progress.current) || 0 };
+  okapi.get('/data-import/fileExtensions', { query: 'extension==".mrc"' });
+  return { uploadDefinition, profile: getJobProfile(okapi, profileName) };
 }
 
-/** How many records a job that ended has imported, and how many errors it met. */
-export function results(okapi, job) {
-  try {
-    const { totalErrors = 0, sourceRecordSummary: source } = okapi.getJson(['/metadata-provider/jobSummary/{}', job.id]);
-    if (source) return { imported: (source.totalCreatedEntities || 0) + (source.totalUpdatedEntities || 0), errors: totalErrors };
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error;
-    console.warn(`no summary of job ${job.id}, its progress counts instead: ${error.message}`);
-  }
-  return { imported: (job.progress && job.progress.current) || 0, errors: 0 };
+function throughStorage(okapi, upload, file, profileName) {
+  sendToStorage(okapi, upload, file, uploadTimeout);
+  const profile = getJobProfile(okapi, profileName);
+  snapshotJobProfile(okapi, profile.id);
+  return { uploadDefinition: okapi.getJson(['/data-import/uploadDefinitions/{}', upload.uploadId]), profile };
 }

@@ -35,3 +35,10 @@ export function target() {
     password: text('OKAPI_PASSWORD'),
   };
 }
+
+/** One of several words; the first where the variable is not set. */
+export function oneOf(name, words) {
+  const value = text(name, words[0]);
+  if (!words.includes(value)) throw new Error(`environment variable ${name} is "${value}", not one of ${words.join(', ')}`);
+  return value;
+}

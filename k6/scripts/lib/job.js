@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How an import's job does, as FOLIO's page sees it. A job of a split file is
+// the parent of one job for every 1,000 records.
+
+import { sleep } from 'k6';
+import { CallError } from './okapi.js';
+
+const executions = '/metadata-provider/jobExecutions';
+const pageSize = 1000;
+
+/** Looks again and again until the job ends or makes no progress for too long. */
+export function follow(okapi, jobId, { flow, poll, stallTimeout, onProgress = () => {} }) {
+  let through = -1;
+  let moved = Date.now();
+  let latest = { id: jobId };
+  for (;;) {
+    const seen = tryLook(okapi, jobId, flow);
+    if (seen.through > through) {
+      through = seen.through;
+      moved = Date.now();
+      onProgress(through);
+    }
+    if (seen.ended) return { job: seen.job, status: seen.job.status, seen: Date.now() };
+    latest = seen.job || latest;
+    if (Date.now() - moved >= stallTimeout * 1000) {
+      return { job: latest, status: 'STALLED', seen: Date.now(), through: Math.max(through, 0) };
+    }
+    sleep(poll);
+  }
+}
+
+/** A look that fails is not the end of an import: the next one may tell. */
+function tryLook(okapi, jobId, flow) {
+  try {
+    return look(okapi, jobId, flow === 'S3' ? { subordinationTypeNotAny: 'COMPOSITE_CHILD' } : {});
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    console.warn(`cannot see how job ${jobId} does: ${error.message}`);
+    return { through: -1 };
+  }
+}
+
+/** Looks for a job among those that run and those that ended. */
+function look(okapi, jobId, filter) {
+  const running = okapi.getJson(executions, {
+    statusNot: 'DISCARDED',
+    uiStatusAny: ['PREPARING_FOR_PREVIEW', 'READY_FOR_PREVIEW', 'RUNNING'],
+    ...filter,
+    limit: 50,
+    sortBy: 'completed_date,desc',
+  });
+  const ended = okapi.getJson(executions, {
+    statusAny: ['COMMITTED', 'ERROR', 'CANCELLED'],
+    ...filter,
+    limit: 25,
+    sortBy: 'completed_date,desc',
+  });
+  const find = ({ jobExecutions = [] }) => jobExecutions.find(({ id }) => id === jobId);
+  const job = find(ended) || find(running);
+  return { job, ended: find(ended) !== undefined, through: progress(job || {}) };
+}
+
+/** Records a job is through with. A parent tells it by the states its children are in. */
+function progress({ progress: own = {}, compositeDetails }) {
+  if (!compositeDetails) return own.current || 0;
+  let through = 0;
+  for (const state of Object.keys(compositeDetails)) {
+    const { currentlyProcessedCount = 0, totalRecordsCount = 0 } = compositeDetails[state] || {};
+    through += state === 'committedState' ? totalRecordsCount : currentlyProcessedCount;
+  }
+  return through;
+}
+
+/** What a job has imported: its records, the errors it met, and how its children ended. */
+export function results(okapi, { job, status, through }) {
+  const children = childrenOf(okapi, job);
+  const sum = { imported: 0, errors: 0, children: children.length, stopped: {} };
+  for (const child of children) {
+    if (child.status !== 'COMMITTED') sum.stopped[child.status] = (sum.stopped[child.status] || 0) + 1;
+  }
+  if (status === 'STALLED') return { ...sum, imported: through };
+  for (const part of children.length > 0 ? children : [job]) {
+    const { imported, errors } = summary(okapi, part);
+    sum.imported += imported;
+    sum.errors += errors;
+  }
+  return sum;
+}
+
+/** The jobs a composite job fell into; none of a job that is not one, or if nobody tells. */
+export function childrenOf(okapi, { id, subordinationType }) {
+  if (subordinationType !== 'COMPOSITE_PARENT') return [];
+  const found = [];
+  try {
+    for (;;) {
+      const { jobExecutions = [] } = okapi.getJson(['/change-manager/jobExecutions/{}/children', id], { limit: pageSize, offset: found.length });
+      found.push(...jobExecutions.filter((child) => child.id !== id));
+      if (jobExecutions.length < pageSize) return found;
+    }
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    console.warn(`cannot see the children of job ${id}: ${error.message}`);
+    return found;
+  }
+}
+
+/** How many records a job has imported, and how many errors it met. */
+function summary(okapi, job) {
+  try {
+    const { totalErrors = 0, sourceRecordSummary: source } = okapi.getJson(['/metadata-provider/jobSummary/{}', job.id]);
+    if (source) return { imported: (source.totalCreatedEntities || 0) + (source.totalUpdatedEntities || 0), errors: totalErrors };
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    console.warn(`no summary of job ${job.id}, its progress counts instead: ${error.message}`);
+  }
+  return { imported: (job.progress && job.progress.current) || 0, errors: 0 };
+}
