@@ -5,6 +5,7 @@ package preview
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -35,21 +36,34 @@ type Estimate struct {
 
 // scenario is how long a scenario's loads take from the first to the last.
 func (a Assumptions) scenario(scenario v1alpha1.Scenario) time.Duration {
-	ends := map[string]time.Duration{}
 	last := time.Duration(0)
 	for _, load := range scenario.Loads {
+		// A load that lasts until another ends, ends with it.
 		if load.Until == "" {
-			ends[load.Name] = load.StartAfterOrDefault() + a.load(load)
-			last = max(last, ends[load.Name])
+			last = max(last, a.end(scenario.Loads, load, len(scenario.Loads)))
 		}
 	}
-	// A load that lasts until another ends, ends with it.
 	return last
+}
+
+// end is when a load is over, from the scenario's start. Loads that wait for
+// each other in a circle are refused elsewhere; depth ends the search for them.
+func (a Assumptions) end(loads []v1alpha1.Load, load v1alpha1.Load, depth int) time.Duration {
+	end := load.StartAfterOrDefault() + a.load(load)
+	for _, other := range loads {
+		if other.Name == load.After && depth > 0 {
+			end += a.end(loads, other, depth-1)
+		}
+	}
+	return end
 }
 
 func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 	if load.Duration != nil {
 		return load.Duration.Duration
+	}
+	if load.Script != nil {
+		return scripted(load.Script.Arguments)
 	}
 	if load.DataImport == nil {
 		return 0
@@ -61,6 +75,24 @@ func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 		total += pause.Duration * time.Duration(imports-1)
 	}
 	return total
+}
+
+// scripted is how long k6 is told to run a script; zero where only the script
+// knows.
+func scripted(arguments []string) time.Duration {
+	for i, argument := range arguments {
+		name, value, joined := strings.Cut(argument, "=")
+		if name != "--duration" && name != "-d" {
+			continue
+		}
+		if !joined && i+1 < len(arguments) {
+			value = arguments[i+1]
+		}
+		if length, err := time.ParseDuration(value); err == nil {
+			return length
+		}
+	}
+	return 0
 }
 
 func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {
