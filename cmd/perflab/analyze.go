@@ -76,7 +76,7 @@ made, 2 the input is invalid.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&options.baseline, "baseline", "", "arm that the others are compared with")
-	flags.StringVar(&options.twin, "twin", "", "arm configured as the baseline: where its interval on a primary metric excludes 0, every verdict is Inconclusive")
+	flags.StringVar(&options.twin, "twin", "", "arm configured as the baseline: where it differs on a primary metric (p adjusted by Holm's procedure over the twin's), every verdict is Inconclusive")
 	flags.Float64Var(&options.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
 	flags.Float64Var(&options.confidence, "confidence", 95, "confidence of the intervals, in percent")
 	flags.StringVar(&options.primary, "primary", "", "regular expression of the metrics that decide; all if not given")

@@ -29,8 +29,8 @@ type Options struct {
 	// Baseline is the arm that the others are compared with.
 	Baseline string
 	// Twin is an arm that is configured as the baseline, if there is one. It
-	// stands outside the families; where it differs from the baseline, the
-	// experiment can't tell effects from noise.
+	// stands outside the families of the others; where it differs from the
+	// baseline, the experiment can't tell effects from noise.
 	Twin string
 	// MarginPercent of the baseline's center is the difference that does not
 	// matter.
@@ -55,6 +55,9 @@ func (o Options) alpha() float64 { return 1 - o.ConfidencePercent/100 }
 type Comparison struct {
 	Scenario, Metric, Unit, Arm, Baseline string
 	Primary                               bool
+	// Twin tells that the arm is the baseline's twin: no candidate, whatever
+	// its verdict.
+	Twin bool
 	// Blocks hold both the arm and the baseline.
 	Blocks int
 	// BaselineCenter and ArmCenter are geometric means on the ratio scale,
@@ -98,11 +101,11 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	for _, part := range parts {
 		comparisons = append(comparisons, part...)
 	}
-	adjust(comparisons, options.Twin)
+	adjust(comparisons)
 	refused := differentErrors(comparisons, options.alpha())
 	eachInParallel(len(comparisons), func(i int) { comparisons[i].judge(options.alpha(), refused) })
 	if options.Twin != "" {
-		doubt(comparisons, options.Twin)
+		doubt(comparisons, options.alpha())
 	}
 	return comparisons, nil
 }
@@ -147,6 +150,7 @@ func (s sharing) compareArm(of *series, fitted fit, arm int) Comparison {
 		Primary: s.options.Primary == nil || s.options.Primary(of.metric),
 		Scale:   fitted.scale, Warnings: fitted.warnings(arm),
 	}
+	made.Twin = made.Arm == s.options.Twin
 	differences := fitted.differences(arm)
 	made.Blocks = len(differences)
 	made.BaselineCenter, made.ArmCenter = fitted.center(fitted.baseline), fitted.center(arm)
@@ -187,38 +191,40 @@ func mixed(seed uint64, names ...string) uint64 {
 	return hash.Sum64()
 }
 
-// adjust fills in the adjusted p-values. The twin's are as they are.
-func adjust(comparisons []Comparison, twin string) {
-	for _, family := range []struct {
-		primary bool
-		adjust  func([]float64) []float64
-	}{{true, stats.Holm}, {false, stats.BenjaminiHochberg}} {
-		var members []int
-		var p []float64
-		for i := range comparisons {
-			if comparisons[i].Arm == twin {
-				comparisons[i].Adjusted, comparisons[i].evidence.Adjusted = comparisons[i].P, comparisons[i].P
-				continue
-			}
-			if comparisons[i].Primary == family.primary {
-				members = append(members, i)
-				p = append(p, comparisons[i].P)
-			}
+// adjust fills in the adjusted p-values. The twin's are families of their own,
+// so that a twin takes no power from the arms.
+func adjust(comparisons []Comparison) {
+	type family struct{ primary, twin bool }
+	members := map[family][]int{}
+	for i := range comparisons {
+		of := family{comparisons[i].Primary, comparisons[i].Twin}
+		members[of] = append(members[of], i)
+	}
+	for of, places := range members {
+		p := make([]float64, len(places))
+		for i, place := range places {
+			p[i] = comparisons[place].P
 		}
-		for i, adjusted := range family.adjust(p) {
-			comparisons[members[i]].Adjusted = adjusted
-			comparisons[members[i]].evidence.Adjusted = adjusted
+		procedure := stats.BenjaminiHochberg
+		if of.primary {
+			procedure = stats.Holm
+		}
+		for i, adjusted := range procedure(p) {
+			comparisons[places[i]].Adjusted = adjusted
+			comparisons[places[i]].evidence.Adjusted = adjusted
 		}
 	}
 }
 
 // Uncalibrated are the comparisons of primary metrics in which the baseline's
-// twin differs from it: the interval excludes no difference. Without any cause
-// that happens to one metric in twenty (at 95 % confidence).
-func Uncalibrated(comparisons []Comparison, twin string) []Comparison {
+// twin differs from it: the p-value, adjusted by Holm's procedure over the
+// twin's primary comparisons, is below alpha. Without any cause that happens to
+// the share alpha of all experiments, however many primary metrics they have;
+// intervals that exclude 0 would turn up in one experiment of five with four.
+func Uncalibrated(comparisons []Comparison, alpha float64) []Comparison {
 	var found []Comparison
 	for i := range comparisons {
-		if c := &comparisons[i]; c.Arm == twin && c.Primary && (c.Low > 0 || c.High < 0) {
+		if c := &comparisons[i]; c.Twin && c.Primary && c.Adjusted < alpha {
 			found = append(found, *c)
 		}
 	}
@@ -226,13 +232,13 @@ func Uncalibrated(comparisons []Comparison, twin string) []Comparison {
 }
 
 // doubt takes back every verdict where the twin differs.
-func doubt(comparisons []Comparison, twin string) {
-	differing := Uncalibrated(comparisons, twin)
+func doubt(comparisons []Comparison, alpha float64) {
+	differing := Uncalibrated(comparisons, alpha)
 	if len(differing) == 0 {
 		return
 	}
 	first := differing[0]
-	told := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s of %s (%+.3g to %+.3g)", twin, first.Metric, first.Scenario, first.Low, first.High)
+	told := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s of %s (%+.3g to %+.3g)", first.Arm, first.Metric, first.Scenario, first.Low, first.High)
 	if more := len(differing) - 1; more > 0 {
 		told += fmt.Sprintf(" and %d more", more)
 	}
@@ -244,10 +250,13 @@ func doubt(comparisons []Comparison, twin string) {
 	}
 }
 
+// ExploratoryWarning is told of every comparison that is not primary.
+const ExploratoryWarning = "exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure"
+
 // judge adds the verdict and the sentences that go with it.
 func (c *Comparison) judge(alpha float64, refused map[errorsOf]string) {
 	if !c.Primary {
-		c.warn("exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure")
+		c.Warnings = append(c.Warnings, ExploratoryWarning)
 	}
 	if c.Blocks < verdict.MinimumBlocks {
 		held := fmt.Sprintf("%d blocks hold", c.Blocks)
@@ -284,8 +293,9 @@ func (c *Comparison) warn(format string, values ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, values...))
 }
 
-// errorsOf names the error share of one arm.
-type errorsOf struct{ scenario, arm, load string }
+// errorsOf names the error share of one arm, in a window of the run or, where
+// that is empty, in the whole of it.
+type errorsOf struct{ scenario, arm, load, window string }
 
 const (
 	errorShare = "errors"
@@ -301,9 +311,10 @@ func differentErrors(comparisons []Comparison, alpha float64) map[errorsOf]strin
 	different := map[errorsOf]string{}
 	for i := range comparisons {
 		c := &comparisons[i]
-		load, isErrors := strings.CutSuffix(c.Metric, "/"+errorShare)
+		name, window := CutWindow(c.Metric)
+		load, isErrors := strings.CutSuffix(name, "/"+errorShare)
 		if isErrors && c.Unit == percent && (math.Abs(c.Delta) > alikeErrors || c.Delta != 0 && c.P < alpha) {
-			different[errorsOf{c.Scenario, c.Arm, load}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", c.Metric, c.ArmCenter, c.BaselineCenter)
+			different[errorsOf{c.Scenario, c.Arm, load, window}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", c.Metric, c.ArmCenter, c.BaselineCenter)
 		}
 	}
 	return different
@@ -312,20 +323,30 @@ func differentErrors(comparisons []Comparison, alpha float64) map[errorsOf]strin
 // refusedBy finds the error share that a metric hangs on: that of its load or
 // transaction, or of one that holds it.
 func (c *Comparison) refusedBy(different map[errorsOf]string) (string, bool) {
-	if len(different) == 0 || strings.HasSuffix(c.Metric, "/"+errorShare) {
+	load, window := CutWindow(c.Metric)
+	if len(different) == 0 || strings.HasSuffix(load, "/"+errorShare) {
 		return "", false
 	}
-	load := c.Metric
 	for {
 		slash := strings.LastIndexByte(load, '/')
 		if slash < 0 {
 			return "", false
 		}
 		load = load[:slash]
-		if found, is := different[errorsOf{c.Scenario, c.Arm, load}]; is {
+		if found, is := different[errorsOf{c.Scenario, c.Arm, load, window}]; is {
 			return found, true
 		}
 	}
+}
+
+// CutWindow splits a metric into its name and the window of the run it is cut
+// to: cico/Check-In/p95@alone is cico/Check-In/p95 in the window alone.
+func CutWindow(metric string) (name, window string) {
+	at := strings.LastIndexByte(metric, '@')
+	if at < 0 || strings.Contains(metric[at:], "/") {
+		return metric, ""
+	}
+	return metric[:at], metric[at+1:]
 }
 
 func quoted(list []string) string {

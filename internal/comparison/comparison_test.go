@@ -190,12 +190,49 @@ func TestDifferentErrorShares(t *testing.T) {
 	}
 }
 
+// What differs in one window says nothing of another.
+func TestDifferentErrorSharesInAWindow(t *testing.T) {
+	arms := map[string][]string{"a": base, "b": slower}
+	none := []string{"0", "0", "0", "0", "0", "0"}
+	some := []string{"2", "3", "2.5", "2", "3", "2"}
+	got := compare(t, options,
+		rows("cico/Check-In/p95", "ms", arms), rows("cico/Check-In/p95@alone", "ms", arms), rows("cico/Check-In/p95@during-create-5k", "ms", arms),
+		rows("cico/Check-In/errors@alone", "%", map[string][]string{"a": none, "b": none}),
+		rows("cico/Check-In/errors@during-create-5k", "%", map[string][]string{"a": none, "b": some}))
+	for _, c := range got {
+		want := verdict.Worse
+		if c.Metric == "cico/Check-In/p95@during-create-5k" {
+			want = verdict.None
+		}
+		if strings.Contains(c.Metric, "p95") && c.Verdict != want {
+			t.Errorf("%s is %q, want %q", c.Metric, c.Verdict, want)
+		}
+	}
+}
+
+// With many primary metrics one or the other interval of the twin excludes 0 by
+// chance; adjusted, that is no difference.
+func TestATwinMayDifferByChance(t *testing.T) {
+	calibrated := options
+	calibrated.Twin = "same"
+	alike := map[string][]string{"a": base, "same": {"401", "409", "405", "396", "401", "400"}}
+	chance := map[string][]string{"a": base, "same": {"403", "414", "408", "394", "407", "400"}}
+	alone := compare(t, calibrated, rows("m", "ms", chance))
+	if c := alone[0]; !(c.Low > 0) || len(comparison.Uncalibrated(alone, 0.05)) != 1 {
+		t.Fatalf("by itself it is a difference: %+v", c)
+	}
+	many := compare(t, calibrated, rows("m", "ms", chance), rows("n", "ms", alike), rows("o", "ms", alike), rows("p", "ms", alike))
+	if found := comparison.Uncalibrated(many, 0.05); len(found) != 0 {
+		t.Errorf("among four: %+v", found)
+	}
+}
+
 func TestTwin(t *testing.T) {
 	arms := map[string][]string{"a": base, "b": slower, "same": {"401", "409", "405", "396", "401", "400"}}
 	calibrated := options
 	calibrated.Twin = "same"
 	got := compare(t, calibrated, rows("m", "ms", arms))
-	if got[0].Verdict != verdict.Worse || got[0].Adjusted != got[0].P || got[1].Verdict != verdict.Equivalent || len(comparison.Uncalibrated(got, "same")) != 0 {
+	if got[0].Verdict != verdict.Worse || got[0].Adjusted != got[0].P || got[1].Verdict != verdict.Equivalent || len(comparison.Uncalibrated(got, 0.05)) != 0 {
 		t.Errorf("a twin that is alike: %+v", got)
 	}
 	if without := compare(t, options, rows("m", "ms", arms)); without[0].Adjusted != 2*without[0].P {
@@ -211,7 +248,7 @@ func TestTwin(t *testing.T) {
 	if got[2].Verdict != verdict.None {
 		t.Errorf("five blocks got a verdict: %+v", got[2])
 	}
-	if found := comparison.Uncalibrated(got, "same"); len(found) != 1 || found[0].Metric != "m" {
+	if found := comparison.Uncalibrated(got, 0.05); len(found) != 1 || found[0].Metric != "m" {
 		t.Errorf("uncalibrated: %+v", found)
 	}
 }

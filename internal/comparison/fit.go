@@ -175,12 +175,7 @@ func (f *fit) center(arm int) float64 {
 }
 
 // told turns an effect into what people read: percent, or the unit.
-func (f *fit) told(effect float64) float64 {
-	if f.scale == Ratio {
-		return 100 * math.Expm1(effect)
-	}
-	return effect
-}
+func (f *fit) told(effect float64) float64 { return f.scale.Told(effect) }
 
 // margin is what does not matter, on the scale of the fit.
 func (f *fit) margin(marginPercent, center float64) (low, high float64) {
