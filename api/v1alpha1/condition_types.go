@@ -22,6 +22,11 @@ const (
 	// ConditionSingleFactor is True when each arm differs from the baseline in
 	// one setting alone, False when an effect could come from several.
 	ConditionSingleFactor = "SingleFactor"
+	// ConditionCalibrated is there with design.calibrate: True when the
+	// baseline's twin does not differ from it on any primary metric, False when
+	// it does, so that no verdict can be trusted, Unknown before that can be
+	// told.
+	ConditionCalibrated = "Calibrated"
 )
 
 // Conditions of a PerfRun, in the order in which they come true.
@@ -70,6 +75,21 @@ const (
 	ReasonSingleFactor = "SingleFactor"
 	// ReasonConfounded: an arm differs in several settings.
 	ReasonConfounded = "Confounded"
+	// ReasonTwinAlike: the baseline's twin does not differ from it.
+	ReasonTwinAlike = "TwinAlike"
+	// ReasonTwinDiffers: the baseline's twin differs from it, though both are
+	// configured alike.
+	ReasonTwinDiffers = "TwinDiffers"
+	// ReasonTooFewBlocks: fewer blocks are complete than a verdict takes.
+	ReasonTooFewBlocks = "TooFewBlocks"
+	// ReasonNoPrimaryMetric: there is no primary metric to tell it from.
+	ReasonNoPrimaryMetric = "NoPrimaryMetric"
+	// ReasonTargetMet: the intervals are as narrow as was asked.
+	ReasonTargetMet = "TargetMet"
+	// ReasonMaxBlocks: as many blocks as allowed are done.
+	ReasonMaxBlocks = "MaxBlocks"
+	// ReasonBudget: the budget has no room for a further block.
+	ReasonBudget = "Budget"
 	// ReasonInvalidSpec: the declaration can't work.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonDeleting: the object is being deleted.

@@ -51,6 +51,7 @@ scenarios:
   - name: create
     dataImport: {recordType: Bibliographic, operation: Create, flow: Upload, records: 1, imports: 1}
 design: {blocks: 6, maxRuns: 200, order: Randomized}
+analysis: {marginPercent: 5, confidencePercent: 95}
 measurement: {}
 reset: RestartModules
 validity: {maxErrorPercent: 1, maxRestarts: 0, maxAttempts: 3}

@@ -106,3 +106,14 @@ func (t Target) LoginOrDefault() Login {
 	}
 	return t.Login
 }
+
+// BudgetOrNone is the time within which blocks may be added; 0: no bound.
+func (d Design) BudgetOrNone() time.Duration { return durationOr(d.Budget, 0) }
+
+// MostBlocks is the largest number of blocks the design can come to.
+func (d Design) MostBlocks() int32 {
+	if d.Target == nil {
+		return d.Blocks
+	}
+	return max(d.Blocks, d.Target.MaxBlocks)
+}

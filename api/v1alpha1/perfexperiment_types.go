@@ -15,6 +15,7 @@ import (
 // +kubebuilder:resource:shortName=pexp,categories=perflab
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Runs",type=string,JSONPath=`.status.progress`
+// +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
 // +kubebuilder:printcolumn:name="Current",type=string,JSONPath=`.status.current.run`
 // +kubebuilder:printcolumn:name="Waiting for",type=string,JSONPath=`.status.waitingFor`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -84,6 +85,11 @@ type PerfExperimentSpec struct {
 	// +kubebuilder:default={}
 	Design Design `json:"design,omitempty"`
 
+	// analysis says which question the runs are to decide.
+	// +optional
+	// +kubebuilder:default={}
+	Analysis Analysis `json:"analysis,omitempty"`
+
 	// measurement says which part of a run counts.
 	// +optional
 	// +kubebuilder:default={}
@@ -151,6 +157,9 @@ const (
 )
 
 // Design says how often and in which order runs are done.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.target) || self.target.maxBlocks >= self.blocks",message="design.target.maxBlocks is smaller than design.blocks: blocks are done in any case, and target adds to them"
+// +kubebuilder:validation:XValidation:rule="!has(self.budget) || has(self.target)",message="design.budget bounds the blocks that design.target adds: write a target, or take budget out"
 type Design struct {
 	// blocks is the number of times every arm meets every scenario. Default
 	// 6, the least a verdict can rest on. May be raised later.
@@ -158,6 +167,27 @@ type Design struct {
 	// +kubebuilder:default=6
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="design.blocks must be from 1 to 100"
 	Blocks int32 `json:"blocks,omitempty"`
+
+	// calibrate adds an arm that is configured as the baseline, its twin. What
+	// differs between the two is noise: where a primary metric does, the
+	// condition Calibrated is False and no verdict is given.
+	// +optional
+	Calibrate bool `json:"calibrate,omitempty"`
+
+	// target adds blocks to those of blocks until the intervals are narrow
+	// enough. Whether an effect shows plays no part in it. Absent: blocks is all
+	// there is.
+	// +optional
+	Target *PrecisionTarget `json:"target,omitempty"`
+
+	// budget is the time from the first run's start within which blocks may be
+	// added for target. No block is begun that would not end within it. Absent:
+	// no bound.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	Budget *metav1.Duration `json:"budget,omitempty"`
 
 	// maxRuns is the largest number of runs (arms x scenarios x blocks) the
 	// experiment may plan. Default 200: more take days, so say that they are
@@ -441,7 +471,7 @@ type PerfExperimentStatus struct {
 	Seed *int64 `json:"seed,omitempty"`
 
 	// planHash identifies what the runs are compared under: system, arms,
-	// scenarios, order, seed, measurement and validity.
+	// scenarios, order, seed, analysis, measurement and validity.
 	// +optional
 	PlanHash string `json:"planHash,omitempty"`
 
@@ -449,7 +479,7 @@ type PerfExperimentStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=65
 	Arms []ArmStatus `json:"arms,omitempty"`
 
 	// warnings are sentences about what makes the experiment answer less than
@@ -484,8 +514,48 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:MaxItems=2000
 	Results []Result `json:"results,omitempty"`
 
+	// analysis is the question as it is frozen, and how far the answer is.
+	// +optional
+	Analysis *AnalysisStatus `json:"analysis,omitempty"`
+
+	// verdict sums the primary comparisons up, for example "1 better, 1
+	// inconclusive"; "so far" while blocks are to come.
+	// +optional
+	Verdict string `json:"verdict,omitempty"`
+
+	// comparisons hold every primary comparison, then the guards', then of the
+	// exploratory ones those whose effect is largest against its error. The
+	// report has all.
+	// +optional
+	// +listType=map
+	// +listMapKey=scenario
+	// +listMapKey=metric
+	// +listMapKey=arm
+	// +kubebuilder:validation:MaxItems=300
+	Comparisons []Comparison `json:"comparisons,omitempty"`
+
+	// slowdowns say what background load does to metrics in each arm.
+	// +optional
+	// +listType=map
+	// +listMapKey=scenario
+	// +listMapKey=metric
+	// +listMapKey=during
+	// +listMapKey=arm
+	// +kubebuilder:validation:MaxItems=100
+	Slowdowns []Slowdown `json:"slowdowns,omitempty"`
+
+	// effects are the main effects and two-way interactions of a matrix's
+	// factors, on primary metrics.
+	// +optional
+	// +listType=map
+	// +listMapKey=scenario
+	// +listMapKey=metric
+	// +listMapKey=effect
+	// +kubebuilder:validation:MaxItems=100
+	Effects []FactorEffect `json:"effects,omitempty"`
+
 	// conditions: Ready, Reconciling, Stalled (kstatus), Complete,
-	// SingleFactor.
+	// Calibrated, SingleFactor.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -507,6 +577,13 @@ type ArmStatus struct {
 	// moreDifferences is the number of differences that are not listed.
 	// +optional
 	MoreDifferences int32 `json:"moreDifferences,omitempty"`
+	// twin: the arm is configured as the baseline, to tell noise.
+	// +optional
+	Twin bool `json:"twin,omitempty"`
+	// verdicts sum up the arm's primary comparisons; absent for the baseline
+	// and its twin, and before there are any.
+	// +optional
+	Verdicts *ArmVerdicts `json:"verdicts,omitempty"`
 }
 
 // Difference is a setting in which an arm differs from the baseline.

@@ -6,6 +6,7 @@
 package arms
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,13 +17,25 @@ import (
 type Arm struct {
 	Name     string
 	Baseline bool
+	// Twin of the baseline: the same configuration under another name.
+	Twin bool
 	// System with the arm's settings applied.
 	System v1alpha1.System
 }
 
 // Of returns the arms of an experiment over its system, in the order in which
-// they are written. Of a matrix the first factor varies slowest.
+// they are written. Of a matrix the first factor varies slowest. The
+// baseline's twin, where there is one, comes last.
 func Of(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
+	all := declared(spec, system)
+	baseline, found := Baseline(all)
+	if !spec.Design.Calibrate || !found {
+		return all
+	}
+	return append(all, Arm{Name: twinName(baseline.Name, all), Twin: true, System: baseline.System})
+}
+
+func declared(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
 	if spec.Matrix != nil {
 		return combined(spec.Matrix, system)
 	}
@@ -31,6 +44,33 @@ func Of(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
 		listed = append(listed, Arm{Name: arm.Name, Baseline: arm.Baseline, System: Resolve(system, arm.Set)})
 	}
 	return listed
+}
+
+// maxName is the longest name of an arm.
+const maxName = 40
+
+// twinName is the baseline's name with "-twin" behind it, shortened where it
+// gets too long and counted where it is taken.
+func twinName(baseline string, taken []Arm) string {
+	for n := 1; ; n++ {
+		ending := "-twin"
+		if n > 1 {
+			ending += fmt.Sprintf("-%d", n)
+		}
+		name := strings.TrimRight(baseline[:min(len(baseline), maxName-len(ending))], "-") + ending
+		if _, found := Named(taken, name); !found {
+			return name
+		}
+	}
+}
+
+// Twin returns the baseline's twin; false when there is none.
+func Twin(all []Arm) (Arm, bool) {
+	at := slices.IndexFunc(all, func(arm Arm) bool { return arm.Twin })
+	if at < 0 {
+		return Arm{}, false
+	}
+	return all[at], true
 }
 
 // Baseline returns the arm the others are compared to; false when there is

@@ -98,3 +98,40 @@ func TestBaselineAndNamed(t *testing.T) {
 		t.Error("found a baseline among none")
 	}
 }
+
+func TestTwin(t *testing.T) {
+	cases := map[string]struct {
+		baseline string
+		others   []string
+		want     string
+	}{
+		"Plain":     {"as-is", []string{"slow"}, "as-is-twin"},
+		"Long":      {"a-name-of-forty-characters-and-not-one-m", nil, "a-name-of-forty-characters-and-not-twin"},
+		"Taken":     {"as-is", []string{"as-is-twin"}, "as-is-twin-2"},
+		"TakenLong": {"abcdefghijklmnopqrstuvwxyzabcdefghijklmn", []string{"abcdefghijklmnopqrstuvwxyzabcdefghi-twin"}, "abcdefghijklmnopqrstuvwxyzabcdefg-twin-2"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			spec := &v1alpha1.PerfExperimentSpec{Design: v1alpha1.Design{Calibrate: true}}
+			set := &v1alpha1.SystemSet{Kafka: &v1alpha1.KafkaSet{Version: "9.9.9"}}
+			spec.Arms = []v1alpha1.Arm{{Name: tc.baseline, Baseline: true, Set: set}}
+			for _, other := range tc.others {
+				spec.Arms = append(spec.Arms, v1alpha1.Arm{Name: other})
+			}
+			all := arms.Of(spec, systems.Full())
+			twin, found := arms.Twin(all)
+			if !found || twin.Name != tc.want || twin.Baseline || len(all) != len(spec.Arms)+1 || !all[len(all)-1].Twin {
+				t.Errorf("the twin is %q (%t) of %d arms, want %q at the end", twin.Name, found, len(all), tc.want)
+			}
+			if diff := cmp.Diff(all[0].System, twin.System); diff != "" || twin.System.Kafka.Version != "9.9.9" {
+				t.Errorf("the twin is not configured as the baseline:\n%s", diff)
+			}
+			if len(twin.Name) > 40 {
+				t.Errorf("%q has %d characters", twin.Name, len(twin.Name))
+			}
+		})
+	}
+	if _, found := arms.Twin(arms.Of(twoByTwo(), systems.Full())); found {
+		t.Error("a twin nobody asked for")
+	}
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Analysis says which question the experiment is to decide. It is frozen with
+// the first run: who chooses metrics or margins after the numbers chooses the
+// answer.
+type Analysis struct {
+	// primary names the metrics that decide, for example
+	// cico/Check-In/average or, in a window, cico/Check-In/p95@alone. Their
+	// p-values are adjusted together, so name the few that you would act on.
+	// Absent: the average of check-in and check-out of every checkInCheckOut
+	// load, the duration of every dataImport load.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[^/@ ]+(/[^@]*[^@ ])+(@[a-z0-9-]+)?$')",message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/average or cico/Check-In/p95@alone"
+	Primary []string `json:"primary,omitempty"`
+
+	// guards name metrics that no winner may make worse. Absent: the error
+	// shares and 95th percentiles of every load, and PostgreSQL's connections.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[^/@ ]+(/[^@]*[^@ ])+(@[a-z0-9-]+)?$')",message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/p95 or postgres/primary/connections/total"
+	Guards []string `json:"guards,omitempty"`
+
+	// marginPercent of the baseline is the difference that does not matter.
+	// Default 5.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	MarginPercent int32 `json:"marginPercent,omitempty"`
+
+	// confidencePercent of the intervals. What is left to 100 is the share of
+	// false verdicts that is allowed. Default 95.
+	// +optional
+	// +kubebuilder:default=95
+	// +kubebuilder:validation:XValidation:rule="self >= 51 && self <= 99",message="analysis.confidencePercent must be from 51 to 99"
+	ConfidencePercent int32 `json:"confidencePercent,omitempty"`
+}
+
+// PrecisionTarget is how sure one wants to be.
+type PrecisionTarget struct {
+	// halfWidthPercent is the half-width of the interval, in percent of the
+	// baseline, that every primary metric is to have in every arm.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="design.target.halfWidthPercent must be from 1 to 100"
+	HalfWidthPercent int32 `json:"halfWidthPercent"`
+
+	// maxBlocks is the largest number of blocks to do for it.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="design.target.maxBlocks must be from 1 to 100"
+	MaxBlocks int32 `json:"maxBlocks"`
+}
+
+// Verdict is what a comparison shows.
+// +kubebuilder:validation:Enum=Better;Worse;Equivalent;Inconclusive
+type Verdict string
+
+const (
+	// VerdictBetter says that the arm is better than the baseline.
+	VerdictBetter Verdict = "Better"
+	// VerdictWorse says that the arm is worse than the baseline.
+	VerdictWorse Verdict = "Worse"
+	// VerdictEquivalent says that the difference lies within the margin.
+	VerdictEquivalent Verdict = "Equivalent"
+	// VerdictInconclusive says that the runs can't tell.
+	VerdictInconclusive Verdict = "Inconclusive"
+)
+
+// AnalysisStatus is the question as it is frozen, and how far the answer is.
+type AnalysisStatus struct {
+	// primary metrics that decide; none: every comparison is exploratory.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Primary []string `json:"primary,omitempty"`
+	// guards are metrics that no winner may make worse; absent: error shares,
+	// 95th percentiles and connections.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Guards []string `json:"guards,omitempty"`
+	// marginPercent of the baseline is the difference that does not matter.
+	MarginPercent int32 `json:"marginPercent"`
+	// confidencePercent of the intervals.
+	ConfidencePercent int32 `json:"confidencePercent"`
+	// twin is the arm that is configured as the baseline, with
+	// design.calibrate.
+	// +optional
+	Twin string `json:"twin,omitempty"`
+	// hash identifies the question. It is part of the plan's hash, and stands
+	// here from before the first run on.
+	Hash string `json:"hash"`
+	// blocks that are complete, and that the comparisons rest on.
+	Blocks int32 `json:"blocks"`
+	// runs the comparisons rest on.
+	// +optional
+	Runs int32 `json:"runs,omitempty"`
+	// final: no further block is planned.
+	// +optional
+	Final bool `json:"final,omitempty"`
+	// comparisons is the number of all comparisons made; those that
+	// status.comparisons has no room for are in the report.
+	// +optional
+	Comparisons int32 `json:"comparisons,omitempty"`
+	// stopped says why no further block is planned, with design.target.
+	// +optional
+	Stopped *Stopped `json:"stopped,omitempty"`
+	// warnings are sentences on what the numbers can't show.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Stopped says why no further block is planned.
+type Stopped struct {
+	// reason in one word: TargetMet, MaxBlocks, Budget or NoPrimaryMetric.
+	Reason string `json:"reason"`
+	// message in a sentence.
+	Message string `json:"message"`
+}
+
+// ArmVerdicts sum up an arm's primary comparisons.
+type ArmVerdicts struct {
+	// wins: a primary metric is Better, and neither a primary nor a guarded
+	// metric is Worse.
+	Wins bool `json:"wins"`
+	// better is the number of primary metrics that are Better.
+	// +optional
+	Better int32 `json:"better,omitempty"`
+	// worse is the number of primary metrics that are Worse.
+	// +optional
+	Worse int32 `json:"worse,omitempty"`
+	// equivalent is the number of primary metrics that are Equivalent.
+	// +optional
+	Equivalent int32 `json:"equivalent,omitempty"`
+	// inconclusive is the number of primary metrics that are Inconclusive.
+	// +optional
+	Inconclusive int32 `json:"inconclusive,omitempty"`
+	// worseGuards are guarded metrics that are Worse, each with its scenario:
+	// cico-8: cico/Check-In/p95.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	WorseGuards []string `json:"worseGuards,omitempty"`
+}
+
+// Comparison is one arm against the baseline, for one metric of one scenario.
+// Numbers are decimal strings; a number that can't be told is absent.
+type Comparison struct {
+	// scenario the runs were done under.
+	Scenario string `json:"scenario"`
+	// metric, for example cico/Check-In/average.
+	Metric string `json:"metric"`
+	// arm that is compared with the baseline.
+	Arm string `json:"arm"`
+	// unit of the centers.
+	// +optional
+	Unit string `json:"unit,omitempty"`
+	// primary: the metric is one of those that decide.
+	// +optional
+	Primary bool `json:"primary,omitempty"`
+	// twin: the arm is the baseline's twin, so that what is told is noise.
+	// +optional
+	Twin bool `json:"twin,omitempty"`
+	// blocks that hold both the arm and the baseline.
+	Blocks int32 `json:"blocks"`
+	// baselineCenter is the geometric mean of the baseline's runs on the ratio
+	// scale, else their mean.
+	// +optional
+	BaselineCenter string `json:"baselineCenter,omitempty"`
+	// armCenter is the same of the arm's runs.
+	// +optional
+	ArmCenter string `json:"armCenter,omitempty"`
+	// scale: ratio - delta and intervals are percent of the baseline;
+	// difference - they are in the unit.
+	// +kubebuilder:validation:Enum=ratio;difference
+	Scale string `json:"scale"`
+	// delta is the effect of the arm.
+	// +optional
+	Delta string `json:"delta,omitempty"`
+	// low end of the interval of delta.
+	// +optional
+	Low string `json:"low,omitempty"`
+	// high end of the interval of delta.
+	// +optional
+	High string `json:"high,omitempty"`
+	// equivalenceLow is the low end of the equivalence test's interval.
+	// +optional
+	EquivalenceLow string `json:"equivalenceLow,omitempty"`
+	// equivalenceHigh is the high end of the equivalence test's interval.
+	// +optional
+	EquivalenceHigh string `json:"equivalenceHigh,omitempty"`
+	// pValue of the t test, to six places and never below 0.000001, as the
+	// other two.
+	// +optional
+	PValue string `json:"pValue,omitempty"`
+	// pPermutation is the sign-flip test's p-value.
+	// +optional
+	PPermutation string `json:"pPermutation,omitempty"`
+	// pAdjusted is pValue adjusted for all that is compared.
+	// +optional
+	PAdjusted string `json:"pAdjusted,omitempty"`
+	// verdict; absent below 6 blocks, where values must not be compared, and
+	// for the twin.
+	// +optional
+	Verdict Verdict `json:"verdict,omitempty"`
+	// furtherBlocks is about the number of blocks that would settle an
+	// Inconclusive comparison; absent where no thousand would.
+	// +optional
+	FurtherBlocks int32 `json:"furtherBlocks,omitempty"`
+	// warnings are sentences on what the numbers can't show.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Slowdown is what background load does to a metric in the baseline, and how
+// much more it does in an arm (difference in differences).
+type Slowdown struct {
+	// scenario the runs were done under.
+	Scenario string `json:"scenario"`
+	// metric without its window, for example cico/Check-In/average.
+	Metric string `json:"metric"`
+	// during is the background load: the metric while it is on is set against
+	// the metric alone.
+	During string `json:"during"`
+	// arm that is compared with the baseline.
+	Arm string `json:"arm"`
+	// baselinePercent is what the background load adds in the baseline.
+	// +optional
+	BaselinePercent string `json:"baselinePercent,omitempty"`
+	// baselineLow is the low end of its interval.
+	// +optional
+	BaselineLow string `json:"baselineLow,omitempty"`
+	// baselineHigh is the high end of its interval.
+	// +optional
+	BaselineHigh string `json:"baselineHigh,omitempty"`
+	// morePercent is by how much more than in the baseline the metric grows in
+	// the arm: the ratio of the two growths, less one.
+	// +optional
+	MorePercent string `json:"morePercent,omitempty"`
+	// low end of its interval.
+	// +optional
+	Low string `json:"low,omitempty"`
+	// high end of its interval.
+	// +optional
+	High string `json:"high,omitempty"`
+	// pValue against no difference, not adjusted: slowdowns are exploratory.
+	// +optional
+	PValue string `json:"pValue,omitempty"`
+}
+
+// FactorEffect is what a level of a matrix's factor does on average over the
+// other factors, or how two levels act together.
+type FactorEffect struct {
+	// scenario the runs were done under.
+	Scenario string `json:"scenario"`
+	// metric, one of the primary ones.
+	Metric string `json:"metric"`
+	// effect names the level, partitions=two, or two of them,
+	// partitions=two x split=on: what the second adds to the first.
+	Effect string `json:"effect"`
+	// scale: ratio - in percent; difference - in the metric's unit.
+	// +kubebuilder:validation:Enum=ratio;difference
+	Scale string `json:"scale"`
+	// delta against the factor's baseline level; of two levels against the
+	// sum of their single effects.
+	// +optional
+	Delta string `json:"delta,omitempty"`
+	// low end of the interval of delta.
+	// +optional
+	Low string `json:"low,omitempty"`
+	// high end of the interval of delta.
+	// +optional
+	High string `json:"high,omitempty"`
+	// pValue against no effect, not adjusted: factors' effects are exploratory.
+	// +optional
+	PValue string `json:"pValue,omitempty"`
+}
