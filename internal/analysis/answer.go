@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// Answer is all that an experiment's runs say on its question.
+type Answer struct {
+	Question Question
+	// Baseline and Twin are arms; Twin is empty where there is none.
+	Baseline, Twin string
+	// Blocks are complete; the answer rests on them.
+	Blocks int32
+	// Runs the answer rests on.
+	Runs int32
+	// Comparisons of every metric and arm, the twin's among them, by scenario,
+	// metric and arm. None where there is nothing to compare.
+	Comparisons []comparison.Comparison
+	// Slowdowns under background load, primary metrics first.
+	Slowdowns []Slowdown
+	// Effects of a matrix's factors on primary metrics.
+	Effects []Effect
+	// Warnings are sentences on what the numbers can't show.
+	Warnings []string
+}
+
+// Of answers an experiment's question from its runs: those that count, of the
+// blocks that are complete. It is the same for the same runs in any order. A
+// value that can't be read or compared is left out, with a warning that names
+// it.
+func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun) Answer {
+	answer := Answer{Question: QuestionOf(spec), Blocks: CompleteBlocks(all, spec.Scenarios, runs)}
+	baseline, _ := arms.Baseline(all)
+	twin, _ := arms.Twin(all)
+	answer.Baseline, answer.Twin = baseline.Name, twin.Name
+	counted := within(inOrder(runs), answer.Blocks)
+	table, faults := tabulate(counted, nil)
+	answer.Runs, answer.Warnings = int32(len(counted)), faults
+	if len(counted) == 0 || len(all) < 2 {
+		return answer
+	}
+	compared, err := table.Compare(answer.options(seed))
+	if err != nil {
+		answer.warn("nothing is compared: " + err.Error())
+		return answer
+	}
+	answer.Comparisons = compared
+	answer.unmeasured()
+	answer.check(table, all, inOrder(runs), len(spec.Scenarios))
+	answer.Slowdowns = slowdowns(answer.Question, table, all)
+	answer.Effects, err = effects(answer.Question, table, spec.Matrix, all)
+	if err != nil {
+		answer.warn("no main effects of the factors: " + err.Error())
+	}
+	return answer
+}
+
+func (a *Answer) warn(sentence string) {
+	if !slices.Contains(a.Warnings, sentence) {
+		a.Warnings = append(a.Warnings, sentence)
+	}
+}
+
+func (a *Answer) options(seed int64) comparison.Options {
+	return comparison.Options{
+		Baseline: a.Baseline, Twin: a.Twin,
+		MarginPercent:     float64(a.Question.MarginPercent),
+		ConfidencePercent: float64(a.Question.ConfidencePercent),
+		Primary:           a.Question.IsPrimary,
+		HigherIsBetter:    a.Question.HigherIsBetter,
+		Seed:              uint64(seed),
+	}
+}
+
+// Uncalibrated are the primary comparisons in which the twin differs from the
+// baseline.
+func (a *Answer) Uncalibrated() []comparison.Comparison {
+	return comparison.Uncalibrated(a.Comparisons, a.Question.Alpha())
+}
+
+// Enough tells whether there are blocks enough for verdicts.
+func (a *Answer) Enough() bool { return a.Blocks >= verdict.MinimumBlocks }
+
+// unmeasured warns of primary metrics that no run has: a slip of the pen that
+// admission can't see.
+func (a *Answer) unmeasured() {
+	for _, metric := range a.Question.Primary {
+		found := slices.ContainsFunc(a.Comparisons, func(c comparison.Comparison) bool { return c.Metric == metric })
+		if !found {
+			a.warn(fmt.Sprintf("no run has the primary metric %q: is it spelt as in the runs' observations?", metric))
+		}
+	}
+}
+
+// place of a run in the design.
+type place struct {
+	block         int32
+	arm, scenario string
+}
+
+// CompleteBlocks is the number of blocks, from the first on, in which every arm
+// has a run that counts under every scenario.
+func CompleteBlocks(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun) int32 {
+	done := map[place]bool{}
+	for i := range runs {
+		if run := &runs[i]; run.Status.Phase == v1alpha1.RunSucceeded {
+			done[place{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = true
+		}
+	}
+	complete := func(block int32) bool {
+		for _, arm := range all {
+			for _, scenario := range scenarios {
+				if !done[place{block, arm.Name, scenario.Name}] {
+					return false
+				}
+			}
+		}
+		return len(all) > 0 && len(scenarios) > 0
+	}
+	blocks := int32(0)
+	for complete(blocks + 1) {
+		blocks++
+	}
+	return blocks
+}
+
+// inOrder sorts runs as they were done, attempts that did not count included.
+func inOrder(runs []v1alpha1.PerfRun) []*v1alpha1.PerfRun {
+	ordered := make([]*v1alpha1.PerfRun, 0, len(runs))
+	for i := range runs {
+		ordered = append(ordered, &runs[i])
+	}
+	slices.SortStableFunc(ordered, func(a, b *v1alpha1.PerfRun) int {
+		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt), cmp.Compare(a.Name, b.Name))
+	})
+	return ordered
+}
+
+// within keeps the runs that count, up to a block.
+func within(runs []*v1alpha1.PerfRun, blocks int32) []*v1alpha1.PerfRun {
+	var kept []*v1alpha1.PerfRun
+	for _, run := range runs {
+		if run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Block <= blocks {
+			kept = append(kept, run)
+		}
+	}
+	return kept
+}
+
+// mostFaults is how many values that can't be used are named.
+const mostFaults = 5
+
+// tabulate brings the runs' observations together, of the metrics wanted; nil:
+// all.
+func tabulate(runs []*v1alpha1.PerfRun, wanted func(metric string) bool) (*comparison.Table, []string) {
+	table, faults, more := comparison.NewTable(), []string(nil), 0
+	for _, run := range runs {
+		block := strconv.Itoa(int(run.Spec.Block))
+		for i := range run.Status.Observations {
+			observation := &run.Status.Observations[i]
+			if wanted != nil && !wanted(observation.Metric) {
+				continue
+			}
+			value, err := decimal.Parse(observation.Value)
+			if err == nil {
+				err = table.Add(comparison.Observation{
+					Block: block, Arm: run.Spec.Arm, Scenario: run.Spec.Scenario.Name,
+					Metric: observation.Metric, Unit: observation.Unit, Value: value,
+				})
+			}
+			switch {
+			case err == nil:
+			case len(faults) < mostFaults:
+				faults = append(faults, fmt.Sprintf("a value of run %q is left out: metric %q: %v", run.Name, observation.Metric, err))
+			default:
+				more++
+			}
+		}
+	}
+	if more > 0 {
+		faults = append(faults, fmt.Sprintf("%d more values are left out", more))
+	}
+	return table, faults
+}

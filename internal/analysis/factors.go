@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/stats"
+)
+
+// Effect is what a level of a factor does on average over the other factors,
+// or what two levels do together beyond what each does by itself.
+type Effect struct {
+	Scenario, Metric string
+	// Name of the level, partitions=two, or of two levels.
+	Name  string
+	Scale comparison.Scale
+	// Estimate on the scale of the fit.
+	Estimate stats.Estimate
+}
+
+// effects are the main effects and interactions of a matrix's factors on
+// primary metrics. It fails where combinations are left out.
+func effects(question Question, table *comparison.Table, matrix *v1alpha1.Matrix, all []arms.Arm) ([]Effect, error) {
+	if matrix == nil {
+		return nil, nil
+	}
+	numbered := numberedLevels(matrix)
+	var found []Effect
+	for _, scenario := range table.Scenarios() {
+		for _, metric := range question.Primary {
+			// The twin comes after the combinations, which numbers them alike.
+			fitted, ok := fit(table, scenario, metric, all)
+			if !ok {
+				continue
+			}
+			of, err := effectsOf(fitted, numbered)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, of...)
+		}
+	}
+	return found, nil
+}
+
+func effectsOf(fitted fitted, numbered numbering) ([]Effect, error) {
+	main, err := stats.MainEffects(&fitted.model, numbered.arms)
+	if err != nil {
+		return nil, err
+	}
+	var found []Effect
+	add := func(name string, estimate stats.Estimate) {
+		found = append(found, Effect{fitted.scenario, fitted.metric, name, fitted.series.Scale, estimate})
+	}
+	for _, effect := range main {
+		add(numbered.name(effect.Factor, effect.Level), effect.Estimate)
+	}
+	together, err := stats.Interactions(&fitted.model, numbered.arms)
+	if err != nil {
+		return nil, err
+	}
+	for _, effect := range together {
+		add(numbered.name(effect.Factors[0], effect.Levels[0])+" x "+numbered.name(effect.Factors[1], effect.Levels[1]), effect.Estimate)
+	}
+	return found, nil
+}
+
+// numbering counts the levels of each factor from its baseline level on.
+type numbering struct {
+	matrix *v1alpha1.Matrix
+	// levels are, by factor, the levels in the order of their numbers.
+	levels [][]string
+	// arms are, by combination, the numbers of its levels.
+	arms [][]int
+}
+
+func numberedLevels(matrix *v1alpha1.Matrix) numbering {
+	made := numbering{matrix: matrix}
+	for _, factor := range matrix.Factors {
+		var names []string
+		for _, level := range factor.Levels {
+			if level.Baseline {
+				names = slices.Insert(names, 0, level.Name)
+				continue
+			}
+			names = append(names, level.Name)
+		}
+		made.levels = append(made.levels, names)
+	}
+	for _, combination := range arms.Combinations(matrix) {
+		numbers := make([]int, len(combination.Levels))
+		for i, level := range combination.Levels {
+			numbers[i] = slices.Index(made.levels[i], level.Name)
+		}
+		made.arms = append(made.arms, numbers)
+	}
+	return made
+}
+
+func (n numbering) name(factor, level int) string {
+	return fmt.Sprintf("%s=%s", n.matrix.Factors[factor].Name, n.levels[factor][level])
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis
+
+import (
+	"math"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/comparison"
+)
+
+// Precision is the widest interval of an experiment's primary comparisons.
+type Precision struct {
+	// Measured is false where no primary metric has been measured.
+	Measured bool
+	// HalfWidthPercent of the baseline; infinite where there is no interval.
+	HalfWidthPercent float64
+	// Scenario, Metric and Arm it is of.
+	Scenario, Metric, Arm string
+}
+
+// PrecisionOf finds the widest interval over the blocks up to the one given. The
+// twin's count for nothing: nobody asks how it compares.
+func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alpha1.PerfRun, blocks int32) Precision {
+	asked := Answer{Question: QuestionOf(spec)}
+	baseline, _ := arms.Baseline(all)
+	twin, _ := arms.Twin(all)
+	asked.Baseline, asked.Twin = baseline.Name, twin.Name
+	table, _ := tabulate(within(inOrder(runs), blocks), asked.Question.IsPrimary)
+	// The seed is for p-values, which play no part here.
+	compared, err := table.Compare(asked.options(0))
+	if err != nil {
+		return Precision{}
+	}
+	widest := Precision{}
+	for i := range compared {
+		c := &compared[i]
+		if half := halfWidth(c); !c.Twin && (!widest.Measured || half > widest.HalfWidthPercent) {
+			widest = Precision{true, half, c.Scenario, c.Metric, c.Arm}
+		}
+	}
+	return widest
+}
+
+// halfWidth of a comparison's interval in percent of the baseline.
+func halfWidth(c *comparison.Comparison) float64 {
+	half := (c.High - c.Low) / 2
+	switch {
+	case math.IsNaN(half):
+		return math.Inf(1)
+	case c.Scale == comparison.Ratio || half == 0:
+		return half
+	}
+	return 100 * half / math.Abs(c.BaselineCenter)
+}
+
+// Elapsed is the time from the start of the first run to the end of the last one
+// that counts, over the blocks up to the one given; 0 where that is not known.
+func Elapsed(runs []v1alpha1.PerfRun, blocks int32) time.Duration {
+	var from, to *metav1.Time
+	for i := range runs {
+		run := &runs[i]
+		if run.Spec.Block > blocks {
+			continue
+		}
+		timings := run.Status.Timings
+		if timings.ProvisionStart != nil && (from == nil || timings.ProvisionStart.Before(from)) {
+			from = timings.ProvisionStart
+		}
+		if timings.Finish != nil && (to == nil || to.Before(timings.Finish)) {
+			to = timings.Finish
+		}
+	}
+	if from == nil || to == nil {
+		return 0
+	}
+	return to.Sub(from.Time)
+}
