@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/naming"
 )
@@ -23,7 +24,9 @@ type Plan struct {
 	Hash string
 	// Arms are the configurations that are compared.
 	Arms []arms.Arm
-	Runs []Run
+	// Blocks that are planned.
+	Blocks int32
+	Runs   []Run
 }
 
 // Run is one place in the plan.
@@ -44,13 +47,19 @@ type Run struct {
 // The system is the experiment's own, or a copy of the one it refers to.
 func From(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) Plan {
 	planned := Plan{Seed: seed, Hash: hash(spec, system, seed), Arms: arms.Of(spec, system)}
-	for block := int32(1); block <= spec.Design.Blocks; block++ {
-		for _, run := range ordered(planned.Arms, spec, seed, block) {
-			run.Position = int32(len(planned.Runs)) + 1
-			planned.Runs = append(planned.Runs, run)
+	planned.Grow(spec, spec.Design.Blocks)
+	return planned
+}
+
+// Grow appends blocks until there are as many as given. It takes none away.
+func (p *Plan) Grow(spec *v1alpha1.PerfExperimentSpec, blocks int32) {
+	for p.Blocks < blocks {
+		p.Blocks++
+		for _, run := range ordered(p.Arms, spec, p.Seed, p.Blocks) {
+			run.Position = int32(len(p.Runs)) + 1
+			p.Runs = append(p.Runs, run)
 		}
 	}
-	return planned
 }
 
 // Seed is the experiment's own seed or, where it has none, one that follows
@@ -85,6 +94,6 @@ func ordered(all []arms.Arm, spec *v1alpha1.PerfExperimentSpec, seed int64, bloc
 }
 
 func hash(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) string {
-	return naming.Hash(system, spec.Arms, spec.Matrix, spec.Scenarios, spec.Design.Order, seed,
+	return naming.Hash(system, spec.Arms, spec.Matrix, spec.Scenarios, spec.Design.Order, spec.Design.Calibrate, seed, analysis.QuestionOf(spec),
 		spec.Measurement, spec.Reset, spec.Restore, spec.KeepWarm, spec.Cost, spec.Validity, spec.Deadlines)[:16]
 }

@@ -60,6 +60,31 @@ func TestFromIsStable(t *testing.T) {
 	}
 }
 
+func TestGrowAppendsWholeBlocks(t *testing.T) {
+	grown := plan.From(spec(3, 2, 6), v1alpha1.System{}, 42)
+	grown.Grow(spec(3, 2, 6), 9)
+	if diff := cmp.Diff(plan.From(spec(3, 2, 9), v1alpha1.System{}, 42), grown); diff != "" {
+		t.Errorf("6 blocks that grow to 9 (-9 blocks +grown):\n%s", diff)
+	}
+	grown.Grow(spec(3, 2, 6), 2)
+	if grown.Blocks != 9 || len(grown.Runs) != 54 {
+		t.Errorf("%d blocks with %d runs: nothing is taken away", grown.Blocks, len(grown.Runs))
+	}
+}
+
+func TestFromPlansTheTwin(t *testing.T) {
+	calibrated := spec(2, 1, 1)
+	calibrated.Design.Calibrate = true
+	var got []string
+	for _, run := range plan.From(calibrated, v1alpha1.System{}, 1).Runs {
+		got = append(got, run.Arm)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"arm-0", "arm-0-twin", "arm-1"}, got); diff != "" {
+		t.Errorf("runs of a block (-want +got):\n%s", diff)
+	}
+}
+
 func TestFromDependsOnTheSeed(t *testing.T) {
 	orders := map[string]bool{}
 	for seed := range int64(20) {
@@ -102,6 +127,10 @@ func TestHashChangesWithWhatRunsAreComparedUnder(t *testing.T) {
 		"another arm":      func(s *v1alpha1.PerfExperimentSpec) { s.Arms[1].Name = "other" },
 		"another scenario": func(s *v1alpha1.PerfExperimentSpec) { s.Scenarios[0].Name = "other" },
 		"another system":   func(s *v1alpha1.PerfExperimentSpec) { s.System.Target.URL = "http://other" },
+		"a twin":           func(s *v1alpha1.PerfExperimentSpec) { s.Design.Calibrate = true },
+		"another question": func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.Primary = []string{"cico/Check-In/p95"} },
+		"another margin":   func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.MarginPercent = 3 },
+		"a target":         func(s *v1alpha1.PerfExperimentSpec) { s.Design.Target = &v1alpha1.PrecisionTarget{HalfWidthPercent: 3} },
 		"another reset":    func(s *v1alpha1.PerfExperimentSpec) { s.Reset = v1alpha1.ResetNone },
 	}
 	for name, change := range cases {
