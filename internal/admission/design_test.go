@@ -25,6 +25,47 @@ func TestDesign(t *testing.T) {
 	})
 }
 
+func TestTheNumberOfRunsAtTheMost(t *testing.T) {
+	judge(t, valid, map[string]rule{
+		"with a twin": refuse("spec.design.maxRuns", "2 arms, the baseline's twin, 2 scenarios and 50 blocks make 300 runs, more than design.maxRuns of 200: write maxRuns: 300",
+			change{"spec.design", "{blocks: 50, calibrate: true}"}),
+		"with blocks that are added": refuse("spec.design.maxRuns", "2 arms, 2 scenarios and up to 60 blocks make 240 runs",
+			change{"spec.design", "{blocks: 6, target: {halfWidthPercent: 3, maxBlocks: 60}}"}),
+		"fewer at the most than at the least": refuse("spec.design", "design.target.maxBlocks is smaller than design.blocks",
+			change{"spec.design", "{blocks: 12, target: {halfWidthPercent: 3, maxBlocks: 10}}"}),
+		"as many blocks as there are": accept(change{"spec.design", "{blocks: 12, target: {halfWidthPercent: 3, maxBlocks: 12}, budget: 48h}"}),
+		"a budget for nothing": refuse("spec.design", "design.budget bounds the blocks that design.target adds: write a target, or take budget out",
+			change{"spec.design", "{blocks: 6, budget: 48h}"}),
+		"a target of nothing": refuse("spec.design.target.halfWidthPercent", "design.target.halfWidthPercent must be from 1 to 100",
+			change{"spec.design", "{target: {halfWidthPercent: 0, maxBlocks: 12}}"}),
+	})
+}
+
+func TestAnalysis(t *testing.T) {
+	const primary = "spec.analysis.primary"
+	const script = "{configMap: {name: search, key: main.js}}"
+	scripts := []change{
+		{"spec.scenarios", "[{name: search, loads: [{name: search, script: " + script + "}]}]"},
+	}
+	judge(t, valid, map[string]rule{
+		"metrics there may be": accept(change{"spec.analysis", "{primary: [cico/Check-In/average, 'cico/Check-In/p95@alone', 'cico/Check-In/p95@during-create-5k', create-5k/duration, module/gateway/cpu/average], guards: [cico/Check-Out/p95]}"}),
+		"a load there is not": refuse(primary+"[1]", `the metric is of load "cic", and no scenario has one of this name: begin with one there is (cico, create-5k), or with a part of the system (module, postgres, kafka, custom, system)`,
+			change{"spec.analysis", "{primary: [cico/Check-In/average, cic/Check-In/average]}"}),
+		"a guard there is not": refuse("spec.analysis.guards[0]", `the metric is of load "cic"`, change{"spec.analysis", "{guards: [cic/Check-In/average]}"}),
+		"a window there is not": refuse(primary+"[0]", `the window is while load "create" is on, and no scenario has one of this name: write during- with one there is (cico, create-5k)`,
+			change{"spec.analysis", "{primary: ['cico/Check-In/p95@during-create']}"}),
+		"no metric":              refuse(primary+"[0]", "a metric is written load/transaction/statistic", change{"spec.analysis", "{primary: [cico]}"}),
+		"a metric twice":         refuse(primary+"[1]", "Duplicate value", change{"spec.analysis", "{primary: [cico/Check-In/p95, cico/Check-In/p95]}"}),
+		"no margin":              refuse("spec.analysis.marginPercent", "greater than or equal to 1", change{"spec.analysis", "{marginPercent: 0}"}),
+		"sure of all":            refuse("spec.analysis.confidencePercent", "analysis.confidencePercent must be from 51 to 99", change{"spec.analysis", "{confidencePercent: 100}"}),
+		"a script alone":         warn("analysis.primary is empty, and of a script it is not known which of its transactions matter: every comparison is exploratory", scripts...),
+		"a script's own":         accept(append(scripts, change{"spec.analysis", "{primary: [search/keyword/p95]}"})...),
+		"nothing to compare":     warn("there is no arm beside the baseline", change{"spec.arms", "[{name: as-is, baseline: true}]"}),
+		"a twin to compare":      accept(change{"spec.arms", "[{name: as-is, baseline: true}]"}, change{"spec.design.calibrate", "true"}),
+		"an order that is fixed": warn("design.order is Fixed: whatever changes over time looks like an effect", change{"spec.design.order", "Fixed"}),
+	})
+}
+
 func TestMatrix(t *testing.T) {
 	const factors, exclude = "spec.matrix.factors", "spec.matrix.exclude"
 	const partitions = `{name: partitions, levels: [{name: one}, {name: two, set: {kafka: {topics: [{group: data-import, partitions: 4}]}}}]}`

@@ -36,7 +36,7 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 // told so.
 func frozen() map[string]rule {
 	sentence := func(field string) string {
-		return "the experiment has begun, so only suspend, cleanup, design.maxRuns and design.blocks (upwards) may change: put " + field +
+		return "the experiment has begun, so only suspend, cleanup, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
 			" back, or give the changed experiment a new name"
 	}
 	return map[string]rule{
@@ -50,9 +50,13 @@ func frozen() map[string]rule {
 		"a matrix": refuse("spec.matrix", sentence("spec.matrix"), change{"spec.arms", ""},
 			change{"spec.matrix", "{factors: [{name: f, levels: [{name: a}, {name: b, set: {modules: [{name: gateway, replicas: 2}]}}]}]}"}),
 		"other scenarios": refuse("spec.scenarios", sentence("spec.scenarios"), change{"spec.scenarios.0.loads.0.duration", "31m"}),
-		"another seed":    refuse("spec.design", sentence("spec.design.order and spec.design.seed"), change{"spec.design.seed", "8"}),
-		"no seed":         refuse("spec.design", sentence("spec.design.order and spec.design.seed"), change{"spec.design.seed", ""}),
-		"another order":   refuse("spec.design", sentence("spec.design.order and spec.design.seed"), change{"spec.design.order", "Fixed"}),
+		"another seed":    refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.seed", "8"}),
+		"no seed":         refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.seed", ""}),
+		"another order":   refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.order", "Fixed"}),
+		"a twin":          refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.calibrate", "true"}),
+		"a target":        refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.target", "{halfWidthPercent: 3, maxBlocks: 12}"}),
+		"another metric":  refuse("spec.analysis", sentence("spec.analysis"), change{"spec.analysis", "{primary: [cico/Check-In/p95]}"}),
+		"another margin":  refuse("spec.analysis", sentence("spec.analysis"), change{"spec.analysis", "{marginPercent: 3}"}),
 		"another warm-up": refuse("spec.measurement", sentence("spec.measurement"), change{"spec.measurement.warmUp", "1m"}),
 		"another reset":   refuse("spec.reset", sentence("spec.reset"), change{"spec.reset", "None"}),
 		"a restore":       refuse("spec.restore", sentence("spec.restore"), change{"spec.reset", "RestoreData"}, change{"spec.restore", "{http: {path: /restore}}"}),

@@ -25,11 +25,28 @@ func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []var
 	if spec.KeepWarm && spec.Reset == v1alpha1.ResetRecreate {
 		j.warn("keepWarm has no effect with reset: Recreate, which builds everything anew for each run: take one of them away")
 	}
-	runs := len(variants) * len(spec.Scenarios) * int(spec.Design.Blocks)
+	if spec.Design.Order == v1alpha1.OrderFixed && len(variants) > 1 {
+		j.warn("design.order is Fixed: whatever changes over time looks like an effect of the arms; leave it at Randomized to compare them")
+	}
+	judgeRuns(j, spec, len(variants))
+}
+
+// judgeRuns counts the runs, at their most.
+func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
+	blocks, counted := int(spec.Design.MostBlocks()), fmt.Sprintf("%d arms", arms)
+	if spec.Design.Calibrate {
+		counted = fmt.Sprintf("%d arms, the baseline's twin", arms)
+		arms++
+	}
+	up := ""
+	if blocks > int(spec.Design.Blocks) {
+		up = "up to "
+	}
+	runs := arms * len(spec.Scenarios) * blocks
 	if most := int(spec.Design.MaxRuns); most > 0 && runs > most {
 		j.refuse(field.Invalid(field.NewPath("spec", "design", "maxRuns"), most,
-			fmt.Sprintf("%d arms, %d scenarios and %d blocks make %d runs, more than design.maxRuns of %d: write maxRuns: %d if they are meant, or fewer blocks",
-				len(variants), len(spec.Scenarios), spec.Design.Blocks, runs, most, runs)))
+			fmt.Sprintf("%s, %d scenarios and %s%d blocks make %d runs, more than design.maxRuns of %d: write maxRuns: %d if they are meant, or fewer blocks",
+				counted, len(spec.Scenarios), up, blocks, runs, most, runs)))
 	}
 }
 

@@ -52,6 +52,7 @@ func TestScenariosAreJudged(t *testing.T) {
 func TestSummariesOfSeveralRunnersAreWarnedOf(t *testing.T) {
 	made := experiment()
 	two := int32(2)
+	made.Spec.Analysis.Primary = []string{"search/keyword/p95"}
 	made.Spec.Scenarios[0].Loads = []v1alpha1.Load{{Name: "search", Parallelism: &two, Script: &v1alpha1.Script{Path: "/a.js", Image: "grafana/k6:2.2.0"}}}
 	_, warnings := validate.Experiment(made, nil)
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "no common percentiles") {

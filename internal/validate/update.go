@@ -22,7 +22,7 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	for _, part := range frozenParts(&before.Spec, &after.Spec) {
 		if !equality.Semantic.DeepEqual(part.before, part.after) {
 			found.refuse(field.Forbidden(spec.Child(part.name),
-				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, design.maxRuns and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name", part.title())))
+				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name", part.title())))
 		}
 	}
 	if after.Spec.Design.Blocks < before.Spec.Design.Blocks {
@@ -40,13 +40,19 @@ type frozenPart struct {
 
 func (p frozenPart) title() string {
 	if p.name == "design" {
-		return "spec.design.order and spec.design.seed"
+		return "spec.design.order, seed, calibrate and target.halfWidthPercent"
 	}
 	return "spec." + p.name
 }
 
 func frozenParts(before, after *v1alpha1.PerfExperimentSpec) []frozenPart {
-	order := func(design v1alpha1.Design) any { return []any{design.Order, design.Seed} }
+	order := func(design v1alpha1.Design) any {
+		halfWidth := int32(0)
+		if design.Target != nil {
+			halfWidth = design.Target.HalfWidthPercent
+		}
+		return []any{design.Order, design.Seed, design.Calibrate, halfWidth}
+	}
 	return []frozenPart{
 		{"system", before.System, after.System},
 		{"systemRef", before.SystemRef, after.SystemRef},
@@ -54,6 +60,7 @@ func frozenParts(before, after *v1alpha1.PerfExperimentSpec) []frozenPart {
 		{"matrix", before.Matrix, after.Matrix},
 		{"scenarios", before.Scenarios, after.Scenarios},
 		{"design", order(before.Design), order(after.Design)},
+		{"analysis", before.Analysis, after.Analysis},
 		{"measurement", before.Measurement, after.Measurement},
 		{"reset", before.Reset, after.Reset},
 		{"restore", before.Restore, after.Restore},

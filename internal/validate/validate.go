@@ -51,6 +51,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 	judgeSets(found, variants)
 	judgeScenarios(found, spec.Scenarios)
 	judgeDesign(found, spec, variants)
+	judgeAnalysis(found, spec, variants)
 	if system == nil {
 		return found.errors, found.warnings
 	}
