@@ -48,6 +48,13 @@ type experimentScope struct {
 	runs     []v1alpha1.PerfRun
 	planned  plan.Plan
 	decision schedule.Decision
+	// question is what the runs are to decide, complete the number of blocks
+	// they can decide it with, extent how many blocks are planned for it.
+	question analysis.Question
+	complete int32
+	extent   schedule.Extent
+	// answer is what the runs say; nil: nothing that is not in the status yet.
+	answer *analysis.Answer
 	// confounded are arms in which more than one thing differs.
 	confounded []arms.Confounded
 	// started is the run this pass has made.
@@ -126,17 +133,21 @@ func (r *ExperimentReconciler) advance(ctx context.Context, s *experimentScope) 
 	}
 	s.planned = plan.From(&s.experiment.Spec, *system, r.seed(s.experiment))
 	s.confounded = arms.ConfoundedOf(&s.experiment.Spec, *system)
+	s.question = analysis.QuestionOf(&s.experiment.Spec)
+	s.complete = analysis.CompleteBlocks(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
+	s.extend()
 	s.decision = schedule.Next(s.planned, attempts(s.runs), schedule.Limits{
 		MaxAttempts: s.experiment.Spec.Validity.MaxAttempts,
 		Suspend:     s.experiment.Spec.Suspend,
 	})
-	recorded := s.experiment.Status.PlanHash
+	recorded := recordedHash(s)
 	s.specChanged = recorded != "" && recorded != s.planned.Hash
 	described, err := analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
 	if err != nil {
 		return fmt.Errorf("summing up the runs: %w", err)
 	}
 	s.results = described
+	s.analyze()
 
 	switch {
 	case s.specChanged:
@@ -148,6 +159,15 @@ func (r *ExperimentReconciler) advance(ctx context.Context, s *experimentScope) 
 	default:
 		return nil
 	}
+}
+
+// recordedHash is that of the plan the runs follow. The first run may be there
+// before the status tells of it.
+func recordedHash(s *experimentScope) string {
+	if recorded := s.experiment.Status.PlanHash; recorded != "" || len(s.runs) == 0 {
+		return recorded
+	}
+	return s.runs[0].Spec.PlanHash
 }
 
 // seed stays the one that was recorded first.

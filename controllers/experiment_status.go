@@ -33,6 +33,7 @@ func reportExperiment(s *experimentScope) {
 	if s.experiment.DeletionTimestamp == nil && s.planned.Hash != "" {
 		reportPlan(s)
 		reportRuns(s)
+		reportAnalysis(s)
 		status.Results = s.results
 	}
 	if s.judged {
@@ -49,7 +50,9 @@ func reportPlan(s *experimentScope) {
 	if s.specChanged || s.started == nil && len(s.runs) == 0 {
 		return
 	}
-	status.Arms = armsStatus(s.planned.Arms)
+	listed := armsStatus(s.planned.Arms)
+	reportVerdicts(s, listed, status.Arms)
+	status.Arms = listed
 	status.PlanHash = s.planned.Hash
 	status.Seed = &s.planned.Seed
 	if status.StartTime == nil {
@@ -77,6 +80,7 @@ func armsStatus(all []arms.Arm) []v1alpha1.ArmStatus {
 		statuses = append(statuses, v1alpha1.ArmStatus{
 			Name:            arm.Name,
 			Baseline:        arm.Baseline,
+			Twin:            arm.Twin,
 			Differences:     differences[:listed],
 			MoreDifferences: int32(len(differences) - listed),
 		})
@@ -206,8 +210,12 @@ func setExperimentConditions(s *experimentScope) {
 	set := conditionSetter(&status.Conditions, s.experiment.Generation)
 	switch status.Phase {
 	case v1alpha1.ExperimentComplete:
-		set(v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every planned run has a valid attempt")
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every planned run has a valid attempt")
+		message := "every planned run has a valid attempt"
+		if status.Verdict != "" {
+			message += "; verdict: " + status.Verdict
+		}
+		set(v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, message)
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, message)
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
 	case v1alpha1.ExperimentStalled:
@@ -224,6 +232,7 @@ func setExperimentConditions(s *experimentScope) {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
 	}
 	setSingleFactor(s, set)
+	setCalibrated(s, set)
 	mirrorTrouble(s, set)
 }
 
@@ -312,6 +321,7 @@ func (r *ExperimentReconciler) announce(before *v1alpha1.PerfExperiment, s *expe
 	switch after.Status.Phase {
 	case v1alpha1.ExperimentComplete:
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Complete", "Finish", "All %d runs are done", after.Status.Runs.Planned)
+		r.announceVerdicts(s)
 	case v1alpha1.ExperimentStalled:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Stalled", "Stall", "%s", stalledMessage(s))
 	case v1alpha1.ExperimentSuspended:
