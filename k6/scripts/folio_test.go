@@ -4,18 +4,18 @@ package scripts_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
-// call is one request of a user who is logged in, its query decoded.
+// call is one request of a user who is logged in, or a preflight, its query
+// decoded.
 type call struct {
 	line   string // "GET /users?query=…&limit=…"
 	body   string
@@ -28,28 +28,27 @@ type folio struct {
 	*httptest.Server
 	t   *testing.T
 	mux *http.ServeMux
+	authentication
 
-	mu     sync.Mutex
-	logins int
-	came   []time.Time       // of each login
-	valid  map[string]bool   // tokens
-	user   map[string]string // token to the connection's first token
-	calls  map[string][]call // by the connection's first token
-	order  []string          // first tokens as they came
+	mu    sync.Mutex
+	calls map[string][]call // by the user's connection: k6 has one for each
+	order []string          // connections as they came
 
 	// expireAfter makes a token worthless after so many calls; 0 is never.
 	expireAfter int
 	// refuse answers a call with a status of its own; 0 lets it through.
 	refuse func(line string, nth int) int
+	// retryAfter is the header of that name which refusals with 503 have.
+	retryAfter string
 }
 
 func newFolio(t *testing.T) *folio {
 	t.Helper()
-	f := &folio{
-		t: t, mux: http.NewServeMux(),
-		valid: map[string]bool{}, user: map[string]string{}, calls: map[string][]call{},
-	}
+	f := &folio{t: t, mux: http.NewServeMux(), authentication: newAuthentication(), calls: map[string][]call{}}
 	f.mux.HandleFunc("POST /authn/login", f.login)
+	f.mux.HandleFunc("POST /authn/login-with-expiry", f.loginWithExpiry)
+	f.mux.HandleFunc("POST /authn/refresh", f.refresh)
+	f.mux.HandleFunc("OPTIONS /", f.preflight)
 	f.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		f.wrong("unknown call %s %s", r.Method, r.URL)
 		http.NotFound(w, r)
@@ -62,26 +61,6 @@ func newFolio(t *testing.T) *folio {
 // wrong fails the test without ending the server's goroutine.
 func (f *folio) wrong(format string, args ...any) {
 	f.t.Errorf("the script: "+format, args...)
-}
-
-func (f *folio) login(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var credentials struct{ Username, Password string }
-	f.decode(r, &credentials)
-	if r.Header.Get("X-Okapi-Tenant") != "diku" {
-		f.wrong("logs in to tenant %q", r.Header.Get("X-Okapi-Tenant"))
-	}
-	if credentials.Username != "diku_admin" || credentials.Password != "secret" {
-		http.Error(w, "Password does not match", http.StatusUnprocessableEntity)
-		return
-	}
-	f.logins++
-	f.came = append(f.came, time.Now())
-	token := fmt.Sprintf("token-%d", f.logins)
-	f.valid[token] = true
-	w.Header().Set("x-okapi-token", token)
-	w.WriteHeader(http.StatusCreated)
 }
 
 // handle registers a call that needs a token; answer returns a status and what
@@ -100,6 +79,9 @@ func (f *folio) handle(pattern string, answer func(r *http.Request, body []byte)
 		}
 		f.note(r, string(body), status)
 		w.Header().Set("Content-Type", "application/json")
+		if status == http.StatusServiceUnavailable && f.retryAfter != "" {
+			w.Header().Set("Retry-After", f.retryAfter)
+		}
 		w.WriteHeader(status)
 		if value != nil {
 			_ = json.NewEncoder(w).Encode(value)
@@ -122,53 +104,79 @@ func (f *folio) empty(keys map[string]string) {
 	}
 }
 
-// admit checks tenant, token and type; a status other than 0 is the answer.
+// admit checks tenant, token and types; a status other than 0 is the answer.
 func (f *folio) admit(r *http.Request) (int, any) {
-	token := r.Header.Get("X-Okapi-Token")
 	if r.Header.Get("X-Okapi-Tenant") != "diku" {
 		f.wrong("%s without tenant", line(r))
 	}
-	if !f.valid[token] {
+	if r.Header.Get("Content-Type") == "" || !strings.Contains(r.Header.Get("Accept"), "application/json") {
+		f.wrong("%s with content type %q, accepting %q", line(r), r.Header.Get("Content-Type"), r.Header.Get("Accept"))
+	}
+	token := f.token(r)
+	if !f.valid(token) {
 		return http.StatusUnauthorized, "no such token"
 	}
-	if r.Method == http.MethodPost && r.Header.Get("Content-Type") == "" {
-		f.wrong("%s without content type", line(r))
-	}
-	if f.expireAfter > 0 && len(f.calls[f.connection(token)])%f.expireAfter == f.expireAfter-1 {
-		delete(f.valid, token)
-		f.calls[f.connection(token)] = append(f.calls[f.connection(token)], call{line: line(r), status: http.StatusUnauthorized})
+	if f.expireAfter > 0 && len(f.calls[r.RemoteAddr])%f.expireAfter == f.expireAfter-1 {
+		f.forget(token)
 		return http.StatusUnauthorized, "token expired"
 	}
-	if f.refuse == nil {
-		return 0, nil
-	}
-	return f.refuse(line(r), f.count(line(r))+1), map[string]any{"errors": []any{map[string]any{"message": "as the test wishes"}}}
+	return f.refusal(r), map[string]any{"errors": []any{map[string]any{"message": "as the test wishes"}}}
 }
 
-// connection is the token a connection began with. Of several connections that
-// lose their tokens at once one can't tell which logged in again: tests that
-// expire tokens use one user.
-func (f *folio) connection(token string) string {
-	if first, ok := f.user[token]; ok {
-		return first
+// token is the user's, which must come in one of two places only.
+func (f *folio) token(r *http.Request) string {
+	header, cookies := r.Header.Get("X-Okapi-Token"), r.CookiesNamed("folioAccessToken")
+	if len(cookies) > 1 || len(cookies) == 1 && header != "" || len(r.CookiesNamed("folioRefreshToken")) > 0 {
+		f.wrong("%s sends token %q and cookies %q", line(r), header, r.Header["Cookie"])
 	}
-	first := token
-	if f.expireAfter > 0 && len(f.order) > 1 {
-		first = f.order[1] // after that of setup
+	if len(cookies) == 1 {
+		return cookies[0].Value
 	}
-	f.user[token] = first
-	if first == token {
-		f.order = append(f.order, token)
+	return header
+}
+
+func (f *folio) refusal(r *http.Request) int {
+	if f.refuse == nil {
+		return 0
 	}
-	return first
+	return f.refuse(line(r), f.count(line(r))+1)
+}
+
+// preflight checks what a browser asks before the page's call, and that the
+// call exists.
+func (f *folio) preflight(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	asked := r.Clone(r.Context())
+	asked.Method = r.Header.Get("Access-Control-Request-Method")
+	if _, pattern := f.mux.Handler(asked); pattern == "/" || asked.Method == "" {
+		f.wrong("asks whether it may %q %s", asked.Method, r.URL.Path)
+	}
+	headers := strings.Split(r.Header.Get("Access-Control-Request-Headers"), ",")
+	for _, header := range []string{"content-type", "x-okapi-tenant"} {
+		if !slices.Contains(headers, header) {
+			f.wrong("%s asks for the headers %q", line(r), headers)
+		}
+	}
+	if slices.Contains(headers, "x-okapi-token") == f.expiring() {
+		f.wrong("%s asks for the headers %q", line(r), headers)
+	}
+	if r.Header.Get("Origin") == "" || r.Header.Get("X-Okapi-Token")+r.Header.Get("X-Okapi-Tenant")+r.Header.Get("Cookie") != "" {
+		f.wrong("%s has the headers %v", line(r), r.Header)
+	}
+	status := f.refusal(r)
+	if status == 0 {
+		status = http.StatusNoContent
+	}
+	f.note(r, "", status)
+	w.WriteHeader(status)
 }
 
 func (f *folio) note(r *http.Request, body string, status int) {
-	if status == http.StatusUnauthorized {
-		return
+	if _, ok := f.calls[r.RemoteAddr]; !ok {
+		f.order = append(f.order, r.RemoteAddr)
 	}
-	first := f.connection(r.Header.Get("X-Okapi-Token"))
-	f.calls[first] = append(f.calls[first], call{line(r), body, status})
+	f.calls[r.RemoteAddr] = append(f.calls[r.RemoteAddr], call{line(r), body, status})
 }
 
 func (f *folio) count(wanted string) int {

@@ -22,15 +22,18 @@ type library struct {
 	users     []string          // barcodes
 	lentTo    map[string]string // item barcode to user barcode
 	checkedIn int
-	sessions  []lending
+	lendings  []lending
+	// release is the year whose pages the users have.
+	release int
 }
 
-// lending is a check-in or check-out that was done: by whom and of what.
-type lending struct{ token, kind, barcode string }
+// lending is a check-in or check-out that was done: over which connection and
+// of what.
+type lending struct{ connection, kind, barcode string }
 
 func newLibrary(t *testing.T, items, users int) *library {
 	t.Helper()
-	l := &library{folio: newFolio(t), lentTo: map[string]string{}}
+	l := &library{folio: newFolio(t), lentTo: map[string]string{}, release: 2023}
 	for i := range items {
 		l.items = append(l.items, fmt.Sprintf("item-%04d", i))
 	}
@@ -39,6 +42,7 @@ func newLibrary(t *testing.T, items, users int) *library {
 	}
 	l.empty(map[string]string{
 		"/staff-slips-storage/staff-slips": "staffSlips", "/configurations/entries": "configs", "/circulation/requests": "requests",
+		"/circulation/settings": "circulationSettings", "/user/settings": "settings",
 		"/accounts": "accounts", "/lost-item-fees-policies": "lostItemFeePolicies", "/circulation/loans": "loans", "/proxiesfor": "proxiesFor",
 		"/note-links/domain/users/type/user/id/{id}": "notes", "/manualblocks": "manualblocks", "/automated-patron-blocks/{id}": "automatedPatronBlocks",
 	})
@@ -53,6 +57,8 @@ func newLibrary(t *testing.T, items, users int) *library {
 
 // id makes the id of an item or user from its barcode.
 func id(barcode string) string { return "id-of-" + barcode }
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 var barcodeQuery = regexp.MustCompile(`barcode=="([^"]+)"`)
 
@@ -95,9 +101,12 @@ func page(barcodes []string, query url.Values) []any {
 }
 
 func (l *library) checkIn(r *http.Request, body []byte) (int, any) {
-	var request struct{ ItemBarcode, CheckInDate, ServicePointID string }
+	var request struct{ ItemBarcode, CheckInDate, ServicePointID, SessionID string }
 	l.decodeBytes(body, &request)
 	l.checkDate(request.CheckInDate)
+	if uuid.MatchString(request.SessionID) != (l.release >= 2026) {
+		l.wrong("checks in with session %q", request.SessionID)
+	}
 	if request.ServicePointID != servicePoint {
 		l.wrong("checks in at service point %q", request.ServicePointID)
 	}
@@ -107,7 +116,7 @@ func (l *library) checkIn(r *http.Request, body []byte) (int, any) {
 	}
 	delete(l.lentTo, request.ItemBarcode)
 	l.checkedIn++
-	l.sessions = append(l.sessions, lending{r.Header.Get("X-Okapi-Token"), "in", request.ItemBarcode})
+	l.lendings = append(l.lendings, lending{r.RemoteAddr, "in", request.ItemBarcode})
 	return http.StatusOK, answer
 }
 
@@ -122,7 +131,7 @@ func (l *library) checkOut(r *http.Request, body []byte) (int, any) {
 		return http.StatusUnprocessableEntity, map[string]any{"errors": []any{map[string]any{"message": "Item is already checked out"}}}
 	}
 	l.lentTo[request.ItemBarcode] = request.UserBarcode
-	l.sessions = append(l.sessions, lending{r.Header.Get("X-Okapi-Token"), "out", request.ItemBarcode})
+	l.lendings = append(l.lendings, lending{r.RemoteAddr, "out", request.ItemBarcode})
 	return http.StatusCreated, map[string]any{"id": "loan-of-" + request.ItemBarcode, "userId": id(request.UserBarcode), "loanPolicyId": "p"}
 }
 

@@ -2,48 +2,81 @@
 
 import { need } from './need.js';
 
-/** The calls of FOLIO's check-out page for one user and item, without CORS preflights. */
-export function checkOut(okapi, think, servicePointId, userBarcode, itemBarcode) {
-  openPage(okapi, think);
-  const userId = submitPatron(okapi, think, servicePointId, userBarcode);
-  const loanUserId = submitItem(okapi, servicePointId, userBarcode, itemBarcode);
-  refreshPatron(okapi, think, userId, loanUserId);
+/** The calls of FOLIO's check-out page for one patron and item, at a user's desk. */
+export function checkOut(desk, userBarcode, itemBarcode) {
+  openPage(desk);
+  const user = submitPatron(desk, userBarcode);
+  lookUpPatron(desk, user);
+  lookUpPickups(desk, user.id);
+  const borrowerId = submitItem(desk, userBarcode, itemBarcode);
+  refreshPatron(desk, user.id, borrowerId);
 }
 
-function openPage(okapi, think) {
-  okapi.get('/configurations/entries', { query: '(module==CHECKOUT and configName==other_settings)' });
-  okapi.get('/configurations/entries', { query: '(module==USERS and configName==profile_pictures)' });
+function openPage({ okapi, think, release }) {
+  const groups = ['/groups'];
+  okapi.preflight('GET', release.checkOutSettings, release.pictureSettings, groups);
+  okapi.get(...release.checkOutSettings);
+  okapi.get(...release.pictureSettings);
   think.pause(0.2);
-  okapi.get('/groups');
+  okapi.get(...groups);
 }
 
-function submitPatron(okapi, think, servicePointId, barcode) {
-  think.pause(0.4);
-  const { users } = okapi.getJson('/users', {
+function submitPatron({ okapi, think }, barcode) {
+  const patrons = ['/users', {
     query: `(barcode=="${barcode}" OR externalSystemId=="${barcode}" OR id=="${barcode}" OR username=="${barcode}")`,
-  });
+  }];
+  okapi.preflight('GET', patrons);
+  think.pause(0.4);
+  const { users } = okapi.getJson(...patrons);
   const user = need(users && users[0], 'GET /users', `the user with barcode ${barcode}`);
-  okapi.get('/groups', { query: `(id==${need(user.patronGroup, 'GET /users', 'patronGroup')})` });
-  okapi.get('/accounts', { query: `(userId==${user.id} and status.name<>Closed)`, limit: 100 });
-  openLoans(okapi, user.id);
-  openRequests(okapi, user.id);
-  // FOLIO's page does say "query=" twice.
-  okapi.get('/proxiesfor', { query: `query=(userId==${user.id})`, limit: 80 });
-  okapi.get('/proxiesfor', { query: `query=(proxyUserId==${user.id})`, limit: 80 });
-  okapi.get(['/note-links/domain/users/type/user/id/{}', user.id], { limit: 10000, order: 'desc', status: 'assigned' });
-  okapi.get('/manualblocks', { query: `userId==${user.id}` });
-  patronBlocks(okapi, user.id);
-  okapi.get('/proxiesfor', { query: `query=(proxyUserId==${user.id})` });
-  think.pause(0.2);
-  okapi.get('/circulation/requests', {
-    query: `(requesterId==${user.id} and pickupServicePointId=${servicePointId} and status=="Open - Awaiting pickup")`,
-  });
-  return user.id;
+  need(user.patronGroup, 'GET /users', 'patronGroup');
+  return user;
 }
 
-function submitItem(okapi, servicePointId, userBarcode, itemBarcode) {
-  const { items } = okapi.getJson('/inventory/items', { query: `barcode=="${itemBarcode}"`, limit: 40 });
+function lookUpPatron({ okapi, release }, { id, patronGroup }) {
+  const group = ['/groups', { query: `(id==${patronGroup})` }];
+  const loans = openLoans(id);
+  const accounts = ['/accounts', { query: `(userId==${id} and status.name<>Closed)`, limit: release.limit }];
+  const requests = openRequests(release, id);
+  // FOLIO's page does say "query=" twice, and some limits in one of the two requests only.
+  const sponsors = { query: `query=(userId==${id})` };
+  const proxies = { query: `query=(proxyUserId==${id})` };
+  const blocks = { query: `userId==${id}` };
+  const notes = [['/note-links/domain/users/type/user/id/{userId}', id], { limit: 10000, order: 'desc', status: 'assigned' }];
+  okapi.preflight('GET', group, loans, accounts, requests, ['/proxiesfor', sponsors], ['/proxiesfor', proxies],
+    ['/manualblocks', { ...blocks, limit: 80 }], notes);
+  okapi.get(...group);
+  okapi.get(...accounts);
+  okapi.get(...loans);
+  okapi.get(...requests);
+  okapi.get('/proxiesfor', { ...sponsors, limit: 80 });
+  okapi.get('/proxiesfor', { ...proxies, limit: 80 });
+  okapi.get(...notes);
+  okapi.get('/manualblocks', blocks);
+}
+
+function lookUpPickups({ okapi, think, release, servicePointId }, userId) {
+  const blocks = patronBlocks(release, userId);
+  const proxies = ['/proxiesfor', { query: `query=(proxyUserId==${userId})` }];
+  // The spaces are the page's own.
+  const pickups = ['/circulation/requests', {
+    query: `(requesterId==${userId} and    pickupServicePointId=${servicePointId} and     status=="Open - Awaiting pickup")`,
+  }];
+  okapi.preflight('GET', blocks);
+  okapi.get(...blocks);
+  okapi.preflight('GET', proxies);
+  okapi.get(...proxies);
+  okapi.preflight('GET', pickups);
+  think.pause(0.2);
+  okapi.get(...pickups);
+}
+
+function submitItem({ okapi, servicePointId }, userBarcode, itemBarcode) {
+  const lookUp = ['/inventory/items', { query: `barcode=="${itemBarcode}"`, limit: 40 }];
+  okapi.preflight('GET', lookUp);
+  const { items } = okapi.getJson(...lookUp);
   need(items && items[0] && items[0].id, 'GET /inventory/items', 'items[0].id');
+  okapi.preflight('POST', ['/circulation/check-out-by-barcode']);
   const loan = okapi.post('/circulation/check-out-by-barcode', {
     itemBarcode,
     userBarcode,
@@ -53,21 +86,25 @@ function submitItem(okapi, servicePointId, userBarcode, itemBarcode) {
   return need(loan.userId, 'POST /circulation/check-out-by-barcode', 'userId');
 }
 
-function refreshPatron(okapi, think, userId, loanUserId) {
-  openLoans(okapi, loanUserId);
-  patronBlocks(okapi, userId);
+function refreshPatron({ okapi, think, release }, userId, borrowerId) {
+  const loans = openLoans(borrowerId);
+  const requests = openRequests(release, borrowerId);
+  okapi.preflight('GET', loans, requests);
+  okapi.get(...loans);
+  // Asked a moment ago: the browser remembers that it may.
+  okapi.get(...patronBlocks(release, userId));
   think.pause(0.2);
-  openRequests(okapi, loanUserId);
+  okapi.get(...requests);
 }
 
-function openLoans(okapi, userId) {
-  okapi.get('/circulation/loans', { query: `(userId==${userId} and status.name<>Closed)`, limit: 1 });
+function openLoans(userId) {
+  return ['/circulation/loans', { query: `(userId==${userId} and status.name<>Closed)`, limit: 1 }];
 }
 
-function openRequests(okapi, userId) {
-  okapi.get('/circulation/requests', { query: `(requesterId==${userId} and status=="Open")`, limit: 100 });
+function openRequests({ openRequest, limit }, userId) {
+  return ['/circulation/requests', { query: `(requesterId==${userId} and status=="${openRequest}")`, limit }];
 }
 
-function patronBlocks(okapi, userId) {
-  okapi.get(['/automated-patron-blocks/{}', userId], { limit: 100 });
+function patronBlocks({ limit }, userId) {
+  return [['/automated-patron-blocks/{userId}', userId], { limit }];
 }

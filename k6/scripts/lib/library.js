@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import exec from 'k6/execution';
 import { CallError } from './okapi.js';
 import { patiently } from './patience.js';
+import { deal, requireShares } from './shares.js';
 
 const pageSize = 1000;
-const maxItems = 5000;
-const maxUsers = 1000;
+const maxPatrons = 1000;
 
 /**
  * What the library under test has to work with: barcodes of available items
- * and of users, and a service point. The test ends if it has none.
+ * and of patrons, and a service point. The test ends if it has none.
  */
-export function findLibrary(okapi) {
+export function findLibrary(okapi, { users, items }) {
   patiently('cannot log in', okapi, () => okapi.login());
-  return patiently('cannot find something to lend', okapi, () => ({
-    servicePointId: firstServicePoint(okapi),
-    items: barcodes(okapi, '/inventory/items', 'items', 'status.name=="Available" sortBy barcode', maxItems),
-    users: barcodes(okapi, '/users', 'users', 'cql.allRecords=1 sortBy barcode', maxUsers),
+  const found = patiently('cannot find something to lend', okapi, () => ({
+    servicePoints: [firstServicePoint(okapi)],
+    shelf: deal(barcodes(okapi, '/inventory/items', 'items', 'status.name=="Available" sortBy barcode', items), users),
+    returns: [],
+    patrons: barcodes(okapi, '/users', 'users', 'cql.allRecords=1 sortBy barcode', maxPatrons),
   }));
+  try {
+    requireShares(found.shelf, users, `${okapi.baseUrl}/inventory/items with status Available`);
+  } catch (error) {
+    exec.test.abort(error.message);
+  }
+  return found;
 }
 
 function firstServicePoint(okapi) {

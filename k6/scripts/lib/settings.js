@@ -26,13 +26,14 @@ export function whole(name, fallback, min, max = Number.MAX_SAFE_INTEGER) {
   return value;
 }
 
-/** Where the system under test is and who logs in. */
+/** Where the system under test is and who logs in, and how. */
 export function target() {
   return {
     baseUrl: text('BASE_URL').replace(/\/+$/, ''),
     tenant: text('TENANT', 'diku'),
     username: text('OKAPI_USERNAME'),
     password: text('OKAPI_PASSWORD'),
+    login: oneOf('LOGIN', ['Okapi', 'Expiring']),
   };
 }
 

@@ -7,9 +7,10 @@ import { sleep } from 'k6';
  * spread over pauses; each is uniform between nothing and twice its share.
  */
 export class Think {
-  constructor(meanSeconds, random) {
+  constructor(meanSeconds, random, wait = sleep) {
     this.mean = meanSeconds;
     this.random = random;
+    this.wait = wait;
     this.left = 0;
   }
 
@@ -19,7 +20,7 @@ export class Think {
 
   pause(share) {
     this.left -= share;
-    sleep(2 * share * this.mean * this.random());
+    this.wait(2 * share * this.mean * this.random());
   }
 
   /** What is left, so that users do not hurry when the system refuses them. */

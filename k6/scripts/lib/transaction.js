@@ -15,11 +15,12 @@ export function record(transaction, milliseconds, outcome) {
 }
 
 /**
- * Makes the calls of a transaction and records the sum of their times. The first
- * call that fails ends the transaction. Returns whether none did.
+ * Makes the calls of a transaction, tagged with its name, and records the sum of
+ * their times. The first call that fails ends the transaction. Returns whether none did.
  */
 export function transaction(name, okapi, calls) {
   okapi.spent = 0;
+  okapi.transaction = name;
   try {
     calls();
   } catch (error) {
@@ -27,6 +28,8 @@ export function transaction(name, okapi, calls) {
     record(name, okapi.spent, 'error');
     complain(`${name}: ${error.message}`);
     return false;
+  } finally {
+    okapi.transaction = '';
   }
   record(name, okapi.spent, 'ok');
   return true;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package scripts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// authentication is what a folio knows of logins: of the kind that lasts, or of
+// the kind whose tokens expire when accessLife is set.
+type authentication struct {
+	logins, refreshes int
+	came              []time.Time          // of each login
+	access            map[string]time.Time // tokens and their ends; the zero time is never
+	session           map[string]time.Time // refresh tokens and the ends of their sessions
+
+	// accessLife is how long an access token lives, sessionLife how long one may
+	// refresh it after a login, however often, as where a server limits sessions.
+	accessLife, sessionLife time.Duration
+	// endSessions forgets refresh tokens whenever an access token is forgotten.
+	endSessions bool
+	// refuseLogins answers a login with status 500.
+	refuseLogins func(nth int) bool
+	attempts     int // of logins
+}
+
+func newAuthentication() authentication {
+	return authentication{access: map[string]time.Time{}, session: map[string]time.Time{}}
+}
+
+func (a *authentication) expiring() bool { return a.accessLife > 0 }
+
+func (a *authentication) valid(token string) bool {
+	end, ok := a.access[token]
+	return ok && (end.IsZero() || time.Now().Before(end))
+}
+
+func (a *authentication) forget(token string) {
+	delete(a.access, token)
+	if a.endSessions {
+		clear(a.session)
+	}
+}
+
+func (f *folio) login(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.expiring() {
+		f.wrong("logs in for a token that does not expire")
+	}
+	if !f.authenticated(w, r) {
+		return
+	}
+	token := fmt.Sprintf("token-%d", f.logins)
+	f.access[token] = time.Time{}
+	w.Header().Set("x-okapi-token", token)
+	w.WriteHeader(http.StatusCreated)
+}
+
+func (f *folio) loginWithExpiry(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.authenticated(w, r) {
+		f.grant(w, time.Now().Add(f.sessionLife))
+	}
+}
+
+// authenticated checks tenant and credentials and counts the login.
+func (f *folio) authenticated(w http.ResponseWriter, r *http.Request) bool {
+	var credentials struct{ Username, Password string }
+	f.decode(r, &credentials)
+	if r.Header.Get("X-Okapi-Tenant") != "diku" {
+		f.wrong("logs in to tenant %q", r.Header.Get("X-Okapi-Tenant"))
+	}
+	if r.Header.Get("Cookie")+r.Header.Get("X-Okapi-Token") != "" {
+		f.wrong("logs in with the headers %v", r.Header)
+	}
+	if credentials.Username != "diku_admin" || credentials.Password != "secret" {
+		http.Error(w, "Password does not match", http.StatusUnprocessableEntity)
+		return false
+	}
+	f.attempts++
+	if f.refuseLogins != nil && f.refuseLogins(f.attempts) {
+		http.Error(w, "as the test wishes", http.StatusInternalServerError)
+		return false
+	}
+	f.logins++
+	f.came = append(f.came, time.Now())
+	return true
+}
+
+// refresh takes each refresh token once, as FOLIO does.
+func (f *folio) refresh(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.Header.Get("X-Okapi-Tenant") != "diku" || len(mustRead(r)) > 0 {
+		f.wrong("refreshes with the headers %v", r.Header)
+	}
+	cookie, err := r.Cookie("folioRefreshToken")
+	if err != nil {
+		f.wrong("refreshes without the cookie folioRefreshToken")
+		http.Error(w, "no refresh token", http.StatusBadRequest)
+		return
+	}
+	end, ok := f.session[cookie.Value]
+	delete(f.session, cookie.Value)
+	if !ok || time.Now().After(end) {
+		http.Error(w, "refresh token expired", http.StatusUnauthorized)
+		return
+	}
+	f.refreshes++
+	f.grant(w, end)
+}
+
+// grant answers with a pair of tokens of a session that ends then.
+func (f *folio) grant(w http.ResponseWriter, end time.Time) {
+	n := fmt.Sprintf("%d-%d", f.logins, f.refreshes)
+	expires := time.Now().Add(f.accessLife)
+	if expires.After(end) {
+		expires = end
+	}
+	f.access["access-"+n], f.session["refresh-"+n] = expires, end
+	for _, cookie := range []http.Cookie{
+		{Name: "folioAccessToken", Value: "access-" + n, Path: "/"},
+		{Name: "folioRefreshToken", Value: "refresh-" + n, Path: "/authn"},
+	} {
+		cookie.Secure, cookie.HttpOnly, cookie.SameSite, cookie.MaxAge = true, true, http.SameSiteNoneMode, 600
+		http.SetCookie(w, &cookie)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	_ = json.NewEncoder(w).Encode(map[string]string{
+		"accessTokenExpiration":  expires.UTC().Format("2006-01-02T15:04:05.000Z"),
+		"refreshTokenExpiration": end.UTC().Format("2006-01-02T15:04:05.000Z"),
+	})
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** A call that did not answer as it must; status is 0 if there was no answer. */
+export class CallError extends Error {
+  constructor(message, status) {
+    super(message);
+    this.name = 'CallError';
+    this.status = status;
+  }
+}
+
+/** Throws unless the answer has the status, or one of a list of them. */
+export function expect(answer, name, expected) {
+  const statuses = [].concat(expected);
+  if (statuses.includes(answer.status)) return;
+  if (answer.status === 0) throw new CallError(`${name} failed: ${answer.error}`, 0);
+  const why = answer.body ? `: ${String(answer.body).slice(0, 300)}` : '';
+  throw new CallError(`${name} answered ${answer.status} instead of ${statuses.join(' or ')}${why}`, answer.status);
+}
+
+/** The JSON of an answer. */
+export function decode(answer, name) {
+  try {
+    return answer.json();
+  } catch {
+    throw new CallError(`${name} answered something else than JSON: ${String(answer.body).slice(0, 100)}`, answer.status);
+  }
+}

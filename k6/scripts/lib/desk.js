@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { checkIn } from './check-in.js';
+import { checkOut } from './check-out.js';
+import { choose } from './random.js';
+import { transaction } from './transaction.js';
+
+/** A user at the circulation desk, who checks items in and out as the dice say. */
+export class Desk {
+  constructor({ okapi, think, random, items, patrons, servicePointId, release, checkInPercent }) {
+    this.okapi = okapi;
+    this.think = think;
+    this.random = random;
+    this.items = items;
+    this.patrons = patrons;
+    this.servicePointId = servicePointId;
+    this.release = release;
+    this.checkInPercent = checkInPercent;
+    this.sessionId = crypto.randomUUID();
+  }
+
+  /** One iteration: a transaction, with the thinking it takes. */
+  serve() {
+    this.think.begin();
+    const dice = 100 * this.random();
+    // When all is lent there is nothing to check out, whatever the dice say.
+    if (dice < this.checkInPercent || !this.items.canLend()) this.takeBack();
+    else this.lend();
+    this.think.rest();
+  }
+
+  takeBack() {
+    const { barcode, own } = this.items.toTakeBack();
+    const done = transaction('Check-In', this.okapi, () => checkIn(this, barcode));
+    if (!own) return;
+    if (done) this.items.wasTakenBack(barcode);
+    else this.items.wasLent(barcode);
+  }
+
+  lend() {
+    const barcode = this.items.toLend();
+    const patron = choose(this.random, this.patrons);
+    transaction('Check-Out', this.okapi, () => checkOut(this, patron, barcode));
+    this.items.wasLent(barcode);
+  }
+}
