@@ -2,48 +2,66 @@
 
 // Package payload is the format in which a load test's results travel as lines
 // of a log, from the load generator that writes them to the operator that
-// reads them. This comment is the format's specification, version 1.
+// reads them. This comment is the format's specification, version 2.
 //
 // # What it holds
 //
-// A payload holds, for one load of one run as one runner saw it, a histogram of
-// durations per transaction, outcome and time bucket, and sums of counters per
-// time bucket. Buckets lie on a grid that all runners share (unix seconds
-// divided by the bucket width, a power of two), so that payloads add up without
-// loss: [Merge] of the parts has the same percentiles as one payload over all
-// samples. The bucket width doubles as the test lengthens, which bounds the
-// size; grids of different width nest.
+// A payload holds, for one load of one run as one runner saw it:
+//
+//   - a histogram of durations per row and time bucket. A row is a transaction
+//     of one scenario with one outcome, or a request within a transaction, with
+//     one outcome and class of status;
+//   - sums of counters per time bucket;
+//   - the last and the highest value of gauges.
+//
+// Buckets lie on a grid that all runners share (unix seconds divided by the
+// bucket width, a power of two), so that payloads add up without loss: [Merge]
+// of the parts has the same percentiles as one payload over all samples. The
+// bucket width doubles as the test lengthens, which bounds the size; grids of
+// different width nest. Rows of requests, of which there are many, have wider
+// buckets than transactions and counters: a window in time is cut more roughly
+// out of them, see [Payload.Between].
 //
 // # Body
 //
 // The body is JSON (RFC 8259), compressed with gzip (RFC 1952). [Marshal] gives
 // exactly this, for a ConfigMap's binaryData.
 //
-//	{"version":1, "load":"cico", "run":"demo-0-base", "runner":"tr-1",
-//	 "start":"2026-01-02T03:04:05.678Z", "end":"…", "bucketSeconds":4, "final":true,
-//	 "series":[{"transaction":"Check-In","outcome":"ok","buckets":[bucket,…]}],
-//	 "counters":[{"name":"http_reqs","buckets":[[index,sum],…]}]}
+//	{"version":2, "load":"cico", "run":"demo-0-base", "runner":"tr-1",
+//	 "start":"2026-01-02T03:04:05.678Z", "end":"…", "bucketSeconds":4, "requestBucketSeconds":64, "final":true,
+//	 "series":[
+//	   {"scenario":"cico", "transaction":"Check-In", "outcome":"ok", "buckets":[bucket,…]},
+//	   {"scenario":"cico", "transaction":"Check-In", "request":"GET /users", "outcome":"ok", "status":"2xx", "buckets":[bucket,…]}],
+//	 "counters":[{"name":"http_reqs", "buckets":[[index,sum],…]}],
+//	 "gauges":[{"name":"vus", "last":20, "max":75}]}
 //
-// A bucket is an array of integers
+// A series without "request" is the transaction itself. "outcome" is "ok" or
+// "error"; "status", of requests only, is "1xx" to "5xx" or "error" where there
+// was no answer. The transaction of a request outside of any is "".
 //
-//	[index, count, sum, min, max, step, n, step, n, …]
+// A bucket is an array
 //
-// with sum, min and max in nanoseconds, exact. Each pair (step, n) says that the
-// histogram cell step further than the previous one (the first counts from 0)
-// holds n samples; empty cells are left out. Cells number whole microseconds as
-// an HdrHistogram of three significant digits does: cell c below 2048 is the
-// value c; from there on each doubling of the value has 1024 cells, so that
-// with s = c/1024 - 1 cell c begins at (c - 1024·s)·2^s and is 2^s wide. A
-// duration is rounded to the nearest microsecond and is at most a week.
+//	[index, count, sum, min, max, first, "cells"]
 //
-// Buckets are sorted by index, and each index, transaction with outcome, and
-// counter name occurs once.
+// with sum, min and max in nanoseconds, exact. The text has, from the histogram's
+// cell first on, the number of samples in each cell: in digits of which the last
+// is one of 32 (# to B) and those before it are of 24 (C to Z), so that "#" is 0,
+// "B" is 31, "D#" is 32 and "DB" is 63. Empty cells between others are left out:
+// "]" stands for one, the next character for two and so on to "~" for 34.
+//
+// Cell 0 is what is below 1 µs; cell c from there on begins at 1.002^(c-1) µs and
+// ends where the next one begins. Whatever lies in a cell is within 0.1 % of
+// 1.002/1.001 times its beginning. A duration above a week counts as a week, in
+// the histogram only.
+//
+// The buckets of a series are sorted by index, and each index, row, counter and
+// gauge occurs once.
 //
 // # Frame
 //
 // [Write] puts a body into a log as lines of at most 4 KiB, each written at once:
 //
-//	perflab-payload begin id=<8 hex> version=1 parts=<n> bytes=<length of body> sha256=<64 hex>
+//	perflab-payload begin id=<8 hex> version=2 parts=<n> bytes=<length of body> sha256=<64 hex>
 //	perflab-payload part id=<8 hex> <k>/<n> <base64>
 //	perflab-payload end id=<8 hex>
 //
@@ -52,6 +70,8 @@
 // front of one on the same line (a time stamp, say); nothing follows one on its line.
 //
 // A log may hold many payloads: checkpoints ("final":false) while the test runs
-// and a final one at its end, each covering the whole test so far. [Read] takes
-// the last valid final payload, or else the last valid checkpoint.
+// and a final one at its end, each covering the whole test so far. Checkpoints
+// may leave the requests out. [Read] takes the last valid final payload, or else
+// the last valid checkpoint. A log whose beginning is missing may start in the
+// middle of a payload; that one is damaged and never counts.
 package payload

@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
+	"strconv"
 )
 
 // maxBody bounds what Unmarshal unpacks, in bytes: far above any payload, far
@@ -22,7 +22,9 @@ func Marshal(p *Payload) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compressing payload: %w", err)
 	}
-	if err := json.NewEncoder(zip).Encode(p); err != nil {
+	text := json.NewEncoder(zip)
+	text.SetEscapeHTML(false)
+	if err := text.Encode(p); err != nil {
 		return nil, fmt.Errorf("encoding payload of %s: %w", p.Load, err)
 	}
 	if err := zip.Close(); err != nil {
@@ -57,45 +59,32 @@ func Unmarshal(body []byte) (*Payload, error) {
 
 // MarshalJSON writes the array that the package comment describes.
 func (b Bucket) MarshalJSON() ([]byte, error) {
-	row := []int64{b.Index, b.Count, int64(b.Sum), int64(b.Min), int64(b.Max)}
-	last := int64(0)
-	b.Histogram.ForEachBucket(func(value, count int64) bool {
-		cell := cellOf(value)
-		row = append(row, cell-last, count)
-		last = cell
-		return true
-	})
-	return json.Marshal(row)
+	text := strconv.AppendInt([]byte{'['}, b.Index, 10)
+	for _, n := range []int64{b.Count, int64(b.Sum), int64(b.Min), int64(b.Max), b.Histogram.first()} {
+		text = strconv.AppendInt(append(text, ','), n, 10)
+	}
+	text = b.Histogram.appendText(append(text, `,"`...))
+	return append(text, `"]`...), nil
 }
 
 // UnmarshalJSON reads the array that MarshalJSON wrote.
 func (b *Bucket) UnmarshalJSON(text []byte) error {
-	var row []int64
+	var row []json.RawMessage
 	if err := json.Unmarshal(text, &row); err != nil {
 		return err
 	}
-	if len(row) < 5 || len(row)%2 == 0 {
-		return fmt.Errorf("a bucket of %d numbers", len(row))
+	if len(row) != 7 {
+		return fmt.Errorf("a bucket of %d values", len(row))
 	}
-	*b = Bucket{
-		Index: row[0], Count: row[1], Sum: time.Duration(row[2]),
-		Min: time.Duration(row[3]), Max: time.Duration(row[4]),
-		Histogram: newHistogram(),
-	}
-	cell := int64(0)
-	for i := 5; i < len(row); i += 2 {
-		step, count := row[i], row[i+1]
-		if step < 0 || step > cellOf(highest) || count <= 0 {
-			return fmt.Errorf("histogram step %d with count %d", step, count)
-		}
-		if cell += step; cell > cellOf(highest) {
-			return fmt.Errorf("histogram cell %d out of range", cell)
-		}
-		if err := b.Histogram.RecordValues(valueOf(cell), count); err != nil {
+	var first int64
+	var cells string
+	for i, into := range []any{&b.Index, &b.Count, &b.Sum, &b.Min, &b.Max, &first, &cells} {
+		if err := json.Unmarshal(row[i], into); err != nil {
 			return err
 		}
 	}
-	return nil
+	b.Histogram = &Histogram{}
+	return b.Histogram.parseText(first, cells)
 }
 
 // MarshalJSON writes [index, sum].

@@ -3,9 +3,9 @@
 package payload
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 )
@@ -23,16 +23,20 @@ func Merge(ps ...*Payload) (*Payload, error) {
 		return nil, err
 	}
 	sum := New(ps[0].Load, ps[0].Run, runners(ps), time.Time{})
-	sum.Start, sum.End = extent(ps)
+	sum.Start, sum.End = window(ps)
 	sum.Final = true
 	for _, p := range ps {
 		sum.BucketSeconds = max(sum.BucketSeconds, p.BucketSeconds)
+		sum.RequestBucketSeconds = max(sum.RequestBucketSeconds, p.RequestBucketSeconds)
 	}
 	for _, p := range ps {
 		sum.add(p)
 	}
 	sum.sort()
 	sum.narrow()
+	if err := sum.validate(); err != nil {
+		return nil, fmt.Errorf("merging load %q of run %q: %w", sum.Load, sum.Run, err)
+	}
 	return sum, nil
 }
 
@@ -65,9 +69,9 @@ func runners(ps []*Payload) string {
 	return strings.Join(names, ",")
 }
 
-// extent is from the first start to the last end. A runner that had nothing to
+// window is from the first start to the last end. A runner that had nothing to
 // do, as where there are more runners than users, has no say in it.
-func extent(ps []*Payload) (start, end time.Time) {
+func window(ps []*Payload) (start, end time.Time) {
 	busy := keep(ps, func(p *Payload) bool { return p.span() > 0 })
 	if len(busy) == 0 {
 		busy = ps
@@ -82,30 +86,45 @@ func extent(ps []*Payload) (start, end time.Time) {
 // add adds p to sum, whose buckets are at least as wide.
 func (sum *Payload) add(p *Payload) {
 	sum.Final = sum.Final && p.Final
-	factor := int64(sum.BucketSeconds / p.BucketSeconds)
 	for _, s := range p.Series {
-		into := sum.series(s.Transaction, s.Outcome)
+		into := sum.row(s.Row)
+		factor := int64(sum.seconds(s.Row) / p.seconds(s.Row))
 		for _, b := range s.Buckets {
-			into.bucket(floorDiv(b.Index, factor)).add(b)
+			bucket, _ := into.bucket(floorDiv(b.Index, factor))
+			bucket.add(b)
 		}
 	}
+	factor := int64(sum.BucketSeconds / p.BucketSeconds)
 	for _, c := range p.Counters {
 		into := sum.counter(c.Name)
 		for _, b := range c.Buckets {
-			into.bucket(floorDiv(b.Index, factor)).Sum += b.Sum
+			bucket, _ := into.bucket(floorDiv(b.Index, factor))
+			bucket.Sum += b.Sum
 		}
+	}
+	for _, g := range p.Gauges {
+		into := sum.gauge(g.Name)
+		into.Last += g.Last
+		into.Max += g.Max
 	}
 }
 
-// sort puts series and counters into the order of their names, so that equal
-// contents make equal bytes.
+// sort puts series, counters and gauges into the order of their names, so that
+// equal contents make equal bytes.
 func (p *Payload) sort() {
-	sort.Slice(p.Series, func(i, j int) bool {
-		a, b := p.Series[i], p.Series[j]
-		if a.Transaction != b.Transaction {
-			return a.Transaction < b.Transaction
-		}
-		return a.Outcome < b.Outcome
-	})
-	sort.Slice(p.Counters, func(i, j int) bool { return p.Counters[i].Name < p.Counters[j].Name })
+	p.places = nil
+	slices.SortFunc(p.Series, func(a, b Series) int { return a.compare(b.Row) })
+	slices.SortFunc(p.Counters, func(a, b Counter) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(p.Gauges, func(a, b Gauge) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// compare orders rows: each transaction before its requests.
+func (r Row) compare(o Row) int {
+	return cmp.Or(
+		strings.Compare(r.Transaction, o.Transaction),
+		strings.Compare(r.Request, o.Request),
+		strings.Compare(r.Scenario, o.Scenario),
+		strings.Compare(r.Status, o.Status),
+		strings.Compare(r.Outcome, o.Outcome),
+	)
 }

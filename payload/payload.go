@@ -5,24 +5,36 @@ package payload
 import (
 	"errors"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Version is the only format version this package writes and reads.
-const Version = 1
+const Version = 2
 
 // Limits that keep a payload small however long a test runs.
 const (
 	// MaxBuckets is the longest stretch of time, in buckets, between the first
-	// and the last bucket of a payload. Past it the bucket width doubles.
+	// and the last bucket of transactions and counters. Past it their width
+	// doubles.
 	MaxBuckets = 512
-	// MaxSeries is the number of series, and of counters, that are kept apart.
-	// What comes after is added up under the name Other.
+	// MaxRequestBuckets is the same for requests.
+	MaxRequestBuckets = 32
+	// MaxSeries is the number of transaction rows, of request rows, of counters
+	// and of gauges that are kept apart. What comes after is added up under the
+	// name Other.
 	MaxSeries = 256
-	// Other is the transaction and counter name of what exceeds MaxSeries.
+	// Other is the transaction, request and counter name of what exceeds MaxSeries.
 	Other = "(other)"
 )
+
+// Outcomes of transactions and requests.
+const (
+	OK    = "ok"
+	Error = "error"
+)
+
+// firstRequestBucketSeconds is the width that buckets of requests begin with:
+// narrower ones would be merged before anybody reads them.
+const firstRequestBucketSeconds = 16
 
 var (
 	// ErrNone says that there was no payload at all.
@@ -44,19 +56,41 @@ type Payload struct {
 	// Start and End bound the measurement: UTC, whole milliseconds.
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
-	// BucketSeconds is the width of every bucket: a power of two.
-	BucketSeconds int `json:"bucketSeconds"`
+	// BucketSeconds is the width of the buckets of transactions and counters,
+	// RequestBucketSeconds that of requests: powers of two.
+	BucketSeconds        int `json:"bucketSeconds"`
+	RequestBucketSeconds int `json:"requestBucketSeconds"`
 	// Final is false for a checkpoint of a test that was still running.
 	Final    bool      `json:"final"`
 	Series   []Series  `json:"series"`
 	Counters []Counter `json:"counters"`
+	Gauges   []Gauge   `json:"gauges"`
+
+	places   map[Row]int // of rows in Series; made when needed
+	requests *stretch    // what Between left of the requests
 }
 
-// Series is the durations of one transaction with one outcome.
-type Series struct {
+// stretch is a part of time.
+type stretch struct{ from, to time.Time }
+
+// Row says what the durations of a series are of.
+type Row struct {
+	// Scenario is k6's name of the scenario, if there is one.
+	Scenario string `json:"scenario,omitempty"`
+	// Transaction is "" for requests outside of any.
 	Transaction string `json:"transaction"`
-	// Outcome is "ok" or "error".
+	// Request names a request within the transaction; "" is the transaction itself.
+	Request string `json:"request,omitempty"`
+	// Outcome is OK or Error.
 	Outcome string `json:"outcome"`
+	// Status is the class of a request's status: "1xx" to "5xx", or Error if
+	// there was no answer.
+	Status string `json:"status,omitempty"`
+}
+
+// Series is the durations of one row.
+type Series struct {
+	Row
 	// Buckets are sorted by Index; buckets without samples are absent.
 	Buckets []Bucket `json:"buckets"`
 }
@@ -65,13 +99,13 @@ type Series struct {
 // and Max are exact to the nanosecond.
 type Bucket struct {
 	// Index is the place on the grid that all payloads share: unix seconds of
-	// the interval's beginning, divided by BucketSeconds.
+	// the interval's beginning, divided by the width.
 	Index    int64
 	Count    int64
 	Sum      time.Duration
 	Min, Max time.Duration
-	// Histogram holds microseconds with three significant digits.
-	Histogram *hdrhistogram.PackedHistogram
+	// Histogram has the same count.
+	Histogram *Histogram
 }
 
 // Counter is a quantity that adds up: requests, iterations, records.
@@ -87,18 +121,27 @@ type CounterBucket struct {
 	Sum   float64
 }
 
-// New returns an empty payload with one-second buckets, measured from start on.
+// Gauge is a quantity that goes up and down: users, records done so far. After
+// Merge both values are sums over the runners.
+type Gauge struct {
+	Name string  `json:"name"`
+	Last float64 `json:"last"`
+	Max  float64 `json:"max"`
+}
+
+// New returns an empty payload with the narrowest buckets, measured from start on.
 func New(load, run, runner string, start time.Time) *Payload {
 	start = millis(start)
 	return &Payload{
 		Version: Version, Load: load, Run: run, Runner: runner,
-		Start: start, End: start, BucketSeconds: 1,
+		Start: start, End: start, BucketSeconds: 1, RequestBucketSeconds: firstRequestBucketSeconds,
 	}
 }
 
 // Clone returns a copy that shares nothing with p.
 func (p *Payload) Clone() *Payload {
 	c := *p
+	c.places = nil
 	c.Series = make([]Series, len(p.Series))
 	for i, s := range p.Series {
 		s.Buckets = cloneBuckets(s.Buckets)
@@ -109,23 +152,32 @@ func (p *Payload) Clone() *Payload {
 		n.Buckets = append([]CounterBucket(nil), n.Buckets...)
 		c.Counters[i] = n
 	}
+	c.Gauges = append([]Gauge(nil), p.Gauges...)
 	return &c
 }
 
-// width is the length of a bucket.
-func (p *Payload) width() time.Duration {
-	return time.Duration(p.BucketSeconds) * time.Second
+// WithoutRequests returns p without its request rows; it shares the rest with p.
+func (p *Payload) WithoutRequests() *Payload {
+	c := *p
+	c.places = nil
+	c.Series = keep(p.Series, func(s Series) bool { return !s.isRequest() })
+	return &c
 }
 
-// bucketStart is the time at which the bucket at index begins.
-func (p *Payload) bucketStart(index int64) time.Time {
-	return time.Unix(index*int64(p.BucketSeconds), 0).UTC()
+func (r Row) isRequest() bool { return r.Request != "" }
+
+// seconds is the bucket width of a row.
+func (p *Payload) seconds(r Row) int {
+	if r.isRequest() {
+		return p.RequestBucketSeconds
+	}
+	return p.BucketSeconds
 }
 
 func cloneBuckets(bs []Bucket) []Bucket {
 	out := make([]Bucket, len(bs))
 	for i, b := range bs {
-		b.Histogram = b.Histogram.Clone()
+		b.Histogram = b.Histogram.clone()
 		out[i] = b
 	}
 	return out

@@ -16,23 +16,30 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
-// sample is one transaction as a test makes it.
+// sample is one transaction with one request, as a test makes it.
 type sample struct {
 	transaction, outcome string
+	scenario, status     string
 	at                   time.Time
 	took                 time.Duration
+}
+
+// request is the row of the sample's request.
+func (s sample) request() payload.Row {
+	return payload.Row{Scenario: s.scenario, Transaction: s.transaction, Request: "GET /a", Outcome: s.outcome, Status: s.status}
 }
 
 // samples draws n log-normal durations over a stretch of time.
 func samples(rng *rand.Rand, n int, over time.Duration) []sample {
 	out := make([]sample, n)
 	for i := range out {
-		s := sample{transaction: "Check-In", outcome: "ok", at: start.Add(time.Duration(rng.Int64N(int64(over))))}
+		s := sample{transaction: "Check-In", outcome: "ok", scenario: "s", status: "2xx", at: start.Add(time.Duration(rng.Int64N(int64(over))))}
 		if rng.IntN(2) == 0 {
 			s.transaction = "Check-Out"
 		}
 		if rng.IntN(50) == 0 {
 			s.outcome = "error"
+			s.status = []string{"4xx", "5xx", "error"}[rng.IntN(3)]
 		}
 		s.took = time.Duration(math.Exp(rng.NormFloat64()*0.8-1.5) * float64(time.Second))
 		out[i] = s
@@ -44,6 +51,7 @@ func recorded(runner string, all []sample) *payload.Payload {
 	p := payload.New("cico", "run-1", runner, start)
 	for _, s := range all {
 		p.Record(s.transaction, s.outcome, s.at, s.took)
+		p.Add(s.request(), s.at, s.took/2)
 		p.Count("iterations", s.at, 1)
 		if s.at.After(p.End) {
 			p.End = s.at.Truncate(time.Millisecond)
@@ -90,6 +98,11 @@ func TestMergeEqualsOneOverAllSamples(t *testing.T) {
 					t.Errorf("seed %d: merged %s/%s = %+v, over all samples %+v", seed, transaction, outcome, got, want)
 				}
 				exact(t, all, transaction, outcome, got)
+				got, _ = merged.RequestSummary(transaction, "GET /a", outcome)
+				want, _ = whole.RequestSummary(transaction, "GET /a", outcome)
+				if got != want || got.Count == 0 && okWant {
+					t.Errorf("seed %d: merged request of %s/%s = %+v, over all samples %+v", seed, transaction, outcome, got, want)
+				}
 			}
 		}
 		if merged.Total("iterations") != float64(len(all)) {
@@ -105,6 +118,11 @@ func TestMergeEqualsOneOverAllSamples(t *testing.T) {
 // sameWindow compares cuts: a merge must put every sample into its place in time.
 func sameWindow(t *testing.T, got, want *payload.Payload) {
 	t.Helper()
+	gr, _ := got.RequestSummary("Check-In", "GET /a", "ok")
+	wr, _ := want.RequestSummary("Check-In", "GET /a", "ok")
+	if gr != wr {
+		t.Errorf("requests of window of merged = %+v, of all samples %+v", gr, wr)
+	}
 	g, _ := got.Summary("Check-In", "ok")
 	w, _ := want.Summary("Check-In", "ok")
 	if g != w || got.Total("iterations") != want.Total("iterations") || !got.Start.Equal(want.Start) || !got.End.Equal(want.End) {
@@ -206,8 +224,15 @@ func TestSeriesAreBounded(t *testing.T) {
 		p.Record(fmt.Sprint("t", i), "ok", start, time.Second)
 		p.Count(fmt.Sprint("c", i), start, 1)
 	}
-	if len(p.Series) != payload.MaxSeries+1 || len(p.Counters) != payload.MaxSeries+1 {
-		t.Errorf("%d series, %d counters, want %d of each", len(p.Series), len(p.Counters), payload.MaxSeries+1)
+	for i := range 10 * payload.MaxSeries {
+		p.Add(payload.Row{Transaction: "t", Request: fmt.Sprint("r", i), Outcome: "ok", Status: "2xx"}, start, time.Second)
+		p.Set(fmt.Sprint("g", i), 1)
+	}
+	if len(p.Series) != 2*payload.MaxSeries+2 || len(p.Counters) != payload.MaxSeries+1 || len(p.Gauges) != payload.MaxSeries+1 {
+		t.Errorf("%d series, %d counters, %d gauges, want %d of each", len(p.Series), len(p.Counters), len(p.Gauges), payload.MaxSeries+1)
+	}
+	if s, _ := p.RequestSummary(payload.Other, payload.Other, "ok"); s.Count != 9*payload.MaxSeries {
+		t.Errorf("other requests = %d, want %d", s.Count, 9*payload.MaxSeries)
 	}
 	if s := summary(t, p, payload.Other, "ok"); s.Count != 9*payload.MaxSeries {
 		t.Errorf("other samples = %d, want %d", s.Count, 9*payload.MaxSeries)
@@ -251,10 +276,94 @@ func TestBetween(t *testing.T) {
 	}
 }
 
+func TestRequestsAreCutMoreRoughly(t *testing.T) {
+	p := payload.New("cico", "run-1", "a", start)
+	const seconds = 7200 // requests by 256 s
+	for i := range seconds {
+		at := start.Add(time.Duration(i) * time.Second)
+		p.Record("Check-In", "ok", at, time.Second)
+		p.Add(payload.Row{Transaction: "Check-In", Request: "GET /a", Outcome: "ok", Status: "2xx"}, at, time.Second)
+	}
+	p.End = start.Add(seconds * time.Second)
+	if p.RequestBucketSeconds != 256 || p.BucketSeconds != 16 {
+		t.Fatalf("buckets of %d and %d s", p.RequestBucketSeconds, p.BucketSeconds)
+	}
+	edge := time.Unix((start.Unix()/256+1)*256, 0) // where the second bucket begins
+	tests := []struct {
+		name     string
+		from, to time.Time
+		begin    time.Time
+		end      time.Time
+	}{
+		{"everything", start, p.End, start, p.End},
+		{"without requests in a short window", edge.Add(100 * time.Second), edge.Add(300 * time.Second), edge.Add(256 * time.Second), edge.Add(256 * time.Second)},
+		{"on the grid", edge, edge.Add(512 * time.Second), edge, edge.Add(512 * time.Second)},
+		{"outwards where it adds little", edge.Add(50 * time.Second), edge.Add((10*256 - 40) * time.Second), edge, edge.Add(10 * 256 * time.Second)},
+		{"inwards where it loses little", edge.Add(250 * time.Second), edge.Add((10*256 + 5) * time.Second), edge.Add(256 * time.Second), edge.Add(10 * 256 * time.Second)},
+		{"inwards where both are much", edge.Add(120 * time.Second), edge.Add((4*256 + 120) * time.Second), edge.Add(256 * time.Second), edge.Add(4 * 256 * time.Second)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cut := p.Between(tt.from, tt.to)
+			from, to := cut.RequestSpan()
+			if !from.Equal(tt.begin) || !to.Equal(tt.end) {
+				t.Fatalf("requests of %v..%v, want %v..%v after the first edge", from.Sub(edge), to.Sub(edge), tt.begin.Sub(edge), tt.end.Sub(edge))
+			}
+			// One each second, off by the start's 678 ms.
+			want := to.Sub(from).Seconds()
+			s, _ := cut.RequestSummary("Check-In", "GET /a", "ok")
+			if math.Abs(float64(s.Count)-want) > 1 {
+				t.Errorf("%d requests, want %v", s.Count, want)
+			}
+		})
+	}
+}
+
+func TestGaugesAndTheGenerator(t *testing.T) {
+	a, b := payload.New("l", "r", "a", start), payload.New("l", "r", "b", start)
+	for i, p := range []*payload.Payload{a, b} {
+		p.Set("vus", 9)
+		p.Set("vus", 4)
+		for second := range 20 {
+			at := start.Add(time.Duration(second) * time.Second)
+			p.Count(payload.GeneratorCPULimit, at, 2)
+			p.Count(payload.GeneratorCPU, at, float64(i)+float64(second/19)/2)
+		}
+	}
+	m, err := payload.Merge(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last, highest, ok := m.Gauge("vus"); last != 8 || highest != 18 || !ok {
+		t.Errorf("users at last %v, at most %v", last, highest)
+	}
+	if _, _, ok := m.Gauge("nothing"); ok {
+		t.Error("a gauge that never was")
+	}
+	for name, tt := range map[string]struct {
+		p                *payload.Payload
+		average, busiest float64
+	}{"idle": {a, 0.0125, 0.25}, "busy": {b, 0.5125, 0.75}, "merged": {m, 0.2625, 0.5}} {
+		average, busiest, ok := tt.p.GeneratorLoad()
+		if !ok || math.Abs(average-tt.average) > 1e-9 || math.Abs(busiest-tt.busiest) > 1e-9 {
+			t.Errorf("%s: %v and at most %v, want %v and %v", name, average, busiest, tt.average, tt.busiest)
+		}
+	}
+	if _, _, ok := payload.New("l", "r", "a", start).GeneratorLoad(); ok {
+		t.Error("a load of nothing recorded")
+	}
+}
+
 func TestTransactions(t *testing.T) {
 	p := recorded("a", samples(rand.New(rand.NewPCG(1, 1)), 100, time.Minute))
 	if got := p.Transactions(); !slices.Equal(got, []string{"Check-In", "Check-Out"}) {
 		t.Errorf("Transactions = %q", got)
+	}
+	if got := p.Requests("Check-In"); !slices.Equal(got, []string{"GET /a"}) {
+		t.Errorf("Requests = %q", got)
+	}
+	if got := p.WithoutRequests(); got.Requests("Check-In") != nil || len(got.Transactions()) != 2 || len(p.Requests("Check-In")) != 1 {
+		t.Errorf("without requests: %q, %q", got.Requests("Check-In"), got.Transactions())
 	}
 	if _, ok := p.Summary("Renew", ""); ok {
 		t.Error("a transaction that never was has a summary")
@@ -272,8 +381,11 @@ func TestFitKeepsTheSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(body) > limit || fitted.BucketSeconds <= p.BucketSeconds {
-		t.Errorf("fitted to %d bytes with buckets of %d s", len(body), fitted.BucketSeconds)
+	if len(body) > limit || fitted.BucketSeconds <= p.BucketSeconds || fitted.RequestBucketSeconds <= p.RequestBucketSeconds {
+		t.Errorf("fitted to %d bytes with buckets of %d and %d s", len(body), fitted.BucketSeconds, fitted.RequestBucketSeconds)
+	}
+	if before := summary(t, p, "Check-In", ""); p.BucketSeconds != 1 || before.Count == 0 {
+		t.Errorf("fitting changed the original to buckets of %d s", p.BucketSeconds)
 	}
 	if got, want := summary(t, fitted, "Check-In", ""), summary(t, p, "Check-In", ""); got != want {
 		t.Errorf("fitting changed %+v to %+v", want, got)

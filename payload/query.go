@@ -3,24 +3,41 @@
 package payload
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
 
-// Summary is the statistics of a transaction. Percentiles are by nearest rank
-// and within 0.1 % (below 1 ms: within 1 µs) of the exact value.
+// Summary is the statistics of a transaction or a request. Percentiles are by
+// nearest rank and within 0.1 % (below 1 µs: within 1 µs) of the exact value.
 type Summary struct {
 	Count              int64
 	Mean, Min, Max     time.Duration
 	P50, P75, P95, P99 time.Duration
 }
 
-// Summary sums up one transaction; outcome "" means all outcomes. It says false
-// if there is no sample.
+// Summary sums up one transaction over all scenarios; outcome "" means all
+// outcomes. It says false if there is no sample.
 func (p *Payload) Summary(transaction, outcome string) (Summary, bool) {
-	all := Bucket{Histogram: newHistogram()}
+	return p.SummaryOf(func(r Row) bool {
+		return r.Transaction == transaction && r.Request == "" && (outcome == "" || r.Outcome == outcome)
+	})
+}
+
+// RequestSummary sums up one request of a transaction over all scenarios and
+// classes of status; outcome "" means all outcomes. It says false if there is
+// no sample. After Between it is about RequestSpan.
+func (p *Payload) RequestSummary(transaction, request, outcome string) (Summary, bool) {
+	return p.SummaryOf(func(r Row) bool {
+		return r.Transaction == transaction && r.Request == request && request != "" && (outcome == "" || r.Outcome == outcome)
+	})
+}
+
+// SummaryOf sums up the rows for which is says true.
+func (p *Payload) SummaryOf(is func(Row) bool) (Summary, bool) {
+	all := Bucket{Histogram: &Histogram{}}
 	for _, s := range p.Series {
-		if s.Transaction != transaction || (outcome != "" && s.Outcome != outcome) {
+		if !is(s.Row) {
 			continue
 		}
 		for _, b := range s.Buckets {
@@ -38,6 +55,11 @@ func (p *Payload) Summary(transaction, outcome string) (Summary, bool) {
 	}, true
 }
 
+// percentile is the histogram's, but nothing outside of what was seen.
+func (b *Bucket) percentile(percent int64) time.Duration {
+	return min(max(b.Histogram.Percentile(percent), b.Min), b.Max)
+}
+
 // Total is the sum of a counter, 0 for one that was never counted.
 func (p *Payload) Total(counter string) float64 {
 	var sum float64
@@ -52,83 +74,74 @@ func (p *Payload) Total(counter string) float64 {
 	return sum
 }
 
-// Transactions names the transactions that have samples, sorted.
+// Gauge gives the last and the highest value of a gauge of the whole
+// measurement. It says false for one that was never set.
+func (p *Payload) Gauge(name string) (last, highest float64, ok bool) {
+	for _, g := range p.Gauges {
+		if g.Name == name {
+			return g.Last, g.Max, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Transactions names the transactions that have samples of their own, sorted.
 func (p *Payload) Transactions() []string {
-	var names []string
-	for _, s := range p.Series {
-		if len(s.Buckets) > 0 && !slices.Contains(names, s.Transaction) {
-			names = append(names, s.Transaction)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return p.names(func(r Row) (string, bool) { return r.Transaction, !r.isRequest() })
 }
 
-// Between returns the part of p measured in whole buckets between from and to;
-// Start and End of the result tell which stretch that is. The first and the
-// last bucket of a measurement are whole from Start and up to End.
-func (p *Payload) Between(from, to time.Time) *Payload {
-	cut := *p
-	cut.Start, cut.End = p.roundUp(from), p.roundDown(to)
-	if cut.End.Before(cut.Start) {
-		cut.End = cut.Start
-	}
-	inside := func(index int64) bool {
-		begin, end := p.bucketStart(index), p.bucketStart(index+1)
-		return !later(begin, p.Start).Before(cut.Start) && !earlier(end, p.End).After(cut.End) && cut.End.After(cut.Start)
-	}
-	cut.Series = nil
+// Requests names the requests of a transaction that have samples, sorted;
+// transaction "" means those outside of any.
+func (p *Payload) Requests(transaction string) []string {
+	return p.names(func(r Row) (string, bool) { return r.Request, r.isRequest() && r.Transaction == transaction })
+}
+
+// names gives the names of rows with samples, each once, sorted.
+func (p *Payload) names(of func(Row) (name string, ok bool)) []string {
+	seen := map[string]bool{}
 	for _, s := range p.Series {
-		s.Buckets = cloneBuckets(keep(s.Buckets, func(b Bucket) bool { return inside(b.Index) }))
-		cut.Series = append(cut.Series, s)
+		if name, ok := of(s.Row); ok && len(s.Buckets) > 0 {
+			seen[name] = true
+		}
 	}
-	cut.Counters = nil
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// Counters of what the load generator itself used: CPU seconds, and the CPU
+// seconds it could have used.
+const (
+	GeneratorCPU      = "generator_cpu_seconds"
+	GeneratorCPULimit = "generator_cpu_limit_seconds"
+)
+
+// GeneratorLoad is the share of its CPUs that the load generator used, from 0
+// to 1, on average and in the busiest bucket. Near 1 it measured itself, not
+// the system. It says false if that was not recorded. After Merge it is over all
+// runners: one that is saturated shows best in its own payload.
+func (p *Payload) GeneratorLoad() (average, busiest float64, ok bool) {
+	used, limit := p.counts(GeneratorCPU), p.counts(GeneratorCPULimit)
+	for index, cpus := range limit {
+		if cpus > 0 {
+			busiest = max(busiest, used[index]/cpus)
+		}
+	}
+	all := p.Total(GeneratorCPULimit)
+	if all == 0 {
+		return 0, 0, false
+	}
+	return p.Total(GeneratorCPU) / all, busiest, true
+}
+
+// counts is a counter's sums by bucket index.
+func (p *Payload) counts(counter string) map[int64]float64 {
+	sums := map[int64]float64{}
 	for _, c := range p.Counters {
-		c.Buckets = keep(c.Buckets, func(b CounterBucket) bool { return inside(b.Index) })
-		cut.Counters = append(cut.Counters, c)
-	}
-	return &cut
-}
-
-// roundUp is the first time not before t at which a whole bucket begins.
-func (p *Payload) roundUp(t time.Time) time.Time {
-	if !t.After(p.Start) {
-		return p.Start
-	}
-	if on := p.bucketStart(p.index(t)); on.Before(t) {
-		return on.Add(p.width())
-	}
-	return millis(t)
-}
-
-// roundDown is the last time not after t at which a whole bucket ends.
-func (p *Payload) roundDown(t time.Time) time.Time {
-	if !t.Before(p.End) {
-		return p.End
-	}
-	return p.bucketStart(p.index(t))
-}
-
-func keep[T any](all []T, is func(T) bool) []T {
-	var kept []T
-	for _, v := range all {
-		if is(v) {
-			kept = append(kept, v)
+		if c.Name != counter {
+			continue
+		}
+		for _, b := range c.Buckets {
+			sums[b.Index] += b.Sum
 		}
 	}
-	return kept
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
+	return sums
 }

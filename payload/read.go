@@ -99,9 +99,11 @@ func (s *search) line(line []byte) {
 		}
 		s.open = open
 	case "part":
-		if s.open != nil {
-			s.open.part(rest)
+		if s.open == nil {
+			s.bad = fmt.Errorf("%w: the log begins in the middle of a payload", ErrCorrupt)
+			return
 		}
+		s.open.part(rest)
 	case "end":
 		s.end(rest)
 	}

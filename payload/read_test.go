@@ -155,10 +155,10 @@ func TestReadChooses(t *testing.T) {
 		{"only a truncated one", cut(f), nil, payload.ErrCorrupt},
 		{"only a damaged one", damaged(f), nil, payload.ErrCorrupt},
 		{"only a begin line", strings.SplitAfter(f, "\n")[0], nil, payload.ErrCorrupt},
-		{"a beginning that rotation took away", f[strings.Index(f, "\n")+1:], nil, payload.ErrNone},
+		{"a beginning that rotation took away", f[strings.Index(f, "\n")+1:], nil, payload.ErrCorrupt},
 		{"parts in the wrong order", swapped(f), nil, payload.ErrCorrupt},
 		{"another checksum", regexp.MustCompile(`sha256=....`).ReplaceAllString(f, "sha256=0000"), nil, payload.ErrCorrupt},
-		{"a version to come", strings.ReplaceAll(f, "version=1", "version=2"), nil, payload.ErrCorrupt},
+		{"a version to come", strings.ReplaceAll(f, "version=2", "version=3"), nil, payload.ErrCorrupt},
 		{"nothing", "", nil, payload.ErrNone},
 		{"only foreign lines", "hello\nworld\n", nil, payload.ErrNone},
 	}
@@ -205,18 +205,24 @@ func TestUnmarshalRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	bodies := map[string][]byte{
-		"nothing":      nil,
-		"not gzip":     []byte("hello"),
-		"half":         body[:len(body)/2],
-		"not JSON":     zipped(t, "hello"),
-		"no version":   zipped(t, `{}`),
-		"odd width":    zipped(t, `{"version":1,"bucketSeconds":3}`),
-		"wrong count":  zipped(t, `{"version":1,"bucketSeconds":1,"series":[{"buckets":[[0,2,1,1,1,1,1]]}]}`),
-		"cell too far": zipped(t, `{"version":1,"bucketSeconds":1,"series":[{"buckets":[[0,1,1,1,1,99999999,1]]}]}`),
-		"overflow":     zipped(t, `{"version":1,"bucketSeconds":1,"series":[{"buckets":[[0,1,1,1,1,9223372036854775807,9223372036854775807]]}]}`),
-		"out of order": zipped(t, `{"version":1,"bucketSeconds":1,"counters":[{"name":"c","buckets":[[2,1],[1,1]]}]}`),
-		"too long":     zipped(t, `{"version":1,"bucketSeconds":1,"counters":[{"name":"c","buckets":[[1,1],[9999,1]]}]}`),
-		"a bomb":       zipped(t, `{"load":"`+strings.Repeat("x", 65<<20)+`"}`),
+		"nothing":       nil,
+		"not gzip":      []byte("hello"),
+		"half":          body[:len(body)/2],
+		"not JSON":      zipped(t, "hello"),
+		"no version":    zipped(t, `{}`),
+		"odd width":     zipped(t, `{"version":2,"bucketSeconds":3,"requestBucketSeconds":16}`),
+		"wrong count":   zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"buckets":[[0,2,1,1,1,1,"$"]]}]}`),
+		"cell too far":  zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"buckets":[[0,1,1,1,1,99999999,"$"]]}]}`),
+		"overflow":      zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"buckets":[[0,1,1,1,1,1,"ZZZZZZZZZZZZZZZZ$"]]}]}`),
+		"a gap too far": zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"buckets":[[0,1,1,1,1,13550,"~~~~$"]]}]}`),
+		"no such cell":  zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"buckets":[[0,1,1,1,1,-1,"$"]]}]}`),
+		"empty cell":    zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"buckets":[[0,1,1,1,1,1,"#$"]]}]}`),
+		"no character":  zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"buckets":[[0,1,1,1,1,1,"$\\\\"]]}]}`),
+		"requests long": zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"transaction":"t","request":"r","buckets":[[0,1,1,1,1,1,"$"],[32,1,1,1,1,1,"$"]]}]}`),
+		"row twice":     zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"transaction":"t"},{"transaction":"t"}]}`),
+		"out of order":  zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"counters":[{"name":"c","buckets":[[2,1],[1,1]]}]}`),
+		"too long":      zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"counters":[{"name":"c","buckets":[[1,1],[9999,1]]}]}`),
+		"a bomb":        zipped(t, `{"load":"`+strings.Repeat("x", 65<<20)+`"}`),
 	}
 	for name, body := range bodies {
 		if _, err := payload.Unmarshal(body); !errors.Is(err, payload.ErrCorrupt) {
@@ -230,7 +236,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(whole))
 	f.Add([]byte(whole + damaged(whole)))
 	f.Add([]byte(whole[:len(whole)/2]))
-	f.Add([]byte("perflab-payload begin id= version=1 parts=-1 bytes=-1 sha256=\nperflab-payload end id=\n"))
+	f.Add([]byte("perflab-payload begin id= version=2 parts=-1 bytes=-1 sha256=\nperflab-payload end id=\n"))
 	f.Fuzz(func(t *testing.T, log []byte) {
 		p, err := payload.Read(bytes.NewReader(log))
 		if err != nil {
@@ -252,8 +258,8 @@ func FuzzRead(f *testing.F) {
 
 // FuzzUnmarshal reaches past the checksum, which FuzzRead hardly ever does.
 func FuzzUnmarshal(f *testing.F) {
-	f.Add(`{"version":1,"bucketSeconds":1,"series":[{"transaction":"t","outcome":"ok","buckets":[[0,2,3000,1000,2000,1,1,1,1]]}]}`)
-	f.Add(`{"version":1,"bucketSeconds":2,"counters":[{"name":"c","buckets":[[-5,1.5],[7,1e300]]}]}`)
+	f.Add(`{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"transaction":"t","outcome":"ok","buckets":[[0,2,3000,1000,2000,1,"$~]$"]]}]}`)
+	f.Add(`{"version":2,"bucketSeconds":2,"requestBucketSeconds":16,"counters":[{"name":"c","buckets":[[-5,1.5],[7,1e300]]}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := payload.Unmarshal(zipped(t, text))
 		if err != nil {

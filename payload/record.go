@@ -7,41 +7,75 @@ import (
 	"time"
 )
 
-// Record adds one transaction that ended at the given time. Durations below
-// zero, as a clock that jumps may give, count as zero.
+// Record adds one transaction that ended at the given time; see Add.
 func (p *Payload) Record(transaction, outcome string, at time.Time, d time.Duration) {
+	p.Add(Row{Transaction: transaction, Outcome: outcome}, at, d)
+}
+
+// Add adds one transaction or request that ended at the given time. Durations
+// below zero, as a clock that jumps may give, count as zero.
+func (p *Payload) Add(row Row, at time.Time, d time.Duration) {
 	d = max(d, 0)
-	s := p.series(transaction, outcome)
-	b := s.bucket(p.index(at))
-	b.add(Bucket{Count: 1, Sum: d, Min: d, Max: d})
-	record(b.Histogram, d)
-	p.narrow()
+	s := p.row(row)
+	b, isNew := s.bucket(floorDiv(at.Unix(), int64(p.seconds(row))))
+	b.count(d)
+	if isNew {
+		p.narrow()
+	}
 }
 
 // Count adds n to a counter at the given time.
 func (p *Payload) Count(counter string, at time.Time, n float64) {
-	c := p.counter(counter)
-	c.bucket(p.index(at)).Sum += n
-	p.narrow()
+	b, isNew := p.counter(counter).bucket(floorDiv(at.Unix(), int64(p.BucketSeconds)))
+	b.Sum += n
+	if isNew {
+		p.narrow()
+	}
 }
 
-// index is the bucket that covers a time.
-func (p *Payload) index(at time.Time) int64 {
-	sec, w := at.Unix(), int64(p.BucketSeconds)
-	return floorDiv(sec, w)
+// Set gives a gauge its latest value.
+func (p *Payload) Set(gauge string, value float64) {
+	g := p.gauge(gauge)
+	g.Last, g.Max = value, max(g.Max, value)
 }
 
-func (p *Payload) series(transaction, outcome string) *Series {
-	for i := range p.Series {
-		if s := &p.Series[i]; s.Transaction == transaction && s.Outcome == outcome {
-			return s
+// row finds or makes the series of a row.
+func (p *Payload) row(row Row) *Series {
+	if p.places == nil {
+		p.places = map[Row]int{}
+		for i, s := range p.Series {
+			p.places[s.Row] = i
 		}
 	}
-	if len(p.Series) >= MaxSeries && transaction != Other {
-		return p.series(Other, outcome)
+	if i, ok := p.places[row]; ok {
+		return &p.Series[i]
 	}
-	p.Series = append(p.Series, Series{Transaction: transaction, Outcome: outcome})
+	if other := row.other(); row != other && p.rows(row.isRequest()) >= MaxSeries {
+		return p.row(other)
+	}
+	p.places[row] = len(p.Series)
+	p.Series = append(p.Series, Series{Row: row})
 	return &p.Series[len(p.Series)-1]
+}
+
+// other is the row that takes in what is too much to be kept apart.
+func (r Row) other() Row {
+	o := Row{Transaction: Other, Outcome: r.Outcome}
+	if r.isRequest() {
+		o.Request, o.Status = Other, r.Status
+	}
+	return o
+}
+
+// rows is the number of series of requests, or of transactions.
+func (p *Payload) rows(requests bool) int {
+	n := 0
+	for i := range p.Series {
+		if p.Series[i].isRequest() == requests {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *Payload) counter(name string) *Counter {
@@ -57,50 +91,75 @@ func (p *Payload) counter(name string) *Counter {
 	return &p.Counters[len(p.Counters)-1]
 }
 
-// bucket finds or inserts a bucket; the last one is nearly always the one.
-func (s *Series) bucket(index int64) *Bucket {
+func (p *Payload) gauge(name string) *Gauge {
+	for i := range p.Gauges {
+		if g := &p.Gauges[i]; g.Name == name {
+			return g
+		}
+	}
+	if len(p.Gauges) >= MaxSeries && name != Other {
+		return p.gauge(Other)
+	}
+	p.Gauges = append(p.Gauges, Gauge{Name: name})
+	return &p.Gauges[len(p.Gauges)-1]
+}
+
+// bucket finds or inserts a bucket, and says whether it is new; the last one is
+// nearly always the one.
+func (s *Series) bucket(index int64) (b *Bucket, isNew bool) {
 	n := len(s.Buckets)
 	if n > 0 && s.Buckets[n-1].Index == index {
-		return &s.Buckets[n-1]
+		return &s.Buckets[n-1], false
 	}
 	i := sort.Search(n, func(i int) bool { return s.Buckets[i].Index >= index })
-	if i == n || s.Buckets[i].Index != index {
-		s.Buckets = append(s.Buckets, Bucket{})
-		copy(s.Buckets[i+1:], s.Buckets[i:])
-		s.Buckets[i] = Bucket{Index: index, Histogram: newHistogram()}
+	if i < n && s.Buckets[i].Index == index {
+		return &s.Buckets[i], false
 	}
-	return &s.Buckets[i]
+	s.Buckets = append(s.Buckets, Bucket{})
+	copy(s.Buckets[i+1:], s.Buckets[i:])
+	s.Buckets[i] = Bucket{Index: index, Histogram: &Histogram{}}
+	return &s.Buckets[i], true
 }
 
-func (c *Counter) bucket(index int64) *CounterBucket {
+func (c *Counter) bucket(index int64) (b *CounterBucket, isNew bool) {
 	n := len(c.Buckets)
 	if n > 0 && c.Buckets[n-1].Index == index {
-		return &c.Buckets[n-1]
+		return &c.Buckets[n-1], false
 	}
 	i := sort.Search(n, func(i int) bool { return c.Buckets[i].Index >= index })
-	if i == n || c.Buckets[i].Index != index {
-		c.Buckets = append(c.Buckets, CounterBucket{})
-		copy(c.Buckets[i+1:], c.Buckets[i:])
-		c.Buckets[i] = CounterBucket{Index: index}
+	if i < n && c.Buckets[i].Index == index {
+		return &c.Buckets[i], false
 	}
-	return &c.Buckets[i]
+	c.Buckets = append(c.Buckets, CounterBucket{})
+	copy(c.Buckets[i+1:], c.Buckets[i:])
+	c.Buckets[i] = CounterBucket{Index: index}
+	return &c.Buckets[i], true
 }
 
-// add adds the exact figures of o to b, and its histogram if it has one.
+// count adds one duration to b.
+func (b *Bucket) count(d time.Duration) {
+	b.extremes(d, d)
+	b.Count++
+	b.Sum += d
+	b.Histogram.Record(d)
+}
+
+// add adds o to b.
 func (b *Bucket) add(o Bucket) {
 	if o.Count == 0 {
 		return
 	}
-	if b.Count == 0 || o.Min < b.Min {
-		b.Min = o.Min
-	}
-	b.Max = max(b.Max, o.Max)
+	b.extremes(o.Min, o.Max)
 	b.Count += o.Count
 	b.Sum += o.Sum
-	if o.Histogram != nil {
-		// Both have the same geometry, so nothing can be dropped.
-		b.Histogram.Merge(o.Histogram)
+	b.Histogram.add(o.Histogram)
+}
+
+func (b *Bucket) extremes(lowest, highest time.Duration) {
+	if b.Count == 0 || lowest < b.Min {
+		b.Min = lowest
 	}
+	b.Max = max(b.Max, highest)
 }
 
 func floorDiv(a, b int64) int64 {

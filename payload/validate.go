@@ -9,10 +9,10 @@ const (
 	maxBucketSeconds = 1 << 20
 	// maxIndex bounds bucket indices: about 8,900 years in seconds.
 	maxIndex = 1 << 38
-	// maxCount and maxSum bound a bucket so that no addition overflows: 10^12
-	// samples, 104 days.
-	maxCount = 1 << 40
-	maxSum   = 1 << 53
+	// maxCount and maxSum bound a bucket so that no addition of two overflows:
+	// two thousand million samples, 142 years.
+	maxCount = 1 << 31
+	maxSum   = 1 << 62
 )
 
 // validate tells what is wrong with p as ErrCorrupt, so that no reader has to
@@ -21,21 +21,22 @@ func (p *Payload) validate() error {
 	if p.Version != Version {
 		return fmt.Errorf("%w: version %d, this reader knows version %d", ErrCorrupt, p.Version, Version)
 	}
-	if w := p.BucketSeconds; w < 1 || w > maxBucketSeconds || w&(w-1) != 0 {
-		return fmt.Errorf("%w: bucket width of %d s is not a power of two", ErrCorrupt, w)
+	for _, w := range []int{p.BucketSeconds, p.RequestBucketSeconds} {
+		if w < 1 || w > maxBucketSeconds || w&(w-1) != 0 {
+			return fmt.Errorf("%w: bucket width of %d s is not a power of two", ErrCorrupt, w)
+		}
 	}
 	if p.End.Before(p.Start) {
 		return fmt.Errorf("%w: ends before it starts", ErrCorrupt)
 	}
-	names := map[[2]string]bool{}
+	rows := map[Row]bool{}
 	for _, s := range p.Series {
-		key := [2]string{s.Transaction, s.Outcome}
-		if names[key] {
-			return fmt.Errorf("%w: transaction %q with outcome %q twice", ErrCorrupt, s.Transaction, s.Outcome)
+		if rows[s.Row] {
+			return fmt.Errorf("%w: row %+v twice", ErrCorrupt, s.Row)
 		}
-		names[key] = true
+		rows[s.Row] = true
 		if err := validBuckets(s.Buckets); err != nil {
-			return fmt.Errorf("transaction %q: %w", s.Transaction, err)
+			return fmt.Errorf("row %+v: %w", s.Row, err)
 		}
 	}
 	counters := map[string]bool{}
@@ -47,6 +48,16 @@ func (p *Payload) validate() error {
 		if err := validCounts(c.Buckets); err != nil {
 			return fmt.Errorf("counter %q: %w", c.Name, err)
 		}
+	}
+	gauges := map[string]bool{}
+	for _, g := range p.Gauges {
+		if gauges[g.Name] {
+			return fmt.Errorf("%w: gauge %q twice", ErrCorrupt, g.Name)
+		}
+		gauges[g.Name] = true
+	}
+	if n := p.requestSpan(); n > MaxRequestBuckets {
+		return fmt.Errorf("%w: %d buckets of requests from first to last, at most %d are allowed", ErrCorrupt, n, MaxRequestBuckets)
 	}
 	if p.span() > MaxBuckets {
 		return fmt.Errorf("%w: %d buckets from first to last, at most %d are allowed", ErrCorrupt, p.span(), MaxBuckets)
@@ -62,7 +73,7 @@ func validBuckets(bs []Bucket) error {
 		if b.Index > maxIndex || b.Index < -maxIndex {
 			return fmt.Errorf("%w: bucket index %d", ErrCorrupt, b.Index)
 		}
-		if b.Histogram == nil || b.Count < 1 || b.Count > maxCount || b.Histogram.TotalCount() != b.Count {
+		if b.Histogram == nil || b.Count < 1 || b.Count > maxCount || b.Histogram.Count() != b.Count {
 			return fmt.Errorf("%w: bucket %d does not count its samples right", ErrCorrupt, b.Index)
 		}
 		if b.Min < 0 || b.Max < b.Min || b.Sum < b.Max || b.Sum > maxSum {

@@ -2,59 +2,110 @@
 
 package payload
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
-// narrow doubles the bucket width until the payload spans at most MaxBuckets.
+// requestsWider is how many times wider than a transaction's the buckets of
+// requests are made before transactions become wider: they are most of the
+// size, and what is looked at in short windows is transactions.
+const requestsWider = 128
+
+// narrow doubles the bucket widths until the payload has at most MaxBuckets and
+// MaxRequestBuckets.
 func (p *Payload) narrow() {
 	for p.span() > MaxBuckets {
 		p.widen()
 	}
+	for p.requestSpan() > MaxRequestBuckets {
+		p.widenRequests()
+	}
 }
 
-// span is the number of buckets from the first used to the last used.
-func (p *Payload) span() int64 {
-	var first, last int64
-	seen := false
-	extend := func(from, to int64) {
-		if !seen || from < first {
-			first = from
-		}
-		if !seen || to > last {
-			last = to
-		}
-		seen = true
+// extent is the first and the last bucket used.
+type extent struct {
+	first, last int64
+	used        bool
+}
+
+func (e *extent) cover(first, last int64) {
+	if !e.used {
+		*e = extent{first, last, true}
+		return
 	}
-	for _, s := range p.Series {
-		if n := len(s.Buckets); n > 0 {
-			extend(s.Buckets[0].Index, s.Buckets[n-1].Index)
-		}
-	}
-	for _, c := range p.Counters {
-		if n := len(c.Buckets); n > 0 {
-			extend(c.Buckets[0].Index, c.Buckets[n-1].Index)
-		}
-	}
-	if !seen {
+	e.first, e.last = min(e.first, first), max(e.last, last)
+}
+
+// width is the number of buckets from the first to the last.
+func (e *extent) width() int64 {
+	if !e.used {
 		return 0
 	}
-	return last - first + 1
+	return e.last - e.first + 1
 }
 
-// widen doubles the bucket width. The grids nest, so nothing is split.
-func (p *Payload) widen() {
-	p.BucketSeconds *= 2
-	for i := range p.Series {
-		old := p.Series[i].Buckets
-		p.Series[i].Buckets = nil
-		for _, b := range old {
-			p.Series[i].bucket(floorDiv(b.Index, 2)).add(b)
+// span is the number of buckets from the first used to the last used, of
+// transactions and counters.
+func (p *Payload) span() int64 {
+	e := p.seriesExtent(false)
+	for _, c := range p.Counters {
+		if n := len(c.Buckets); n > 0 {
+			e.cover(c.Buckets[0].Index, c.Buckets[n-1].Index)
 		}
 	}
+	return e.width()
+}
+
+// requestSpan is the same of requests.
+func (p *Payload) requestSpan() int64 {
+	e := p.seriesExtent(true)
+	return e.width()
+}
+
+func (p *Payload) seriesExtent(requests bool) extent {
+	var e extent
+	for i := range p.Series {
+		s := &p.Series[i]
+		if n := len(s.Buckets); n > 0 && s.isRequest() == requests {
+			e.cover(s.Buckets[0].Index, s.Buckets[n-1].Index)
+		}
+	}
+	return e
+}
+
+// widen doubles the width of transactions' and counters' buckets. The grids
+// nest, so nothing is split.
+func (p *Payload) widen() {
+	p.BucketSeconds *= 2
+	p.widenSeries(false)
 	for i := range p.Counters {
 		old := p.Counters[i].Buckets
 		p.Counters[i].Buckets = nil
 		for _, b := range old {
-			p.Counters[i].bucket(floorDiv(b.Index, 2)).Sum += b.Sum
+			into, _ := p.Counters[i].bucket(floorDiv(b.Index, 2))
+			into.Sum += b.Sum
+		}
+	}
+}
+
+// widenRequests does the same to requests.
+func (p *Payload) widenRequests() {
+	p.RequestBucketSeconds *= 2
+	p.widenSeries(true)
+}
+
+func (p *Payload) widenSeries(requests bool) {
+	for i := range p.Series {
+		s := &p.Series[i]
+		if s.isRequest() != requests {
+			continue
+		}
+		old := s.Buckets
+		s.Buckets = nil
+		for _, b := range old {
+			into, _ := s.bucket(floorDiv(b.Index, 2))
+			into.add(b)
 		}
 	}
 }
@@ -70,12 +121,27 @@ func (p *Payload) Fit(limit int) (*Payload, error) {
 		if len(data) <= limit {
 			return fitted, nil
 		}
-		if fitted.span() <= 1 {
+		if fitted.span() <= 1 && fitted.requestSpan() <= 1 {
 			return nil, fmt.Errorf("fitting payload of %s into %d bytes: it takes %d in a single bucket", p.Load, limit, len(data))
 		}
 		if fitted == p {
 			fitted = p.Clone()
 		}
-		fitted.widen()
+		// A step at most halves the size, so as many are needed in any case.
+		for range bits.Len(uint(len(data) / limit)) {
+			fitted.shrink()
+		}
+	}
+}
+
+// shrink makes p smaller by one step, if it can be.
+func (p *Payload) shrink() {
+	roomy := p.RequestBucketSeconds < requestsWider*p.BucketSeconds || p.span() <= 1
+	if roomy && p.requestSpan() > 1 {
+		p.widenRequests()
+		return
+	}
+	if p.span() > 1 {
+		p.widen()
 	}
 }
