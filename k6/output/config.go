@@ -8,23 +8,35 @@ import (
 	"time"
 )
 
-const defaultCheckpoint = time.Minute
+// config is what follows "--out perflab=".
+type config struct {
+	// checkpoint is the shortest time between two checkpoints.
+	checkpoint time.Duration
+	// progress is the time between two lines of progress.
+	progress time.Duration
+}
 
-// parseConfig reads what follows "--out perflab=".
-func parseConfig(text string) (checkpoint time.Duration, err error) {
-	checkpoint = defaultCheckpoint
+func parseConfig(text string) (config, error) {
+	c := config{checkpoint: time.Minute, progress: 10 * time.Second}
 	if text == "" {
-		return checkpoint, nil
+		return c, nil
 	}
 	for _, option := range strings.Split(text, ",") {
 		name, value, _ := strings.Cut(option, "=")
-		if name != "checkpoint" {
-			return 0, fmt.Errorf(`output perflab: unknown option %q, the only one is "checkpoint=1m"`, option)
+		var into *time.Duration
+		switch name {
+		case "checkpoint":
+			into = &c.checkpoint
+		case "progress":
+			into = &c.progress
+		default:
+			return config{}, fmt.Errorf(`output perflab: unknown option %q, write "checkpoint=1m" or "progress=10s"`, option)
 		}
-		checkpoint, err = time.ParseDuration(value)
-		if err != nil || checkpoint < time.Second {
-			return 0, fmt.Errorf("output perflab: checkpoint %q is not a duration of at least 1s", value)
+		every, err := time.ParseDuration(value)
+		if err != nil || every < time.Second {
+			return config{}, fmt.Errorf("output perflab: %s %q is not a duration of at least 1s", name, value)
 		}
+		*into = every
 	}
-	return checkpoint, nil
+	return c, nil
 }

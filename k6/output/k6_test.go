@@ -3,6 +3,7 @@
 package output_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -28,7 +29,7 @@ export const options = { scenarios: { s: { executor: 'shared-iterations', vus: 4
 export function setup() { http.get(__ENV.URL + '/setup'); }
 export default function () {
   const n = exec.scenario.iterationInTest;
-  http.get(__ENV.URL + '/load');
+  http.get(__ENV.URL + '/load', { tags: { name: 'GET /load', transaction: n % 3 ? 'A' : 'B' } });
   if (n % 7 === 0) console.log('a line of the script ' + n);
   duration.add(Math.pow(1.1, n), { transaction: n % 3 ? 'A' : 'B', outcome: n % 5 ? 'ok' : 'error' });
 }`
@@ -53,10 +54,16 @@ func server(t *testing.T) (env []string, requests func(path string) int) {
 	t.Helper()
 	var mu sync.Mutex
 	seen := map[string]int{}
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
-		defer mu.Unlock()
 		seen[r.URL.Path]++
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/refused":
+			w.WriteHeader(http.StatusForbidden)
+		case "/hangup":
+			panic(http.ErrAbortHandler)
+		}
 	}))
 	t.Cleanup(s.Close)
 	return []string{"URL=" + s.URL, "PERFLAB_LOAD=l", "PERFLAB_RUN=r"}, func(path string) int {
@@ -93,6 +100,11 @@ func TestTwoSegmentsMergeToTheSameAsOneProcess(t *testing.T) {
 		t.Errorf("the segments made %v and %v iterations, want 30 each", a, b)
 	}
 	for _, transaction := range one.Transactions() {
+		got, _ := both.RequestSummary(transaction, "GET /load", "ok")
+		want, _ := one.RequestSummary(transaction, "GET /load", "ok")
+		if got.Count != want.Count || got.Count == 0 {
+			t.Errorf("%s made %d requests merged, %d in one process", transaction, got.Count, want.Count)
+		}
 		for _, outcome := range []string{"ok", "error", ""} {
 			got, _ := both.Summary(transaction, outcome)
 			want, _ := one.Summary(transaction, outcome)
@@ -114,7 +126,7 @@ func TestPayloadLinesStayWhole(t *testing.T) {
 	for _, line := range lines {
 		if strings.HasPrefix(line, "perflab-payload ") {
 			own++
-		} else if strings.Contains(line, "perflab-payload") {
+		} else if strings.Contains(line, "perflab-") {
 			t.Errorf("a payload line inside of another: %s", line)
 		}
 	}
@@ -151,6 +163,135 @@ func TestEveryEndDelivers(t *testing.T) {
 				t.Errorf("final %v with %d samples", final.Final, all.Count)
 			}
 		})
+	}
+}
+
+// foreign is a script that knows nothing of us: groups, a tag, and a server that
+// refuses and hangs up.
+const foreign = `
+import http from 'k6/http';
+import { check, group } from 'k6';
+export const options = { scenarios: { browse: { executor: 'shared-iterations', vus: 2, iterations: 10 } } };
+export function setup() { group('not load', () => http.get(__ENV.URL + '/setup')); }
+export default function () {
+  group('search', () => {
+    http.get(__ENV.URL + '/load', { tags: { flow: 'find' } });
+    group('open', () => {
+      const answer = http.get(__ENV.URL + '/refused', { tags: { flow: 'open', name: 'GET /refused' } });
+      check(answer, { 'is open': (r) => r.status === 200 });
+    });
+  });
+  http.get(__ENV.URL + '/hangup', { tags: { name: 'GET /hangup' } });
+}`
+
+func TestForeignScripts(t *testing.T) {
+	script := k6test.Script(t, foreign)
+	env, _ := server(t)
+	t.Run("by group", func(t *testing.T) {
+		p := k6test.Run(t, script, append(env, "PERFLAB_TRANSACTIONS=group")).Payload(t)
+		if got := p.Transactions(); !slices.Equal(got, []string{"search", "search / open"}) {
+			t.Errorf("transactions %q", got)
+		}
+		outer, _ := p.Summary("search", "ok")
+		inner, _ := p.Summary("search / open", "ok")
+		if outer.Count != 10 || inner.Count != 10 || outer.Mean <= inner.Mean {
+			t.Errorf("search %+v, open inside of it %+v", outer, inner)
+		}
+		if refused, _ := p.RequestSummary("search / open", "GET /refused", "error"); refused.Count != 10 {
+			t.Errorf("refused %+v", refused)
+		}
+		if p.Total("checks_failed") != 10 || p.Total("checks_passed") != 0 {
+			t.Errorf("checks: %v failed, %v passed", p.Total("checks_failed"), p.Total("checks_passed"))
+		}
+	})
+	t.Run("by tag", func(t *testing.T) {
+		p := k6test.Run(t, script, append(env, "PERFLAB_TRANSACTIONS=tag:flow")).Payload(t)
+		if got := p.Transactions(); !slices.Equal(got, []string{"find", "open"}) {
+			t.Errorf("transactions %q", got)
+		}
+		if found, _ := p.Summary("find", "ok"); found.Count != 10 {
+			t.Errorf("find %+v", found)
+		}
+		if opened, _ := p.Summary("open", "error"); opened.Count != 10 {
+			t.Errorf("open %+v", opened)
+		}
+		for row, want := range map[payload.Row]int64{
+			{Scenario: "browse", Transaction: "open", Request: "GET /refused", Outcome: "error", Status: "4xx"}: 10,
+			{Scenario: "browse", Request: "GET /hangup", Outcome: "error", Status: "error"}:                     10,
+		} {
+			if got, _ := p.SummaryOf(func(r payload.Row) bool { return r == row }); got.Count != want {
+				t.Errorf("%+v has %d samples, want %d: %+v", row, got.Count, want, p.Series)
+			}
+		}
+		if got := p.Total("http_req_failed"); got != 20 {
+			t.Errorf("%v requests failed, want 20", got)
+		}
+	})
+	t.Run("by nonsense", func(t *testing.T) {
+		result := k6test.Run(t, script, append(env, "PERFLAB_TRANSACTIONS=nonsense"))
+		if result.Code == 0 || !strings.Contains(result.Stderr, "PERFLAB_TRANSACTIONS") {
+			t.Errorf("exit code %d\n%s", result.Code, result.Stderr)
+		}
+	})
+}
+
+// busy keeps its CPUs busy and tells of records.
+const busy = `
+import { Gauge, Trend } from 'k6/metrics';
+const duration = new Trend('transaction_duration', true);
+const done = new Gauge('perflab_records_done');
+export const options = { scenarios: { s: { executor: 'constant-vus', vus: 3, duration: '4s', gracefulStop: '1s' } } };
+export default function () {
+  const end = Date.now() + 50;
+  while (Date.now() < end);
+  duration.add(50, { transaction: 'Import', outcome: __ITER % 4 ? 'ok' : 'error' });
+  done.add(1000);
+}`
+
+func TestProgressAndTheGeneratorsLoad(t *testing.T) {
+	env, _ := server(t)
+	result := k6test.Run(t, k6test.Script(t, busy), append(env, "GOMAXPROCS=1"), "--out=perflab=progress=1s")
+	var lines []string
+	for _, line := range strings.Split(result.Stdout, "\n") {
+		if text, ok := strings.CutPrefix(line, "perflab-progress "); ok {
+			lines = append(lines, text)
+		}
+	}
+	if len(lines) < 3 {
+		t.Fatalf("%d lines of progress\n%s", len(lines), result.Stdout)
+	}
+	var last struct {
+		At           time.Time          `json:"at"`
+		Users        int                `json:"users"`
+		ErrorPercent float64            `json:"errorPercent"`
+		P95          map[string]float64 `json:"p95"`
+		Records      int                `json:"records"`
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	if last.Users != 3 || last.Records != 1000 || last.ErrorPercent < 15 || last.ErrorPercent > 60 ||
+		last.P95["Import"] < 49.9 || last.P95["Import"] > 50.1 || time.Since(last.At) > time.Minute {
+		t.Errorf("progress %s", lines[len(lines)-1])
+	}
+	// How much of its one CPU it gets depends on the machine.
+	final := result.Payload(t)
+	if average, busiest, _ := final.GeneratorLoad(); average < 0.15 || average > 1.05 || busiest < average {
+		t.Errorf("the generator used %v of its CPU, at most %v", average, busiest)
+	}
+	if limit := final.Total(payload.GeneratorCPULimit); limit < 2.5 || limit > 7 {
+		t.Errorf("%v CPU seconds in about 4 s on one CPU", limit)
+	}
+}
+
+func TestIdleGeneratorIsNotBusy(t *testing.T) {
+	env, _ := server(t)
+	p := k6test.Start(t, k6test.Script(t, endless), env)
+	time.Sleep(4 * time.Second)
+	p.Interrupt()
+	result := p.Wait().Payload(t)
+	if average, _, ok := result.GeneratorLoad(); !ok || average > 0.15 {
+		t.Errorf("the generator used %v of its CPUs", average)
 	}
 }
 

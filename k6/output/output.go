@@ -3,12 +3,14 @@
 // Package output is the k6 output "perflab". It keeps what a test measures as
 // histograms and sums per time bucket, in memory that does not grow with the
 // number of samples, and prints it to stdout as a payload (package
-// perflab.dev/perflab/payload): a checkpoint every minute and a final one when
-// the test ends, be it by itself, through the REST API or by a signal.
+// perflab.dev/perflab/payload): checkpoints while the test runs and a final one
+// when it ends, be it by itself, through the REST API or by a signal. Between
+// them it prints lines of progress.
 //
-// "--out perflab=checkpoint=30s" sets the time between checkpoints. The names in
-// the payload come from the environment: PERFLAB_LOAD, PERFLAB_RUN and, where
-// the host's name will not do, PERFLAB_RUNNER.
+// "--out perflab=checkpoint=30s,progress=10s" sets the times between checkpoints
+// and between lines of progress. The names in the payload come from the
+// environment: PERFLAB_LOAD, PERFLAB_RUN and, where the host's name will not do,
+// PERFLAB_RUNNER. PERFLAB_TRANSACTIONS says what a script's transactions are.
 package output
 
 import (
@@ -24,10 +26,15 @@ import (
 )
 
 const (
-	// flushEvery is the time between two emptyings of the sample buffer.
-	flushEvery = time.Second
-	// maxBytes is the largest compressed payload that is printed.
-	maxBytes = 512 << 10
+	// flushEvery is the time between two emptyings of the sample buffer. The
+	// shorter it is, the fewer samples wait in memory.
+	flushEvery = 200 * time.Millisecond
+	// countEvery is the time between two looks at the CPU time.
+	countEvery = time.Second
+	// maxBytes is the largest compressed payload that is printed at the end,
+	// maxCheckpointBytes the largest before.
+	maxBytes           = 512 << 10
+	maxCheckpointBytes = 32 << 10
 )
 
 func init() { output.RegisterExtension("perflab", New) }
@@ -37,25 +44,34 @@ func init() { output.RegisterExtension("perflab", New) }
 type Output struct {
 	output.SampleBuffer
 
-	log        logrus.FieldLogger
-	stdout     io.Writer
-	checkpoint time.Duration
-	recorder   *recorder
-	flusher    *output.PeriodicFlusher
-	next       time.Time // when the next checkpoint is due
+	log       logrus.FieldLogger
+	stdout    io.Writer
+	config    config
+	recorder  *recorder
+	generator generator
+	flusher   *output.PeriodicFlusher
+
+	// When the next of each is due. They count from the first sample: until then
+	// there is nothing to tell.
+	nextCheckpoint, nextProgress time.Time
 }
 
 // New makes the output. It fails if the configuration is malformed.
 func New(params output.Params) (output.Output, error) {
-	checkpoint, err := parseConfig(params.ConfigArgument)
+	config, err := parseConfig(params.ConfigArgument)
 	if err != nil {
 		return nil, err
 	}
+	transactions, err := parseTransactions(params.Environment["PERFLAB_TRANSACTIONS"])
+	if err != nil {
+		return nil, err
+	}
+	load, run := params.Environment["PERFLAB_LOAD"], params.Environment["PERFLAB_RUN"]
 	return &Output{
-		log:        params.Logger,
-		stdout:     params.StdOut,
-		checkpoint: checkpoint,
-		recorder:   newRecorder(params.Environment["PERFLAB_LOAD"], params.Environment["PERFLAB_RUN"], runnerName(params)),
+		log:      params.Logger,
+		stdout:   params.StdOut,
+		config:   config,
+		recorder: newRecorder(load, run, runnerName(params), transactions),
 	}, nil
 }
 
@@ -74,12 +90,11 @@ func runnerName(params output.Params) string {
 
 // Description is what k6 prints about the output.
 func (o *Output) Description() string {
-	return fmt.Sprintf("perflab (checkpoint every %s)", o.checkpoint)
+	return fmt.Sprintf("perflab (checkpoint every %s)", o.config.checkpoint)
 }
 
 // Start begins to take in samples.
 func (o *Output) Start() error {
-	o.next = time.Now().Add(o.checkpoint)
 	flusher, err := output.NewPeriodicFlusher(flushEvery, o.flush)
 	if err != nil {
 		return fmt.Errorf("starting output perflab: %w", err)
@@ -91,27 +106,79 @@ func (o *Output) Start() error {
 // Stop prints the final payload. k6 calls it however the test ends.
 func (o *Output) Stop() error {
 	o.flusher.Stop()
-	return o.print(true)
+	if o.recorder.began {
+		o.generator.count(time.Now(), o.recorder.total)
+	}
+	final, err := o.recorder.final()
+	if err != nil {
+		return err
+	}
+	return payload.Write(o.stdout, final)
 }
 
 func (o *Output) flush() {
 	for _, container := range o.GetBufferedSamples() {
-		for _, sample := range container.GetSamples() {
-			o.recorder.add(sample)
-		}
+		o.recorder.add(container)
 	}
-	if now := time.Now(); !now.Before(o.next) {
-		o.next = now.Add(o.checkpoint)
-		if err := o.print(false); err != nil {
-			o.log.WithError(err).Warn("No checkpoint")
-		}
+	if o.recorder.began {
+		o.tell(time.Now())
 	}
 }
 
-func (o *Output) print(final bool) error {
-	p, err := o.recorder.payload(final)
+// tell does what is due.
+func (o *Output) tell(now time.Time) {
+	if o.nextCheckpoint.IsZero() {
+		o.generator.watch(now)
+		o.nextCheckpoint, o.nextProgress = now.Add(o.config.checkpoint), now.Add(o.config.progress)
+	}
+	if now.Sub(o.generator.at) >= countEvery {
+		o.generator.count(now, o.recorder.total)
+	}
+	if !now.Before(o.nextProgress) {
+		o.nextProgress = now.Add(o.config.progress)
+		o.warn("No progress", o.printProgress(now))
+	}
+	if !now.Before(o.nextCheckpoint) {
+		size, err := o.printCheckpoint()
+		o.warn("No checkpoint", err)
+		o.nextCheckpoint = now.Add(spacing(o.config.checkpoint, now.Sub(o.recorder.total.Start), size))
+	}
+}
+
+func (o *Output) printProgress(now time.Time) error {
+	line, err := o.recorder.progress.line(now, o.recorder.total)
 	if err != nil {
 		return err
 	}
-	return payload.Write(o.stdout, p)
+	_, err = io.WriteString(o.stdout, line)
+	return err
+}
+
+func (o *Output) printCheckpoint() (size int, err error) {
+	checkpoint, err := o.recorder.checkpoint()
+	if err != nil {
+		return 0, err
+	}
+	out := &sized{Writer: o.stdout}
+	err = payload.Write(out, checkpoint)
+	return out.size, err
+}
+
+// sized counts the bytes that pass.
+type sized struct {
+	io.Writer
+	size int
+}
+
+func (s *sized) Write(text []byte) (int, error) {
+	n, err := s.Writer.Write(text)
+	s.size += n
+	return n, err
+}
+
+// warn tells of what went wrong while the test runs, which goes on.
+func (o *Output) warn(what string, err error) {
+	if err != nil {
+		o.log.WithError(err).Warn(what)
+	}
 }

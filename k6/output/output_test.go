@@ -4,7 +4,6 @@ package output
 
 import (
 	"bytes"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,32 +14,6 @@ import (
 
 	"perflab.dev/perflab/payload"
 )
-
-// source makes samples as k6 does.
-type source struct {
-	registry    *metrics.Registry
-	builtin     *metrics.BuiltinMetrics
-	transaction *metrics.Metric
-	records     *metrics.Metric
-}
-
-func newSource() *source {
-	registry := metrics.NewRegistry()
-	return &source{
-		registry:    registry,
-		builtin:     metrics.RegisterBuiltinMetrics(registry),
-		transaction: registry.MustNewMetric(transactionDuration, metrics.Trend, metrics.Time),
-		records:     registry.MustNewMetric("perflab_records", metrics.Counter),
-	}
-}
-
-func (s *source) sample(metric *metrics.Metric, at time.Time, value float64, tags ...string) metrics.Sample {
-	set := s.registry.RootTagSet()
-	for i := 0; i < len(tags); i += 2 {
-		set = set.With(tags[i], tags[i+1])
-	}
-	return metrics.Sample{TimeSeries: metrics.TimeSeries{Metric: metric, Tags: set}, Time: at, Value: value}
-}
 
 func params(argument string, stdout *bytes.Buffer) output.Params {
 	return output.Params{
@@ -79,7 +52,14 @@ func TestSamplesInPayloadOut(t *testing.T) {
 		s.sample(s.builtin.HTTPReqFailed, after(3), 1),
 		s.sample(s.builtin.DroppedIterations, after(4), 3),
 		s.sample(s.records, after(4), 500),
-		s.sample(s.builtin.HTTPReqDuration, after(5), 42),
+		s.sample(s.builtin.Checks, after(4), 1),
+		s.sample(s.builtin.Checks, after(4), 0),
+		s.sample(s.done, after(4), 700),
+		s.sample(s.done, after(4), 500),
+		s.sample(s.builtin.HTTPReqDuration, after(5), 42, "name", "GET /a", "status", "201", "scenario", "s", "transaction", "Check-In"),
+		s.sample(s.builtin.HTTPReqDuration, after(5), 43, "name", "GET /a", "status", "0", "expected_response", "false", "transaction", "Check-In"),
+		s.sample(s.builtin.HTTPReqDuration, after(5), 44, "name", "/login", "status", "302"),
+		s.sample(s.builtin.GroupDuration, after(5), 44, "group", "::a"),
 		s.sample(s.builtin.HTTPReqs, after(99), 1, "group", "::teardown"),
 	}})
 	if err := out.Stop(); err != nil {
@@ -105,7 +85,20 @@ func TestSamplesInPayloadOut(t *testing.T) {
 	if untagged, _ := p.Summary(payload.Other, "ok"); untagged.Count != 1 {
 		t.Errorf("transactions without a name = %+v", untagged)
 	}
-	for name, want := range map[string]float64{"http_reqs": 2, "http_req_failed": 1, "dropped_iterations": 3, "perflab_records": 500, "vus": 0} {
+	answered, _ := p.SummaryOf(func(r payload.Row) bool {
+		return r == payload.Row{Scenario: "s", Transaction: "Check-In", Request: "GET /a", Outcome: "ok", Status: "2xx"}
+	})
+	unanswered, _ := p.SummaryOf(func(r payload.Row) bool { return r.Request == "GET /a" && r.Status == "error" })
+	if answered.Max != 42*time.Millisecond || unanswered.Max != 43*time.Millisecond {
+		t.Errorf("GET /a answered %+v, unanswered %+v", answered, unanswered)
+	}
+	if login, _ := p.RequestSummary("", "/login", "ok"); login.Count != 1 {
+		t.Errorf("request without transaction %+v", login)
+	}
+	if last, highest, _ := p.Gauge("perflab_records_done"); last != 500 || highest != 700 {
+		t.Errorf("records done %v, at most %v", last, highest)
+	}
+	for name, want := range map[string]float64{"checks_passed": 1, "checks_failed": 1, "http_reqs": 2, "http_req_failed": 1, "dropped_iterations": 3, "perflab_records": 500, "vus": 0} {
 		if got := p.Total(name); got != want {
 			t.Errorf("%s = %v, want %v", name, got, want)
 		}
@@ -113,48 +106,26 @@ func TestSamplesInPayloadOut(t *testing.T) {
 }
 
 func TestConfiguration(t *testing.T) {
-	for argument, want := range map[string]time.Duration{"": time.Minute, "checkpoint=30s": 30 * time.Second} {
+	for argument, want := range map[string]config{
+		"":                           {time.Minute, 10 * time.Second},
+		"checkpoint=30s":             {30 * time.Second, 10 * time.Second},
+		"checkpoint=2s,progress=20s": {2 * time.Second, 20 * time.Second},
+	} {
 		if got, err := parseConfig(argument); err != nil || got != want {
 			t.Errorf("parseConfig(%q) = %v, %v, want %v", argument, got, err, want)
 		}
 	}
-	for _, argument := range []string{"checkpoint", "checkpoint=", "checkpoint=0s", "checkpoint=soon", "interval=1s"} {
+	for _, argument := range []string{"checkpoint", "checkpoint=", "checkpoint=0s", "progress=soon", "interval=1s"} {
 		if _, err := New(params(argument, nil)); err == nil {
 			t.Errorf("New took %q", argument)
 		}
 	}
-}
-
-func TestMemoryDoesNotGrowWithSamples(t *testing.T) {
-	r := newRecorder("cico", "run-1", "a")
-	s := newSource()
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	feed := func(n int) uint64 {
-		for i := range n {
-			r.add(s.sample(s.transaction, at, float64(i%500), "transaction", "Check-In", "outcome", "ok"))
-			r.add(s.sample(s.builtin.HTTPReqs, at, 1))
-			at = at.Add(10 * time.Millisecond)
+	for _, text := range []string{"groups", "tag:", "tag", "url"} {
+		wrong := params("", nil)
+		wrong.Environment["PERFLAB_TRANSACTIONS"] = text
+		if _, err := New(wrong); err == nil || !strings.Contains(err.Error(), "PERFLAB_TRANSACTIONS") {
+			t.Errorf("New took transactions %q: %v", text, err)
 		}
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	early := feed(100_000)
-	late := feed(900_000)
-	if grown := int64(late) - int64(early); grown > 4<<20 {
-		t.Errorf("heap grew by %d bytes from 100,000 to 1,000,000 samples", grown)
-	}
-	p, err := r.payload(true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all, _ := p.Summary("Check-In", "ok"); all.Count != 1_000_000 {
-		t.Errorf("%d samples, want 1,000,000", all.Count)
-	}
-	body, err := payload.Marshal(p)
-	if err != nil || len(body) > maxBytes {
-		t.Errorf("payload of %d bytes, allowed %d (%v)", len(body), maxBytes, err)
 	}
 }
 

@@ -4,72 +4,149 @@ package output
 
 import (
 	"math"
-	"strings"
 	"time"
 
+	"go.k6.io/k6/v2/lib/netext/httpext"
 	"go.k6.io/k6/v2/metrics"
 
 	"perflab.dev/perflab/payload"
 )
 
-// transactionDuration is the trend whose samples are transactions: milliseconds,
-// tagged "transaction" and "outcome".
-const transactionDuration = "transaction_duration"
+// Counters of our own making.
+const (
+	checksPassed = "checks_passed"
+	checksFailed = "checks_failed"
+)
+
+// maxSubjects bounds what is remembered of tag sets. A script that tags
+// everything differently has them read again and again.
+const maxSubjects = 8192
 
 // recorder turns samples into a payload.
 type recorder struct {
-	total *payload.Payload
-	began bool
+	transactions transactions
+	total        *payload.Payload
+	progress     *progress
+	subjects     map[*metrics.TagSet]*subject
+	began        bool
 }
 
-func newRecorder(load, run, runner string) *recorder {
-	return &recorder{total: payload.New(load, run, runner, time.Now())}
+func newRecorder(load, run, runner string, t transactions) *recorder {
+	return &recorder{
+		transactions: t,
+		total:        payload.New(load, run, runner, time.Now()),
+		progress:     newProgress(),
+		subjects:     map[*metrics.TagSet]*subject{},
+	}
 }
 
-// add takes in one sample. What setup and teardown do is not load.
-func (r *recorder) add(s metrics.Sample) {
-	if outsideOfLoad(s) {
+// add takes in what k6 measured at one go.
+func (r *recorder) add(container metrics.SampleContainer) {
+	if trail, ok := container.(*httpext.Trail); ok {
+		r.trail(trail)
 		return
 	}
-	switch {
-	case s.Metric.Name == transactionDuration:
-		r.transaction(s)
-	case s.Metric.Name == metrics.HTTPReqFailedName && s.Value != 0:
-		r.total.Count(s.Metric.Name, s.Time, s.Value)
-	case s.Metric.Type == metrics.Counter:
-		r.total.Count(s.Metric.Name, s.Time, s.Value)
+	for _, sample := range container.GetSamples() {
+		r.sample(sample)
+	}
+}
+
+// trail takes in a request. It has nine samples, of which three matter, all with
+// the same tags and time.
+func (r *recorder) trail(t *httpext.Trail) {
+	s := r.subject(t.Tags)
+	if s.outside {
+		return
+	}
+	r.count(metrics.HTTPReqsName, t.EndTime, 1)
+	if t.Failed.Valid && t.Failed.Bool {
+		r.count(metrics.HTTPReqFailedName, t.EndTime, 1)
+	}
+	r.request(s, t.EndTime, t.Duration)
+	r.cover(t.EndTime)
+}
+
+// sample takes in one sample. What setup and teardown do is not load, and a
+// gauge tells nothing while no user is active, as while k6 is paused.
+func (r *recorder) sample(s metrics.Sample) {
+	if s.Metric.Name == metrics.VUsMaxName || s.Metric.Name == metrics.VUsName && s.Value == 0 {
+		return
+	}
+	about := r.subject(s.Tags)
+	if about.outside {
+		return
+	}
+	switch s.Metric.Type {
+	case metrics.Trend:
+		r.trend(s, about)
+	case metrics.Counter:
+		r.count(s.Metric.Name, s.Time, s.Value)
+	case metrics.Gauge:
+		r.total.Set(s.Metric.Name, s.Value)
+	case metrics.Rate:
+		r.rate(s)
 	}
 	r.cover(s.Time)
 }
 
-func (r *recorder) transaction(s metrics.Sample) {
-	name, ok := s.Tags.Get("transaction")
-	if !ok {
-		name = payload.Other
-	}
-	outcome, ok := s.Tags.Get("outcome")
-	if !ok {
-		outcome = "ok"
-	}
+func (r *recorder) trend(s metrics.Sample, about *subject) {
 	took := time.Duration(math.Round(s.Value * float64(time.Millisecond)))
-	r.total.Record(name, outcome, s.Time, took)
+	switch s.Metric.Name {
+	case metrics.HTTPReqDurationName:
+		r.request(about, s.Time, took)
+	case r.transactions.metric:
+		r.transaction(about, s.Time, took)
+	}
 }
 
-// outsideOfLoad says whether a sample is from setup or teardown, or tells
-// nothing because no user is active, as while k6 is paused.
-func outsideOfLoad(s metrics.Sample) bool {
-	switch s.Metric.Name {
-	case metrics.VUsMaxName:
-		return true
-	case metrics.VUsName:
-		return s.Value == 0
+// rate counts what k6 keeps as a share. Other rates of a script are left out:
+// what their "yes" means is not known.
+func (r *recorder) rate(s metrics.Sample) {
+	switch {
+	case s.Metric.Name == metrics.HTTPReqFailedName && s.Value != 0:
+		r.count(metrics.HTTPReqFailedName, s.Time, 1)
+	case s.Metric.Name == metrics.ChecksName && s.Value != 0:
+		r.count(checksPassed, s.Time, 1)
+	case s.Metric.Name == metrics.ChecksName:
+		r.count(checksFailed, s.Time, 1)
 	}
-	group, _ := s.Tags.Get("group")
-	return strings.HasPrefix(group, "::setup") || strings.HasPrefix(group, "::teardown")
+}
+
+func (r *recorder) request(about *subject, at time.Time, took time.Duration) {
+	r.total.Add(about.request, at, took)
+	r.progress.requests++
+	if r.transactions.metric == metrics.HTTPReqDurationName && about.transaction.Transaction != "" {
+		r.transaction(about, at, took)
+	}
+}
+
+func (r *recorder) transaction(about *subject, at time.Time, took time.Duration) {
+	row := about.transaction
+	row.Transaction = orOther(row.Transaction)
+	r.total.Add(row, at, took)
+	r.progress.transaction(row, took)
+}
+
+func (r *recorder) count(name string, at time.Time, n float64) { r.total.Count(name, at, n) }
+
+// subject reads tags, once for each set: k6 has one value for equal sets.
+func (r *recorder) subject(tags *metrics.TagSet) *subject {
+	if s, ok := r.subjects[tags]; ok {
+		return s
+	}
+	if len(r.subjects) >= maxSubjects {
+		clear(r.subjects)
+	}
+	s := r.transactions.subject(tags)
+	r.subjects[tags] = s
+	return s
 }
 
 // cover widens the time measured to include t.
 func (r *recorder) cover(t time.Time) {
+	if r.began && !t.Before(r.total.Start) && !t.After(r.total.End) {
+		return
+	}
 	t = t.UTC().Truncate(time.Millisecond)
 	if !r.began || t.Before(r.total.Start) {
 		r.total.Start = t
@@ -80,14 +157,14 @@ func (r *recorder) cover(t time.Time) {
 	r.began = true
 }
 
-// payload is everything so far, small enough to be printed. What had to be
-// widened stays so: the next payload would be larger still.
-func (r *recorder) payload(final bool) (*payload.Payload, error) {
-	r.total.Final = final
-	fitted, err := r.total.Fit(maxBytes)
-	if err != nil {
-		return nil, err
-	}
-	r.total = fitted
-	return fitted, nil
+// final is everything, small enough to be printed.
+func (r *recorder) final() (*payload.Payload, error) {
+	r.total.Final = true
+	return r.total.Fit(maxBytes)
+}
+
+// checkpoint is what is kept of a test whose end is never printed: no requests,
+// so that it is small.
+func (r *recorder) checkpoint() (*payload.Payload, error) {
+	return r.total.WithoutRequests().Fit(maxCheckpointBytes)
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package output
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"go.k6.io/k6/v2/metrics"
+
+	"perflab.dev/perflab/payload"
+)
+
+const (
+	// progressMarker begins a line of progress.
+	progressMarker = "perflab-progress "
+	// maxProgressTransactions bounds the line: the first ones seen are in it.
+	maxProgressTransactions = 8
+	// recordsDone is the gauge of records imported so far.
+	recordsDone = "perflab_records_done"
+)
+
+// progress is what is told while the test runs: sums from its beginning.
+type progress struct {
+	requests     int64
+	transactions int64
+	errors       int64
+	times        map[string]*payload.Histogram // of transactions that worked
+
+	printed   time.Time // when the last line was
+	requestsP int64     // requests by then
+}
+
+func newProgress() *progress { return &progress{times: map[string]*payload.Histogram{}} }
+
+func (p *progress) transaction(row payload.Row, took time.Duration) {
+	p.transactions++
+	if row.Outcome != payload.OK {
+		p.errors++
+		return
+	}
+	times, ok := p.times[row.Transaction]
+	if !ok {
+		if len(p.times) >= maxProgressTransactions {
+			return
+		}
+		times = &payload.Histogram{}
+		p.times[row.Transaction] = times
+	}
+	times.Record(took)
+}
+
+// progressLine is the JSON of a line of progress.
+type progressLine struct {
+	At                time.Time          `json:"at"`
+	Users             float64            `json:"users"`
+	RequestsPerSecond float64            `json:"requestsPerSecond"` // since the line before
+	Requests          int64              `json:"requests"`
+	ErrorPercent      float64            `json:"errorPercent"` // of transactions
+	P95               map[string]float64 `json:"p95"`          // ms, of transactions that worked
+	Records           *float64           `json:"records,omitempty"`
+}
+
+// line is the line of progress at the given time.
+func (p *progress) line(now time.Time, total *payload.Payload) (string, error) {
+	since := p.printed
+	if since.IsZero() {
+		since = total.Start
+	}
+	line := progressLine{At: now.UTC().Truncate(time.Second), Requests: p.requests, P95: map[string]float64{}}
+	line.Users, _, _ = total.Gauge(metrics.VUsName)
+	if seconds := now.Sub(since).Seconds(); seconds > 0 {
+		line.RequestsPerSecond = rounded(float64(p.requests-p.requestsP) / seconds)
+	}
+	if p.transactions > 0 {
+		line.ErrorPercent = rounded(100 * float64(p.errors) / float64(p.transactions))
+	}
+	for name, times := range p.times {
+		line.P95[name] = rounded(float64(times.Percentile(95)) / float64(time.Millisecond))
+	}
+	if records, _, ok := total.Gauge(recordsDone); ok {
+		line.Records = &records
+	}
+	p.printed, p.requestsP = now, p.requests
+	text, err := json.Marshal(line)
+	if err != nil {
+		return "", fmt.Errorf("encoding progress: %w", err)
+	}
+	return progressMarker + string(text) + "\n", nil
+}
+
+// rounded keeps two decimals.
+func rounded(x float64) float64 { return math.Round(100*x) / 100 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package output
+
+import (
+	"fmt"
+	"strings"
+
+	"go.k6.io/k6/v2/metrics"
+
+	"perflab.dev/perflab/payload"
+)
+
+// transactionDuration is the trend whose samples are transactions: milliseconds,
+// tagged "transaction" and "outcome".
+const transactionDuration = "transaction_duration"
+
+// transactions says what a script's transactions are.
+type transactions struct {
+	// metric is the trend whose samples are transactions.
+	metric string
+	// tag is the tag of requests that names their transaction; "" for the path of
+	// their group.
+	tag string
+}
+
+// parseTransactions reads PERFLAB_TRANSACTIONS.
+func parseTransactions(text string) (transactions, error) {
+	if text == "" {
+		return transactions{metric: transactionDuration, tag: "transaction"}, nil
+	}
+	if text == "group" {
+		return transactions{metric: metrics.GroupDurationName}, nil
+	}
+	if tag, ok := strings.CutPrefix(text, "tag:"); ok && tag != "" {
+		return transactions{metric: metrics.HTTPReqDurationName, tag: tag}, nil
+	}
+	return transactions{}, fmt.Errorf(`output perflab: PERFLAB_TRANSACTIONS is %q, write "group", "tag:" and the name of a tag, or leave it out`, text)
+}
+
+// subject is what the tags of a sample say.
+type subject struct {
+	// outside of the load is what setup and teardown do.
+	outside bool
+	// transaction and request are the rows of a sample of the respective kind.
+	transaction payload.Row
+	request     payload.Row
+}
+
+// subject reads tags. Its answer is the same for the same tags.
+func (t transactions) subject(tags *metrics.TagSet) *subject {
+	get := func(tag metrics.SystemTag) string {
+		value, _ := tags.Get(tag.String())
+		return value
+	}
+	group := get(metrics.TagGroup)
+	name := t.name(tags, group)
+	scenario := get(metrics.TagScenario)
+	return &subject{
+		outside:     strings.HasPrefix(group, "::setup") || strings.HasPrefix(group, "::teardown"),
+		transaction: payload.Row{Scenario: scenario, Transaction: name, Outcome: t.outcome(tags)},
+		request: payload.Row{
+			Scenario: scenario, Transaction: name, Request: orOther(get(metrics.TagName)),
+			Outcome: requestOutcome(tags), Status: statusClass(get(metrics.TagStatus)),
+		},
+	}
+}
+
+// name is the transaction that a sample belongs to, "" for none.
+func (t transactions) name(tags *metrics.TagSet, group string) string {
+	if t.tag != "" {
+		value, _ := tags.Get(t.tag)
+		return value
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(group, "::"), "::", " / ")
+}
+
+// outcome is that of a transaction. Nothing in a group's sample says whether
+// what was inside of the group worked.
+func (t transactions) outcome(tags *metrics.TagSet) string {
+	if t.metric == metrics.HTTPReqDurationName {
+		return requestOutcome(tags)
+	}
+	if outcome, ok := tags.Get("outcome"); ok && t.metric == transactionDuration {
+		return outcome
+	}
+	return payload.OK
+}
+
+// requestOutcome is what k6's http_req_failed says too.
+func requestOutcome(tags *metrics.TagSet) string {
+	if expected, _ := tags.Get(metrics.TagExpectedResponse.String()); expected == "false" {
+		return payload.Error
+	}
+	return payload.OK
+}
+
+// statusClass is "2xx" for "204"; k6 says "0" where there was no answer.
+func statusClass(status string) string {
+	if len(status) != 3 || status[0] < '1' || status[0] > '5' {
+		return payload.Error
+	}
+	return status[:1] + "xx"
+}
+
+func orOther(name string) string {
+	if name == "" {
+		return payload.Other
+	}
+	return name
+}
