@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package payload
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+var samples = framing{marker: "perflab-samples ", version: SamplesVersion}
+
+// WriteSamples puts s into a log. Each line is one call of w.Write.
+func WriteSamples(w io.Writer, s *Samples) error {
+	s.sort()
+	body, err := MarshalSamples(s)
+	if err != nil {
+		return err
+	}
+	if err := samples.write(w, body); err != nil {
+		return fmt.Errorf("writing samples of %s: %w", s.Run, err)
+	}
+	return nil
+}
+
+// ReadSamples puts together all samples in a log among lines of others.
+// Damaged ones are passed over if the log holds any that are not. It fails with
+// ErrNone if the log has none, with ErrCorrupt if all are damaged, with
+// ErrMismatch if they are not all of one run, and with the error of r.
+func ReadSamples(r io.Reader) (*Samples, error) {
+	var parts []*Samples
+	bad, err := samples.scan(r, func(body []byte) error {
+		part, err := UnmarshalSamples(body)
+		if err == nil {
+			parts = append(parts, part)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading log: %w", err)
+	}
+	if len(parts) == 0 && bad != nil {
+		return nil, fmt.Errorf("reading log: %w", bad)
+	}
+	sum, err := MergeSamples(parts...)
+	if err != nil {
+		return nil, fmt.Errorf("reading log: %w", err)
+	}
+	return sum, nil
+}
+
+// MarshalSamples gives the compressed body, for storage.
+func MarshalSamples(s *Samples) ([]byte, error) {
+	var body bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&body, gzip.BestCompression)
+	if err != nil {
+		return nil, fmt.Errorf("compressing samples: %w", err)
+	}
+	if err := json.NewEncoder(zip).Encode(s); err != nil {
+		return nil, fmt.Errorf("encoding samples of %s: %w", s.Run, err)
+	}
+	if err := zip.Close(); err != nil {
+		return nil, fmt.Errorf("compressing samples of %s: %w", s.Run, err)
+	}
+	return body.Bytes(), nil
+}
+
+// UnmarshalSamples reads what MarshalSamples wrote. Its errors are ErrCorrupt.
+func UnmarshalSamples(body []byte) (*Samples, error) {
+	zip, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking samples: %w: %w", ErrCorrupt, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(zip, maxBody+1))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking samples: %w: %w", ErrCorrupt, err)
+	}
+	if len(text) > maxBody {
+		return nil, fmt.Errorf("unpacking samples: %w: more than %d bytes", ErrCorrupt, maxBody)
+	}
+	s := &Samples{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("decoding samples: %w: %w", ErrCorrupt, err)
+	}
+	if s.Version != SamplesVersion {
+		return nil, fmt.Errorf("decoding samples: %w: version %d, this reader knows version %d", ErrCorrupt, s.Version, SamplesVersion)
+	}
+	if s.End.Before(s.Start) {
+		return nil, fmt.Errorf("decoding samples: %w: they end before they start", ErrCorrupt)
+	}
+	s.Start, s.End = millis(s.Start), millis(s.End)
+	return s, nil
+}
+
+// FitSamples returns s, or a copy with fewer points, so that MarshalSamples
+// gives at most limit bytes. It fails if they are larger with one point each.
+func FitSamples(s *Samples, limit int) (*Samples, error) {
+	for {
+		body, err := MarshalSamples(s)
+		if err != nil {
+			return nil, err
+		}
+		if len(body) <= limit {
+			return s, nil
+		}
+		longest := len(s.Rounds)
+		for _, series := range s.Series {
+			longest = max(longest, len(series.Points))
+		}
+		if longest <= 1 {
+			return nil, fmt.Errorf("fitting samples of %s into %d bytes: they take %d with a single point each", s.Run, limit, len(body))
+		}
+		s = s.thinned()
+	}
+}
+
+// thinned is a copy with half the points.
+func (s *Samples) thinned() *Samples {
+	thin := *s
+	thin.Rounds = s.Rounds.halved()
+	for i := range thin.Rounds {
+		thin.Rounds[i].Value *= 2
+	}
+	thin.Series = make([]SampleSeries, len(s.Series))
+	for i, series := range s.Series {
+		series.Points = series.Points.halved()
+		thin.Series[i] = series
+	}
+	return &thin
+}

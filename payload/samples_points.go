@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package payload
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Point is a value at a time.
+type Point struct {
+	At    time.Time
+	Value float64
+}
+
+// Points are sorted by time; each time occurs once. They travel as an array of
+// numbers
+//
+//	[time, value, step, value, step, value, …]
+//
+// where time is unix milliseconds and each step the milliseconds since the
+// point before. Values have five significant digits.
+type Points []Point
+
+// Times travel as Points do, without values.
+type Times []time.Time
+
+// valueDigits of a value that are kept: the sources are no more exact.
+const valueDigits = 5
+
+// MarshalJSON writes the array that Points describes.
+func (p Points) MarshalJSON() ([]byte, error) {
+	row := []byte{'['}
+	last := int64(0)
+	for i, point := range p {
+		if i > 0 {
+			row = append(row, ',')
+		}
+		ms := point.At.UnixMilli()
+		row = strconv.AppendInt(row, ms-last, 10)
+		row = append(row, ',')
+		row = append(row, number(point.Value)...)
+		last = ms
+	}
+	return append(row, ']'), nil
+}
+
+// number writes a value as JSON does, with the digits that are kept.
+func number(value float64) []byte {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', valueDigits, 64), 64)
+	if err != nil {
+		// What FormatFloat writes, ParseFloat reads.
+		panic(err)
+	}
+	text, err := json.Marshal(rounded)
+	if err != nil {
+		// Recorders take only numbers.
+		panic(err)
+	}
+	return text
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *Points) UnmarshalJSON(text []byte) error {
+	var row []json.Number
+	if err := json.Unmarshal(text, &row); err != nil {
+		return err
+	}
+	if len(row)%2 != 0 {
+		return fmt.Errorf("%d numbers are no pairs of time and value", len(row))
+	}
+	points := make(Points, 0, len(row)/2)
+	ms := int64(0)
+	for i := 0; i < len(row); i += 2 {
+		step, err := stepOf(row[i], i > 0)
+		if err != nil {
+			return err
+		}
+		value, err := row[i+1].Float64()
+		if err != nil {
+			return err
+		}
+		ms += step
+		points = append(points, Point{At: time.UnixMilli(ms).UTC(), Value: value})
+	}
+	*p = points
+	return nil
+}
+
+// MarshalJSON writes the times.
+func (t Times) MarshalJSON() ([]byte, error) {
+	row := make([]int64, len(t))
+	last := int64(0)
+	for i, at := range t {
+		row[i] = at.UnixMilli() - last
+		last = at.UnixMilli()
+	}
+	return json.Marshal(row)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (t *Times) UnmarshalJSON(text []byte) error {
+	var row []json.Number
+	if err := json.Unmarshal(text, &row); err != nil {
+		return err
+	}
+	times := make(Times, 0, len(row))
+	ms := int64(0)
+	for i := range row {
+		step, err := stepOf(row[i], i > 0)
+		if err != nil {
+			return err
+		}
+		ms += step
+		times = append(times, time.UnixMilli(ms).UTC())
+	}
+	*t = times
+	return nil
+}
+
+// stepOf reads a step forwards; maxIndex bounds it so that no sum overflows.
+func stepOf(number json.Number, onwards bool) (int64, error) {
+	step, err := number.Int64()
+	if err != nil {
+		return 0, err
+	}
+	if onwards && step < 0 || step > 1000*maxIndex || step < -1000*maxIndex {
+		return 0, fmt.Errorf("a step of %d ms", step)
+	}
+	return step, nil
+}
+
+// sorted are the points by time, each time once: of two, the first counts.
+func (p Points) sorted() Points {
+	slices.SortStableFunc(p, func(a, b Point) int { return a.At.Compare(b.At) })
+	return slices.CompactFunc(p, func(a, b Point) bool { return a.At.Equal(b.At) })
+}
+
+// halved are half as many points, each the mean of two that follow each other,
+// at the later one's time.
+func (p Points) halved() Points {
+	half := make(Points, 0, (len(p)+1)/2)
+	for pair := range slices.Chunk(p, 2) {
+		last := pair[len(pair)-1]
+		if len(pair) == 2 {
+			last.Value = (pair[0].Value + pair[1].Value) / 2
+		}
+		half = append(half, last)
+	}
+	return half
+}

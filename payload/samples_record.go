@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package payload
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxText bounds a statement's text and a failure's message, in bytes.
+const maxText = 1000
+
+// SampleRecorder fills Samples.
+type SampleRecorder struct {
+	// Samples that were recorded so far.
+	Samples *Samples
+	index   seriesIndex
+}
+
+// NewSampleRecorder records from start on.
+func NewSampleRecorder(run, collector string, start time.Time) *SampleRecorder {
+	samples := NewSamples(run, collector, start)
+	return &SampleRecorder{Samples: samples, index: newSeriesIndex(samples)}
+}
+
+// Record adds the value of a resource at a time. What is no number was not
+// measured.
+func (r *SampleRecorder) Record(component, instance, resource, unit string, at time.Time, value float64) {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return
+	}
+	series := r.index.of(component, instance, resource, unit)
+	series.Points = append(series.Points, Point{At: millis(at), Value: value})
+	r.Samples.End = later(r.Samples.End, millis(at))
+}
+
+// Round notes that the servers are asked now, and again after the interval.
+func (r *SampleRecorder) Round(at time.Time, interval time.Duration) {
+	r.Samples.Rounds = append(r.Samples.Rounds, Point{At: millis(at), Value: interval.Seconds()})
+	r.Samples.End = later(r.Samples.End, millis(at))
+}
+
+// Fail notes that a source did not answer in the round at this time.
+func (s *Samples) Fail(source, message string, at time.Time) {
+	index := slices.IndexFunc(s.Failures, func(f Failure) bool { return f.Source == source })
+	if index < 0 {
+		s.Failures = append(s.Failures, Failure{Source: source})
+		index = len(s.Failures) - 1
+	}
+	s.Failures[index].Message = shortened(message)
+	s.Failures[index].At = append(s.Failures[index].At, millis(at))
+}
+
+// SetContainer notes a container as it is now.
+func (s *Samples) SetContainer(container Container) {
+	at := slices.IndexFunc(s.Containers, func(c Container) bool {
+		return c.Component == container.Component && c.Instance == container.Instance
+	})
+	if at < 0 {
+		s.Containers = append(s.Containers, container)
+		return
+	}
+	s.Containers[at] = container
+}
+
+// SetText notes the text of a statement.
+func (s *Samples) SetText(id, text string) {
+	if s.Texts == nil {
+		s.Texts = map[string]string{}
+	}
+	s.Texts[id] = shortened(text)
+}
+
+// Note says, once, what can't be measured.
+func (s *Samples) Note(note string) {
+	if !slices.Contains(s.Notes, note) {
+		s.Notes = append(s.Notes, note)
+	}
+}
+
+// shortened cuts a text to what is kept of it, not within a letter.
+func shortened(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText-len("…")], "") + "…"
+}
+
+func joined(names []string) string { return strings.Join(names, ",") }
+
+// seriesIndex finds the series of Samples by what they are of.
+type seriesIndex struct {
+	samples *Samples
+	at      map[[3]string]int
+}
+
+func newSeriesIndex(samples *Samples) seriesIndex {
+	return seriesIndex{samples: samples, at: map[[3]string]int{}}
+}
+
+// of returns the series, made on first use. It is valid until the next call.
+func (i seriesIndex) of(component, instance, resource, unit string) *SampleSeries {
+	key := [3]string{component, instance, resource}
+	at, found := i.at[key]
+	if !found {
+		at = len(i.samples.Series)
+		i.at[key] = at
+		i.samples.Series = append(i.samples.Series, SampleSeries{Component: component, Instance: instance, Resource: resource, Unit: unit})
+	}
+	return &i.samples.Series[at]
+}
