@@ -66,11 +66,15 @@ deploy: ## Install the operator, and what it needs, into the cluster.
 ##@ Build
 
 .PHONY: build
-build: build-operator build-cli build-k6 build-emulators build-sample ## Build every program.
+build: build-operator build-collector build-cli build-k6 build-emulators build-sample ## Build every program.
 
 .PHONY: build-operator
 build-operator: ## Build the operator.
 	$(GO_BUILD) -o bin/manager ./cmd/manager
+
+.PHONY: build-collector
+build-collector: ## Build the collector, which samples servers beside the loads.
+	$(GO_BUILD) -o bin/collector ./cmd/collector
 
 .PHONY: build-cli
 build-cli: ## Build perflab, the command for people.

@@ -48,6 +48,8 @@ type lab struct {
 	addresses int
 	// eachRound looks at things while they come about; nil: nobody does.
 	eachRound func()
+	// collector is the collector's image; empty: there is none.
+	collector string
 	// restored are the Jobs that brought data back.
 	restored []string
 }
@@ -83,8 +85,9 @@ func (l *lab) operator() (*controllers.ExperimentReconciler, *controllers.RunRec
 	return &controllers.ExperimentReconciler{Cluster: cluster, Live: l.reader(), Kafka: &l.brokers, Events: &l.events, Now: now},
 		&controllers.RunReconciler{
 			Cluster: cluster, Live: l.reader(), Events: &l.events, Now: now,
-			Settings: load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
-			Target:   &l.target, Kafka: &l.brokers, Databases: &l.databases, Runners: &l.runners, Logs: &l.logs,
+			Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
+			CollectorImage: l.collector,
+			Target:         &l.target, Kafka: &l.brokers, Databases: &l.databases, Runners: &l.runners, Logs: &l.logs,
 			Watches: &controllers.ForeignWatches{Cluster: cluster, Controller: deaf{}},
 		}
 }

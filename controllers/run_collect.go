@@ -223,7 +223,7 @@ func (s *runScope) checkClocks(measured map[string]results.Measured) {
 // observe gives all observations; the status holds the first of them.
 func (s *runScope) observe(measured map[string]results.Measured) []v1alpha1.Observation {
 	spec := s.run.Spec
-	observations := s.costs()
+	observations := append(s.costs(), s.observeServers(measured)...)
 	observations = append(observations, results.Observe(spec.Scenario.Loads, measured, spec.Measurement)...)
 	for _, wanted := range spec.Scenario.Loads {
 		if fault := results.Check(wanted, measured, spec.Measurement, spec.Validity); fault != nil && s.fault == nil {
@@ -277,5 +277,5 @@ func (r *RunReconciler) tidy(ctx context.Context, run *v1alpha1.PerfRun) error {
 			return err
 		}
 	}
-	return nil
+	return r.tidyCollector(ctx, run)
 }

@@ -44,8 +44,10 @@ type RunReconciler struct {
 	// Live reads from the API server, past the cache.
 	Live     client.Reader
 	Settings load.Settings
-	Target   TargetProber
-	Kafka    KafkaAdmin
+	// CollectorImage samples the servers of each run. Empty: nobody does.
+	CollectorImage string
+	Target         TargetProber
+	Kafka          KafkaAdmin
 	// Databases answers for PostgreSQL's servers.
 	Databases DatabaseProber
 	Runners   RunnerStopper
@@ -117,7 +119,7 @@ func (r *RunReconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experim
 
 func (r *RunReconciler) steps(scope *runScope) []runStep {
 	if scope.fault != nil {
-		return []runStep{r.stepSalvage, r.stepStopLoads, r.stepRestarts, r.stepFinish}
+		return []runStep{r.stepSalvage, r.stepStopLoads, r.stepDismissCollector, r.stepRestarts, r.stepFinish}
 	}
 	return []runStep{
 		r.stepBegin,
@@ -131,7 +133,9 @@ func (r *RunReconciler) steps(scope *runScope) []runStep {
 		r.stepTarget,
 		r.stepRestoreCall,
 		r.stepEffective,
+		r.stepCollector,
 		r.stepLoads,
+		r.stepServers,
 		r.stepBorrowed,
 		r.stepCollect,
 		r.stepReads,

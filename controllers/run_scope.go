@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/payload"
 )
 
 // outcome says whether the next step may go on.
@@ -50,6 +51,11 @@ type runScope struct {
 
 	// loadTrouble says why a runner can't start, set with it.
 	loadTrouble *environment.Readiness
+
+	// samples are what the collector saw, and unsampled why it did not see
+	// more. Set by stepServers.
+	samples   *payload.Samples
+	unsampled []string
 
 	// differences say in what the running system is not the declared one. Set
 	// by the steps that read it back.

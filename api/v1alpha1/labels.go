@@ -34,6 +34,9 @@ const (
 	// AnnotationRun names, on the pods of a borrowed workload, the run for
 	// which they were started anew.
 	AnnotationRun = "perflab.dev/run"
+	// AnnotationEnd tells the pod of a collector to end and to print what it
+	// has not printed yet.
+	AnnotationEnd = "perflab.dev/end"
 	// Finalizer lets the operator take the environment down in the order the
 	// foreign operators need: topics before their Kafka.
 	Finalizer = "perflab.dev/environment"

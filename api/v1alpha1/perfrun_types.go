@@ -151,6 +151,11 @@ type PerfRunStatus struct {
 	// +optional
 	RawResults string `json:"rawResults,omitempty"`
 
+	// servers is what was seen of the system's servers while loads were on,
+	// beside the observations.
+	// +optional
+	Servers *ServersStatus `json:"servers,omitempty"`
+
 	// conditions: Ready, Reconciling, Stalled (kstatus), KafkaReady,
 	// PostgresReady, DataRestored, ModulesReady, TargetReachable, LoadsComplete, Valid.
 	// +optional

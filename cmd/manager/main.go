@@ -39,6 +39,7 @@ const leaderElectionID = "manager.perflab.dev"
 type options struct {
 	k6Image        string
 	starterImage   string
+	collectorImage string
 	namespace      string
 	metricsAddress string
 	probeAddress   string
@@ -60,6 +61,7 @@ func parse() options {
 	var o options
 	flag.StringVar(&o.k6Image, "k6-image", os.Getenv("K6_IMAGE"), "image of the k6 runners, with PerfLab's output and scripts (env K6_IMAGE)")
 	flag.StringVar(&o.starterImage, "starter-image", os.Getenv("STARTER_IMAGE"), "image with sh and curl that releases the runners; default: the k6 image (env STARTER_IMAGE)")
+	flag.StringVar(&o.collectorImage, "collector-image", os.Getenv("COLLECTOR_IMAGE"), "image of the collector, which samples the servers of each run (env COLLECTOR_IMAGE)")
 	flag.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace to work in; default: all (env WATCH_NAMESPACE)")
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address of the Prometheus metrics, for example :8080; 0 turns them off")
 	flag.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
@@ -78,6 +80,9 @@ func parse() options {
 func run(o options) error {
 	if o.k6Image == "" {
 		return errors.New("--k6-image (or K6_IMAGE) is missing: name the image of the k6 runners")
+	}
+	if o.collectorImage == "" {
+		return errors.New("--collector-image (or COLLECTOR_IMAGE) is missing: name the image of the collector")
 	}
 	if o.webhook && o.ownNamespace == "" {
 		return errors.New("--own-namespace (or POD_NAMESPACE) is missing: name the namespace the operator runs in, or turn the webhook off with --webhook=false")
@@ -126,17 +131,18 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 	cluster := kube.Cluster{Client: manager.GetClient()}
 	http := probe.NewHTTP()
 	runs := &controllers.RunReconciler{
-		Cluster:   cluster,
-		Live:      manager.GetAPIReader(),
-		Settings:  load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
-		Target:    http,
-		Runners:   http,
-		Kafka:     kafkaadmin.Admin{},
-		Databases: probe.NewPostgres(),
-		Logs:      kube.PodLogs{Clientset: clientset},
-		Events:    manager.GetEventRecorder("perflab"),
-		Now:       time.Now,
-		Watches:   &controllers.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
+		Cluster:        cluster,
+		Live:           manager.GetAPIReader(),
+		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
+		CollectorImage: o.collectorImage,
+		Target:         http,
+		Runners:        http,
+		Kafka:          kafkaadmin.Admin{},
+		Databases:      probe.NewPostgres(),
+		Logs:           kube.PodLogs{Clientset: clientset},
+		Events:         manager.GetEventRecorder("perflab"),
+		Now:            time.Now,
+		Watches:        &controllers.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
 	}
 	experiments := &controllers.ExperimentReconciler{
 		Cluster: cluster,

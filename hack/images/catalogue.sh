@@ -6,10 +6,10 @@
 KAFKA_IMAGE=kafka
 [[ $STRIMZI != 0.45.2 ]] || KAFKA_IMAGE=kafka-3.9
 # shellcheck disable=SC2034 # for those who source this
-PRODUCT_IMAGES=(operator k6 sample emulators "$KAFKA_IMAGE")
+PRODUCT_IMAGES=(operator collector k6 sample emulators "$KAFKA_IMAGE")
 SYSTEM_IMAGES=(pause coredns storage metrics-server cloudnative-pg postgresql)
 # shellcheck disable=SC2034 # for those who source this
-IMAGES=(operator k6 sample emulators kafka kafka-3.9 "${SYSTEM_IMAGES[@]}")
+IMAGES=(operator collector k6 sample emulators kafka kafka-3.9 "${SYSTEM_IMAGES[@]}")
 
 # image_is_component NAME: its content is a build of hack/cluster/build.sh.
 image_is_component() {
@@ -34,6 +34,7 @@ image_reference() {
 image_dockerfile() {
   case $1 in
     operator) echo "$ROOT/Dockerfile" ;;
+    collector) echo "$ROOT/cmd/collector/Dockerfile" ;;
     k6 | sample) echo "$ROOT/$1/Dockerfile" ;;
     emulators) echo "$ROOT/test/emulators/Dockerfile" ;;
     kafka) echo "$ROOT/test/emulators/kafka/Dockerfile" ;;

@@ -24,9 +24,16 @@ const (
 	LabelPostgresRole = "cnpg.io/podRole"
 	// LabelPostgresPooler names the Pooler a pod belongs to.
 	LabelPostgresPooler = "cnpg.io/poolerName"
+	// LabelPostgresInstanceRole tells the primary from replicas.
+	LabelPostgresInstanceRole = "cnpg.io/instanceRole"
 
 	// PostgresRoleInstance is LabelPostgresRole of a PostgreSQL server.
 	PostgresRoleInstance = "instance"
+
+	// PostgresInstancePrimary and PostgresInstanceReplica are values of
+	// LabelPostgresInstanceRole.
+	PostgresInstancePrimary = "primary"
+	PostgresInstanceReplica = "replica"
 )
 
 // PostgresPort is the port of every PostgreSQL Service.

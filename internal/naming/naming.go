@@ -54,6 +54,16 @@ func RawResults(run string) string { return run + "-raw" }
 // run that has more of them than its status holds.
 const RawObservations = "observations.json"
 
+// Collector is the name of what the collectors of an experiment's runs work
+// as: a ServiceAccount, its Role and the binding between them.
+func Collector(experiment string) string { return experiment + "-collector" }
+
+// CollectorJob is the name of the Job that samples the servers of a run.
+func CollectorJob(run string) string { return run + "-collector" }
+
+// RawSamples is the name of the ConfigMap with what a run's servers did.
+func RawSamples(run string) string { return run + "-samples" }
+
 // Restore is the name of the Job that brings data back before a run.
 func Restore(run string) string { return run + "-restore" }
 

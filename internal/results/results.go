@@ -51,7 +51,7 @@ func Observe(loads []v1alpha1.Load, measured map[string]Measured, measurement v1
 		default:
 			observations = append(observations, observeTransactions(load.Name, own.Histograms, Whole(load, measured, measurement))...)
 			for _, window := range windows {
-				part := window.within(steady(load, measured, measurement))
+				part := window.Within(steady(load, measured, measurement))
 				observations = append(observations, observeTransactions(load.Name, own.Histograms, part)...)
 			}
 		}

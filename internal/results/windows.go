@@ -44,8 +44,8 @@ type Window struct {
 
 func (w Window) empty() bool { return !w.To.After(w.From) }
 
-// within is the part of w that lies in other.
-func (w Window) within(other Window) Window {
+// Within is the part of w that lies in other.
+func (w Window) Within(other Window) Window {
 	w.From, w.To = later(w.From, other.From), earlier(w.To, other.To)
 	return w
 }
@@ -111,7 +111,7 @@ func extent(loads []v1alpha1.Load, measured map[string]Measured, among func(v1al
 func Whole(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
 	window := steady(load, measured, measurement)
 	if other, ok := measured[load.Until]; ok {
-		window = window.within(Window{From: other.Start, To: other.End})
+		window = window.Within(Window{From: other.Start, To: other.End})
 	}
 	return window
 }

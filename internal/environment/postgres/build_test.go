@@ -60,7 +60,7 @@ spec:
   storage: {size: 1Gi}
   enableSuperuserAccess: false
   smartShutdownTimeout: 5
-  bootstrap: {initdb: {database: app, owner: app}}
+  bootstrap: {initdb: {database: app, owner: app, postInitSQL: [GRANT pg_monitor TO app]}}
   postgresql:
     parameters: {pg_stat_statements.max: "10000", pg_stat_statements.track: all}
   monitoring:
@@ -77,7 +77,7 @@ storage: {size: 10Gi, storageClass: fast}
 resources: {requests: {cpu: "2"}}
 enableSuperuserAccess: false
 smartShutdownTimeout: 5
-bootstrap: {initdb: {database: app, owner: app}}
+bootstrap: {initdb: {database: app, owner: app, postInitSQL: [GRANT pg_monitor TO app]}}
 postgresql:
   parameters:
     max_connections: "300"

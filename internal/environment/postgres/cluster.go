@@ -52,6 +52,9 @@ func buildCluster(req environment.Request) environment.Intent {
 		"bootstrap": map[string]any{"initdb": map[string]any{
 			"database": database,
 			"owner":    database,
+			// Who measures logs in as the modules do and has to see what their
+			// connections do, and their statements.
+			"postInitSQL": []any{"GRANT pg_monitor TO " + database},
 		}},
 		"postgresql": server(postgres),
 		"monitoring": monitoring(req),

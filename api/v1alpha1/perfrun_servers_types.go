@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// ServersStatus is what was seen of the system's servers while loads were on,
+// beside the observations.
+type ServersStatus struct {
+	// rawSamples names the ConfigMap with all samples.
+	// +optional
+	RawSamples string `json:"rawSamples,omitempty"`
+	// rounds is how often the servers were asked.
+	// +optional
+	Rounds int32 `json:"rounds,omitempty"`
+	// longestGap is the longest time, from the first load's start to the last
+	// load's end, for which a source told nothing.
+	// +optional
+	LongestGap *metav1.Duration `json:"longestGap,omitempty"`
+	// interval between two rounds at that time.
+	// +optional
+	Interval *metav1.Duration `json:"interval,omitempty"`
+	// silent is the source the gap is of: pods, metrics, postgres, kafka,
+	// custom/<name> or, where nothing was asked at all, collector.
+	// +optional
+	Silent string `json:"silent,omitempty"`
+	// statements are those PostgreSQL spent most time on, the longest first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	Statements []StatementShare `json:"statements,omitempty"`
+	// notes say what could not be measured, and why.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Notes []string `json:"notes,omitempty"`
+}
+
+// StatementShare is what a statement took of PostgreSQL's time.
+type StatementShare struct {
+	// server that ran it, for example postgres/primary.
+	Server string `json:"server"`
+	// text of the statement without its literals, cut to 500 bytes.
+	Text string `json:"text"`
+	// calls of the statement.
+	Calls int64 `json:"calls"`
+	// rows it gave or changed.
+	Rows int64 `json:"rows"`
+	// totalSeconds of all calls.
+	TotalSeconds string `json:"totalSeconds"`
+	// meanMilliseconds of a call.
+	MeanMilliseconds string `json:"meanMilliseconds"`
+	// percent of the time of all statements of the server.
+	Percent string `json:"percent"`
+}

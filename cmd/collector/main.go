@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command collector asks the servers of a run what they do while loads are on
+// and prints what they tell. The operator starts it beside each run and says in
+// the environment whom to ask; it ends when its pod is told to.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	// The image has no certificates of its own.
+	_ "golang.org/x/crypto/x509roots/fallback"
+	"k8s.io/client-go/rest"
+
+	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/collector/sampler"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "collector:", err)
+		os.Exit(1)
+	}
+	if ctx.Err() != nil {
+		// Another pod is to go on.
+		fmt.Fprintln(os.Stderr, "collector: was ended before the run was over")
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	var config collector.Config
+	if err := json.Unmarshal([]byte(os.Getenv(collector.EnvConfig)), &config); err != nil {
+		return fmt.Errorf("reading %s: %w", collector.EnvConfig, err)
+	}
+	cluster, err := rest.InClusterConfig()
+	if err != nil {
+		return fmt.Errorf("finding the cluster: %w", err)
+	}
+	logins := sampler.Logins{
+		KafkaUsername: os.Getenv(collector.EnvKafkaUsername), KafkaPassword: os.Getenv(collector.EnvKafkaPassword),
+		KafkaCA:         os.Getenv(collector.EnvKafkaCA),
+		PrometheusToken: os.Getenv(collector.EnvPrometheusToken),
+	}
+	loop, err := sampler.New(cluster, config, logins, os.Getenv(collector.EnvPod), os.Stdout)
+	if err != nil {
+		return err
+	}
+	return loop.Work(ctx)
+}

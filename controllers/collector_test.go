@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/payload"
+)
+
+// collectors play the Job controller, the kubelet and the collector of a lab.
+type collectors struct {
+	*lab
+	// jobs that were made, by name.
+	jobs map[string]types.UID
+	// killed are pods that are to be killed before they are told to end.
+	killed bool
+	// deaf are those that do not end when they are told to.
+	deaf bool
+	// absent: no node takes the pods.
+	absent bool
+}
+
+func withCollectors(l *lab) *collectors {
+	l.collector = "example.org/collector:1"
+	c := &collectors{lab: l, jobs: map[string]types.UID{}}
+	l.eachRound = c.play
+	return c
+}
+
+func (c *collectors) play() {
+	c.t.Helper()
+	jobs := &batchv1.JobList{}
+	c.list(jobs)
+	for i := range jobs.Items {
+		job := &jobs.Items[i]
+		if !strings.HasSuffix(job.Name, "-collector") {
+			continue
+		}
+		if uid, known := c.jobs[job.Name]; known && uid != job.UID {
+			c.t.Errorf("Job %s was made twice", job.Name)
+		}
+		c.jobs[job.Name] = job.UID
+		if !c.absent {
+			c.playJob(job)
+		}
+	}
+}
+
+func (c *collectors) playJob(job *batchv1.Job) {
+	c.t.Helper()
+	labels := map[string]string{batchv1.JobNameLabel: job.Name}
+	pods := c.pods(labels)
+	if len(pods) == 0 {
+		c.ensurePod(job.Name+"-a", job, labels, nil)
+		return
+	}
+	for i := range pods {
+		pod := &pods[i]
+		_, told := pod.Annotations[v1alpha1.AnnotationEnd]
+		_, generated := c.firstTestRun()
+		switch {
+		case pod.Status.Phase != corev1.PodRunning:
+		case c.killed && generated:
+			c.killed = false
+			c.end(pod, job, corev1.PodFailed, false)
+			c.ensurePod(job.Name+"-b", job, labels, nil)
+		case told && !c.deaf:
+			c.end(pod, job, corev1.PodSucceeded, true)
+		}
+	}
+}
+
+func (c *collectors) firstTestRun() (string, bool) {
+	for _, run := range c.runs() {
+		for _, load := range run.Status.Loads {
+			if load.CreateTime != nil {
+				return load.TestRun, true
+			}
+		}
+	}
+	return "", false
+}
+
+// end lets a pod print a sample for each second it was there.
+func (c *collectors) end(pod *corev1.Pod, job *batchv1.Job, phase corev1.PodPhase, final bool) {
+	c.t.Helper()
+	run := strings.TrimSuffix(job.Name, "-collector")
+	recorder := payload.NewSampleRecorder(run, pod.Name, pod.Status.StartTime.Time)
+	for at := pod.Status.StartTime.Time; !at.After(c.now); at = at.Add(time.Second) {
+		recorder.Round(at, time.Second)
+		recorder.Record("module/gateway", "pod/gateway", "cpu", "cores", at, 0.25)
+	}
+	recorder.Samples.SetContainer(payload.Container{Component: "module/gateway", Instance: "pod/gateway", CPURequest: 0.5})
+	recorder.Samples.Final = final
+	var log bytes.Buffer
+	if err := payload.WriteSamples(&log, recorder.Samples); err != nil {
+		c.t.Fatal(err)
+	}
+	c.logs.put(pod.Name, log.Bytes())
+	pod.Status.Phase = phase
+	c.writeStatus(pod)
+}
+
+func observed(run *v1alpha1.PerfRun, metric string) string {
+	for _, observation := range run.Status.Observations {
+		if observation.Metric == metric {
+			return observation.Value + " " + observation.Unit
+		}
+	}
+	return ""
+}
+
+// Killed at every write, the operator makes one collector for each run, gives
+// it the right to look and no other, and folds what it saw into the run.
+func TestACollectorSamplesBesideEachRun(t *testing.T) {
+	for name, killed := range map[string]fate{"before the write": lost, "after the write": unanswered} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			c := withCollectors(l)
+			l.line.fate = everyOther(killed)
+			l.create(login(), smallExperiment(t, oneArm))
+			run := l.untilRun(v1alpha1.RunSucceeded)
+			for metric, want := range map[string]string{
+				"module/gateway/cpu/average":          "0.25 cores",
+				"module/gateway/cpu/max":              "0.25 cores",
+				"module/gateway/cpu/percentOfRequest": "50 %",
+				"module/gateway/restarts":             "0 1",
+			} {
+				if got := observed(run, metric); got != want {
+					t.Errorf("%s is %q, want %q", metric, got, want)
+				}
+			}
+			servers := run.Status.Servers
+			if servers == nil || servers.Rounds == 0 || servers.LongestGap.Duration > time.Second || len(servers.Notes) != 0 {
+				t.Errorf("the servers' status is %+v, want rounds without gaps or notes", servers)
+			}
+			raw := &corev1.ConfigMap{}
+			if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.RawSamples(run.Name)}, raw); err != nil {
+				t.Fatal(err)
+			}
+			if kept, err := payload.UnmarshalSamples(raw.BinaryData["samples"]); err != nil || kept.Run != run.Name {
+				t.Errorf("the samples that are kept are of %+v (%v)", kept, err)
+			}
+			l.until("no Job", func() bool {
+				return len(c.pods(map[string]string{batchv1.JobNameLabel: naming.CollectorJob(run.Name)})) == 0
+			})
+			if len(c.jobs) != 1 {
+				t.Errorf("%d Jobs were made, want 1", len(c.jobs))
+			}
+			role := &rbacv1.Role{}
+			if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.Collector("small")}, role); err != nil {
+				t.Fatal(err)
+			}
+			for _, rule := range role.Rules {
+				if fmt.Sprint(rule.Resources, rule.Verbs) != "[pods] [get list]" {
+					t.Errorf("the collector has the right %+v", rule)
+				}
+			}
+		})
+	}
+}
+
+// A collector that is killed leaves a gap as long as it takes another to begin;
+// the run goes on, and what both saw adds up.
+func TestAKilledCollectorIsReplaced(t *testing.T) {
+	l := newLab(t, complete)
+	c := withCollectors(l)
+	c.killed = true
+	l.outside.held["cico"] = true
+	l.create(login(), smallExperiment(t, oneArm))
+	l.until("another pod", func() bool { return len(l.pods(map[string]string{})) > 0 && !c.killed })
+	delete(l.outside.held, "cico")
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	servers := run.Status.Servers
+	if servers == nil || servers.Silent != "collector" || servers.LongestGap.Duration <= 0 {
+		t.Fatalf("the servers' status is %+v, want a gap of the collector", servers)
+	}
+	if observed(run, "module/gateway/cpu/average") == "" {
+		t.Error("what was seen is lost")
+	}
+}
+
+// Loads do not wait for ever for a collector that can't start, and the run says
+// that nothing was measured.
+func TestARunWithoutItsCollectorSaysSo(t *testing.T) {
+	l := newLab(t, complete)
+	withCollectors(l).absent = true
+	l.create(login(), smallExperiment(t, oneArm))
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	servers := run.Status.Servers
+	if servers == nil || len(servers.Notes) != 1 || servers.Notes[0] != "the servers were not measured: the collector never had a pod" {
+		t.Errorf("the servers' status is %+v, want a note", servers)
+	}
+	if servers.LongestGap.Duration < shortest {
+		t.Errorf("the gap is %s, want the whole window", servers.LongestGap.Duration)
+	}
+}
+
+// A collector that does not end is left alone after a while: what it has
+// printed counts.
+func TestACollectorThatDoesNotEndIsNotWaitedFor(t *testing.T) {
+	l := newLab(t, complete)
+	withCollectors(l).deaf = true
+	l.create(login(), smallExperiment(t, oneArm))
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	if servers := run.Status.Servers; servers == nil || len(servers.Notes) != 1 || !strings.Contains(servers.Notes[0], "can't be read") {
+		t.Errorf("the servers' status is %+v, want a note about the log", servers)
+	}
+}
+
+// The collector of a run that does not count is told to end.
+func TestTheCollectorOfAnInvalidRunEnds(t *testing.T) {
+	l := newLab(t, complete)
+	c := withCollectors(l)
+	l.outside.exit["cico"] = 107
+	l.create(login(), smallExperiment(t, oneArm))
+	run := l.untilRun(v1alpha1.RunInvalid)
+	for _, pod := range c.pods(map[string]string{batchv1.JobNameLabel: naming.CollectorJob(run.Name)}) {
+		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; !told {
+			t.Errorf("pod %s goes on", pod.Name)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sampler asks a run's servers what they do, in rounds, and prints what
+// they told as lines of a log, from which the operator reads it.
+package sampler
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"perflab.dev/perflab/payload"
+)
+
+const (
+	// roundsPerInterval is after how many rounds the interval doubles: an hour
+	// at the default of 15 s. So a day takes no more than five times the room
+	// of an hour.
+	roundsPerInterval = 240
+	// checkpoint is the time between two prints, which is all that is lost
+	// when the collector is killed.
+	checkpoint = time.Minute
+	// patience is how long a source may take for one round.
+	patience = 10 * time.Second
+	// look is the time between two looks at whether to end.
+	look = 2 * time.Second
+)
+
+// record writes down what a source told.
+type record func(*payload.SampleRecorder)
+
+// round is one round of questions.
+type round struct {
+	at       time.Time
+	interval time.Duration
+	// last says that what is told until now will be printed after it.
+	last bool
+	// pods of the system, by component and name.
+	pods []pod
+}
+
+// source is one thing that is asked in each round.
+type source interface {
+	// name in failures, for example metrics or postgres/primary.
+	name() string
+	// sample asks. A source that tells only a part of what it was asked gives
+	// both that part and an error.
+	sample(context.Context, round) (record, error)
+}
+
+// Loop asks round after round.
+type Loop struct {
+	Run, Collector string
+	Interval       time.Duration
+	// Longest is after what time the loop ends by itself.
+	Longest time.Duration
+	Log     io.Writer
+	// Told says whether the loop is to end.
+	Told func(context.Context) (bool, error)
+
+	pods    *podLister
+	sources []source
+	// rounds so far.
+	rounds   int
+	recorder *payload.SampleRecorder
+	printed  time.Time
+}
+
+// Work asks until the loop is told to end, and then returns nil, or until the
+// context ends. In both cases it prints what it has.
+func (l *Loop) Work(ctx context.Context) error {
+	begin := time.Now()
+	l.printed = begin
+	l.recorder = payload.NewSampleRecorder(l.Run, l.Collector, begin)
+	due := time.NewTimer(0)
+	defer due.Stop()
+	looks := time.NewTicker(look)
+	defer looks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return l.end(ctx, false)
+		case <-due.C:
+			now := time.Now()
+			due.Reset(l.interval())
+			l.ask(ctx, now, now.Sub(l.printed)+l.interval() > checkpoint)
+			if now.Sub(begin) >= l.Longest {
+				return l.end(ctx, true)
+			}
+			if err := l.printDue(now); err != nil {
+				return err
+			}
+		case <-looks.C:
+			// Whoever can't be asked has not told us to end.
+			if told, err := l.Told(ctx); err == nil && told {
+				return l.end(ctx, true)
+			}
+		}
+	}
+}
+
+// interval is the declared one, doubled as the run gets long.
+func (l *Loop) interval() time.Duration {
+	return l.Interval << min(l.rounds/roundsPerInterval, 10)
+}
+
+// ask does one round.
+func (l *Loop) ask(ctx context.Context, at time.Time, last bool) {
+	l.rounds++
+	l.recorder.Round(at, l.interval())
+	now := round{at: at, interval: l.interval(), last: last}
+	ctx, cancel := context.WithTimeout(ctx, min(patience, max(l.interval(), look)))
+	defer cancel()
+	pods, write, err := l.pods.list(ctx, at)
+	if err != nil {
+		l.recorder.Samples.Fail("pods", err.Error(), at)
+	} else {
+		now.pods = pods
+		write(l.recorder)
+	}
+	l.askAll(ctx, now)
+}
+
+// askAll asks all sources at once and writes down what they told.
+func (l *Loop) askAll(ctx context.Context, now round) {
+	records, errs := make([]record, len(l.sources)), make([]error, len(l.sources))
+	var asked sync.WaitGroup
+	for i, source := range l.sources {
+		asked.Go(func() { records[i], errs[i] = source.sample(ctx, now) })
+	}
+	asked.Wait()
+	for i, source := range l.sources {
+		if records[i] != nil {
+			records[i](l.recorder)
+		}
+		if errs[i] != nil {
+			l.recorder.Samples.Fail(source.name(), errs[i].Error(), now.at)
+		}
+	}
+}
+
+func (l *Loop) printDue(now time.Time) error {
+	if now.Sub(l.printed)+l.interval() <= checkpoint {
+		return nil
+	}
+	return l.print(now, false)
+}
+
+// print writes what was told since the print before.
+func (l *Loop) print(now time.Time, final bool) error {
+	l.recorder.Samples.Final = final
+	if err := payload.WriteSamples(l.Log, l.recorder.Samples); err != nil {
+		return fmt.Errorf("printing samples: %w", err)
+	}
+	l.recorder = payload.NewSampleRecorder(l.Run, l.Collector, now)
+	l.printed = now
+	return nil
+}
+
+// end asks a last time and prints. A context that has ended does not keep the
+// servers from being asked.
+func (l *Loop) end(ctx context.Context, told bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	now := time.Now()
+	l.ask(ctx, now, true)
+	return l.print(now, told)
+}

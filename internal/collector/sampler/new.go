@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/kafkaadmin"
+)
+
+// Logins are what PostgreSQL's client does not read from the environment by
+// itself.
+type Logins struct {
+	KafkaUsername, KafkaPassword string
+	KafkaCA                      string
+	PrometheusToken              string
+}
+
+// New makes the loop of a collector that runs in this pod and prints to a log.
+func New(cluster *rest.Config, config collector.Config, logins Logins, pod string, log io.Writer) (*Loop, error) {
+	cluster = rest.CopyConfig(cluster)
+	cluster.ContentType = "application/vnd.kubernetes.protobuf"
+	cluster.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	clientset, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the API server: %w", err)
+	}
+	metrics, err := metricsclient.NewForConfig(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the metrics API: %w", err)
+	}
+	pods := clientset.CoreV1().Pods(config.Namespace)
+	lister, err := newPodLister(pods, config.Components)
+	if err != nil {
+		return nil, err
+	}
+	loop := &Loop{
+		Run: config.Run, Collector: pod, Interval: config.Interval, Longest: config.Longest, Log: log, pods: lister,
+		Told: func(ctx context.Context) (bool, error) {
+			own, err := pods.Get(ctx, pod, metav1.GetOptions{})
+			if err != nil {
+				return false, fmt.Errorf("reading the collector's own pod: %w", err)
+			}
+			_, told := own.Annotations[v1alpha1.AnnotationEnd]
+			return told, nil
+		},
+	}
+	if loop.sources, err = sources(config, logins, metrics); err != nil {
+		return nil, err
+	}
+	return loop, nil
+}
+
+func sources(config collector.Config, logins Logins, metrics metricsclient.MetricsV1beta1Interface) ([]source, error) {
+	var found []source
+	if config.Prometheus == nil {
+		found = append(found, &metricsAPI{pods: metrics.PodMetricses(config.Namespace)})
+	} else {
+		prometheus, err := connectPrometheus(config.Prometheus.URL, logins.PrometheusToken)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, &podMetrics{prometheus: prometheus, namespace: config.Namespace})
+		for _, metric := range config.Prometheus.Metrics {
+			found = append(found, &customMetric{prometheus: prometheus, metric: metric})
+		}
+	}
+	if config.Postgres != nil {
+		found = append(found, &databases{fixed: config.Postgres.Servers})
+	}
+	if kafka := config.Kafka; kafka != nil {
+		found = append(found, &brokers{brokers: kafkaadmin.Brokers{
+			Servers: kafka.Servers, TLS: kafka.TLS, CA: []byte(logins.KafkaCA),
+			Mechanism: kafka.Mechanism, Username: logins.KafkaUsername, Password: logins.KafkaPassword,
+		}})
+	}
+	return found, nil
+}

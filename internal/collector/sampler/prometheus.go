@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/api"
+	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+
+	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/payload"
+)
+
+// rateWindow is over what time rates are formed at the least. Prometheus needs
+// two samples within it.
+const rateWindow = time.Minute
+
+// connectPrometheus makes a client. The token may be empty.
+func connectPrometheus(url, token string) (prometheusv1.API, error) {
+	client, err := api.NewClient(api.Config{Address: url, RoundTripper: bearer{token: token, next: api.DefaultRoundTripper}})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Prometheus at %s: %w", url, err)
+	}
+	return prometheusv1.NewAPI(client), nil
+}
+
+// bearer puts a token on requests.
+type bearer struct {
+	token string
+	next  http.RoundTripper
+}
+
+func (b bearer) RoundTrip(request *http.Request) (*http.Response, error) {
+	if b.token != "" {
+		request = request.Clone(request.Context())
+		request.Header.Set("Authorization", "Bearer "+b.token)
+	}
+	return b.next.RoundTrip(request)
+}
+
+// podQuery is a question whose answer has a value for each pod, or container.
+type podQuery struct {
+	resource, unit string
+	// query with %[1]s in the place of the namespace, %[2]s of the window.
+	query string
+	// scale the answer is multiplied by.
+	scale float64
+	// perContainer: the answer tells containers apart.
+	perContainer bool
+	// missing says what is not measured where Prometheus knows nothing of it;
+	// empty: it has to.
+	missing string
+}
+
+// podQueries are what Prometheus is asked about the system's pods.
+var podQueries = []podQuery{
+	{
+		resource: resourceCPU, unit: unitCores, scale: 1, perContainer: true,
+		query: `sum by (pod, container) (rate(container_cpu_usage_seconds_total{namespace="%[1]s",container!="",container!="POD"}[%[2]s]))`,
+	},
+	{
+		resource: resourceMemory, unit: unitMebibytes, scale: 1.0 / (1 << 20), perContainer: true,
+		query: `sum by (pod, container) (container_memory_working_set_bytes{namespace="%[1]s",container!="",container!="POD"})`,
+	},
+	{
+		resource: "cpuThrottled", unit: unitPercent, scale: 100, perContainer: true,
+		query: `sum by (pod, container) (rate(container_cpu_cfs_throttled_periods_total{namespace="%[1]s",container!=""}[%[2]s]))` +
+			` / sum by (pod, container) (rate(container_cpu_cfs_periods_total{namespace="%[1]s",container!=""}[%[2]s]))`,
+		missing: "CPU throttling is not told: Prometheus has no container_cpu_cfs_periods_total of these pods, none of which may have a CPU limit",
+	},
+	{
+		resource: "heapUsed", unit: unitMebibytes, scale: 1.0 / (1 << 20),
+		query:   `sum by (pod) ({__name__=~"jvm_memory_used_bytes|jvm_memory_bytes_used",namespace="%[1]s",area="heap"})`,
+		missing: "the JVMs' heaps are not told: Prometheus has no jvm_memory_used_bytes of these pods",
+	},
+	{
+		resource: "gcShare", unit: unitPercent, scale: 100,
+		query:   `sum by (pod) (rate({__name__=~"jvm_gc_pause_seconds_sum|jvm_gc_collection_seconds_sum",namespace="%[1]s"}[%[2]s]))`,
+		missing: "the JVMs' time in garbage collection is not told: Prometheus has no jvm_gc_pause_seconds of these pods",
+	},
+	{
+		resource: "bytesIn", unit: "B/s", scale: 1,
+		query:   `sum by (pod) (rate({__name__=~"kafka_server_brokertopicmetrics_bytesin(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
+		missing: "the brokers' bytes in are not told: Prometheus has no kafka_server_brokertopicmetrics_bytesin_total of these pods",
+	},
+	{
+		resource: "bytesOut", unit: "B/s", scale: 1,
+		query:   `sum by (pod) (rate({__name__=~"kafka_server_brokertopicmetrics_bytesout(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
+		missing: "the brokers' bytes out are not told: Prometheus has no kafka_server_brokertopicmetrics_bytesout_total of these pods",
+	},
+}
+
+// podMetrics asks a Prometheus what pods use.
+type podMetrics struct {
+	prometheus prometheusv1.API
+	namespace  string
+}
+
+func (p *podMetrics) name() string { return "metrics" }
+
+func (p *podMetrics) sample(ctx context.Context, now round) (record, error) {
+	var (
+		records []record
+		failed  []error
+	)
+	for _, query := range podQueries {
+		write, err := p.ask(ctx, query, now)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		records = append(records, write)
+	}
+	return func(into *payload.SampleRecorder) {
+		for _, write := range records {
+			write(into)
+		}
+	}, errors.Join(failed...)
+}
+
+func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record, error) {
+	vector, err := instant(ctx, p.prometheus, fmt.Sprintf(query.query, p.namespace, windowFor(now.interval)), now.at)
+	if err != nil {
+		return nil, fmt.Errorf("asking Prometheus for %s: %w", query.resource, err)
+	}
+	known := map[string]pod{}
+	for _, pod := range now.pods {
+		known[pod.name] = pod
+	}
+	told := 0
+	write := func(into *payload.SampleRecorder) {
+		for _, sample := range vector {
+			pod, belongs := known[string(sample.Metric["pod"])]
+			if !belongs {
+				continue
+			}
+			instance := pod.name
+			if query.perContainer {
+				instance = instanceOf(pod.name, string(sample.Metric["container"]))
+			}
+			into.Record(pod.component, instance, query.resource, query.unit, now.at, float64(sample.Value)*query.scale)
+		}
+	}
+	for _, sample := range vector {
+		if _, belongs := known[string(sample.Metric["pod"])]; belongs {
+			told++
+		}
+	}
+	switch {
+	case told > 0:
+		return write, nil
+	case query.missing != "":
+		return func(into *payload.SampleRecorder) { into.Samples.Note(query.missing) }, nil
+	default:
+		return nil, fmt.Errorf("no %s in Prometheus for the pods of namespace %q over the last %s: it needs the kubelets' cAdvisor metrics, taken at least every %s",
+			query.resource, p.namespace, windowFor(now.interval), windowFor(now.interval)/2)
+	}
+}
+
+func windowFor(interval time.Duration) time.Duration { return max(rateWindow, 2*interval) }
+
+// customMetric asks a Prometheus for a number somebody declared.
+type customMetric struct {
+	prometheus prometheusv1.API
+	metric     collector.Metric
+}
+
+func (c *customMetric) name() string { return "custom/" + c.metric.Name }
+
+func (c *customMetric) sample(ctx context.Context, now round) (record, error) {
+	vector, err := instant(ctx, c.prometheus, c.metric.Query, now.at)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("asking Prometheus for metric %q: %w", c.metric.Name, err)
+	case len(vector) == 0:
+		return nil, fmt.Errorf("the query of metric %q has no answer in Prometheus", c.metric.Name)
+	case c.metric.Label == "" && len(vector) > 1:
+		return nil, fmt.Errorf("the query of metric %q has %d answers in Prometheus: sum them up, or name the label that tells them apart", c.metric.Name, len(vector))
+	}
+	return func(into *payload.SampleRecorder) {
+		for _, sample := range vector {
+			component := c.name()
+			if c.metric.Label != "" {
+				component += "/" + strings.ReplaceAll(string(sample.Metric[model.LabelName(c.metric.Label)]), "/", "_")
+			}
+			into.Record(component, "", "", c.metric.Unit, now.at, float64(sample.Value))
+		}
+	}, nil
+}
+
+// instant asks for the values at a time.
+func instant(ctx context.Context, prometheus prometheusv1.API, query string, at time.Time) (model.Vector, error) {
+	// Prometheus' warnings are about its storage, not about the answer.
+	value, _, err := prometheus.Query(ctx, query, at)
+	if err != nil {
+		return nil, err
+	}
+	switch answer := value.(type) {
+	case model.Vector:
+		return answer, nil
+	case *model.Scalar:
+		return model.Vector{{Value: answer.Value, Timestamp: answer.Timestamp}}, nil
+	default:
+		return nil, fmt.Errorf("the answer is a %s, not one number for each series", value.Type())
+	}
+}

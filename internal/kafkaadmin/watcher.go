@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kafkaadmin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Watcher asks the same brokers again and again, over connections it keeps.
+type Watcher struct {
+	brokers Brokers
+	client  *kgo.Client
+	admin   *kadm.Client
+}
+
+// Watch connects to brokers. The caller closes the Watcher.
+func (a Admin) Watch(b Brokers) (*Watcher, error) {
+	client, err := a.connect(b)
+	if err != nil {
+		return nil, err
+	}
+	return &Watcher{brokers: b, client: client, admin: kadm.NewClient(client)}, nil
+}
+
+// Close hangs up.
+func (w *Watcher) Close() { w.client.Close() }
+
+// Disks are the bytes that the logs of each broker take, by its node ID.
+func (w *Watcher) Disks(ctx context.Context) (map[int32]int64, error) {
+	all, err := w.admin.DescribeAllLogDirs(ctx, nil)
+	var partly *kadm.ShardErrors
+	if err != nil && !errors.As(err, &partly) {
+		return nil, fmt.Errorf("asking Kafka at %q for its disks: %w", w.brokers, explained(err))
+	}
+	disks := map[int32]int64{}
+	for id, directories := range all {
+		if failed := directories.Error(); failed != nil {
+			return nil, fmt.Errorf("asking broker %d of Kafka at %q for its disks: %w", id, w.brokers, failed)
+		}
+		disks[id] = directories.Size()
+	}
+	if err != nil {
+		return disks, fmt.Errorf("asking Kafka at %q for its disks: %w", w.brokers, err)
+	}
+	return disks, nil
+}
+
+// Lags are how many records each group of consumers is behind. A group that
+// can't be asked, because it is just being formed for example, is left out.
+func (w *Watcher) Lags(ctx context.Context) (map[string]int64, error) {
+	groups, err := w.admin.Lag(ctx)
+	var partly *kadm.ShardErrors
+	if err != nil && !errors.As(err, &partly) {
+		return nil, fmt.Errorf("asking Kafka at %q for the lags of consumers: %w", w.brokers, explained(err))
+	}
+	lags := map[string]int64{}
+	for name, group := range groups {
+		if group.Error() != nil && !errors.Is(group.Error(), kerr.UnknownTopicOrPartition) {
+			continue
+		}
+		lags[name] = group.Lag.Total()
+	}
+	return lags, nil
+}
+
+// Records is how many records were ever written to the partitions there are,
+// Kafka's own left out.
+func (w *Watcher) Records(ctx context.Context) (int64, error) {
+	offsets, err := w.admin.ListEndOffsets(ctx)
+	var partly *kadm.ShardErrors
+	if err != nil && !errors.As(err, &partly) {
+		return 0, fmt.Errorf("asking Kafka at %q for the ends of its partitions: %w", w.brokers, explained(err))
+	}
+	var sum int64
+	offsets.Each(func(partition kadm.ListedOffset) {
+		if partition.Err == nil {
+			sum += partition.Offset
+		}
+	})
+	return sum, nil
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/payload"
+)
+
+const (
+	resourceCPU    = "cpu"
+	resourceMemory = "memory"
+	// groupLags is the component whose instances are groups of consumers.
+	groupLags = "kafka/consumerLag"
+	// mostGroups are told by name, those that were furthest behind.
+	mostGroups = 10
+	// generators are the components of the load's own pods.
+	generators = "generator/"
+	// oomKilled is the kubelet's word.
+	oomKilled = "OOMKilled"
+)
+
+// growing are the resources of which a leak may be told, so that the interval
+// of their slope is recorded as well.
+var growing = map[string]bool{
+	resourceMemory: true, "heapUsed": true, "disk": true, "databaseSize": true, "connections/total": true, "consumerLag": true,
+}
+
+// shares are the resources in percent: several instances have a mean, no sum.
+var shares = map[string]bool{"cpuThrottled": true, "gcShare": true}
+
+// CountedWindow is the stretch over which servers are judged: from the first
+// load's counted start to the last load's counted end.
+func CountedWindow(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
+	var all Window
+	for i, load := range loads {
+		own := Whole(load, measured, measurement)
+		if i == 0 {
+			all = own
+		}
+		all.From, all.To = earlier(all.From, own.From), later(all.To, own.To)
+	}
+	return all
+}
+
+// ObserveServers gives the observations of the servers in a window: average and
+// maximum of each resource. Only for the whole stretch that counts, which has no
+// name, it adds slopes per hour. What was not sampled within the window has no
+// observation.
+func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observation {
+	var observations []v1alpha1.Observation
+	add := func(name, unit string, value float64, count int) {
+		observations = append(observations, v1alpha1.Observation{
+			Metric: window.of(name), Value: decimal.Format(value), Unit: unit, Samples: int64(count),
+		})
+	}
+	for _, quantity := range quantities(samples) {
+		points := within(quantity.points, window)
+		if len(points) == 0 {
+			continue
+		}
+		average, highest := mean(points), maximum(points)
+		add(quantity.name+"/average", quantity.unit, average, len(points))
+		// A mean of numbers that are alike may exceed them by its rounding.
+		add(quantity.name+"/max", quantity.unit, max(highest, average), len(points))
+		if percents := within(quantity.ofRequest, window); len(percents) > 0 {
+			add(quantity.name+"/percentOfRequest", unitPercent, mean(percents), len(percents))
+		}
+		if percents := within(quantity.ofLimit, window); len(percents) > 0 && quantity.resource == resourceCPU {
+			add(quantity.name+"/percentOfLimit", unitPercent, mean(percents), len(percents))
+		}
+		if slope := slopeOf(points); window.Name == "" && slope.Sure() {
+			add(quantity.name+"/slope", quantity.unit+"/h", slope.Value, len(points))
+			if low, high := slope.Interval(slopeConfidence); quantity.mayLeak() {
+				add(quantity.name+"/slopeLow", quantity.unit+"/h", low, len(points))
+				add(quantity.name+"/slopeHigh", quantity.unit+"/h", high, len(points))
+			}
+		}
+	}
+	for component, ends := range endsOf(samples, window) {
+		add(component+"/restarts", unitCount, float64(ends.all), 0)
+		add(component+"/oomKills", unitCount, float64(ends.oom), 0)
+	}
+	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int { return cmp.Compare(a.Metric, b.Metric) })
+	return observations
+}
+
+// quantity is a resource of a component, its instances taken together.
+type quantity struct {
+	name, resource, unit string
+	points               payload.Points
+	// ofRequest and ofLimit are in percent; empty where nothing was asked for.
+	ofRequest, ofLimit payload.Points
+}
+
+func (q quantity) mayLeak() bool { return growing[q.resource] || strings.HasPrefix(q.name, "custom/") }
+
+// quantities are what the samples hold, by component.
+func quantities(samples *payload.Samples) []quantity {
+	parts := map[[2]string][]payload.SampleSeries{}
+	for _, series := range samples.Series {
+		key := [2]string{series.Component, series.Resource}
+		if series.Component == groupLags {
+			key[0] += "/" + series.Instance
+		}
+		parts[key] = append(parts[key], series)
+	}
+	asked := map[string]payload.Container{}
+	for _, container := range samples.Containers {
+		asked[container.Component+"/"+container.Instance] = container
+	}
+	var found []quantity
+	for key, series := range parts {
+		own := quantity{name: strings.TrimSuffix(key[0]+"/"+key[1], "/"), resource: key[1], unit: series[0].Unit}
+		own.points = together(series, shares[own.resource])
+		switch own.resource {
+		case resourceCPU:
+			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.CPURequest })
+			own.ofLimit = percentOf(series, asked, func(c payload.Container) float64 { return c.CPULimit })
+		case resourceMemory:
+			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.MemoryRequest })
+		}
+		found = append(found, own)
+	}
+	return mostBehind(found)
+}
+
+// mostBehind leaves out the groups of consumers that were least behind.
+func mostBehind(found []quantity) []quantity {
+	var groups []quantity
+	for _, one := range found {
+		if strings.HasPrefix(one.name, groupLags+"/") {
+			groups = append(groups, one)
+		}
+	}
+	slices.SortFunc(groups, func(a, b quantity) int {
+		return cmp.Or(cmp.Compare(maximum(b.points), maximum(a.points)), cmp.Compare(a.name, b.name))
+	})
+	left := map[string]bool{}
+	for _, one := range groups[min(len(groups), mostGroups):] {
+		left[one.name] = true
+	}
+	return slices.DeleteFunc(found, func(one quantity) bool { return left[one.name] })
+}
+
+// together adds up the instances of a component, or takes their mean. A time
+// at which an instance that was there told nothing is left out: the sum of the
+// others would be too small.
+func together(series []payload.SampleSeries, average bool) payload.Points {
+	if len(series) == 1 {
+		return series[0].Points
+	}
+	sums, counts := map[time.Time]float64{}, map[time.Time]int{}
+	for _, one := range series {
+		for _, point := range one.Points {
+			sums[point.At] += point.Value
+			counts[point.At]++
+		}
+	}
+	var points payload.Points
+	for _, at := range slices.SortedFunc(maps.Keys(sums), time.Time.Compare) {
+		if counts[at] < present(series, at) {
+			continue
+		}
+		value := sums[at]
+		if average {
+			value /= float64(counts[at])
+		}
+		points = append(points, payload.Point{At: at, Value: value})
+	}
+	return points
+}
+
+// present counts the instances that were there at a time.
+func present(series []payload.SampleSeries, at time.Time) int {
+	count := 0
+	for _, one := range series {
+		if n := len(one.Points); n > 0 && !at.Before(one.Points[0].At) && !at.After(one.Points[n-1].At) {
+			count++
+		}
+	}
+	return count
+}
+
+// percentOf is the use of the containers that asked for something as a share
+// of that.
+func percentOf(series []payload.SampleSeries, asked map[string]payload.Container, amount func(payload.Container) float64) payload.Points {
+	var used, wanted []payload.SampleSeries
+	for _, one := range series {
+		total := amount(asked[one.Component+"/"+one.Instance])
+		if total <= 0 {
+			continue
+		}
+		reference := one
+		reference.Points = slices.Clone(one.Points)
+		for i := range reference.Points {
+			reference.Points[i].Value = total
+		}
+		used, wanted = append(used, one), append(wanted, reference)
+	}
+	if len(used) == 0 {
+		return nil
+	}
+	shares, totals := slices.Clone(together(used, false)), together(wanted, false)
+	for i := range shares {
+		shares[i].Value = 100 * shares[i].Value / totals[i].Value
+	}
+	return shares
+}
+
+// within are the points of a window, both ends included: a sample stands for
+// the time before it.
+func within(points payload.Points, window Window) payload.Points {
+	from := slices.IndexFunc(points, func(p payload.Point) bool { return !p.At.Before(window.From) })
+	if from < 0 {
+		return nil
+	}
+	own := points[from:]
+	if to := slices.IndexFunc(own, func(p payload.Point) bool { return p.At.After(window.To) }); to >= 0 {
+		own = own[:to]
+	}
+	return own
+}
+
+// mean weighs each point by the time it stands for, that since the point
+// before: the interval grows as a run gets long.
+func mean(points payload.Points) float64 {
+	if len(points) == 1 {
+		return points[0].Value
+	}
+	var sum, weights float64
+	for i, point := range points {
+		since := points[max(i, 1)].At.Sub(points[max(i, 1)-1].At).Seconds()
+		sum += since * point.Value
+		weights += since
+	}
+	return sum / weights
+}
+
+func maximum(points payload.Points) float64 {
+	highest := math.Inf(-1)
+	for _, point := range points {
+		highest = max(highest, point.Value)
+	}
+	return highest
+}
+
+const (
+	// slopeConfidence of the interval of a slope.
+	slopeConfidence = 0.95
+	// slopeBatches is into how many means samples are put before a line is
+	// laid through them. Samples that follow each other closely depend on each
+	// other, which would make the interval too narrow; means of many do less.
+	slopeBatches = 20
+)
+
+// slopeOf is the change per hour.
+func slopeOf(points payload.Points) stats.Estimate {
+	size := max(1, (len(points)+slopeBatches-1)/slopeBatches)
+	var hours, values []float64
+	for batch := range slices.Chunk(points, size) {
+		var hour, value float64
+		for _, point := range batch {
+			hour += point.At.Sub(points[0].At).Hours()
+			value += point.Value
+		}
+		hours, values = append(hours, hour/float64(len(batch))), append(values, value/float64(len(batch)))
+	}
+	slope, err := stats.Slope(hours, values)
+	if err != nil {
+		// Too few points for a line.
+		return stats.Estimate{Value: math.NaN(), StandardError: math.NaN()}
+	}
+	return slope
+}
+
+type ends struct{ all, oom int32 }
+
+// endsOf counts how often containers ended within a window, by component. The
+// components that had none are there as well; generators are not.
+func endsOf(samples *payload.Samples, window Window) map[string]ends {
+	counts := map[string]ends{}
+	for _, container := range samples.Containers {
+		if !strings.HasPrefix(container.Component, generators) {
+			counts[container.Component] = ends{}
+		}
+	}
+	for _, end := range samples.Ends {
+		count, known := counts[end.Component]
+		if !known || end.At.Before(window.From) || end.At.After(window.To) {
+			continue
+		}
+		count.all += end.Count
+		if end.Reason == oomKilled {
+			count.oom += end.Count
+		}
+		counts[end.Component] = count
+	}
+	return counts
+}

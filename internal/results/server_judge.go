@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/payload"
+)
+
+// SilentCollector is the source of a gap in which nobody was asked anything.
+const SilentCollector = "collector"
+
+// Gap is a stretch of a window for which a source told nothing.
+type Gap struct {
+	Length time.Duration
+	// Interval between two rounds at that time.
+	Interval time.Duration
+	// Source that was silent: pods, metrics, postgres, kafka, custom/<name>,
+	// or SilentCollector.
+	Source string
+	// Message is what the source said instead of an answer; it may be empty.
+	Message string
+}
+
+// Intervals is how many intervals the gap is long.
+func (g Gap) Intervals() float64 {
+	if g.Interval <= 0 {
+		return 0
+	}
+	return float64(g.Length) / float64(g.Interval)
+}
+
+// LongestGap is the gap in a window that is longest, in intervals. Without a
+// gap that is about one interval. Samples may be nil, where there are none; then
+// the gap is the whole window, in intervals as declared.
+func LongestGap(samples *payload.Samples, window Window, declared time.Duration) Gap {
+	if samples == nil || len(samples.Rounds) == 0 {
+		return Gap{Length: window.To.Sub(window.From), Interval: declared, Source: SilentCollector}
+	}
+	longest := longestGap(samples.Rounds, nil, window)
+	longest.Source = SilentCollector
+	for _, failure := range samples.Failures {
+		gap := longestGap(samples.Rounds, failure.At, window)
+		gap.Source, gap.Message = failure.Source, failure.Message
+		if gap.Intervals() > longest.Intervals() {
+			longest = gap
+		}
+	}
+	return longest
+}
+
+// longestGap is that between two rounds, not counting those that failed.
+func longestGap(rounds payload.Points, failed payload.Times, window Window) Gap {
+	var longest Gap
+	last, interval := window.From, time.Duration(rounds[0].Value*float64(time.Second))
+	check := func(until time.Time) {
+		if gap := (Gap{Length: until.Sub(last), Interval: interval}); gap.Intervals() > longest.Intervals() {
+			longest = gap
+		}
+	}
+	for _, round := range rounds {
+		if slices.ContainsFunc(failed, round.At.Equal) {
+			continue
+		}
+		if round.At.After(window.To) {
+			break
+		}
+		if round.At.After(last) {
+			check(round.At)
+			last = round.At
+		}
+		interval = time.Duration(round.Value * float64(time.Second))
+	}
+	check(window.To)
+	return longest
+}
+
+// Saturated says, one sentence each, which databases and brokers had an average
+// CPU use above a percentage of their limit, or of their request where they have
+// no limit. The observations are those of one window.
+func Saturated(observations []v1alpha1.Observation, percent float64) []string {
+	busy := map[string]float64{}
+	of := map[string]string{}
+	for _, kind := range []string{"percentOfRequest", "percentOfLimit"} {
+		for _, observation := range observations {
+			component, found := strings.CutSuffix(strings.Split(observation.Metric, "@")[0], "/"+resourceCPU+"/"+kind)
+			if !found || !strings.HasPrefix(component, "postgres/") && !strings.HasPrefix(component, "kafka/") {
+				continue
+			}
+			if value, err := decimal.Parse(observation.Value); err == nil {
+				busy[component], of[component] = value, strings.ToLower(strings.TrimPrefix(kind, "percentOf"))
+			}
+		}
+	}
+	var sentences []string
+	for component, value := range busy {
+		if value > percent {
+			sentences = append(sentences, fmt.Sprintf("%s used %s %% of its CPU %s, above %s %%",
+				component, decimal.Format(value), of[component], decimal.Format(percent)))
+		}
+	}
+	slices.Sort(sentences)
+	return sentences
+}
+
+// leakPercent is by how much, of its average per hour, a quantity has to grow
+// for anybody to care.
+const leakPercent = 1
+
+// Growth says how a quantity, for example module/mod-users/memory, changed over
+// the whole of a run, from its observations; empty where they do not tell. It
+// leaks when the whole interval of its slope is above zero and the slope is more
+// than 1 % of the average per hour: the eye sees slopes in noise, the interval
+// does not.
+func Growth(observations []v1alpha1.Observation, quantity string) (sentence string, leaks bool) {
+	values := map[string]float64{}
+	unit := ""
+	for _, observation := range observations {
+		statistic, found := strings.CutPrefix(observation.Metric, quantity+"/")
+		value, err := decimal.Parse(observation.Value)
+		if !found || err != nil {
+			continue
+		}
+		values[statistic] = value
+		if statistic == "slope" {
+			unit = observation.Unit
+		}
+	}
+	slope, known := values["slope"]
+	low, hasLow := values["slopeLow"]
+	high, hasHigh := values["slopeHigh"]
+	if !known || !hasLow || !hasHigh {
+		return "", false
+	}
+	interval := fmt.Sprintf("95 %% interval %s to %s", decimal.Format(low), decimal.Format(high))
+	leaks = low > 0 && slope > values["average"]*leakPercent/100
+	switch {
+	case leaks:
+		return fmt.Sprintf("%s grew by %s %s (%s)", quantity, decimal.Format(slope), unit, interval), true
+	case low > 0:
+		return fmt.Sprintf("%s grew by %s %s (%s), less than %d %% of its average per hour", quantity, decimal.Format(slope), unit, interval, leakPercent), false
+	default:
+		return fmt.Sprintf("%s shows no growth: %s %s (%s)", quantity, decimal.Format(slope), unit, interval), false
+	}
+}
+
+// mostText bounds a statement's text in a status, in bytes.
+const mostText = 500
+
+// TopStatements are those that took most of PostgreSQL's time within a window,
+// the longest first. They are counted by periods of about a minute; a period
+// counts if its middle lies in the window.
+func TopStatements(samples *payload.Samples, window Window, most int) []v1alpha1.StatementShare {
+	type key struct{ server, id string }
+	sums, all := map[key]payload.StatementTime{}, map[string]float64{}
+	for _, period := range samples.Statements {
+		middle := period.From.Add(period.To.Sub(period.From) / 2)
+		if middle.Before(window.From) || middle.After(window.To) {
+			continue
+		}
+		all[period.Component] += period.Milliseconds
+		for _, one := range period.Top {
+			sum := sums[key{period.Component, one.ID}]
+			sum.Calls += one.Calls
+			sum.Rows += one.Rows
+			sum.Milliseconds += one.Milliseconds
+			sums[key{period.Component, one.ID}] = sum
+		}
+	}
+	var found []key
+	for one := range sums {
+		if !isOwn(samples.Texts[one.id]) {
+			found = append(found, one)
+		}
+	}
+	slices.SortFunc(found, func(a, b key) int {
+		return cmp.Or(cmp.Compare(sums[b].Milliseconds, sums[a].Milliseconds), cmp.Compare(a.server, b.server), cmp.Compare(a.id, b.id))
+	})
+	var top []v1alpha1.StatementShare
+	for _, one := range found[:min(len(found), most)] {
+		sum := sums[one]
+		top = append(top, v1alpha1.StatementShare{
+			Server: one.server, Text: shortText(samples.Texts[one.id]), Calls: sum.Calls, Rows: sum.Rows,
+			TotalSeconds:     decimal.Format(sum.Milliseconds / 1000),
+			MeanMilliseconds: decimal.Format(sum.Milliseconds / float64(max(1, sum.Calls))),
+			Percent:          decimal.Format(percent(sum.Milliseconds, all[one.server])),
+		})
+	}
+	return top
+}
+
+// isOwn: the collector's questions and those of the database's operator are in
+// PostgreSQL's own tables, which are not what is under test.
+func isOwn(text string) bool { return strings.Contains(text, "pg_catalog.") }
+
+func shortText(text string) string {
+	if len(text) <= mostText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostText-len("…")], "") + "…"
+}
