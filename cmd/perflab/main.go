@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command perflab plans experiments and compares their results without a
-// cluster.
+// cluster, and runs and follows them in one. As kubectl-perflab on the PATH it
+// is a plugin of kubectl's.
 package main
 
 import (
@@ -25,8 +26,12 @@ const (
 	// exitInvalid: the manifest is not one the cluster would accept, or the
 	// observations are not what can be compared.
 	exitInvalid = 2
+	// exitRegression: an arm is worse than the baseline, and that is to fail.
+	exitRegression = 2
 	// exitSlips: published deltas do not follow, and that is to fail.
 	exitSlips = 3
+	// exitStalled: the experiment needs a person.
+	exitStalled = 4
 )
 
 func main() {
@@ -49,6 +54,12 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) || errors.Is(err, audit.ErrRows) {
 		return exitInvalid
 	}
+	if errors.Is(err, errRegression) {
+		return exitRegression
+	}
+	if errors.Is(err, errStalled) {
+		return exitStalled
+	}
 	if errors.Is(err, errSlips) {
 		return exitSlips
 	}
@@ -62,6 +73,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newPlan(), newAnalyze(), newAudit())
+	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newAnalyze(), newAudit())
 	return root
 }

@@ -45,6 +45,11 @@ func readManifest(ctx context.Context, in io.Reader, paths []string) (manifest, 
 			return manifest{}, fmt.Errorf("%s: %w", path, err)
 		}
 		for _, object := range objects {
+			// Others, such as the Secret an experiment logs in with, are not ours
+			// to judge.
+			if !schema.IsOurs(object) {
+				continue
+			}
 			if faults := reader.Check(ctx, object); len(faults) > 0 {
 				return manifest{}, refused(title(path, object), faults)
 			}

@@ -89,8 +89,7 @@ func (r *Reader) learn(text []byte) error {
 	return nil
 }
 
-// Documents splits a YAML stream and returns the objects of PerfLab's group.
-// Others, such as the Secret an experiment logs in with, are passed over.
+// Documents splits a YAML stream into its objects.
 func Documents(stream io.Reader) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(stream))
@@ -109,10 +108,13 @@ func Documents(stream io.Reader) ([]*unstructured.Unstructured, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading document %d: %w", number, err)
 		}
-		if object.GroupVersionKind().Group == v1alpha1.GroupVersion.Group {
-			objects = append(objects, object)
-		}
+		objects = append(objects, object)
 	}
+}
+
+// IsOurs says whether an object is one of PerfLab's.
+func IsOurs(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind().Group == v1alpha1.GroupVersion.Group
 }
 
 // parse keeps whole numbers whole, as rules expect them.

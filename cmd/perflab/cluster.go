@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// cluster is the one that a command talks to, chosen as kubectl does: by
+// --kubeconfig, --context, --namespace and KUBECONFIG.
+type cluster struct {
+	flags *genericclioptions.ConfigFlags
+}
+
+func newCluster(flags *pflag.FlagSet) *cluster {
+	made := &cluster{flags: genericclioptions.NewConfigFlags(true)}
+	made.flags.AddFlags(flags)
+	return made
+}
+
+func (c *cluster) namespace() (string, error) {
+	namespace, _, err := c.flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return "", fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	return namespace, nil
+}
+
+func (c *cluster) config() (*rest.Config, error) {
+	config, err := c.flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	return config, nil
+}
+
+// client reads and writes objects, PerfLab's own among them.
+func (c *cluster) client() (client.Client, error) {
+	config, err := c.config()
+	if err != nil {
+		return nil, err
+	}
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	made, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return made, nil
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// errUnwell says that something PerfLab can't do without is missing.
+var errUnwell = errors.New("something is missing")
+
+// finding is what one look gave.
+type finding struct {
+	// what was looked at.
+	what string
+	// state of it: well, missing but not needed by everybody, or missing.
+	state state
+	// says what there is or, if it is missing, how to mend it.
+	says string
+}
+
+type state int
+
+const (
+	well state = iota
+	lacking
+	missing
+)
+
+func (s state) mark() string { return [...]string{"ok     ", "warning", "MISSING"}[s] }
+
+func newDoctor() *cobra.Command {
+	var chosen *cluster
+	command := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check that the cluster has what experiments need, and say how to fix what is missing",
+		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator,
+the operators of Kafka, PostgreSQL and k6, the metrics API, a default storage
+class, and your own rights in the namespace. Each line says how to fix what is
+missing.
+
+Exit codes: 0 all there (warnings are for what only some experiments need), 1
+something is missing or could not be looked at.`,
+		Example: "  kubectl perflab doctor --namespace lab",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return examine(command.Context(), chosen, command.OutOrStdout())
+		},
+	}
+	chosen = newCluster(command.Flags())
+	return command
+}
+
+func examine(ctx context.Context, chosen *cluster, out io.Writer) error {
+	reader, namespace, err := chosen.reader()
+	if err != nil {
+		return err
+	}
+	config, err := chosen.config()
+	if err != nil {
+		return err
+	}
+	served, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	version, err := served.ServerVersion()
+	if err != nil {
+		return fmt.Errorf("reaching the cluster at %s: %w", config.Host, err)
+	}
+	findings := []finding{{"cluster", well, "Kubernetes " + version.GitVersion + " at " + config.Host}}
+	for _, check := range []func() finding{
+		func() finding {
+			return findKind(served, v1alpha1.GroupVersion.WithKind("PerfExperiment"), missing, "PerfLab's kinds", "make deploy, or helm install perflab charts/perflab")
+		},
+		func() finding { return findOperator(ctx, reader) },
+		func() finding {
+			return findKind(served, schema.GroupVersionKind{Group: "k6.io", Kind: "TestRun"}, missing, "k6-operator", "helm install k6-operator grafana/k6-operator")
+		},
+		func() finding {
+			return findKind(served, schema.GroupVersionKind{Group: "kafka.strimzi.io", Kind: "Kafka"}, lacking, "Strimzi", "needed by kafka.provider: Strimzi; helm install strimzi strimzi/strimzi-kafka-operator")
+		},
+		func() finding {
+			return findKind(served, schema.GroupVersionKind{Group: "postgresql.cnpg.io", Kind: "Cluster"}, lacking, "CloudNativePG", "needed by postgres.provider: CloudNativePG; helm install cnpg cnpg/cloudnative-pg")
+		},
+		func() finding {
+			return findKind(served, schema.GroupVersionKind{Group: "metrics.k8s.io", Kind: "PodMetrics"}, lacking, "metrics API", "CPU and memory are not measured without it, or measurement.prometheus; install metrics-server")
+		},
+		func() finding { return findStorage(ctx, reader) },
+		func() finding {
+			return findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create")
+		},
+		func() finding {
+			return findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list")
+		},
+		func() finding { return findRight(ctx, reader, namespace, "", "pods/log", "get") },
+	} {
+		findings = append(findings, check())
+	}
+	for _, found := range findings {
+		if _, err := fmt.Fprintf(out, "%s  %s: %s\n", found.state.mark(), found.what, found.says); err != nil {
+			return fmt.Errorf("writing: %w", err)
+		}
+	}
+	if slices.ContainsFunc(findings, func(f finding) bool { return f.state == missing }) {
+		return errUnwell
+	}
+	return nil
+}
+
+// findKind looks for a kind in any version, the group's preferred one first.
+func findKind(served discovery.DiscoveryInterface, kind schema.GroupVersionKind, without state, what, remedy string) finding {
+	groups, err := served.ServerGroups()
+	if err != nil {
+		return finding{what, without, "the cluster does not say what it serves: " + err.Error()}
+	}
+	for _, group := range groups.Groups {
+		if group.Name != kind.Group {
+			continue
+		}
+		for _, version := range group.Versions {
+			resources, err := served.ServerResourcesForGroupVersion(version.GroupVersion)
+			if err != nil {
+				return finding{what, without, version.GroupVersion + " is registered but does not answer: " + err.Error()}
+			}
+			for _, resource := range resources.APIResources {
+				if resource.Kind == kind.Kind {
+					return finding{what, well, kind.Kind + " in " + version.GroupVersion}
+				}
+			}
+		}
+	}
+	return finding{what, without, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
+}
+
+func findOperator(ctx context.Context, reader client.Reader) finding {
+	const what = "PerfLab's operator"
+	var found appsv1.DeploymentList
+	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
+	switch {
+	case apierrors.IsForbidden(err):
+		return finding{what, lacking, "you may not list Deployments in all namespaces, so it can't be looked for"}
+	case err != nil:
+		return finding{what, missing, err.Error()}
+	case len(found.Items) == 0:
+		return finding{what, missing, "there is no Deployment of it: make deploy, or helm install perflab charts/perflab"}
+	}
+	operator := found.Items[0]
+	where := operator.Namespace + "/" + operator.Name
+	if operator.Status.AvailableReplicas == 0 {
+		return finding{what, missing, fmt.Sprintf("Deployment %s has no ready pod: kubectl -n %s describe deployment %s", where, operator.Namespace, operator.Name)}
+	}
+	return finding{what, well, fmt.Sprintf("%s, image %s", where, operator.Spec.Template.Spec.Containers[0].Image)}
+}
+
+func findStorage(ctx context.Context, reader client.Reader) finding {
+	const what, annotation = "storage", "storageclass.kubernetes.io/is-default-class"
+	var classes storagev1.StorageClassList
+	if err := reader.List(ctx, &classes); err != nil {
+		return finding{what, lacking, "storage classes can't be listed: " + err.Error()}
+	}
+	for _, class := range classes.Items {
+		if class.Annotations[annotation] == "true" {
+			return finding{what, well, fmt.Sprintf("default storage class %q (%s)", class.Name, class.Provisioner)}
+		}
+	}
+	return finding{what, lacking, "there is no default storage class, which PostgreSQL's and Kafka's volumes need unless they name one: kubectl annotate storageclass NAME " + annotation + "=true"}
+}
+
+func findRight(ctx context.Context, writer client.Client, namespace, group, resource, verb string) finding {
+	what := fmt.Sprintf("your right to %s %s in namespace %q", verb, resource, namespace)
+	name, sub, _ := strings.Cut(resource, "/")
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: group, Resource: name, Subresource: sub, Verb: verb},
+	}}
+	if err := writer.Create(ctx, review); err != nil {
+		return finding{what, missing, err.Error()}
+	}
+	if !review.Status.Allowed {
+		return finding{what, missing, "you don't have it; ask for a Role with it in the namespace"}
+	}
+	return finding{what, well, "yes"}
+}

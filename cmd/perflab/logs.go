@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+var errNoPods = errors.New("there are no pods of it")
+
+type logsOptions struct {
+	cluster *cluster
+	raw     bool
+}
+
+func newLogs() *cobra.Command {
+	options := logsOptions{}
+	command := &cobra.Command{
+		Use:   "logs EXPERIMENT|RUN",
+		Short: "Show what the loads of an experiment or of one run logged",
+		Long: `Show what the k6 runners of an experiment, or of one run of it, logged. The pods
+of runs that count are taken away with their TestRuns; those of the current run
+and of invalid runs are there. Lines that carry results are left out unless
+--raw is given.`,
+		Example: `  kubectl perflab logs pubsub-partitions
+  kubectl perflab logs pubsub-partitions-3-two-cico-1f2e3d --raw`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return options.run(command.Context(), command.OutOrStdout(), arguments[0])
+		},
+	}
+	options.cluster = newCluster(command.Flags())
+	command.Flags().BoolVar(&options.raw, "raw", false, "show the lines that carry results, too")
+	return command
+}
+
+func (o logsOptions) run(ctx context.Context, out io.Writer, name string) error {
+	reader, namespace, err := o.cluster.reader()
+	if err != nil {
+		return err
+	}
+	pods, err := loadPods(ctx, reader, namespace, name)
+	if err != nil {
+		return err
+	}
+	config, err := o.cluster.config()
+	if err != nil {
+		return err
+	}
+	clientset, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	for _, pod := range pods {
+		log, err := clientset.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).Stream(ctx)
+		if err != nil {
+			_, _ = fmt.Fprintf(out, "%s: no log: %v\n", pod.Name, err)
+			continue
+		}
+		err = o.copy(out, log, pod.Name)
+		if err := errors.Join(err, log.Close()); err != nil {
+			return fmt.Errorf("showing the log of %q: %w", pod.Name, err)
+		}
+	}
+	return nil
+}
+
+func loadPods(ctx context.Context, reader client.Reader, namespace, name string) ([]corev1.Pod, error) {
+	for _, label := range []string{v1alpha1.LabelExperiment, v1alpha1.LabelRun} {
+		var pods corev1.PodList
+		err := reader.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels{label: name}, client.HasLabels{v1alpha1.LabelLoad})
+		if err != nil {
+			return nil, fmt.Errorf("listing pods: %w", err)
+		}
+		if len(pods.Items) > 0 {
+			slices.SortFunc(pods.Items, func(a, b corev1.Pod) int {
+				return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+			})
+			return pods.Items, nil
+		}
+	}
+	return nil, fmt.Errorf("loads of experiment or run %q in namespace %q: %w", name, namespace, errNoPods)
+}
+
+func (o logsOptions) copy(out io.Writer, log io.Reader, pod string) error {
+	lines := bufio.NewReader(log)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" && (o.raw || !strings.Contains(line, "perflab-payload ")) {
+			if _, err := fmt.Fprintf(out, "%s: %s\n", pod, strings.TrimRight(line, "\n")); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// cliOwner owns the fields that the command line applies.
+const cliOwner = client.FieldOwner("kubectl-perflab")
+
+var errOneExperiment = errors.New("run follows one experiment")
+
+type runOptions struct {
+	cluster  *cluster
+	files    []string
+	noFollow bool
+	interval time.Duration
+	failOn   string
+}
+
+func newRun() *cobra.Command {
+	options := runOptions{}
+	command := &cobra.Command{
+		Use:   "run -f FILE...",
+		Short: "Apply an experiment and follow it to its end",
+		Long: `Apply the objects of files, one PerfExperiment among them, by server-side apply,
+and follow the experiment to its end. Ending the command (Ctrl-C) does not end
+the experiment.
+
+Exit codes: 0 the experiment is complete, 1 it could not be applied or followed,
+2 with --fail-on worse: a primary metric is worse in an arm, 4 the experiment is
+stalled and needs a person.`,
+		Example: `  kubectl perflab run -f experiment.yaml
+  kubectl perflab run -f system.yaml -f experiment.yaml --namespace lab
+  kubectl perflab run -f experiment.yaml --fail-on worse
+  kubectl perflab run -f experiment.yaml --no-follow`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
+	}
+	options.cluster = newCluster(command.Flags())
+	command.Flags().StringArrayVarP(&options.files, "file", "f", nil, `file with the objects; "-" is standard input; may be given several times`)
+	command.Flags().BoolVar(&options.noFollow, "no-follow", false, "apply and return")
+	command.Flags().DurationVar(&options.interval, "interval", 2*time.Second, "time between two looks")
+	failOnFlag(command.Flags(), &options.failOn)
+	if err := command.MarkFlagRequired("file"); err != nil {
+		panic(err)
+	}
+	return command
+}
+
+func (o runOptions) run(command *cobra.Command) error {
+	if err := checkFailOn(o.failOn); err != nil {
+		return err
+	}
+	ctx := command.Context()
+	var objects []*unstructured.Unstructured
+	for _, path := range o.files {
+		found, err := documents(command.InOrStdin(), path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		objects = append(objects, found...)
+	}
+	experiment, err := onlyExperiment(objects)
+	if err != nil {
+		return err
+	}
+	writer, namespace, err := o.cluster.reader()
+	if err != nil {
+		return err
+	}
+	screen := newScreen(command.OutOrStdout())
+	for _, object := range objects {
+		if err := apply(ctx, writer, object, namespace); err != nil {
+			return err
+		}
+		screen.note(fmt.Sprintf("%s %q applied", object.GetKind(), object.GetName()))
+	}
+	if o.noFollow {
+		return nil
+	}
+	return follow(ctx, writer, client.ObjectKeyFromObject(experiment), screen, following{o.interval, o.failOn})
+}
+
+func onlyExperiment(objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	var found *unstructured.Unstructured
+	for _, object := range objects {
+		if object.GetKind() != "PerfExperiment" {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("%w, the files hold %q and %q: give it the file of one, or use kubectl apply", errOneExperiment, found.GetName(), object.GetName())
+		}
+		found = object
+	}
+	if found == nil {
+		return nil, errNoExperiment
+	}
+	return found, nil
+}
+
+func apply(ctx context.Context, writer client.Client, object *unstructured.Unstructured, namespace string) error {
+	namespaced, err := writer.IsObjectNamespaced(object)
+	if err != nil {
+		return fmt.Errorf("%s %q: %w; is what serves it installed? (kubectl perflab doctor)", object.GetKind(), object.GetName(), err)
+	}
+	if namespaced && object.GetNamespace() == "" {
+		object.SetNamespace(namespace)
+	}
+	err = writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), cliOwner, client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("applying %s %q: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}

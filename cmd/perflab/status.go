@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+var (
+	errNotInstalled     = errors.New("PerfLab is not installed in this cluster")
+	errNoSuchExperiment = errors.New("there is no such experiment")
+	errRegression       = errors.New("an arm is worse than the baseline")
+	errFailOn           = errors.New("unknown outcome")
+	errStalled          = errors.New("the experiment needs a person")
+)
+
+type statusOptions struct {
+	cluster  *cluster
+	watch    bool
+	interval time.Duration
+	failOn   string
+}
+
+func newStatus() *cobra.Command {
+	options := statusOptions{}
+	command := &cobra.Command{
+		Use:   "status EXPERIMENT",
+		Short: "Show how far an experiment is",
+		Long: `Show how far an experiment is: the runs done and left, what the current run does
+with its users, requests and response times so far, how long it will still take,
+and what came out.
+
+Exit codes: 0 shown (with --watch: the experiment is complete), 1 it could not
+be shown, 2 with --fail-on worse: a primary metric is worse in an arm, 4 the
+experiment is stalled and needs a person.`,
+		Example: `  kubectl perflab status pubsub-partitions
+  kubectl perflab status pubsub-partitions --namespace lab --watch`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return options.run(command.Context(), command.OutOrStdout(), arguments[0])
+		},
+	}
+	options.cluster = newCluster(command.Flags())
+	command.Flags().BoolVarP(&options.watch, "watch", "w", false, "show it anew until the experiment is over")
+	command.Flags().DurationVar(&options.interval, "interval", 2*time.Second, "time between two looks with --watch")
+	failOnFlag(command.Flags(), &options.failOn)
+	return command
+}
+
+func (o statusOptions) run(ctx context.Context, out io.Writer, name string) error {
+	if err := checkFailOn(o.failOn); err != nil {
+		return err
+	}
+	reader, namespace, err := o.cluster.reader()
+	if err != nil {
+		return err
+	}
+	key := client.ObjectKey{Namespace: namespace, Name: name}
+	if o.watch {
+		return follow(ctx, reader, key, newScreen(out), following{o.interval, o.failOn})
+	}
+	seen, err := look(ctx, reader, key)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(out, seen.text(time.Now())); err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	return seen.outcome(o.failOn)
+}
+
+// reader is a client with the namespace the user means.
+func (c *cluster) reader() (client.Client, string, error) {
+	namespace, err := c.namespace()
+	if err != nil {
+		return nil, "", err
+	}
+	made, err := c.client()
+	return made, namespace, err
+}
+
+// sight is an experiment with its runs.
+type sight struct {
+	experiment v1alpha1.PerfExperiment
+	runs       []v1alpha1.PerfRun
+}
+
+func look(ctx context.Context, reader client.Reader, key client.ObjectKey) (sight, error) {
+	var seen sight
+	err := reader.Get(ctx, key, &seen.experiment)
+	if apierrors.IsNotFound(err) {
+		return seen, fmt.Errorf("%w %q in namespace %q: kubectl get perfexperiments -A lists them", errNoSuchExperiment, key.Name, key.Namespace)
+	}
+	if meta.IsNoMatchError(err) || discovery.IsGroupDiscoveryFailedError(err) {
+		return seen, fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
+	}
+	if err != nil {
+		return seen, fmt.Errorf("reading experiment %q: %w", key.Name, err)
+	}
+	var runs v1alpha1.PerfRunList
+	err = reader.List(ctx, &runs, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: key.Name})
+	if err != nil {
+		return seen, fmt.Errorf("listing the runs of experiment %q: %w", key.Name, err)
+	}
+	seen.runs = runs.Items
+	return seen, nil
+}
+
+func (s sight) over() bool {
+	phase := s.experiment.Status.Phase
+	return phase == v1alpha1.ExperimentComplete || phase == v1alpha1.ExperimentStalled
+}
+
+// outcome is what a script wants to know of an experiment.
+func (s sight) outcome(failOn string) error {
+	if s.experiment.Status.Phase == v1alpha1.ExperimentStalled {
+		return fmt.Errorf("experiment %q: %w: %s", s.experiment.Name, errStalled, conditionMessage(s.experiment.Status.Conditions, v1alpha1.ConditionStalled))
+	}
+	if failOn == "" {
+		return nil
+	}
+	for _, found := range s.experiment.Status.Comparisons {
+		if found.Primary && !found.Twin && found.Verdict == v1alpha1.VerdictWorse {
+			return fmt.Errorf("experiment %q: %w: %s", s.experiment.Name, errRegression, compared(found))
+		}
+	}
+	return nil
+}
+
+// failOnWorse is the only thing to fail on so far.
+const failOnWorse = "worse"
+
+func failOnFlag(flags *pflag.FlagSet, into *string) {
+	flags.StringVar(into, "fail-on", "", `"worse" ends with exit code 2 if a primary metric is Worse in an arm`)
+}
+
+func checkFailOn(value string) error {
+	if value != "" && value != failOnWorse {
+		return fmt.Errorf("--fail-on %q: %w: the only one is %q", value, errFailOn, failOnWorse)
+	}
+	return nil
+}
+
+// following says how an experiment is followed.
+type following struct {
+	interval time.Duration
+	failOn   string
+}
+
+// follow shows an experiment until it is over. A look that fails is tried
+// again: the cluster may be away for a while, the experiment goes on.
+func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, screen *screen, how following) error {
+	for {
+		seen, err := look(ctx, reader, key)
+		switch {
+		case errors.Is(err, errNoSuchExperiment):
+			return err
+		case err != nil:
+			screen.note("can't look: " + err.Error())
+		default:
+			screen.show(seen.text(time.Now()))
+			if seen.over() {
+				return seen.outcome(how.failOn)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("watching experiment %q: %w", key.Name, ctx.Err())
+		case <-time.After(how.interval):
+		}
+	}
+}
+
+// screen shows a text anew: in place on a terminal, else as new lines, so that
+// a log holds what changed.
+type screen struct {
+	out      io.Writer
+	terminal bool
+	lines    int
+	last     string
+}
+
+func newScreen(out io.Writer) *screen {
+	file, isFile := out.(*os.File)
+	return &screen{out: out, terminal: isFile && term.IsTerminal(int(file.Fd()))}
+}
+
+func (s *screen) show(text string) {
+	if !s.terminal {
+		// The clock alone is no news.
+		if news := withoutClock(text); news != s.last {
+			s.last = news
+			s.write(text + "\n")
+		}
+		return
+	}
+	if s.lines > 0 {
+		s.write(fmt.Sprintf("\x1b[%dA\x1b[J", s.lines))
+	}
+	s.write(text)
+	s.lines = strings.Count(text, "\n")
+}
+
+func (s *screen) note(sentence string) {
+	s.write(sentence + "\n")
+	s.lines = 0
+}
+
+// write has nobody to tell of a terminal that is gone.
+func (s *screen) write(text string) { _, _ = io.WriteString(s.out, text) }
+
+func withoutClock(text string) string {
+	first, _, _ := strings.Cut(text, "\n  now: ")
+	return first
+}

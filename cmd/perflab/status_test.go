@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func after(minutes int) *metav1.Time {
+	return &metav1.Time{Time: noon.Add(time.Duration(minutes) * time.Minute)}
+}
+
+// underway is an experiment two of whose six runs are done, ten minutes each.
+func underway() sight {
+	seen := sight{}
+	seen.experiment.Name = "partitions"
+	seen.experiment.Status = v1alpha1.PerfExperimentStatus{
+		Phase:   v1alpha1.ExperimentRunning,
+		Runs:    &v1alpha1.RunCounts{Planned: 6, Done: 2, Invalid: 1},
+		Current: &v1alpha1.CurrentRun{Run: "partitions-2-two", Phase: v1alpha1.RunLoading, Message: "cico: running 35s of 2m, 8 users, 12.3 requests/s"},
+		InvalidRuns: []v1alpha1.InvalidRun{
+			{Run: "partitions-1-two", Reason: v1alpha1.ReasonTooManyErrors, Message: "load \"cico\": 5 of 100 transactions failed"},
+		},
+		Conditions: []metav1.Condition{
+			{Type: v1alpha1.ConditionReady, Status: metav1.ConditionUnknown, Message: "2 of 6 runs are done"},
+			{Type: v1alpha1.ConditionSingleFactor, Status: metav1.ConditionFalse, Message: "an effect could come from either of two"},
+			{Type: v1alpha1.ConditionKafkaReady, Status: metav1.ConditionTrue, Message: "ready"},
+		},
+	}
+	for _, run := range []struct {
+		phase      v1alpha1.RunPhase
+		start, end *metav1.Time
+	}{
+		{v1alpha1.RunSucceeded, after(0), after(10)},
+		{v1alpha1.RunInvalid, after(10), after(15)},
+		{v1alpha1.RunSucceeded, after(15), after(25)},
+		{v1alpha1.RunLoading, after(25), nil},
+	} {
+		seen.runs = append(seen.runs, v1alpha1.PerfRun{Status: v1alpha1.PerfRunStatus{
+			Phase: run.phase, Timings: v1alpha1.RunTimings{ProvisionStart: run.start, Finish: run.end},
+		}})
+	}
+	return seen
+}
+
+func TestStatusOfAnExperimentThatRuns(t *testing.T) {
+	want := `partitions: Running
+  [##########....................] 2 of 6 runs, 1 invalid
+  SingleFactor: an effect could come from either of two
+  invalid: partitions-1-two: load "cico": 5 of 100 transactions failed (TooManyErrors)
+  about 35m0s left
+  now: partitions-2-two: cico: running 35s of 2m, 8 users, 12.3 requests/s
+`
+	if diff := cmp.Diff(want, underway().text(after(30).Time)); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func complete(verdict v1alpha1.Verdict) sight {
+	seen := sight{}
+	seen.experiment.Name = "partitions"
+	seen.experiment.Status = v1alpha1.PerfExperimentStatus{
+		Phase: v1alpha1.ExperimentComplete,
+		Runs:  &v1alpha1.RunCounts{Planned: 12, Done: 12},
+		Comparisons: []v1alpha1.Comparison{
+			{
+				Scenario: "import", Metric: "create-1k/duration", Arm: "two", Unit: "s", Primary: true, Blocks: 6, Scale: "ratio",
+				BaselineCenter: "9.75", ArmCenter: "6.3", Delta: "-35.4", Low: "-44", High: "-25.1", Verdict: verdict,
+			},
+			{Scenario: "import", Metric: "create-1k/records", Arm: "two", Scale: "ratio", BaselineCenter: "1000", ArmCenter: "1000"},
+		},
+	}
+	return seen
+}
+
+func TestStatusOfACompleteExperiment(t *testing.T) {
+	want := `partitions: Complete
+  [##############################] 12 of 12 runs
+  two, import create-1k/duration: 9.75 -> 6.3 s, -35.4 % (-44 to -25.1): Better
+`
+	if diff := cmp.Diff(want, complete(v1alpha1.VerdictBetter).text(noon)); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	stalled := underway()
+	stalled.experiment.Status.Phase = v1alpha1.ExperimentStalled
+	for name, test := range map[string]struct {
+		seen   sight
+		failOn string
+		want   error
+	}{
+		"better":               {complete(v1alpha1.VerdictBetter), failOnWorse, nil},
+		"worse":                {complete(v1alpha1.VerdictWorse), failOnWorse, errRegression},
+		"worse, but not asked": {complete(v1alpha1.VerdictWorse), "", nil},
+		"stalled":              {stalled, "", errStalled},
+		"on":                   {underway(), failOnWorse, nil},
+	} {
+		if got := test.seen.outcome(test.failOn); !errors.Is(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+// Beside a terminal, a log shows what changed, not how the seconds pass.
+func TestScreenWithoutTerminal(t *testing.T) {
+	var out bytes.Buffer
+	screen := newScreen(&out)
+	for _, text := range []string{"a\n  now: 1s\n", "a\n  now: 2s\n", "b\n  now: 3s\n"} {
+		screen.show(text)
+	}
+	if got := strings.Count(out.String(), "now:"); got != 2 {
+		t.Errorf("%d texts shown, want 2: %q", got, out.String())
+	}
+}
+
+func TestRunNeedsOneExperiment(t *testing.T) {
+	const two = "apiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a}\n---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: b}\n"
+	for name, test := range map[string]struct{ files, says string }{
+		"none": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "the files hold no PerfExperiment"},
+		"two":  {two, `the files hold "a" and "b"`},
+	} {
+		if got := perflab(t, test.files, "run", "-f", "-"); got.code != exitFailed || !strings.Contains(got.problems, test.says) {
+			t.Errorf("%s: exit code %d, %q, want %q", name, got.code, got.problems, test.says)
+		}
+	}
+}
+
+func TestFailOnKnowsWorseOnly(t *testing.T) {
+	if got := perflab(t, "", "status", "a", "--fail-on", "better"); got.code != exitFailed || !strings.Contains(got.problems, `the only one is "worse"`) {
+		t.Errorf("exit code %d, %q", got.code, got.problems)
+	}
+}

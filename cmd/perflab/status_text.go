@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// barWidth is the number of characters of a progress bar.
+const barWidth = 30
+
+// text says in a few lines how far the experiment is.
+func (s sight) text(now time.Time) string {
+	var page strings.Builder
+	status := &s.experiment.Status
+	fmt.Fprintf(&page, "%s: %s\n", s.experiment.Name, phaseOf(status))
+	if counts := status.Runs; counts != nil {
+		fmt.Fprintf(&page, "  %s %d of %d runs", bar(counts.Done, counts.Planned), counts.Done, counts.Planned)
+		if counts.Invalid > 0 {
+			fmt.Fprintf(&page, ", %d invalid", counts.Invalid)
+		}
+		page.WriteString("\n")
+	}
+	for _, condition := range troubles(status) {
+		fmt.Fprintf(&page, "  %s: %s\n", condition.Type, condition.Message)
+	}
+	for _, invalid := range status.InvalidRuns {
+		fmt.Fprintf(&page, "  invalid: %s: %s (%s)\n", invalid.Run, invalid.Message, invalid.Reason)
+	}
+	for _, found := range status.Comparisons {
+		if found.Primary {
+			fmt.Fprintf(&page, "  %s\n", compared(found))
+		}
+	}
+	if left, known := s.left(now); known && !s.over() {
+		fmt.Fprintf(&page, "  about %s left\n", left)
+	}
+	if current := status.Current; current != nil && !s.over() {
+		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, orElse(current.Message, string(current.Phase)))
+	}
+	return page.String()
+}
+
+func phaseOf(status *v1alpha1.PerfExperimentStatus) string {
+	if status.Phase == "" {
+		return "not seen by the operator yet; is it running? (kubectl perflab doctor)"
+	}
+	return string(status.Phase)
+}
+
+func bar(done, planned int32) string {
+	filled := 0
+	if planned > 0 {
+		filled = int(done) * barWidth / int(planned)
+	}
+	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled) + "]"
+}
+
+// compared is a comparison in one line.
+func compared(found v1alpha1.Comparison) string {
+	unit := "%"
+	if found.Scale != "ratio" {
+		unit = found.Unit
+	}
+	line := fmt.Sprintf("%s, %s %s: %s -> %s %s", found.Arm, found.Scenario, found.Metric, found.BaselineCenter, found.ArmCenter, found.Unit)
+	if found.Delta != "" {
+		line += fmt.Sprintf(", %s %s", withSign(found.Delta), unit)
+	}
+	if found.Low != "" {
+		line += fmt.Sprintf(" (%s to %s)", withSign(found.Low), withSign(found.High))
+	}
+	switch {
+	case found.Twin:
+		line += ": noise, the baseline's twin"
+	case found.Verdict == "":
+		line += ": no verdict below 6 blocks"
+	case found.FurtherBlocks > 0:
+		line += fmt.Sprintf(": %s, about %d more blocks would tell", found.Verdict, found.FurtherBlocks)
+	default:
+		line += ": " + string(found.Verdict)
+	}
+	return line
+}
+
+func withSign(number string) string {
+	if strings.HasPrefix(number, "-") || number == "0" {
+		return number
+	}
+	return "+" + number
+}
+
+// troubles are the conditions that say that something is not as it should be,
+// beside what the current run says itself.
+func troubles(status *v1alpha1.PerfExperimentStatus) []metav1.Condition {
+	var found []metav1.Condition
+	for _, condition := range status.Conditions {
+		bad := condition.Status == metav1.ConditionFalse
+		switch condition.Type {
+		case v1alpha1.ConditionStalled:
+			bad = condition.Status == metav1.ConditionTrue
+		case v1alpha1.ConditionReady, v1alpha1.ConditionComplete, v1alpha1.ConditionReconciling:
+			bad = false
+		}
+		if bad && (status.Current == nil || condition.Message != status.Current.Message) {
+			found = append(found, condition)
+		}
+	}
+	return found
+}
+
+// left is how long the runs that are left will take if they take as long as
+// those before, those of the same scenario where there are any.
+func (s sight) left(now time.Time) (time.Duration, bool) {
+	counts := s.experiment.Status.Runs
+	if counts == nil {
+		return 0, false
+	}
+	var total time.Duration
+	done := 0
+	var running time.Duration
+	for i := range s.runs {
+		timings := s.runs[i].Status.Timings
+		switch {
+		case timings.ProvisionStart == nil:
+		case s.runs[i].Status.Phase == v1alpha1.RunSucceeded && timings.Finish != nil:
+			total += timings.Finish.Sub(timings.ProvisionStart.Time)
+			done++
+		case !s.runs[i].Status.Phase.IsFinal():
+			running = now.Sub(timings.ProvisionStart.Time)
+		}
+	}
+	if done == 0 {
+		return 0, false
+	}
+	left := total/time.Duration(done)*time.Duration(counts.Planned-counts.Done) - running
+	return max(left, 0).Round(10 * time.Second), true
+}
+
+func conditionMessage(conditions []metav1.Condition, conditionType string) string {
+	if found := meta.FindStatusCondition(conditions, conditionType); found != nil {
+		return found.Message
+	}
+	return ""
+}
+
+func orElse(texts ...string) string {
+	return texts[max(slices.IndexFunc(texts, func(text string) bool { return text != "" }), 0)]
+}
