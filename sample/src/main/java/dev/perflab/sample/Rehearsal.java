@@ -76,7 +76,7 @@ final class Rehearsal {
       LOG.info("{} and a consumer are made", publisher.getClass().getSimpleName());
       Json.parse(Json.bytes(new RawChunk("job", 0, List.of(), 0, List.of())), RawChunk.class);
       Json.parse(Json.bytes(new ParsedChunk("job", 0, List.of(), List.of())), ParsedChunk.class);
-      Json.parse(Json.bytes(new Completed("job", 0, null, null, null)), Completed.class);
+      Json.parse(Json.bytes(Completed.failed("job", 0, null, null)), Completed.class);
     }
   }
 

@@ -27,6 +27,26 @@ public final class MarcRecords {
     return bytes(record);
   }
 
+  /** A holdings record of an instance, at a location. */
+  public static byte[] holdings(String instanceHrid, String locationCode) {
+    MarcFactory factory = MarcFactory.newInstance();
+    Record record = factory.newRecord("00000nx  a2200000   4500");
+    record.addVariableField(factory.newControlField("001", "h1"));
+    record.addVariableField(factory.newControlField("004", instanceHrid));
+    record.addVariableField(factory.newDataField("852", '0', ' ', "b", locationCode, "h", "QA76", "i", ".P1"));
+    return bytes(record);
+  }
+
+  /** An authority record of a person. */
+  public static byte[] authority(String number, String name) {
+    MarcFactory factory = MarcFactory.newInstance();
+    Record record = factory.newRecord("00000nz  a2200000n  4500");
+    record.addVariableField(factory.newControlField("001", number));
+    record.addVariableField(factory.newDataField("010", ' ', ' ', "a", number));
+    record.addVariableField(factory.newDataField("100", '1', ' ', "a", name));
+    return bytes(record);
+  }
+
   /** A record whose directory points behind its end, with a right length in the leader. */
   public static byte[] garbled() {
     byte[] record = titled("garbled");

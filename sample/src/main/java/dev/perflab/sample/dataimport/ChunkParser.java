@@ -40,7 +40,7 @@ final class ChunkParser implements EventConsumer.Handler {
       try {
         parsed.add(new ParsedRecord(order, MarcParser.parse(record)));
       } catch (MarcParser.MalformedRecord e) {
-        errors.add(new Completed(chunk.jobExecutionId(), order, null, null, e.getMessage()));
+        errors.add(Completed.failed(chunk.jobExecutionId(), order, null, e.getMessage()));
       }
       order++;
     }
@@ -50,11 +50,11 @@ final class ChunkParser implements EventConsumer.Handler {
   private void forward(RawChunk chunk, List<ParsedRecord> parsed, List<Completed> errors) {
     String job = chunk.jobExecutionId();
     if (!parsed.isEmpty()) {
-      ParsedChunk next = new ParsedChunk(job, chunk.number(), chunk.actions(), parsed);
+      ParsedChunk next = new ParsedChunk(job, chunk.number(), chunk.steps(), parsed);
       try {
         publisher.send(Event.RAW_RECORDS_CHUNK_PARSED, List.of(next), ParsedChunk::number);
       } catch (Publisher.TooLarge e) {
-        parsed.forEach(r -> errors.add(new Completed(job, r.order(), null, null, e.getMessage())));
+        parsed.forEach(r -> errors.add(Completed.failed(job, r.order(), null, e.getMessage())));
       }
     }
     if (!errors.isEmpty()) {

@@ -2,6 +2,7 @@
 package dev.perflab.sample.dataimport;
 
 import dev.perflab.sample.kafka.Message.RawChunk;
+import dev.perflab.sample.kafka.Message.Step;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -12,7 +13,7 @@ final class Chunker {
   private static final int MAX_CHUNK_BYTES = 150_000;
 
   private final String job;
-  private final List<String> actions;
+  private final List<Step> steps;
   private final int size;
   private final Consumer<RawChunk> chunks;
   private List<byte[]> current = new ArrayList<>();
@@ -20,9 +21,9 @@ final class Chunker {
   private int records;
   private int number;
 
-  Chunker(String job, List<String> actions, int size, Consumer<RawChunk> chunks) {
+  Chunker(String job, List<Step> steps, int size, Consumer<RawChunk> chunks) {
     this.job = job;
-    this.actions = List.copyOf(actions);
+    this.steps = List.copyOf(steps);
     this.size = size;
     this.chunks = chunks;
   }
@@ -44,7 +45,7 @@ final class Chunker {
     if (current.isEmpty()) {
       return;
     }
-    chunks.accept(new RawChunk(job, number++, actions, records - current.size(), current));
+    chunks.accept(new RawChunk(job, number++, steps, records - current.size(), current));
     current = new ArrayList<>();
     currentBytes = 0;
   }

@@ -16,6 +16,7 @@ import dev.perflab.sample.kafka.Event;
 import dev.perflab.sample.kafka.Publisher;
 import io.javalin.Javalin;
 import java.time.Duration;
+import java.util.List;
 
 /** Takes files, cuts and parses them, keeps their records and follows them to the end of the job. */
 public final class DataImportModule implements Role {
@@ -27,6 +28,7 @@ public final class DataImportModule implements Role {
   private final Broker broker;
   private Publisher publisher;
   private FileReader reader;
+  private Exporter exporter;
 
   public DataImportModule(Settings settings) {
     this.settings = settings;
@@ -43,6 +45,7 @@ public final class DataImportModule implements Role {
     broker.awaitTopics(deadline, Event.values());
     publisher = broker.publisher();
     reader = new FileReader(database, publisher, settings.atLeast(1, "CHUNK_SIZE", 50),
+        settings.atLeast(1, "RECORDS_PER_SPLIT_FILE", 1_000),
         settings.atLeast(1, "IMPORT_STALL_SECONDS", 600));
     routes(app);
     broker.consume(Event.RAW_RECORDS_CHUNK_READ, new ChunkParser(database, publisher));
@@ -53,21 +56,62 @@ public final class DataImportModule implements Role {
   }
 
   private void routes(Javalin app) {
-    app.before(ctx -> Server.requireOkapiHeaders(ctx, settings.tenant()));
-    Uploads uploads =
-        new Uploads(database, settings.atLeast(1, "MAX_UPLOAD_BYTES", 256 << 20), reader::wake);
+    int maxBytes = settings.atLeast(1, "MAX_UPLOAD_BYTES", 256 << 20);
+    Storage storage = new Storage(database, settings, maxBytes);
+    app.before(ctx -> {
+      // Who comes with a presigned URL knows nothing of tenants.
+      if (!ctx.path().startsWith(storage.path())) {
+        Server.requireOkapiHeaders(ctx, settings.tenant());
+      }
+    });
+    app.put(storage.path() + "<key>", storage::putPart);
+    app.get(storage.path() + "<key>", storage::getObject);
+    Uploads uploads = new Uploads(database, maxBytes, reader::wake);
     collection(app, "/data-import/uploadDefinitions", Catalogue.UPLOADS);
     app.post("/data-import/uploadDefinitions", uploads::create);
     app.post("/data-import/uploadDefinitions/{id}/files/{fileId}", uploads::receive);
     app.post("/data-import/uploadDefinitions/{id}/processFiles", uploads::process);
-    app.get("/data-import/splitStatus", ctx -> ctx.result("{\"splitStatus\":false}"));
+    StorageUploads split = new StorageUploads(database, storage, uploads,
+        settings.text("SPLIT_FILES_ENABLED", "false").equals("true"), settings.tenant());
+    app.get("/data-import/splitStatus", split::splitStatus);
+    app.get("/data-import/uploadUrl", split::firstUrl);
+    app.get("/data-import/uploadUrl/subsequent", split::nextUrl);
+    app.post("/data-import/uploadDefinitions/{id}/files/{fileId}/assembleStorageFile", split::assemble);
     collection(app, "/data-import/fileExtensions", Catalogue.FILE_EXTENSIONS);
-    collection(app, "/data-import-profiles/jobProfiles", Catalogue.JOB_PROFILES);
+    profiles(app, new Profiles(database));
+    exports(app, storage);
     JobViews jobs = new JobViews(database);
     app.get("/metadata-provider/jobExecutions", jobs::list);
     app.get("/metadata-provider/jobSummary/{id}", jobs::summary);
     app.get("/metadata-provider/jobLogEntries/{id}", jobs::logEntries);
     app.get("/change-manager/jobExecutions/{id}", jobs::get);
+    app.get("/change-manager/jobExecutions/{id}/children", jobs::children);
+    app.delete("/data-import/jobExecutions/{id}/cancel", jobs::cancel);
+  }
+
+  private void profiles(Javalin app, Profiles profiles) {
+    for (Collection collection : List.of(Catalogue.JOB_PROFILES, Catalogue.MATCH_PROFILES, Catalogue.ACTION_PROFILES,
+        Catalogue.MAPPING_PROFILES)) {
+      collection(app, "/data-import-profiles/" + collection.key(), collection);
+      app.post("/data-import-profiles/" + collection.key(), ctx -> profiles.create(ctx, collection));
+    }
+    app.get("/data-import-profiles/profileSnapshots/{id}", profiles::snapshot);
+  }
+
+  private void exports(Javalin app, Storage storage) {
+    Exports exports = new Exports(database, storage);
+    collection(app, "/data-export/job-profiles", Catalogue.EXPORT_JOB_PROFILES);
+    collection(app, "/data-export/mapping-profiles", Catalogue.EXPORT_MAPPING_PROFILES);
+    app.post("/data-export/job-profiles", ctx -> exports.createProfile(ctx, Catalogue.EXPORT_JOB_PROFILES));
+    app.post("/data-export/mapping-profiles", ctx -> exports.createProfile(ctx, Catalogue.EXPORT_MAPPING_PROFILES));
+    app.post("/data-export/file-definitions", exports::define);
+    app.post("/data-export/file-definitions/{id}/upload", exports::upload);
+    app.post("/data-export/export", exports::start);
+    collection(app, "/data-export/job-executions", Catalogue.EXPORT_JOBS);
+    app.get("/data-export/job-executions/{id}/download/{fileId}", exports::download);
+    exporter = new Exporter(database);
+    exports.onStart(exporter::wake);
+    exporter.start();
   }
 
   private void collection(Javalin app, String path, Collection collection) {
@@ -80,6 +124,9 @@ public final class DataImportModule implements Role {
   public void close() {
     if (reader != null) {
       reader.close();
+    }
+    if (exporter != null) {
+      exporter.close();
     }
     broker.close();
     if (publisher != null) {

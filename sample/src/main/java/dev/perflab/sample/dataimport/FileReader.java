@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.perflab.sample.dataimport;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.perflab.sample.Json;
 import dev.perflab.sample.db.Database;
 import dev.perflab.sample.kafka.Event;
 import dev.perflab.sample.kafka.Message.RawChunk;
+import dev.perflab.sample.kafka.Message.Step;
 import dev.perflab.sample.kafka.Publisher;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -32,14 +32,16 @@ final class FileReader implements AutoCloseable {
   private final Database database;
   private final Publisher publisher;
   private final int chunkSize;
+  private final int recordsPerSplitFile;
   private final int stallSeconds;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "file-reader"));
 
-  FileReader(Database database, Publisher publisher, int chunkSize, int stallSeconds) {
+  FileReader(Database database, Publisher publisher, int chunkSize, int recordsPerSplitFile, int stallSeconds) {
     this.database = database;
     this.publisher = publisher;
     this.chunkSize = chunkSize;
+    this.recordsPerSplitFile = recordsPerSplitFile;
     this.stallSeconds = stallSeconds;
   }
 
@@ -64,33 +66,46 @@ final class FileReader implements AutoCloseable {
     }
   }
 
-  private record Waiting(String job, String fileId, List<String> actions) {}
+  private record Waiting(String job, String fileId, boolean toSplit, List<Step> steps) {}
 
   private boolean readOne(Connection connection) throws SQLException {
     Optional<Waiting> waiting = claim(connection);
     if (waiting.isEmpty()) {
       return false;
     }
-    read(connection, waiting.get());
+    if (waiting.get().toSplit()) {
+      split(connection, waiting.get());
+    } else {
+      read(connection, waiting.get());
+    }
     return true;
   }
 
   private static Optional<Waiting> claim(Connection connection) throws SQLException {
-    String sql = "SELECT r.job_id, j.file_id, j.profile->'actions' FROM job_reading r"
+    String sql = "SELECT r.job_id, j.file_id, j.subordination, j.profile->'steps' FROM job_reading r"
         + " JOIN job_execution j ON j.id = r.job_id ORDER BY j.hr_id LIMIT 1 FOR UPDATE OF r SKIP LOCKED";
     try (PreparedStatement statement = connection.prepareStatement(sql); ResultSet row = statement.executeQuery()) {
       if (!row.next()) {
         return Optional.empty();
       }
-      List<String> actions = new ArrayList<>();
-      Json.parse(row.getBytes(3), JsonNode.class).forEach(action -> actions.add(action.asText()));
-      return Optional.of(new Waiting(row.getString(1), row.getString(2), actions));
+      List<Step> steps = List.of(Json.parse(row.getBytes(4), Step[].class));
+      boolean toSplit = row.getString(3).equals("COMPOSITE_PARENT");
+      return Optional.of(new Waiting(row.getString(1), row.getString(2), toSplit, steps));
     }
+  }
+
+  private void split(Connection connection, Waiting file) throws SQLException {
+    FileSplitter splitter = new FileSplitter(connection, file.job(), recordsPerSplitFile);
+    FileParts.read(connection, file.fileId(), splitter::feed);
+    splitter.finish();
+    FileParts.delete(connection, file.fileId());
+    Jobs.split(connection, file.job(), splitter.records());
+    LOG.info("job {}: {} records in {} jobs", file.job(), splitter.records(), splitter.files());
   }
 
   private void read(Connection connection, Waiting file) throws SQLException {
     List<RawChunk> ready = new ArrayList<>();
-    Chunker chunker = new Chunker(file.job(), file.actions(), chunkSize, chunk -> {
+    Chunker chunker = new Chunker(file.job(), file.steps(), chunkSize, chunk -> {
       ready.add(chunk);
       if (ready.size() == CHUNKS_IN_FLIGHT) {
         send(ready);

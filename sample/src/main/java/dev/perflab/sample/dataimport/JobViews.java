@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.perflab.sample.dataimport;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.perflab.sample.Json;
 import dev.perflab.sample.db.Database;
@@ -23,6 +24,20 @@ final class JobViews {
   private static final Map<String, String> SORT_COLUMNS = Map.of(
       "completed_date", "completed_date", "started_date", "started_date", "hrid", "hr_id", "status", "status",
       "file_name", "file_name");
+  /** Where a summary counts records of a type. */
+  private static final Map<String, String> SUMMARIES = Map.of("INSTANCE", "instanceSummary",
+      "MARC_BIBLIOGRAPHIC", "instanceSummary", "HOLDINGS", "holdingSummary", "ITEM", "itemSummary",
+      "AUTHORITY", "authoritySummary");
+
+  /** Jobs with what they count; a parent counts what its children do. */
+  private static final String JOBS = "(SELECT j.id, j.hr_id, j.parent_id, j.subordination, j.file_name, j.status,"
+      + " j.ui_status, j.error_status, j.profile, j.started_date, j.completed_date, j.total,"
+      + " coalesce(c.succeeded, j.succeeded) AS succeeded, coalesce(c.failed, j.failed) AS failed, c.states"
+      + " FROM job_execution j LEFT JOIN LATERAL (SELECT sum(s.succeeded)::int AS succeeded, sum(s.failed)::int AS failed,"
+      + " jsonb_object_agg(s.status, jsonb_build_object('chunksCount', s.jobs, 'totalRecordsCount', s.total,"
+      + " 'currentlyProcessedCount', s.succeeded + s.failed)) AS states FROM (SELECT status, count(*) AS jobs,"
+      + " sum(total) AS total, sum(succeeded) AS succeeded, sum(failed) AS failed FROM job_execution"
+      + " WHERE parent_id = j.id GROUP BY status) s) c ON j.subordination = 'COMPOSITE_PARENT') jobs";
 
   private final Database database;
 
@@ -37,13 +52,23 @@ final class JobViews {
     anyOf(ctx, "statusAny", "status = ANY (?)", conditions, parameters);
     anyOf(ctx, "statusNot", "NOT status = ANY (?)", conditions, parameters);
     anyOf(ctx, "uiStatusAny", "ui_status = ANY (?)", conditions, parameters);
+    anyOf(ctx, "subordinationTypeNotAny", "NOT subordination = ANY (?)", conditions, parameters);
+    list(ctx, conditions, parameters);
+  }
+
+  /** The jobs a split file fell into. */
+  void children(Context ctx) {
+    list(ctx, List.of("parent_id = ?"), List.of(job(ctx).path("id").asText()));
+  }
+
+  private void list(Context ctx, List<String> conditions, List<Object> parameters) {
     String where = " WHERE " + String.join(" AND ", conditions);
     String order = " ORDER BY " + order(ctx);
     Documents.Range range = Listing.range(ctx);
     database.read(c -> {
-      List<String> jobs = jobs(c, "SELECT * FROM job_execution" + where + order + " LIMIT " + range.limit()
+      List<String> jobs = jobs(c, "SELECT * FROM " + JOBS + where + order + " LIMIT " + range.limit()
           + " OFFSET " + range.offset(), parameters).stream().map(ObjectNode::toString).toList();
-      int total = count(c, "SELECT count(*) FROM job_execution" + where, parameters);
+      int total = count(c, "SELECT count(*) FROM " + JOBS + where, parameters);
       Listing.json(ctx, "jobExecutions", jobs, total);
       return null;
     });
@@ -86,22 +111,30 @@ final class JobViews {
     ObjectNode job = job(ctx);
     int succeeded = job.path("perflabSucceeded").asInt();
     int failed = job.path("perflabFailed").asInt();
-    String actions = job.path("jobProfileInfo").path("actions").toString();
     ObjectNode summary = Json.object("jobExecutionId", job.path("id").asText(), "totalErrors", failed);
-    summary.set("sourceRecordSummary", counts(succeeded, failed));
-    summary.set("instanceSummary", counts(succeeded, failed));
-    if (actions.contains("HOLDINGS")) {
-      summary.set("holdingSummary", counts(succeeded, failed));
-    }
-    if (actions.contains("ITEM")) {
-      summary.set("itemSummary", counts(succeeded, failed));
+    for (JsonNode step : job.path("jobProfileInfo").path("steps")) {
+      boolean creates = step.path("action").asText().equals("CREATE");
+      ObjectNode counts = counts(creates, succeeded, failed);
+      summary.set(SUMMARIES.getOrDefault(step.path("recordType").asText(), "otherSummary"), counts);
+      if (!summary.has("sourceRecordSummary")) {
+        summary.set("sourceRecordSummary", counts);
+      }
     }
     ctx.contentType("application/json").result(summary.toString());
   }
 
-  private static ObjectNode counts(int created, int errors) {
-    return Json.object("totalCreatedEntities", created, "totalUpdatedEntities", 0,
+  private static ObjectNode counts(boolean creates, int succeeded, int errors) {
+    return Json.object("totalCreatedEntities", creates ? succeeded : 0, "totalUpdatedEntities", creates ? 0 : succeeded,
         "totalDiscardedEntities", errors, "totalErrors", errors);
+  }
+
+  /** Stops a job or the children it has: 204. */
+  void cancel(Context ctx) {
+    String id = job(ctx).path("id").asText();
+    if (!database.write(c -> Jobs.cancel(c, id))) {
+      throw Problem.badRequest("job " + id + " does not work, so it cannot be stopped");
+    }
+    ctx.status(204);
   }
 
   /** The journal: one entry for each record, in the order of the file. */
@@ -111,7 +144,9 @@ final class JobViews {
     boolean errorsOnly = Boolean.parseBoolean(ctx.queryParam("errorsOnly"));
     String where = " FROM journal WHERE job_id = ?" + (errorsOnly ? " AND error IS NOT NULL" : "");
     String sql = "SELECT json_build_object('jobExecutionId', job_id, 'sourceRecordOrder', record_order::text,"
-        + " 'sourceRecordTitle', title, 'error', coalesce(error, ''))::text" + where
+        + " 'sourceRecordTitle', title, 'error', coalesce(error, ''), 'relatedInstanceInfo', json_build_object("
+        + "'idList', array_remove(ARRAY[instance_id], NULL),"
+        + " 'hridList', array_remove(ARRAY[made->>'instanceHrid'], NULL)))::text" + where
         + " ORDER BY record_order LIMIT " + range.limit() + " OFFSET " + range.offset();
     database.read(c -> {
       Listing.json(ctx, "entries", texts(c, sql, id), count(c, "SELECT count(*)" + where, List.of(id)));
@@ -121,7 +156,7 @@ final class JobViews {
 
   private ObjectNode job(Context ctx) {
     String id = ctx.pathParam("id");
-    return database.read(c -> jobs(c, "SELECT * FROM job_execution WHERE id = ?", List.of(id))).stream()
+    return database.read(c -> jobs(c, "SELECT * FROM " + JOBS + " WHERE id = ?", List.of(id))).stream()
         .findFirst()
         .orElseThrow(() -> Problem.notFound("JobExecution with id '" + id + "' was not found"));
   }
@@ -142,12 +177,16 @@ final class JobViews {
     String id = row.getString("id");
     int succeeded = row.getInt("succeeded");
     int failed = row.getInt("failed");
-    ObjectNode job = Json.object("id", id, "hrId", row.getInt("hr_id"), "parentJobId", id,
-        "subordinationType", "PARENT_SINGLE", "fileName", row.getString("file_name"),
+    ObjectNode job = Json.object("id", id, "hrId", row.getInt("hr_id"),
+        "parentJobId", row.getString("parent_id") == null ? id : row.getString("parent_id"),
+        "subordinationType", row.getString("subordination"), "fileName", row.getString("file_name"),
         "sourcePath", row.getString("file_name"), "status", row.getString("status"),
         "uiStatus", row.getString("ui_status"));
     job.set("progress", Json.object("jobExecutionId", id, "current", succeeded + failed, "total", row.getInt("total")));
     job.put("perflabSucceeded", succeeded).put("perflabFailed", failed);
+    if (row.getString("subordination").equals("COMPOSITE_PARENT")) {
+      job.set("compositeDetails", states(row.getString("states")));
+    }
     if (row.getString("error_status") != null) {
       job.put("errorStatus", row.getString("error_status"));
     }
@@ -161,6 +200,21 @@ final class JobViews {
       }
     }
     return job;
+  }
+
+  /** What children are in which state, keyed as FOLIO has it: {@code processingInProgressState}. */
+  private static ObjectNode states(String byStatus) {
+    ObjectNode states = Json.object();
+    if (byStatus != null) {
+      Json.parseObject(byStatus).fields().forEachRemaining(state -> {
+        StringBuilder key = new StringBuilder();
+        for (String word : state.getKey().toLowerCase().split("_")) {
+          key.append(key.isEmpty() ? word : Character.toUpperCase(word.charAt(0)) + word.substring(1));
+        }
+        states.set(key.append("State").toString(), state.getValue());
+      });
+    }
+    return states;
   }
 
   private static List<String> texts(Connection connection, String sql, String parameter) throws SQLException {

@@ -2,7 +2,9 @@
 package dev.perflab.sample.dataimport;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.perflab.sample.Json;
 import dev.perflab.sample.kafka.Message.Completed;
+import java.nio.charset.StandardCharsets;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -25,6 +27,29 @@ final class Jobs {
     String sql = "INSERT INTO job_execution (id, file_id, file_name, status, ui_status)"
         + " VALUES (?, ?, ?, 'NEW', 'INITIALIZATION')";
     update(connection, sql, id, fileId, fileName);
+  }
+
+  /** The job's file is in the storage and will be split: the job becomes the parent of others. */
+  static void stored(Connection connection, String id, String fileId) throws SQLException {
+    update(connection, "UPDATE job_execution SET status = 'FILE_UPLOADED', subordination = 'COMPOSITE_PARENT',"
+        + " file_id = ? WHERE id = ?", fileId, id);
+  }
+
+  /** Adds a job for a part of a split file, queued for reading. */
+  static void addChild(Connection connection, String parent, String id, int number, int records) throws SQLException {
+    update(connection, "INSERT INTO job_execution (id, parent_id, subordination, file_id, file_name, status, ui_status,"
+        + " profile, total, started_date) SELECT ?, id, 'COMPOSITE_CHILD', ?, ? || '_' || file_name,"
+        + " 'PARSING_IN_PROGRESS', 'PREPARING_FOR_PREVIEW', profile, ?, clock_timestamp() FROM job_execution WHERE id = ?",
+        id, id, Integer.toString(number), records, parent);
+    update(connection, "INSERT INTO job_reading (job_id) VALUES (?)", id);
+  }
+
+  /** The parent's file is split: from now on its children say how it does. */
+  static void split(Connection connection, String id, int records) throws SQLException {
+    update(connection, "DELETE FROM job_reading WHERE job_id = ?", id);
+    update(connection, "UPDATE job_execution SET total = ?, status = 'PROCESSING_IN_PROGRESS', ui_status = 'RUNNING',"
+        + " last_progress = now() WHERE id = ? AND " + ACTIVE, records, id);
+    finishParent(connection, id);
   }
 
   static void uploaded(Connection connection, String id, int records) throws SQLException {
@@ -62,14 +87,15 @@ final class Jobs {
     }
     int succeeded = 0;
     int failed = 0;
-    String sql = "INSERT INTO journal (job_id, record_order, title, instance_id, error)"
-        + " SELECT ?, * FROM unnest(?::int[], ?::text[], ?::text[], ?::text[])"
+    String sql = "INSERT INTO journal (job_id, record_order, title, made, error)"
+        + " SELECT ?, record_order, title, made::jsonb, error"
+        + " FROM unnest(?::int[], ?::text[], ?::text[], ?::text[]) r (record_order, title, made, error)"
         + " ON CONFLICT DO NOTHING RETURNING error IS NULL";
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       statement.setString(1, id);
       statement.setArray(2, array(connection, "int4", outcomes.stream().map(Completed::order).toArray()));
       statement.setArray(3, array(connection, "text", outcomes.stream().map(Completed::title).toArray()));
-      statement.setArray(4, array(connection, "text", outcomes.stream().map(Completed::instanceId).toArray()));
+      statement.setArray(4, array(connection, "text", outcomes.stream().map(Jobs::made).toArray()));
       statement.setArray(5, array(connection, "text", outcomes.stream().map(Completed::error).toArray()));
       try (ResultSet rows = statement.executeQuery()) {
         while (rows.next()) {
@@ -90,22 +116,79 @@ final class Jobs {
         + " ui_status = CASE WHEN failed > 0 OR total = 0 THEN 'ERROR' ELSE 'RUNNING_COMPLETE' END,"
         + " error_status = CASE WHEN total = 0 THEN 'FILE_PROCESSING_ERROR'"
         + " WHEN failed > 0 THEN 'RECORD_UPDATE_ERROR' END"
-        + " WHERE id = ? AND succeeded + failed >= total AND " + ACTIVE, id);
+        + " WHERE id = ? AND succeeded + failed >= total AND subordination <> 'COMPOSITE_PARENT' AND " + ACTIVE, id);
+    finishParentOf(connection, id);
+  }
+
+  private static void finishParentOf(Connection connection, String child) throws SQLException {
+    String sql = "SELECT parent_id FROM job_execution WHERE id = ? AND parent_id IS NOT NULL AND NOT " + ACTIVE;
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setString(1, child);
+      try (ResultSet row = statement.executeQuery()) {
+        if (row.next()) {
+          finishParent(connection, row.getString(1));
+        }
+      }
+    }
+  }
+
+  /** Ends a parent with the last of its children: as ERROR if one of them did not end well. */
+  private static void finishParent(Connection connection, String id) throws SQLException {
+    // The lock makes the last two children that end at once see each other.
+    if (!exists(connection, "SELECT 1 FROM job_execution WHERE id = ? AND " + ACTIVE + " FOR UPDATE", id)) {
+      return;
+    }
+    update(connection, "UPDATE job_execution p SET completed_date = clock_timestamp(), succeeded = c.succeeded,"
+        + " failed = c.failed, status = CASE WHEN c.good THEN 'COMMITTED' ELSE 'ERROR' END,"
+        + " ui_status = CASE WHEN c.good THEN 'RUNNING_COMPLETE' ELSE 'ERROR' END,"
+        + " error_status = CASE WHEN NOT c.good THEN 'RECORD_UPDATE_ERROR' END"
+        + " FROM (SELECT coalesce(sum(succeeded), 0) AS succeeded, coalesce(sum(failed), 0) AS failed,"
+        + " coalesce(bool_and(status = 'COMMITTED'), false) AS good, coalesce(bool_or(" + ACTIVE + "), false) AS active"
+        + " FROM job_execution WHERE parent_id = ?) c WHERE p.id = ? AND NOT c.active", id, id);
   }
 
   /** Ends a job that cannot go on. */
   static void fail(Connection connection, String id) throws SQLException {
-    update(connection, "DELETE FROM job_reading WHERE job_id = ?", id);
-    update(connection, "UPDATE job_execution SET completed_date = clock_timestamp(), status = 'ERROR',"
-        + " ui_status = 'ERROR', error_status = 'FILE_PROCESSING_ERROR' WHERE id = ? AND " + ACTIVE, id);
+    end(connection, id, "ERROR");
+    finishParentOf(connection, id);
+    update(connection, "UPDATE job_execution SET error_status = 'FILE_PROCESSING_ERROR'"
+        + " WHERE id = ? AND status = 'ERROR'", id);
   }
 
-  /** Active jobs nothing has happened to for a while. */
+  /** Stops a job, and all of its children that still work; says whether there was something to stop. */
+  static boolean cancel(Connection connection, String id) throws SQLException {
+    // Children first and their parent last, as those do that report for a child.
+    boolean any = false;
+    for (String job : ids(connection, "SELECT id FROM job_execution WHERE (parent_id = ? OR id = ?) AND " + ACTIVE
+        + " ORDER BY subordination", id, id)) {
+      any |= end(connection, job, "CANCELLED");
+    }
+    finishParentOf(connection, id);
+    return any;
+  }
+
+  private static boolean end(Connection connection, String id, String status) throws SQLException {
+    update(connection, "DELETE FROM job_reading WHERE job_id = ?", id);
+    return update(connection, "UPDATE job_execution SET completed_date = clock_timestamp(), status = ?,"
+        + " ui_status = ? WHERE id = ? AND " + ACTIVE, status, status, id) > 0;
+  }
+
+  /**
+   * Active jobs nothing has happened to for a while. Those of a split file wait for each other, and
+   * their parent for them.
+   */
   static List<String> stalled(Connection connection, int seconds) throws SQLException {
-    String sql = "SELECT id FROM job_execution WHERE " + ACTIVE
-        + " AND last_progress < now() - make_interval(secs => ?)";
+    return ids(connection, "SELECT id FROM job_execution j WHERE " + ACTIVE
+        + " AND last_progress < now() - make_interval(secs => ?)"
+        + " AND NOT EXISTS (SELECT 1 FROM job_execution o WHERE o.parent_id IN (j.parent_id, j.id)"
+        + " AND o.last_progress >= now() - make_interval(secs => ?))", seconds, seconds);
+  }
+
+  private static List<String> ids(Connection connection, String sql, Object... parameters) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.setInt(1, seconds);
+      for (int i = 0; i < parameters.length; i++) {
+        statement.setObject(i + 1, parameters[i]);
+      }
       List<String> ids = new ArrayList<>();
       try (ResultSet rows = statement.executeQuery()) {
         while (rows.next()) {
@@ -116,11 +199,15 @@ final class Jobs {
     }
   }
 
+  private static String made(Completed outcome) {
+    return new String(Json.bytes(outcome.made()), StandardCharsets.UTF_8);
+  }
+
   private static Array array(Connection connection, String type, Object[] values) throws SQLException {
     return connection.createArrayOf(type, values);
   }
 
-  private static boolean exists(Connection connection, String sql, String id) throws SQLException {
+  static boolean exists(Connection connection, String sql, String id) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       statement.setString(1, id);
       try (ResultSet rows = statement.executeQuery()) {
@@ -129,7 +216,7 @@ final class Jobs {
     }
   }
 
-  private static int update(Connection connection, String sql, Object... parameters) throws SQLException {
+  static int update(Connection connection, String sql, Object... parameters) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       for (int i = 0; i < parameters.length; i++) {
         statement.setObject(i + 1, parameters[i]);

@@ -6,13 +6,18 @@ import dev.perflab.sample.kafka.Event;
 import dev.perflab.sample.kafka.EventConsumer;
 import dev.perflab.sample.kafka.Message.ParsedChunk;
 import dev.perflab.sample.kafka.Message.ParsedRecord;
+import dev.perflab.sample.kafka.Message.Step;
 import dev.perflab.sample.kafka.Publisher;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Keeps the parsed records of a chunk, all in one transaction, and sends the chunk on to the inventory. */
+/**
+ * Keeps the parsed records of a chunk, all in one transaction, and sends the chunk on to the
+ * inventory. A record that updates another is kept beside it, with what the job adds: the latest
+ * one counts.
+ */
 final class SourceRecords implements EventConsumer.Handler {
   private final Database database;
   private final Publisher publisher;
@@ -26,10 +31,19 @@ final class SourceRecords implements EventConsumer.Handler {
   public void handle(List<byte[]> messages) {
     for (byte[] message : messages) {
       ParsedChunk chunk = EventConsumer.readOrNull(message, ParsedChunk.class);
-      if (chunk != null && database.write(c -> save(c, chunk))) {
+      if (chunk != null && database.write(c -> save(c, modified(chunk)))) {
         publisher.send(Event.PARSED_RECORDS_CHUNK_SAVED, List.of(chunk), ParsedChunk::number);
       }
     }
+  }
+
+  private static ParsedChunk modified(ParsedChunk chunk) {
+    for (Step step : chunk.steps()) {
+      for (ParsedRecord record : chunk.records()) {
+        record.content().withArray("fields").addAll(step.additions());
+      }
+    }
+    return chunk;
   }
 
   private static boolean save(Connection connection, ParsedChunk chunk) throws SQLException {

@@ -69,19 +69,31 @@ final class Uploads {
     String fileId = ctx.pathParam("fileId");
     InputStream body = ctx.bodyInputStream();
     ObjectNode upload = database.write(c -> {
-      ObjectNode definition = locked(c, uploadId);
-      ObjectNode file = file(definition, fileId);
-      if (definition.path("status").asText().equals("COMPLETED")) {
-        throw Problem.badRequest("upload definition " + uploadId + " is being processed already");
-      }
       FileParts.Stored stored = FileParts.store(c, fileId, body, maxBytes);
-      file.put("status", "UPLOADED").put("uploadedDate", Instant.now().toString()).put("size", stored.bytes() / 1024);
-      Jobs.uploaded(c, file.path("jobExecutionId").asText(), stored.records());
-      definition.put("status", allUploaded(definition) ? "LOADED" : "IN_PROGRESS");
-      Documents.replace(c, Catalogue.UPLOADS, definition);
-      return definition;
+      return received(c, uploadId, fileId, stored.bytes(), job -> Jobs.uploaded(c, job, stored.records()));
     });
     ctx.contentType("application/json").result(upload.toString());
+  }
+
+  /** What becomes of the job whose file is there. */
+  @FunctionalInterface
+  interface Arrival {
+    void of(String job) throws SQLException;
+  }
+
+  /** Notes that a file of a definition has arrived. */
+  ObjectNode received(Connection connection, String uploadId, String fileId, long bytes, Arrival arrival)
+      throws SQLException {
+    ObjectNode definition = locked(connection, uploadId);
+    ObjectNode file = file(definition, fileId);
+    if (definition.path("status").asText().equals("COMPLETED")) {
+      throw Problem.badRequest("upload definition " + uploadId + " is being processed already");
+    }
+    file.put("status", "UPLOADED").put("uploadedDate", Instant.now().toString()).put("size", bytes / 1024);
+    arrival.of(file.path("jobExecutionId").asText());
+    definition.put("status", allUploaded(definition) ? "LOADED" : "IN_PROGRESS");
+    Documents.replace(connection, Catalogue.UPLOADS, definition);
+    return definition;
   }
 
   /** Starts the jobs of all uploaded files: 204, and the work goes on behind. */
@@ -110,7 +122,7 @@ final class Uploads {
   private static ObjectNode profileInfo(ObjectNode profile) {
     ObjectNode info = Json.object("id", profile.path("id").asText(), "name", profile.path("name").asText(),
         "dataType", profile.path("dataType").asText());
-    info.set("actions", profile.path("actions"));
+    info.set("steps", profile.path("steps"));
     return info;
   }
 

@@ -23,6 +23,10 @@ public final class Problem extends RuntimeException {
     return new Problem(401, message, null);
   }
 
+  public static Problem forbidden(String message) {
+    return new Problem(403, message, null);
+  }
+
   public static Problem notFound(String what) {
     return new Problem(404, what, null);
   }

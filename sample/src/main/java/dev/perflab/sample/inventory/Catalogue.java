@@ -19,6 +19,11 @@ final class Catalogue {
       unique("hrid"), plain("title"), plain("source"));
   static final Collection SERVICE_POINTS =
       Collection.of("servicepoints", "service_point", plain("name"), plain("code"));
+  static final Collection AUTHORITIES =
+      Collection.of("authorities", "authority", unique("naturalId"), plain("personalName"));
+  static final Collection LOCATIONS = Collection.of("locations", "location", plain("name"), unique("code"));
+  static final Collection MATERIAL_TYPES = Collection.of("mtypes", "material_type", plain("name"));
+  static final Collection LOAN_TYPES = Collection.of("loantypes", "loan_type", plain("name"));
   /** Items as the inventory page shows them: with the title and the call number. */
   static final Collection INVENTORY_ITEMS = ITEMS.from("inventory_item");
 
@@ -26,8 +31,9 @@ final class Catalogue {
 
   static List<String> definition() {
     List<String> statements = new ArrayList<>();
-    List.of(ITEMS, HOLDINGS, INSTANCES, SERVICE_POINTS).forEach(c -> statements.addAll(c.definition()));
-    for (Collection collection : List.of(ITEMS, HOLDINGS, INSTANCES)) {
+    List.of(ITEMS, HOLDINGS, INSTANCES, SERVICE_POINTS, AUTHORITIES, LOCATIONS, MATERIAL_TYPES, LOAN_TYPES)
+        .forEach(c -> statements.addAll(c.definition()));
+    for (Collection collection : List.of(ITEMS, HOLDINGS, INSTANCES, AUTHORITIES)) {
       statements.add("ALTER TABLE " + collection.relation() + " ADD COLUMN IF NOT EXISTS import_job text");
     }
     statements.add("CREATE OR REPLACE VIEW inventory_item AS SELECT i.id, i.barcode, i.\"holdingsRecordId\","
@@ -37,7 +43,7 @@ final class Catalogue {
         + " LEFT JOIN instance t ON t.id = h.\"instanceId\"");
     statements.add("CREATE SEQUENCE IF NOT EXISTS hrid");
     statements.add("CREATE TABLE IF NOT EXISTS imported_record (job_id text, record_order int,"
-        + " instance_id text, error text, PRIMARY KEY (job_id, record_order))");
+        + " made jsonb NOT NULL, error text, PRIMARY KEY (job_id, record_order))");
     return statements;
   }
 }

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.perflab.sample.inventory;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.perflab.sample.Json;
 import dev.perflab.sample.kafka.Message.ParsedRecord;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
 /**
- * From a MARC bibliographic record to an instance, a holdings record and an item. Ids follow from
- * job and record, so mapping a record again gives the same rows.
+ * From a MARC bibliographic record to an instance, a holdings record and an item, from a holdings
+ * record to another one, from an authority record to an authority. Ids follow from job and record,
+ * so mapping a record again gives the same rows.
  */
 final class InventoryMapping {
   private static final List<String> CONTRIBUTORS = List.of("100", "110", "111", "700", "710", "711");
@@ -24,17 +23,22 @@ final class InventoryMapping {
   private static final Map<String, String> IDENTIFIERS =
       Map.of("010", "LCCN", "020", "ISBN", "022", "ISSN", "035", "System control number");
   private static final List<String> CALL_NUMBERS = List.of("050", "090", "099", "082");
+  private static final List<String> HEADINGS = List.of("100", "110", "111", "130", "150", "151", "155");
 
   private final String job;
   private final int order;
-  private final JsonNode fields;
+  private final MarcFields fields;
   private final String title;
 
   InventoryMapping(String job, ParsedRecord record) {
     this.job = job;
     this.order = record.order();
-    this.fields = record.content().path("fields");
-    this.title = String.join(" ", subfields("245", "abnpc"));
+    this.fields = new MarcFields(record.content());
+    this.title = fields.first("245", "abnpc");
+  }
+
+  MarcFields fields() {
+    return fields;
   }
 
   /** What the record lacks to become an instance. */
@@ -42,8 +46,13 @@ final class InventoryMapping {
     return title.isBlank() ? Optional.of("the record has no title (245 $a)") : Optional.empty();
   }
 
+  /** What the journal calls the record: its title or its heading. */
   String title() {
-    return title;
+    return title.isBlank() ? heading() : title;
+  }
+
+  String heading() {
+    return fields.values(HEADINGS, "abcdq").stream().findFirst().orElse("");
   }
 
   String instanceId() {
@@ -51,23 +60,38 @@ final class InventoryMapping {
   }
 
   ObjectNode instance(long hrid) {
-    ObjectNode instance = Json.object("id", instanceId(), "_version", 1, "hrid", "in%011d".formatted(hrid),
-        "source", "MARC", "title", title, "instanceTypeId", InventoryContent.INSTANCE_TYPE,
-        "subjects", values(SUBJECTS, "avxyz"), "notes", values(NOTES, "a"));
+    ObjectNode instance = Json.object("id", instanceId(), "_version", 1, "hrid", "in%011d".formatted(hrid));
+    instance.setAll(description());
+    return instance;
+  }
+
+  /** What an instance says, apart from which one it is. */
+  ObjectNode description() {
+    ObjectNode instance = Json.object("source", "MARC", "title", title, "instanceTypeId",
+        InventoryContent.INSTANCE_TYPE, "subjects", fields.values(SUBJECTS, "avxyz"),
+        "notes", fields.values(NOTES, "a"));
     ArrayNode contributors = instance.putArray("contributors");
-    values(CONTRIBUTORS, "abcdq").forEach(name -> contributors.addObject().put("name", name));
+    fields.values(CONTRIBUTORS, "abcdq").forEach(name -> contributors.addObject().put("name", name));
     ArrayNode identifiers = instance.putArray("identifiers");
-    IDENTIFIERS.keySet().stream().sorted().forEach(tag -> values(List.of(tag), "a").forEach(
+    IDENTIFIERS.keySet().stream().sorted().forEach(tag -> fields.values(List.of(tag), "a").forEach(
         value -> identifiers.addObject().put("type", IDENTIFIERS.get(tag)).put("value", value)));
     ArrayNode publications = instance.putArray("publication");
-    values(List.of("260", "264"), "abc").forEach(text -> publications.addObject().put("statement", text));
+    fields.values(List.of("260", "264"), "abc").forEach(text -> publications.addObject().put("statement", text));
     return instance;
   }
 
   ObjectNode holdings() {
-    String callNumber = values(CALL_NUMBERS, "ab").stream().findFirst().orElse("");
-    return Json.object("id", id("holdings"), "_version", 1, "hrid", "ho" + suffix(), "instanceId", instanceId(),
-        "permanentLocationId", InventoryContent.LOCATION, "callNumber", callNumber);
+    return holdings(instanceId(), InventoryContent.LOCATION, callNumber());
+  }
+
+  /** A holdings record that came as one: for an instance and a place that are there already. */
+  ObjectNode holdings(String instanceId, String locationId, String callNumber) {
+    return Json.object("id", id("holdings"), "_version", 1, "hrid", "ho" + suffix(), "instanceId", instanceId,
+        "permanentLocationId", locationId, "callNumber", callNumber);
+  }
+
+  String callNumber() {
+    return fields.values(CALL_NUMBERS, "ab").stream().findFirst().orElse("");
   }
 
   ObjectNode item() {
@@ -79,42 +103,17 @@ final class InventoryMapping {
     return item;
   }
 
+  ObjectNode authority() {
+    return Json.object("id", id("authority"), "_version", 1, "source", "MARC", "personalName", heading(),
+        "naturalId", fields.at("010a").replace(" ", ""), "sftPersonalName", fields.values(List.of("400", "410"), "a"),
+        "notes", fields.values(List.of("670", "678"), "a"));
+  }
+
   private String suffix() {
     return job.replace("-", "") + "-" + order;
   }
 
   private String id(String kind) {
     return UUID.nameUUIDFromBytes((kind + job + order).getBytes(StandardCharsets.UTF_8)).toString();
-  }
-
-  private List<String> values(List<String> tags, String codes) {
-    List<String> values = new ArrayList<>();
-    for (JsonNode field : fields) {
-      String tag = field.fieldNames().next();
-      if (tags.contains(tag)) {
-        values.add(String.join(" ", subfieldsOf(field.path(tag), codes)));
-      }
-    }
-    return values;
-  }
-
-  private List<String> subfields(String tag, String codes) {
-    for (JsonNode field : fields) {
-      if (field.has(tag)) {
-        return subfieldsOf(field.path(tag), codes);
-      }
-    }
-    return List.of();
-  }
-
-  private static List<String> subfieldsOf(JsonNode field, String codes) {
-    List<String> values = new ArrayList<>();
-    for (JsonNode subfield : field.path("subfields")) {
-      String code = subfield.fieldNames().next();
-      if (codes.contains(code)) {
-        values.add(subfield.path(code).asText());
-      }
-    }
-    return values;
   }
 }

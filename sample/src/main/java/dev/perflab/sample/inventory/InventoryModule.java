@@ -62,6 +62,10 @@ public final class InventoryModule implements Role {
     collection(app, "/holdings-storage/holdings", Catalogue.HOLDINGS);
     collection(app, "/instance-storage/instances", Catalogue.INSTANCES);
     collection(app, "/service-points", Catalogue.SERVICE_POINTS);
+    collection(app, "/authority-storage/authorities", Catalogue.AUTHORITIES);
+    collection(app, "/locations", Catalogue.LOCATIONS);
+    collection(app, "/material-types", Catalogue.MATERIAL_TYPES);
+    collection(app, "/loan-types", Catalogue.LOAN_TYPES);
     app.put("/item-storage/items/{id}", this::putItem);
   }
 

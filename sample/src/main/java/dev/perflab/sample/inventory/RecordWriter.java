@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.perflab.sample.inventory;
 
+import dev.perflab.sample.Json;
 import dev.perflab.sample.db.Database;
 import dev.perflab.sample.db.Database.DatabaseException;
 import dev.perflab.sample.kafka.Event;
 import dev.perflab.sample.kafka.EventConsumer;
 import dev.perflab.sample.kafka.Message.Completed;
+import dev.perflab.sample.kafka.Message.Made;
 import dev.perflab.sample.kafka.Message.ParsedChunk;
 import dev.perflab.sample.kafka.Message.ParsedRecord;
+import dev.perflab.sample.kafka.Message.Step;
 import dev.perflab.sample.kafka.Publisher;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,9 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes inventory of parsed records: for each, in a transaction of its own, an instance and, as
- * the job profile says, a holdings record and an item. A record that cannot be stored becomes an
- * error; only a database that is away stops the work, and then the whole chunk comes again.
+ * Makes inventory of parsed records: does with each, in a transaction of its own, what the job
+ * profile says. A record that cannot be stored becomes an error; only a database that is away
+ * stops the work, and then the whole chunk comes again.
  */
 final class RecordWriter implements EventConsumer.Handler {
   private final Database database;
@@ -50,18 +54,22 @@ final class RecordWriter implements EventConsumer.Handler {
 
   private Completed write(ParsedChunk chunk, ParsedRecord record) {
     InventoryMapping mapping = new InventoryMapping(chunk.jobExecutionId(), record);
-    Completed outcome = new Completed(chunk.jobExecutionId(), record.order(), mapping.title(),
-        mapping.instanceId(), mapping.missing().orElse(null));
+    Completed claimed = Completed.failed(chunk.jobExecutionId(), record.order(), mapping.title(), null);
     try {
-      return database.write(c -> writeOnce(c, chunk.actions(), mapping, outcome));
+      return database.write(c -> writeOnce(c, chunk.steps(), mapping, claimed));
+    } catch (RecordSteps.Refused e) {
+      return keepFailure(claimed, e.getMessage());
     } catch (DatabaseException e) {
       if (e.isTransient()) {
         throw e;
       }
-      Completed failure = new Completed(
-          outcome.jobExecutionId(), outcome.order(), outcome.title(), null, e.getMessage());
-      return database.write(c -> claim(c, failure) ? failure : earlierOutcome(c, failure));
+      return keepFailure(claimed, e.getMessage());
     }
+  }
+
+  private Completed keepFailure(Completed claimed, String error) {
+    Completed failure = Completed.failed(claimed.jobExecutionId(), claimed.order(), claimed.title(), error);
+    return database.write(c -> claim(c, failure) ? failure : earlierOutcome(c, failure));
   }
 
   /**
@@ -69,50 +77,48 @@ final class RecordWriter implements EventConsumer.Handler {
    * writer of the same record waits on it until the first one's transaction has ended.
    */
   private static Completed writeOnce(
-      Connection connection, List<String> actions, InventoryMapping mapping, Completed outcome)
-      throws SQLException {
-    if (!claim(connection, outcome)) {
-      return earlierOutcome(connection, outcome);
+      Connection connection, List<Step> steps, InventoryMapping mapping, Completed claimed) throws SQLException {
+    if (!claim(connection, claimed)) {
+      return earlierOutcome(connection, claimed);
     }
-    if (outcome.error() == null) {
-      insert(connection, actions, mapping, outcome.jobExecutionId());
-    }
+    Made made = new RecordSteps(connection, claimed.jobExecutionId(), mapping).run(steps);
+    Completed outcome = new Completed(claimed.jobExecutionId(), claimed.order(), claimed.title(), made, null);
+    settle(connection, outcome);
     return outcome;
   }
 
-  private static void insert(Connection connection, List<String> actions, InventoryMapping mapping, String job)
-      throws SQLException {
-    long hrid = InventoryTables.nextHrid(connection);
-    InventoryTables.insert(connection, Catalogue.INSTANCES, mapping.instance(hrid), job);
-    if (actions.contains("HOLDINGS")) {
-      InventoryTables.insert(connection, Catalogue.HOLDINGS, mapping.holdings(), job);
-    }
-    if (actions.contains("ITEM")) {
-      InventoryTables.insert(connection, Catalogue.ITEMS, mapping.item(), job);
+  /** Adds to a claim what came of it. */
+  private static void settle(Connection connection, Completed outcome) throws SQLException {
+    String sql = "UPDATE imported_record SET made = ?::jsonb WHERE job_id = ? AND record_order = ?";
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setString(1, new String(Json.bytes(outcome.made()), StandardCharsets.UTF_8));
+      statement.setString(2, outcome.jobExecutionId());
+      statement.setInt(3, outcome.order());
+      statement.executeUpdate();
     }
   }
 
   private static boolean claim(Connection connection, Completed outcome) throws SQLException {
-    String sql = "INSERT INTO imported_record (job_id, record_order, instance_id, error) VALUES (?, ?, ?, ?)"
+    String sql = "INSERT INTO imported_record (job_id, record_order, made, error) VALUES (?, ?, ?::jsonb, ?)"
         + " ON CONFLICT DO NOTHING";
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       statement.setString(1, outcome.jobExecutionId());
       statement.setInt(2, outcome.order());
-      statement.setString(3, outcome.instanceId());
+      statement.setString(3, new String(Json.bytes(outcome.made()), StandardCharsets.UTF_8));
       statement.setString(4, outcome.error());
       return statement.executeUpdate() == 1;
     }
   }
 
   private static Completed earlierOutcome(Connection connection, Completed again) throws SQLException {
-    String sql = "SELECT instance_id, error FROM imported_record WHERE job_id = ? AND record_order = ?";
+    String sql = "SELECT made, error FROM imported_record WHERE job_id = ? AND record_order = ?";
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       statement.setString(1, again.jobExecutionId());
       statement.setInt(2, again.order());
       try (ResultSet row = statement.executeQuery()) {
         row.next();
-        return new Completed(
-            again.jobExecutionId(), again.order(), again.title(), row.getString(1), row.getString(2));
+        Made made = Json.parse(row.getBytes(1), Made.class);
+        return new Completed(again.jobExecutionId(), again.order(), again.title(), made, row.getString(2));
       }
     }
   }

@@ -5,13 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.perflab.sample.kafka.Message.RawChunk;
+import dev.perflab.sample.kafka.Message.Step;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ChunkerTest {
   private final List<RawChunk> chunks = new ArrayList<>();
-  private final Chunker chunker = new Chunker("job", List.of("INSTANCE"), 50, chunks::add);
+  private final Chunker chunker = new Chunker("job", List.of(Step.create("INSTANCE")), 50, chunks::add);
 
   private void add(int records, int bytesEach) {
     for (int i = 0; i < records; i++) {

@@ -4,12 +4,14 @@ package dev.perflab.sample.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.perflab.sample.Json;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 
 /** The calls of a data import as a load script makes them. */
 final class Imports {
@@ -30,6 +32,32 @@ final class Imports {
     HttpResponse<String> uploaded = library.upload(path + "/files/" + definition.path("id").asText(), file);
     assertEquals(200, uploaded.statusCode(), uploaded.body());
     assertEquals("LOADED", Json.parseObject(uploaded.body()).path("status").asText());
+    HttpResponse<String> processed = library.post(path + "/processFiles?defaultMapping=false",
+        Json.object("uploadDefinition", library.read(path), "jobProfileInfo", profile(profileName)));
+    assertEquals(204, processed.statusCode(), processed.body());
+    return definition.path("jobExecutionId").asText();
+  }
+
+  /** The same through the storage, in parts; gives the job's id. */
+  String startSplit(List<byte[]> parts, String profileName) throws IOException, InterruptedException {
+    ObjectNode upload = define();
+    JsonNode definition = upload.path("fileDefinitions").get(0);
+    String path = "/data-import/uploadDefinitions/" + upload.path("id").asText();
+    ObjectNode url = library.read("/data-import/uploadUrl?filename=a.mrc");
+    ObjectNode body = Json.object("uploadId", url.path("uploadId"), "key", url.path("key"));
+    ArrayNode tags = body.putArray("tags");
+    for (byte[] part : parts) {
+      if (!tags.isEmpty()) {
+        url = library.read("/data-import/uploadUrl/subsequent?key=" + url.path("key").asText() + "&uploadId="
+            + url.path("uploadId").asText() + "&partNumber=" + (tags.size() + 1));
+      }
+      HttpResponse<String> put = library.put(url.path("url").asText(), part);
+      assertEquals(200, put.statusCode(), put.body());
+      tags.add(put.headers().firstValue("ETag").orElseThrow());
+    }
+    HttpResponse<String> assembled =
+        library.post(path + "/files/" + definition.path("id").asText() + "/assembleStorageFile", body);
+    assertEquals(204, assembled.statusCode(), assembled.body());
     HttpResponse<String> processed = library.post(path + "/processFiles?defaultMapping=false",
         Json.object("uploadDefinition", library.read(path), "jobProfileInfo", profile(profileName)));
     assertEquals(204, processed.statusCode(), processed.body());

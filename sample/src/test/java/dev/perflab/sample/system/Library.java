@@ -126,6 +126,23 @@ final class Library implements AutoCloseable {
     return client.send(request, HttpResponse.BodyHandlers.ofString());
   }
 
+  /** PUTs bytes to a URL as it is, without any header of FOLIO's. */
+  HttpResponse<String> put(String url, byte[] bytes) throws IOException, InterruptedException {
+    HttpRequest request = HttpRequest.newBuilder(URI.create(url)).timeout(DEADLINE)
+        .PUT(HttpRequest.BodyPublishers.ofByteArray(bytes)).build();
+    return client.send(request, HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** The bytes behind a URL. */
+  byte[] fetch(String url) throws IOException, InterruptedException {
+    HttpRequest request = HttpRequest.newBuilder(URI.create(url)).timeout(DEADLINE).build();
+    HttpResponse<byte[]> response = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
+    if (response.statusCode() != 200) {
+      throw new AssertionError("GET " + url + " gives " + response.statusCode());
+    }
+    return response.body();
+  }
+
   private HttpRequest.Builder builder(int port, String path) {
     HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
         .timeout(DEADLINE).header("X-Okapi-Tenant", "diku");
