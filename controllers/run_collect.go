@@ -210,6 +210,14 @@ func (s *runScope) setLoadTimes(measured map[string]results.Measured) {
 	}
 }
 
+// warn notes once what makes the run tell less than it could.
+func (s *runScope) warn(sentence string) {
+	status := s.status()
+	if len(status.Warnings) < maxWarnings && !slices.Contains(status.Warnings, sentence) {
+		status.Warnings = append(status.Warnings, sentence)
+	}
+}
+
 // checkClocks refuses what was measured by a clock that tells another time.
 func (s *runScope) checkClocks(measured map[string]results.Measured) {
 	for name, own := range measured {
@@ -229,6 +237,9 @@ func (s *runScope) observe(measured map[string]results.Measured) []v1alpha1.Obse
 		if fault := results.Check(wanted, measured, spec.Measurement, spec.Validity); fault != nil && s.fault == nil {
 			s.fault = fault
 		}
+	}
+	for _, sentence := range results.Warnings(observations) {
+		s.warn(sentence)
 	}
 	results.Sort(observations)
 	s.status().Observations = observations[:min(len(observations), maxObservations)]

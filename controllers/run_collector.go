@@ -274,8 +274,11 @@ func (s *runScope) observeServers(measured map[string]results.Measured) []v1alph
 		return nil
 	}
 	observations := results.ObserveServers(s.samples, whole)
+	// The stretch that counts of a load that lasts until an import has ended is
+	// that import's, so windows beside it are within a larger one.
+	steady := results.Steady(spec.Scenario.Loads, measured, spec.Measurement)
 	for _, window := range results.Windows(spec.Scenario.Loads, measured) {
-		observations = append(observations, results.ObserveServers(s.samples, window.Within(whole))...)
+		observations = append(observations, results.ObserveServers(s.samples, window.Within(steady))...)
 	}
 	return observations
 }
@@ -283,6 +286,13 @@ func (s *runScope) observeServers(measured map[string]results.Measured) []v1alph
 // seen is what the status says of the servers beside the observations.
 func (s *runScope) seen(window results.Window) *v1alpha1.ServersStatus {
 	gap := results.LongestGap(s.samples, window, s.run.Spec.Measurement.IntervalOrDefault())
+	fault, warning := results.CheckGap(gap)
+	if fault != nil && s.fault == nil {
+		s.fault = fault
+	}
+	if warning != "" {
+		s.warn(warning)
+	}
 	seen := &v1alpha1.ServersStatus{
 		LongestGap: &metav1.Duration{Duration: gap.Length.Truncate(time.Millisecond)},
 		Interval:   &metav1.Duration{Duration: gap.Interval},

@@ -168,6 +168,10 @@ const (
 	ReasonTooManyErrors = "TooManyErrors"
 	// ReasonLoadNotHeld: less load was put on than was meant.
 	ReasonLoadNotHeld = "LoadNotHeld"
+	// ReasonGeneratorSaturated: k6 used up its CPUs, so it measured itself.
+	ReasonGeneratorSaturated = "GeneratorSaturated"
+	// ReasonCollectorGap: the servers were not sampled for a while.
+	ReasonCollectorGap = "CollectorGap"
 	// ReasonClockSkew: the clocks of a load's node and the operator's differ.
 	ReasonClockSkew = "ClockSkew"
 	// ReasonImportIncomplete: an import lost or failed records.

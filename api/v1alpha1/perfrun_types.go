@@ -147,6 +147,13 @@ type PerfRunStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Observations []Observation `json:"observations,omitempty"`
 
+	// warnings are sentences about what makes the run tell less than it could.
+	// They don't make it invalid.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Warnings []string `json:"warnings,omitempty"`
+
 	// rawResults names the ConfigMap with the loads' merged histograms.
 	// +optional
 	RawResults string `json:"rawResults,omitempty"`

@@ -1606,6 +1606,11 @@ func (in *PerfRunStatus) DeepCopyInto(out *PerfRunStatus) {
 		*out = make([]Observation, len(*in))
 		copy(*out, *in)
 	}
+	if in.Warnings != nil {
+		in, out := &in.Warnings, &out.Warnings
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Servers != nil {
 		in, out := &in.Servers, &out.Servers
 		*out = new(ServersStatus)

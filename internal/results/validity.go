@@ -4,6 +4,8 @@ package results
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -90,7 +92,54 @@ func checkErrors(load, what string, failed, all int64, validity v1alpha1.Validit
 // checkGenerator says whether the load that was meant was put on. Where it was
 // not, response times look better than they are.
 func checkGenerator(load string, p *payload.Payload) *Fault {
-	return checkDropped(load, p.Total(metricDroppedIterations))
+	if fault := checkDropped(load, p.Total(metricDroppedIterations)); fault != nil {
+		return fault
+	}
+	if average, _, known := p.GeneratorLoad(); known && 100*average > mostGeneratorCPU {
+		return &Fault{v1alpha1.ReasonGeneratorSaturated, fmt.Sprintf("load %q: k6 used %s %% of its CPUs, above %d %%, so its times are its own as much as the system's; give it more runners or CPUs",
+			load, decimal.Format(math.Round(100*average)), mostGeneratorCPU)}
+	}
+	return nil
+}
+
+const (
+	// mostGeneratorCPU is the share, in percent of its CPUs, that a load
+	// generator may use on average.
+	mostGeneratorCPU = 80
+	// mostServerCPU is the share of a database's or a broker's CPU above which
+	// it is told to be saturated.
+	mostServerCPU = 90
+	// mostGap is how many intervals the collector may be silent.
+	mostGap = 3
+)
+
+// CheckGap says whether the servers were sampled all the time. A source that
+// told nothing, while others did, is a warning: not every cluster has them all.
+func CheckGap(gap Gap) (fault *Fault, warning string) {
+	if gap.Intervals() <= mostGap {
+		return nil, ""
+	}
+	if gap.Source == SilentCollector {
+		return &Fault{v1alpha1.ReasonCollectorGap, fmt.Sprintf("the servers were not sampled for %s, more than %d intervals of %s: see the collector's log, or its node's load",
+			gap.Length.Round(time.Second), mostGap, gap.Interval)}, ""
+	}
+	return nil, fmt.Sprintf("%s told nothing of the servers for %s", gap.Source, gap.Length.Round(time.Second))
+}
+
+// Warnings are what a run's observations say of servers that were at their
+// limits, one sentence each.
+func Warnings(observations []v1alpha1.Observation) []string {
+	var whole []v1alpha1.Observation
+	for _, observation := range observations {
+		if !strings.Contains(observation.Metric, "@") {
+			whole = append(whole, observation)
+		}
+	}
+	var sentences []string
+	for _, sentence := range Saturated(whole, mostServerCPU) {
+		sentences = append(sentences, sentence+": response times tell of a system at its limit")
+	}
+	return sentences
 }
 
 func checkDropped(load string, dropped float64) *Fault {

@@ -116,6 +116,20 @@ func Whole(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 	return window
 }
 
+// Steady is from the first load's start without its warm-up to the last load's
+// end without its tail.
+func Steady(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
+	var all Window
+	for i, load := range loads {
+		own := steady(load, measured, measurement)
+		if i == 0 {
+			all = own
+		}
+		all.From, all.To = earlier(all.From, own.From), later(all.To, own.To)
+	}
+	return all
+}
+
 // steady is a load without its warm-up and tail.
 func steady(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
 	own := measured[load.Name]

@@ -3,6 +3,7 @@
 package results_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -106,5 +107,60 @@ func TestCheckClock(t *testing.T) {
 		if (fault != nil) != test.skewed {
 			t.Errorf("%s: fault %+v, want one: %t", name, fault, test.skewed)
 		}
+	}
+}
+
+func TestCheckGap(t *testing.T) {
+	gap := func(source string, seconds int) results.Gap {
+		return results.Gap{Source: source, Length: time.Duration(seconds) * time.Second, Interval: 15 * time.Second}
+	}
+	for name, test := range map[string]struct {
+		gap             results.Gap
+		faulty, warning bool
+	}{
+		"one interval":     {gap: gap(results.SilentCollector, 16)},
+		"silent collector": {gap: gap(results.SilentCollector, 50), faulty: true},
+		"silent source":    {gap: gap("metrics", 50), warning: true},
+	} {
+		fault, warning := results.CheckGap(test.gap)
+		if (fault != nil) != test.faulty || (warning != "") != test.warning {
+			t.Errorf("%s: fault %+v, warning %q", name, fault, warning)
+		}
+	}
+}
+
+func TestASaturatedGeneratorMeasuresItself(t *testing.T) {
+	for used, reason := range map[float64]string{1.5: "", 1.7: v1alpha1.ReasonGeneratorSaturated} {
+		p := cico(t)
+		for second := range 30 {
+			p.Count(payload.GeneratorCPU, at(second), used)
+			p.Count(payload.GeneratorCPULimit, at(second), 2)
+		}
+		fault := results.Check(users(""), measurements(p), v1alpha1.Measurement{}, v1alpha1.Validity{})
+		if got := fault; (got != nil) != (reason != "") || got != nil && got.Reason != reason {
+			t.Errorf("%g of 2 CPUs: %+v, want %q", used, got, reason)
+		}
+	}
+}
+
+func TestBusyDatabasesAreWarnedOf(t *testing.T) {
+	observations := []v1alpha1.Observation{
+		{Metric: "postgres/primary/cpu/percentOfLimit", Value: "96"},
+		{Metric: "postgres/primary/cpu/percentOfLimit@alone", Value: "99"},
+		{Metric: "module/mod-users/cpu/percentOfLimit", Value: "99"},
+		{Metric: "kafka/broker-0/cpu/percentOfRequest", Value: "50"},
+	}
+	if got := results.Warnings(observations); len(got) != 1 || !strings.Contains(got[0], "postgres/primary used 96 % of its CPU limit") {
+		t.Errorf("warnings %q, want one on the primary", got)
+	}
+}
+
+// The window before an import is one of the servers' as well, even where the
+// users' own figures count only while it is on.
+func TestSteadyReachesBeyondImports(t *testing.T) {
+	create, created := importFrom("create", 10, 20)
+	window := results.Steady(loads(users("create"), create), measurements(cico(t), created), warmUp(2*time.Second))
+	if want := (results.Window{From: at(2), To: at(30)}); window != want {
+		t.Errorf("steady %v, want %v", window, want)
 	}
 }
