@@ -82,6 +82,7 @@ func (f *folio) authenticated(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, "Password does not match", http.StatusUnprocessableEntity)
 		return false
 	}
+	f.meet(r)
 	f.attempts++
 	if f.refuseLogins != nil && f.refuseLogins(f.attempts) {
 		http.Error(w, "as the test wishes", http.StatusInternalServerError)

@@ -17,8 +17,9 @@
 
 import exec from 'k6/execution';
 import { Desk } from './lib/desk.js';
+import { readFolder } from './lib/files.js';
 import { Items } from './lib/items.js';
-import { findLibrary } from './lib/library.js';
+import { findLibrary, findServicePoint, logIn } from './lib/library.js';
 import { Okapi } from './lib/okapi.js';
 import { generator } from './lib/random.js';
 import { releases } from './lib/releases.js';
@@ -34,8 +35,10 @@ const settings = {
   duration: number('DURATION_SECONDS', undefined, 1),
   thinkTime: number('THINK_TIME_SECONDS', 4),
   checkInPercent: number('CHECK_IN_PERCENT', 43),
+  dataDir: text('DATA_DIR', '').replace(/\/+$/, ''),
   seed: text('SEED', '1'),
 };
+const folder = settings.dataDir === '' ? undefined : readFolder(settings.dataDir, settings.users);
 
 export const options = {
   scenarios: { cico: { executor: 'ramping-vus', startVUs: 1, stages: stages(settings), gracefulRampDown: '0s', gracefulStop: '5s' } },
@@ -53,7 +56,10 @@ function stages({ users, rampUp, duration }) {
 }
 
 export function setup() {
-  return findLibrary(new Okapi(settings.target), { users: settings.users, items: itemsWanted(settings) });
+  const okapi = new Okapi(settings.target);
+  logIn(okapi);
+  if (!folder) return findLibrary(okapi, { users: settings.users, items: itemsWanted(settings) });
+  return folder.servicePoints.length > 0 ? {} : { servicePoints: [findServicePoint(okapi)] };
 }
 
 /**
@@ -69,7 +75,7 @@ function itemsWanted({ users, duration, thinkTime, checkInPercent }) {
 let desk;
 
 export default function (found) {
-  if (!desk) desk = open(found);
+  if (!desk) desk = open(folder ? { ...folder, ...found } : found);
   desk.serve();
 }
 

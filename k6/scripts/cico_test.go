@@ -5,6 +5,7 @@ package scripts_test
 import (
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func TestUsersCheckInAndOut(t *testing.T) {
 			} else if d.complete {
 				out++
 			}
-			checkValues(t, d)
+			checkValues(t, l, d)
 			kinds[d.values["loan"]] = d.kind
 		}
 	}
@@ -81,8 +82,11 @@ func TestUsersCheckInAndOut(t *testing.T) {
 }
 
 // checkValues compares what a transaction asked for with what it was told.
-func checkValues(t *testing.T, d done) {
+func checkValues(t *testing.T, l *library, d done) {
 	t.Helper()
+	if point, ok := d.values["servicePoint"]; ok && !slices.Contains(l.servicePoints, point) {
+		t.Errorf("check-out asks about service point %s", point)
+	}
 	if d.values["itemId"] != "" && d.kind == "in" && d.values["itemId"] != id(d.values["item"]) {
 		t.Errorf("check-in of %s asks about %s", d.values["item"], d.values["itemId"])
 	}

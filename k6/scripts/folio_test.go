@@ -172,10 +172,15 @@ func (f *folio) preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-func (f *folio) note(r *http.Request, body string, status int) {
-	if _, ok := f.calls[r.RemoteAddr]; !ok {
+// meet begins a conversation unless there is one.
+func (f *folio) meet(r *http.Request) {
+	if !slices.Contains(f.order, r.RemoteAddr) {
 		f.order = append(f.order, r.RemoteAddr)
 	}
+}
+
+func (f *folio) note(r *http.Request, body string, status int) {
+	f.meet(r)
 	f.calls[r.RemoteAddr] = append(f.calls[r.RemoteAddr], call{line(r), body, status})
 }
 

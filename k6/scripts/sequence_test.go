@@ -129,7 +129,7 @@ func (p pages) transactions(conversation []call) ([]done, error) {
 		if p.startsCheckIn(conversation[at:]) {
 			kind, template = "in", p.in
 		}
-		d := done{kind: kind, values: map[string]string{"servicePoint": servicePoint}}
+		d := done{kind: kind, values: map[string]string{}}
 		for d.calls < len(template) && at < len(conversation) {
 			c := conversation[at]
 			if err := match(template[d.calls], c.line, d.values); err != nil {

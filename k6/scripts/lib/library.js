@@ -8,12 +8,16 @@ import { deal, requireShares } from './shares.js';
 const pageSize = 1000;
 const maxPatrons = 1000;
 
+/** Ends the test with a sentence if nobody can log in. */
+export function logIn(okapi) {
+  patiently('cannot log in', okapi, () => okapi.login());
+}
+
 /**
  * What the library under test has to work with: barcodes of available items
  * and of patrons, and a service point. The test ends if it has none.
  */
 export function findLibrary(okapi, { users, items }) {
-  patiently('cannot log in', okapi, () => okapi.login());
   const found = patiently('cannot find something to lend', okapi, () => ({
     servicePoints: [firstServicePoint(okapi)],
     shelf: deal(barcodes(okapi, '/inventory/items', 'items', 'status.name=="Available" sortBy barcode', items), users),
@@ -26,6 +30,11 @@ export function findLibrary(okapi, { users, items }) {
     exec.test.abort(error.message);
   }
   return found;
+}
+
+/** The service point to work at where nothing else is said. */
+export function findServicePoint(okapi) {
+  return patiently('cannot find a service point', okapi, () => firstServicePoint(okapi));
 }
 
 function firstServicePoint(okapi) {
