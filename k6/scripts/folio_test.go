@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -31,8 +32,8 @@ type folio struct {
 	authentication
 
 	mu    sync.Mutex
-	calls map[string][]call // by the user's connection: k6 has one for each
-	order []string          // connections as they came
+	calls map[string][]call // by the user
+	order []string          // users as they came
 
 	// expireAfter makes a token worthless after so many calls; 0 is never.
 	expireAfter int
@@ -116,7 +117,7 @@ func (f *folio) admit(r *http.Request) (int, any) {
 	if !f.valid(token) {
 		return http.StatusUnauthorized, "no such token"
 	}
-	if f.expireAfter > 0 && len(f.calls[r.RemoteAddr])%f.expireAfter == f.expireAfter-1 {
+	if f.expireAfter > 0 && len(f.calls[f.user(r)])%f.expireAfter == f.expireAfter-1 {
 		f.forget(token)
 		return http.StatusUnauthorized, "token expired"
 	}
@@ -172,16 +173,28 @@ func (f *folio) preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
+var agent = regexp.MustCompile(`^perflab/run-1 (user/\d+)$`)
+
+// user is who sends a request, which not even preflights hide.
+func (f *folio) user(r *http.Request) string {
+	found := agent.FindStringSubmatch(r.UserAgent())
+	if found == nil {
+		f.wrong("%s comes from %q", line(r), r.UserAgent())
+		return ""
+	}
+	return found[1]
+}
+
 // meet begins a conversation unless there is one.
 func (f *folio) meet(r *http.Request) {
-	if !slices.Contains(f.order, r.RemoteAddr) {
-		f.order = append(f.order, r.RemoteAddr)
+	if user := f.user(r); !slices.Contains(f.order, user) {
+		f.order = append(f.order, user)
 	}
 }
 
 func (f *folio) note(r *http.Request, body string, status int) {
 	f.meet(r)
-	f.calls[r.RemoteAddr] = append(f.calls[r.RemoteAddr], call{line(r), body, status})
+	f.calls[f.user(r)] = append(f.calls[f.user(r)], call{line(r), body, status})
 }
 
 func (f *folio) count(wanted string) int {
@@ -196,13 +209,13 @@ func (f *folio) count(wanted string) int {
 	return n
 }
 
-// conversations are the calls of each connection; the first is setup's.
+// conversations are the calls of each user; the first is setup's.
 func (f *folio) conversations() [][]call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all [][]call
-	for _, first := range f.order {
-		all = append(all, f.calls[first])
+	for _, user := range f.order {
+		all = append(all, f.calls[user])
 	}
 	return all
 }

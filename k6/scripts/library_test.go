@@ -30,9 +30,8 @@ type library struct {
 	servicePoints []string
 }
 
-// lending is a check-in or check-out that was done: over which connection and
-// of what.
-type lending struct{ connection, kind, barcode string }
+// lending is a check-in or check-out that was done: by whom and of what.
+type lending struct{ user, kind, barcode string }
 
 func newLibrary(t *testing.T, items, users int) *library {
 	t.Helper()
@@ -119,7 +118,7 @@ func (l *library) checkIn(r *http.Request, body []byte) (int, any) {
 	}
 	delete(l.lentTo, request.ItemBarcode)
 	l.checkedIn++
-	l.lendings = append(l.lendings, lending{r.RemoteAddr, "in", request.ItemBarcode})
+	l.lendings = append(l.lendings, lending{l.user(r), "in", request.ItemBarcode})
 	return http.StatusOK, answer
 }
 
@@ -134,7 +133,7 @@ func (l *library) checkOut(r *http.Request, body []byte) (int, any) {
 		return http.StatusUnprocessableEntity, map[string]any{"errors": []any{map[string]any{"message": "Item is already checked out"}}}
 	}
 	l.lentTo[request.ItemBarcode] = request.UserBarcode
-	l.lendings = append(l.lendings, lending{r.RemoteAddr, "out", request.ItemBarcode})
+	l.lendings = append(l.lendings, lending{l.user(r), "out", request.ItemBarcode})
 	return http.StatusCreated, map[string]any{"id": "loan-of-" + request.ItemBarcode, "userId": id(request.UserBarcode), "loanPolicyId": "p"}
 }
 

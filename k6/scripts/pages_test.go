@@ -150,9 +150,6 @@ func TestATransactionTakesTheSumOfItsRequests(t *testing.T) {
 		if math.Abs(p.Data.Value-sum) > 1e-6 {
 			t.Errorf("%s took %v ms, its requests %v ms", p.Data.Tags["transaction"], p.Data.Value, sum)
 		}
-		if p.Data.Value > 500 {
-			t.Errorf("%s took %v ms: that is waiting", p.Data.Tags["transaction"], p.Data.Value)
-		}
 		sum = 0
 		transactions++
 		outcomes[p.Data.Tags["outcome"]]++

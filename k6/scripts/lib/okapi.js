@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { sleep } from 'k6';
+import exec from 'k6/execution';
 import http from 'k6/http';
 import { Counter } from 'k6/metrics';
 import { decode, expect } from './answer.js';
@@ -19,9 +20,11 @@ const maxWait = 10;
  * Neither logins nor waiting count as time spent.
  */
 export class Okapi {
-  constructor({ baseUrl, tenant, username, password, login = 'Okapi', preflights = false }) {
+  constructor({ baseUrl, tenant, username, password, login = 'Okapi', preflights = false, run }) {
     this.baseUrl = baseUrl;
     this.tenant = tenant;
+    /** Tells the load from other traffic in access logs, and its users apart. */
+    this.agent = `perflab/${run} user/${exec.vu.idInTest}`;
     this.preflights = preflights;
     this.session = new sessions[login](this, JSON.stringify({ username, password }));
     /** Milliseconds that calls took since this was last set to 0. */
@@ -124,7 +127,7 @@ export class Okapi {
    */
   send({ method, url, name, transaction, body = null, headers, jar, timeout = this.timeout, responseType = 'none' }, seen = () => {}) {
     const tags = transaction ? { name, transaction } : { name };
-    const params = { headers, tags, timeout: timeout * 1000, responseType };
+    const params = { headers: { ...headers, 'User-Agent': this.agent }, tags, timeout: timeout * 1000, responseType };
     if (jar) params.jar = jar;
     for (let attempt = 1; ; attempt++) {
       const answer = http.request(method, url, body, params);

@@ -34,6 +34,7 @@ export function target() {
     username: text('OKAPI_USERNAME'),
     password: text('OKAPI_PASSWORD'),
     login: oneOf('LOGIN', ['Okapi', 'Expiring']),
+    run: text('PERFLAB_RUN', 'by-hand'),
   };
 }
 
