@@ -123,7 +123,7 @@ test-sample: ## Test the sample library system on real PostgreSQL and Kafka.
 .PHONY: bench-stats
 bench-stats: ## Prove the statistics on thousands of synthetic experiments (EXPERIMENTS=4000 per line).
 	go run ./test/bench/stats -experiments $(or $(EXPERIMENTS),4000)
-	go test ./internal/comparison -run '^$$' -bench . -benchtime 5x
+	go test ./internal/comparison ./internal/analysis -run '^$$' -bench . -benchtime 5x
 
 ##@ Generated files and style
 

@@ -29,7 +29,7 @@ func (a *Answer) check(table *comparison.Table, all []arms.Arm, ordered []*v1alp
 			if !ok {
 				continue
 			}
-			found.test(fitted, sequence.levels(fitted, scenario, func(s spot) int { return s.position }),
+			found.test(fitted, sequence.levels(fitted, scenario, func(s spot) int { return s.part }),
 				"carry-over: where a run stands in its block explains part of")
 			found.test(fitted, sequence.levels(fitted, scenario, func(s spot) int { return s.before }),
 				"carry-over: the arm that ran before explains part of")
@@ -149,8 +149,8 @@ func (s *suspicions) drift(of fitted, confidence float64) {
 type sequence map[place]spot
 
 type spot struct {
-	// position in the block, from 1.
-	position int
+	// part of the block, from 0: the first, second or last third.
+	part int
 	// before is the arm of the run before, whether that counted or not; -1:
 	// none.
 	before int
@@ -161,11 +161,12 @@ func sequenceOf(all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) sequ
 	for i, arm := range all {
 		number[arm.Name] = i
 	}
-	made, before := sequence{}, -1
+	made, before, runs := sequence{}, -1, len(all)*scenarios
 	for _, run := range ordered {
-		position := int(run.Spec.Position) - int(run.Spec.Block-1)*len(all)*scenarios
+		const parts = 3
+		position := int(run.Spec.Position-1) - int(run.Spec.Block-1)*runs
 		if run.Status.Phase == v1alpha1.RunSucceeded {
-			made[place{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = spot{position, before}
+			made[place{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = spot{position * parts / runs, before}
 		}
 		if at, known := number[run.Spec.Arm]; known {
 			before = at

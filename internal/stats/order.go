@@ -5,7 +5,9 @@ package stats
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -41,12 +43,12 @@ func AddedFactor(cells []Cell, levels []int, arms, blocks, reference int) (FTest
 	if model.DegreesOfFreedom < 2 || model.Deviation == 0 {
 		return untold, nil
 	}
-	after, rank, used, err := model.residualWith(cells, levels, arms, blocks)
+	explained, rank, err := model.explainedBy(cells, levels, blocks)
 	if err != nil {
 		return FTest{}, err
 	}
-	test := FTest{Within: used - rank, F: math.NaN(), P: math.NaN()}
-	test.Between = model.DegreesOfFreedom - test.Within
+	after := math.Max(before-explained, 0)
+	test := FTest{Between: rank, Within: model.DegreesOfFreedom - rank, F: math.NaN(), P: math.NaN()}
 	if test.Between < 1 || test.Within < 1 {
 		return untold, nil
 	}
@@ -55,41 +57,89 @@ func AddedFactor(cells []Cell, levels []int, arms, blocks, reference int) (FTest
 	return test, nil
 }
 
-// residualWith is the residual sum of squares with the further factor, and the
-// rank of the model. Factors may overlap in any way, so that it takes a
-// singular value decomposition.
-func (m *BlockModel) residualWith(cells []Cell, levels []int, arms, blocks int) (squares float64, rank, used int, err error) {
-	columns := map[int]int{}
-	var rows []int
+// explainedBy is the part of the residual sum of squares that a further factor
+// explains, and the number of its levels that arms and blocks leave free (Frisch
+// and Waugh 1933: what arms and blocks explain is taken out of the factor's
+// columns first, then they are made orthogonal one by one).
+func (m *BlockModel) explainedBy(cells []Cell, levels []int, blocks int) (squares float64, rank int, err error) {
+	residual := slices.Clone(m.Residuals)
 	for i, cell := range cells {
-		if m.connected[cell.Arm] {
-			rows = append(rows, i)
-			if _, known := columns[levels[i]]; !known {
-				columns[levels[i]] = arms + blocks + len(columns)
+		if !m.connected[cell.Arm] {
+			residual[i] = 0
+		}
+	}
+	var basis [][]float64
+	// Columns are made of zeros and ones: what is smaller is rounding.
+	const smallest = 1e-8
+	for _, level := range distinct(levels) {
+		column, err := m.leftOf(cells, levels, level, blocks)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, direction := range basis {
+			floats.AddScaled(column, -floats.Dot(column, direction), direction)
+		}
+		length := floats.Norm(column, 2)
+		if length < smallest {
+			continue
+		}
+		floats.Scale(1/length, column)
+		basis = append(basis, column)
+		along := floats.Dot(residual, column)
+		squares += along * along
+	}
+	return squares, len(basis), nil
+}
+
+// distinct lists the levels there are, in order.
+func distinct(levels []int) []int {
+	list := slices.Clone(levels)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// leftOf is what arms and blocks leave of a column that is one at the level and
+// zero elsewhere; zero where the arm is not connected.
+func (m *BlockModel) leftOf(cells []Cell, levels []int, level, blocks int) ([]float64, error) {
+	column := make([]Cell, len(cells))
+	for i, cell := range cells {
+		column[i] = Cell{Arm: cell.Arm, Block: cell.Block}
+		if levels[i] == level {
+			column[i].Value = 1
+		}
+	}
+	sums := blockSums(column, blocks, m.connected)
+	effect := make([]float64, len(m.place))
+	if m.factor != nil {
+		right, solved := mat.NewVecDense(m.effect.Len(), nil), mat.NewVecDense(m.effect.Len(), nil)
+		for _, cell := range column {
+			if i := m.place[cell.Arm]; i >= 0 {
+				sum := sums[cell.Block]
+				right.SetVec(i, right.AtVec(i)+cell.Value-sum.total/float64(len(sum.arms)))
+			}
+		}
+		if err := m.factor.SolveVecTo(solved, right); err != nil {
+			return nil, fmt.Errorf("fitting a further factor to %d cells: %w", len(cells), err)
+		}
+		for arm, i := range m.place {
+			if i >= 0 {
+				effect[arm] = solved.AtVec(i)
 			}
 		}
 	}
-	design := mat.NewDense(len(rows), arms+blocks+len(columns), nil)
-	values := mat.NewVecDense(len(rows), nil)
-	for row, i := range rows {
-		design.Set(row, cells[i].Arm, 1)
-		design.Set(row, arms+cells[i].Block, 1)
-		design.Set(row, columns[levels[i]], 1)
-		// What arm and block explain is gone already, which keeps the digits.
-		values.SetVec(row, m.Residuals[i])
+	means := make([]float64, blocks)
+	for block, sum := range sums {
+		rest := sum.total
+		for _, arm := range sum.arms {
+			rest -= effect[arm]
+		}
+		means[block] = rest / float64(max(len(sum.arms), 1))
 	}
-	var decomposed mat.SVD
-	if !decomposed.Factorize(design, mat.SVDThinU) {
-		return 0, 0, 0, fmt.Errorf("fitting a further factor to %d cells: no decomposition", len(rows))
+	left := make([]float64, len(cells))
+	for i, cell := range column {
+		if m.connected[cell.Arm] {
+			left[i] = cell.Value - effect[cell.Arm] - means[cell.Block]
+		}
 	}
-	const smallest = 1e-10
-	rank = decomposed.Rank(smallest)
-	var left mat.Dense
-	decomposed.UTo(&left)
-	squares = mat.Dot(values, values)
-	for column := range rank {
-		explained := mat.Dot(left.ColView(column), values)
-		squares -= explained * explained
-	}
-	return math.Max(squares, 0), rank, len(rows), nil
+	return left, nil
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package analysis_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/analysis"
+)
+
+func TestDefaultPrimaryMetrics(t *testing.T) {
+	cico := func(share *int32) v1alpha1.Load {
+		return v1alpha1.Load{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8, CheckInPercent: share}}
+	}
+	create := v1alpha1.Load{Name: "create-5k", DataImport: &v1alpha1.DataImport{Records: 5000}}
+	script := v1alpha1.Load{Name: "search", Script: &v1alpha1.Script{}}
+	var many []v1alpha1.Load
+	for i := range 20 {
+		many = append(many, v1alpha1.Load{Name: fmt.Sprintf("import-%d", i), DataImport: &v1alpha1.DataImport{Records: 1}})
+	}
+	cases := map[string]struct {
+		loads []v1alpha1.Load
+		want  []string
+	}{
+		"Users":            {[]v1alpha1.Load{cico(nil)}, []string{"cico/Check-In/average", "cico/Check-Out/average"}},
+		"UsersAndImport":   {[]v1alpha1.Load{cico(nil), create}, []string{"cico/Check-In/average", "cico/Check-Out/average", "create-5k/duration"}},
+		"CheckInsOnly":     {[]v1alpha1.Load{cico(ptr.To[int32](100))}, []string{"cico/Check-In/average"}},
+		"CheckOutsOnly":    {[]v1alpha1.Load{cico(ptr.To[int32](0))}, []string{"cico/Check-Out/average"}},
+		"Script":           {[]v1alpha1.Load{script}, nil},
+		"ScriptAndImport":  {[]v1alpha1.Load{script, create}, []string{"create-5k/duration"}},
+		"SameLoadTwice":    {[]v1alpha1.Load{create, create}, []string{"create-5k/duration"}},
+		"MoreThanCanStand": {many, many16()},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := analysis.DefaultPrimary([]v1alpha1.Scenario{{Name: "s", Loads: tc.loads}})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("primary metrics (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func many16() []string {
+	var metrics []string
+	for i := range 16 {
+		metrics = append(metrics, fmt.Sprintf("import-%d/duration", i))
+	}
+	return metrics
+}
+
+func TestDirections(t *testing.T) {
+	spec := &v1alpha1.PerfExperimentSpec{}
+	spec.Measurement.Prometheus = &v1alpha1.Prometheus{Metrics: []v1alpha1.CustomMetric{
+		{Name: "hits", HigherIsBetter: true}, {Name: "samples"},
+	}}
+	question := analysis.QuestionOf(spec)
+	for metric, higher := range map[string]bool{
+		"cico/Check-In/average":                                false,
+		"cico/Check-In/p95@during-create-5k":                   false,
+		"cico/Check-In/samples":                                true,
+		"cico/Check-In/samples@alone":                          true,
+		"cico/Check-In/errors":                                 false,
+		"create-5k/duration":                                   false,
+		"create-5k/recordsPerSecond":                           true,
+		"create-5k/failedRecords":                              false,
+		"search/requestsPerSecond":                             true,
+		"samples/Check-In/average":                             false,
+		"module/mod-users/cpu/average":                         false,
+		"postgres/primary/cacheHits":                           true,
+		"postgres/primary/cacheHits/average":                   true,
+		"postgres/primary/transactionsPerSecond/average@alone": true,
+		"postgres/primary/connections/total":                   false,
+		"system/cost/perHour":                                  false,
+		"custom/hits/average":                                  true,
+		"custom/hits/a@b/c/max":                                true,
+		"custom/hits/average@alone":                            true,
+		"custom/samples/average":                               false,
+		"custom/lag/records/average":                           false,
+	} {
+		if got := question.HigherIsBetter(metric); got != higher {
+			t.Errorf("%s: higher is better %t, want %t", metric, got, higher)
+		}
+	}
+}
+
+func TestGuards(t *testing.T) {
+	usual := analysis.QuestionOf(&v1alpha1.PerfExperimentSpec{})
+	for metric, guard := range map[string]bool{
+		"cico/Check-In/p95":                  true,
+		"cico/Check-In/errors":               true,
+		"search/errors":                      true,
+		"cico/Check-In/p95@alone":            false,
+		"cico/Check-In/average":              false,
+		"cico/Check-In/GET /users/p95":       false,
+		"postgres/primary/connections/total": true,
+		"module/mod-users/cpu/average":       false,
+	} {
+		if got := usual.IsGuard(metric); got != guard {
+			t.Errorf("%s: guard %t, want %t", metric, got, guard)
+		}
+	}
+	spec := &v1alpha1.PerfExperimentSpec{}
+	spec.Analysis.Guards = []string{"cico/Check-In/p99"}
+	if own := analysis.QuestionOf(spec); own.IsGuard("cico/Check-In/p95") || !own.IsGuard("cico/Check-In/p99") {
+		t.Error("guards that are named do not replace the usual ones")
+	}
+}
+
+func TestAnotherQuestionHasAnotherHash(t *testing.T) {
+	base := analysis.QuestionOf(&v1alpha1.PerfExperimentSpec{}).Hash()
+	spelled := &v1alpha1.PerfExperimentSpec{Analysis: v1alpha1.Analysis{MarginPercent: 5, ConfidencePercent: 95}}
+	if analysis.QuestionOf(spelled).Hash() != base {
+		t.Error("writing the defaults out makes another question")
+	}
+	for name, change := range map[string]func(*v1alpha1.PerfExperimentSpec){
+		"metrics":    func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.Primary = []string{"a/b"} },
+		"guards":     func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.Guards = []string{"a/b"} },
+		"margin":     func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.MarginPercent = 3 },
+		"confidence": func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.ConfidencePercent = 90 },
+		"target":     func(s *v1alpha1.PerfExperimentSpec) { s.Design.Target = &v1alpha1.PrecisionTarget{HalfWidthPercent: 2} },
+		"direction": func(s *v1alpha1.PerfExperimentSpec) {
+			s.Measurement.Prometheus = &v1alpha1.Prometheus{Metrics: []v1alpha1.CustomMetric{{Name: "hits", HigherIsBetter: true}}}
+		},
+	} {
+		changed := &v1alpha1.PerfExperimentSpec{}
+		change(changed)
+		if analysis.QuestionOf(changed).Hash() == base {
+			t.Errorf("another %s: the hash did not change", name)
+		}
+	}
+}
