@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// The API server refuses objects of more than 1.5 MiB, and an experiment whose
+// status can't be written stands still.
+func TestTheLargestStatusIsStored(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t))
+	full := l.experiment("small")
+	before := full.DeepCopy()
+	fill(&full.Status)
+	if err := l.admin.Status().Patch(t.Context(), full, client.MergeFrom(before)); err != nil {
+		t.Fatalf("writing it: %.300v", err)
+	}
+	stored := l.experiment("small").Status
+	if len(stored.Results) != 2000 || len(stored.Comparisons) != 300 || len(stored.Slowdowns) != 100 || len(stored.Effects) != 100 {
+		t.Errorf("%d results, %d comparisons, %d slowdowns and %d effects are stored", len(stored.Results), len(stored.Comparisons), len(stored.Slowdowns), len(stored.Effects))
+	}
+}
+
+// fill makes every list as long as it may be, and every name.
+func fill(status *v1alpha1.PerfExperimentStatus) {
+	const percent, arms = "-1234.56", 60
+	scenario, load := strings.Repeat("s", 40), strings.Repeat("l", 24)
+	metric := func(i int) string {
+		return fmt.Sprintf("%s/%s-%03d/average@during-%s", load, strings.Repeat("t", 12), i/arms, load)
+	}
+	arm := func(i int) string { return fmt.Sprintf("%s-%02d", strings.Repeat("a", 37), i%arms) }
+	for i := range 2000 {
+		status.Results = append(status.Results, v1alpha1.Result{
+			Scenario: scenario, Metric: metric(i), Arm: arm(i), Unit: "ms", Runs: 30,
+			Mean: percent, StandardDeviation: percent, DeltaPercent: percent,
+		})
+	}
+	var warnings []string
+	for n := range 5 {
+		warnings = append(warnings, fmt.Sprint(n, strings.Repeat("w", 239)))
+	}
+	for i := range 300 {
+		status.Comparisons = append(status.Comparisons, v1alpha1.Comparison{
+			Scenario: scenario, Metric: metric(i), Arm: arm(i), Unit: "ms", Primary: true, Blocks: 30, Scale: "ratio",
+			BaselineCenter: percent, ArmCenter: percent, Delta: percent, Low: percent, High: percent,
+			EquivalenceLow: percent, EquivalenceHigh: percent, PValue: percent, PPermutation: percent, PAdjusted: percent,
+			FurtherBlocks: 100, Verdict: v1alpha1.VerdictInconclusive, Warnings: warnings,
+		})
+	}
+	for i := range 100 {
+		status.Slowdowns = append(status.Slowdowns, v1alpha1.Slowdown{
+			Scenario: scenario, Metric: metric(i), During: load, Arm: arm(i), PValue: percent,
+			BaselinePercent: percent, BaselineLow: percent, BaselineHigh: percent, MorePercent: percent, Low: percent, High: percent,
+		})
+		status.Effects = append(status.Effects, v1alpha1.FactorEffect{
+			Scenario: scenario, Metric: metric(i), Effect: arm(i) + " x " + arm(i), Scale: "ratio", Delta: percent, Low: percent, High: percent, PValue: percent,
+		})
+	}
+}
