@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/plan"
 	"perflab.dev/perflab/internal/schedule"
+	"perflab.dev/perflab/internal/telemetry"
 )
 
 // teardownPause is the time between two looks at an environment that is being
@@ -37,7 +38,9 @@ type ExperimentReconciler struct {
 	Live   client.Reader
 	Kafka  KafkaAdmin
 	Events events.EventRecorder
-	Now    func() time.Time
+	// Telemetry counts what happens; nil: nobody wants to know.
+	Telemetry *telemetry.Metrics
+	Now       func() time.Time
 }
 
 // experimentScope holds what one pass over an experiment has learnt.
@@ -142,7 +145,9 @@ func (r *ExperimentReconciler) advance(ctx context.Context, s *experimentScope) 
 	})
 	recorded := recordedHash(s)
 	s.specChanged = recorded != "" && recorded != s.planned.Hash
+	stop := r.Telemetry.StartAnalysis()
 	described, err := analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
+	stop()
 	if err != nil {
 		return fmt.Errorf("summing up the runs: %w", err)
 	}

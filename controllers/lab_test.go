@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -22,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/telemetry"
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
 
@@ -41,6 +43,9 @@ type lab struct {
 	runners   fakeRunners
 	logs      fakeLogs
 	events    fakeEvents
+	// scraped is what Prometheus would read; it outlives the operator's deaths.
+	scraped   *prometheus.Registry
+	telemetry *telemetry.Metrics
 	line      line
 	// live reads for the operator past the cache; nil: admin does.
 	live client.Reader
@@ -69,8 +74,10 @@ func newLab(t *testing.T, server *apiserver.Server) *lab {
 	if err != nil {
 		t.Fatalf("making a client: %v", err)
 	}
+	registry := prometheus.NewRegistry()
 	return &lab{
 		t: t, admin: admin, namespace: apiserver.Namespace(t, admin),
+		scraped: registry, telemetry: telemetry.New(registry),
 		// Objects get their creation time from the API server's clock.
 		now:     time.Now().Truncate(time.Second),
 		outside: outside{exit: map[string]int32{}, held: map[string]bool{}},
@@ -82,9 +89,9 @@ func newLab(t *testing.T, server *apiserver.Server) *lab {
 func (l *lab) operator() (*controllers.ExperimentReconciler, *controllers.RunReconciler) {
 	cluster := kube.Cluster{Client: l.line.to(l.admin)}
 	now := func() time.Time { return l.now }
-	return &controllers.ExperimentReconciler{Cluster: cluster, Live: l.reader(), Kafka: &l.brokers, Events: &l.events, Now: now},
+	return &controllers.ExperimentReconciler{Cluster: cluster, Live: l.reader(), Kafka: &l.brokers, Events: &l.events, Telemetry: l.telemetry, Now: now},
 		&controllers.RunReconciler{
-			Cluster: cluster, Live: l.reader(), Events: &l.events, Now: now,
+			Cluster: cluster, Live: l.reader(), Events: &l.events, Telemetry: l.telemetry, Now: now,
 			Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 			CollectorImage: l.collector,
 			Target:         &l.target, Kafka: &l.brokers, Databases: &l.databases, Runners: &l.runners, Logs: &l.logs,

@@ -5,9 +5,15 @@ package controllers_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,7 +34,7 @@ import (
 // and wakes by them.
 func TestTheManagerWakesTheOperator(t *testing.T) {
 	l := newLab(t, complete)
-	l.manage(complete)
+	l.manage(complete, logr.Logger{})
 	l.create(login(), smallExperiment(t, importUnderUsers))
 	l.outside.held["cico"] = true
 	deadline := time.Now().Add(2 * time.Minute)
@@ -49,11 +55,35 @@ func TestTheManagerWakesTheOperator(t *testing.T) {
 	}
 }
 
+// Whoever searches the log for a run or an experiment finds every line.
+func TestLogLinesSayWhatTheyAreAbout(t *testing.T) {
+	l := newLab(t, complete)
+	lines := make(chan string, 10000)
+	l.manage(complete, funcr.New(func(_, line string) { lines <- line }, funcr.Options{Verbosity: 5}))
+	l.create(login(), smallExperiment(t, oneArm))
+	l.outside.held["cico"] = true
+	wanted := map[string]bool{
+		fmt.Sprintf(`"namespace"=%q "experiment"="small"`, l.namespace): false,
+		fmt.Sprintf(`"namespace"=%q "run"="small-`, l.namespace):        false,
+	}
+	for deadline := time.After(time.Minute); slices.Contains(slices.Collect(maps.Values(wanted)), false); {
+		select {
+		case line := <-lines:
+			for keys := range wanted {
+				wanted[keys] = wanted[keys] || strings.Contains(line, "Reconcil") && strings.Contains(line, keys)
+			}
+		case <-deadline:
+			t.Fatalf("no line with these keys after 1m: %v", wanted)
+		}
+	}
+}
+
 // manage runs the operator as cmd/manager does, until the test ends.
-func (l *lab) manage(server *apiserver.Server) {
+func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.t.Helper()
 	manager, err := ctrl.NewManager(server.Config(l.t), ctrl.Options{
 		Scheme:     l.admin.Scheme(),
+		Logger:     logger,
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{l.namespace: {}}, DefaultTransform: cache.TransformStripManagedFields()},
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},

@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/telemetry"
 )
 
 // TargetProber asks whether a target answers.
@@ -53,6 +54,7 @@ type RunReconciler struct {
 	Runners   RunnerStopper
 	Logs      LogReader
 	Events    events.EventRecorder
+	Telemetry *telemetry.Metrics
 	Now       func() time.Time
 	Watches   *ForeignWatches
 }
@@ -82,6 +84,7 @@ func (r *RunReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	if run.DeletionTimestamp != nil {
 		return ctrl.Result{}, nil
 	}
+	ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("experiment", run.Spec.Experiment))
 	if run.Status.Phase.IsFinal() {
 		return ctrl.Result{}, r.tidy(ctx, run)
 	}

@@ -184,6 +184,7 @@ func (r *RunReconciler) announceRun(before, after *v1alpha1.PerfRun) {
 	if before.Status.Phase == after.Status.Phase {
 		return
 	}
+	r.Telemetry.RunOver(after)
 	switch after.Status.Phase {
 	case v1alpha1.RunProvisioning:
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Provisioning", "Provision", "Building arm %s for scenario %s", after.Spec.Arm, after.Spec.Scenario.Name)

@@ -5,10 +5,12 @@ package controllers
 import (
 	"fmt"
 
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"perflab.dev/perflab/api/v1alpha1"
 )
@@ -19,6 +21,7 @@ func (r *RunReconciler) SetupWithManager(manager ctrl.Manager) error {
 	wake := activeRuns(manager.GetClient())
 	built, err := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfRun{}).
+		WithLogConstructor(logsOf("run", manager.GetLogger())).
 		Watches(&appsv1.Deployment{}, wake).
 		Watches(&appsv1.StatefulSet{}, wake).
 		Watches(&batchv1.Job{}, wake).
@@ -37,6 +40,7 @@ func (r *RunReconciler) SetupWithManager(manager ctrl.Manager) error {
 func (r *ExperimentReconciler) SetupWithManager(manager ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfExperiment{}).
+		WithLogConstructor(logsOf("experiment", manager.GetLogger())).
 		Watches(&v1alpha1.PerfRun{}, experimentsOf(manager.GetClient())).
 		Watches(&appsv1.Deployment{}, orphansOf(manager.GetClient())).
 		Watches(&appsv1.StatefulSet{}, orphansOf(manager.GetClient())).
@@ -45,4 +49,15 @@ func (r *ExperimentReconciler) SetupWithManager(manager ctrl.Manager) error {
 		return fmt.Errorf("setting up the controller of experiments: %w", err)
 	}
 	return nil
+}
+
+// logsOf names what a pass is about in each of its log lines by the keys
+// namespace and run or experiment, in place of the framework's five.
+func logsOf(kind string, logger logr.Logger) func(*reconcile.Request) logr.Logger {
+	return func(request *reconcile.Request) logr.Logger {
+		if request == nil {
+			return logger.WithValues("controller", kind)
+		}
+		return logger.WithValues("controller", kind, "namespace", request.Namespace, kind, request.Name)
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
@@ -30,6 +31,7 @@ import (
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/probe"
+	"perflab.dev/perflab/internal/telemetry"
 )
 
 // leaderElectionID names the Lease that keeps two operators from working at
@@ -128,6 +130,8 @@ func managerOptions(o options) ctrl.Options {
 }
 
 func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) error {
+	counted := telemetry.New(metrics.Registry)
+	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
 	cluster := kube.Cluster{Client: manager.GetClient()}
 	http := probe.NewHTTP()
 	runs := &controllers.RunReconciler{
@@ -141,15 +145,17 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 		Databases:      probe.NewPostgres(),
 		Logs:           kube.PodLogs{Clientset: clientset},
 		Events:         manager.GetEventRecorder("perflab"),
+		Telemetry:      counted,
 		Now:            time.Now,
 		Watches:        &controllers.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
 	}
 	experiments := &controllers.ExperimentReconciler{
-		Cluster: cluster,
-		Live:    manager.GetAPIReader(),
-		Kafka:   kafkaadmin.Admin{},
-		Events:  manager.GetEventRecorder("perflab"),
-		Now:     time.Now,
+		Cluster:   cluster,
+		Live:      manager.GetAPIReader(),
+		Kafka:     kafkaadmin.Admin{},
+		Events:    manager.GetEventRecorder("perflab"),
+		Telemetry: counted,
+		Now:       time.Now,
 	}
 	return errors.Join(
 		runs.SetupWithManager(manager),

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// scrapeTimeout bounds a look at the experiments. Prometheus gives up after
+// ten seconds.
+const scrapeTimeout = 5 * time.Second
+
+var (
+	experimentsDesc = prometheus.NewDesc("perflab_experiments",
+		"Experiments there are, by phase.", []string{"phase"}, nil)
+	queueDesc = prometheus.NewDesc("perflab_queue_runs",
+		"Planned runs without a valid attempt yet, by the phase of their experiment.", []string{"phase"}, nil)
+)
+
+// phases an experiment can be in; each has a series, be it 0, so that an alert
+// can tell none from no answer.
+var phases = []v1alpha1.ExperimentPhase{
+	v1alpha1.ExperimentPending, v1alpha1.ExperimentRunning, v1alpha1.ExperimentSuspended,
+	v1alpha1.ExperimentComplete, v1alpha1.ExperimentStalled, v1alpha1.ExperimentDeleting,
+}
+
+// Experiments tells how many experiments and runs there are at the moment of
+// the scrape, as the cluster shows them: a restart of the operator changes
+// nothing in it.
+type Experiments struct {
+	// Reader is best a cached one.
+	Reader client.Reader
+}
+
+var _ prometheus.Collector = Experiments{}
+
+// Describe names the metrics.
+func (Experiments) Describe(to chan<- *prometheus.Desc) {
+	to <- experimentsDesc
+	to <- queueDesc
+}
+
+// Collect counts. Where the experiments can't be read it tells nothing rather
+// than zero; the other metrics are told all the same.
+func (e Experiments) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	list := &v1alpha1.PerfExperimentList{}
+	if err := e.Reader.List(ctx, list); err != nil {
+		log.Log.Info("The experiments can't be counted for Prometheus", "error", err.Error())
+		return
+	}
+	experiments, queued := count(list.Items)
+	for _, phase := range phases {
+		to <- prometheus.MustNewConstMetric(experimentsDesc, prometheus.GaugeValue, float64(experiments[phase]), string(phase))
+		to <- prometheus.MustNewConstMetric(queueDesc, prometheus.GaugeValue, float64(queued[phase]), string(phase))
+	}
+}
+
+func count(all []v1alpha1.PerfExperiment) (experiments, queued map[v1alpha1.ExperimentPhase]int32) {
+	experiments, queued = map[v1alpha1.ExperimentPhase]int32{}, map[v1alpha1.ExperimentPhase]int32{}
+	for i := range all {
+		status := &all[i].Status
+		phase := status.Phase
+		if phase == "" {
+			// The operator has not seen it yet.
+			phase = v1alpha1.ExperimentPending
+		}
+		experiments[phase]++
+		if status.Runs != nil {
+			queued[phase] += max(0, status.Runs.Planned-status.Runs.Done)
+		}
+	}
+	return experiments, queued
+}

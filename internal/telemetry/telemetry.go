@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package telemetry tells Prometheus what the operator does. The names and
+// labels of the metrics are stable: dashboards and alerts outlive releases.
+package telemetry
+
+import (
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Metrics counts events. A nil *Metrics counts nothing.
+type Metrics struct {
+	runs     *prometheus.CounterVec
+	steps    *prometheus.HistogramVec
+	analyses prometheus.Histogram
+}
+
+// stepBuckets reach from a topic that is there at once to a load over night.
+var stepBuckets = []float64{1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200}
+
+// New makes the metrics and registers them. It panics when they are registered
+// already: there is one operator in a process.
+func New(registerer prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "perflab_runs_total",
+			Help: "Runs that are over, by outcome (succeeded, invalid) and by the reason of their condition Valid.",
+		}, []string{"outcome", "reason"}),
+		steps: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "perflab_run_step_duration_seconds",
+			Help:    "How long the steps of runs that count took.",
+			Buckets: stepBuckets,
+		}, []string{"step"}),
+		analyses: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "perflab_analysis_duration_seconds",
+			Help:    "How long it took to compute an experiment's results from its runs.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 4, 10),
+		}),
+	}
+	registerer.MustRegister(m.runs, m.steps, m.analyses)
+	return m
+}
+
+// RunOver counts a run that has just come to its end.
+func (m *Metrics) RunOver(run *v1alpha1.PerfRun) {
+	if m == nil || !run.Status.Phase.IsFinal() {
+		return
+	}
+	reason := ""
+	if valid := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); valid != nil {
+		reason = valid.Reason
+	}
+	m.runs.WithLabelValues(strings.ToLower(string(run.Status.Phase)), reason).Inc()
+	if run.Status.Phase != v1alpha1.RunSucceeded || run.Status.Durations == nil {
+		// The steps of a run that was cut short would tell of its deadlines.
+		return
+	}
+	for step, took := range stepsOf(run.Status.Durations) {
+		m.steps.WithLabelValues(step).Observe(took.Seconds())
+	}
+}
+
+func stepsOf(durations *v1alpha1.RunDurations) map[string]time.Duration {
+	return map[string]time.Duration{
+		"provision":  durations.Provision.Duration,
+		"ready":      durations.Ready.Duration,
+		"load_start": durations.LoadStart.Duration,
+		"load":       durations.Load.Duration,
+		"collect":    durations.Collect.Duration,
+		"analyze":    durations.Analyze.Duration,
+	}
+}
+
+// StartAnalysis begins to time an analysis; call what it returns at the end.
+func (m *Metrics) StartAnalysis() (stop func()) {
+	if m == nil {
+		return func() {}
+	}
+	timer := prometheus.NewTimer(m.analyses)
+	return func() { timer.ObserveDuration() }
+}
