@@ -18,9 +18,11 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// rateWindow is over what time rates are formed at the least. Prometheus needs
-// two samples within it.
-const rateWindow = time.Minute
+// rateWindow is how old the two samples may be, at the least, that a rate is
+// formed from. It is that between Prometheus' last two, as the metrics API's is:
+// one over a fixed time would reach out of windows, and be too low for pods that
+// are younger than that.
+const rateWindow = 2 * time.Minute
 
 // connectPrometheus makes a client. The token may be empty.
 func connectPrometheus(url, token string) (prometheusv1.API, error) {
@@ -63,7 +65,7 @@ type podQuery struct {
 var podQueries = []podQuery{
 	{
 		resource: resourceCPU, unit: unitCores, scale: 1, perContainer: true,
-		query: `sum by (pod, container) (rate(container_cpu_usage_seconds_total{namespace="%[1]s",container!="",container!="POD"}[%[2]s]))`,
+		query: `sum by (pod, container) (irate(container_cpu_usage_seconds_total{namespace="%[1]s",container!="",container!="POD"}[%[2]s]))`,
 	},
 	{
 		resource: resourceMemory, unit: unitMebibytes, scale: 1.0 / (1 << 20), perContainer: true,
@@ -71,8 +73,8 @@ var podQueries = []podQuery{
 	},
 	{
 		resource: "cpuThrottled", unit: unitPercent, scale: 100, perContainer: true,
-		query: `sum by (pod, container) (rate(container_cpu_cfs_throttled_periods_total{namespace="%[1]s",container!=""}[%[2]s]))` +
-			` / sum by (pod, container) (rate(container_cpu_cfs_periods_total{namespace="%[1]s",container!=""}[%[2]s]))`,
+		query: `sum by (pod, container) (irate(container_cpu_cfs_throttled_periods_total{namespace="%[1]s",container!=""}[%[2]s]))` +
+			` / sum by (pod, container) (irate(container_cpu_cfs_periods_total{namespace="%[1]s",container!=""}[%[2]s]))`,
 		missing: "CPU throttling is not told: Prometheus has no container_cpu_cfs_periods_total of these pods, none of which may have a CPU limit",
 	},
 	{
@@ -82,17 +84,17 @@ var podQueries = []podQuery{
 	},
 	{
 		resource: "gcShare", unit: unitPercent, scale: 100,
-		query:   `sum by (pod) (rate({__name__=~"jvm_gc_pause_seconds_sum|jvm_gc_collection_seconds_sum",namespace="%[1]s"}[%[2]s]))`,
+		query:   `sum by (pod) (irate({__name__=~"jvm_gc_pause_seconds_sum|jvm_gc_collection_seconds_sum",namespace="%[1]s"}[%[2]s]))`,
 		missing: "the JVMs' time in garbage collection is not told: Prometheus has no jvm_gc_pause_seconds of these pods",
 	},
 	{
 		resource: "bytesIn", unit: "B/s", scale: 1,
-		query:   `sum by (pod) (rate({__name__=~"kafka_server_brokertopicmetrics_bytesin(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
+		query:   `sum by (pod) (irate({__name__=~"kafka_server_brokertopicmetrics_bytesin(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
 		missing: "the brokers' bytes in are not told: Prometheus has no kafka_server_brokertopicmetrics_bytesin_total of these pods",
 	},
 	{
 		resource: "bytesOut", unit: "B/s", scale: 1,
-		query:   `sum by (pod) (rate({__name__=~"kafka_server_brokertopicmetrics_bytesout(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
+		query:   `sum by (pod) (irate({__name__=~"kafka_server_brokertopicmetrics_bytesout(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
 		missing: "the brokers' bytes out are not told: Prometheus has no kafka_server_brokertopicmetrics_bytesout_total of these pods",
 	},
 }
@@ -164,7 +166,7 @@ func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record
 	}
 }
 
-func windowFor(interval time.Duration) time.Duration { return max(rateWindow, 2*interval) }
+func windowFor(interval time.Duration) time.Duration { return max(rateWindow, 4*interval) }
 
 // customMetric asks a Prometheus for a number somebody declared.
 type customMetric struct {

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/testing/servers"
+	"perflab.dev/perflab/payload"
+)
+
+// connect logs in as somebody, once the server lets anybody in.
+func connect(t *testing.T, server servers.PostgreSQL, user, database string) *pgx.Conn {
+	t.Helper()
+	address := fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/%s", user, servers.Password, server.Port, database)
+	var last error
+	for range 100 {
+		connection, err := pgx.Connect(t.Context(), address)
+		if err == nil {
+			t.Cleanup(func() { _ = connection.Close(context.Background()) })
+			return connection
+		}
+		last = err
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("connecting to PostgreSQL: %v", last)
+	return nil
+}
+
+func do(t *testing.T, connection *pgx.Conn, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := connection.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// modules makes the database of the modules, whose login is that of the
+// environment.
+func modules(t *testing.T, server servers.PostgreSQL, rights string) *pgx.Conn {
+	t.Helper()
+	do(t, connect(t, server, servers.Superuser, "postgres"),
+		`CREATE ROLE app LOGIN PASSWORD '`+servers.Password+`'`, rights, `CREATE DATABASE app OWNER app`)
+	do(t, connect(t, server, servers.Superuser, "app"), `CREATE EXTENSION pg_stat_statements`)
+	t.Setenv("PGUSER", "app")
+	t.Setenv("PGPASSWORD", servers.Password)
+	t.Setenv("PGDATABASE", "app")
+	app := connect(t, server, "app", "app")
+	do(t, app, `CREATE TABLE items (id int PRIMARY KEY, title text)`)
+	return app
+}
+
+// told is what a source recorded in one round.
+func told(t *testing.T, asked source, now round) *payload.Samples {
+	t.Helper()
+	write, err := asked.sample(t.Context(), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := payload.NewSampleRecorder("run", "pod", now.at)
+	if write != nil {
+		write(recorder)
+	}
+	return recorder.Samples
+}
+
+// value is the last of a series; it fails the test where there is none.
+func value(t *testing.T, samples *payload.Samples, component, resource string) float64 {
+	t.Helper()
+	for _, series := range samples.Series {
+		if series.Component == component && series.Resource == resource {
+			return series.Points[len(series.Points)-1].Value
+		}
+	}
+	t.Fatalf("%s has no %s among %+v", component, resource, samples.Series)
+	return 0
+}
+
+func fixed(primary servers.PostgreSQL, replicas ...servers.PostgreSQL) *databases {
+	asked := &databases{fixed: []collector.Server{{Component: collector.ComponentPrimary, Host: "127.0.0.1", Port: int32(primary.Port)}}}
+	for i, replica := range replicas {
+		asked.fixed = append(asked.fixed, collector.Server{
+			Component: fmt.Sprintf("%s%d", collector.ComponentReplica, i+1), Host: "127.0.0.1", Port: int32(replica.Port),
+		})
+	}
+	return asked
+}
+
+func TestARealPrimaryAndItsReplica(t *testing.T) {
+	primary := servers.Postgres(t)
+	app := modules(t, primary, `GRANT pg_monitor TO app`)
+	replica := primary.Replica(t)
+	connect(t, replica, "app", "app")
+	asked := fixed(primary, replica)
+	begin := time.Now()
+	told(t, asked, round{at: begin, last: true})
+
+	busy := connect(t, primary, "app", "app")
+	sleeping := make(chan error, 1)
+	go func() {
+		_, err := busy.Exec(t.Context(), `SELECT pg_sleep(3)`)
+		sleeping <- err
+	}()
+	idle := connect(t, primary, "app", "app")
+	do(t, idle, `BEGIN`)
+	for i := range 200 {
+		do(t, app, fmt.Sprintf(`INSERT INTO items VALUES (%d, 'the secret title %d')`, i, i))
+	}
+	// PostgreSQL tells its statistics a moment later.
+	do(t, app, `SELECT pg_stat_force_next_flush()`, `SELECT 1`)
+	time.Sleep(200 * time.Millisecond)
+	samples := told(t, asked, round{at: begin.Add(10 * time.Second), last: true})
+
+	const first = "postgres/primary"
+	// The superuser's two logins, app's first, the sleeper, the one within a
+	// transaction; the collector's own does not count.
+	for resource, want := range map[string]float64{
+		"connections/total": 5, "connections/active": 1, "connections/idle": 3, "connections/idleInTransaction": 1,
+	} {
+		if got := value(t, samples, first, resource); got != want {
+			t.Errorf("%s is %g, want %g", resource, got, want)
+		}
+	}
+	if got := value(t, samples, first, "transactionsPerSecond"); got < 20 || got > 40 {
+		t.Errorf("%g transactions per second, want a little more than the 20 of the 200 inserts in 10 s", got)
+	}
+	if got := value(t, samples, first, "cacheHits"); got <= 50 || got > 100 {
+		t.Errorf("cache hits of %g %%, want most", got)
+	}
+	if got := value(t, samples, first, "databaseSize"); got < 5 || got > 50 {
+		t.Errorf("the database has %g MiB, want that of a small one", got)
+	}
+	if got := value(t, samples, "postgres/replica-1", "lag"); got < 0 || got > 5 {
+		t.Errorf("the replica is %g s behind", got)
+	}
+	for _, series := range samples.Series {
+		if series.Component == first && series.Resource == "lag" {
+			t.Error("the primary is behind itself")
+		}
+	}
+	checkStatements(t, samples)
+	if err := <-sleeping; err != nil {
+		t.Error(err)
+	}
+}
+
+func checkStatements(t *testing.T, samples *payload.Samples) {
+	t.Helper()
+	var inserts payload.StatementTime
+	for _, period := range samples.Statements {
+		for _, one := range period.Top {
+			if strings.HasPrefix(samples.Texts[one.ID], "INSERT INTO items") {
+				inserts = one
+			}
+		}
+		if period.To.Sub(period.From) != 10*time.Second {
+			t.Errorf("period %+v, want 10 s", period)
+		}
+	}
+	if inserts.Calls != 200 || inserts.Rows != 200 || inserts.Milliseconds <= 0 {
+		t.Errorf("the inserts are %+v among %+v, want 200 calls", inserts, samples.Texts)
+	}
+	for id, text := range samples.Texts {
+		if strings.Contains(text, "secret") {
+			t.Errorf("statement %s holds a literal: %s", id, text)
+		}
+	}
+}
+
+// A login that is not to see what others do is told what it lacks; what it may
+// see is measured all the same.
+func TestALoginWithoutRights(t *testing.T) {
+	primary := servers.Postgres(t)
+	modules(t, primary, `SELECT 1`)
+	asked := fixed(primary)
+	told(t, asked, round{at: time.Now(), last: true})
+	samples := told(t, asked, round{at: time.Now().Add(time.Second), last: true})
+	if got := value(t, samples, collector.ComponentPrimary, "connections/total"); got != 3 {
+		t.Errorf("%g connections, want 3", got)
+	}
+	if len(samples.Notes) != 1 || !strings.Contains(samples.Notes[0], "grant it pg_monitor") {
+		t.Errorf("the notes are %q, want one about pg_monitor", samples.Notes)
+	}
+	if len(samples.Statements) != 0 {
+		t.Errorf("statements of others were told: %+v", samples.Statements)
+	}
+}
+
+// A server that is away is a failure without the password; one that is back is
+// asked again.
+func TestAServerThatIsAway(t *testing.T) {
+	t.Setenv("PGUSER", "app")
+	t.Setenv("PGPASSWORD", servers.Password)
+	t.Setenv("PGDATABASE", "app")
+	_, err := fixed(servers.PostgreSQL{Port: 1}).sample(t.Context(), round{at: time.Now()})
+	if err == nil || !strings.HasPrefix(err.Error(), "postgres/primary: ") || strings.Contains(err.Error(), servers.Password) {
+		t.Errorf("the failure is %v", err)
+	}
+	_, err = (&databases{}).sample(t.Context(), round{at: time.Now()})
+	if err == nil {
+		t.Error("no server at all is no failure")
+	}
+}
+
+func TestStatementsHaveNoLiterals(t *testing.T) {
+	for text, want := range map[string]string{
+		`SELECT * FROM t WHERE a = $1 AND b2 = $12`:                          `SELECT * FROM t WHERE a = $1 AND b2 = $12`,
+		`ALTER ROLE app PASSWORD 'it''s secret' VALID UNTIL '2030-01-01'`:    `ALTER ROLE app PASSWORD ? VALID UNTIL ?`,
+		`SET x = E'a\'b', y=1.5e3, z = .5`:                                   `SET x = ?, y=?, z = ?`,
+		"DO $$ BEGIN PERFORM 'secret'; END $$":                               `DO ?`,
+		"DO $tag$ 'a' $$ 1 $tag$ LANGUAGE plpgsql":                           `DO ? LANGUAGE plpgsql`,
+		"SELECT 1 -- secret\n  , \"Na'me 1\" /* 'secret' */ FROM \"t\"\"1\"": `SELECT ? , "Na'me 1" FROM "t""1"`,
+		`COPY t FROM 'cut off in the mid`:                                    `COPY t FROM ?`,
+		`DO $$ cut off`:                                                      `DO ?`,
+		`SELECT U&'d\0061t' , x'1F', B'01'`:                                  `SELECT U&? , x?, B?`,
+		`FETCH 100 FROM c1; SELECT größe FROM straße_2`:                      `FETCH ? FROM c1; SELECT größe FROM straße_2`,
+		"": "",
+	} {
+		if got := withoutLiterals(text); got != want {
+			t.Errorf("%s\n  became %s\n    want %s", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package servers starts real servers on loopback for tests: PostgreSQL and
+// Prometheus as Debian packages them. A test that finds none is skipped with a
+// sentence.
+package servers
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startTime is how long a server may take until it answers.
+const startTime = 30 * time.Second
+
+// nobody runs servers that refuse to run as root.
+const nobody = 65534
+
+// find looks for a program, also where Debian keeps PostgreSQL's.
+func find(t *testing.T, program, install string) string {
+	t.Helper()
+	if path, err := exec.LookPath(program); err == nil {
+		return path
+	}
+	paths, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + program)
+	if err != nil || len(paths) == 0 {
+		t.Skipf("%s is not installed: install it with %q to run this test", program, install)
+	}
+	slices.Sort(paths)
+	return paths[len(paths)-1]
+}
+
+// directory is one that nobody may write to; it is removed with the test.
+func directory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "perflab-server-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("removing %s: %v", dir, err)
+		}
+	})
+	if os.Getuid() == 0 {
+		if err := os.Chown(dir, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// command runs as nobody where the test runs as root.
+func command(t *testing.T, dir, program string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	made := exec.Command(program, arguments...)
+	made.Dir = dir
+	if os.Getuid() == 0 {
+		made.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	return made
+}
+
+func run(t *testing.T, dir, program string, arguments ...string) {
+	t.Helper()
+	if output, err := command(t, dir, program, arguments...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, output)
+	}
+}
+
+// start lets a server run until the test ends.
+func start(t *testing.T, dir, program string, arguments ...string) {
+	t.Helper()
+	server := command(t, dir, program, arguments...)
+	log, err := os.Create(filepath.Join(dir, filepath.Base(program)+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Stdout, server.Stderr = log, log
+	if err := server.Start(); err != nil {
+		t.Fatalf("starting %s: %v", program, err)
+	}
+	t.Cleanup(func() {
+		// PostgreSQL ends its children on an interrupt, not when it is killed.
+		_ = server.Process.Signal(os.Interrupt)
+		_ = server.Wait()
+		_ = log.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("the log of %s ends with\n%s", program, text[max(0, len(text)-2000):])
+		}
+	})
+}
+
+// await waits until a server answers.
+func await(t *testing.T, what string, answers func() error) {
+	t.Helper()
+	enough := time.Now().Add(startTime)
+	for {
+		err := answers()
+		if err == nil {
+			return
+		}
+		if time.Now().After(enough) {
+			t.Fatalf("%s did not answer within %s: %v", what, startTime, err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // Nobody ever connected.
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+func dial(port int) error {
+	connection, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), time.Second)
+	if err != nil {
+		return err
+	}
+	return connection.Close()
+}
+
+// Prometheus starts one that takes samples from a target, as host:port, each
+// second and returns its URL.
+func Prometheus(t *testing.T, target string) string {
+	t.Helper()
+	program := find(t, "prometheus", "apt-get install prometheus")
+	dir := directory(t)
+	config := fmt.Sprintf("global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: test\n  static_configs: [{targets: [%q]}]\n", target)
+	file := filepath.Join(dir, "prometheus.yml")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	start(t, dir, program, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
+		fmt.Sprintf("--web.listen-address=127.0.0.1:%d", port), "--log.level=warn")
+	await(t, "Prometheus", func() error { return dial(port) })
+	return fmt.Sprintf("http://127.0.0.1:%d", port)
+}
