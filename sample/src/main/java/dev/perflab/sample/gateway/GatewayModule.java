@@ -19,7 +19,6 @@ import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /** The one door: logs users in, checks tenant and token, passes everything else to the modules. */
@@ -45,6 +44,7 @@ public final class GatewayModule implements Role {
     routes.modules().forEach((name, address) -> readiness.require(name, () -> checkModule(name, address)));
     app.post("/authn/login", login::legacy);
     app.post("/authn/login-with-expiry", login::withExpiry);
+    app.post("/authn/refresh", login::refresh);
     app.options("/*", GatewayModule::preflight);
     for (HandlerType method : List.of(HandlerType.GET, HandlerType.POST, HandlerType.PUT, HandlerType.DELETE)) {
       app.addHttpHandler(method, "/*", this::pass);
@@ -56,6 +56,8 @@ public final class GatewayModule implements Role {
     String origin = ctx.header("Origin");
     ctx.status(204)
         .header("Access-Control-Allow-Origin", origin == null ? "*" : origin)
+        // Without it browsers would not send the cookies of a login that expires.
+        .header("Access-Control-Allow-Credentials", "true")
         .header("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE, OPTIONS")
         .header("Access-Control-Allow-Headers", "content-type, x-okapi-tenant, x-okapi-token")
         .header("Access-Control-Max-Age", "7200");
@@ -63,18 +65,14 @@ public final class GatewayModule implements Role {
 
   private void pass(Context ctx) {
     Server.requireTenant(ctx, settings.tenant());
-    String token = token(ctx)
+    String token = Login.token(ctx)
         .orElseThrow(() -> Problem.unauthorized("Token missing, access requires header " + Server.TOKEN));
-    if (!tokens.valid(token)) {
+    if (!tokens.valid(Tokens.Kind.ACCESS, token)) {
       throw Problem.unauthorized("Invalid token");
     }
     URI module = routes.of(ctx.path())
         .orElseThrow(() -> Problem.notFound("no module serves " + ctx.method() + " " + ctx.path()));
     proxy.pass(ctx, module, token);
-  }
-
-  private static Optional<String> token(Context ctx) {
-    return Optional.ofNullable(ctx.header(Server.TOKEN)).or(() -> Optional.ofNullable(ctx.cookie("folioAccessToken")));
   }
 
   /** A module that was ready and is slow to say so again is busy, not gone. */

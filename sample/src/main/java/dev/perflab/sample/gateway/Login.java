@@ -11,39 +11,79 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
 
-/** Login of the one user there is, in FOLIO's legacy and expiring forms. */
+/**
+ * Login of the one user there is, in FOLIO's legacy and expiring forms. Tokens say all that is
+ * known of a session, so that any replica of the gateway takes what another has issued.
+ */
 final class Login {
-  private static final Duration ACCESS_TOKEN_LIFE = Duration.ofMinutes(10);
+  private static final String ACCESS_COOKIE = "folioAccessToken";
+  private static final String REFRESH_COOKIE = "folioRefreshToken";
 
   private final String username;
   private final String password;
   private final String tenant;
   private final Tokens tokens;
+  private final Duration accessLife;
+  private final Duration refreshLife;
 
   Login(Settings settings, Tokens tokens) {
     this.username = settings.text("ADMIN_USERNAME", "diku_admin");
     this.password = settings.text("ADMIN_PASSWORD", "admin");
     this.tenant = settings.tenant();
     this.tokens = tokens;
+    accessLife = Duration.ofSeconds(settings.atLeast(1, "ACCESS_TOKEN_SECONDS", 600));
+    refreshLife = Duration.ofSeconds(settings.atLeast(1, "REFRESH_TOKEN_SECONDS", 3_600));
+  }
+
+  /** The token of a caller, in the header or in the cookie. */
+  static Optional<String> token(Context ctx) {
+    return Optional.ofNullable(ctx.header(Server.TOKEN)).or(() -> Optional.ofNullable(ctx.cookie(ACCESS_COOKIE)));
   }
 
   /** A token without an end, in the header {@code x-okapi-token}. */
   void legacy(Context ctx) {
     authenticate(ctx);
-    String token = tokens.issue(username, null);
+    String token = tokens.issue(Tokens.Kind.ACCESS, username, null);
     ctx.status(201).header("x-okapi-token", token).contentType("application/json")
         .result(Json.object("okapiToken", token).toString());
   }
 
-  /** A token for ten minutes, in the cookie {@code folioAccessToken}. */
+  /** A pair of tokens that expire, in cookies. */
   void withExpiry(Context ctx) {
     authenticate(ctx);
-    Instant expires = Instant.now().plus(ACCESS_TOKEN_LIFE);
-    String cookie = "folioAccessToken=" + tokens.issue(username, expires)
-        + "; Max-Age=" + ACCESS_TOKEN_LIFE.toSeconds() + "; Path=/; HttpOnly";
-    ctx.status(201).header("Set-Cookie", cookie).contentType("application/json")
-        .result(Json.object("accessTokenExpiration", expires.toString()).toString());
+    grant(ctx);
+  }
+
+  /** A new pair for a refresh token that has not expired. */
+  void refresh(Context ctx) {
+    Server.requireTenant(ctx, tenant);
+    String token = ctx.cookie(REFRESH_COOKIE);
+    if (token == null) {
+      throw Problem.badRequest("cookie " + REFRESH_COOKIE + " is missing");
+    }
+    if (!tokens.valid(Tokens.Kind.REFRESH, token)) {
+      throw Problem.unauthorized("Invalid refresh token");
+    }
+    grant(ctx);
+  }
+
+  private void grant(Context ctx) {
+    // Tokens know whole seconds, and what we say must be what they know.
+    Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    Instant accessEnd = now.plus(accessLife);
+    Instant refreshEnd = now.plus(refreshLife);
+    addCookie(ctx, ACCESS_COOKIE, tokens.issue(Tokens.Kind.ACCESS, username, accessEnd), accessLife, "/");
+    addCookie(ctx, REFRESH_COOKIE, tokens.issue(Tokens.Kind.REFRESH, username, refreshEnd), refreshLife, "/authn");
+    ctx.status(201).contentType("application/json").result(Json.object(
+        "accessTokenExpiration", accessEnd.toString(), "refreshTokenExpiration", refreshEnd.toString()).toString());
+  }
+
+  private static void addCookie(Context ctx, String name, String token, Duration life, String path) {
+    ctx.res().addHeader("Set-Cookie", name + "=" + token + "; Max-Age=" + life.toSeconds() + "; Path=" + path
+        + "; Secure; HttpOnly; SameSite=None");
   }
 
   private void authenticate(Context ctx) {

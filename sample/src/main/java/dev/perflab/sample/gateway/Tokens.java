@@ -20,6 +20,17 @@ final class Tokens {
   private static final String HEADER =
       ENCODER.encodeToString("{\"alg\":\"HS256\",\"typ\":\"JWT\"}".getBytes(StandardCharsets.UTF_8));
 
+  /** What a token is good for. */
+  enum Kind {
+    ACCESS("access"), REFRESH("refresh");
+
+    private final String claim;
+
+    Kind(String claim) {
+      this.claim = claim;
+    }
+  }
+
   private final SecretKeySpec key;
   private final String tenant;
 
@@ -35,8 +46,9 @@ final class Tokens {
   }
 
   /** A token for a user; {@code expires} may be null for one that lasts. */
-  String issue(String username, Instant expires) {
-    ObjectNode claims = Json.object("sub", username, "tenant", tenant, "iat", Instant.now().getEpochSecond());
+  String issue(Kind kind, String username, Instant expires) {
+    ObjectNode claims = Json.object("sub", username, "tenant", tenant, "type", kind.claim,
+        "iat", Instant.now().getEpochSecond());
     if (expires != null) {
       claims.put("exp", expires.getEpochSecond());
     }
@@ -44,8 +56,8 @@ final class Tokens {
     return unsigned + "." + ENCODER.encodeToString(sign(unsigned));
   }
 
-  /** Whether we issued the token for this tenant and it has not expired. */
-  boolean valid(String token) {
+  /** Whether we issued the token for this tenant and purpose and it has not expired. */
+  boolean valid(Kind kind, String token) {
     int dot = token.lastIndexOf('.');
     if (dot < HEADER.length() + 1 || !token.startsWith(HEADER + ".")) {
       return false;
@@ -58,6 +70,7 @@ final class Tokens {
       byte[] claims = Base64.getUrlDecoder().decode(token.substring(HEADER.length() + 1, dot));
       ObjectNode read = Json.parse(claims, ObjectNode.class);
       return tenant.equals(read.path("tenant").asText())
+          && kind.claim.equals(read.path("type").asText())
           && read.path("exp").asLong(Long.MAX_VALUE) > Instant.now().getEpochSecond();
     } catch (IllegalArgumentException e) {
       return false;

@@ -112,9 +112,12 @@ final class Library implements AutoCloseable {
     return request("gateway", "POST", path, body.toString());
   }
 
-  HttpResponse<String> request(String role, String method, String path, String body)
+  HttpResponse<String> request(String role, String method, String path, String body, String... headers)
       throws IOException, InterruptedException {
     HttpRequest.Builder request = builder(ports.get(role), path).header("Content-Type", "application/json");
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
     HttpRequest.BodyPublisher publisher =
         body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body);
     return client.send(request.method(method, publisher).build(), HttpResponse.BodyHandlers.ofString());
@@ -151,6 +154,11 @@ final class Library implements AutoCloseable {
 
   void useToken(String other) {
     token = other;
+  }
+
+  /** Where the gateway is. */
+  String address() {
+    return env.get("GATEWAY_URL");
   }
 
   String database() {
