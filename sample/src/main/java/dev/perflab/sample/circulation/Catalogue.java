@@ -31,9 +31,10 @@ final class Catalogue {
   static final Collection CONFIGURATIONS =
       Collection.of("configs", "configuration", plain("module"), plain("configName"));
   static final Collection SETTINGS = Collection.of("circulationSettings", "circulation_setting", plain("name"));
+  static final Collection USER_SETTINGS = Collection.of("settings", "user_setting", plain("key"));
 
   static final List<Collection> ALL = List.of(USERS, GROUPS, LOANS, REQUESTS, ACCOUNTS, LOST_ITEM_POLICIES,
-      MANUAL_BLOCKS, PROXIES, NOTES, STAFF_SLIPS, CONFIGURATIONS, SETTINGS);
+      MANUAL_BLOCKS, PROXIES, NOTES, STAFF_SLIPS, CONFIGURATIONS, SETTINGS, USER_SETTINGS);
 
   private Catalogue() {}
 

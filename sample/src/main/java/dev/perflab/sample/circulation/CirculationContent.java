@@ -65,6 +65,8 @@ final class CirculationContent implements Schema.Content {
         "'module', 'USERS', 'configName', 'profile_pictures', 'enabled', true, 'value', 'false'");
     document(statement, "circulation_setting", "c6f1f2a0-9d6f-4d2c-8f7e-0c9a2b0d1e13",
         "'name', 'other_settings', 'value', jsonb_build_object('audioAlertsEnabled', false, 'checkoutTimeout', true)");
+    document(statement, "user_setting", "c6f1f2a0-9d6f-4d2c-8f7e-0c9a2b0d1e14",
+        "'key', 'PROFILE_PICTURE_CONFIG', 'scope', 'mod-users', 'value', jsonb_build_object('enabled', false)");
   }
 
   private void history(Statement statement) throws SQLException {

@@ -37,6 +37,7 @@ public final class CirculationModule implements Role {
     new Schema(schemaName, Catalogue.definition(), new CirculationContent(Seed.of(settings)))
         .prepare(settings, deadline);
     DatabaseCheck.require(readiness, settings, schemaName);
+    new Slowdown(settings.atLeast(0, "PERFLAB_SLOWDOWN_PERCENT", 0)).install(app);
     app.before(ctx -> Server.requireOkapiHeaders(ctx, settings.tenant()));
     loanRoutes(app);
     collection(app, "/users", Catalogue.USERS);
@@ -44,6 +45,7 @@ public final class CirculationModule implements Role {
     collection(app, "/circulation/loans", Catalogue.LOANS);
     collection(app, "/circulation/requests", Catalogue.REQUESTS);
     collection(app, "/circulation/settings", Catalogue.SETTINGS);
+    collection(app, "/user/settings", Catalogue.USER_SETTINGS);
     collection(app, "/accounts", Catalogue.ACCOUNTS);
     collection(app, "/lost-item-fees-policies", Catalogue.LOST_ITEM_POLICIES);
     collection(app, "/manualblocks", Catalogue.MANUAL_BLOCKS);

@@ -49,7 +49,12 @@ class PagesIT {
       /inventory/items                               | barcode=="1000000001"                                  | items              | 1
       /inventory/items                               | status.name=="Available"                               | items              | 40
       /circulation/loans                             | (status.name==Closed)                                  | loans              | 10
+      /user/settings                                 |                                                        | settings           | 1
       /circulation/requests                          | (status=="Open")                                       | requests           | 0
+      /circulation/requests                          | (requesterId==u and status=="Open*")                   | requests           | 0
+      /circulation/requests                          | (requesterId==u and    pickupServicePointId=s and     status=="Open - Awaiting pickup") | requests | 0
+      /circulation/requests                          | (itemId==i and (status=="Open - Awaiting pickup" or status=="Open - Awaiting delivery")) | requests | 0
+      /accounts                                      | (userId==u and itemId==i) AND (status.name=="Open" OR status.name=="Closed") | accounts | 0
       /accounts                                      | loanId=="NOT_FOUND"                                    | accounts           | 0
       /accounts                                      | status.name=="Closed"                                  | accounts           | 10
       /lost-item-fees-policies                       | id==NOT_FOUND                                          | lostItemFeePolicies | 0

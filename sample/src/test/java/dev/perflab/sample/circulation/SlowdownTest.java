@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.perflab.sample.circulation;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.perflab.sample.http.HttpCalls;
+import io.javalin.Javalin;
+import io.javalin.http.Context;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SlowdownTest {
+  private final HttpClient client = HttpCalls.client();
+  /** Nanoseconds in the handler and in all, one pair for each request. */
+  private final BlockingQueue<long[]> times = new LinkedBlockingQueue<>();
+
+  /**
+   * Compares what the server took for each request with what the handler took of it. A busy machine
+   * can only add to it, so that the least of many is what was meant.
+   */
+  @ParameterizedTest
+  @CsvSource({"GET, /users, 0, 0", "GET, /users, 10, 10", "GET, /users, 100, 100", "GET, /failing, 50, 50",
+      "POST, /circulation/check-out-by-barcode, 50, 50", "POST, /circulation/check-in-by-barcode, 50, 50",
+      "POST, /circulation/end-patron-action-session, 50, 0", "GET, /admin/health, 50, 0"})
+  void makesARequestSlowerByItsShare(String method, String path, int percent, int expected) throws Exception {
+    Javalin app = server(percent);
+    HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + app.port() + path))
+        .method(method, HttpRequest.BodyPublishers.noBody()).build();
+    try {
+      List<Double> slower = new ArrayList<>();
+      for (int i = 0; i < 25; i++) {
+        client.send(request, HttpResponse.BodyHandlers.discarding());
+        long[] took = times.take();
+        slower.add(100 * ((double) took[1] / took[0] - 1));
+      }
+      double least = Collections.min(slower);
+      assertTrue(least > expected - 0.1 && least < expected + 3, "slower by " + slower + " %");
+    } finally {
+      app.stop();
+    }
+  }
+
+  private Javalin server(int percent) {
+    Javalin app = Javalin.create(config -> config.showJavalinBanner = false);
+    app.before(ctx -> ctx.attribute("test-began", System.nanoTime()));
+    new Slowdown(percent).install(app);
+    app.after(ctx -> times.add(new long[] {
+        ctx.<Long>attribute("test-handler"), System.nanoTime() - ctx.<Long>attribute("test-began")}));
+    app.get("/users", this::work);
+    app.get("/admin/health", this::work);
+    app.get("/failing", ctx -> {
+      work(ctx);
+      throw new IllegalStateException("as the test wishes");
+    });
+    app.exception(IllegalStateException.class, (e, ctx) -> ctx.status(500));
+    for (String name : List.of("check-out-by-barcode", "check-in-by-barcode", "end-patron-action-session")) {
+      app.post("/circulation/" + name, this::work);
+    }
+    return app.start(0);
+  }
+
+  private void work(Context ctx) throws InterruptedException {
+    long began = System.nanoTime();
+    Thread.sleep(20);
+    ctx.attribute("test-handler", System.nanoTime() - began);
+    ctx.result("done");
+  }
+}
