@@ -117,7 +117,7 @@ test-cluster: ## Test the local cluster's own programs.
 	cd hack/cluster/storage && go test ./...
 
 .PHONY: test-sample
-test-sample: ## Test the sample library system on real PostgreSQL and Kafka.
+test-sample: build-k6 ## Test the sample library system on real PostgreSQL and Kafka, with k6's users.
 	mvn -q -B -f sample/pom.xml verify
 
 .PHONY: bench-stats
