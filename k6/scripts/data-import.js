@@ -143,13 +143,13 @@ function fileOf(n, { exports, copies }) {
   return { rest: () => body };
 }
 
-/** Makes calls whose requests count for the transaction Import. */
+/** Makes calls whose requests belong to the transaction Import. */
 function measured(calls) {
-  exec.vu.metrics.tags.transaction = 'Import';
+  okapi.transaction = 'Import';
   try {
     return calls();
   } finally {
-    delete exec.vu.metrics.tags.transaction;
+    okapi.transaction = '';
   }
 }
 

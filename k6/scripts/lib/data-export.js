@@ -4,12 +4,12 @@
 // of ids is uploaded, a job turns it into a file, the file is downloaded from
 // the storage.
 
-import http from 'k6/http';
 import { sleep } from 'k6';
 import { CallError } from './okapi.js';
 import { need } from './need.js';
 import { childrenOf } from './job.js';
 import { FetchedFile } from './import-files.js';
+import { fetchObject } from './storage.js';
 
 const dataExport = '/data-export';
 /** Both profiles of the export; the mapping adds HRIDs of holdings (901) and items (902). */
@@ -89,8 +89,5 @@ function exported(okapi, id, poll, stallTimeout) {
 /** Fetches an exported file from the storage. */
 export function fetchExport(okapi, { jobId, fileId }, records) {
   const { link } = okapi.getJson([`${dataExport}/job-executions/{}/download/{}`, jobId, fileId]);
-  const name = 'GET /{bucket}/{key}';
-  const answer = http.get(need(link, 'GET of the download', 'a link'), { tags: { name }, timeout: fetchTimeout * 1000, responseType: 'binary' });
-  if (answer.status !== 200) throw new CallError(`GET ${link.split('?')[0]} answered ${answer.status} instead of 200 ${answer.error}`, answer.status);
-  return new FetchedFile(answer.body, records);
+  return new FetchedFile(fetchObject(okapi, need(link, `GET ${dataExport}/job-executions/{}/download/{}`, 'a link'), fetchTimeout), records);
 }

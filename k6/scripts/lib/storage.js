@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Files for the storage that splits them: parts go straight to presigned URLs
-// of an S3 server, which knows nothing of FOLIO.
+// The storage behind a system, an S3 server, is spoken to by presigned URLs: it
+// knows nothing of FOLIO, and gets none of its headers and cookies.
 
 import http from 'k6/http';
 import { CallError } from './okapi.js';
@@ -14,23 +14,35 @@ const partBytes = whole('PART_MEBIBYTES', 30, 5, 5120) << 20;
 /** Sends a file part by part; each is let go of before the next is made. */
 export function sendToStorage(okapi, { uploadId: definitionId, fileId, fileName }, file, timeout) {
   const { url, key, uploadId } = okapi.getJson('/data-import/uploadUrl', { filename: fileName });
-  const tags = [put(need(url, 'GET /data-import/uploadUrl', 'url'), file.next(partBytes), timeout)];
+  const tags = [put(okapi, need(url, 'GET /data-import/uploadUrl', 'url'), file.next(partBytes), timeout)];
   for (let part = file.next(partBytes); part; part = file.next(partBytes)) {
     const next = okapi.getJson('/data-import/uploadUrl/subsequent', { key, uploadId, partNumber: tags.length + 1 });
-    tags.push(put(next.url, part, timeout));
+    tags.push(put(okapi, need(next.url, 'GET /data-import/uploadUrl/subsequent', 'url'), part, timeout));
   }
   okapi.post(['/data-import/uploadDefinitions/{}/files/{}/assembleStorageFile', definitionId, fileId],
     { uploadId, key, tags }, { expected: 204 });
 }
 
 /** PUTs a part and returns its ETag, quotation marks included. */
-function put(url, part, timeout) {
-  const name = 'PUT /{bucket}/{key}';
-  const answer = http.put(url, part, { tags: { name }, timeout: timeout * 1000, responseType: 'text' });
-  const where = url.split('?')[0];
+function put(okapi, url, body, timeout) {
+  const answer = atStorage(okapi, 'PUT', url, { body, timeout, responseType: 'text' });
+  return need(answer.headers.Etag || answer.headers.ETag, 'PUT /{bucket}/{key}', 'the header ETag');
+}
+
+/** Fetches an object as an ArrayBuffer. */
+export function fetchObject(okapi, url, timeout) {
+  return atStorage(okapi, 'GET', url, { timeout, responseType: 'binary' }).body;
+}
+
+function atStorage(okapi, method, url, more) {
+  const where = `${method} ${url.split('?')[0]}`;
+  const { transaction } = okapi;
+  const answer = okapi.send({ method, url, name: `${method} /{bucket}/{key}`, transaction, headers: {}, jar: new http.CookieJar(), ...more });
   if (answer.status === 0) {
-    throw new CallError(`${name} failed: ${answer.error}; runners must reach the storage under the host it names, ${where}`, 0);
+    throw new CallError(`${where} failed: ${answer.error}; runners must reach the storage under the host that its URLs name`, 0);
   }
-  if (answer.status !== 200) throw new CallError(`PUT ${where} answered ${answer.status} instead of 200: ${String(answer.body).slice(0, 300)}`, answer.status);
-  return need(answer.headers.Etag || answer.headers.ETag, name, 'the header ETag');
+  // An object may be large, and what is wrong with it is not told in JSON: no more of it than a sentence.
+  const why = typeof answer.body === 'string' ? `: ${answer.body.slice(0, 300)}` : '';
+  if (answer.status !== 200) throw new CallError(`${where} answered ${answer.status} instead of 200${why}`, answer.status);
+  return answer;
 }
