@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command perflab plans experiments and compares their results without a
-// cluster, and runs and follows them in one. As kubectl-perflab on the PATH it
-// is a plugin of kubectl's.
+// Command perflab plans experiments, compares their results and reports on them
+// without a cluster, and runs and follows them in one. As kubectl-perflab on the
+// PATH it is a plugin of kubectl's.
 package main
 
 import (
@@ -18,13 +18,14 @@ import (
 
 	"perflab.dev/perflab/internal/audit"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/report"
 )
 
 // Exit codes, for scripts.
 const (
 	exitFailed = 1
 	// exitInvalid: the manifest is not one the cluster would accept, or the
-	// observations are not what can be compared.
+	// observations or recorded objects can't be used.
 	exitInvalid = 2
 	// exitRegression: an arm is worse than the baseline, and that is to fail.
 	exitRegression = 2
@@ -51,7 +52,7 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 		return 0
 	}
 	_, _ = fmt.Fprintln(problems, "perflab:", err) // Nobody is left to tell.
-	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) || errors.Is(err, audit.ErrRows) {
+	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) || errors.Is(err, audit.ErrRows) || errors.Is(err, report.ErrInput) {
 		return exitInvalid
 	}
 	if errors.Is(err, errRegression) {
@@ -73,6 +74,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newAnalyze(), newAudit())
+	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newReport(), newExport(), newAnalyze(), newAudit())
 	return root
 }

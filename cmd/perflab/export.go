@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+)
+
+func newExport() *cobra.Command {
+	var from *cluster
+	command := &cobra.Command{
+		Use:   "export NAME",
+		Short: "Write down what an experiment recorded, to report on it elsewhere",
+		Long: `Write down what an experiment recorded: the experiment, its runs and their raw
+results, as one YAML stream. perflab report -f reads it, without a cluster.
+
+It needs to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
+
+Exit codes: 0 it was written, 1 it could not be.`,
+		Example: `  perflab export maxram-vs-xmx -n lab > maxram-vs-xmx.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error { return export(command, from, arguments[0]) },
+	}
+	from = newCluster(command.Flags())
+	return command
+}
+
+func export(command *cobra.Command, from *cluster, name string) error {
+	recorded, err := from.fetch(command.Context(), name)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(command.OutOrStdout())
+	if err := report.Write(out, recorded); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing what was recorded: %w", err)
+	}
+	return nil
+}
+
+// fetch reads what an experiment recorded from the cluster.
+func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) {
+	namespace, err := c.namespace()
+	if err != nil {
+		return report.Input{}, err
+	}
+	reader, err := c.client()
+	if err != nil {
+		return report.Input{}, err
+	}
+	recorded := report.Input{}
+	err = reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &recorded.Experiment)
+	if apierrors.IsNotFound(err) {
+		return report.Input{}, fmt.Errorf("there is no PerfExperiment %q in namespace %q: list them with kubectl get perfexperiments -A", name, namespace)
+	}
+	if err != nil {
+		return report.Input{}, fmt.Errorf("reading experiment %q: %w", name, err)
+	}
+	own := []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelExperiment: name}}
+	runs := &v1alpha1.PerfRunList{}
+	if err := reader.List(ctx, runs, own...); err != nil {
+		return report.Input{}, fmt.Errorf("listing the runs of experiment %q: %w", name, err)
+	}
+	recorded.Runs = runs.Items
+	for i := range runs.Items {
+		found, err := rawOf(ctx, reader, &runs.Items[i])
+		if err != nil {
+			return report.Input{}, err
+		}
+		recorded.Raw = append(recorded.Raw, found...)
+	}
+	return recorded, nil
+}
+
+// rawOf reads a run's raw results one by one: all together are too large to
+// list at once.
+func rawOf(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) ([]corev1.ConfigMap, error) {
+	if run.Status.RawResults == "" {
+		return nil, nil
+	}
+	raw := corev1.ConfigMap{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.RawResults}, &raw)
+	if apierrors.IsNotFound(err) {
+		// Somebody took it away; the observations are in the run.
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the raw results of run %q: %w", run.Name, err)
+	}
+	return []corev1.ConfigMap{raw}, nil
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"perflab.dev/perflab/internal/report"
+)
+
+// Formats of reports, beside Markdown.
+const (
+	formatHTML       = "html"
+	formatShort      = "md"
+	formatCSV        = "csv"
+	formatConfluence = "confluence"
+)
+
+var errSource = errors.New("name an experiment of the cluster (perflab report NAME), or files with -f, not both and not neither")
+
+type reportOptions struct {
+	from    *cluster
+	sources []string
+	format  string
+	charts  string
+}
+
+func newReport() *cobra.Command {
+	options := reportOptions{}
+	command := &cobra.Command{
+		Use:   "report [NAME]",
+		Short: "Write the report of an experiment",
+		Long: `Write the report of an experiment, finished or not, from a cluster or from what
+perflab export wrote. The same recorded objects give the same report.
+
+  -o html        one file with charts, for a browser and for print
+  -o md          Markdown
+  -o confluence  Confluence's storage format, to be put into a page's source
+  -o csv         every observation, as perflab analyze reads it
+
+Markdown and Confluence can't hold the charts. --charts writes them into a
+folder as SVG files, and the page refers to them: by their path in Markdown, as
+attachments of the page in Confluence.
+
+With -f, files and folders of objects are read, as perflab export or
+kubectl get -o yaml write them; NAME says which experiment, where they hold
+several.
+
+Exit codes: 0 the report was written, 1 it could not be, 2 the recorded objects
+are invalid.`,
+		Example: `  perflab report maxram-vs-xmx -n lab -o html > report.html
+  perflab report -f maxram-vs-xmx.yaml -o md --charts charts > report.md
+  perflab report -f maxram-vs-xmx.yaml -o csv | perflab analyze --baseline xmx`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
+	}
+	flags := command.Flags()
+	options.from = newCluster(flags)
+	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
+	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence or csv")
+	flags.StringVar(&options.charts, "charts", "", "folder to write the charts to, with -o md and -o confluence")
+	return command
+}
+
+func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	recorded, err := o.recorded(command, arguments)
+	if err != nil {
+		return err
+	}
+	made, err := report.New(recorded)
+	if err != nil {
+		return err
+	}
+	page, err := o.page(made)
+	if err != nil {
+		return err
+	}
+	if err := writeCharts(o.charts, made); err != nil {
+		return err
+	}
+	if _, err := command.OutOrStdout().Write(page); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+func (o *reportOptions) check() error {
+	if !slices.Contains([]string{formatHTML, formatShort, formatMarkdown, formatCSV, formatConfluence}, o.format) {
+		return fmt.Errorf("%w %q: write -o html, -o md, -o confluence or -o csv", errFormat, o.format)
+	}
+	if o.charts != "" && (o.format == formatHTML || o.format == formatCSV) {
+		return fmt.Errorf("%w: --charts goes with -o md and -o confluence: HTML holds its charts, CSV has none", errOption)
+	}
+	return nil
+}
+
+// recorded comes from files, or from the cluster.
+func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (report.Input, error) {
+	name := strings.Join(arguments, "")
+	if len(o.sources) == 0 {
+		if name == "" {
+			return report.Input{}, errSource
+		}
+		return o.from.fetch(command.Context(), name)
+	}
+	inputs, err := readRecorded(command.InOrStdin(), o.sources)
+	if err != nil {
+		return report.Input{}, err
+	}
+	return o.chosen(inputs, name)
+}
+
+// chosen is the experiment of that name; the only one, where none is named.
+func (o *reportOptions) chosen(inputs []report.Input, name string) (report.Input, error) {
+	namespace := *o.from.flags.Namespace
+	var names []string
+	var found []report.Input
+	for _, input := range inputs {
+		experiment := &input.Experiment
+		names = append(names, experiment.Namespace+"/"+experiment.Name)
+		if (name == "" || name == experiment.Name) && (namespace == "" || namespace == experiment.Namespace) {
+			found = append(found, input)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return report.Input{}, fmt.Errorf("%w: the files hold %s: name one of them, with -n for its namespace", errOption, strings.Join(names, ", "))
+}
+
+// readRecorded reads files, and folders' files of objects.
+func readRecorded(standard io.Reader, sources []string) ([]report.Input, error) {
+	var streams []io.Reader
+	for _, source := range sources {
+		if source == standardInput {
+			streams = append(streams, standard)
+			continue
+		}
+		paths, err := filesOf(source)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			file, err := os.Open(path)
+			if err != nil {
+				return nil, fmt.Errorf("opening the file: %w", err)
+			}
+			defer func() { _ = file.Close() }() // Nothing was written.
+			streams = append(streams, file)
+		}
+	}
+	return report.Read(streams...)
+}
+
+// filesOf is the file itself, or the YAML and JSON files of a folder.
+func filesOf(source string) ([]string, error) {
+	found, err := os.Stat(source)
+	if err != nil {
+		return nil, fmt.Errorf("opening the file: %w", err)
+	}
+	if !found.IsDir() {
+		return []string{source}, nil
+	}
+	var paths []string
+	for _, ending := range []string{"*.yaml", "*.yml", "*.json"} {
+		matched, err := filepath.Glob(filepath.Join(source, ending))
+		if err != nil {
+			return nil, fmt.Errorf("listing the folder %s: %w", source, err)
+		}
+		paths = append(paths, matched...)
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+func (o *reportOptions) page(made *report.Report) ([]byte, error) {
+	switch o.format {
+	case formatHTML:
+		return made.HTML()
+	case formatCSV:
+		return made.CSV()
+	case formatConfluence:
+		return made.Confluence(o.charts != "")
+	}
+	return made.Markdown(filepath.ToSlash(o.charts))
+}
+
+// writeCharts writes the charts into a folder, which is made if need be.
+func writeCharts(folder string, made *report.Report) error {
+	if folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("making the folder of the charts: %w", err)
+	}
+	for name, picture := range made.Charts() {
+		if err := os.WriteFile(filepath.Join(folder, name), picture, 0o644); err != nil {
+			return fmt.Errorf("writing a chart: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+var server = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := server.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
+	}
+	os.Exit(code)
+}
+
+// exported is a file as perflab export writes it.
+func exported(t *testing.T) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := report.Write(&out, recorded.Experiment(1)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "export.yaml")
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReportFormats(t *testing.T) {
+	path := exported(t)
+	for format, want := range map[string]string{
+		"md": "# maxram-vs-xmx\n", "markdown": "# maxram-vs-xmx\n", "html": "<!DOCTYPE html>",
+		"confluence": `ac:name="toc"`, "csv": "block,arm,scenario,metric,unit,value\n1,",
+	} {
+		got := perflab(t, "", "report", "-f", path, "-o", format)
+		if got.code != 0 || !strings.Contains(got.out, want) {
+			t.Errorf("%s: exit code %d: %.200s%s", format, got.code, got.out, got.problems)
+		}
+	}
+	file := perflab(t, "", "report", "-f", path)
+	if folder := perflab(t, "", "report", recorded.Name, "-f", filepath.Dir(path)); folder != file {
+		t.Errorf("a folder: exit code %d: %s", folder.code, folder.problems)
+	}
+}
+
+func TestReportWritesCharts(t *testing.T) {
+	charts := filepath.Join(t.TempDir(), "charts")
+	got := perflab(t, "", "report", "-f", exported(t), "-o", "md", "--charts", charts)
+	if got.code != 0 {
+		t.Fatalf("exit code %d: %s", got.code, got.problems)
+	}
+	files, err := filepath.Glob(filepath.Join(charts, "*.svg"))
+	if err != nil || len(files) < 6 {
+		t.Fatalf("%d charts, %v", len(files), err)
+	}
+	for _, file := range files {
+		if !strings.Contains(got.out, "]("+filepath.ToSlash(file)+")") {
+			t.Errorf("the page does not show %s", file)
+		}
+	}
+}
+
+// What is reported can be analyzed again.
+func TestReportAsCSVIsAnalyzed(t *testing.T) {
+	rows := perflab(t, "", "report", "-f", exported(t), "-o", "csv")
+	got := perflab(t, rows.out, "analyze", "--baseline", recorded.Baseline, "--twin", recorded.Twin, "--primary", "cico/.*/average$")
+	if got.code != 0 || !strings.Contains(got.out, "cico/Check-In/average") {
+		t.Errorf("exit code %d: %s", got.code, got.problems)
+	}
+}
+
+func TestReportProblems(t *testing.T) {
+	path := exported(t)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := string(text) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: other, namespace: lab}\n"
+	for name, tc := range map[string]struct {
+		in        string
+		arguments []string
+		code      int
+		want      string
+	}{
+		"NoSource":    {"", []string{"report"}, exitFailed, "name an experiment of the cluster"},
+		"Format":      {"", []string{"report", "-f", path, "-o", "pdf"}, exitFailed, `unknown output format "pdf": write -o html, -o md, -o confluence or -o csv`},
+		"Charts":      {"", []string{"report", "-f", path, "-o", "html", "--charts", "x"}, exitFailed, "--charts goes with -o md and -o confluence"},
+		"MissingFile": {"", []string{"report", "-f", "no-such.yaml"}, exitFailed, "no-such.yaml"},
+		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"report", "-f", "-"}, exitInvalid, "there is no PerfExperiment among them; write them with perflab export NAME"},
+		"OtherName":   {"", []string{"report", "other", "-f", path}, exitFailed, "the files hold lab/maxram-vs-xmx: name one of them"},
+		"Several":     {two, []string{"report", "-f", "-"}, exitFailed, "the files hold lab/maxram-vs-xmx, lab/other: name one of them"},
+		"TwoNames":    {"", []string{"report", "x", "y"}, exitFailed, "at most 1 arg"},
+		"NoCluster":   {"", []string{"export", "x", "--kubeconfig", "no-such-config"}, exitFailed, "reading the kubeconfig"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := perflab(t, tc.in, tc.arguments...)
+			if got.code != tc.code || !strings.Contains(got.problems, tc.want) || got.out != "" {
+				t.Errorf("exit code %d, want %d; it says\n%s\nwant\n%s", got.code, tc.code, got.problems, tc.want)
+			}
+		})
+	}
+}
+
+// An export is the experiment, what belongs to it and nothing else; reporting
+// from the cluster and from the export is the same.
+func TestExportAndReportFromACluster(t *testing.T) {
+	config := server.Config(t)
+	input := recorded.Experiment(1)
+	input.Runs, input.Raw = input.Runs[:12], input.Raw[:11]
+	store(t, config, input)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(kubeconfigOf(config), kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	live := []string{"--kubeconfig", kubeconfig, "-n", recorded.Namespace}
+
+	export := perflab(t, "", append([]string{"export", recorded.Name}, live...)...)
+	if export.code != 0 {
+		t.Fatalf("exit code %d: %s", export.code, export.problems)
+	}
+	read, err := report.Read(strings.NewReader(export.out))
+	if err != nil || len(read) != 1 || len(read[0].Runs) != 12 || len(read[0].Raw) != 11 {
+		t.Fatalf("%+v, %v", read, err)
+	}
+	for _, unwanted := range []string{"managedFields", "resourceVersion", "someone-elses"} {
+		if strings.Contains(export.out, unwanted) {
+			t.Errorf("the export has %s", unwanted)
+		}
+	}
+	direct := perflab(t, "", append([]string{"report", recorded.Name, "-o", "html"}, live...)...)
+	again := perflab(t, export.out, "report", "-f", "-", "-o", "html")
+	if direct.code != 0 || direct != again {
+		t.Errorf("the report of the cluster (exit code %d, %d bytes, %s) is not that of the export (%d bytes, %s)",
+			direct.code, len(direct.out), direct.problems, len(again.out), again.problems)
+	}
+	missing := perflab(t, "", append([]string{"report", "no-such"}, live...)...)
+	if missing.code != exitFailed || !strings.Contains(missing.problems, `there is no PerfExperiment "no-such" in namespace "lab"`) {
+		t.Errorf("exit code %d: %s", missing.code, missing.problems)
+	}
+}
+
+// store puts the objects into the cluster, and a run of somebody else.
+func store(t *testing.T, config *rest.Config, input report.Input) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(object client.Object) {
+		t.Helper()
+		object.SetUID("")
+		if err := to.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: recorded.Namespace}})
+	experiment, status := input.Experiment.DeepCopy(), input.Experiment.Status
+	create(experiment)
+	experiment.Status = status
+	if err := to.Status().Update(t.Context(), experiment); err != nil {
+		t.Fatal(err)
+	}
+	for i := range input.Runs {
+		run := input.Runs[i].DeepCopy()
+		create(run)
+		run.Status = input.Runs[i].Status
+		if err := to.Status().Update(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range input.Raw {
+		create(input.Raw[i].DeepCopy())
+	}
+	other := input.Runs[0].DeepCopy()
+	other.Name, other.Spec.Experiment = "someone-elses", "someone-elses"
+	other.Labels = map[string]string{v1alpha1.LabelExperiment: "someone-elses"}
+	create(other)
+}
+
+func kubeconfigOf(config *rest.Config) api.Config {
+	return api.Config{
+		Clusters:       map[string]*api.Cluster{"c": {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		AuthInfos:      map[string]*api.AuthInfo{"u": {ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}},
+		Contexts:       map[string]*api.Context{"x": {Cluster: "c", AuthInfo: "u"}},
+		CurrentContext: "x",
+	}
+}

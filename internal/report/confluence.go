@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import "html/template"
+
+// Confluence is the page in Confluence's storage format: XHTML with macros for
+// the table of contents and the verdicts. With charts, it shows the files of
+// Charts, which have to be attached to the page.
+func (r *Report) Confluence(charts bool) ([]byte, error) {
+	return r.execute("confluence.xml", template.FuncMap{
+		"charts": func() bool { return charts },
+		"colour": lozenge,
+	})
+}
+
+// lozenge is the colour of Confluence's status macro that goes with a verdict.
+func lozenge(verdict string) string {
+	switch verdict {
+	case "Better":
+		return "Green"
+	case "Worse", invalidRun:
+		return "Red"
+	case "Equivalent":
+		return "Blue"
+	case "Inconclusive":
+		return "Yellow"
+	}
+	return "Grey"
+}

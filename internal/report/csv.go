@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/comparison"
+)
+
+// CSV has a row per valid run and metric, as perflab analyze reads it: all
+// digits that were recorded, in the order of the plan.
+func (r *Report) CSV() ([]byte, error) {
+	var out bytes.Buffer
+	writer := csv.NewWriter(&out)
+	rows := [][]string{strings.Split(comparison.Header, ",")}
+	for _, run := range r.record.journal {
+		if run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		for _, observation := range run.Status.Observations {
+			rows = append(rows, []string{
+				whole(run.Spec.Block), run.Spec.Arm, run.Spec.Scenario.Name, observation.Metric, observation.Unit, observation.Value,
+			})
+		}
+	}
+	if err := writer.WriteAll(rows); err != nil {
+		return nil, fmt.Errorf("writing the observations: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// Charts are the report's pictures as SVG files, by name, for the formats that
+// can't hold them.
+func (r *Report) Charts() map[string][]byte {
+	files := map[string][]byte{}
+	for _, section := range r.page.Sections {
+		for _, block := range section.Blocks {
+			for _, one := range block.Charts {
+				files[one.Name+".svg"] = one.SVG.file(one.Alt)
+			}
+		}
+	}
+	return files
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import "slices"
+
+// document is a report before it has a format. Its texts are plain: every
+// format escapes them in its own way.
+type document struct {
+	Title    string
+	Subtitle string
+	Facts    []fact
+	Sections []section
+}
+
+// fact is a label and what it says, at the head of a report.
+type fact struct {
+	Label, Text string
+	Verdict     string
+}
+
+type section struct {
+	ID, Title string
+	Blocks    []block
+}
+
+// block is one of: a heading, a paragraph, a list, steps, a table, charts, a
+// text to be copied.
+type block struct {
+	Heading string
+	Text    string
+	List    []item
+	Steps   []string
+	Table   *table
+	Charts  []chart
+	Code    string
+}
+
+// item is an entry of a list, with the verdict it tells of, if any.
+type item struct {
+	Verdict string
+	Text    string
+}
+
+type table struct {
+	// Caption says what the table holds; it is also its accessible name.
+	Caption string
+	Columns []column
+	Rows    []row
+	// Note stands below the table.
+	Note string
+	// More is the number of rows that are left out.
+	More int
+}
+
+// Repeats tells whether a row is about the same as the one above it, so that its
+// name need not stand out again.
+func (t *table) Repeats(at int) bool {
+	return at > 0 && !t.Rows[at].First && t.Rows[at].Cells[0].Text == t.Rows[at-1].Cells[0].Text
+}
+
+// Judged tells whether a list tells of verdicts.
+func (b block) Judged() bool {
+	return slices.ContainsFunc(b.List, func(one item) bool { return one.Verdict != "" })
+}
+
+// column has numbers, set flush right, or words.
+type column struct {
+	Title  string
+	Number bool
+}
+
+// row's first cell is the row's header.
+type row struct {
+	Cells []cell
+	// First begins a group of rows that belong together.
+	First bool
+}
+
+// cell is a text, a name as the cluster knows it, or a verdict.
+type cell struct {
+	Text    string
+	Name    bool
+	Verdict string
+}
+
+// chart is a picture with what it says in words.
+type chart struct {
+	// Name of the file it is written to, without its ending.
+	Name  string
+	Title string
+	// Alt says what the picture shows to those who don't see it.
+	Alt string
+	SVG picture
+}
+
+func paragraph(text string) block { return block{Text: text} }
+
+func heading(text string) block { return block{Heading: text} }
+
+func words(titles ...string) []column {
+	columns := make([]column, 0, len(titles))
+	for _, title := range titles {
+		columns = append(columns, column{Title: title})
+	}
+	return columns
+}
+
+func numbers(titles ...string) []column {
+	columns := words(titles...)
+	for i := range columns {
+		columns[i].Number = true
+	}
+	return columns
+}
+
+func texts(texts ...string) []cell {
+	cells := make([]cell, 0, len(texts))
+	for _, one := range texts {
+		cells = append(cells, cell{Text: one})
+	}
+	return cells
+}
+
+func name(name string) cell { return cell{Text: name, Name: true} }
+
+// noVerdict is how the absence of a verdict is shown.
+const noVerdict = "No verdict"

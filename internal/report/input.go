@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Kinds of the objects an experiment records.
+const (
+	kindExperiment = "PerfExperiment"
+	kindRun        = "PerfRun"
+	kindConfigMap  = "ConfigMap"
+)
+
+// ErrInput says that a stream holds no experiment one could report on.
+var ErrInput = errors.New("the recorded objects are invalid")
+
+// Input is what an experiment recorded.
+type Input struct {
+	Experiment v1alpha1.PerfExperiment
+	// Runs of the experiment, in any order, invalid ones included.
+	Runs []v1alpha1.PerfRun
+	// Raw are the runs' ConfigMaps of raw results. Those that are missing cost
+	// the report its charts over time and its rows of single requests, no more.
+	Raw []corev1.ConfigMap
+}
+
+// Read collects recorded objects from streams of YAML or JSON documents: what
+// Write and perflab export write, or lists as kubectl get -o yaml prints them.
+// It gives one Input per experiment, sorted by namespace and name; runs and raw
+// results go with the experiment they belong to. Other objects are passed over.
+func Read(streams ...io.Reader) ([]Input, error) {
+	var found objects
+	for _, stream := range streams {
+		if err := found.read(stream); err != nil {
+			return nil, err
+		}
+	}
+	return found.inputs()
+}
+
+// objects are those of any number of experiments.
+type objects struct {
+	experiments []v1alpha1.PerfExperiment
+	runs        []v1alpha1.PerfRun
+	raw         []corev1.ConfigMap
+}
+
+func (o *objects) read(stream io.Reader) error {
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bufio.NewReader(stream), 4096)
+	for number := 1; ; number++ {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w: document %d can't be read: %w", ErrInput, number, err)
+		}
+		if len(object.Object) == 0 {
+			continue
+		}
+		if err := o.add(object); err != nil {
+			return fmt.Errorf("%w: document %d: %w", ErrInput, number, err)
+		}
+	}
+}
+
+func (o *objects) add(object *unstructured.Unstructured) error {
+	if object.IsList() {
+		return object.EachListItem(func(item runtime.Object) error {
+			return o.add(item.(*unstructured.Unstructured))
+		})
+	}
+	group := object.GroupVersionKind().Group
+	switch {
+	case group == v1alpha1.GroupVersion.Group && object.GetKind() == kindExperiment:
+		return appendTo(&o.experiments, object)
+	case group == v1alpha1.GroupVersion.Group && object.GetKind() == kindRun:
+		return appendTo(&o.runs, object)
+	case group == "" && object.GetKind() == kindConfigMap && object.GetLabels()[v1alpha1.LabelRun] != "":
+		return appendTo(&o.raw, object)
+	}
+	return nil
+}
+
+func appendTo[T any](list *[]T, object *unstructured.Unstructured) error {
+	var typed T
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed); err != nil {
+		return fmt.Errorf("reading %s %q: %w", object.GetKind(), object.GetName(), err)
+	}
+	*list = append(*list, typed)
+	return nil
+}
+
+func (o *objects) inputs() ([]Input, error) {
+	if len(o.experiments) == 0 {
+		return nil, fmt.Errorf("%w: there is no PerfExperiment among them; write them with perflab export NAME", ErrInput)
+	}
+	slices.SortFunc(o.experiments, func(a, b v1alpha1.PerfExperiment) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	inputs := make([]Input, 0, len(o.experiments))
+	for i, experiment := range o.experiments {
+		if i > 0 && experiment.Name == o.experiments[i-1].Name && experiment.Namespace == o.experiments[i-1].Namespace {
+			return nil, fmt.Errorf("%w: PerfExperiment %q of namespace %q is there twice", ErrInput, experiment.Name, experiment.Namespace)
+		}
+		inputs = append(inputs, o.of(experiment))
+	}
+	return inputs, nil
+}
+
+func (o *objects) of(experiment v1alpha1.PerfExperiment) Input {
+	input := Input{Experiment: experiment}
+	for _, run := range o.runs {
+		if run.Namespace == experiment.Namespace && run.Spec.Experiment == experiment.Name {
+			input.Runs = append(input.Runs, run)
+		}
+	}
+	for _, raw := range o.raw {
+		if raw.Namespace == experiment.Namespace && raw.Labels[v1alpha1.LabelExperiment] == experiment.Name {
+			input.Raw = append(input.Raw, raw)
+		}
+	}
+	return input
+}
+
+// Write writes the objects as one YAML stream that Read reads and kubectl
+// accepts: the experiment, its runs in the order of the plan, their raw results.
+// What only the cluster they come from can use is left out.
+func Write(out io.Writer, input Input) error {
+	runs := slices.Clone(input.Runs)
+	slices.SortFunc(runs, inJournalOrder)
+	raw := slices.Clone(input.Raw)
+	slices.SortFunc(raw, func(a, b corev1.ConfigMap) int { return cmp.Compare(a.Name, b.Name) })
+
+	experiment := input.Experiment
+	experiment.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: kindExperiment}
+	if err := writeDocument(out, &experiment.ObjectMeta, &experiment); err != nil {
+		return err
+	}
+	for i := range runs {
+		runs[i].TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: kindRun}
+		if err := writeDocument(out, &runs[i].ObjectMeta, &runs[i]); err != nil {
+			return err
+		}
+	}
+	for i := range raw {
+		raw[i].TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: kindConfigMap}
+		if err := writeDocument(out, &raw[i].ObjectMeta, &raw[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeDocument(out io.Writer, meta *metav1.ObjectMeta, object any) error {
+	*meta = metav1.ObjectMeta{
+		Name: meta.Name, Namespace: meta.Namespace, UID: meta.UID, Generation: meta.Generation,
+		CreationTimestamp: meta.CreationTimestamp, Labels: meta.Labels,
+	}
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("encoding %q: %w", meta.Name, err)
+	}
+	if _, err := fmt.Fprintf(out, "---\n%s", text); err != nil {
+		return fmt.Errorf("writing %q: %w", meta.Name, err)
+	}
+	return nil
+}
+
+func inJournalOrder(a, b v1alpha1.PerfRun) int {
+	return cmp.Or(
+		cmp.Compare(a.Spec.Position, b.Spec.Position),
+		cmp.Compare(a.Spec.Attempt, b.Spec.Attempt),
+		cmp.Compare(a.Name, b.Name),
+	)
+}

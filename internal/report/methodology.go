@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// methodology says how the numbers came about, from the spec alone.
+func methodology(r *record) section {
+	spec := &r.Experiment.Spec
+	steps := []string{
+		fmt.Sprintf("Every arm met every scenario once in each of %s: %s x %s x %s.",
+			counted(spec.Design.Blocks, "block"), counted(len(r.arms), "arm"), counted(len(r.scenarios), "scenario"), counted(spec.Design.Blocks, "block")),
+		r.orderStep(),
+		resetStep(spec),
+	}
+	for _, scenario := range r.scenarios {
+		steps = append(steps, fmt.Sprintf("Scenario %s put on %s.", scenario.Name, describeScenario(scenario)))
+	}
+	steps = append(steps, windowStep(&spec.Measurement), measureStep(&spec.Measurement),
+		"One run gave one value per metric, however many requests are behind it: requests of one run are not independent, runs are.",
+		fmt.Sprintf("Per scenario and metric, the model arm + block was fitted by least squares, on logarithms where every value is above zero. Delta, %s%s%% interval and p follow from it; a sign-flip test on the differences within blocks has to agree.",
+			plain(r.answer.confidencePercent), space),
+		fmt.Sprintf("A verdict was asked for in this order: Equivalent, if the interval of two one-sided tests lies within %s%s%% of the baseline; Better or Worse, if p, adjusted for everything compared, and the sign-flip test are both below %s%s%%; else Inconclusive. Fewer than %d blocks get none.",
+			plain(r.answer.marginPercent), space, plain(100-r.answer.confidencePercent), space, verdict.MinimumBlocks),
+	)
+	return section{ID: "methodology", Title: "Methodology", Blocks: []block{{Steps: steps}}}
+}
+
+func (r *record) orderStep() string {
+	if r.Experiment.Spec.Design.Order == v1alpha1.OrderFixed {
+		return "Within a block, runs were done in the order in which arms and scenarios are written."
+	}
+	text := "Within a block, runs were done in random order"
+	if seed := r.Experiment.Status.Seed; seed != nil {
+		text += fmt.Sprintf(" (seed %d)", *seed)
+	}
+	return text + ", so that drift and neighbours do not favour an arm."
+}
+
+func resetStep(spec *v1alpha1.PerfExperimentSpec) string {
+	switch spec.Reset {
+	case v1alpha1.ResetNone:
+		return "Nothing was renewed between runs."
+	case v1alpha1.ResetRestoreData:
+		return "Before each run the modules were stopped, the data was brought back and the modules were started again."
+	case v1alpha1.ResetReschedule:
+		return "Before each run every pod of the modules was taken away and scheduled afresh."
+	case v1alpha1.ResetRecreate:
+		return "Before each run everything was built anew, Kafka and PostgreSQL included."
+	}
+	return "Before each run every module was restarted. Kafka and PostgreSQL were rebuilt only where their configuration changed."
+}
+
+func windowStep(measurement *v1alpha1.Measurement) string {
+	var cut []string
+	if warmUp := measurement.WarmUpOrDefault(); warmUp > 0 {
+		cut = append(cut, "the first "+spoken(warmUp))
+	}
+	if tail := measurement.TailOrDefault(); tail > 0 {
+		cut = append(cut, "the last "+spoken(tail))
+	}
+	if len(cut) == 0 {
+		return "All of each load counted."
+	}
+	return fmt.Sprintf("Of each load but imports, %s did not count.", strings.Join(cut, " and "))
+}
+
+func measureStep(measurement *v1alpha1.Measurement) string {
+	source := "the metrics API"
+	if measurement.Prometheus != nil {
+		source = "Prometheus"
+	}
+	return fmt.Sprintf("Response times were measured by k6, where the load was made, and kept as histograms that add up exactly over runners. Servers were sampled every %s, CPU and memory from %s.",
+		spoken(measurement.IntervalOrDefault()), source)
+}
+
+// length of the experiment in words.
+func (r *record) length() string {
+	first, last := r.span()
+	if first.IsZero() || last.IsZero() {
+		return dash
+	}
+	return clock(last.Sub(first).Round(time.Second))
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dash stands where there is no number.
+const dash = "–"
+
+// minus is as wide as a digit, so that columns of deltas line up.
+const minus = "−"
+
+// space keeps a number and its unit on one line.
+const space = "\u00a0"
+
+// significant is how many digits of an uncertainty are shown: one is too few to
+// compare two intervals, three are noise.
+const significant = 2
+
+// alone is how many digits a number has whose uncertainty is unknown.
+const alone = 4
+
+// decimals is how many places of a number are worth showing, given the half
+// width of its interval; where that is unknown, given the number itself.
+func decimals(value, halfWidth float64) int {
+	digits, of := significant, math.Abs(halfWidth)
+	if math.IsNaN(of) || math.IsInf(of, 0) || of == 0 {
+		digits, of = alone, math.Abs(value)
+	}
+	if of == 0 || math.IsNaN(of) || math.IsInf(of, 0) {
+		return 0
+	}
+	return min(max(digits-1-int(math.Floor(math.Log10(of))), 0), 6)
+}
+
+// fixed writes a number with that many places.
+func fixed(value float64, places int) string {
+	switch {
+	case math.IsNaN(value):
+		return dash
+	case math.IsInf(value, 1):
+		return "∞"
+	case math.IsInf(value, -1):
+		return minus + "∞"
+	}
+	text := strconv.FormatFloat(value, 'f', places, 64)
+	if number, isNegative := strings.CutPrefix(text, "-"); isNegative {
+		if strings.Trim(number, "0.") == "" {
+			return number
+		}
+		return minus + number
+	}
+	return text
+}
+
+// signed writes a delta: its sign is always there, except for none.
+func signed(value float64, places int) string {
+	text := fixed(value, places)
+	if value > 0 && strings.Trim(text, "0.") != "" {
+		return "+" + text
+	}
+	return text
+}
+
+// whole writes a count.
+func whole[N int | int32 | int64](count N) string { return strconv.FormatInt(int64(count), 10) }
+
+func probability(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return dash
+	case p < 0.0001:
+		return "<0.0001"
+	}
+	return strconv.FormatFloat(p, 'f', 4, 64)
+}
+
+// plain writes a number that a person chose.
+func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+
+// clock writes a duration as hh:mm:ss, rounded to the second.
+func clock(duration time.Duration) string {
+	seconds := int64(math.Round(duration.Seconds()))
+	sign := ""
+	if seconds < 0 {
+		sign, seconds = minus, -seconds
+	}
+	return fmt.Sprintf("%s%02d:%02d:%02d", sign, seconds/3600, seconds/60%60, seconds%60)
+}
+
+func clockOfSeconds(seconds float64) string {
+	if math.IsNaN(seconds) || math.IsInf(seconds, 0) {
+		return dash
+	}
+	return clock(time.Duration(seconds * float64(time.Second)))
+}
+
+// moment writes a time, in UTC.
+func moment(at time.Time) string {
+	if at.IsZero() {
+		return dash
+	}
+	return at.UTC().Format("2006-01-02 15:04:05")
+}
+
+// withUnit puts the unit behind a number.
+func withUnit(text, unit string) string {
+	if text == dash || unit == "" || unit == unitCount {
+		return text
+	}
+	return text + space + unit
+}
+
+// headed puts the unit into a column's title.
+func headed(title, unit string) string {
+	if unit == "" || unit == unitCount {
+		return title
+	}
+	return title + ", " + unit
+}
+
+// counted writes a number of things.
+func counted[N int | int32](number N, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
+}
+
+// listed joins names as a sentence does.
+func listed(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}

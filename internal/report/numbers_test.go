@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"encoding/csv"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// observed are the CSV's values by scenario, metric and arm.
+type observed map[[3]string][]float64
+
+func readObserved(t *testing.T, seed uint64) (observed, string) {
+	t.Helper()
+	r := made(t, recorded.Experiment(seed))
+	text, err := r.CSV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := observed{}
+	for _, row := range rows[1:] {
+		value, err := strconv.ParseFloat(row[5], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := [3]string{row[2], row[3], row[1]}
+		found[at] = append(found[at], value)
+	}
+	return found, written(t, r, "report.md")
+}
+
+func (o observed) mean(scenario, metric, arm string) float64 {
+	sum, values := 0.0, o[[3]string{scenario, metric, arm}]
+	for _, value := range values {
+		sum += value
+	}
+	return sum / float64(len(values))
+}
+
+// geometric is the center on the ratio scale.
+func (o observed) geometric(scenario, metric, arm string) float64 {
+	sum, values := 0.0, o[[3]string{scenario, metric, arm}]
+	for _, value := range values {
+		sum += math.Log(value)
+	}
+	return math.Exp(sum / float64(len(values)))
+}
+
+func (o observed) max(scenario, metric, arm string) float64 {
+	largest := math.Inf(-1)
+	for _, value := range o[[3]string{scenario, metric, arm}] {
+		largest = math.Max(largest, value)
+	}
+	return largest
+}
+
+// markdownTable is a table below its caption, within a section.
+type markdownTable struct {
+	section, heading, caption string
+	header                    []string
+	rows                      [][]string
+}
+
+func tables(page string) []markdownTable {
+	var found []markdownTable
+	var section, heading, caption string
+	inside := false
+	for line := range strings.Lines(page) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "## "):
+			section, heading = line[3:], ""
+		case strings.HasPrefix(line, "### "):
+			heading = line[4:]
+		case strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**"):
+			caption = strings.Trim(line, "*")
+		case strings.HasPrefix(line, "| ") && !inside:
+			found = append(found, markdownTable{section: section, heading: heading, caption: caption, header: cells(line)})
+			inside = true
+		case strings.HasPrefix(line, "| ---"):
+		case strings.HasPrefix(line, "| "):
+			last := &found[len(found)-1]
+			last.rows = append(last.rows, cells(line))
+		case !strings.HasPrefix(line, "|"):
+			inside = false
+		}
+	}
+	return found
+}
+
+func cells(line string) []string {
+	parts := strings.Split(strings.Trim(line, "|"), "|")
+	for i := range parts {
+		parts[i] = strings.Trim(parts[i], " `*")
+	}
+	return parts
+}
+
+// alike fails where a printed number is not the value, rounded to its digits.
+func alike(t *testing.T, what, printed string, value float64) {
+	t.Helper()
+	printed = strings.Replace(printed, "−", "-", 1)
+	got, err := strconv.ParseFloat(printed, 64)
+	if err != nil {
+		t.Errorf("%s: %q is no number", what, printed)
+		return
+	}
+	_, places, _ := strings.Cut(printed, ".")
+	if half := 0.5001 * math.Pow(10, -float64(len(places))); math.Abs(got-value) > half {
+		t.Errorf("%s is printed as %s, the CSV gives %g", what, printed, value)
+	}
+}
+
+var underScenario = regexp.MustCompile(`under (create-[a-z0-9-]+),`)
+
+// Every number of the results, the resources and the comparison follows from the
+// rows of the CSV.
+func TestNumbersAreThoseOfTheCSV(t *testing.T) {
+	for _, seed := range []uint64{seed, 2, 3} {
+		values, page := readObserved(t, seed)
+		checked := map[string]int{}
+		for _, table := range tables(page) {
+			scenario := strings.TrimPrefix(table.heading, "Scenario ")
+			switch {
+			case strings.HasPrefix(table.caption, "Response times of "):
+				load := strings.TrimPrefix(table.caption, "Response times of ")
+				for _, row := range table.rows {
+					for column, statistic := range map[int]string{4: "average", 5: "p75", 6: "p95", 7: "errors"} {
+						metric := load + "/" + row[0] + "/" + statistic
+						alike(t, metric+" of "+row[1], row[column], values.mean(scenario, metric, row[1]))
+						checked["results"]++
+					}
+				}
+			case table.section == "Comparison" && table.header[0] == "Metric":
+				for _, row := range table.rows {
+					center := values.geometric
+					if row[6] != "%" {
+						center = values.mean
+					}
+					alike(t, row[0]+" of the baseline", row[1], center(scenario, row[0], recorded.Baseline))
+					alike(t, row[0]+" of the arm", row[2], center(scenario, row[0], recorded.Arm))
+					checked["comparison"]++
+				}
+			case table.header[0] == "Module" && table.section == "Resource utilisation":
+				of := underScenario.FindStringSubmatch(table.caption)[1]
+				resource := strings.ToLower(strings.Fields(table.caption)[0])
+				for _, row := range table.rows {
+					for i, arm := range []string{recorded.Baseline, recorded.Twin, recorded.Arm} {
+						metric := "module/" + row[0] + "/" + resource + "/"
+						alike(t, metric+"average of "+arm, row[1+2*i], values.mean(of, metric+"average", arm))
+						alike(t, metric+"max of "+arm, row[2+2*i], values.max(of, metric+"max", arm))
+						checked["resources"]++
+					}
+				}
+			}
+		}
+		if checked["results"] != 24 || checked["resources"] != 84 || checked["comparison"] < 40 {
+			t.Errorf("checked %v: are the tables still there?", checked)
+		}
+	}
+}
+
+func TestMaximaAreNotBelowAverages(t *testing.T) {
+	_, page := readObserved(t, seed)
+	checked := 0
+	for _, table := range tables(page) {
+		for i, title := range table.header {
+			if !strings.Contains(title, " max") || !strings.Contains(table.header[i-1], " average") {
+				continue
+			}
+			for _, row := range table.rows {
+				average, err := strconv.ParseFloat(row[i-1], 64)
+				largest, err2 := strconv.ParseFloat(row[i], 64)
+				if err != nil || err2 != nil || largest < average {
+					t.Errorf("%s: max %s, average %s", row[0], row[i], row[i-1])
+				}
+				checked++
+			}
+		}
+	}
+	if checked < 90 {
+		t.Errorf("only %d maxima were looked at", checked)
+	}
+}
+
+// A maximum below the average can't be; the page says so rather than hiding it.
+func TestAMaximumBelowTheAverageIsPointedOut(t *testing.T) {
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		for j := range input.Runs[i].Status.Observations {
+			if observation := &input.Runs[i].Status.Observations[j]; observation.Metric == "module/mod-users/memory/max" {
+				observation.Value = "1"
+			}
+		}
+	}
+	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, "| 1 (below the average) |") {
+		t.Error("it is not pointed out")
+	}
+}

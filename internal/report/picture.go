@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"math"
+	"regexp"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// picture is an SVG whose colours are those of a light page. Each stands for a
+// role, so that a dark page can have its own.
+type picture string
+
+// role is a colour by what it is for.
+type role struct {
+	// variable of the style sheet.
+	variable    string
+	light, dark color.RGBA
+}
+
+func hex(rgb uint32) color.RGBA {
+	return color.RGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb), A: 255}
+}
+
+// Roles of colours. Those of arms are Okabe and Ito's, which people who see few
+// colours can tell apart, lightened for dark pages; marks differ in shape too.
+var (
+	roleInk    = role{"ink", hex(0x1f2430), hex(0xe7e9ee)}
+	roleMuted  = role{"muted", hex(0x5d6675), hex(0xa3abba)}
+	roleGrid   = role{"grid", hex(0xe2e5ea), hex(0x333a47)}
+	roleWindow = role{"window", hex(0xeef1f6), hex(0x252b37)}
+	roleMargin = role{"margin", hex(0xe4ecf5), hex(0x243245)}
+
+	roleBetter       = role{"better", hex(0x00704f), hex(0x35c79a)}
+	roleWorse        = role{"worse", hex(0xb43c00), hex(0xff9258)}
+	roleEquivalent   = role{"equivalent", hex(0x005fa3), hex(0x6cb8f0)}
+	roleInconclusive = role{"inconclusive", hex(0x667081), hex(0x9ba4b4)}
+
+	shades = []role{
+		{"arm-0", hex(0x3d4654), hex(0xcdd3de)},
+		{"arm-1", hex(0x0072b2), hex(0x5ab4ec)},
+		{"arm-2", hex(0xd55e00), hex(0xff8f47)},
+		{"arm-3", hex(0x009e73), hex(0x33c79c)},
+		{"arm-4", hex(0xbb5c92), hex(0xe49cc6)},
+		{"arm-5", hex(0xa87400), hex(0xecb43c)},
+		{"arm-6", hex(0x7a5cc0), hex(0xb39df0)},
+	}
+	roleTwin = role{"twin", hex(0x858e9c), hex(0x858e9d)}
+)
+
+func roles() []role {
+	return append([]role{roleInk, roleMuted, roleGrid, roleWindow, roleMargin, roleBetter, roleWorse, roleEquivalent, roleInconclusive, roleTwin}, shades...)
+}
+
+// marks tell arms apart without colour.
+var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
+
+func (a arm) color() color.Color {
+	if a.Twin {
+		return roleTwin.light
+	}
+	return shades[a.shade%len(shades)].light
+}
+
+func (a arm) mark() draw.GlyphDrawer {
+	if a.Twin {
+		return draw.RingGlyph{}
+	}
+	return marks[a.shade%len(marks)]
+}
+
+// Sizes in points, which a page shows as CSS pixels. A chart is as wide as a
+// telephone, so that its words stay readable there; wider pages have several
+// side by side.
+const (
+	chartWidth = vg.Length(420)
+	smallText  = vg.Length(11)
+	labelText  = vg.Length(12)
+)
+
+func newPlot(xLabel string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = color.Transparent
+	p.X.Label.Text = xLabel
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Color = roleMuted.light
+		axis.LineStyle.Width = 0.75
+		axis.Label.TextStyle = textStyle(smallText, roleMuted)
+		axis.Label.TextStyle.XAlign = draw.XCenter
+		axis.Tick.Color = roleMuted.light
+		axis.Tick.LineStyle.Color = roleMuted.light
+		axis.Tick.LineStyle.Width = 0.75
+		axis.Tick.Length = 4
+		axis.Padding = 0
+		axis.Tick.Marker = fewTicks{}
+		alignX, alignY := axis.Tick.Label.XAlign, axis.Tick.Label.YAlign
+		axis.Tick.Label = textStyle(smallText, roleMuted)
+		axis.Tick.Label.XAlign, axis.Tick.Label.YAlign = alignX, alignY
+	}
+	return p
+}
+
+func textStyle(size vg.Length, of role) text.Style {
+	return text.Style{
+		Color: of.light, Handler: plot.DefaultTextHandler,
+		Font: font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size),
+	}
+}
+
+// fewTicks are four to nine round numbers, written as the rest of the page
+// writes numbers.
+type fewTicks struct{}
+
+// Ticks leaves the labels of the outermost ticks room within the axis.
+func (fewTicks) Ticks(low, high float64) []plot.Tick {
+	const room = 0.03
+	step := roundStep((high - low) / 4)
+	if step == 0 {
+		return nil
+	}
+	places := max(-int(math.Floor(math.Log10(step)+1e-9)), 0)
+	var ticks []plot.Tick
+	for at := math.Ceil(low / step); at*step <= high; at++ {
+		share := (at*step - low) / (high - low)
+		atEdge := share > 0 && share < room || share > 1-room && share < 1
+		if !atEdge {
+			ticks = append(ticks, plot.Tick{Value: at * step, Label: fixed(at*step, places)})
+		}
+	}
+	return ticks
+}
+
+// roundStep is 1, 2 or 5 times a power of ten, and at most the given number.
+func roundStep(most float64) float64 {
+	if !(most > 0) || math.IsInf(most, 0) {
+		return 0
+	}
+	power := math.Pow(10, math.Floor(math.Log10(most)))
+	for _, factor := range []float64{5, 2} {
+		if factor*power <= most {
+			return factor * power
+		}
+	}
+	return power
+}
+
+// drawn turns a plot into a picture.
+func drawn(p *plot.Plot, height vg.Length) picture {
+	canvas := vgsvg.New(chartWidth, height)
+	p.Draw(draw.New(canvas))
+	var out bytes.Buffer
+	if _, err := canvas.WriteTo(&out); err != nil {
+		// A buffer takes every write.
+		panic(fmt.Sprintf("writing a chart: %v", err))
+	}
+	return picture(tidy(out.String(), chartWidth, height))
+}
+
+var (
+	prelude  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
+	fontWord = regexp.MustCompile(`font-family:[^;"]*;font-variant:[^;"]*;font-weight:[^;"]*;font-style:[^;"]*;`)
+	colour   = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
+)
+
+// tidy leaves size and font to the page the picture stands on.
+func tidy(svg string, width, height vg.Length) string {
+	svg = prelude.ReplaceAllString(svg, fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g">`, width.Points(), height.Points()))
+	svg = fontWord.ReplaceAllString(svg, "")
+	return strings.TrimSpace(strings.ReplaceAll(svg, "\n\tstyle", " style"))
+}
+
+// inline is the picture as part of a page whose style sheet has the colours.
+func (p picture) inline(alt string) string {
+	svg := colour.ReplaceAllStringFunc(string(p), func(found string) string {
+		for _, known := range roles() {
+			if strings.EqualFold(found, css(known.light)) {
+				return "var(--" + known.variable + ")"
+			}
+		}
+		return found
+	})
+	svg = strings.Replace(svg, ` xmlns="http://www.w3.org/2000/svg"`, "", 1)
+	return strings.Replace(svg, "<svg ", `<svg role="img" aria-label="`+escapeXML(alt)+`" `, 1)
+}
+
+// file is the picture on its own, on white.
+func (p picture) file(alt string) []byte {
+	at := strings.IndexByte(string(p), '>') + 1
+	head := strings.Replace(string(p)[:at], "<svg ", `<svg font-family="Liberation Sans, Arial, Helvetica, sans-serif" `, 1)
+	return []byte(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + head + "\n<title>" + escapeXML(alt) + "</title>\n" +
+		`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n" + string(p)[at:] + "\n")
+}
+
+func css(of color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", of.R, of.G, of.B) }
+
+var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+
+func escapeXML(text string) string { return xmlEscapes.Replace(text) }

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// seed of the recorded experiment.
+const seed = 20
+
+// formats of the report.
+var formats = map[string]func(*report.Report) ([]byte, error){
+	"report.md":         func(r *report.Report) ([]byte, error) { return r.Markdown("charts") },
+	"report.html":       (*report.Report).HTML,
+	"report.confluence": func(r *report.Report) ([]byte, error) { return r.Confluence(true) },
+}
+
+func made(t *testing.T, input report.Input) *report.Report {
+	t.Helper()
+	made, err := report.New(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func written(t *testing.T, r *report.Report, format string) string {
+	t.Helper()
+	page, err := formats[format](r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+func TestGoldenFiles(t *testing.T) {
+	r := made(t, recorded.Experiment(seed))
+	for name := range formats {
+		path, got := "testdata/"+name, written(t, r, name)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+			t.Errorf("%s (-want +got), -update writes it anew:\n%s", path, diff)
+		}
+	}
+}
+
+// The same objects give the same bytes, in whatever order they come.
+func TestReportDoesNotDependOnTheOrderOfRuns(t *testing.T) {
+	input := recorded.Experiment(seed)
+	r := made(t, input)
+	slices.Reverse(input.Runs)
+	slices.Reverse(input.Raw)
+	other := made(t, input)
+	for name := range formats {
+		if diff := cmp.Diff(written(t, r, name), written(t, other, name)); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestExportComesBack(t *testing.T) {
+	input := recorded.Experiment(seed)
+	var out bytes.Buffer
+	if err := report.Write(&out, input); err != nil {
+		t.Fatal(err)
+	}
+	inputs, err := report.Read(&out)
+	if err != nil || len(inputs) != 1 || len(inputs[0].Runs) != len(input.Runs) || len(inputs[0].Raw) != len(input.Raw) {
+		t.Fatalf("%d inputs, %v", len(inputs), err)
+	}
+	r, again := made(t, input), made(t, inputs[0])
+	for name := range formats {
+		if diff := cmp.Diff(written(t, r, name), written(t, again, name)); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	const list = `{"apiVersion": "v1", "kind": "List", "items": [
+		{"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfRun", "metadata": {"name": "r", "namespace": "n"}, "spec": {"experiment": "a"}},
+		{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}},
+		{"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfExperiment", "metadata": {"name": "b", "namespace": "n"}},
+		{"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfExperiment", "metadata": {"name": "a", "namespace": "n"}}]}`
+	inputs, err := report.Read(strings.NewReader(list))
+	if err != nil || len(inputs) != 2 || inputs[0].Experiment.Name != "a" || len(inputs[0].Runs) != 1 || len(inputs[1].Runs) != 0 {
+		t.Errorf("%+v, %v", inputs, err)
+	}
+	const experiment = "apiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a}\n"
+	for name, tc := range map[string]struct{ in, want string }{
+		"Nothing": {"", "there is no PerfExperiment among them"},
+		"Broken":  {"a: [", "document 1 can't be read"},
+		"Twice":   {experiment + "---\n" + experiment, `PerfExperiment "a" of namespace "" is there twice`},
+		"Type":    {experiment + "spec: {arms: 3}\n", `reading PerfExperiment "a"`},
+	} {
+		_, err := report.Read(strings.NewReader(tc.in))
+		if !errors.Is(err, report.ErrInput) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+func TestProblemsOfRuns(t *testing.T) {
+	for name, tc := range map[string]struct {
+		break_ func(*report.Input)
+		want   string
+	}{
+		"Value": {func(input *report.Input) { input.Runs[0].Status.Observations[0].Value = "fast" }, `reading "fast" as a number`},
+		"Twice": {func(input *report.Input) { input.Runs = append(input.Runs, input.Runs[0]) }, "has two valid runs"},
+		"Raw":   {func(input *report.Input) { input.Raw[0].BinaryData = map[string][]byte{"cico": []byte("x")} }, "raw results of run"},
+	} {
+		input := recorded.Experiment(seed)
+		tc.break_(&input)
+		if _, err := report.New(input); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+func TestCSVIsWhatAnalyzeReads(t *testing.T) {
+	rows, err := made(t, recorded.Experiment(seed)).CSV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := comparison.ReadCSV(bytes.NewReader(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared, err := table.Compare(comparison.Options{Baseline: recorded.Baseline, MarginPercent: 5, ConfidencePercent: 95})
+	if err != nil || len(compared) == 0 {
+		t.Errorf("%d comparisons, %v", len(compared), err)
+	}
+}
+
+// A page that is passed on fetches nothing, runs nothing, and names nobody.
+func TestHTMLStandsAlone(t *testing.T) {
+	root, err := html.Parse(strings.NewReader(written(t, made(t, recorded.Experiment(seed)), "report.html")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for node := range root.Descendants() {
+		if node.Type != html.ElementNode {
+			continue
+		}
+		counts[node.Data]++
+		if slices.Contains([]string{"script", "link", "img", "iframe", "object", "embed", "base", "form"}, node.Data) {
+			t.Errorf("there is a <%s>", node.Data)
+		}
+		for _, attribute := range node.Attr {
+			isLink := slices.Contains([]string{"href", "src", "xlink:href", "action"}, attribute.Key)
+			if isLink && !strings.HasPrefix(attribute.Val, "#") || strings.Contains(attribute.Val, "url(") || strings.HasPrefix(attribute.Key, "on") {
+				t.Errorf("<%s %s=%q> reaches out of the page", node.Data, attribute.Key, attribute.Val)
+			}
+		}
+		if node.Data == "style" && regexp.MustCompile(`url\(|@import|https?:`).MatchString(node.FirstChild.Data) {
+			t.Error("the style sheet reaches out of the page")
+		}
+		if node.Data == "svg" && !has(node, "aria-label") {
+			t.Error("a chart without a text")
+		}
+		if node.Data == "th" && !has(node, "scope") {
+			t.Error("a table's header without a scope")
+		}
+	}
+	if counts["svg"] < 6 || counts["table"] < 12 || counts["caption"] != counts["table"] {
+		t.Errorf("%v", counts)
+	}
+}
+
+func has(node *html.Node, key string) bool {
+	return slices.ContainsFunc(node.Attr, func(attribute html.Attribute) bool { return attribute.Key == key && attribute.Val != "" })
+}
+
+func TestConfluenceAndChartsAreXML(t *testing.T) {
+	r := made(t, recorded.Experiment(seed))
+	page := `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">` + written(t, r, "report.confluence") + "</page>"
+	attached := wellFormed(t, "confluence", page)
+	for name, picture := range r.Charts() {
+		wellFormed(t, name, string(picture))
+		if !slices.Contains(attached, name) {
+			t.Errorf("the page does not show %s", name)
+		}
+	}
+	if len(attached) != len(r.Charts()) {
+		t.Errorf("%d charts are shown, %d are there", len(attached), len(r.Charts()))
+	}
+}
+
+// wellFormed fails for a text that is no XML, and gives the files it refers to.
+func wellFormed(t *testing.T, name, text string) (files []string) {
+	t.Helper()
+	decoder := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			line, _ := decoder.InputPos()
+			t.Fatalf("%s, line %d: %v", name, line, err)
+		}
+		if start, is := token.(xml.StartElement); is && start.Name.Local == "attachment" {
+			files = append(files, start.Attr[0].Value)
+		}
+	}
+}
+
+// Names come from people; a page they are on must not obey them.
+func TestNamesAreNoMarkup(t *testing.T) {
+	const evil = `<img src=x onerror=alert(1)>|**b**` + "`" + `"&'</svg><script>`
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		if run.Status.Phase == v1alpha1.RunInvalid {
+			run.Status.Message = evil
+			continue
+		}
+		for j := range run.Status.Observations {
+			observation := &run.Status.Observations[j]
+			observation.Metric = strings.ReplaceAll(observation.Metric, "Check-In", evil)
+		}
+	}
+	input.Experiment.Spec.Analysis.Primary = []string{"cico/" + evil + "/average"}
+	input.Experiment.Spec.Scenarios[0].Loads[0].DataImport.JobProfile = evil
+	r := made(t, input)
+	page := written(t, r, "report.html")
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for node := range root.Descendants() {
+		if node.Type == html.ElementNode && (node.Data == "img" || node.Data == "script") {
+			t.Errorf("a name became a <%s>", node.Data)
+		}
+	}
+	wellFormed(t, "confluence", `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">`+written(t, r, "report.confluence")+"</page>")
+	text, _, _ := strings.Cut(written(t, r, "report.md"), "\n```yaml\n")
+	if strings.Contains(text, "<img") || strings.Contains(text, "<script") {
+		t.Error("a name became HTML in Markdown")
+	}
+	for name, picture := range r.Charts() {
+		wellFormed(t, name, string(picture))
+	}
+}
+
+func TestSecretsAreLeftOut(t *testing.T) {
+	input := recorded.Experiment(seed)
+	input.Experiment.Status.Arms[1].Differences = []v1alpha1.Difference{
+		{Setting: "modules[mod-users].env[DB_PASSWORD].value", Baseline: "hunter2", Arm: "hunter3"},
+		{Setting: "modules[mod-authtoken].replicas", Baseline: "1", Arm: "27"},
+	}
+	input.Experiment.Spec.Measurement.Prometheus = &v1alpha1.Prometheus{URL: "http://scraper:hunter4@prometheus:9090"}
+	r := made(t, input)
+	for name := range formats {
+		page := written(t, r, name)
+		for _, secret := range []string{"folio_admin_pw", "hunter2", "hunter3", "hunter4"} {
+			if strings.Contains(page, secret) {
+				t.Errorf("%s holds %q", name, secret)
+			}
+		}
+		if !strings.Contains(page, "27") {
+			t.Errorf("%s: what a module with a secretive name sets is left out", name)
+		}
+	}
+}
+
+func TestUncalibratedExperimentGivesNoAdvice(t *testing.T) {
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		for j := range input.Runs[i].Status.Observations {
+			observation := &input.Runs[i].Status.Observations[j]
+			if input.Runs[i].Spec.Arm == recorded.Twin && observation.Metric == "create-5k/duration" {
+				observation.Value = "1" + observation.Value
+			}
+		}
+	}
+	page := written(t, made(t, input), "report.md")
+	for _, want := range []string{"The experiment is not calibrated", "No verdict is given, because the baseline differs from its own twin", "every verdict is withheld"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+	for _, unwanted := range []string{"Prefer ", "Raising design.blocks", "**Worse**"} {
+		if strings.Contains(page, unwanted) {
+			t.Errorf("it says %q", unwanted)
+		}
+	}
+}
+
+func TestReportOfAnExperimentThatHasNotBegun(t *testing.T) {
+	input := recorded.Experiment(seed)
+	input.Runs, input.Raw, input.Experiment.Status = nil, nil, v1alpha1.PerfExperimentStatus{}
+	page := written(t, made(t, input), "report.md")
+	for _, want := range []string{"No run counts yet", "No run has begun", "There is nothing to compare", "CPU was not measured", "No run recorded what it ran on yet"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+	for name := range formats {
+		written(t, made(t, input), name)
+	}
+}
+
+func TestReportOfOneArm(t *testing.T) {
+	input := recorded.Experiment(seed)
+	keep := func(run v1alpha1.PerfRun) bool { return run.Spec.Arm != recorded.Baseline }
+	input.Runs = slices.DeleteFunc(input.Runs, keep)
+	input.Experiment.Spec.Arms, input.Experiment.Status.Arms = input.Experiment.Spec.Arms[:1], input.Experiment.Status.Arms[:1]
+	page := written(t, made(t, input), "report.md")
+	if !strings.Contains(page, "There is no other arm to compare it with") || !strings.Contains(page, "Response times of cico") {
+		t.Errorf("it says\n%s", page[:1500])
+	}
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// mostModules are shown per table, those that take most first.
+const mostModules = 20
+
+// resources tell what the servers used, as far as it was measured.
+func resources(r *record) section {
+	made := section{ID: "resources", Title: "Resource utilisation"}
+	for _, part := range []struct {
+		title, missing string
+		blocks         func(*record) []block
+	}{
+		{"Service CPU", "The modules' CPU was not measured.", func(r *record) []block { return r.moduleTables("cpu") }},
+		{"Service memory", "The modules' memory was not measured.", (*record).memory},
+		{"Database", "PostgreSQL was not measured: neither CPU, nor connections, nor top statements.", func(r *record) []block { return r.serverTables(componentPostgres) }},
+		{"Kafka", "Kafka was not measured: neither its brokers nor consumer lag.", func(r *record) []block { return r.serverTables(componentKafka) }},
+		{"Further metrics", "", func(r *record) []block { return r.serverTables(componentCustom) }},
+	} {
+		blocks := part.blocks(r)
+		if len(blocks) == 0 && part.missing != "" {
+			blocks = []block{paragraph(part.missing)}
+		}
+		if len(blocks) > 0 {
+			made.Blocks = append(made.Blocks, heading(part.title))
+			made.Blocks = append(made.Blocks, blocks...)
+		}
+	}
+	return made
+}
+
+func (r *record) memory() []block {
+	blocks := r.moduleTables("memory")
+	for _, scenario := range r.scenarios {
+		if growing, known := r.growing(scenario.Name); known {
+			blocks = append(blocks, paragraph(r.leakStatement(scenario.Name, growing)))
+		}
+	}
+	return blocks
+}
+
+// use is what one server used of one thing, by arm.
+type use struct {
+	of           string
+	average, max map[string]*values
+	unit         string
+}
+
+// most is the largest mean of any arm.
+func (u use) most() float64 {
+	most := math.Inf(-1)
+	for _, found := range u.average {
+		if found != nil {
+			most = math.Max(most, found.mean())
+		}
+	}
+	return most
+}
+
+func (r *record) moduleTables(resource string) []block {
+	var blocks []block
+	for _, scenario := range r.scenarios {
+		uses := r.uses(scenario.Name, func(m metric) (string, bool) { return m.of, m.component == componentModule && m.resource == resource })
+		if len(uses) == 0 {
+			continue
+		}
+		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.most(), a.most()) })
+		made := r.useTable(uses[:min(len(uses), mostModules)], "Module")
+		made.Caption = fmt.Sprintf("%s of modules under %s, average and maximum while load counted", capital(resourceName(resource)), scenario.Name)
+		made.More = max(len(uses)-mostModules, 0)
+		blocks = append(blocks, block{Table: made})
+		if charts := r.seriesCharts(scenario, resource); len(charts) > 0 {
+			blocks = append(blocks, block{Charts: charts})
+		}
+	}
+	return blocks
+}
+
+func (r *record) serverTables(component string) []block {
+	var blocks []block
+	for _, scenario := range r.scenarios {
+		uses := r.uses(scenario.Name, func(m metric) (string, bool) {
+			return strings.Trim(m.of+" "+m.resource, " "), m.component == component
+		})
+		if len(uses) == 0 {
+			continue
+		}
+		for _, group := range byUnit(uses) {
+			made := r.useTable(group, "Server")
+			made.Caption = fmt.Sprintf("%s under %s, average and maximum while load counted", componentName(component), scenario.Name)
+			blocks = append(blocks, block{Table: made})
+		}
+		if component == componentPostgres {
+			blocks = append(blocks, r.statements(scenario.Name)...)
+		}
+	}
+	return blocks
+}
+
+func componentName(component string) string {
+	switch component {
+	case componentPostgres:
+		return "PostgreSQL"
+	case componentKafka:
+		return "Kafka"
+	}
+	return "Further metrics"
+}
+
+// uses gathers average and maximum of the metrics that name admits.
+func (r *record) uses(scenario string, name func(metric) (string, bool)) []use {
+	var all []use
+	for _, m := range r.metrics[scenario] {
+		of, wanted := name(m)
+		isUse := m.statistic == statisticAverage || m.statistic == statisticMax || m.statistic == ""
+		if !wanted || !isUse || m.window != "" {
+			continue
+		}
+		at := slices.IndexFunc(all, func(known use) bool { return known.of == of })
+		if at < 0 {
+			at = len(all)
+			all = append(all, use{of: of, unit: r.unit(scenario, m.name), average: map[string]*values{}, max: map[string]*values{}})
+		}
+		for _, arm := range r.arms {
+			found := r.at(scenario, m.name, arm.Name)
+			if m.statistic == statisticMax {
+				all[at].max[arm.Name] = found
+			} else {
+				all[at].average[arm.Name] = found
+			}
+		}
+	}
+	return all
+}
+
+// byUnit keeps what can stand under one heading together.
+func byUnit(uses []use) [][]use {
+	var groups [][]use
+	for _, one := range uses {
+		at := slices.IndexFunc(groups, func(group []use) bool { return group[0].unit == one.unit })
+		if at < 0 {
+			groups = append(groups, nil)
+			at = len(groups) - 1
+		}
+		groups[at] = append(groups[at], one)
+	}
+	return groups
+}
+
+func (r *record) useTable(uses []use, what string) *table {
+	made := &table{Columns: words(what)}
+	hasMax := slices.ContainsFunc(uses, func(one use) bool { return len(one.max) > 0 })
+	for _, arm := range r.arms {
+		made.Columns = append(made.Columns, numbers(headed(arm.Name+" average", uses[0].unit))...)
+		if hasMax {
+			made.Columns = append(made.Columns, numbers(headed(arm.Name+" max", uses[0].unit))...)
+		}
+	}
+	for _, one := range uses {
+		cells := []cell{name(one.of)}
+		for _, arm := range r.arms {
+			average, largest := one.average[arm.Name], one.max[arm.Name]
+			cells = append(cells, cell{Text: average.shown(r.confidence())})
+			if hasMax {
+				cells = append(cells, cell{Text: atLeast(largest, average, r.confidence())})
+			}
+		}
+		made.Rows = append(made.Rows, row{Cells: cells})
+	}
+	return made
+}
+
+// atLeast writes a maximum with the places of its average, and says where the
+// two contradict each other: one of them was measured wrongly.
+func atLeast(largest, average *values, confidence float64) string {
+	if largest == nil {
+		return dash
+	}
+	most := peak(largest)
+	if average == nil {
+		return fixed(most, decimals(most, math.NaN()))
+	}
+	mean := average.mean()
+	places := decimals(mean, average.halfWidth(confidence))
+	if most < mean-math.Abs(mean)*1e-6 {
+		return fixed(most, places) + " (below the average)"
+	}
+	return fixed(most, places)
+}
+
+// peak is the largest of all runs: a mean of maxima is none.
+func peak(found *values) float64 { return slices.Max(found.numbers) }
+
+// seriesCharts and statements need series of servers in the raw results.
+func (r *record) seriesCharts(v1alpha1.Scenario, string) []chart { return nil }
+
+func (r *record) statements(string) []block { return nil }
+
+func resourceName(resource string) string {
+	if resource == "cpu" {
+		return "CPU"
+	}
+	return resource
+}

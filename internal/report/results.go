@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// results describe what each arm did, per scenario.
+func results(r *record) section {
+	made := section{ID: "results", Title: "Results"}
+	made.Blocks = append(made.Blocks, paragraph(fmt.Sprintf(
+		"Means over the valid runs of an arm, with as many digits as %s%s%% intervals support. Response times are those of transactions that worked; samples are those of all runs together.",
+		plain(r.answer.confidencePercent), space)))
+	for _, scenario := range r.scenarios {
+		made.Blocks = append(made.Blocks, heading("Scenario "+scenario.Name))
+		before := len(made.Blocks)
+		for _, load := range scenario.Loads {
+			made.Blocks = append(made.Blocks, r.transactionTable(scenario.Name, load.Name)...)
+		}
+		made.Blocks = append(made.Blocks, r.windowTable(scenario.Name)...)
+		made.Blocks = append(made.Blocks, r.requestTable(scenario.Name)...)
+		if charts := r.timeCharts(scenario); len(charts) > 0 {
+			made.Blocks = append(made.Blocks, block{Charts: charts})
+		}
+		if charts := r.dotCharts(scenario.Name); len(charts) > 0 {
+			made.Blocks = append(made.Blocks, block{Charts: charts})
+		}
+		if len(made.Blocks) == before && !r.imports(scenario) {
+			made.Blocks = append(made.Blocks, paragraph("No valid run gave results yet."))
+		}
+	}
+	made.Blocks = append(made.Blocks, r.importTables()...)
+	return made
+}
+
+func (r *record) imports(scenario v1alpha1.Scenario) bool {
+	return slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return r.unit(scenario.Name, load.Name+"/duration") != "" })
+}
+
+// transactionsOf a load, in order.
+func (r *record) transactionsOf(scenario, load string) []string {
+	var names []string
+	for _, m := range r.metrics[scenario] {
+		if m.of == load && m.isTransaction() && !slices.Contains(names, m.transaction) {
+			names = append(names, m.transaction)
+		}
+	}
+	return names
+}
+
+// transactionTable has a row per transaction and arm.
+func (r *record) transactionTable(scenario, load string) []block {
+	made := &table{
+		Caption: "Response times of " + load,
+		Columns: slices.Concat(words("Transaction", "Arm"), numbers("Runs", "Samples", "Average, ms", "75th percentile, ms", "95th percentile, ms", "Errors, %")),
+	}
+	for _, transaction := range r.transactionsOf(scenario, load) {
+		for i, arm := range r.arms {
+			of := func(statistic string) *values {
+				return r.at(scenario, load+"/"+transaction+"/"+statistic, arm.Name)
+			}
+			average := of(statisticAverage)
+			if average == nil && of(statisticErrors) == nil {
+				continue
+			}
+			made.Rows = append(made.Rows, row{First: i == 0, Cells: []cell{
+				{Text: transaction}, name(arm.Name), {Text: whole(runsOf(of(statisticErrors), average))}, {Text: samplesOf(of(statisticSamples), average)},
+				{Text: average.shown(r.confidence())}, {Text: of(statisticP75).shown(r.confidence())}, {Text: of(statisticP95).shown(r.confidence())},
+				{Text: of(statisticErrors).shown(r.confidence())},
+			}})
+		}
+	}
+	if len(made.Rows) == 0 {
+		return nil
+	}
+	return []block{{Table: made}}
+}
+
+func runsOf(all ...*values) int {
+	most := 0
+	for _, found := range all {
+		if found != nil {
+			most = max(most, len(found.numbers))
+		}
+	}
+	return most
+}
+
+// samplesOf all runs: as counted, or those behind a statistic.
+func samplesOf(counted, behind *values) string {
+	if counted != nil {
+		total := 0.0
+		for _, number := range counted.numbers {
+			total += number
+		}
+		return fixed(total, 0)
+	}
+	if behind != nil && behind.samples > 0 {
+		return whole(behind.samples)
+	}
+	return dash
+}
+
+// windowTable sets transactions alone against the same beside another load.
+func (r *record) windowTable(scenario string) []block {
+	var windows []string
+	for _, m := range r.metrics[scenario] {
+		if m.isTransaction() && m.window != "" && !slices.Contains(windows, m.window) {
+			windows = append(windows, m.window)
+		}
+	}
+	if len(windows) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(windows, func(a, b string) int { return windowRank(a) - windowRank(b) })
+	titles := make([]string, 0, len(windows))
+	for _, window := range windows {
+		titles = append(titles, capital(phraseOfWindow(window))+", ms")
+	}
+	made := &table{
+		Caption: "Average response times, by what else was on",
+		Columns: slices.Concat(words("Transaction", "Arm"), numbers(titles...)),
+	}
+	seen := ""
+	for _, m := range r.metrics[scenario] {
+		if !m.isTransaction() || m.statistic != statisticAverage || m.window != windows[0] {
+			continue
+		}
+		for _, arm := range r.arms {
+			cells := []cell{{Text: m.transaction}, name(arm.Name)}
+			for _, window := range windows {
+				cells = append(cells, cell{Text: r.at(scenario, m.of+"/"+m.transaction+"/"+m.statistic+"@"+window, arm.Name).shown(r.confidence())})
+			}
+			made.Rows = append(made.Rows, row{First: seen != m.transaction, Cells: cells})
+			seen = m.transaction
+		}
+	}
+	return []block{{Table: made}}
+}
+
+func windowRank(window string) int {
+	switch window {
+	case "alone":
+		return 0
+	case "after":
+		return 2
+	}
+	return 1
+}
+
+// slowRequest is the mean from which a single request is listed, in ms.
+const slowRequest = 100
+
+// requestTable lists the requests that took long in any arm.
+func (r *record) requestTable(scenario string) []block {
+	made := &table{
+		Caption: fmt.Sprintf("Requests that took %d ms or more on average", slowRequest),
+		Columns: words("Transaction", "Request"),
+	}
+	for _, arm := range r.arms {
+		made.Columns = append(made.Columns, numbers(arm.Name+", ms", arm.Name+", 95th percentile, ms")...)
+	}
+	type slow struct {
+		row  row
+		most float64
+	}
+	var found []slow
+	for _, request := range r.requests(scenario) {
+		one := slow{row: row{Cells: []cell{{Text: request.transaction}, name(request.request)}}}
+		for _, arm := range r.arms {
+			average, p95 := request.average[arm.Name], request.p95[arm.Name]
+			if average != nil {
+				one.most = math.Max(one.most, average.mean())
+			}
+			one.row.Cells = append(one.row.Cells, cell{Text: average.shown(r.confidence())}, cell{Text: p95.shown(r.confidence())})
+		}
+		if one.most >= slowRequest {
+			found = append(found, one)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b slow) int {
+		switch {
+		case a.most > b.most:
+			return -1
+		case a.most < b.most:
+			return 1
+		}
+		return 0
+	})
+	for _, one := range found {
+		made.Rows = append(made.Rows, one.row)
+	}
+	if len(made.Rows) == 0 {
+		return nil
+	}
+	return []block{{Table: made}}
+}
+
+// request is one kind of request of a transaction, with its means by arm.
+type request struct {
+	transaction, request string
+	average, p95         map[string]*values
+}
+
+// requests are those that runs list beside their transactions.
+func (r *record) requests(scenario string) []request {
+	var all []request
+	for _, m := range r.metrics[scenario] {
+		if m.component != "" || m.request == "" || m.window != "" || m.statistic != statisticAverage {
+			continue
+		}
+		one := request{transaction: m.transaction, request: m.request, average: map[string]*values{}, p95: map[string]*values{}}
+		for _, arm := range r.arms {
+			one.average[arm.Name] = r.at(scenario, m.name, arm.Name)
+			one.p95[arm.Name] = r.at(scenario, m.of+"/"+m.transaction+"/"+m.request+"/"+statisticP95, arm.Name)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// importKind tells imports of several scenarios that are the same but for what
+// runs beside them.
+type importKind struct {
+	what string
+	// alone and beside are scenario and load; empty where there is none.
+	alone, beside [2]string
+}
+
+// importTables list how long imports took, alone and beside other loads.
+func (r *record) importTables() []block {
+	kinds := r.importKinds()
+	if len(kinds) == 0 {
+		return nil
+	}
+	durations := &table{
+		Caption: "Durations of imports, by the import jobs' own clock",
+		Columns: slices.Concat(words("Import", "Arm"), numbers("Alone, hh:mm:ss", "Alone, s", "With other load, hh:mm:ss", "With other load, s", "Difference, hh:mm:ss")),
+	}
+	rates := &table{
+		Caption: "Records imported per second",
+		Columns: slices.Concat(words("Import", "Arm"), numbers("Alone, 1/s", "With other load, 1/s")),
+	}
+	for _, kind := range kinds {
+		for i, arm := range r.arms {
+			alone, beside := r.importOf(kind.alone, "duration", arm.Name), r.importOf(kind.beside, "duration", arm.Name)
+			if alone == nil && beside == nil {
+				continue
+			}
+			durations.Rows = append(durations.Rows, row{First: i == 0, Cells: []cell{
+				{Text: kind.what}, name(arm.Name),
+				{Text: clockOfSeconds(alone.mean())}, {Text: alone.shown(r.confidence())},
+				{Text: clockOfSeconds(beside.mean())}, {Text: beside.shown(r.confidence())},
+				{Text: clockOfSeconds(beside.mean() - alone.mean())},
+			}})
+			rates.Rows = append(rates.Rows, row{First: i == 0, Cells: []cell{
+				{Text: kind.what}, name(arm.Name),
+				{Text: r.importOf(kind.alone, "recordsPerSecond", arm.Name).shown(r.confidence())},
+				{Text: r.importOf(kind.beside, "recordsPerSecond", arm.Name).shown(r.confidence())},
+			}})
+		}
+	}
+	if len(durations.Rows) == 0 {
+		return nil
+	}
+	return []block{heading("Imports"), {Table: durations}, {Table: rates}}
+}
+
+func (r *record) importOf(at [2]string, statistic, arm string) *values {
+	return r.at(at[0], at[1]+"/"+statistic, arm)
+}
+
+func (r *record) importKinds() []importKind {
+	var kinds []importKind
+	for _, scenario := range r.scenarios {
+		// Imports one after another are alone all the same.
+		beside := slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return load.DataImport == nil })
+		for _, load := range scenario.Loads {
+			if load.DataImport == nil {
+				continue
+			}
+			what := capital(describeImport(load.DataImport))
+			at := slices.IndexFunc(kinds, func(kind importKind) bool { return kind.what == what && *kind.slot(beside) == [2]string{} })
+			if at < 0 {
+				at = len(kinds)
+				kinds = append(kinds, importKind{what: what})
+			}
+			*kinds[at].slot(beside) = [2]string{scenario.Name, load.Name}
+		}
+	}
+	return kinds
+}
+
+func (k *importKind) slot(beside bool) *[2]string {
+	if beside {
+		return &k.beside
+	}
+	return &k.alone
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/payload"
+)
+
+// mostPoints of a line: what a chart of this width can show.
+const mostPoints = 60
+
+// mostTimelines is how many charts over time a scenario has.
+const mostTimelines = 6
+
+// line is a quantity over a run, for one arm.
+type line struct {
+	arm    arm
+	points []point
+}
+
+type point struct{ minutes, value float64 }
+
+// band is a stretch of a run in which something else was on.
+type band struct {
+	name     string
+	from, to float64
+}
+
+// timeCharts show response times over a typical run of each arm.
+func (r *record) timeCharts(scenario v1alpha1.Scenario) []chart {
+	var charts []chart
+	for _, load := range scenario.Loads {
+		if load.DataImport != nil {
+			continue
+		}
+		for _, transaction := range r.transactionsOf(scenario.Name, load.Name) {
+			if len(charts) == mostTimelines {
+				return charts
+			}
+			if made, any := r.timeline(scenario, load.Name, transaction); any {
+				charts = append(charts, made)
+			}
+		}
+	}
+	return charts
+}
+
+func (r *record) timeline(scenario v1alpha1.Scenario, load, transaction string) (chart, bool) {
+	var lines []line
+	var bands []band
+	alt := ""
+	for _, arm := range r.arms {
+		run := r.typical(scenario.Name, arm.Name, load+"/"+transaction+"/"+statisticAverage)
+		if run == nil {
+			continue
+		}
+		own := r.raw[run.Name][load]
+		points := responseTimes(own, transaction, timeOf(run.Status.Timings.LoadStart))
+		if len(points) < 2 {
+			continue
+		}
+		if bands == nil {
+			bands = bandsOf(run)
+		}
+		lines = append(lines, line{arm, points})
+		alt += fmt.Sprintf("%s (block %d): from %.0f to %.0f ms. ", arm.Name, run.Spec.Block, least(points), most(points))
+	}
+	if len(lines) == 0 {
+		return chart{}, false
+	}
+	named := transaction + " over a typical run, ms"
+	return chart{
+		Name: "time-" + scenario.Name + "-" + fileName(load+"-"+transaction), Title: named,
+		Alt: fmt.Sprintf("Average response time of %s under %s over the run with the middle average of each arm. ", transaction, scenario.Name) + alt,
+		SVG: overTime(lines, bands),
+	}, true
+}
+
+// typical is the valid run of an arm whose value is the middle one, among those
+// with raw results.
+func (r *record) typical(scenario, arm, metric string) *v1alpha1.PerfRun {
+	type candidate struct {
+		run   *v1alpha1.PerfRun
+		value float64
+	}
+	var all []candidate
+	found := r.at(scenario, metric, arm)
+	if found == nil {
+		return nil
+	}
+	for _, run := range r.valid(scenario, arm) {
+		at := slices.Index(found.blocks, run.Spec.Block)
+		if at >= 0 && r.raw[run.Name] != nil && run.Status.Timings.LoadStart != nil {
+			all = append(all, candidate{run, found.numbers[at]})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.value, b.value) })
+	return all[(len(all)-1)/2].run
+}
+
+// responseTimes are the means of what worked, in as many stretches as a chart
+// can show.
+func responseTimes(own *payload.Payload, transaction string, start time.Time) []point {
+	if own == nil || start.IsZero() {
+		return nil
+	}
+	width := time.Duration(own.BucketSeconds) * time.Second
+	per := max(int64(math.Ceil(own.End.Sub(own.Start).Seconds()/float64(own.BucketSeconds)/mostPoints)), 1)
+	sums := map[int64][2]float64{}
+	for _, series := range own.Series {
+		if series.Transaction != transaction || series.Outcome != "ok" {
+			continue
+		}
+		for _, bucket := range series.Buckets {
+			group := bucket.Index / per
+			sum := sums[group]
+			sums[group] = [2]float64{sum[0] + float64(bucket.Sum)/float64(time.Millisecond), sum[1] + float64(bucket.Count)}
+		}
+	}
+	points := make([]point, 0, len(sums))
+	for group, sum := range sums {
+		middle := time.Unix(0, 0).Add(time.Duration(group*per) * width).Add(time.Duration(per) * width / 2)
+		points = append(points, point{minutes(start, middle), sum[0] / sum[1]})
+	}
+	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.minutes, b.minutes) })
+	return points
+}
+
+// minutes from one time to another.
+func minutes(from, to time.Time) float64 { return to.Sub(from).Minutes() }
+
+// bandsOf are the imports of a run that had other load beside them.
+func bandsOf(run *v1alpha1.PerfRun) []band {
+	var bands []band
+	start := timeOf(run.Status.Timings.LoadStart)
+	for _, load := range run.Spec.Scenario.Loads {
+		for _, status := range run.Status.Loads {
+			if status.Name == load.Name && load.DataImport != nil && status.StartTime != nil && status.FinishTime != nil {
+				bands = append(bands, band{load.Name, minutes(start, status.StartTime.Time), minutes(start, status.FinishTime.Time)})
+			}
+		}
+	}
+	if warmUp := run.Spec.Measurement.WarmUpOrDefault(); warmUp > 0 {
+		bands = append(bands, band{"warm-up", 0, warmUp.Minutes()})
+	}
+	return bands
+}
+
+func least(points []point) float64 {
+	return slices.MinFunc(points, byValue).value
+}
+
+func most(points []point) float64 {
+	return slices.MaxFunc(points, byValue).value
+}
+
+func byValue(a, b point) int { return cmp.Compare(a.value, b.value) }
+
+// overTime draws lines from zero, with the arms' names at their ends.
+func overTime(lines []line, bands []band) picture {
+	p := newPlot("Minutes since the load began")
+	last, highest := 0.0, 0.0
+	for _, one := range lines {
+		last = math.Max(last, one.points[len(one.points)-1].minutes)
+		highest = math.Max(highest, most(one.points))
+	}
+	p.Add(&timeLines{lines: lines, bands: bands, last: last})
+	p.X.Min, p.X.Max = 0, last
+	p.Y.Min, p.Y.Max = 0, highest*1.15
+	return drawn(p, 230)
+}
+
+// timeLines draws bands, a grid and lines with their names in a strip on the
+// right.
+type timeLines struct {
+	lines []line
+	bands []band
+	last  float64
+}
+
+// GlyphBoxes keep room for the lines' names.
+func (t *timeLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	style := textStyle(smallText, roleInk)
+	var widest vg.Length
+	for _, one := range t.lines {
+		widest = max(widest, style.Width(one.arm.Name))
+	}
+	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: min(widest, 110) + 8, Y: 1}}}}
+}
+
+// Plot draws the lines.
+func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	right := x(t.last)
+	for _, one := range t.bands {
+		from, to := clamp(x(one.from), c.Min.X, right), clamp(x(one.to), c.Min.X, right)
+		c.FillPolygon(roleWindow.light, rectangle(from, c.Min.Y, to, c.Max.Y))
+		label := textStyle(smallText, roleMuted)
+		label.YAlign = draw.YTop
+		if label.Width(one.name) < to-from-4 {
+			c.FillText(label, vg.Point{X: from + 4, Y: c.Max.Y - 2}, one.name)
+		}
+	}
+	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+		c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, y(tick.Value), right, y(tick.Value))
+	}
+	for _, one := range t.lines {
+		path := make([]vg.Point, 0, len(one.points))
+		for _, at := range one.points {
+			path = append(path, vg.Point{X: x(at.minutes), Y: y(at.value)})
+		}
+		style := draw.LineStyle{Color: one.arm.color(), Width: 1.6}
+		if one.arm.Twin {
+			style.Dashes = []vg.Length{4, 3}
+		}
+		c.StrokeLines(style, path)
+	}
+	t.labels(c, y, right)
+}
+
+// labels put each arm's name at the end of its line, pushed apart where lines
+// end together.
+func (t *timeLines) labels(c draw.Canvas, y func(float64) vg.Length, right vg.Length) {
+	const apart = vg.Length(13)
+	ends := slices.Clone(t.lines)
+	end := func(one line) float64 { return one.points[len(one.points)-1].value }
+	slices.SortStableFunc(ends, func(a, b line) int { return cmp.Compare(end(a), end(b)) })
+	places := make([]vg.Length, len(ends))
+	for i, one := range ends {
+		places[i] = y(end(one))
+		if i > 0 {
+			places[i] = max(places[i], places[i-1]+apart)
+		}
+	}
+	if over := len(places) - 1; places[over] > c.Max.Y-6 {
+		shift := places[over] - (c.Max.Y - 6)
+		for i := range places {
+			places[i] -= shift
+		}
+	}
+	for i, one := range ends {
+		style := textStyle(smallText, roleInk)
+		style.Color, style.YAlign = one.arm.color(), draw.YCenter
+		c.FillText(style, vg.Point{X: right + 6, Y: places[i]}, shortened(one.arm.Name, style, 110))
+	}
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// describeScenario says what a scenario puts on.
+func describeScenario(scenario v1alpha1.Scenario) string {
+	parts := make([]string, 0, len(scenario.Loads))
+	for _, load := range scenario.Loads {
+		parts = append(parts, load.Name+" ("+describeLoad(load)+")")
+	}
+	return listed(parts)
+}
+
+// describeLoad says in a few words what a load does.
+func describeLoad(load v1alpha1.Load) string {
+	var text string
+	switch {
+	case load.CheckInCheckOut != nil:
+		text = describeCirculation(load.CheckInCheckOut)
+	case load.DataImport != nil:
+		text = describeImport(load.DataImport)
+	default:
+		text = "a k6 script"
+		if load.Script != nil && load.Script.Path != "" {
+			text += " (" + load.Script.Path + ")"
+		}
+	}
+	switch {
+	case load.Duration != nil:
+		text += ", " + spoken(load.Duration.Duration)
+	case load.Until != "":
+		text += ", until " + load.Until + " ends"
+	}
+	switch {
+	case load.After != "":
+		text += ", after " + load.After
+		if delay := load.StartAfterOrDefault(); delay > 0 {
+			text += " and " + spoken(delay)
+		}
+	case load.StartAfterOrDefault() > 0:
+		text += ", from " + spoken(load.StartAfterOrDefault()) + " on"
+	}
+	if runners := load.ParallelismOrDefault(); runners > 1 {
+		text += fmt.Sprintf(", from %d runners", runners)
+	}
+	return text
+}
+
+func describeCirculation(users *v1alpha1.CheckInCheckOut) string {
+	text := "check-in and check-out by " + counted(users.Users, "user")
+	if users.RampUp != nil {
+		text += " over a ramp-up of " + spoken(users.RampUp.Duration)
+	}
+	return text
+}
+
+func describeImport(imported *v1alpha1.DataImport) string {
+	kind := strings.ToLower(strings.TrimSpace(string(imported.Operation) + " " + string(imported.RecordType)))
+	if kind == "" {
+		kind = "create bibliographic"
+	}
+	text := fmt.Sprintf("%s, %s", kind, counted(imported.Records, "record"))
+	if imported.Imports > 1 {
+		text = fmt.Sprintf("%s, %d imports of %s", kind, imported.Imports, counted(imported.Records, "record"))
+		if imported.Pause != nil && imported.Pause.Duration > 0 {
+			text += fmt.Sprintf(" with pauses of %s", spoken(imported.Pause.Duration))
+		}
+	}
+	if imported.Flow == v1alpha1.FlowS3 {
+		text += ", through S3"
+	}
+	return text + fmt.Sprintf(", job profile “%s”", imported.JobProfileOrDefault())
+}
+
+// spoken writes a duration without the zeros Go adds: 30m, not 30m0s.
+func spoken(duration time.Duration) string {
+	text := duration.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+func timeOf(at *metav1.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.Time
+}
+
+// capital begins a sentence.
+func capital(text string) string {
+	if text == "" {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
