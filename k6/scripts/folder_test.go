@@ -121,7 +121,8 @@ func TestAFolderThatLacksSomethingIsToldAtOnce(t *testing.T) {
 			"/service-points.csv is empty; write one id per line into it",
 		},
 		{
-			"too few items", map[string][]string{"check-out-items.csv": l.items[:2], "check-in-items.csv": l.items, "users.csv": l.users},
+			"too few items",
+			map[string][]string{"check-out-items.csv": l.items[:2], "check-in-items.csv": l.items, "users.csv": l.users},
 			"/check-out-items.csv: 2 items are too few for 3 users to have some of their own each",
 		},
 	}
