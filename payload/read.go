@@ -80,6 +80,7 @@ type search struct {
 	framing framing
 	take    func(body []byte) error
 	open    *frameReader // begun, not yet ended
+	begun   bool         // a begin line was seen
 	bad     error        // why the last damaged body was passed over
 }
 
@@ -91,6 +92,7 @@ func (s *search) line(line []byte) {
 	verb, rest, _ := bytes.Cut(line[at+len(s.framing.marker):], []byte(" "))
 	switch string(verb) {
 	case "begin":
+		s.begun = true
 		s.unfinished()
 		open, err := begin(rest, s.framing.version)
 		if err != nil {
@@ -99,13 +101,21 @@ func (s *search) line(line []byte) {
 		}
 		s.open = open
 	case "part":
-		if s.open == nil {
-			s.bad = fmt.Errorf("%w: the log begins in the middle of a payload", ErrCorrupt)
-			return
+		if s.open != nil {
+			s.open.part(rest)
 		}
-		s.open.part(rest)
+		s.lost()
 	case "end":
 		s.end(rest)
+		s.lost()
+	}
+}
+
+// lost notes that the log begins in the middle of a block, as one does that
+// was rotated.
+func (s *search) lost() {
+	if !s.begun {
+		s.bad = fmt.Errorf("%w: the log begins in the middle of a block", ErrCorrupt)
 	}
 }
 

@@ -156,6 +156,8 @@ func TestReadChooses(t *testing.T) {
 		{"only a damaged one", damaged(f), nil, payload.ErrCorrupt},
 		{"only a begin line", strings.SplitAfter(f, "\n")[0], nil, payload.ErrCorrupt},
 		{"a beginning that rotation took away", f[strings.Index(f, "\n")+1:], nil, payload.ErrCorrupt},
+		{"only an end", f[strings.LastIndex(strings.TrimSpace(f), "\n")+1:], nil, payload.ErrCorrupt},
+		{"a whole one after the rest of another", e[len(e)/2:] + l, late, nil},
 		{"parts in the wrong order", swapped(f), nil, payload.ErrCorrupt},
 		{"another checksum", regexp.MustCompile(`sha256=....`).ReplaceAllString(f, "sha256=0000"), nil, payload.ErrCorrupt},
 		{"a version to come", strings.ReplaceAll(f, "version=2", "version=3"), nil, payload.ErrCorrupt},
@@ -172,6 +174,30 @@ func TestReadChooses(t *testing.T) {
 				equal(t, got, tt.want)
 			}
 		})
+	}
+}
+
+func TestRotationNeverHalfCounts(t *testing.T) {
+	checkpoint, final := some(1, 2000), some(2, 4000)
+	checkpoint.Final = false
+	c, f := written(t, checkpoint), written(t, final)
+	progress := "perflab-progress {\"at\":\"2026-01-02T03:04:05Z\"}\n"
+	log := progress + c + progress + f
+	for at := 0; at < len(log); at += 1009 {
+		got, err := payload.Read(strings.NewReader(log[at:]))
+		if at <= len(log)-len(f) {
+			if err != nil || !got.Final {
+				t.Fatalf("cut at %d, before the final payload: %v", at, err)
+			}
+			equal(t, got, final)
+			continue
+		}
+		if got != nil || !errors.Is(err, payload.ErrCorrupt) && !errors.Is(err, payload.ErrNone) {
+			t.Fatalf("cut at %d, in the final payload: %+v, %v", at, got, err)
+		}
+		if strings.Contains(log[at:], "\nperflab-payload end") && !errors.Is(err, payload.ErrCorrupt) {
+			t.Fatalf("cut at %d: error = %v, want ErrCorrupt", at, err)
+		}
 	}
 }
 

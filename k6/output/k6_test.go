@@ -50,6 +50,20 @@ const duration = new Trend('transaction_duration', true);
 export const options = { iterations: 2 };
 export default function () { duration.add(5, { transaction: 'A', outcome: 'ok' }); if (__ITER === 1) exec.test.abort('enough'); }`
 
+// neverStarts aborts before there is any load.
+const neverStarts = `
+import exec from 'k6/execution';
+export function setup() { exec.test.abort('no'); }
+export default function () {}`
+
+// slowToEnd is in the middle of an iteration when it is stopped.
+const slowToEnd = `
+import { sleep } from 'k6';
+import { Trend } from 'k6/metrics';
+const duration = new Trend('transaction_duration', true);
+export const options = { scenarios: { s: { executor: 'constant-vus', vus: 3, duration: '1h', gracefulStop: '20s' } } };
+export default function () { for (let i = 0; i < 50; i++) { duration.add(5, { transaction: 'A', outcome: 'ok' }); sleep(0.1); } }`
+
 func server(t *testing.T) (env []string, requests func(path string) int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -141,10 +155,13 @@ func TestEveryEndDelivers(t *testing.T) {
 		script string
 		stop   func(*k6test.Process)
 		code   int
+		least  int64 // transactions
 	}{
-		{"stopped through the REST API", endless, func(p *k6test.Process) { p.Patch("stopped", true) }, 103},
-		{"stopped by SIGTERM", endless, func(p *k6test.Process) { p.Interrupt() }, 105},
-		{"aborted by the script", endsByItself, nil, 108},
+		{"stopped through the REST API", endless, func(p *k6test.Process) { p.Patch("stopped", true) }, 103, 2},
+		{"stopped by SIGTERM", endless, func(p *k6test.Process) { p.Interrupt() }, 105, 2},
+		{"stopped by SIGTERM within iterations", slowToEnd, func(p *k6test.Process) { p.Interrupt() }, 105, 30},
+		{"aborted by the script", endsByItself, nil, 108, 2},
+		{"aborted before its load", neverStarts, nil, 108, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -159,7 +176,7 @@ func TestEveryEndDelivers(t *testing.T) {
 				t.Errorf("exit code %d, want %d\n%s", result.Code, tt.code, result.Stderr)
 			}
 			final := result.Payload(t)
-			if all, _ := final.Summary("A", "ok"); !final.Final || all.Count < 2 {
+			if all, _ := final.Summary("A", "ok"); !final.Final || all.Count < tt.least {
 				t.Errorf("final %v with %d samples", final.Final, all.Count)
 			}
 		})
