@@ -112,6 +112,10 @@ bench-topics: ## Measure how long 1,474 topics take in a real Kafka, against one
 	test/emulators/kafka/fetch.sh
 	go run ./test/bench/topics
 
+.PHONY: bench-k6
+bench-k6: build-k6 ## Measure what the k6 output costs, against none and others (ROUNDS=20; needs Debian's prometheus).
+	go run ./test/bench/k6 -rounds $(or $(ROUNDS),20)
+
 .PHONY: test-cluster
 test-cluster: ## Test the local cluster's own programs.
 	cd hack/cluster/storage && go test ./...

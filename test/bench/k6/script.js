@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A check-in and a check-out with as many requests as FOLIO's pages make, without
+// pauses, until k6 is told to end.
+
+import http from 'k6/http';
+import { Trend } from 'k6/metrics';
+
+const duration = new Trend('transaction_duration', true);
+
+export const options = {
+  scenarios: {
+    desk: { executor: 'constant-vus', vus: Number(__ENV.USERS), duration: '24h', gracefulStop: '0s' },
+  },
+};
+
+const calls = { 'Check-In': calling('Check-In', 24), 'Check-Out': calling('Check-Out', 39) };
+
+function calling(transaction, requests) {
+  return Array.from({ length: requests }, (_, i) => ({
+    url: `${__ENV.URL}/${transaction}/${i}`,
+    params: { tags: { transaction, name: `GET /${transaction}/${i}` } },
+  }));
+}
+
+export default function () {
+  for (const transaction in calls) {
+    let spent = 0;
+    for (const { url, params } of calls[transaction]) spent += http.get(url, params).timings.duration;
+    duration.add(spent, { transaction, outcome: 'ok' });
+  }
+}
