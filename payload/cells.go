@@ -14,6 +14,9 @@ const (
 
 // appendText writes the cells from the first one that is used to the last.
 func (h *Histogram) appendText(text []byte) []byte {
+	if h.packed != "" {
+		return append(text, h.packed...)
+	}
 	for i, cell := range h.cells {
 		if i > 0 {
 			text = appendGap(text, int(cell-h.cells[i-1])-1)

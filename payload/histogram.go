@@ -34,6 +34,28 @@ var (
 type Histogram struct {
 	cells  []uint16 // sorted
 	counts []uint32 // of the same places
+
+	// packed is the text of all cells from the first on instead, a sixth as
+	// large; never changed.
+	packed string
+	start  uint16
+}
+
+// pack makes h small until something is added to it.
+func (h *Histogram) pack() {
+	if len(h.cells) > 0 {
+		*h = Histogram{packed: string(h.appendText(nil)), start: h.cells[0]}
+	}
+}
+
+func (h *Histogram) unpack() {
+	if h.packed == "" {
+		return
+	}
+	text, start := h.packed, h.start
+	*h = Histogram{}
+	// It was written by pack, so there is no error to see.
+	_ = h.parseText(int64(start), text)
 }
 
 // cellOf is the cell that holds d.
@@ -59,6 +81,7 @@ func (h *Histogram) Record(d time.Duration) {
 
 // count adds n to a cell.
 func (h *Histogram) count(cell uint16, n uint32) {
+	h.unpack()
 	i, found := slices.BinarySearch(h.cells, cell)
 	if !found {
 		h.cells = slices.Insert(h.cells, i, cell)
@@ -69,10 +92,13 @@ func (h *Histogram) count(cell uint16, n uint32) {
 
 // add adds another histogram.
 func (h *Histogram) add(o *Histogram) {
-	if len(h.cells) == 0 {
+	if h.empty() {
 		*h = *o.clone()
 		return
 	}
+	o = o.clone()
+	o.unpack()
+	h.unpack()
 	sum := Histogram{
 		cells:  make([]uint16, 0, max(len(h.cells), len(o.cells))),
 		counts: make([]uint32, 0, max(len(h.cells), len(o.cells))),
@@ -101,13 +127,15 @@ func (h *Histogram) push(cell uint16, n uint32) {
 }
 
 func (h *Histogram) clone() *Histogram {
-	return &Histogram{cells: slices.Clone(h.cells), counts: slices.Clone(h.counts)}
+	return &Histogram{cells: slices.Clone(h.cells), counts: slices.Clone(h.counts), packed: h.packed, start: h.start}
 }
+
+func (h *Histogram) empty() bool { return h.packed == "" && len(h.cells) == 0 }
 
 // Count is the number of durations counted.
 func (h *Histogram) Count() int64 {
 	var sum int64
-	for _, n := range h.counts {
+	for _, n := range h.all() {
 		sum += int64(n)
 	}
 	return sum
@@ -115,8 +143,8 @@ func (h *Histogram) Count() int64 {
 
 // first is the first cell that is not empty, 0 if all are.
 func (h *Histogram) first() int64 {
-	if len(h.cells) == 0 {
-		return 0
+	if h.packed != "" || len(h.cells) == 0 {
+		return int64(h.start)
 	}
 	return int64(h.cells[0])
 }
@@ -124,6 +152,10 @@ func (h *Histogram) first() int64 {
 // all gives the cells that are not empty, in their order.
 func (h *Histogram) all() iter.Seq2[uint16, uint32] {
 	return func(yield func(uint16, uint32) bool) {
+		if h.packed != "" {
+			h = h.clone()
+			h.unpack()
+		}
 		for i, cell := range h.cells {
 			if !yield(cell, h.counts[i]) {
 				return

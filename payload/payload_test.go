@@ -3,6 +3,7 @@
 package payload_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -215,6 +216,22 @@ func TestBucketsWidenAsTimePasses(t *testing.T) {
 	}
 	if p.Total("iterations") != seconds {
 		t.Errorf("iterations = %v, want %d", p.Total("iterations"), seconds)
+	}
+}
+
+func TestTheOrderOfSamplesDoesNotMatter(t *testing.T) {
+	late, orderly := payload.New("l", "r", "a", start), payload.New("l", "r", "a", start)
+	record := func(p *payload.Payload, i int) {
+		p.Record("A", "ok", start.Add(time.Duration(i/30)*time.Second), time.Duration(i+1)*time.Millisecond)
+	}
+	for i, k := range rand.New(rand.NewPCG(5, 5)).Perm(300) {
+		record(orderly, i)
+		record(late, k)
+	}
+	a, errA := payload.Marshal(late)
+	b, errB := payload.Marshal(orderly)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("shuffled: %+v, in order: %+v", summary(t, late, "A", "ok"), summary(t, orderly, "A", "ok"))
 	}
 }
 

@@ -115,6 +115,10 @@ func (s *Series) bucket(index int64) (b *Bucket, isNew bool) {
 	if i < n && s.Buckets[i].Index == index {
 		return &s.Buckets[i], false
 	}
+	if i == n && n > 0 {
+		// Hardly anything is added to it from now on.
+		s.Buckets[n-1].Histogram.pack()
+	}
 	s.Buckets = append(s.Buckets, Bucket{})
 	copy(s.Buckets[i+1:], s.Buckets[i:])
 	s.Buckets[i] = Bucket{Index: index, Histogram: &Histogram{}}

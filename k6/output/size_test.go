@@ -230,10 +230,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		heaps = append(heaps, m.HeapAlloc>>20)
 	})
 	t.Logf("heap each half hour: %d MiB", heaps)
-	for _, heap := range heaps {
-		if heap > 40 {
-			t.Errorf("heap of %d MiB", heap)
-		}
+	// It goes up and down as buckets fill and are merged.
+	if half := len(heaps) / 2; slices.Max(heaps[half:]) > slices.Max(heaps[:half])+4 || slices.Max(heaps) > 20 {
+		t.Errorf("heap each half hour: %d MiB", heaps)
 	}
 }
 
