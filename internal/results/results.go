@@ -25,6 +25,9 @@ const (
 	counterImportsFailed = "perflab_imports_failed"
 	counterRecords       = "perflab_records"
 	counterRecordsFailed = "perflab_records_failed"
+	// Of a file that the system split.
+	counterChildJobs       = "perflab_child_jobs"
+	counterChildJobsFailed = "perflab_child_jobs_failed"
 )
 
 // Units of observations.
@@ -132,6 +135,12 @@ func observeImport(load string, p *payload.Payload) []v1alpha1.Observation {
 		{Metric: load + "/imports", Value: decimal.Format(p.Total(counterImports)), Unit: unitCount},
 		{Metric: load + "/records", Value: decimal.Format(records), Unit: unitCount},
 		{Metric: load + "/failedRecords", Value: decimal.Format(p.Total(counterRecordsFailed)), Unit: unitCount},
+	}
+	if children := p.Total(counterChildJobs); children > 0 {
+		observations = append(observations,
+			v1alpha1.Observation{Metric: load + "/childJobs", Value: decimal.Format(children), Unit: unitCount},
+			v1alpha1.Observation{Metric: load + "/failedChildJobs", Value: decimal.Format(p.Total(counterChildJobsFailed)), Unit: unitCount},
+		)
 	}
 	// The duration is the job's own, from its dates; the client's includes the
 	// upload and up to one polling interval.

@@ -135,6 +135,9 @@ func TestObserveImport(t *testing.T) {
 func TestCheck(t *testing.T) {
 	onlyCheckpoint := cico(t)
 	onlyCheckpoint.Final = false
+	stopped := imported(t, 1, 1, 99600, 400)
+	stopped.Count("perflab_child_jobs", at(9), 100)
+	stopped.Count("perflab_child_jobs_failed", at(9), 4)
 	dropping := cico(t)
 	dropping.Count("dropped_iterations", at(15), 3)
 	failing := cico(t)

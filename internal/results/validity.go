@@ -40,6 +40,10 @@ func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 
 func checkImport(load v1alpha1.Load, p *payload.Payload) *Fault {
 	imports, failed := p.Total(counterImports), p.Total(counterImportsFailed)
+	if children := p.Total(counterChildJobsFailed); children > 0 {
+		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %d jobs of split files failed or were cancelled",
+			load.Name, int(children), int(p.Total(counterChildJobs)))}
+	}
 	if failed > 0 || imports != float64(load.DataImport.Imports) {
 		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %d imports were done, %d of them failed",
 			load.Name, int(imports), load.DataImport.Imports, int(failed))}

@@ -1,0 +1,90 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// TestLoads: every kind of load gives its figures, and so do the servers.
+func TestLoads(t *testing.T) {
+	_, done := twin(t, "loads.yaml")
+	byScenario := map[string]v1alpha1.PerfRun{}
+	for _, run := range done {
+		byScenario[run.Spec.Scenario.Name] = run
+	}
+	t.Run("windows", func(t *testing.T) { windows(t, byScenario["cico-with-imports"]) })
+	t.Run("servers", func(t *testing.T) { servers(t, byScenario["cico-with-imports"]) })
+	t.Run("other records", func(t *testing.T) {
+		run := byScenario["other-records"]
+		for _, metric := range []string{"holdings/records", "authorities/records"} {
+			if got := observed(t, run, metric); got != 200 {
+				t.Errorf("%s = %g, want 200", metric, got)
+			}
+		}
+	})
+	t.Run("scripts", func(t *testing.T) { scripts(t, byScenario["scripts"]) })
+}
+
+// windows: one run tells of users alone, during each import and after.
+func windows(t *testing.T, run v1alpha1.PerfRun) {
+	whole := observed(t, run, "cico/Check-In/samples") + observed(t, run, "cico/Check-Out/samples")
+	for _, window := range []string{"alone", "during-create", "during-update"} {
+		if samples := observed(t, run, "cico/Check-In/samples@"+window) + observed(t, run, "cico/Check-Out/samples@"+window); samples == 0 || samples > 10*whole {
+			t.Errorf("%g transactions %s, %g while the last import was on", samples, window, whole)
+		}
+	}
+	for metric, want := range map[string]float64{
+		"create/records": 250, "create/childJobs": 3, "create/failedChildJobs": 0, "update/records": 100, "update/failedRecords": 0,
+	} {
+		if got := observed(t, run, metric); got != want {
+			t.Errorf("%s = %g, want %g", metric, got, want)
+		}
+	}
+}
+
+// servers: what the collector saw of every part of the system.
+func servers(t *testing.T, run v1alpha1.PerfRun) {
+	for _, component := range []string{
+		"module/gateway/cpu", "module/circulation/memory", "module/inventory-storage/cpu", "module/data-import/memory",
+		"postgres/primary/cpu", "postgres/primary/memory", "postgres/primary/connections/total",
+		"kafka/broker-0/cpu", "kafka/broker-0/memory", "kafka/broker-0/disk",
+	} {
+		average, highest := observed(t, run, component+"/average"), observed(t, run, component+"/max")
+		if average <= 0 || highest < average {
+			t.Errorf("%s: average %g, max %g", component, average, highest)
+		}
+	}
+	told := run.Status.Servers
+	if told == nil || told.Rounds < 10 || len(told.Statements) == 0 {
+		t.Fatalf("the servers' status is %+v, want rounds and statements", told)
+	}
+	t.Logf("rounds %d, longest gap %s, notes %q", told.Rounds, told.LongestGap.Duration, told.Notes)
+	for _, statement := range told.Statements {
+		t.Logf("%s %% %s", statement.Percent, statement.Text)
+	}
+}
+
+// scripts: groups are transactions; k6's own summary is of the whole test.
+func scripts(t *testing.T, run v1alpha1.PerfRun) {
+	if samples := observed(t, run, "search/Search items/samples"); samples < 20 {
+		t.Errorf("%g searches, want 20 or more", samples)
+	}
+	if p95 := observed(t, run, "search/Search items/p95"); p95 <= 0 {
+		t.Errorf("p95 of searches is %g", p95)
+	}
+	if p95 := observed(t, run, "summary/group_duration/p95"); p95 <= 0 {
+		t.Errorf("p95 of groups is %g by k6's own summary", p95)
+	}
+	for _, observation := range run.Status.Observations {
+		if value, err := strconv.ParseFloat(observation.Value, 64); strings.HasSuffix(observation.Metric, "/errors") && (err != nil || value != 0) {
+			t.Errorf("%s = %s", observation.Metric, observation.Value)
+		}
+	}
+}
