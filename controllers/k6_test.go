@@ -100,6 +100,9 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 	if err := payload.Write(&log, l.measured(pod, testRun, load, began)); err != nil {
 		l.t.Fatal(err)
 	}
+	if exit != 0 {
+		log.WriteString(`time="2026-03-01T12:00:00Z" level=error msg="no such item" source=console` + "\n")
+	}
 	l.logs.put(pod.Name, log.Bytes())
 	pod.Status.Phase = corev1.PodSucceeded
 	if exit != 0 {

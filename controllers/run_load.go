@@ -5,6 +5,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -40,6 +41,9 @@ func (r *RunReconciler) stepLoads(ctx context.Context, s *runScope) (outcome, er
 		states[wanted.Name] = state
 		if state.Failure != "" {
 			s.fault = loadFault(wanted.Name, state)
+			if words := r.lastWords(ctx, s, wanted); words != "" {
+				s.fault.Message += ": " + words
+			}
 			return next(), nil
 		}
 	}
@@ -201,7 +205,10 @@ func (r *RunReconciler) stepStopLoads(ctx context.Context, s *runScope) (outcome
 		if err != nil {
 			return outcome{}, err
 		}
-		if !load.Active(observed.Pods) && (observed.TestRun == nil || status.Outcome != "") {
+		// A starter that still knocks at a runner which is gone does no harm, and
+		// taking it away would take the runner's log.
+		runners := slices.DeleteFunc(slices.Clone(observed.Pods), func(pod corev1.Pod) bool { return pod.Labels[contract.LabelRunner] == "" })
+		if !load.Active(runners) && (observed.TestRun == nil || status.Outcome != "") {
 			continue
 		}
 		waiting = true

@@ -5,9 +5,12 @@ package controllers
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/results"
 )
 
@@ -61,4 +64,36 @@ func (r *RunReconciler) salvage(ctx context.Context, s *runScope, wanted v1alpha
 		return results.Measured{}, nil
 	}
 	return own, nil
+}
+
+// lastWords is the last thing that a runner which failed logged, for the
+// message of its load: its pod may be gone when somebody looks.
+func (r *RunReconciler) lastWords(ctx context.Context, s *runScope, wanted v1alpha1.Load) string {
+	pods, err := r.runners(ctx, s.run.Namespace, s.load(wanted.Name).TestRun)
+	if err != nil {
+		return ""
+	}
+	for _, pod := range pods {
+		if pod.Status.Phase != corev1.PodFailed {
+			continue
+		}
+		if words := r.lastLine(ctx, pod); words != "" {
+			return words
+		}
+	}
+	return ""
+}
+
+func (r *RunReconciler) lastLine(ctx context.Context, pod corev1.Pod) string {
+	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
+	defer cancel()
+	printed, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
+	if err != nil {
+		return ""
+	}
+	words := load.LastWords(printed)
+	if err := printed.Close(); err != nil {
+		log.FromContext(ctx).V(1).Info("Closing a log", "pod", pod.Name, "error", err.Error())
+	}
+	return words
 }

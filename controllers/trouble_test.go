@@ -74,7 +74,7 @@ func TestAFailedLoadIsRepeatedAndThenStallsTheExperiment(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 2 }))
 
 	first := l.untilRun(v1alpha1.RunInvalid)
-	l.expect(first.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadFailed, "exit code 107", "the script threw an exception")
+	l.expect(first.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadFailed, "exit code 107", "the script threw an exception", "no such item")
 	l.expect(first.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonLoadFailed)
 
 	stalled := l.untilPhase("small", v1alpha1.ExperimentStalled)

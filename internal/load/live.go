@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ const ReportEvery = 10 * time.Second
 
 // reportMark begins the line of a report in a runner's log.
 const reportMark = "perflab-progress "
+
+// payloadMark begins each line that carries results.
+const payloadMark = "perflab-payload "
 
 // maxProgressTransactions are shown of a load.
 const maxProgressTransactions = 8
@@ -57,6 +61,40 @@ func LastReport(log io.Reader) (Report, bool) {
 		}
 	}
 	return last, found
+}
+
+// maxWords bounds what is quoted of a log, in bytes.
+const maxWords = 400
+
+// LastWords is the last thing k6 said in its log, without its results; empty if
+// it said nothing.
+func LastWords(log io.Reader) string {
+	last := ""
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		line := lines.Text()
+		if strings.Contains(line, reportMark) || strings.Contains(line, payloadMark) || strings.TrimSpace(line) == "" {
+			continue
+		}
+		last = line
+	}
+	if _, message, found := strings.Cut(last, "msg="); found {
+		last = unquoted(message)
+	}
+	return strings.ToValidUTF8(last[:min(len(last), maxWords)], "")
+}
+
+// unquoted is what a log line's message says, where it is quoted.
+func unquoted(message string) string {
+	quoted, err := strconv.QuotedPrefix(message)
+	if err != nil {
+		return message
+	}
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		return message
+	}
+	return text
 }
 
 // AddReports adds up what a load's runners told, as it was read at a time.

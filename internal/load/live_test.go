@@ -57,3 +57,16 @@ errorPercent: "0"
 records: 1200
 `)
 }
+
+func TestLastWords(t *testing.T) {
+	for name, test := range map[string]struct{ log, want string }{
+		"nothing":  {"", ""},
+		"an error": {runnerLog + `time="2026-03-01T12:00:30Z" level=error msg="cannot log in at http://gateway: POST answered 401 \"no\"" source=console` + "\nperflab-payload end id=01234567\n\n", `cannot log in at http://gateway: POST answered 401 "no"`},
+		"a panic":  {"panic: runtime error\n", "panic: runtime error"},
+		"one word": {"level=warning msg=late\n", "late"},
+	} {
+		if got := load.LastWords(strings.NewReader(test.log)); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
