@@ -152,11 +152,6 @@ final class Library implements AutoCloseable {
     return token.isEmpty() ? builder : builder.header("X-Okapi-Token", token);
   }
 
-  /** Where a role is found. */
-  String address(String role) {
-    return "http://127.0.0.1:" + ports.get(role);
-  }
-
   void useToken(String other) {
     token = other;
   }

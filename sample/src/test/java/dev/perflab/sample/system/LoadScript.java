@@ -15,9 +15,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** PerfLab's k6 with its script for check-in and check-out. */
+/** PerfLab's k6 with one of its scripts. */
 final class LoadScript {
-  private static final Path SCRIPT = Path.of("..", "k6", "scripts", "cico.js");
+  private static final Path SCRIPTS = Path.of("..", "k6", "scripts");
 
   private LoadScript() {}
 
@@ -41,16 +41,17 @@ final class LoadScript {
         .findFirst();
   }
 
-  static Result run(Path program, Map<String, String> environment) throws IOException, InterruptedException {
+  static Result run(Path program, String script, Map<String, String> environment) throws IOException, InterruptedException {
     Path samples = Files.createTempFile("k6", ".json");
     Path log = Files.createTempFile("k6", ".log");
     try {
       ProcessBuilder k6 = new ProcessBuilder(program.toString(), "run", "--quiet", "--no-color", "--no-thresholds",
-          "--summary-mode=disabled", "--address=127.0.0.1:0", "--log-output=stderr", "--out=json=" + samples, SCRIPT.toString());
+          "--summary-mode=disabled", "--address=127.0.0.1:0", "--log-output=stderr", "--out=json=" + samples,
+          SCRIPTS.resolve(script).toString());
       k6.environment().putAll(environment);
       k6.environment().putAll(Map.of("K6_NO_USAGE_REPORT", "true", "K6_AUTO_EXTENSION_RESOLUTION", "false"));
       Process process = k6.redirectErrorStream(true).redirectOutput(log.toFile()).start();
-      if (!process.waitFor(120, TimeUnit.SECONDS)) {
+      if (!process.waitFor(300, TimeUnit.SECONDS)) {
         process.destroyForcibly();
         throw new IllegalStateException("k6 does not end: " + Files.readString(log));
       }

@@ -46,7 +46,7 @@ class LoadScriptIT {
         "BASE_URL", library.address(), "OKAPI_USERNAME", "diku_admin", "OKAPI_PASSWORD", "admin",
         "USERS", Integer.toString(USERS), "DURATION_SECONDS", "12", "THINK_TIME_SECONDS", "0.5",
         "RELEASE", release, "PREFLIGHTS", preflights, "LOGIN", login));
-    LoadScript.Result result = LoadScript.run(k6, env);
+    LoadScript.Result result = LoadScript.run(k6, "cico.js", env);
 
     assertEquals(0, result.exitCode(), result.log());
     assertEquals(0, result.values("transaction_duration", "outcome", "error").size(), result.log());
