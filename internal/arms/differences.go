@@ -138,6 +138,8 @@ var wholes = []*regexp.Regexp{
 	regexp.MustCompile(`^postgres\.(readWriteSplit|pooler|external)`),
 	regexp.MustCompile(`^.*\.(placement|metaspace|storage)`),
 	regexp.MustCompile(`^.*\.resources\.(limits|requests)`),
+	// A variable that is new differs in its name and its value.
+	regexp.MustCompile(`^.*\.env\[\*\]`),
 }
 
 var named = regexp.MustCompile(`\[[^]]*\]`)

@@ -79,6 +79,10 @@ func TestConfounded(t *testing.T) {
 			reason: "one heap in many modules is one thing",
 			spec:   listed(modulesSet(v1alpha1.ModuleSet{Name: "*", JVM: &v1alpha1.JVM{Heap: &v1alpha1.Heap{MaxRAMPercentage: "66"}}})),
 		},
+		"NewVariable": {
+			reason: "a variable with its value is one thing",
+			spec:   listed(modulesSet(v1alpha1.ModuleSet{Name: "*", Env: []corev1.EnvVar{{Name: "SLOW", Value: "30"}}})),
+		},
 		"Mode": {
 			reason: "another mode takes other nodes",
 			spec:   listed(kafkaSet(v1alpha1.KafkaSet{Mode: v1alpha1.KafkaModeZooKeeper, ZooKeeper: &nodes})),
