@@ -29,6 +29,8 @@ const standardInput = "-"
 type manifest struct {
 	experiments []*v1alpha1.PerfExperiment
 	systems     map[string]*v1alpha1.PerfSystem
+	// configMaps are their data by name: price lists.
+	configMaps map[string]map[string]string
 }
 
 // readManifest reads and checks the experiments and systems of files, as the
@@ -38,7 +40,7 @@ func readManifest(ctx context.Context, in io.Reader, paths []string) (manifest, 
 	if err != nil {
 		return manifest{}, err
 	}
-	read := manifest{systems: map[string]*v1alpha1.PerfSystem{}}
+	read := manifest{systems: map[string]*v1alpha1.PerfSystem{}, configMaps: map[string]map[string]string{}}
 	for _, path := range paths {
 		objects, err := documents(in, path)
 		if err != nil {
@@ -47,11 +49,10 @@ func readManifest(ctx context.Context, in io.Reader, paths []string) (manifest, 
 		for _, object := range objects {
 			// Others, such as the Secret an experiment logs in with, are not ours
 			// to judge.
-			if !schema.IsOurs(object) {
-				continue
-			}
-			if faults := reader.Check(ctx, object); len(faults) > 0 {
-				return manifest{}, refused(title(path, object), faults)
+			if schema.IsOurs(object) {
+				if faults := reader.Check(ctx, object); len(faults) > 0 {
+					return manifest{}, refused(title(path, object), faults)
+				}
 			}
 			if err := read.add(path, object); err != nil {
 				return manifest{}, fmt.Errorf("%s: %w", path, err)
@@ -88,6 +89,13 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 			return refused(title(path, object), faults)
 		}
 		m.systems[system.Name] = system
+	case "ConfigMap":
+		// A price list.
+		data, _, err := unstructured.NestedStringMap(object.Object, "data")
+		if err != nil {
+			return fmt.Errorf("reading ConfigMap %q: %w", object.GetName(), err)
+		}
+		m.configMaps[object.GetName()] = data
 	}
 	return nil
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/preview"
 	"perflab.dev/perflab/internal/validate"
 )
@@ -31,6 +34,8 @@ var (
 type planOptions struct {
 	files   []string
 	format  string
+	pilot   string
+	cv      float64
 	assumed preview.Assumptions
 }
 
@@ -40,14 +45,20 @@ func newPlan() *cobra.Command {
 		Use:   "plan -f FILE...",
 		Short: "Show what an experiment will do, without a cluster",
 		Long: `Show what an experiment will do, without a cluster: its arms and what differs
-between them, the heap each module gets in each arm, the runs in order and how
-long they take. A manifest the cluster would refuse is refused with the same
-sentences.
+between them, the heap each module gets in each arm, the runs in order, how long
+they take, the smallest effect that they find, and what each arm costs where a
+file holds the price list. A manifest the cluster would refuse is refused with
+the same sentences, and warned of with the same.
+
+How much runs spread is assumed (--cv) or taken from earlier runs (--pilot, in
+the format perflab analyze reads): the more they do, the more blocks it takes.
 
 Exit codes: 0 the plan was shown, 1 it could not be made, 2 the manifest is
 invalid.`,
 		Example: `  perflab plan -f experiment.yaml
   perflab plan -f config/samples/seed-004-maxram-vs-xmx.yaml -f config/systems/folio-poppy.yaml
+  perflab plan -f experiment.yaml --cv 2.5 --overhead 6m
+  perflab plan -f experiment.yaml --pilot earlier-runs.csv
   perflab plan -f experiment.yaml -o json | jq '.heaps[] | select(.arm == "maxram-66")'`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
@@ -57,6 +68,8 @@ invalid.`,
 	flags.StringVarP(&options.format, "output", "o", formatText, "output format: text or json")
 	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "records an import is assumed to process per second")
 	flags.DurationVar(&options.assumed.Overhead, "overhead", 2*time.Minute, "time a run is assumed to take beside its load")
+	flags.Float64Var(&options.cv, "cv", 5, "how much runs of one arm are assumed to spread, in percent of their mean (coefficient of variation)")
+	flags.StringVar(&options.pilot, "pilot", "", `CSV file with earlier runs, from which the spread is taken instead; "-" is standard input`)
 	if err := command.MarkFlagRequired("file"); err != nil {
 		panic(err)
 	}
@@ -70,6 +83,10 @@ func (o planOptions) run(command *cobra.Command) error {
 	if o.assumed.RecordsPerSecond <= 0 || o.assumed.Overhead < 0 {
 		return fmt.Errorf("%w: --records-per-second %g, --overhead %s", errAssumption, o.assumed.RecordsPerSecond, o.assumed.Overhead)
 	}
+	if !(o.cv > 0) || o.cv > 100 {
+		return fmt.Errorf("%w: --cv %g must be above 0 and at most 100 percent", errOption, o.cv)
+	}
+	o.assumed.CV = o.cv / 100
 	read, err := readManifest(command.Context(), command.InOrStdin(), o.files)
 	if err != nil {
 		return err
@@ -94,7 +111,11 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 	if len(faults) > 0 {
 		return refused(fmt.Sprintf("PerfExperiment %q", experiment.Name), faults)
 	}
-	shown := preview.Of(experiment, *system, o.assumed)
+	assumed, err := o.assumptions(command, read, experiment)
+	if err != nil {
+		return err
+	}
+	shown := preview.Of(experiment, *system, assumed)
 	if o.format == formatJSON {
 		return writeJSON(command.OutOrStdout(), shown, warnings)
 	}
@@ -102,6 +123,29 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 		return fmt.Errorf("writing the plan: %w", err)
 	}
 	return nil
+}
+
+// assumptions adds what earlier runs and the price list tell.
+func (o planOptions) assumptions(command *cobra.Command, read manifest, experiment *v1alpha1.PerfExperiment) (preview.Assumptions, error) {
+	assumed := o.assumed
+	if cost := experiment.Spec.Cost; cost != nil {
+		assumed.Prices = read.configMaps[cost.PriceList.Name]
+	}
+	if o.pilot == "" {
+		return assumed, nil
+	}
+	err := reading(command.InOrStdin(), o.pilot, func(in io.Reader) error {
+		table, err := comparison.ReadCSV(in)
+		if err == nil {
+			assumed.Piloted = preview.Pilot(&experiment.Spec, table)
+		}
+		return err
+	})
+	if err == nil && len(assumed.Piloted) == 0 {
+		err = fmt.Errorf("%w: --pilot %s has no two runs of a primary metric of experiment %q (%s)", errOption, o.pilot,
+			experiment.Name, environment.Enumerate(analysis.QuestionOf(&experiment.Spec).Primary))
+	}
+	return assumed, err
 }
 
 func writeJSON(out io.Writer, shown preview.Preview, warnings []string) error {

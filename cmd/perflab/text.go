@@ -49,8 +49,13 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	p.line("Experiment %s: %s (%s x %s x %s), about %s", shown.Experiment,
 		environment.Counted(len(shown.Runs), "run"), environment.Counted(len(shown.Arms), "arm"), environment.Counted(len(shown.Scenarios), "scenario"),
 		environment.Counted(int(shown.Blocks), "block"), shown.WallTime.Total)
+	if shown.WallTime.Most > 0 {
+		p.line("  up to %s where blocks are added for design.target", shown.WallTime.Most)
+	}
 	p.line("  assuming that %s", strings.Join(shown.WallTime.Assumes, " and "))
+	writeQuestion(p, shown)
 	writeArms(p, shown.Arms)
+	writeCosts(p, shown.Costs)
 	writeHeaps(p, shown)
 	writeRuns(p, shown)
 	if len(warnings) > 0 {
@@ -62,12 +67,45 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	return p.err
 }
 
+// writeQuestion says what is decided, and what can be.
+func writeQuestion(p *page, shown preview.Preview) {
+	if len(shown.Primary) == 0 {
+		p.line("\nQuestion: no metric decides, every comparison is exploratory")
+		return
+	}
+	p.line("\nQuestion: does any arm differ by more than %d %%, at %d %% confidence?", shown.MarginPercent, shown.ConfidencePercent)
+	for _, metric := range shown.Primary {
+		p.line("  %s", metric)
+	}
+	if len(shown.Power) == 0 {
+		return
+	}
+	p.line("\nWhat the design can show (%s)", environment.Counted(shown.Power[0].Family, "primary comparison"))
+	for _, power := range shown.Power {
+		for _, sentence := range power.Sentences(shown.MarginPercent) {
+			p.line("  %s", sentence)
+		}
+	}
+}
+
+func writeCosts(p *page, costs []preview.Cost) {
+	if len(costs) == 0 {
+		return
+	}
+	p.line("\nCost of each arm's nodes")
+	for _, cost := range costs {
+		p.line("  %s: %s", cost.Arm, cost)
+	}
+}
+
 func writeArms(p *page, all []preview.Arm) {
 	p.line("\nArms")
 	for _, arm := range all {
 		switch {
 		case arm.Baseline:
 			p.line("  %s (baseline)", arm.Name)
+		case arm.Twin:
+			p.line("  %s: the baseline's twin, to tell noise", arm.Name)
 		case len(arm.Differences) == 0:
 			p.line("  %s: as the baseline", arm.Name)
 		default:
@@ -119,7 +157,9 @@ func writeHeaps(p *page, shown preview.Preview) {
 	p.line("\nLargest heap of each JVM in bytes (MiB)")
 	header := []string{"module", "memory limit"}
 	for _, arm := range shown.Arms {
-		header = append(header, arm.Name)
+		if !arm.Twin {
+			header = append(header, arm.Name)
+		}
 	}
 	listed := shown.Heaps
 	if len(shown.HeapShifts) == 0 {

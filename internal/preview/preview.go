@@ -6,9 +6,11 @@
 package preview
 
 import (
+	"slices"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/plan"
 )
@@ -27,6 +29,15 @@ type Preview struct {
 	// WallTime is the estimate for all runs, with what it assumes.
 	WallTime Estimate `json:"wallTime"`
 	Heaps    []Heap   `json:"heaps,omitempty"`
+	// Primary are the metrics that decide.
+	Primary []string `json:"primary,omitempty"`
+	// MarginPercent and ConfidencePercent of the question.
+	MarginPercent     int32 `json:"marginPercent"`
+	ConfidencePercent int32 `json:"confidencePercent"`
+	// Power is what the design can show; none without a primary comparison.
+	Power []Power `json:"power,omitempty"`
+	// Costs of each arm; none without a price list.
+	Costs []Cost `json:"costs,omitempty"`
 	// HeapShifts sum the heaps up: one entry per arm but the baseline.
 	HeapShifts []HeapShift `json:"heapShifts,omitempty"`
 }
@@ -35,6 +46,7 @@ type Preview struct {
 type Arm struct {
 	Name        string                `json:"name"`
 	Baseline    bool                  `json:"baseline,omitempty"`
+	Twin        bool                  `json:"twin,omitempty"`
 	Differences []v1alpha1.Difference `json:"differences,omitempty"`
 }
 
@@ -61,13 +73,13 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 		Experiment: experiment.Name,
 		Blocks:     spec.Design.Blocks,
 		Seed:       spec.Design.Seed,
-		Heaps:      heaps(planned.Arms),
+		Heaps:      heaps(declared(planned.Arms)),
 	}
 	preview.HeapShifts = heapShifts(planned.Arms, preview.Heaps)
 	baseline, _ := arms.Baseline(planned.Arms)
 	for _, arm := range planned.Arms {
 		preview.Arms = append(preview.Arms, Arm{
-			Name: arm.Name, Baseline: arm.Baseline,
+			Name: arm.Name, Baseline: arm.Baseline, Twin: arm.Twin,
 			Differences: arms.Differences(baseline.System, arm.System),
 		})
 	}
@@ -76,13 +88,36 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 		preview.Scenarios = append(preview.Scenarios, scenario.Name)
 		lasting[scenario.Name] = assumed.scenario(scenario)
 	}
-	elapsed := time.Duration(0)
+	elapsed, byArm := time.Duration(0), map[string]time.Duration{}
 	for _, run := range planned.Runs {
 		preview.Runs = append(preview.Runs, Run{
 			Position: run.Position, Block: run.Block, Arm: run.Arm, Scenario: run.Scenario, Start: Duration(elapsed),
 		})
 		elapsed += lasting[run.Scenario] + assumed.Overhead
+		byArm[run.Arm] += lasting[run.Scenario] + assumed.Overhead
 	}
-	preview.WallTime = Estimate{Total: Duration(elapsed), Assumes: assumed.sentences(spec)}
+	preview.WallTime = Estimate{Total: Duration(elapsed), Most: most(spec.Design, elapsed), Assumes: assumed.sentences(spec)}
+	question := analysis.QuestionOf(spec)
+	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = question.Primary, question.MarginPercent, question.ConfidencePercent
+	preview.Power = powers(spec, planned.Arms, assumed)
+	preview.Costs = costs(spec, planned.Arms, assumed.Prices, byArm)
 	return preview
+}
+
+// declared are the arms without the twin, whose heaps are the baseline's.
+func declared(all []arms.Arm) []arms.Arm {
+	return slices.DeleteFunc(slices.Clone(all), func(arm arms.Arm) bool { return arm.Twin })
+}
+
+// most is the time the largest number of blocks takes: no block is added that
+// would not end within the budget.
+func most(design v1alpha1.Design, elapsed time.Duration) Duration {
+	if design.MostBlocks() == design.Blocks {
+		return 0
+	}
+	longest := elapsed / time.Duration(design.Blocks) * time.Duration(design.MostBlocks())
+	if budget := design.BudgetOrNone(); budget > 0 {
+		longest = max(elapsed, min(longest, budget))
+	}
+	return Duration(longest)
 }

@@ -17,6 +17,12 @@ type Assumptions struct {
 	RecordsPerSecond float64
 	// Overhead of a run beside its load: building, restarting, collecting.
 	Overhead time.Duration
+	// CV is how much runs of one arm spread, as a share of the value.
+	CV float64
+	// Piloted are spreads that were measured; they stand in for CV.
+	Piloted []Spread
+	// Prices per hour by instance type; nil: not known.
+	Prices map[string]string
 }
 
 // Duration is written as people write it: 1h30m0s.
@@ -30,7 +36,10 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 
 // Estimate is a time with what it rests on.
 type Estimate struct {
-	Total   Duration `json:"total"`
+	Total Duration `json:"total"`
+	// Most is the time for the largest number of blocks, where blocks may be
+	// added; budget included.
+	Most    Duration `json:"most,omitempty"`
 	Assumes []string `json:"assumes"`
 }
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/price"
+)
+
+// Cost is what an arm costs at the least: the nodes its pods take by what they
+// request, of the types it asks for.
+type Cost struct {
+	Arm string `json:"arm"`
+	// Nodes by instance type.
+	Nodes map[string]int `json:"nodes"`
+	// PerHour of these nodes, and Total for the time of the arm's runs; empty
+	// where a price or a size is not known.
+	PerHour  string `json:"perHour,omitempty"`
+	Total    string `json:"total,omitempty"`
+	Currency string `json:"currency"`
+	// Unknown are instance types whose price or size is not known.
+	Unknown []string `json:"unknown,omitempty"`
+	// Unplaced is the number of pods that ask for no instance type; what they
+	// take is not in it.
+	Unplaced int `json:"unplaced,omitempty"`
+}
+
+// costs of each arm; none without a price list.
+func costs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, prices map[string]string, lasting map[string]time.Duration) []Cost {
+	if spec.Cost == nil || prices == nil {
+		return nil
+	}
+	list, _ := price.Read(prices)
+	var told []Cost
+	for _, arm := range all {
+		told = append(told, costOf(arm, list, spec.Cost.CurrencyOrDefault(), lasting[arm.Name]))
+	}
+	return told
+}
+
+func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duration) Cost {
+	cost := Cost{Arm: arm.Name, Currency: currency, Nodes: map[string]int{}}
+	asked := map[string]*amount{}
+	for _, group := range podsOf(arm.System) {
+		instance := instanceOf(group.placement)
+		if instance == "" {
+			cost.Unplaced += group.count
+			continue
+		}
+		if asked[instance] == nil {
+			asked[instance] = &amount{}
+		}
+		asked[instance].add(group)
+	}
+	sum := new(big.Rat)
+	for _, instance := range slices.Sorted(maps.Keys(asked)) {
+		size, known := sizeOf(instance)
+		each, priced := list[instance]
+		if !known || !priced {
+			cost.Unknown = append(cost.Unknown, instance)
+			continue
+		}
+		count := asked[instance].nodes(size)
+		cost.Nodes[instance] = count
+		sum.Add(sum, new(big.Rat).Mul(each, big.NewRat(int64(count), 1)))
+	}
+	if len(cost.Unknown) == 0 && len(cost.Nodes) > 0 {
+		cost.PerHour = written(sum)
+		hours := big.NewRat(int64(lasting/time.Second), 3600)
+		cost.Total = hours.Mul(hours, sum).FloatString(2)
+	}
+	return cost
+}
+
+func written(sum *big.Rat) string {
+	value, _ := sum.Float64()
+	return strconv.FormatFloat(math.Round(value*1e6)/1e6, 'f', -1, 64)
+}
+
+// pods are alike.
+type pods struct {
+	count     int
+	requests  corev1.ResourceRequirements
+	placement *v1alpha1.Placement
+}
+
+func podsOf(system v1alpha1.System) []pods {
+	var all []pods
+	for _, module := range system.Modules {
+		count := 1
+		if module.Replicas != nil {
+			count = int(*module.Replicas)
+		}
+		all = append(all, pods{count, module.Resources, module.Placement})
+	}
+	if kafka := system.Kafka; kafka != nil && kafka.External == nil {
+		all = append(all, pods{int(kafka.Brokers.Replicas), kafka.Brokers.Resources, kafka.Brokers.Placement})
+		for _, nodes := range []*v1alpha1.KafkaNodes{kafka.Controllers, kafka.ZooKeeper} {
+			if nodes != nil {
+				all = append(all, pods{int(nodes.Replicas), nodes.Resources, nodes.Placement})
+			}
+		}
+	}
+	if postgres := system.Postgres; postgres != nil && postgres.External == nil {
+		all = append(all, pods{int(postgres.Instances), postgres.Resources, postgres.Placement})
+	}
+	return all
+}
+
+func instanceOf(placement *v1alpha1.Placement) string {
+	if placement == nil {
+		return ""
+	}
+	return placement.NodeSelector[corev1.LabelInstanceTypeStable]
+}
+
+// amount is what pods ask for together, in CPUs and bytes.
+type amount struct{ cpus, bytes float64 }
+
+func (a *amount) add(group pods) {
+	requested := func(name corev1.ResourceName) float64 {
+		asked, given := group.requests.Requests[name]
+		if !given {
+			// What is limited and not requested is requested as it is limited.
+			asked = group.requests.Limits[name]
+		}
+		return asked.AsApproximateFloat64() * float64(group.count)
+	}
+	a.cpus += requested(corev1.ResourceCPU)
+	a.bytes += requested(corev1.ResourceMemory)
+}
+
+// nodes that hold the amount at the least.
+func (a *amount) nodes(of amount) int {
+	return max(1, int(math.Ceil(a.cpus/of.cpus)), int(math.Ceil(a.bytes/of.bytes)))
+}
+
+// sized matches the types of EC2's general, compute and memory families, with or
+// without a service's prefix: c7g.large, m6g.2xlarge.
+var sized = regexp.MustCompile(`^([cmr])[0-9]+[a-z-]*\.(large|(?:([0-9]+))?xlarge)$`)
+
+// sizeOf is what a node of the type holds, by the rule its name follows: a large
+// node has two CPUs, an xlarge one four and an Nxlarge one N times as many, with
+// 2 (c), 4 (m) or 8 GiB (r) for each. False for other names.
+func sizeOf(instance string) (amount, bool) {
+	parts := sized.FindStringSubmatch(instance)
+	if parts == nil {
+		return amount{}, false
+	}
+	cpus := 2.0
+	if parts[2] != "large" {
+		times := 1
+		if parts[3] != "" {
+			// The expression takes digits only.
+			times, _ = strconv.Atoi(parts[3])
+		}
+		cpus = float64(4 * times)
+	}
+	const gibibyte = 1 << 30
+	return amount{cpus, cpus * map[string]float64{"c": 2, "m": 4, "r": 8}[parts[1]] * gibibyte}, true
+}
+
+// String says what the arm costs.
+func (c Cost) String() string {
+	nodes := make([]string, 0, len(c.Nodes))
+	for _, instance := range slices.Sorted(maps.Keys(c.Nodes)) {
+		nodes = append(nodes, fmt.Sprintf("%d %s", c.Nodes[instance], instance))
+	}
+	text := "at least " + joined(nodes)
+	switch {
+	case len(c.Unknown) > 0:
+		text = fmt.Sprintf("not known: the price list lacks %s, or their size is not known", joined(c.Unknown))
+	case c.PerHour == "":
+		return "not known: no pod asks for an instance type"
+	default:
+		text += fmt.Sprintf(", %s %s per hour, %s %s for its runs", c.PerHour, c.Currency, c.Total, c.Currency)
+	}
+	if c.Unplaced > 0 {
+		text += fmt.Sprintf("; %d pods that ask for no instance type are not counted", c.Unplaced)
+	}
+	return text
+}
+
+func joined(parts []string) string {
+	text := ""
+	for i, part := range parts {
+		switch {
+		case i == 0:
+		case i == len(parts)-1:
+			text += " and "
+		default:
+			text += ", "
+		}
+		text += part
+	}
+	return text
+}

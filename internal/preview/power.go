@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/stats"
+)
+
+// wanted is the chance with which an effect is to be found.
+const wanted = 0.8
+
+// Power is what the design can show on a primary metric.
+type Power struct {
+	// Scenario and Metric the spread was piloted for; empty: assumed for all.
+	Scenario string `json:"scenario,omitempty"`
+	Metric   string `json:"metric,omitempty"`
+	// CVPercent is how much runs of one arm spread within blocks, in percent.
+	CVPercent float64 `json:"cvPercent"`
+	// Runs of the pilot the spread is from; 0: assumed.
+	Runs int `json:"runs,omitempty"`
+	// Family is the number of primary comparisons p-values are adjusted for.
+	Family int `json:"family"`
+	// Blocks these numbers are for.
+	Blocks int32 `json:"blocks"`
+	// DetectablePercent is the smallest slowdown that is found with 80 %; 0:
+	// none is.
+	DetectablePercent float64 `json:"detectablePercent,omitempty"`
+	// HalfWidthPercent is about that of the intervals; 0: there are none.
+	HalfWidthPercent float64 `json:"halfWidthPercent,omitempty"`
+	// BlocksForMargin find a slowdown of the margin with 80 %; 0: no thousand
+	// does.
+	BlocksForMargin int `json:"blocksForMargin,omitempty"`
+	// BlocksForTarget make intervals as narrow as design.target asks; 0: no
+	// target, or no thousand does.
+	BlocksForTarget int `json:"blocksForTarget,omitempty"`
+}
+
+// Spread is how much runs of one arm spread within blocks.
+type Spread struct {
+	Scenario, Metric string
+	// CV is the share of the value.
+	CV float64
+	// Runs it is from.
+	Runs int
+}
+
+// Pilot estimates the spread of an experiment's primary metrics from earlier
+// runs, of whatever arms. Metrics that have no ratio scale are left out: of
+// them no share can be told.
+func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread {
+	var found []Spread
+	for _, scenario := range table.Scenarios() {
+		for _, metric := range analysis.QuestionOf(spec).Primary {
+			series, measured := table.Series(scenario, metric, table.Arms())
+			if !measured || series.Scale != comparison.Ratio {
+				continue
+			}
+			if deviation := deviationOf(series, len(table.Arms())); deviation > 0 {
+				found = append(found, Spread{scenario, metric, deviation, len(series.Scaled)})
+			}
+		}
+	}
+	return found
+}
+
+// deviationOf is that of the residual of arms and blocks; of one arm alone, that
+// of its runs.
+func deviationOf(series comparison.Series, arms int) float64 {
+	if arms > 1 {
+		model, err := stats.FitBlocks(series.Scaled, arms, len(series.Blocks), series.Scaled[0].Arm)
+		if err != nil || model.DegreesOfFreedom < 1 {
+			return 0
+		}
+		return model.Deviation
+	}
+	values := make([]float64, 0, len(series.Scaled))
+	for _, cell := range series.Scaled {
+		values = append(values, cell.Value)
+	}
+	if len(values) < 2 {
+		return 0
+	}
+	return stats.Describe(values).StandardDeviation
+}
+
+// powers say what the design can show, for each spread that was piloted, else for
+// the one assumed.
+func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptions) []Power {
+	family := familyOf(spec, all)
+	if family == 0 {
+		return nil
+	}
+	spreads := assumed.Piloted
+	if len(spreads) == 0 {
+		spreads = []Spread{{CV: assumed.CV}}
+	}
+	var told []Power
+	for _, spread := range spreads {
+		told = append(told, powerOf(spec, len(all), family, spread))
+	}
+	return told
+}
+
+func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
+	question := analysis.QuestionOf(spec)
+	design := stats.Design{
+		Arms: arms, Blocks: int(spec.Design.Blocks), Deviation: spread.CV, Alpha: question.Alpha(), Family: family,
+	}
+	told := Power{
+		Scenario: spread.Scenario, Metric: spread.Metric, CVPercent: 100 * spread.CV, Runs: spread.Runs,
+		Family: family, Blocks: spec.Design.Blocks,
+		DetectablePercent: percentOf(design.Detectable(wanted)), HalfWidthPercent: percentOf(design.HalfWidth()),
+	}
+	told.BlocksForMargin, _ = design.BlocksForEffect(math.Log1p(float64(question.MarginPercent)/100), wanted)
+	if question.HalfWidthPercent > 0 {
+		told.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(question.HalfWidthPercent) / 100))
+	}
+	return told
+}
+
+// percentOf is an effect on logarithms in percent; 0 for what can't be told.
+func percentOf(effect float64) float64 {
+	if math.IsInf(effect, 0) {
+		return 0
+	}
+	return 100 * math.Expm1(effect)
+}
+
+// familyOf counts the primary comparisons: each primary metric in each scenario
+// that has its load, for every arm but the baseline and its twin.
+func familyOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
+	candidates := 0
+	for _, arm := range all {
+		if !arm.Baseline && !arm.Twin {
+			candidates++
+		}
+	}
+	family := 0
+	for _, metric := range analysis.QuestionOf(spec).Primary {
+		load, _, _ := strings.Cut(metric, "/")
+		for _, scenario := range spec.Scenarios {
+			if analysis.IsServer(load) || hasLoad(scenario, load) {
+				family += candidates
+			}
+		}
+	}
+	return family
+}
+
+func hasLoad(scenario v1alpha1.Scenario, name string) bool {
+	for _, load := range scenario.Loads {
+		if load.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Sentences say in words what the design can show, at a margin in percent.
+func (p Power) Sentences(margin int32) []string {
+	spread := fmt.Sprintf("if runs of one arm spread by %.3g %%", p.CVPercent)
+	if p.Runs > 0 {
+		spread = fmt.Sprintf("in %s of %s, whose %d piloted runs spread by %.3g %%", p.Metric, p.Scenario, p.Runs, p.CVPercent)
+	}
+	found := fmt.Sprintf("%s can't tell any effect from noise, whatever its size, %s", environment.Counted(p.Blocks, "block"), spread)
+	if p.DetectablePercent > 0 {
+		found = fmt.Sprintf("%s find an effect of %.1f %% or more with a chance of 80 %%, %s; intervals are about ±%.1f %%",
+			environment.Counted(p.Blocks, "block"), p.DetectablePercent, spread, p.HalfWidthPercent)
+	}
+	takes := fmt.Sprintf("an effect as large as the margin of %d %% takes more than a thousand blocks", margin)
+	if p.BlocksForMargin > 0 {
+		takes = fmt.Sprintf("an effect as large as the margin of %d %% takes %s", margin, environment.Counted(p.BlocksForMargin, "block"))
+	}
+	if p.BlocksForTarget > 0 {
+		takes += fmt.Sprintf(", intervals as narrow as design.target about %d", p.BlocksForTarget)
+	}
+	return []string{found, takes}
+}
