@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/testing/servers"
 )
 
 func produce(t *testing.T, client *kgo.Client, topic string, records int) {
@@ -24,27 +25,32 @@ func produce(t *testing.T, client *kgo.Client, topic string, records int) {
 }
 
 func TestBrokersTellDisksLagsAndRecords(t *testing.T) {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(2), kfake.SeedTopics(3, "events"))
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(2))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer cluster.Close()
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	checkBrokers(t, cluster.ListenAddrs())
+}
+
+func TestARealKafka(t *testing.T) { checkBrokers(t, []string{servers.Kafka(t)}) }
+
+// checkBrokers asks brokers before and after records were written that a group
+// of consumers has not read.
+func checkBrokers(t *testing.T, addresses []string) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(addresses...), kgo.ProducerBatchCompression(kgo.NoCompression()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	checkBrokers(t, client, cluster.ListenAddrs())
-}
-
-// checkBrokers asks brokers before and after records were written that a group
-// of consumers has not read.
-func checkBrokers(t *testing.T, client *kgo.Client, servers []string) {
-	t.Helper()
+	if _, err := kadm.NewClient(client).CreateTopic(t.Context(), 3, 1, nil, "events"); err != nil {
+		t.Fatal(err)
+	}
 	produce(t, client, "events", 10)
 	commit(t, client, "behind", "events")
 	commit(t, client, "idle", "events")
-	asked := &brokers{brokers: kafkaadmin.Brokers{Servers: servers}}
+	asked := &brokers{brokers: kafkaadmin.Brokers{Servers: addresses}}
 	begin := time.Now()
 	if first := told(t, asked, round{at: begin}); value(t, first, "kafka", "consumerLag") != 0 {
 		t.Error("groups are behind before anything was written")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package servers starts real servers on loopback for tests: PostgreSQL and
-// Prometheus as Debian packages them. A test that finds none is skipped with a
-// sentence.
+// Prometheus as Debian packages them, Kafka from its jars. A test that finds none
+// is skipped with a sentence.
 package servers
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 // startTime is how long a server may take until it answers.
-const startTime = 30 * time.Second
+const startTime = time.Minute
 
 // nobody runs servers that refuse to run as root.
 const nobody = 65534
@@ -79,7 +79,12 @@ func run(t *testing.T, dir, program string, arguments ...string) {
 // start lets a server run until the test ends.
 func start(t *testing.T, dir, program string, arguments ...string) {
 	t.Helper()
-	server := command(t, dir, program, arguments...)
+	startProcess(t, dir, command(t, dir, program, arguments...))
+}
+
+func startProcess(t *testing.T, dir string, server *exec.Cmd) {
+	t.Helper()
+	program := server.Path
 	log, err := os.Create(filepath.Join(dir, filepath.Base(program)+".log"))
 	if err != nil {
 		t.Fatal(err)
