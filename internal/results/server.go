@@ -261,10 +261,17 @@ const (
 	// laid through them. Samples that follow each other closely depend on each
 	// other, which would make the interval too narrow; means of many do less.
 	slopeBatches = 20
+	// slopeSpan is the shortest time that has a slope: a minute's warm-up says
+	// nothing of an hour.
+	slopeSpan = 10 * time.Minute
 )
 
 // slopeOf is the change per hour.
 func slopeOf(points payload.Points) stats.Estimate {
+	none := stats.Estimate{Value: math.NaN(), StandardError: math.NaN()}
+	if points[len(points)-1].At.Sub(points[0].At) < slopeSpan {
+		return none
+	}
 	size := max(1, (len(points)+slopeBatches-1)/slopeBatches)
 	var hours, values []float64
 	for batch := range slices.Chunk(points, size) {
@@ -278,7 +285,7 @@ func slopeOf(points payload.Points) stats.Estimate {
 	slope, err := stats.Slope(hours, values)
 	if err != nil {
 		// Too few points for a line.
-		return stats.Estimate{Value: math.NaN(), StandardError: math.NaN()}
+		return none
 	}
 	return slope
 }

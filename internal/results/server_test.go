@@ -203,6 +203,17 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// What grows while a run warms up is no leak.
+func TestAFewMinutesHaveNoSlope(t *testing.T) {
+	growing := sampledFor(constant(1), func(minute float64) float64 { return 100 + minute }).Samples
+	for minutes, wanted := range map[float64]bool{9: false, 11: true} {
+		_, told := values(results.ObserveServers(growing, window("", 0, minutes)))["module/mod-users/memory/slope"]
+		if told != wanted {
+			t.Errorf("%g minutes have a slope: %t, want %t", minutes, told, wanted)
+		}
+	}
+}
+
 func TestGroupsThatWereMostBehindAreNamed(t *testing.T) {
 	recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
 	for group := range 30 {

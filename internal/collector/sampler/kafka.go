@@ -17,7 +17,9 @@ const (
 	resourceLag    = "consumerLag"
 	// share of its time that brokers may spend on answering: thousands of
 	// partitions take long to tell, and the questions must not be the load.
-	share = 0.05
+	share = 0.1
+	// longestRest is after what time they are asked all the same.
+	longestRest = time.Minute
 )
 
 // brokers ask Kafka.
@@ -51,7 +53,7 @@ func (b *brokers) sample(ctx context.Context, now round) (record, error) {
 	disks, disksErr := b.watcher.Disks(ctx)
 	lags, lagsErr := b.watcher.Lags(ctx)
 	written, writtenErr := b.watcher.Records(ctx)
-	b.rested = now.at.Add(time.Duration(float64(time.Since(begin)) / share))
+	b.rested = now.at.Add(min(longestRest, time.Duration(float64(time.Since(begin))/share)))
 	return func(into *payload.SampleRecorder) {
 		for id, bytes := range disks {
 			into.Record(fmt.Sprintf("kafka/broker-%d", id), "", "disk", unitMebibytes, now.at, float64(bytes)/(1<<20))
