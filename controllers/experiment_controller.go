@@ -147,12 +147,12 @@ func (r *ExperimentReconciler) advance(ctx context.Context, s *experimentScope) 
 	s.specChanged = recorded != "" && recorded != s.planned.Hash
 	stop := r.Telemetry.StartAnalysis()
 	described, err := analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
-	stop()
 	if err != nil {
 		return fmt.Errorf("summing up the runs: %w", err)
 	}
 	s.results = described
 	s.analyze()
+	stop()
 
 	switch {
 	case s.specChanged:

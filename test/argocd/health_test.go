@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package argocd_test asks Argo CD's own code what it makes of PerfLab's
+// objects under the settings in config/argocd.
+package argocd_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/argoproj/argo-cd/v3/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/argo-cd/v3/util/lua"
+	"github.com/argoproj/argo-cd/v3/util/settings"
+	"github.com/argoproj/gitops-engine/pkg/health"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/fake"
+	"sigs.k8s.io/yaml"
+)
+
+const argocd = "argocd"
+
+// overrides are the settings as Argo CD reads them from its ConfigMap, after
+// edits a user may have made.
+func overrides(t *testing.T, edit func(data map[string]string)) map[string]v1alpha1.ResourceOverride {
+	t.Helper()
+	configMap := &corev1.ConfigMap{}
+	read(t, "../../config/argocd/argocd-cm.yaml", configMap)
+	configMap.Namespace = argocd
+	edit(configMap.Data)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Name: "argocd-secret", Namespace: argocd, Labels: map[string]string{"app.kubernetes.io/part-of": "argocd"},
+	}}
+	manager := settings.NewSettingsManager(t.Context(), fake.NewClientset(configMap, secret), argocd)
+	found, err := manager.GetResourceOverrides()
+	if err != nil {
+		t.Fatalf("reading the settings: %v", err)
+	}
+	return found
+}
+
+func asShipped(map[string]string) {}
+
+func read(t *testing.T, path string, into any) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(content, into); err != nil {
+		t.Fatalf("reading %s: %v", path, err)
+	}
+}
+
+// The files are what the operator really writes: ./controllers keeps them so.
+func TestHealthOfEveryPhase(t *testing.T) {
+	wanted := map[string]struct {
+		status  health.HealthStatusCode
+		message string
+	}{
+		"PerfExperiment-new":        {health.HealthStatusProgressing, "the operator has not seen this spec yet"},
+		"PerfExperiment-pending":    {health.HealthStatusProgressing, `waiting for: PerfSystem "absent", which is not in the namespace`},
+		"PerfExperiment-running":    {health.HealthStatusProgressing, `0/2 runs done; waiting for: Provisioning: Kafka "small" is being built`},
+		"PerfExperiment-loading":    {health.HealthStatusProgressing, "0/2 runs done; waiting for: Loading: cico"},
+		"PerfExperiment-suspending": {health.HealthStatusSuspended, "0/2 runs done; waiting for: Provisioning"},
+		"PerfExperiment-suspended":  {health.HealthStatusSuspended, "0/2 runs done; waiting for: spec.suspend to be taken back"},
+		"PerfExperiment-unobserved": {health.HealthStatusProgressing, "the operator has not seen this spec yet"},
+		"PerfExperiment-complete":   {health.HealthStatusHealthy, "every planned run has a valid attempt"},
+		"PerfExperiment-worse":      {health.HealthStatusHealthy, "verdict: 2 worse; arm slow is worse in 2 primary metrics and 1 guards"},
+		"PerfExperiment-changed":    {health.HealthStatusDegraded, "the spec is not the one the runs were planned from"},
+		"PerfExperiment-exhausted":  {health.HealthStatusDegraded, "block 1, arm as-is, scenario cico was invalid 1 times"},
+		"PerfExperiment-deleting":   {health.HealthStatusProgressing, "waiting for: the environment to be gone"},
+		"PerfRun-running":           {health.HealthStatusProgressing, `Provisioning: Kafka "small" is being built`},
+		"PerfRun-loading":           {health.HealthStatusProgressing, "Loading: cico"},
+		"PerfRun-complete":          {health.HealthStatusHealthy, "the run is over and counts"},
+		"PerfRun-exhausted":         {health.HealthStatusDegraded, "ended with exit code 107"},
+	}
+	judge := lua.ResourceHealthOverrides(overrides(t, asShipped))
+	paths, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(paths) != len(wanted) {
+		t.Fatalf("%d files (%v), want one for each of %d cases", len(paths), err, len(wanted))
+	}
+	for name, want := range wanted {
+		t.Run(name, func(t *testing.T) {
+			object := &unstructured.Unstructured{}
+			read(t, filepath.Join("testdata", name+".yaml"), &object.Object)
+			got, err := judge.GetResourceHealth(object)
+			if err != nil || got == nil {
+				t.Fatalf("no health: %v", err)
+			}
+			if got.Status != want.status || !strings.Contains(got.Message, want.message) {
+				t.Errorf("%s: %s\nwant %s: … %s …", got.Status, got.Message, want.status, want.message)
+			}
+		})
+	}
+}
+
+// A run that Argo CD sees before the operator does has no status.
+func TestHealthOfARunNobodyHasSeen(t *testing.T) {
+	run := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfRun", "metadata": map[string]any{"name": "r", "generation": int64(1)},
+	}}
+	got, err := lua.ResourceHealthOverrides(overrides(t, asShipped)).GetResourceHealth(run)
+	if err != nil || got.Status != health.HealthStatusProgressing || got.Message != "the operator has not seen this run yet" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
