@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
@@ -39,17 +40,19 @@ import (
 const leaderElectionID = "manager.perflab.dev"
 
 type options struct {
-	k6Image        string
-	starterImage   string
-	collectorImage string
-	namespace      string
-	metricsAddress string
-	probeAddress   string
-	leaderElect    bool
-	webhook        bool
-	webhookPort    int
-	ownNamespace   string
-	logging        zap.Options
+	k6Image              string
+	starterImage         string
+	collectorImage       string
+	namespace            string
+	metricsAddress       string
+	metricsSecure        bool
+	probeAddress         string
+	leaderElect          bool
+	webhook              bool
+	webhookPort          int
+	ownNamespace         string
+	webhookConfiguration string
+	logging              zap.Options
 }
 
 func main() {
@@ -65,11 +68,13 @@ func parse() options {
 	flag.StringVar(&o.starterImage, "starter-image", os.Getenv("STARTER_IMAGE"), "image with sh and curl that releases the runners; default: the k6 image (env STARTER_IMAGE)")
 	flag.StringVar(&o.collectorImage, "collector-image", os.Getenv("COLLECTOR_IMAGE"), "image of the collector, which samples the servers of each run (env COLLECTOR_IMAGE)")
 	flag.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace to work in; default: all (env WATCH_NAMESPACE)")
-	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address of the Prometheus metrics, for example :8080; 0 turns them off")
+	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address of the Prometheus metrics, for example :8443; 0 turns them off")
+	flag.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over HTTPS, and only to whom the cluster lets get /metrics; without it, name a loopback address")
 	flag.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	flag.BoolVar(&o.leaderElect, "leader-elect", false, "let only one of several operators work")
 	flag.BoolVar(&o.webhook, "webhook", true, "judge experiments and systems when they are written; needs the objects of config/webhook, so turn it off outside a cluster")
 	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port the webhook is served on")
+	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
 	o.logging.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -94,7 +99,8 @@ func run(o options) error {
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
-	manager, err := ctrl.NewManager(config, managerOptions(o))
+	certificate := &admission.Certificate{Namespace: o.ownNamespace, Configuration: o.webhookConfiguration, Now: time.Now}
+	manager, err := ctrl.NewManager(config, managerOptions(o, certificate))
 	if err != nil {
 		return fmt.Errorf("building the manager: %w", err)
 	}
@@ -105,10 +111,13 @@ func run(o options) error {
 	if err := setUp(manager, clientset, o); err != nil {
 		return err
 	}
+	if err := setUpWebhook(manager, certificate, o); err != nil {
+		return fmt.Errorf("setting up the webhook: %w", err)
+	}
 	return manager.Start(ctrl.SetupSignalHandler())
 }
 
-func managerOptions(o options) ctrl.Options {
+func managerOptions(o options, certificate *admission.Certificate) ctrl.Options {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
@@ -121,7 +130,7 @@ func managerOptions(o options) ctrl.Options {
 		Cache:  cacheOptions,
 		// Foreign objects are unstructured and read as often as our own.
 		Client:                        client.Options{Cache: &client.CacheOptions{Unstructured: true}},
-		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddress},
+		Metrics:                       metricsOptions(o, certificate),
 		HealthProbeBindAddress:        o.probeAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaderElectionID,
@@ -162,18 +171,31 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 		experiments.SetupWithManager(manager),
 		manager.AddHealthzCheck("healthz", healthz.Ping),
 		manager.AddReadyzCheck("readyz", healthz.Ping),
-		setUpWebhook(manager, o),
 	)
 }
 
+// metricsOptions serve under the webhook's certificate where there is one, so
+// that Prometheus can tell the operator from somebody else before it shows its
+// token.
+func metricsOptions(o options, certificate *admission.Certificate) metricsserver.Options {
+	served := metricsserver.Options{BindAddress: o.metricsAddress}
+	if !o.metricsSecure {
+		return served
+	}
+	served.SecureServing = true
+	served.FilterProvider = filters.WithAuthenticationAndAuthorization
+	if o.webhook {
+		served.TLSOpts = []func(*tls.Config){certificate.Serve}
+	}
+	return served
+}
+
 // setUpWebhook lets the manager be ready only when the API server can ask it.
-func setUpWebhook(manager ctrl.Manager, o options) error {
+func setUpWebhook(manager ctrl.Manager, certificate *admission.Certificate, o options) error {
 	if !o.webhook {
 		return nil
 	}
-	certificate := &admission.Certificate{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Namespace: o.ownNamespace, Now: time.Now,
-	}
+	certificate.Client, certificate.Live = manager.GetClient(), manager.GetAPIReader()
 	server := webhook.NewServer(webhook.Options{Port: o.webhookPort, TLSOpts: []func(*tls.Config){certificate.Serve}})
 	admission.Register(server, manager.GetScheme(), manager.GetAPIReader())
 	return errors.Join(

@@ -23,14 +23,14 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// Names of the objects in config/webhook.
+// Names of the objects in config/webhook and config/metrics.
 const (
 	// serviceName leads the API server to the operator.
 	serviceName = "perflab-webhook"
 	// secretName holds the certificate.
 	secretName = "perflab-webhook"
-	// configurationName tells the API server whom to ask.
-	configurationName = "perflab"
+	// metricsServiceName leads Prometheus to the operator.
+	metricsServiceName = "perflab-metrics"
 	// authorityKey is the entry with the authorities that signed the
 	// certificate and the one before it.
 	authorityKey = "ca.crt"
@@ -57,6 +57,9 @@ type Certificate struct {
 	Live client.Reader
 	// Namespace the operator runs in.
 	Namespace string
+	// Configuration is the name of the ValidatingWebhookConfiguration that tells
+	// the API server whom to ask.
+	Configuration string
 	Now       func() time.Time
 
 	serving atomic.Pointer[tls.Certificate]
@@ -95,7 +98,7 @@ func (c *Certificate) Ensure(ctx context.Context) error {
 			return err
 		}
 		if pair, valid = c.read(secret); !valid {
-			return fmt.Errorf("the certificate just made is not valid for %s", c.host())
+			return fmt.Errorf("the certificate just made is not valid for %v", c.hosts())
 		}
 	}
 	if err := c.announce(ctx, secret.Data[authorityKey]); err != nil {
@@ -105,7 +108,10 @@ func (c *Certificate) Ensure(ctx context.Context) error {
 	return nil
 }
 
-func (c *Certificate) host() string { return serviceName + "." + c.Namespace + ".svc" }
+// hosts are the names under which the API server and Prometheus call.
+func (c *Certificate) hosts() []string {
+	return []string{serviceName + "." + c.Namespace + ".svc", metricsServiceName + "." + c.Namespace + ".svc"}
+}
 
 // read says whether the Secret's certificate can serve for a while.
 func (c *Certificate) read(secret *corev1.Secret) (tls.Certificate, bool) {
@@ -115,16 +121,22 @@ func (c *Certificate) read(secret *corev1.Secret) (tls.Certificate, bool) {
 	}
 	authorities := x509.NewCertPool()
 	authorities.AppendCertsFromPEM(secret.Data[authorityKey])
-	_, err = pair.Leaf.Verify(x509.VerifyOptions{DNSName: c.host(), Roots: authorities, CurrentTime: c.Now().Add(renewal)})
-	return pair, err == nil
+	for _, host := range c.hosts() {
+		_, err := pair.Leaf.Verify(x509.VerifyOptions{DNSName: host, Roots: authorities, CurrentTime: c.Now().Add(renewal)})
+		if err != nil {
+			return pair, false
+		}
+	}
+	return pair, true
 }
 
 // renew writes a new certificate into the Secret. Where two operators do so at
 // once, the second one's write fails and it takes the first one's.
 func (c *Certificate) renew(ctx context.Context, secret *corev1.Secret) error {
-	chain, key, err := cert.GenerateSelfSignedCertKey(c.host(), nil, nil)
+	hosts := c.hosts()
+	chain, key, err := cert.GenerateSelfSignedCertKey(hosts[0], nil, hosts[1:])
 	if err != nil {
-		return fmt.Errorf("making a certificate for %s: %w", c.host(), err)
+		return fmt.Errorf("making a certificate for %v: %w", hosts, err)
 	}
 	_, authority := pem.Decode(chain)
 	// Another operator may still serve the certificate of the one before.
@@ -143,8 +155,8 @@ func (c *Certificate) renew(ctx context.Context, secret *corev1.Secret) error {
 // announce tells the API server which authorities to trust.
 func (c *Certificate) announce(ctx context.Context, authorities []byte) error {
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	if err := c.Live.Get(ctx, client.ObjectKey{Name: configurationName}, configuration); err != nil {
-		return fmt.Errorf("reading ValidatingWebhookConfiguration %q (apply config/webhook if it is not there): %w", configurationName, err)
+	if err := c.Live.Get(ctx, client.ObjectKey{Name: c.Configuration}, configuration); err != nil {
+		return fmt.Errorf("reading ValidatingWebhookConfiguration %q (apply config/webhook if it is not there): %w", c.Configuration, err)
 	}
 	before, changed := configuration.DeepCopy(), false
 	for i := range configuration.Webhooks {
@@ -158,12 +170,12 @@ func (c *Certificate) announce(ctx context.Context, authorities []byte) error {
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := c.Client.Patch(ctx, configuration, patch, kube.FieldOwner); err != nil {
-		return fmt.Errorf("writing the authority into ValidatingWebhookConfiguration %q: %w", configurationName, err)
+		return fmt.Errorf("writing the authority into ValidatingWebhookConfiguration %q: %w", c.Configuration, err)
 	}
 	return nil
 }
 
-// Serve is the TLS setting of the webhook's server.
+// Serve is the TLS setting of the servers of the webhook and of the metrics.
 func (c *Certificate) Serve(config *tls.Config) {
 	config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		if pair := c.serving.Load(); pair != nil {

@@ -96,7 +96,7 @@ func read(t *testing.T, into client.Object, file string, document int) client.Ob
 func certificate(t *testing.T, now func() time.Time) *admission.Certificate {
 	t.Helper()
 	c := operator(t)
-	return &admission.Certificate{Client: c, Live: c, Namespace: home, Now: now}
+	return &admission.Certificate{Client: c, Live: c, Namespace: home, Configuration: "perflab", Now: now}
 }
 
 // ensure keeps the certificate, with the rights in config and no more. The API

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/admission"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+const home = "perflab-system"
+
+var server = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := server.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// The manager runs with the rights config/ gives it and no others.
+func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
+	admin, err := kubernetes.NewForConfig(server.Config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, "manager/namespace.yaml", "rbac/role.yaml", "rbac/role_binding.yaml", "rbac/service_account.yaml",
+		"webhook/configuration.yaml", "webhook/secret.yaml", "webhook/rbac.yaml", "metrics/rbac.yaml")
+	o := options{
+		k6Image: "example.org/k6:1", metricsAddress: free(t), metricsSecure: true, probeAddress: "0",
+		webhook: true, webhookPort: port(t), ownNamespace: home, webhookConfiguration: "perflab",
+	}
+	start(t, o)
+
+	reader, stranger := token(t, admin, "prometheus"), token(t, admin, "stranger")
+	_, err = admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "prometheus"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "perflab-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: home, Name: "prometheus"}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prometheus := scraper(t, admin)
+	if status, _ := scrape(t, prometheus, o.metricsAddress, ""); status != http.StatusUnauthorized {
+		t.Errorf("without a token: %d, want 401", status)
+	}
+	if status, _ := scrape(t, prometheus, o.metricsAddress, stranger); status != http.StatusForbidden {
+		t.Errorf("with a stranger's token: %d, want 403", status)
+	}
+	status, body := scrape(t, prometheus, o.metricsAddress, reader)
+	for _, name := range []string{`perflab_experiments{phase="Running"} 0`, "perflab_analysis_duration_seconds_count", "controller_runtime_reconcile_total"} {
+		if status != http.StatusOK || !strings.Contains(body, name) {
+			t.Errorf("with a reader's token: %d without %s", status, name)
+		}
+	}
+}
+
+// start runs the manager until the test ends, as the service account.
+func start(t *testing.T, o options) {
+	t.Helper()
+	config := rest.CopyConfig(server.Config(t))
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + home + ":perflab-operator"}
+	clientset, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate := &admission.Certificate{Namespace: home, Configuration: o.webhookConfiguration, Now: time.Now}
+	manager, err := ctrl.NewManager(config, managerOptions(o, certificate))
+	if err != nil {
+		t.Fatalf("building the manager: %v", err)
+	}
+	if err := setUp(manager, clientset, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := setUpWebhook(manager, certificate, o); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the manager ended with: %v", err)
+		}
+	})
+}
+
+func apply(t *testing.T, files ...string) {
+	t.Helper()
+	admin, err := client.New(server.Config(t), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(apiserver.Root("config", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, document := range bytes.Split(content, []byte("\n---\n")) {
+			object := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal(document, &object.Object); err != nil {
+				t.Fatalf("reading %s: %v", file, err)
+			}
+			if err := admin.Create(t.Context(), object); err != nil {
+				t.Fatalf("making %s: %v", object.GetName(), err)
+			}
+		}
+	}
+}
+
+// token is one of a new service account.
+func token(t *testing.T, admin kubernetes.Interface, name string) string {
+	t.Helper()
+	accounts := admin.CoreV1().ServiceAccounts(home)
+	if _, err := accounts.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	given, err := accounts.CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return given.Status.Token
+}
+
+// scraper trusts the operator's authority and no other, as the ServiceMonitor
+// says.
+func scraper(t *testing.T, admin kubernetes.Interface) *http.Client {
+	t.Helper()
+	authorities := x509.NewCertPool()
+	await(t, "an authority", func() bool {
+		secret, err := admin.CoreV1().Secrets(home).Get(t.Context(), "perflab-webhook", metav1.GetOptions{})
+		return err == nil && authorities.AppendCertsFromPEM(secret.Data["ca.crt"])
+	})
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		MinVersion: tls.VersionTLS12, RootCAs: authorities, ServerName: "perflab-metrics." + home + ".svc",
+	}}}
+}
+
+// scrape reads the metrics. The API server learns of rights in a moment, and
+// the manager needs one to begin to serve.
+func scrape(t *testing.T, from *http.Client, address, token string) (status int, body string) {
+	t.Helper()
+	await(t, "an answer", func() bool {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		answer, err := from.Do(request)
+		if err != nil {
+			return false
+		}
+		defer answer.Body.Close() //nolint:errcheck // It has been read.
+		content, err := io.ReadAll(answer.Body)
+		status, body = answer.StatusCode, string(content)
+		return err == nil && status != http.StatusInternalServerError
+	})
+	return status, body
+}
+
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not come within 30s", what)
+		}
+	}
+}
+
+func port(t *testing.T) int {
+	t.Helper()
+	address, err := net.ResolveTCPAddr("tcp", free(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address.Port
+}
+
+// free is a loopback address nobody listens on.
+func free(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // It was only asked for its address.
+	return listener.Addr().String()
+}
