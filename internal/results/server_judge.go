@@ -38,7 +38,8 @@ func (g Gap) Intervals() float64 {
 }
 
 // LongestGap is the gap in a window that is longest, in intervals. Without a
-// gap that is about one interval. Samples may be nil, where there are none; then
+// gap that is about one interval. A gap of the collector itself that no run may
+// have comes before any longer one of a single source. Samples may be nil, where there are none; then
 // the gap is the whole window, in intervals as declared.
 func LongestGap(samples *payload.Samples, window Window, declared time.Duration) Gap {
 	if samples == nil || len(samples.Rounds) == 0 {
@@ -46,6 +47,11 @@ func LongestGap(samples *payload.Samples, window Window, declared time.Duration)
 	}
 	longest := longestGap(samples.Rounds, nil, window)
 	longest.Source = SilentCollector
+	if longest.Intervals() > mostGap {
+		// No source told anything then, which weighs more than a longer silence
+		// of one.
+		return longest
+	}
 	for _, failure := range samples.Failures {
 		gap := longestGap(samples.Rounds, failure.At, window)
 		gap.Source, gap.Message = failure.Source, failure.Message

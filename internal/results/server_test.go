@@ -242,18 +242,23 @@ func TestLongestGap(t *testing.T) {
 	for minute := 20.0; minute < 22; minute += 0.25 {
 		failing.Fail("postgres", "connection refused", minutes(minute))
 	}
+	both := without(40, 41.9)
+	for minute := 12.0; minute < 38; minute += 0.25 {
+		both.Fail("postgres", "connection refused", minutes(minute))
+	}
 	for name, test := range map[string]struct {
 		samples *payload.Samples
 		want    results.Gap
 	}{
-		"none":              {without(90, 99), results.Gap{Length: 15 * time.Second, Interval: 15 * time.Second, Source: "collector"}},
-		"within":            {without(20, 21.9), results.Gap{Length: 135 * time.Second, Interval: 15 * time.Second, Source: "collector"}},
-		"at the begin":      {without(0, 12.9), results.Gap{Length: 3 * time.Minute, Interval: 15 * time.Second, Source: "collector"}},
-		"at the end":        {without(45.1, 60), results.Gap{Length: 5 * time.Minute, Interval: 15 * time.Second, Source: "collector"}},
-		"outside":           {without(0, 9.9), results.Gap{Length: 15 * time.Second, Interval: 15 * time.Second, Source: "collector"}},
-		"of one source":     {failing, results.Gap{Length: 135 * time.Second, Interval: 15 * time.Second, Source: "postgres", Message: "connection refused"}},
-		"no samples at all": {nil, results.Gap{Length: 40 * time.Minute, Interval: 20 * time.Second, Source: "collector"}},
-		"before the window": {without(5, 99), results.Gap{Length: 40 * time.Minute, Interval: 15 * time.Second, Source: "collector"}},
+		"of a source and of all": {both, results.Gap{Length: 135 * time.Second, Interval: 15 * time.Second, Source: "collector"}},
+		"none":                   {without(90, 99), results.Gap{Length: 15 * time.Second, Interval: 15 * time.Second, Source: "collector"}},
+		"within":                 {without(20, 21.9), results.Gap{Length: 135 * time.Second, Interval: 15 * time.Second, Source: "collector"}},
+		"at the begin":           {without(0, 12.9), results.Gap{Length: 3 * time.Minute, Interval: 15 * time.Second, Source: "collector"}},
+		"at the end":             {without(45.1, 60), results.Gap{Length: 5 * time.Minute, Interval: 15 * time.Second, Source: "collector"}},
+		"outside":                {without(0, 9.9), results.Gap{Length: 15 * time.Second, Interval: 15 * time.Second, Source: "collector"}},
+		"of one source":          {failing, results.Gap{Length: 135 * time.Second, Interval: 15 * time.Second, Source: "postgres", Message: "connection refused"}},
+		"no samples at all":      {nil, results.Gap{Length: 40 * time.Minute, Interval: 20 * time.Second, Source: "collector"}},
+		"before the window":      {without(5, 99), results.Gap{Length: 40 * time.Minute, Interval: 15 * time.Second, Source: "collector"}},
 	} {
 		if got := results.LongestGap(test.samples, whole, 20*time.Second); got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
