@@ -26,6 +26,32 @@ func TestRatiosAreWithinRounds(t *testing.T) {
 	}
 }
 
+func TestVerdict(t *testing.T) {
+	keeping := func(shares ...float64) map[string]*measured {
+		runs := map[string]*measured{without: {}, ours: {}}
+		for range 4 {
+			for _, share := range shares {
+				runs[without].turns = append(runs[without].turns, turn{rate: 100, cpu: 1})
+				runs[ours].turns = append(runs[ours].turns, turn{rate: 100 * share, cpu: 1})
+			}
+		}
+		return runs
+	}
+	for name, tt := range map[string]struct {
+		runs map[string]*measured
+		says string
+	}{
+		"enough":      {keeping(0.97, 0.98, 1.02, 0.99), ""},
+		"too little":  {keeping(0.90, 0.91, 0.93, 0.92), "less than 95 %"},
+		"not certain": {keeping(0.70, 0.80, 1.20, 1.30), "quieter machine"},
+	} {
+		err := verdict(tt.runs)
+		if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v, want %q", name, err, tt.says)
+		}
+	}
+}
+
 func TestTheTargetCounts(t *testing.T) {
 	target, err := startTarget()
 	if err != nil {

@@ -106,10 +106,7 @@ func (b bench) run(ctx context.Context) error {
 	if runs[ours] == nil {
 		return nil
 	}
-	if kept := ratio(runs[ours], runs[without], rate); kept < enough {
-		return fmt.Errorf("output %q keeps %.1f %% of the rate without output, less than %.0f %%", ours, 100*kept, 100*enough)
-	}
-	return nil
+	return verdict(runs)
 }
 
 // rotate lets every candidate have its turns.
