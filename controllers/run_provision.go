@@ -98,6 +98,20 @@ func (r *RunReconciler) stepKinds(_ context.Context, s *runScope) (outcome, erro
 	return next(), nil
 }
 
+// otherImages are those a run needs beside its modules'.
+func (r *RunReconciler) otherImages(run *v1alpha1.PerfRun) []string {
+	needed := append(restore.Images(run.Spec.Restore), r.Settings.RunnerImage, r.Settings.StarterImage)
+	if r.CollectorImage != "" {
+		needed = append(needed, r.CollectorImage)
+	}
+	for _, wanted := range run.Spec.Scenario.Loads {
+		if wanted.Script != nil && wanted.Script.Image != "" {
+			needed = append(needed, wanted.Script.Image)
+		}
+	}
+	return needed
+}
+
 // stepImages looks whether the images can be pulled, before people have waited
 // for databases that nothing will use.
 func (r *RunReconciler) stepImages(ctx context.Context, s *runScope) (outcome, error) {
@@ -105,7 +119,7 @@ func (r *RunReconciler) stepImages(ctx context.Context, s *runScope) (outcome, e
 		return next(), nil
 	}
 	request := s.request()
-	intents := images.Build(request, append(restore.Images(s.run.Spec.Restore), r.Settings.RunnerImage, r.Settings.StarterImage)...)
+	intents := images.Build(request, r.otherImages(s.run)...)
 	if err := r.applyAll(ctx, intents); err != nil {
 		return outcome{}, err
 	}
