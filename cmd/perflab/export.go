@@ -28,8 +28,8 @@ It needs to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
 
 Exit codes: 0 it was written, 1 it could not be.`,
 		Example: `  perflab export maxram-vs-xmx -n lab > maxram-vs-xmx.yaml`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(command *cobra.Command, arguments []string) error { return export(command, from, arguments[0]) },
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(command *cobra.Command, arguments []string) error { return export(command, from, arguments[0]) },
 	}
 	from = newCluster(command.Flags())
 	return command
@@ -87,17 +87,25 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 // rawOf reads a run's raw results one by one: all together are too large to
 // list at once.
 func rawOf(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) ([]corev1.ConfigMap, error) {
-	if run.Status.RawResults == "" {
-		return nil, nil
+	names := []string{run.Status.RawResults}
+	if servers := run.Status.Servers; servers != nil {
+		names = append(names, servers.RawSamples)
 	}
-	raw := corev1.ConfigMap{}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.RawResults}, &raw)
-	if apierrors.IsNotFound(err) {
-		// Somebody took it away; the observations are in the run.
-		return nil, nil
+	var found []corev1.ConfigMap
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		raw := corev1.ConfigMap{}
+		err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: name}, &raw)
+		if apierrors.IsNotFound(err) {
+			// Somebody took it away; the observations are in the run.
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the raw results of run %q: %w", run.Name, err)
+		}
+		found = append(found, raw)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the raw results of run %q: %w", run.Name, err)
-	}
-	return []corev1.ConfigMap{raw}, nil
+	return found, nil
 }

@@ -128,7 +128,7 @@ func TestReportProblems(t *testing.T) {
 func TestExportAndReportFromACluster(t *testing.T) {
 	config := server.Config(t)
 	input := recorded.Experiment(1)
-	input.Runs, input.Raw = input.Runs[:12], input.Raw[:11]
+	input.Runs, input.Raw = input.Runs[:11], input.Raw[:20]
 	store(t, config, input)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := clientcmd.WriteToFile(kubeconfigOf(config), kubeconfig); err != nil {
@@ -141,7 +141,7 @@ func TestExportAndReportFromACluster(t *testing.T) {
 		t.Fatalf("exit code %d: %s", export.code, export.problems)
 	}
 	read, err := report.Read(strings.NewReader(export.out))
-	if err != nil || len(read) != 1 || len(read[0].Runs) != 12 || len(read[0].Raw) != 11 {
+	if err != nil || len(read) != 1 || len(read[0].Runs) != 11 || len(read[0].Raw) != 20 {
 		t.Fatalf("%+v, %v", read, err)
 	}
 	for _, unwanted := range []string{"managedFields", "resourceVersion", "someone-elses"} {

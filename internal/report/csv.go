@@ -22,7 +22,7 @@ func (r *Report) CSV() ([]byte, error) {
 		if run.Status.Phase != v1alpha1.RunSucceeded {
 			continue
 		}
-		for _, observation := range run.Status.Observations {
+		for _, observation := range r.record.observationsOf(run) {
 			rows = append(rows, []string{
 				whole(run.Spec.Block), run.Spec.Arm, run.Spec.Scenario.Name, observation.Metric, observation.Unit, observation.Value,
 			})

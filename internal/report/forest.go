@@ -54,7 +54,7 @@ func (r *record) forestsOf(title, file string, wanted func(told) bool) []chart {
 
 // inForest: what decides, and what belongs to it.
 func inForest(t told) bool {
-	return t.Primary || t.metric.component == "" && t.metric.window == "" && (t.metric.statistic == statisticP95 || t.metric.statistic == "recordsPerSecond")
+	return t.Primary || t.metric.component == "" && t.metric.request == "" && t.metric.window == "" && (t.metric.statistic == statisticP95 || t.metric.statistic == "recordsPerSecond")
 }
 
 func (r *record) forest(scenario string, rows []told) chart {
@@ -152,8 +152,9 @@ func roleOf(of verdict.Verdict) role {
 		return roleWorse
 	case verdict.Equivalent:
 		return roleEquivalent
+	default:
+		return roleInconclusive
 	}
-	return roleInconclusive
 }
 
 func rectangle(left, bottom, right, top vg.Length) []vg.Point {

@@ -73,8 +73,9 @@ func statusOf(run *v1alpha1.PerfRun) cell {
 		return cell{Text: "Invalid: " + reasonOf(run), Verdict: invalidRun}
 	case "":
 		return cell{Text: string(v1alpha1.RunPending)}
+	default:
+		return cell{Text: string(run.Status.Phase)}
 	}
-	return cell{Text: string(run.Status.Phase)}
 }
 
 // invalidRun is shown as verdicts are.

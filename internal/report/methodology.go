@@ -54,8 +54,9 @@ func resetStep(spec *v1alpha1.PerfExperimentSpec) string {
 		return "Before each run every pod of the modules was taken away and scheduled afresh."
 	case v1alpha1.ResetRecreate:
 		return "Before each run everything was built anew, Kafka and PostgreSQL included."
+	default:
+		return "Before each run every module was restarted. Kafka and PostgreSQL were rebuilt only where their configuration changed."
 	}
-	return "Before each run every module was restarted. Kafka and PostgreSQL were rebuilt only where their configuration changed."
 }
 
 func windowStep(measurement *v1alpha1.Measurement) string {

@@ -22,6 +22,7 @@ const (
 	componentKafka    = "kafka"
 	componentCustom   = "custom"
 	componentCost     = "cost"
+	componentLoad     = "generator"
 )
 
 // Statistics of transactions and of servers.
@@ -66,7 +67,7 @@ func parseMetric(name string) metric {
 	}
 	parts := strings.Split(body, "/")
 	switch parts[0] {
-	case componentModule, componentPostgres, componentKafka:
+	case componentModule, componentPostgres, componentKafka, componentLoad:
 		made.server(parts)
 	case componentCustom:
 		made.component, made.of = componentCustom, strings.Join(parts[1:], "/")
@@ -81,7 +82,7 @@ func parseMetric(name string) metric {
 	return made
 }
 
-var serverStatistics = []string{statisticAverage, statisticMax, "percentOfRequest", statisticSlope}
+var serverStatistics = []string{statisticAverage, statisticMax, "percentOfRequest", "percentOfLimit", statisticSlope, "slopeLow", "slopeHigh"}
 
 func (m *metric) server(parts []string) {
 	m.component = parts[0]
@@ -140,7 +141,7 @@ func (m metric) restates() bool {
 func (m metric) phrase() string {
 	var text string
 	switch {
-	case m.component == componentModule || m.component == componentPostgres || m.component == componentKafka:
+	case m.component == componentModule || m.component == componentPostgres || m.component == componentKafka || m.component == componentLoad:
 		text = m.phraseOfServer()
 	case m.component == componentCost:
 		text = "cost"
@@ -221,7 +222,7 @@ func phraseOfWindow(window string) string {
 // of samples follows from the load, a maximum from one request.
 func (m metric) worthShowing() bool {
 	switch m.statistic {
-	case statisticSamples, statisticMax, statisticSlope, "p99", "p50", "imports", "records":
+	case statisticSamples, statisticMax, statisticSlope, "slopeLow", "slopeHigh", "percentOfRequest", "percentOfLimit", "p99", "p50", "imports", "records":
 		return false
 	}
 	return m.request == ""

@@ -95,12 +95,11 @@ func newPlot(xLabel string) *plot.Plot {
 	p.X.Label.Text = xLabel
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Color = roleMuted.light
-		axis.LineStyle.Width = 0.75
+		axis.Width = 0.75
 		axis.Label.TextStyle = textStyle(smallText, roleMuted)
 		axis.Label.TextStyle.XAlign = draw.XCenter
 		axis.Tick.Color = roleMuted.light
-		axis.Tick.LineStyle.Color = roleMuted.light
-		axis.Tick.LineStyle.Width = 0.75
+		axis.Tick.Width = 0.75
 		axis.Tick.Length = 4
 		axis.Padding = 0
 		axis.Tick.Marker = fewTicks{}

@@ -13,7 +13,6 @@ import (
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/stats"
-	"perflab.dev/perflab/payload"
 )
 
 // record is an Input, looked up in the ways the sections ask.
@@ -28,7 +27,7 @@ type record struct {
 	metrics     map[string][]metric // by scenario, sorted
 	answer      answered
 	comparisons map[place]*comparison.Comparison
-	raw         map[string]map[string]*payload.Payload // by run and load
+	raw         map[string]*measured // by run
 }
 
 // place is where a value belongs.
@@ -84,16 +83,16 @@ func newRecord(input Input) (*record, error) {
 	}
 	r.arms = armsOf(&input.Experiment, r.journal)
 	r.scenarios = scenariosOf(&input.Experiment, r.journal)
+	var err error
+	if r.raw, err = rawOf(input.Raw); err != nil {
+		return nil, err
+	}
 	for _, run := range r.journal {
 		if err := r.take(run); err != nil {
 			return nil, err
 		}
 	}
 	r.sortMetrics()
-	var err error
-	if r.raw, err = rawOf(input.Raw); err != nil {
-		return nil, err
-	}
 	r.answer = answerOf(r)
 	for i := range r.answer.Comparisons {
 		c := &r.answer.Comparisons[i]
@@ -107,7 +106,7 @@ func (r *record) take(run *v1alpha1.PerfRun) error {
 	if run.Status.Phase != v1alpha1.RunSucceeded {
 		return nil
 	}
-	for _, observation := range run.Status.Observations {
+	for _, observation := range r.observationsOf(run) {
 		value, err := decimal.Parse(observation.Value)
 		if err != nil {
 			return fmt.Errorf("metric %q of run %q: %w", observation.Metric, run.Name, err)
@@ -125,6 +124,7 @@ func (r *record) take(run *v1alpha1.PerfRun) error {
 		found.numbers = append(found.numbers, value)
 		found.samples += observation.Samples
 	}
+	r.addRequests(run)
 	return nil
 }
 

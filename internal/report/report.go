@@ -26,7 +26,7 @@ func New(input Input) (*Report, error) {
 		Title: input.Experiment.Name, Subtitle: subtitle(r), Facts: r.facts(),
 		// The order in which performance teams publish.
 		Sections: []section{
-			overview(r), summary(r), recommendations(r), testRuns(r), results(r), comparisons(r),
+			overview(r), summary(r), recommendations(r), testRuns(r), resultsOf(r), comparisons(r),
 			resources(r), validity(r), noise(r), methodology(r), appendix(r),
 		},
 	}

@@ -4,9 +4,11 @@ package report_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -19,6 +21,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -313,6 +316,60 @@ func TestUncalibratedExperimentGivesNoAdvice(t *testing.T) {
 		if strings.Contains(page, unwanted) {
 			t.Errorf("it says %q", unwanted)
 		}
+	}
+}
+
+func TestStoredReportIsBounded(t *testing.T) {
+	input := recorded.Experiment(seed)
+	text, binary, leftOut, err := made(t, input).Stored()
+	if err != nil || len(leftOut) != 0 || len(text) != 1 || len(binary) != 3 {
+		t.Fatalf("%d texts, %d files, %v left out, %v", len(text), len(binary), leftOut, err)
+	}
+	again, _, _, err := made(t, input).Stored()
+	if err != nil || again[report.KeyMarkdown] != text[report.KeyMarkdown] {
+		t.Errorf("it is another one the second time: %v", err)
+	}
+	// Values no one can compress.
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		for j := range 900 {
+			run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: fmt.Sprintf("custom/x%d", j), Value: fmt.Sprint((i*7919+j*104729)%1000003 + 1), Unit: "s"})
+		}
+	}
+	text, binary, leftOut, err = made(t, input).Stored()
+	size := len(text[report.KeyMarkdown])
+	for _, part := range binary {
+		size += len(part)
+	}
+	if err != nil || size > report.StoredBytes {
+		t.Errorf("%d bytes are stored, %v left out, %v", size, leftOut, err)
+	}
+	if binary[report.KeyHTML] == nil {
+		t.Errorf("the page for people is left out before the numbers: %v", leftOut)
+	}
+}
+
+// What is kept beside a run's status is shown as well.
+func TestRawResultsAreShown(t *testing.T) {
+	input := recorded.Experiment(seed)
+	page := written(t, made(t, input), "report.html")
+	for _, want := range []string{"CPU of mod-inventory, cores", "Statements that took most of PostgreSQL", "What could not be measured"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it does not show %q", want)
+		}
+	}
+	overflow, err := json.Marshal([]v1alpha1.Observation{{Metric: "cico/Renewal/average", Value: "321", Unit: "ms"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range input.Raw {
+		if strings.HasSuffix(input.Raw[i].Name, "-raw") && input.Raw[i].Labels[v1alpha1.LabelScenario] == recorded.Beside {
+			input.Raw[i].BinaryData[naming.RawObservations] = overflow
+		}
+	}
+	rows, err := made(t, input).CSV()
+	if err != nil || !strings.Contains(string(rows), "cico/Renewal/average,ms,321") {
+		t.Errorf("observations that the status has no room for are not written: %v", err)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"perflab.dev/perflab/api/v1alpha1"
 )
 
 // mostModules are shown per table, those that take most first.
@@ -26,6 +24,7 @@ func resources(r *record) section {
 		{"Service memory", "The modules' memory was not measured.", (*record).memory},
 		{"Database", "PostgreSQL was not measured: neither CPU, nor connections, nor top statements.", func(r *record) []block { return r.serverTables(componentPostgres) }},
 		{"Kafka", "Kafka was not measured: neither its brokers nor consumer lag.", func(r *record) []block { return r.serverTables(componentKafka) }},
+		{"Load generators", "", func(r *record) []block { return r.serverTables(componentLoad) }},
 		{"Further metrics", "", func(r *record) []block { return r.serverTables(componentCustom) }},
 	} {
 		blocks := part.blocks(r)
@@ -36,6 +35,9 @@ func resources(r *record) section {
 			made.Blocks = append(made.Blocks, heading(part.title))
 			made.Blocks = append(made.Blocks, blocks...)
 		}
+	}
+	if notes := r.unmeasured(); len(notes) > 0 {
+		made.Blocks = append(made.Blocks, heading("What could not be measured"), block{List: notes})
 	}
 	return made
 }
@@ -80,7 +82,7 @@ func (r *record) moduleTables(resource string) []block {
 		made.Caption = fmt.Sprintf("%s of modules under %s, average and maximum while load counted", capital(resourceName(resource)), scenario.Name)
 		made.More = max(len(uses)-mostModules, 0)
 		blocks = append(blocks, block{Table: made})
-		if charts := r.seriesCharts(scenario, resource); len(charts) > 0 {
+		if charts := r.courseCharts(scenario, modulesOf(uses), resource); len(charts) > 0 {
 			blocks = append(blocks, block{Charts: charts})
 		}
 	}
@@ -101,6 +103,9 @@ func (r *record) serverTables(component string) []block {
 			made.Caption = fmt.Sprintf("%s under %s, average and maximum while load counted", componentName(component), scenario.Name)
 			blocks = append(blocks, block{Table: made})
 		}
+		if charts := r.courseCharts(scenario, serversOf(component), "cpu", "connections/total"); len(charts) > 0 {
+			blocks = append(blocks, block{Charts: charts})
+		}
 		if component == componentPostgres {
 			blocks = append(blocks, r.statements(scenario.Name)...)
 		}
@@ -114,6 +119,8 @@ func componentName(component string) string {
 		return "PostgreSQL"
 	case componentKafka:
 		return "Kafka"
+	case componentLoad:
+		return "Load generators"
 	}
 	return "Further metrics"
 }
@@ -201,11 +208,6 @@ func atLeast(largest, average *values, confidence float64) string {
 
 // peak is the largest of all runs: a mean of maxima is none.
 func peak(found *values) float64 { return slices.Max(found.numbers) }
-
-// seriesCharts and statements need series of servers in the raw results.
-func (r *record) seriesCharts(v1alpha1.Scenario, string) []chart { return nil }
-
-func (r *record) statements(string) []block { return nil }
 
 func resourceName(resource string) string {
 	if resource == "cpu" {

@@ -10,8 +10,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// results describe what each arm did, per scenario.
-func results(r *record) section {
+// resultsOf describe what each arm did, per scenario.
+func resultsOf(r *record) section {
 	made := section{ID: "results", Title: "Results"}
 	made.Blocks = append(made.Blocks, paragraph(fmt.Sprintf(
 		"Means over the valid runs of an arm, with as many digits as %s%s%% intervals support. Response times are those of transactions that worked; samples are those of all runs together.",

@@ -113,6 +113,7 @@ func (t told) consequence(j *answered) string {
 			return fmt.Sprintf(". No verdict: %s hold both arms, and it takes %d.", counted(t.Blocks, "block"), verdict.MinimumBlocks)
 		}
 		return ". No verdict: the values must not be compared; see the notes of the comparison."
+	default:
+		return "."
 	}
-	return "."
 }

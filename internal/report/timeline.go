@@ -65,7 +65,7 @@ func (r *record) timeline(scenario v1alpha1.Scenario, load, transaction string) 
 		if run == nil {
 			continue
 		}
-		own := r.raw[run.Name][load]
+		own := r.raw[run.Name].loads[load]
 		points := responseTimes(own, transaction, timeOf(run.Status.Timings.LoadStart))
 		if len(points) < 2 {
 			continue
@@ -122,13 +122,13 @@ func responseTimes(own *payload.Payload, transaction string, start time.Time) []
 	per := max(int64(math.Ceil(own.End.Sub(own.Start).Seconds()/float64(own.BucketSeconds)/mostPoints)), 1)
 	sums := map[int64][2]float64{}
 	for _, series := range own.Series {
-		if series.Transaction != transaction || series.Outcome != "ok" {
+		if series.Transaction != transaction || series.Request != "" || series.Outcome != payload.OK {
 			continue
 		}
 		for _, bucket := range series.Buckets {
 			group := bucket.Index / per
 			sum := sums[group]
-			sums[group] = [2]float64{sum[0] + float64(bucket.Sum)/float64(time.Millisecond), sum[1] + float64(bucket.Count)}
+			sums[group] = [2]float64{sum[0] + milliseconds(bucket.Sum), sum[1] + float64(bucket.Count)}
 		}
 	}
 	points := make([]point, 0, len(sums))
@@ -138,6 +138,10 @@ func responseTimes(own *payload.Payload, transaction string, start time.Time) []
 	}
 	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.minutes, b.minutes) })
 	return points
+}
+
+func milliseconds(duration time.Duration) float64 {
+	return float64(duration) / float64(time.Millisecond)
 }
 
 // minutes from one time to another.

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+)
+
+// StoredBytes bounds what Stored gives: the API server stores 1 MiB, metadata
+// and the encoding of binary data included.
+const StoredBytes = 660 << 10
+
+// Keys of what is stored. What is gzipped can be read with
+// kubectl get … -o jsonpath | base64 -d | gunzip.
+const (
+	KeyMarkdown   = "report.md"
+	KeyCSV        = "observations.csv.gz"
+	KeyHTML       = "report.html.gz"
+	KeyConfluence = "report.confluence.xml.gz"
+)
+
+// Stored is the report as a ConfigMap holds it: Markdown as text, the rest
+// gzipped. What does not fit within StoredBytes is left out, and named; the
+// command line writes it from the runs.
+func (r *Report) Stored() (text map[string]string, binary map[string][]byte, leftOut []string, err error) {
+	text, binary = map[string]string{}, map[string][]byte{}
+	markdown, err := r.Markdown("")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	left := StoredBytes
+	if len(markdown) <= left {
+		text[KeyMarkdown] = string(markdown)
+		left -= len(markdown)
+	} else {
+		leftOut = append(leftOut, KeyMarkdown)
+	}
+	// The page for people first; the numbers are in the runs as well.
+	for _, part := range []struct {
+		key   string
+		write func() ([]byte, error)
+	}{
+		{KeyHTML, r.HTML},
+		{KeyConfluence, func() ([]byte, error) { return r.Confluence(false) }},
+		{KeyCSV, r.CSV},
+	} {
+		page, err := part.write()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		packed, err := zipped(page)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if len(packed) > left {
+			leftOut = append(leftOut, part.key)
+			continue
+		}
+		binary[part.key] = packed
+		left -= len(packed)
+	}
+	return text, binary, leftOut, nil
+}
+
+// zipped is the same for the same page: a gzip header without name or time.
+func zipped(page []byte) ([]byte, error) {
+	var out bytes.Buffer
+	writer := gzip.NewWriter(&out)
+	if _, err := writer.Write(page); err != nil {
+		return nil, fmt.Errorf("compressing the report: %w", err)
+	}
+	if err := writer.Close(); err != nil {
+		return nil, fmt.Errorf("compressing the report: %w", err)
+	}
+	return out.Bytes(), nil
+}
