@@ -177,10 +177,10 @@ func (a *Answer) Sentences(all []arms.Arm) []string {
 	var told []string
 	for _, arm := range all {
 		of := a.primary(func(c *comparison.Comparison) bool { return c.Arm == arm.Name && !c.Twin })
-		if len(of) == 0 {
+		verdicts := a.ArmVerdicts(arm)
+		if verdicts == nil {
 			continue
 		}
-		verdicts := a.ArmVerdicts(arm)
 		wins := ""
 		switch {
 		case verdicts.Wins:
