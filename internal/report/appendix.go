@@ -127,8 +127,11 @@ func (r *record) topics() *table {
 		}
 		for _, group := range effective.Topics {
 			made.Rows = append(made.Rows, row{Cells: []cell{
-				name(group.Group), name(arm.Name), {Text: whole(group.Topics)}, {Text: whole(group.Partitions)},
-				{Text: whole(group.Topics * group.Partitions)}, {Text: cmp.Or(positive(group.Replicas), dash)},
+				name(group.Group), name(arm.Name),
+				{Text: whole(group.Topics)},
+				{Text: whole(group.Partitions)},
+				{Text: whole(group.Topics * group.Partitions)},
+				{Text: cmp.Or(positive(group.Replicas), dash)},
 			}})
 		}
 	}
@@ -230,9 +233,16 @@ func moduleRow(module *v1alpha1.Module, told *v1alpha1.EffectiveModule) row {
 		heap = mebibytes(*told.Heap)
 	}
 	return row{Cells: []cell{
-		name(module.Name), {Text: cmp.Or(shortImage(module.Image), dash)}, {Text: pods},
-		{Text: quantity(limits, corev1.ResourceMemory)}, {Text: quantity(requests, corev1.ResourceMemory)}, {Text: quantity(requests, corev1.ResourceCPU)},
-		{Text: declaredHeap(module.JVM)}, {Text: heap}, {Text: cmp.Or(told.Collector, dash)}, {Text: cmp.Or(shortDigest(told.ImageID), dash)},
+		name(module.Name),
+		{Text: cmp.Or(shortImage(module.Image), dash)},
+		{Text: pods},
+		{Text: quantity(limits, corev1.ResourceMemory)},
+		{Text: quantity(requests, corev1.ResourceMemory)},
+		{Text: quantity(requests, corev1.ResourceCPU)},
+		{Text: declaredHeap(module.JVM)},
+		{Text: heap},
+		{Text: cmp.Or(told.Collector, dash)},
+		{Text: cmp.Or(shortDigest(told.ImageID), dash)},
 	}}
 }
 

@@ -87,7 +87,7 @@ func (r *record) course(scenario v1alpha1.Scenario, named string) (chart, bool) 
 func courseOf(course results.Course, start, end time.Time) []point {
 	var inside []point
 	for _, one := range course.Points {
-		if !start.IsZero() && !one.At.Before(start) && !(one.At.After(end) && !end.IsZero()) {
+		if !start.IsZero() && !one.At.Before(start) && (end.IsZero() || !one.At.After(end)) {
 			inside = append(inside, point{minutes(start, one.At), one.Value})
 		}
 	}
@@ -122,8 +122,12 @@ func (r *record) statements(scenario string) []block {
 		top := valid[len(valid)-1].Status.Servers.Statements
 		for i, one := range top[:min(len(top), most)] {
 			made.Rows = append(made.Rows, row{First: i == 0, Cells: []cell{
-				name(arm.Name), name(one.Server), {Text: shortText(one.Text)}, {Text: whole(one.Calls)},
-				{Text: trimmed(one.TotalSeconds)}, {Text: trimmed(one.MeanMilliseconds)}, {Text: trimmed(one.Percent)},
+				name(arm.Name), name(one.Server),
+				{Text: shortText(one.Text)},
+				{Text: whole(one.Calls)},
+				{Text: trimmed(one.TotalSeconds)},
+				{Text: trimmed(one.MeanMilliseconds)},
+				{Text: trimmed(one.Percent)},
 			}})
 		}
 	}

@@ -24,7 +24,11 @@ func (r *record) slowdowns() []block {
 		more, moreInterval := r.estimate(one.More, comparison.Ratio)
 		made.Rows = append(made.Rows, row{Cells: []cell{
 			name(one.Scenario), name(one.Metric), name(one.During), name(one.Arm),
-			{Text: base}, {Text: baseInterval}, {Text: more}, {Text: moreInterval}, {Text: probability(one.More.P())},
+			{Text: base},
+			{Text: baseInterval},
+			{Text: more},
+			{Text: moreInterval},
+			{Text: probability(one.More.P())},
 		}})
 	}
 	if len(made.Rows) == 0 {

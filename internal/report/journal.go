@@ -27,7 +27,8 @@ func testRuns(r *record) section {
 		journal.Rows = append(journal.Rows, row{
 			First: i == 0 || run.Spec.Block != r.journal[i-1].Spec.Block,
 			Cells: []cell{
-				{Text: whole(run.Spec.Position)}, {Text: whole(run.Spec.Block)},
+				{Text: whole(run.Spec.Position)},
+				{Text: whole(run.Spec.Block)},
 				name(run.Spec.Scenario.Name), name(run.Spec.Arm),
 				{Text: whole(run.Spec.Attempt)},
 				{Text: moment(timeOf(run.Status.Timings.LoadStart))},
@@ -97,8 +98,10 @@ func validity(r *record) section {
 	for _, run := range r.journal {
 		if run.Status.Phase == v1alpha1.RunInvalid {
 			invalid.Rows = append(invalid.Rows, row{Cells: []cell{
-				name(run.Name), name(run.Spec.Scenario.Name), name(run.Spec.Arm), {Text: whole(run.Spec.Block)},
-				{Text: reasonOf(run), Verdict: invalidRun}, {Text: hidden("", run.Status.Message)},
+				name(run.Name), name(run.Spec.Scenario.Name), name(run.Spec.Arm),
+				{Text: whole(run.Spec.Block)},
+				{Text: reasonOf(run), Verdict: invalidRun},
+				{Text: hidden("", run.Status.Message)},
 			}})
 		}
 	}

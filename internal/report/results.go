@@ -69,8 +69,13 @@ func (r *record) transactionTable(scenario, load string) []block {
 				continue
 			}
 			made.Rows = append(made.Rows, row{First: i == 0, Cells: []cell{
-				{Text: transaction}, name(arm.Name), {Text: whole(runsOf(of(statisticErrors), average))}, {Text: samplesOf(of(statisticSamples), average)},
-				{Text: average.shown(r.confidence())}, {Text: of(statisticP75).shown(r.confidence())}, {Text: of(statisticP95).shown(r.confidence())},
+				{Text: transaction},
+				name(arm.Name),
+				{Text: whole(runsOf(of(statisticErrors), average))},
+				{Text: samplesOf(of(statisticSamples), average)},
+				{Text: average.shown(r.confidence())},
+				{Text: of(statisticP75).shown(r.confidence())},
+				{Text: of(statisticP95).shown(r.confidence())},
 				{Text: of(statisticErrors).shown(r.confidence())},
 			}})
 		}
@@ -253,13 +258,17 @@ func (r *record) importTables() []block {
 				continue
 			}
 			durations.Rows = append(durations.Rows, row{First: i == 0, Cells: []cell{
-				{Text: kind.what}, name(arm.Name),
-				{Text: clockOfSeconds(alone.mean())}, {Text: alone.shown(r.confidence())},
-				{Text: clockOfSeconds(beside.mean())}, {Text: beside.shown(r.confidence())},
+				{Text: kind.what},
+				name(arm.Name),
+				{Text: clockOfSeconds(alone.mean())},
+				{Text: alone.shown(r.confidence())},
+				{Text: clockOfSeconds(beside.mean())},
+				{Text: beside.shown(r.confidence())},
 				{Text: clockOfSeconds(beside.mean() - alone.mean())},
 			}})
 			rates.Rows = append(rates.Rows, row{First: i == 0, Cells: []cell{
-				{Text: kind.what}, name(arm.Name),
+				{Text: kind.what},
+				name(arm.Name),
 				{Text: r.importOf(kind.alone, "recordsPerSecond", arm.Name).shown(r.confidence())},
 				{Text: r.importOf(kind.beside, "recordsPerSecond", arm.Name).shown(r.confidence())},
 			}})
