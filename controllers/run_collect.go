@@ -29,6 +29,9 @@ import (
 // stores.
 const maxRawBytes = 900 << 10
 
+// maxLoadBytes is what one load may take of that.
+const maxLoadBytes = 512 << 10
+
 // maxObservations are kept in a run's status.
 const maxObservations = 1000
 
@@ -114,11 +117,7 @@ func (p runnersResults) sum(status *v1alpha1.LoadStatus) (results.Measured, erro
 			Summary: results.AddSummaries(p.summaries), Start: status.StartTime.Time, End: status.FinishTime.Time,
 		}, nil
 	}
-	merged, err := payload.Merge(p.histograms...)
-	if err != nil {
-		return results.Measured{}, err
-	}
-	return results.FromHistograms(merged), nil
+	return results.FromRunners(p.histograms...)
 }
 
 func (r *RunReconciler) readRunner(ctx context.Context, pod corev1.Pod, wanted v1alpha1.Load, into *runnersResults) error {
@@ -157,7 +156,12 @@ func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[s
 		if measured[name].Histograms == nil {
 			continue
 		}
-		encoded, err := payload.Marshal(measured[name].Histograms)
+		// What several runners gave may be larger than each of them.
+		fitted, err := measured[name].Histograms.Fit(maxLoadBytes)
+		if err != nil {
+			return fmt.Errorf("fitting the results of load %q: %w", name, err)
+		}
+		encoded, err := payload.Marshal(fitted)
 		if err != nil {
 			return fmt.Errorf("encoding the results of load %q: %w", name, err)
 		}

@@ -31,7 +31,7 @@ func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 	if load.DataImport != nil {
 		return checkImport(load, own)
 	}
-	if fault := checkGenerator(load.Name, own); fault != nil {
+	if fault := checkGenerator(load.Name, measured[load.Name]); fault != nil {
 		return fault
 	}
 	window := Whole(load, measured, measurement)
@@ -95,13 +95,13 @@ func checkErrors(load, what string, failed, all int64, validity v1alpha1.Validit
 
 // checkGenerator says whether the load that was meant was put on. Where it was
 // not, response times look better than they are.
-func checkGenerator(load string, p *payload.Payload) *Fault {
-	if fault := checkDropped(load, p.Total(metricDroppedIterations)); fault != nil {
+func checkGenerator(load string, own Measured) *Fault {
+	if fault := checkDropped(load, own.Histograms.Total(metricDroppedIterations)); fault != nil {
 		return fault
 	}
-	if average, _, known := p.GeneratorLoad(); known && 100*average > mostGeneratorCPU {
+	if own.GeneratorPercent > mostGeneratorCPU {
 		return &Fault{v1alpha1.ReasonGeneratorSaturated, fmt.Sprintf("load %q: k6 used %s %% of its CPUs, above %d %%, so its times are its own as much as the system's; give it more runners or CPUs",
-			load, decimal.Format(math.Round(100*average)), mostGeneratorCPU)}
+			load, decimal.Format(math.Round(own.GeneratorPercent)), mostGeneratorCPU)}
 	}
 	return nil
 }

@@ -15,14 +15,36 @@ type Measured struct {
 	Histograms *payload.Payload
 	// Summary is k6's own, where there are no histograms.
 	Summary *Summary
+	// GeneratorPercent is the share of its CPUs that the busiest of the load's
+	// runners used; zero where that is not known.
+	GeneratorPercent float64
 	// Start and End are those of the load's first and last request or, with a
 	// summary, of its runners.
 	Start, End time.Time
 }
 
-// FromHistograms is what a load with our output gave.
+// FromHistograms is what a load with our output gave, as one runner or the sum
+// of several.
 func FromHistograms(p *payload.Payload) Measured {
-	return Measured{Histograms: p, Start: p.Start, End: p.End}
+	made := Measured{Histograms: p, Start: p.Start, End: p.End}
+	if average, _, known := p.GeneratorLoad(); known {
+		made.GeneratorPercent = 100 * average
+	}
+	return made
+}
+
+// FromRunners adds up what the runners of a load with our output gave.
+func FromRunners(runners ...*payload.Payload) (Measured, error) {
+	all, err := payload.Merge(runners...)
+	if err != nil {
+		return Measured{}, err
+	}
+	made := FromHistograms(all)
+	for _, runner := range runners {
+		// In the sum, one that is saturated among idle ones would not show.
+		made.GeneratorPercent = max(made.GeneratorPercent, FromHistograms(runner).GeneratorPercent)
+	}
+	return made, nil
 }
 
 // Names of windows.

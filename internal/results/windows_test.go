@@ -3,6 +3,7 @@
 package results_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -162,5 +163,19 @@ func TestSteadyReachesBeyondImports(t *testing.T) {
 	window := results.Steady(loads(users("create"), create), measurements(cico(t), created), warmUp(2*time.Second))
 	if want := (results.Window{From: at(2), To: at(30)}); window != want {
 		t.Errorf("steady %v, want %v", window, want)
+	}
+}
+
+// One saturated runner among idle ones shows, though their sum has CPU to spare.
+func TestEachRunnerIsLookedAt(t *testing.T) {
+	busy, idle := cico(t), cico(t)
+	busy.Runner, idle.Runner = "busy", "idle"
+	for runner, used := range map[*payload.Payload]float64{busy: 1.9, idle: 0.1} {
+		runner.Count(payload.GeneratorCPU, at(5), used)
+		runner.Count(payload.GeneratorCPULimit, at(5), 2)
+	}
+	own, err := results.FromRunners(busy, idle)
+	if err != nil || math.Abs(own.GeneratorPercent-95) > 1e-9 || own.Histograms.Total(payload.GeneratorCPU) != 2 {
+		t.Errorf("%g %% of %g CPU seconds, %v; want the busy one's 95 %%", own.GeneratorPercent, own.Histograms.Total(payload.GeneratorCPU), err)
 	}
 }
