@@ -30,7 +30,7 @@ demo: tools ## Run a real experiment on a real cluster and print its results.
 	hack/demo.sh
 
 .PHONY: test
-test: tools test-go test-payload test-k6 test-sample test-cluster ## Run every test that needs no cluster.
+test: tools test-go test-payload test-k6 test-sample test-cluster test-packaging test-argocd ## Run every test that needs no cluster.
 
 .PHONY: tools
 tools: ## Install the programs the other targets call, or name what is missing.
@@ -120,6 +120,14 @@ bench-k6: build-k6 ## Measure what the k6 output costs, against none and others 
 test-cluster: ## Test the local cluster's own programs.
 	cd hack/cluster/storage && go test ./...
 
+.PHONY: test-packaging
+test-packaging: ## Render and install the chart and config/, and check the dashboard.
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" sh -c 'cd test/packaging && go test ./...'
+
+.PHONY: test-argocd
+test-argocd: ## Ask Argo CD's own code about health and differences.
+	cd test/argocd && go test ./...
+
 .PHONY: test-sample
 test-sample: build-k6 ## Test the sample library system on real PostgreSQL and Kafka, with k6's users.
 	mvn -q -B -f sample/pom.xml verify
@@ -148,6 +156,8 @@ verify: generate ## Check that generated files and module files are current.
 	go mod tidy -diff
 	cd payload && go mod tidy -diff
 	cd k6 && go mod tidy -diff
+	cd test/packaging && go mod tidy -diff
+	cd test/argocd && go mod tidy -diff
 	@git diff --exit-code -- api config || { echo "generated files are not current: run make generate and commit"; exit 1; }
 
 .PHONY: lint
@@ -155,6 +165,8 @@ lint: $(GOLANGCI_LINT) ## Check the code's style.
 	$(GOLANGCI_LINT) run ./...
 	cd payload && $(GOLANGCI_LINT) run --config ../.golangci.yml ./...
 	cd k6 && $(GOLANGCI_LINT) run --config ../.golangci.yml ./...
+	cd test/packaging && $(GOLANGCI_LINT) run --config ../../.golangci.yml ./...
+	cd test/argocd && $(GOLANGCI_LINT) run --config ../../.golangci.yml ./...
 	hack/shellcheck.sh
 
 $(CONTROLLER_GEN):

@@ -1,0 +1,33 @@
+{{/* Names are the ones the operator looks for in its namespace. */}}
+{{- define "perflab.selector" -}}
+app.kubernetes.io/name: perflab-operator
+{{- end }}
+
+{{- define "perflab.labels" -}}
+{{ include "perflab.selector" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}
+
+{{- define "perflab.namespaced" -}}
+{{- if eq .Values.scope "Namespaced" }}true{{ end }}
+{{- end }}
+
+{{- define "perflab.watchNamespace" -}}
+{{- default .Release.Namespace .Values.watchNamespace }}
+{{- end }}
+
+{{/* A cluster-wide name; operators of single namespaces must not share it. */}}
+{{- define "perflab.clusterName" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- if include "perflab.namespaced" $root }}{{ printf "%s-%s" $name $root.Release.Namespace | trunc 63 | trimSuffix "-" }}{{ else }}{{ $name }}{{ end }}
+{{- end }}
+
+{{- define "perflab.subjects" -}}
+- kind: ServiceAccount
+  name: perflab-operator
+  namespace: {{ .Release.Namespace }}
+{{- end }}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package packaging_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// There are two ways to install, and one set of objects. What Helm adds are
+// labels and the policy to keep the kinds; what kustomize adds is the
+// namespace.
+func TestChartAndKustomizeInstallTheSame(t *testing.T) {
+	rendered := mustRender(t, home, values{"metrics": values{"serviceMonitor": values{"enabled": true}}})
+	built := build(t, "default").add(build(t, "prometheus"))
+	delete(built, "Namespace//"+home)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(built)), slices.Sorted(maps.Keys(rendered))); diff != "" {
+		t.Fatalf("objects (-kustomize +helm):\n%s", diff)
+	}
+	for key, want := range built {
+		if diff := cmp.Diff(bare(want).Object, bare(rendered[key]).Object); diff != "" {
+			t.Errorf("%s (-kustomize +helm):\n%s", key, diff)
+		}
+	}
+}
+
+// bare is the object without what only one of the two adds.
+func bare(object *unstructured.Unstructured) *unstructured.Unstructured {
+	stripped := object.DeepCopy()
+	stripped.SetLabels(nil)
+	annotations := stripped.GetAnnotations()
+	delete(annotations, "helm.sh/resource-policy")
+	stripped.SetAnnotations(annotations)
+	// Numbers that came by JSON and by YAML are the same.
+	written, err := stripped.MarshalJSON()
+	if err != nil {
+		panic(err)
+	}
+	same := &unstructured.Unstructured{}
+	if err := same.UnmarshalJSON(written); err != nil {
+		panic(err)
+	}
+	return same
+}
+
+func TestChartLints(t *testing.T) {
+	result := lint.AllWithKubeVersionAndSchemaValidation(apiserver.Root("charts", "perflab"), nil, home, nil, false)
+	for _, message := range result.Messages {
+		// The other operators' charts are fetched by who wants them.
+		missing := strings.Contains(message.Err.Error(), "chart directory is missing these dependencies")
+		if message.Severity >= support.WarningSev && !missing {
+			t.Errorf("%s", message)
+		}
+	}
+}
+
+func TestOperatorsOfOneNamespaceGetNoMore(t *testing.T) {
+	rendered := mustRender(t, "team-a", values{"scope": "Namespaced", "watchNamespace": "lab-a"})
+	operator := rendered.get(t, "Deployment", "team-a", "perflab-operator")
+	written, err := operator.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !contains(written, `{"name":"WATCH_NAMESPACE","value":"lab-a"}`) || !contains(written, "--webhook-configuration=perflab-team-a") {
+		t.Errorf("the operator is not told its namespace and its webhook: %s", written)
+	}
+	rendered.get(t, "Role", "lab-a", "perflab-operator-team-a")
+	nodes := rendered.get(t, "ClusterRole", "", "perflab-operator-team-a")
+	rules, _, _ := unstructured.NestedSlice(nodes.Object, "rules")
+	if diff := cmp.Diff([]any{map[string]any{"apiGroups": []any{""}, "resources": []any{"nodes"}, "verbs": []any{"get"}}}, rules); diff != "" {
+		t.Errorf("rights in the whole cluster (-want +got):\n%s", diff)
+	}
+	webhooks, _, _ := unstructured.NestedSlice(rendered.get(t, "ValidatingWebhookConfiguration", "", "perflab-team-a").Object, "webhooks")
+	for _, webhook := range webhooks {
+		only, _, _ := unstructured.NestedString(webhook.(map[string]any), "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name")
+		if only != "lab-a" {
+			t.Errorf("the API server would ask about namespace %q, want lab-a alone", only)
+		}
+	}
+}
+
+func TestValuesAreChecked(t *testing.T) {
+	for want, given := range map[string]values{
+		"scope":                  {"scope": "Galaxy"},
+		"images.operator":        {"images": values{"operator": "example.org/operator"}},
+		"replica":                {"replica": 2},
+		"metrics.serviceMonitor": {"metrics": values{"serviceMonitor": values{"enabled": "yes"}}},
+		"must be 'Namespaced'":   {"watchNamespace": "lab"},
+		"crds.install":           {"crds": values{"install": "please"}},
+	} {
+		_, err := render(t, home, given)
+		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "/", "."), want) {
+			t.Errorf("%v: %v, want a complaint about %s", given, err, want)
+		}
+	}
+}
+
+// Every value is in the schema and has a comment.
+func TestValuesAreDocumented(t *testing.T) {
+	loaded := loadChart(t)
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(loaded.Schema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for key := range loaded.Values {
+		if schema.Properties[key] == nil {
+			t.Errorf("values.schema.json does not know %s", key)
+		}
+	}
+}
+
+func TestServiceMonitorIsOne(t *testing.T) {
+	rendered := mustRender(t, "team-a", values{"metrics": values{"serviceMonitor": values{"enabled": true, "labels": values{"release": "prometheus"}}}})
+	written, err := yaml.Marshal(rendered.get(t, "ServiceMonitor", "team-a", "perflab-operator"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	monitor := &monitoringv1.ServiceMonitor{}
+	if err := yaml.UnmarshalStrict(written, monitor); err != nil {
+		t.Fatalf("the Prometheus operator would not read it: %v", err)
+	}
+	endpoint := monitor.Spec.Endpoints[0]
+	if *endpoint.TLSConfig.ServerName != "perflab-metrics.team-a.svc" || endpoint.TLSConfig.InsecureSkipVerify != nil || monitor.Labels["release"] != "prometheus" {
+		t.Errorf("%+v", endpoint)
+	}
+}
+
+func TestEverythingCanBeLeftOut(t *testing.T) {
+	rendered := mustRender(t, home, values{
+		"crds": values{"install": false}, "webhook": values{"enabled": false}, "metrics": values{"enabled": false}, "networkPolicy": values{"enabled": false},
+	})
+	want := []string{
+		"ClusterRole//perflab-operator", "ClusterRoleBinding//perflab-operator", "Deployment/perflab-system/perflab-operator",
+		"Role/perflab-system/perflab-leader-election", "RoleBinding/perflab-system/perflab-leader-election", "ServiceAccount/perflab-system/perflab-operator",
+	}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(rendered))); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package packaging_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/promql/parser"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/telemetry"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+type dashboard struct {
+	Title  string  `json:"title"`
+	UID    string  `json:"uid"`
+	Panels []panel `json:"panels"`
+}
+
+type panel struct {
+	ID      int            `json:"id"`
+	Title   string         `json:"title"`
+	Type    string         `json:"type"`
+	GridPos map[string]int `json:"gridPos"`
+	Targets []struct {
+		Expr string `json:"expr"`
+	} `json:"targets"`
+}
+
+// Every expression parses, and asks for what the operator tells.
+func TestDashboardAsksForMetricsThatExist(t *testing.T) {
+	content, err := os.ReadFile(apiserver.Root("charts", "perflab", "dashboards", "perflab.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown dashboard
+	if err := json.Unmarshal(content, &shown); err != nil {
+		t.Fatalf("the dashboard is not JSON: %v", err)
+	}
+	told, used := metricNames(t), map[string]bool{}
+	ids := map[int]bool{}
+	for _, panel := range shown.Panels {
+		if ids[panel.ID] || panel.Title == "" || panel.GridPos["w"] == 0 || len(panel.Targets) == 0 {
+			t.Errorf("panel %d %q: every panel has an id of its own, a title, a place and a query", panel.ID, panel.Title)
+		}
+		ids[panel.ID] = true
+		for _, target := range panel.Targets {
+			for _, name := range namesIn(t, target.Expr) {
+				used[name] = true
+				if !told[name] {
+					t.Errorf("panel %q asks for %s, which nobody tells", panel.Title, name)
+				}
+			}
+		}
+	}
+	for name := range told {
+		if strings.HasPrefix(name, "perflab_") && !strings.HasSuffix(name, "_bucket") && !used[name] && !used[name+"_bucket"] && !used[strings.TrimSuffix(strings.TrimSuffix(name, "_count"), "_sum")+"_bucket"] {
+			t.Errorf("no panel shows %s", name)
+		}
+	}
+}
+
+// namesIn are the metrics an expression asks for.
+func namesIn(t *testing.T, expression string) []string {
+	t.Helper()
+	// Grafana puts an interval in its place.
+	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(strings.ReplaceAll(expression, "$__rate_interval", "5m"))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	var names []string
+	for _, selectors := range parser.ExtractSelectors(parsed) {
+		for _, matcher := range selectors {
+			if matcher.Name == model.MetricNameLabel {
+				names = append(names, matcher.Value)
+			}
+		}
+	}
+	if len(names) == 0 {
+		t.Errorf("%s asks for nothing", expression)
+	}
+	return names
+}
+
+// metricNames are those of the series the operator tells: its own, as they are
+// after a run, and the framework's.
+func metricNames(t *testing.T) map[string]bool {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	telemetry.New(registry).RunOver(&v1alpha1.PerfRun{Status: v1alpha1.PerfRunStatus{
+		Phase: v1alpha1.RunSucceeded, Durations: &v1alpha1.RunDurations{},
+	}})
+	registry.MustRegister(telemetry.Experiments{Reader: fake.NewClientBuilder().WithScheme(scheme).Build()})
+	// The framework's metrics have no series before a first object.
+	names := map[string]bool{"controller_runtime_reconcile_errors_total": false, "workqueue_depth": false}
+	described := make(chan *prometheus.Desc, 1000)
+	metrics.Registry.(*prometheus.Registry).Describe(described)
+	close(described)
+	for description := range described {
+		for name := range names {
+			names[name] = names[name] || strings.Contains(description.String(), `fqName: "`+name+`"`)
+		}
+	}
+	for _, gatherer := range []prometheus.Gatherer{registry, metrics.Registry} {
+		families, err := gatherer.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, family := range families {
+			if family.GetMetric()[0].GetHistogram() == nil {
+				names[family.GetName()] = true
+				continue
+			}
+			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+				names[family.GetName()+suffix] = true
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package packaging_test
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const experiments = "perfexperiments.perflab.dev"
+
+func administrator(t *testing.T) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	admin, err := client.New(server.Config(t), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return admin
+}
+
+// helm speaks to the test's API server and keeps releases in a namespace.
+func helm(t *testing.T, namespace string) *action.Configuration {
+	t.Helper()
+	config := server.Config(t)
+	flags := genericclioptions.NewConfigFlags(false).WithWrapConfigFn(func(*rest.Config) *rest.Config { return rest.CopyConfig(config) })
+	flags.APIServer, flags.Namespace = &config.Host, &namespace
+	configuration := &action.Configuration{}
+	if err := configuration.Init(flags, namespace, "secret", t.Logf); err != nil {
+		t.Fatalf("setting Helm up: %v", err)
+	}
+	return configuration
+}
+
+func install(t *testing.T, namespace string, of *chart.Chart, given values) {
+	t.Helper()
+	installing := action.NewInstall(helm(t, namespace))
+	installing.ReleaseName, installing.Namespace, installing.CreateNamespace = "perflab", namespace, true
+	// Kinds that another release has left behind are taken over.
+	installing.TakeOwnership = true
+	if _, err := installing.RunWithContext(t.Context(), of, given); err != nil {
+		t.Fatalf("installing into %s: %v", namespace, err)
+	}
+}
+
+func uninstall(t *testing.T, namespace string) {
+	t.Helper()
+	if _, err := action.NewUninstall(helm(t, namespace)).Run("perflab"); err != nil {
+		t.Errorf("uninstalling from %s: %v", namespace, err)
+	}
+}
+
+// older is the chart before a column and a description were added to the kind.
+func older(t *testing.T) *chart.Chart {
+	t.Helper()
+	loaded := loadChart(t)
+	found := false
+	for _, file := range loaded.Files {
+		if strings.HasSuffix(file.Name, "crd/perflab.dev_perfexperiments.yaml") {
+			found = true
+			file.Data = bytes.Replace(file.Data, []byte("name: Progress"), []byte("name: Formerly"), 1)
+			file.Data = bytes.Replace(file.Data, []byte("name: Runs\n"), []byte("name: Formerly\n"), 1)
+		}
+	}
+	if !found {
+		t.Fatal("the chart does not carry the kinds")
+	}
+	return loaded
+}
+
+func TestAReleaseIsInstalledUpgradedAndTakenAway(t *testing.T) {
+	admin := administrator(t)
+	install(t, home, older(t), nil)
+	if !columns(t, admin)["Formerly"] {
+		t.Fatalf("the older kind was not installed: %v", columns(t, admin))
+	}
+	checkRelease(t, admin)
+
+	upgrading := action.NewUpgrade(helm(t, home))
+	upgrading.Namespace = home
+	if _, err := upgrading.RunWithContext(t.Context(), "perflab", loadChart(t), nil); err != nil {
+		t.Fatalf("upgrading: %v", err)
+	}
+	if columns(t, admin)["Formerly"] {
+		t.Errorf("the upgrade left the older kind: %v", columns(t, admin))
+	}
+
+	uninstall(t, home)
+	if len(columns(t, admin)) == 0 {
+		t.Error("uninstalling took the kinds, and so the experiments, away")
+	}
+	for key, object := range mustRender(t, home, nil) {
+		err := admin.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+		if kept := object.GetKind() == "CustomResourceDefinition"; kept != (err == nil) || !kept && !apierrors.IsNotFound(err) {
+			t.Errorf("%s after the release is gone: %v", key, err)
+		}
+	}
+}
+
+// checkRelease: Helm keeps a release, chart and all, in one Secret, which can
+// hold 1 MiB.
+func checkRelease(t *testing.T, admin client.Client) {
+	t.Helper()
+	secret := &corev1.Secret{}
+	if err := admin.Get(t.Context(), client.ObjectKey{Namespace: home, Name: "sh.helm.release.v1.perflab.v1"}, secret); err != nil {
+		t.Fatal(err)
+	}
+	const most = 512 << 10
+	size := len(secret.Data["release"])
+	t.Logf("the release takes %d KiB", size>>10)
+	if size > most {
+		t.Errorf("the release takes %d bytes: a Secret can hold %d, and half of that should be left for kinds that grow", size, corev1.MaxSecretSize)
+	}
+}
+
+func columns(t *testing.T, admin client.Client) map[string]bool {
+	t.Helper()
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := client.IgnoreNotFound(admin.Get(t.Context(), client.ObjectKey{Name: experiments}, definition)); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, version := range definition.Spec.Versions {
+		for _, column := range version.AdditionalPrinterColumns {
+			found[column.Name] = true
+		}
+	}
+	return found
+}
+
+func TestTwoOperatorsOfOneNamespaceEach(t *testing.T) {
+	admin := administrator(t)
+	install(t, "team-a", loadChart(t), values{"scope": "Namespaced"})
+	t.Cleanup(func() { uninstall(t, "team-a") })
+	install(t, "team-b", loadChart(t), values{"scope": "Namespaced", "crds": values{"install": false}})
+	t.Cleanup(func() { uninstall(t, "team-b") })
+
+	for _, c := range []struct {
+		namespace, group, resource, verb string
+		may                              bool
+	}{
+		{"team-a", "perflab.dev", "perfruns", "create", true},
+		{"team-a", "apps", "deployments", "patch", true},
+		{"team-b", "perflab.dev", "perfruns", "create", false},
+		{"team-b", "", "pods", "list", false},
+		{"", "", "nodes", "get", true},
+		{"", "", "nodes", "list", false},
+		{"team-a", "", "secrets", "list", false},
+	} {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               "system:serviceaccount:team-a:perflab-operator",
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: c.namespace, Group: c.group, Resource: c.resource, Verb: c.verb},
+		}}
+		eventually(t, admin, review, c.may)
+		if review.Status.Allowed != c.may {
+			t.Errorf("team-a's operator may %s %s in %q: %v, want %v", c.verb, c.resource, c.namespace, review.Status.Allowed, c.may)
+		}
+	}
+}
+
+func TestKustomizationsInstall(t *testing.T) {
+	admin := administrator(t)
+	for _, object := range installOrder(build(t, "default")) {
+		if err := admin.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"), client.ForceOwnership); err != nil {
+			t.Errorf("applying %s %s: %v", object.GetKind(), object.GetName(), err)
+		}
+	}
+	if !columns(t, admin)["Phase"] {
+		t.Errorf("columns %v", columns(t, admin))
+	}
+	deployment := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}}
+	if err := admin.Get(t.Context(), client.ObjectKey{Namespace: home, Name: "perflab-operator"}, deployment); err != nil {
+		t.Error(err)
+	}
+	// Leave room for the release of the other test.
+	for _, object := range build(t, "default") {
+		if object.GetKind() == "Namespace" || object.GetKind() == "CustomResourceDefinition" {
+			continue
+		}
+		if err := admin.Delete(t.Context(), object); err != nil {
+			t.Errorf("taking %s away: %v", object.GetName(), err)
+		}
+	}
+}
+
+// eventually gives the API server a moment to learn of rights.
+func eventually(t *testing.T, admin client.Client, review *authorizationv1.SubjectAccessReview, want bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		asked := review.DeepCopy()
+		if err := admin.Create(t.Context(), asked); err != nil {
+			t.Fatal(err)
+		}
+		review.Status = asked.Status
+		if asked.Status.Allowed == want || time.Now().After(deadline) {
+			return
+		}
+	}
+}
+
+// installOrder puts namespaces and kinds before what lives in them.
+func installOrder(all objects) []*unstructured.Unstructured {
+	ordered := slices.Collect(maps.Values(all))
+	slices.SortFunc(ordered, func(a, b *unstructured.Unstructured) int {
+		return strings.Compare(rank(a)+a.GetKind()+a.GetName(), rank(b)+b.GetKind()+b.GetName())
+	})
+	return ordered
+}
+
+func rank(object *unstructured.Unstructured) string {
+	switch object.GetKind() {
+	case "Namespace":
+		return "0"
+	case "CustomResourceDefinition":
+		return "1"
+	default:
+		return "2"
+	}
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package packaging_test renders PerfLab's chart and its kustomizations with
+// Helm's and kustomize's own libraries and installs them on a real API server.
+package packaging_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// home is the namespace config/default installs into.
+const home = "perflab-system"
+
+// server has none of our kinds: what is installed brings them.
+var server = &apiserver.Server{}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := server.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// objects are told apart by kind, namespace and name.
+type objects map[string]*unstructured.Unstructured
+
+func loadChart(t *testing.T) *chart.Chart {
+	t.Helper()
+	loaded, err := loader.Load(apiserver.Root("charts", "perflab"))
+	if err != nil {
+		t.Fatalf("loading the chart: %v", err)
+	}
+	return loaded
+}
+
+type values = map[string]any
+
+// render is helm template.
+func render(t *testing.T, namespace string, given values) (objects, error) {
+	t.Helper()
+	install := action.NewInstall(&action.Configuration{})
+	install.ClientOnly, install.DryRun = true, true
+	install.ReleaseName, install.Namespace = "perflab", namespace
+	install.KubeVersion = &chartutil.KubeVersion{Version: "v1.34.0", Major: "1", Minor: "34"}
+	rendered, err := install.RunWithContext(t.Context(), loadChart(t), given)
+	if err != nil {
+		return nil, err
+	}
+	return decode(t, rendered.Manifest), nil
+}
+
+func mustRender(t *testing.T, namespace string, given values) objects {
+	t.Helper()
+	rendered, err := render(t, namespace, given)
+	if err != nil {
+		t.Fatalf("rendering the chart: %v", err)
+	}
+	return rendered
+}
+
+// build is kustomize build.
+func build(t *testing.T, dir string) objects {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), apiserver.Root("config", dir))
+	if err != nil {
+		t.Fatalf("building config/%s: %v", dir, err)
+	}
+	written, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, string(written))
+}
+
+func decode(t *testing.T, manifests string) objects {
+	t.Helper()
+	found := objects{}
+	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifests), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := documents.Decode(&object.Object)
+		if err == io.EOF { //nolint:errorlint // The decoder gives it as it is.
+			return found
+		}
+		if err != nil {
+			t.Fatalf("reading the manifests: %v", err)
+		}
+		if len(object.Object) == 0 {
+			continue
+		}
+		key := strings.Join([]string{object.GetKind(), object.GetNamespace(), object.GetName()}, "/")
+		if found[key] != nil {
+			t.Errorf("%s is there twice", key)
+		}
+		found[key] = object
+	}
+}
+
+func (o objects) add(others objects) objects {
+	maps.Copy(o, others)
+	return o
+}
+
+func (o objects) get(t *testing.T, kind, namespace, name string) *unstructured.Unstructured {
+	t.Helper()
+	key := strings.Join([]string{kind, namespace, name}, "/")
+	if o[key] == nil {
+		t.Fatalf("there is no %s", key)
+	}
+	return o[key]
+}
+
+func contains(text []byte, part string) bool { return bytes.Contains(text, []byte(part)) }
