@@ -4,7 +4,8 @@
 # its images have to be installed, or on a local one it brings up itself.
 #
 #   KEEP=1   leaves a cluster that was brought up here for another look
-#   RUN      only tests whose names match, as go test -run
+#   RUN      only tests whose names match, as go test -run; without it all but
+#            the injected effect (make e2e-effect), which takes half an hour
 #   STRIMZI  the release of Strimzi on a cluster that is brought up: 1.2.0 (default) or 0.45.2
 #   E2E_ZOOKEEPER=1  afterwards runs the comparison with ZooKeeper, which needs Strimzi 0.45.2, on a second cluster
 set -euo pipefail
@@ -45,5 +46,11 @@ zookeeper() {
 [ -n "${KUBECONFIG:-}" ] || own_cluster
 say "End-to-end tests"
 cd "$root"
-go test -tags e2e -count=1 -timeout 55m -v ${RUN:+-run "$RUN"} ./test/e2e
+if [ -n "${RUN:-}" ]; then
+  chosen=(-run "$RUN")
+else
+  # It judges noise, at a level where one in a hundred sound systems fails.
+  chosen=(-skip TestInjectedEffect)
+fi
+go test -tags e2e -count=1 -timeout 75m -v "${chosen[@]}" ./test/e2e
 [ -z "${E2E_ZOOKEEPER:-}" ] || zookeeper

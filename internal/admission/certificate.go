@@ -60,7 +60,7 @@ type Certificate struct {
 	// Configuration is the name of the ValidatingWebhookConfiguration that tells
 	// the API server whom to ask.
 	Configuration string
-	Now       func() time.Time
+	Now           func() time.Time
 
 	serving atomic.Pointer[tls.Certificate]
 }

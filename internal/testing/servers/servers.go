@@ -41,7 +41,7 @@ func find(t *testing.T, program, install string) string {
 // directory is one that nobody may write to; it is removed with the test.
 func directory(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "perflab-server-")
+	dir, err := os.MkdirTemp("", "perflab-server-") //nolint:usetesting // Nobody may not enter what t.TempDir makes for root, and sockets' names must be short.
 	if err != nil {
 		t.Fatal(err)
 	}
