@@ -6,9 +6,11 @@ export CLUSTER
 export PERFLAB_CACHE := $(CACHE)
 
 CONTROLLER_GEN_VERSION := v0.23.0
+CRD_REF_DOCS_VERSION   := v0.3.0
 GOLANGCI_LINT_VERSION  := v2.12.2
 TOOLS          := $(CACHE)/tools
 CONTROLLER_GEN := $(TOOLS)/controller-gen-$(CONTROLLER_GEN_VERSION)
+CRD_REF_DOCS   := $(TOOLS)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
 GOLANGCI_LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
 # The linter remembers what it found by content, with the paths it found it in:
@@ -144,10 +146,11 @@ bench-stats: ## Prove the statistics on thousands of synthetic experiments (EXPE
 ##@ Generated files and style
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs and roles.
+generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deep copies, CRDs, roles and the API reference.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
 	$(CONTROLLER_GEN) rbac:roleName=perflab-operator paths=./controllers/... output:rbac:dir=config/rbac
+	$(CRD_REF_DOCS) --log-level=ERROR --source-path=api/v1alpha1 --config=hack/api/config.yaml --templates-dir=hack/api/templates --renderer=markdown --output-path=docs/api.md
 
 .PHONY: systems
 systems: ## Generate config/systems from published tables (DATA=directory of modules-*.csv).
@@ -162,7 +165,7 @@ verify: generate ## Check that generated files and module files are current.
 	cd k6 && go mod tidy -diff
 	cd test/packaging && go mod tidy -diff
 	cd test/argocd && go mod tidy -diff
-	@git diff --exit-code -- api config || { echo "generated files are not current: run make generate and commit"; exit 1; }
+	@git diff --exit-code -- api config docs/api.md || { echo "generated files are not current: run make generate and commit"; exit 1; }
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Check the code's style.
@@ -176,6 +179,10 @@ lint: $(GOLANGCI_LINT) ## Check the code's style.
 $(CONTROLLER_GEN):
 	GOBIN=$(TOOLS)/install go install sigs.k8s.io/controller-tools/cmd/controller-gen@$(CONTROLLER_GEN_VERSION)
 	mv $(TOOLS)/install/controller-gen $@
+
+$(CRD_REF_DOCS):
+	GOBIN=$(TOOLS)/install go install github.com/elastic/crd-ref-docs@$(CRD_REF_DOCS_VERSION)
+	mv $(TOOLS)/install/crd-ref-docs $@
 
 $(GOLANGCI_LINT):
 	GOBIN=$(TOOLS)/install go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
