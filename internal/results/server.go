@@ -41,15 +41,7 @@ var shares = map[string]bool{"cpuThrottled": true, "gcShare": true}
 // CountedWindow is the stretch over which servers are judged: from the first
 // load's counted start to the last load's counted end.
 func CountedWindow(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
-	var all Window
-	for i, load := range loads {
-		own := Whole(load, measured, measurement)
-		if i == 0 {
-			all = own
-		}
-		all.From, all.To = earlier(all.From, own.From), later(all.To, own.To)
-	}
-	return all
+	return around(loads, func(load v1alpha1.Load) Window { return Whole(load, measured, measurement) })
 }
 
 // ObserveServers gives the observations of the servers in a window: average and

@@ -141,9 +141,14 @@ func Whole(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 // Steady is from the first load's start without its warm-up to the last load's
 // end without its tail.
 func Steady(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
+	return around(loads, func(load v1alpha1.Load) Window { return steady(load, measured, measurement) })
+}
+
+// around is the stretch from the first to the last of the loads' windows.
+func around(loads []v1alpha1.Load, of func(v1alpha1.Load) Window) Window {
 	var all Window
 	for i, load := range loads {
-		own := steady(load, measured, measurement)
+		own := of(load)
 		if i == 0 {
 			all = own
 		}
