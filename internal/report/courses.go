@@ -58,8 +58,7 @@ func (r *record) course(scenario v1alpha1.Scenario, named string) (chart, bool) 
 		if run == nil {
 			continue
 		}
-		start := timeOf(run.Status.Timings.LoadStart)
-		points := courseOf(r.raw[run.Name].courses[named], start, timeOf(run.Status.Timings.LoadFinish))
+		points := r.trace[run.Name].courses[named]
 		if len(points) < 2 {
 			continue
 		}

@@ -38,6 +38,9 @@ type Input struct {
 	// Raw are the runs' ConfigMaps of raw results. Those that are missing cost
 	// the report its charts over time and its rows of single requests, no more.
 	Raw []corev1.ConfigMap
+	// Traces stand in for Raw, by run's name, where all raw results at once are
+	// too much to hold.
+	Traces map[string]*Trace
 }
 
 // Read collects recorded objects from streams of YAML or JSON documents: what

@@ -5,6 +5,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,60 +16,143 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// measured is what is kept of a run beside its status.
-type measured struct {
-	// loads are the histograms, by load.
-	loads map[string]*payload.Payload
-	// courses are what servers used over the run, by name.
-	courses map[string]results.Course
+// Trace is what a report takes from the raw results of one run: points of its
+// charts and rows of its tables. It is far smaller than they are, so that who
+// reads runs one after the other needs memory for one.
+type Trace struct {
 	// observations are all of a run that has more than its status holds.
+	observations []v1alpha1.Observation
+	// requests of the stretch that counts.
+	requests []requestTimes
+	// responses are the response times over the run, by load and transaction.
+	responses map[transactionOf][]point
+	// courses are what servers used over the run, by name.
+	courses map[string][]point
+}
+
+type transactionOf struct{ load, transaction string }
+
+// requestTimes are in milliseconds.
+type requestTimes struct {
+	// metric is load/transaction/request.
+	metric       string
+	average, p95 float64
+}
+
+// measured is what raw results hold, unpacked.
+type measured struct {
+	loads        map[string]*payload.Payload
+	samples      *payload.Samples
 	observations []v1alpha1.Observation
 }
 
-// rawOf unpacks what is kept of each run.
-func rawOf(maps []corev1.ConfigMap) (map[string]*measured, error) {
-	all := map[string]*measured{}
-	for i := range maps {
-		run := maps[i].Labels[v1alpha1.LabelRun]
-		if all[run] == nil {
-			all[run] = &measured{loads: map[string]*payload.Payload{}, courses: map[string]results.Course{}}
-		}
-		for key, body := range maps[i].BinaryData {
-			if err := all[run].unpack(maps[i].Name == naming.RawSamples(run), key, body); err != nil {
-				return nil, fmt.Errorf("%w: raw results of run %q, %q: %w", ErrInput, run, key, err)
+// TraceOf unpacks the raw results of a run. It fails with ErrInput where they
+// can't be read.
+func TraceOf(run *v1alpha1.PerfRun, raw ...corev1.ConfigMap) (*Trace, error) {
+	unpacked := measured{loads: map[string]*payload.Payload{}}
+	for i := range raw {
+		for key, body := range raw[i].BinaryData {
+			if err := unpacked.unpack(raw[i].Name == naming.RawSamples(run.Name), key, body); err != nil {
+				return nil, fmt.Errorf("%w: raw results of run %q, %q: %w", ErrInput, run.Name, key, err)
 			}
 		}
 	}
-	return all, nil
+	trace := &Trace{observations: unpacked.observations, responses: map[transactionOf][]point{}, courses: map[string][]point{}}
+	trace.takeLoads(run, unpacked.loads)
+	trace.takeSamples(run, unpacked.samples)
+	return trace, nil
 }
 
-func (m *measured) unpack(samples bool, key string, body []byte) error {
+func (m *measured) unpack(samples bool, key string, body []byte) (err error) {
 	switch {
 	case samples:
-		unpacked, err := payload.UnmarshalSamples(body)
-		if err != nil {
-			return err
-		}
-		for _, course := range results.Courses(unpacked) {
-			m.courses[course.Name] = course
-		}
+		m.samples, err = payload.UnmarshalSamples(body)
 	case key == naming.RawObservations:
 		if err := json.Unmarshal(body, &m.observations); err != nil {
 			return fmt.Errorf("decoding the observations: %w", err)
 		}
 	default:
-		unpacked, err := payload.Unmarshal(body)
-		if err != nil {
-			return err
-		}
-		m.loads[key] = unpacked
+		m.loads[key], err = payload.Unmarshal(body)
 	}
-	return nil
+	return err
+}
+
+// takeLoads takes response times and requests of all loads but imports.
+func (t *Trace) takeLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Payload) {
+	all := map[string]results.Measured{}
+	for name, histograms := range loads {
+		all[name] = results.FromHistograms(histograms)
+	}
+	for _, load := range run.Spec.Scenario.Loads {
+		own := loads[load.Name]
+		if own == nil || load.DataImport != nil {
+			continue
+		}
+		for _, transaction := range own.Transactions() {
+			t.responses[transactionOf{load.Name, transaction}] = responseTimes(own, transaction, timeOf(run.Status.Timings.LoadStart))
+		}
+		window := results.Whole(load, all, run.Spec.Measurement)
+		t.takeRequests(load.Name, own.Between(window.From, window.To))
+	}
+}
+
+func (t *Trace) takeRequests(load string, part *payload.Payload) {
+	for _, transaction := range part.Transactions() {
+		for _, request := range part.Requests(transaction) {
+			// Those a browser sends by itself are no step of a person.
+			summary, any := part.RequestSummary(transaction, request, payload.OK)
+			if !any || strings.HasPrefix(request, "OPTIONS ") {
+				continue
+			}
+			t.requests = append(t.requests, requestTimes{
+				load + "/" + transaction + "/" + request, milliseconds(summary.Mean), milliseconds(summary.P95),
+			})
+		}
+	}
+}
+
+// chartedCourses are the resources that a report shows over time.
+var chartedCourses = []string{"/cpu", "/memory", "/connections/total"}
+
+func (t *Trace) takeSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
+	if samples == nil {
+		return
+	}
+	start, end := timeOf(run.Status.Timings.LoadStart), timeOf(run.Status.Timings.LoadFinish)
+	for _, course := range results.Courses(samples) {
+		if slices.ContainsFunc(chartedCourses, func(resource string) bool { return strings.HasSuffix(course.Name, resource) }) {
+			t.courses[course.Name] = courseOf(course, start, end)
+		}
+	}
+}
+
+// traces are those of all runs that have raw results.
+func (r *record) traces() (map[string]*Trace, error) {
+	raw := map[string][]corev1.ConfigMap{}
+	for _, one := range r.Raw {
+		run := one.Labels[v1alpha1.LabelRun]
+		raw[run] = append(raw[run], one)
+	}
+	all := map[string]*Trace{}
+	for _, run := range r.journal {
+		if r.Traces[run.Name] != nil {
+			all[run.Name] = r.Traces[run.Name]
+			continue
+		}
+		if raw[run.Name] == nil {
+			continue
+		}
+		var err error
+		if all[run.Name], err = TraceOf(run, raw[run.Name]...); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // observationsOf a run: all of them, where they are kept beside its status.
 func (r *record) observationsOf(run *v1alpha1.PerfRun) []v1alpha1.Observation {
-	if kept := r.raw[run.Name]; kept != nil && len(kept.observations) > 0 {
+	if kept := r.trace[run.Name]; kept != nil && len(kept.observations) > 0 {
 		return kept.observations
 	}
 	return run.Status.Observations
@@ -76,33 +160,13 @@ func (r *record) observationsOf(run *v1alpha1.PerfRun) []v1alpha1.Observation {
 
 // addRequests adds the rows of single requests where a run does not list them.
 func (r *record) addRequests(run *v1alpha1.PerfRun) {
-	kept := r.raw[run.Name]
+	kept := r.trace[run.Name]
 	if kept == nil {
 		return
 	}
-	all := map[string]results.Measured{}
-	for name, histograms := range kept.loads {
-		all[name] = results.FromHistograms(histograms)
-	}
-	for _, load := range run.Spec.Scenario.Loads {
-		own := kept.loads[load.Name]
-		if own == nil || load.DataImport != nil {
-			continue
-		}
-		window := results.Whole(load, all, run.Spec.Measurement)
-		part := own.Between(window.From, window.To)
-		for _, transaction := range part.Transactions() {
-			for _, request := range part.Requests(transaction) {
-				// Those a browser sends by itself are no step of a person.
-				summary, any := part.RequestSummary(transaction, request, payload.OK)
-				if !any || strings.HasPrefix(request, "OPTIONS ") {
-					continue
-				}
-				name := load.Name + "/" + transaction + "/" + request + "/"
-				r.addRequest(run, name+statisticAverage, milliseconds(summary.Mean))
-				r.addRequest(run, name+statisticP95, milliseconds(summary.P95))
-			}
-		}
+	for _, one := range kept.requests {
+		r.addRequest(run, one.metric+"/"+statisticAverage, one.average)
+		r.addRequest(run, one.metric+"/"+statisticP95, one.p95)
 	}
 }
 

@@ -27,7 +27,7 @@ type record struct {
 	metrics     map[string][]metric // by scenario, sorted
 	answer      answered
 	comparisons map[place]*comparison.Comparison
-	raw         map[string]*measured // by run
+	trace       map[string]*Trace // by run
 }
 
 // place is where a value belongs.
@@ -84,7 +84,7 @@ func newRecord(input Input) (*record, error) {
 	r.arms = armsOf(&input.Experiment, r.journal)
 	r.scenarios = scenariosOf(&input.Experiment, r.journal)
 	var err error
-	if r.raw, err = rawOf(input.Raw); err != nil {
+	if r.trace, err = r.traces(); err != nil {
 		return nil, err
 	}
 	for _, run := range r.journal {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
+	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
@@ -370,6 +371,32 @@ func TestRawResultsAreShown(t *testing.T) {
 	rows, err := made(t, input).CSV()
 	if err != nil || !strings.Contains(string(rows), "cico/Renewal/average,ms,321") {
 		t.Errorf("observations that the status has no room for are not written: %v", err)
+	}
+}
+
+// Who can't hold all raw results at once reads them run by run.
+func TestTracesStandInForRawResults(t *testing.T) {
+	whole, traced := recorded.Experiment(seed), recorded.Experiment(seed)
+	traced.Traces = map[string]*report.Trace{}
+	for i := range traced.Runs {
+		run := &traced.Runs[i]
+		var own []corev1.ConfigMap
+		for _, raw := range traced.Raw {
+			if raw.Labels[v1alpha1.LabelRun] == run.Name {
+				own = append(own, raw)
+			}
+		}
+		trace, err := report.TraceOf(run, own...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		traced.Traces[run.Name] = trace
+	}
+	traced.Raw = nil
+	for name := range formats {
+		if written(t, made(t, whole), name) != written(t, made(t, traced), name) {
+			t.Errorf("%s is another one", name)
+		}
 	}
 }
 

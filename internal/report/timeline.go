@@ -65,8 +65,7 @@ func (r *record) timeline(scenario v1alpha1.Scenario, load, transaction string) 
 		if run == nil {
 			continue
 		}
-		own := r.raw[run.Name].loads[load]
-		points := responseTimes(own, transaction, timeOf(run.Status.Timings.LoadStart))
+		points := r.trace[run.Name].responses[transactionOf{load, transaction}]
 		if len(points) < 2 {
 			continue
 		}
@@ -101,7 +100,7 @@ func (r *record) typical(scenario, arm, metric string) *v1alpha1.PerfRun {
 	}
 	for _, run := range r.valid(scenario, arm) {
 		at := slices.Index(found.blocks, run.Spec.Block)
-		if at >= 0 && r.raw[run.Name] != nil && run.Status.Timings.LoadStart != nil {
+		if at >= 0 && r.trace[run.Name] != nil && run.Status.Timings.LoadStart != nil {
 			all = append(all, candidate{run, found.numbers[at]})
 		}
 	}
@@ -115,7 +114,7 @@ func (r *record) typical(scenario, arm, metric string) *v1alpha1.PerfRun {
 // responseTimes are the means of what worked, in as many stretches as a chart
 // can show.
 func responseTimes(own *payload.Payload, transaction string, start time.Time) []point {
-	if own == nil || start.IsZero() {
+	if start.IsZero() {
 		return nil
 	}
 	width := time.Duration(own.BucketSeconds) * time.Second
