@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -128,8 +129,12 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 	return ctrl.Options{
 		Scheme: scheme,
 		Cache:  cacheOptions,
-		// Foreign objects are unstructured and read as often as our own.
-		Client:                        client.Options{Cache: &client.CacheOptions{Unstructured: true}},
+		Client: client.Options{Cache: &client.CacheOptions{
+			// Foreign objects are unstructured and read as often as our own.
+			Unstructured: true,
+			// Raw results are a megabyte or two for every run, and hardly read.
+			DisableFor: []client.Object{&corev1.ConfigMap{}},
+		}},
 		Metrics:                       metricsOptions(o, certificate),
 		HealthProbeBindAddress:        o.probeAddress,
 		LeaderElection:                o.leaderElect,
