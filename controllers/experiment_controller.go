@@ -77,6 +77,10 @@ type experimentScope struct {
 	tearingDown bool
 	// leftover is what is hard to take down, and why.
 	leftover string
+	// stored is the ConfigMap with the report of what the runs say, unstored
+	// what keeps it from being written. Both empty: nobody has looked.
+	stored   string
+	unstored string
 	// results of the runs so far.
 	results []v1alpha1.Result
 	// after asks for another pass.
@@ -110,7 +114,9 @@ func (r *ExperimentReconciler) Reconcile(ctx context.Context, request ctrl.Reque
 	}
 	stepErr := r.advance(ctx, scope)
 	reportExperiment(scope)
-	return r.conclude(ctx, before, scope, stepErr)
+	storeErr := r.storeReport(ctx, scope)
+	reportStored(scope)
+	return r.conclude(ctx, before, scope, errors.Join(stepErr, storeErr))
 }
 
 // conclude writes the status, then tells people.

@@ -25,8 +25,8 @@ import (
 // list of runs.
 const maxInvalidRuns = 100
 
-// reportExperiment turns what a pass has learnt into status. Nothing else
-// writes it.
+// reportExperiment turns what a pass has learnt into status. Nothing else but
+// reportStored writes it.
 func reportExperiment(s *experimentScope) {
 	status := &s.experiment.Status
 	status.ObservedGeneration = s.experiment.Generation
@@ -42,6 +42,20 @@ func reportExperiment(s *experimentScope) {
 	status.Phase = experimentPhase(s)
 	status.WaitingFor = waitingFor(s)
 	setExperimentConditions(s)
+}
+
+// reportStored names the report, which is rendered from the rest of the status.
+func reportStored(s *experimentScope) {
+	status := &s.experiment.Status
+	if s.stored == "" && s.unstored == "" {
+		return
+	}
+	status.Warnings = withoutReport(status.Warnings)
+	if s.unstored != "" {
+		status.Warnings = boundedWarnings(append(status.Warnings, s.unstored))
+		return
+	}
+	status.Report = s.stored
 }
 
 // reportPlan records the plan with the first run.

@@ -183,7 +183,7 @@ func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[s
 		BinaryData: data,
 	}
 	if len(dropped) > 0 {
-		raw.Annotations = map[string]string{"perflab.dev/left-out": strings.Join(dropped, ",")}
+		raw.Annotations = map[string]string{v1alpha1.AnnotationLeftOut: strings.Join(dropped, ",")}
 	}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(raw)
 	if err != nil {

@@ -37,6 +37,12 @@ const (
 	// AnnotationEnd tells the pod of a collector to end and to print what it
 	// has not printed yet.
 	AnnotationEnd = "perflab.dev/end"
+	// AnnotationReportOf holds, on a stored report, the digest of what it was
+	// rendered from.
+	AnnotationReportOf = "perflab.dev/report-of"
+	// AnnotationLeftOut names, on what is stored, the parts that were too large
+	// to be stored as well, separated by commas.
+	AnnotationLeftOut = "perflab.dev/left-out"
 	// Finalizer lets the operator take the environment down in the order the
 	// foreign operators need: topics before their Kafka.
 	Finalizer = "perflab.dev/environment"

@@ -523,6 +523,11 @@ type PerfExperimentStatus struct {
 	// +optional
 	Verdict string `json:"verdict,omitempty"`
 
+	// report is the name of the ConfigMap with the report: rendered anew when a
+	// block is complete, and at the end.
+	// +optional
+	Report string `json:"report,omitempty"`
+
 	// comparisons hold every primary comparison, then the guards', then of the
 	// exploratory ones those whose effect is largest against its error. The
 	// report has all.

@@ -8,11 +8,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/report"
 )
 
@@ -75,37 +75,11 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 	}
 	recorded.Runs = runs.Items
 	for i := range runs.Items {
-		found, err := rawOf(ctx, reader, &runs.Items[i])
+		found, err := kube.RawResults(ctx, reader, &runs.Items[i])
 		if err != nil {
 			return report.Input{}, err
 		}
 		recorded.Raw = append(recorded.Raw, found...)
 	}
 	return recorded, nil
-}
-
-// rawOf reads a run's raw results one by one: all together are too large to
-// list at once.
-func rawOf(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) ([]corev1.ConfigMap, error) {
-	names := []string{run.Status.RawResults}
-	if servers := run.Status.Servers; servers != nil {
-		names = append(names, servers.RawSamples)
-	}
-	var found []corev1.ConfigMap
-	for _, name := range names {
-		if name == "" {
-			continue
-		}
-		raw := corev1.ConfigMap{}
-		err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: name}, &raw)
-		if apierrors.IsNotFound(err) {
-			// Somebody took it away; the observations are in the run.
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the raw results of run %q: %w", run.Name, err)
-		}
-		found = append(found, raw)
-	}
-	return found, nil
 }

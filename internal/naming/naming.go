@@ -67,6 +67,9 @@ func RawSamples(run string) string { return run + "-samples" }
 // Restore is the name of the Job that brings data back before a run.
 func Restore(run string) string { return run + "-restore" }
 
+// Report is the name of the ConfigMap with the experiment's report.
+func Report(experiment string) string { return experiment + "-report" }
+
 // SystemCopy is the name of the ConfigMap with the experiment's copy of the
 // PerfSystem it refers to.
 func SystemCopy(experiment string) string { return experiment + "-system" }

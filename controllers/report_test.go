@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/report"
+)
+
+// stored is the report's ConfigMap; nil when it is not there.
+func (l *lab) stored() *corev1.ConfigMap {
+	l.t.Helper()
+	found := &corev1.ConfigMap{}
+	err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "small-report"}, found)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		l.t.Fatalf("reading the report: %v", err)
+	}
+	return found
+}
+
+// pages are what a stored report consists of, unpacked.
+func (l *lab) pages(stored *corev1.ConfigMap) map[string]string {
+	l.t.Helper()
+	pages := map[string]string{}
+	for key, text := range stored.Data {
+		pages[key] = text
+	}
+	for key, packed := range stored.BinaryData {
+		reader, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			l.t.Fatalf("%s: %v", key, err)
+		}
+		page, err := io.ReadAll(reader)
+		if err != nil {
+			l.t.Fatalf("%s: %v", key, err)
+		}
+		pages[key] = string(page)
+	}
+	return pages
+}
+
+// written counts how often the report was.
+func (l *lab) written() int {
+	count := 0
+	for _, write := range l.line.journal {
+		if write == "apply ConfigMap small-report" {
+			count++
+		}
+	}
+	return count
+}
+
+// openings counts how often raw results are read for a report.
+type openings struct {
+	client.Reader
+	count int
+}
+
+func (o *openings) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if _, whole := object.(*corev1.ConfigMap); whole && strings.HasSuffix(key.Name, "-raw") {
+		o.count++
+	}
+	return o.Reader.Get(ctx, key, object, options...)
+}
+
+// aboutReport are the warnings about it.
+func aboutReport(experiment *v1alpha1.PerfExperiment) []string {
+	return slices.DeleteFunc(slices.Clone(experiment.Status.Warnings), func(warning string) bool {
+		return !strings.HasPrefix(warning, "the report in the cluster ")
+	})
+}
+
+// head is where a report tells the phase and the runs that count.
+var head = regexp.MustCompile(`\| (\w+ \| \d+ valid, \d+ invalid) \|`)
+
+func TestTheReportIsStoredAfterEachBlockAndAtTheEnd(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, blocks(2)))
+	phases := map[string]int{}
+	l.eachRound = func() {
+		if stored := l.stored(); stored != nil {
+			found := head.FindStringSubmatch(l.pages(stored)["report.md"])
+			if found == nil {
+				t.Fatalf("the report has no head:\n%.1000s", stored.Data["report.md"])
+			}
+			phases[found[1]] = l.written()
+		}
+	}
+	done := l.conduct("small", outcomes{spread: 0.01})
+	want := map[string]int{"Running | 3 valid, 0 invalid": 1, "Complete | 6 valid, 0 invalid": 2}
+	if difference := cmp.Diff(want, phases); difference != "" {
+		t.Errorf("it was written at other times (-want +got):\n%s", difference)
+	}
+	if done.Status.Report != "small-report" || len(aboutReport(done)) != 0 {
+		t.Errorf("the status names %q and warns %q", done.Status.Report, done.Status.Warnings)
+	}
+}
+
+// Whoever renders the recorded objects gets what is stored.
+func TestTheStoredReportIsWrittenOnceFromRunsAndRawResults(t *testing.T) {
+	l := newLab(t, complete)
+	read := &openings{Reader: l.admin}
+	l.live = read
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.System.Modules[0].Env = []corev1.EnvVar{{Name: "DB_PASSWORD", Value: password}}
+	}))
+	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+	first, opened := l.stored(), read.count
+	if first == nil || opened == 0 {
+		t.Fatalf("the report %v was written from %d raw results", first, opened)
+	}
+	input := report.Input{Experiment: *done, Runs: l.runs()}
+	for i := range input.Runs {
+		raw, err := kube.RawResults(t.Context(), l.admin, &input.Runs[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		input.Raw = append(input.Raw, raw...)
+	}
+	made, err := report.New(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, err := made.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := l.pages(first)
+	if difference := cmp.Diff(string(html), pages["report.html.gz"]); difference != "" {
+		t.Errorf("the recorded objects give another one:\n%.2000s", difference)
+	}
+	for key, page := range pages {
+		if strings.Contains(page, password) || len(page) < 100 {
+			t.Errorf("%s shows a password, or nothing:\n%.300s", key, page)
+		}
+	}
+	for range 3 {
+		l.pass()
+	}
+	if again := l.stored(); again.ResourceVersion != first.ResourceVersion || read.count != opened {
+		t.Errorf("an operator that has just started rendered it anew: %d raw results read, then %d", opened, read.count)
+	}
+}
+
+func TestTheStoredReportGoesWithItsExperiment(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if stored := l.stored(); stored == nil || !metav1.IsControlledBy(stored, done) {
+		t.Fatalf("the report is %v", stored)
+	}
+	if err := l.admin.Delete(t.Context(), done); err != nil {
+		t.Fatal(err)
+	}
+	l.until("no experiment", func() bool { return len(l.experiments()) == 0 })
+	l.collectGarbage()
+	if stored := l.stored(); stored != nil {
+		t.Errorf("the report is still there, owned by %v", stored.OwnerReferences)
+	}
+}
+
+func TestAReportThatCanNotBeRenderedStopsNothing(t *testing.T) {
+	l := newLab(t, complete)
+	read := &openings{Reader: l.admin}
+	l.live = read
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 }))
+	l.until("a report of one block", func() bool { return l.stored() != nil })
+	broken := &corev1.ConfigMap{}
+	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.runs()[0].Status.RawResults}, broken); err != nil {
+		t.Fatal(err)
+	}
+	broken.BinaryData = map[string][]byte{"cico": []byte("not what a runner wrote")}
+	if err := l.admin.Update(t.Context(), broken); err != nil {
+		t.Fatal(err)
+	}
+	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+	told := aboutReport(done)
+	if len(told) != 1 || !strings.Contains(told[0], "at the end (complete blocks: 2)") || !strings.Contains(told[0], broken.Name[:10]) {
+		t.Errorf("it warns %q", told)
+	}
+	if done.Status.Report != "small-report" || done.Status.Progress != "2/2" || l.written() != 1 {
+		t.Errorf("the report %q was written %d times, progress %s", done.Status.Report, l.written(), done.Status.Progress)
+	}
+	tried := read.count
+	l.pass()
+	if read.count != tried {
+		t.Error("what can't be rendered is tried again in each pass")
+	}
+}
+
+func TestAConfigMapOfTheSameNameIsLeftAlone(t *testing.T) {
+	l := newLab(t, complete)
+	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "small-report"}, Data: map[string]string{"notes": "mine"}}
+	l.create(login(), theirs, smallExperiment(t, blocks(1)))
+	done := l.conduct("small", outcomes{})
+	if told := aboutReport(done); len(told) != 1 || !strings.Contains(told[0], `a ConfigMap "small-report" that is not PerfLab's; delete it`) {
+		t.Errorf("it warns %q", told)
+	}
+	if kept := l.stored(); kept.Data["notes"] != "mine" || len(kept.Data) != 1 || done.Status.Report != "" {
+		t.Errorf("it became %v, named %q", kept.Data, done.Status.Report)
+	}
+	if err := l.admin.Delete(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	l.settle()
+	if after := l.experiment("small"); l.stored() == nil || after.Status.Report != "small-report" || len(aboutReport(after)) != 0 {
+		t.Errorf("once it is gone the report is %q, and it warns %q", after.Status.Report, after.Status.Warnings)
+	}
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// RawResults reads the ConfigMaps with a run's raw results one by one: those of
+// all runs are too large to list at once. Those that are gone are left out: the
+// observations are in the run.
+func RawResults(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) ([]corev1.ConfigMap, error) {
+	names := []string{run.Status.RawResults}
+	if servers := run.Status.Servers; servers != nil {
+		names = append(names, servers.RawSamples)
+	}
+	var found []corev1.ConfigMap
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		raw := corev1.ConfigMap{}
+		err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: name}, &raw)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the raw results of run %q: %w", run.Name, err)
+		}
+		found = append(found, raw)
+	}
+	return found, nil
+}
