@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -82,4 +83,143 @@ func reasonCells(page string) []string {
 		}
 	}
 	return found
+}
+
+// A link that leads nowhere sends people away.
+func TestDocumentationLinks(t *testing.T) {
+	for page, text := range documentation(t) {
+		for _, link := range links.FindAllStringSubmatch(withoutCode(text), -1) {
+			target, anchor, _ := strings.Cut(link[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			path := page
+			if target != "" {
+				path = filepath.Join(filepath.Dir(page), target)
+			}
+			linked, err := os.Stat(path)
+			if err != nil {
+				t.Errorf("%s: %s is not there", page, link[1])
+				continue
+			}
+			if anchor == "" || linked.IsDir() {
+				continue
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Contains(anchors(string(content)), anchor) {
+				t.Errorf("%s: %s has no heading #%s", page, path, anchor)
+			}
+		}
+	}
+}
+
+// A page that the README does not list is found by nobody.
+func TestDocumentationIsListed(t *testing.T) {
+	pages := documentation(t)
+	for page := range pages {
+		listed := strings.TrimPrefix(page, "../../")
+		if strings.HasPrefix(listed, "docs/") && !strings.Contains(pages["../../README.md"], "("+listed+")") {
+			t.Errorf("README.md does not link %s", listed)
+		}
+	}
+}
+
+// What a page tells people to type exists: files that are applied, targets of
+// make; and plans are made.
+func TestDocumentationCommands(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := 0
+	for page, text := range documentation(t) {
+		for _, command := range typed.FindAllStringSubmatch(text, -1) {
+			for _, file := range shippedFiles.FindAllString(command[1], -1) {
+				if _, err := os.Stat("../../" + file); err != nil {
+					t.Errorf("%s: %s: %s is not there", page, command[1], file)
+				}
+			}
+			for _, target := range targetsOf(command[1]) {
+				if !strings.Contains(string(makefile), "\n"+target+":") {
+					t.Errorf("%s: %s: make has no target %s", page, command[1], target)
+				}
+			}
+			if plan := planOf(command[1]); plan != nil {
+				planned++
+				if got := perflab(t, "", plan...); got.code != 0 {
+					t.Errorf("%s: %s: %s", page, command[1], got.problems)
+				}
+			}
+		}
+	}
+	if planned < 3 {
+		t.Errorf("only %d plans were found in the documentation", planned)
+	}
+}
+
+var (
+	links        = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	fenced       = regexp.MustCompile("(?s)```.*?```")
+	heading      = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInAnchors = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	typed        = regexp.MustCompile(`(?m)^ *\$ (.*?)(?: +#.*)?$`)
+	shippedFiles = regexp.MustCompile(`\b(?:config|hack|cmd)/[\w./-]+`)
+)
+
+// documentation is every page by its path.
+func documentation(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{}
+	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../k6/README.md", "../../hack/cluster/README.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[path] = string(text)
+	}
+	return pages
+}
+
+func withoutCode(page string) string { return fenced.ReplaceAllString(page, "") }
+
+// anchors are a page's headings as links name them.
+func anchors(page string) []string {
+	var found []string
+	for _, line := range heading.FindAllStringSubmatch(withoutCode(page), -1) {
+		plain := notInAnchors.ReplaceAllString(strings.ToLower(line[1]), "")
+		found = append(found, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return found
+}
+
+// targetsOf are the targets a command makes.
+func targetsOf(command string) []string {
+	words := strings.Fields(command)
+	at := slices.Index(words, "make")
+	if at < 0 {
+		return nil
+	}
+	return slices.DeleteFunc(words[at+1:], func(word string) bool { return strings.Contains(word, "=") })
+}
+
+// planOf are the arguments of a command that plans what is shipped, as seen
+// from this directory; nil for any other.
+func planOf(command string) []string {
+	words := strings.Fields(strings.TrimPrefix(command, "bin/"))
+	if !strings.HasPrefix(strings.Join(words, " "), "perflab plan ") || !shippedFiles.MatchString(command) {
+		return nil
+	}
+	for i, word := range words {
+		if shippedFiles.MatchString(word) {
+			words[i] = "../../" + word
+		}
+	}
+	return words[1:]
 }
