@@ -150,7 +150,7 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deep copies, CRDs, roles
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
 	$(CONTROLLER_GEN) rbac:roleName=perflab-operator paths=./controllers/... output:rbac:dir=config/rbac
-	$(CRD_REF_DOCS) --log-level=ERROR --source-path=api/v1alpha1 --config=hack/api/config.yaml --templates-dir=hack/api/templates --renderer=markdown --output-path=docs/api.md
+	$(CRD_REF_DOCS) --log-level=ERROR --max-depth=30 --source-path=api/v1alpha1 --config=hack/api/config.yaml --templates-dir=hack/api/templates --renderer=markdown --output-path=docs/api.md
 
 .PHONY: systems
 systems: ## Generate config/systems from published tables (DATA=directory of modules-*.csv).
