@@ -294,7 +294,8 @@ func TestTopStatements(t *testing.T) {
 		samples.Statements = append(samples.Statements, payload.StatementPeriod{
 			Component: "postgres/primary", From: minutes(float64(minute)), To: minutes(float64(minute + 1)), Milliseconds: 1000,
 			Top: []payload.StatementTime{
-				{ID: "1", Calls: 10, Rows: 10, Milliseconds: 400}, {ID: "2", Calls: 1, Milliseconds: float64(300 + 300*minute)},
+				{ID: "1", Calls: 10, Rows: 10, Milliseconds: 400},
+				{ID: "2", Calls: 1, Milliseconds: float64(300 + 300*minute)},
 				{ID: "own", Calls: 1, Milliseconds: 5000},
 			},
 		})
