@@ -56,7 +56,7 @@ func TestHeapTwin(t *testing.T) {
 	wants := map[string]map[string]int64{
 		"xmx":       {"gateway": 96, "circulation": 96, "inventory-storage": 128, "data-import": 128},
 		"maxram-50": {"gateway": 160, "circulation": 160, "inventory-storage": 192, "data-import": 192},
-		"smallest":  {"gateway": 96, "circulation": 96, "inventory-storage": 18, "data-import": 18},
+		"small":     {"gateway": 96, "circulation": 96, "inventory-storage": 32, "data-import": 32},
 	}
 	durations := map[string]float64{}
 	for _, run := range done {
