@@ -148,7 +148,7 @@ func (a *Answer) ArmVerdicts(arm arms.Arm) *v1alpha1.ArmVerdicts {
 			}
 		}
 	}
-	if len(primary) == 0 {
+	if summed.Better+summed.Worse+summed.Equivalent+summed.Inconclusive == 0 {
 		return nil
 	}
 	summed.Wins = verdict.Wins(primary, guarded)
