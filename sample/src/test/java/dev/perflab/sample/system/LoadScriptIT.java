@@ -26,8 +26,8 @@ class LoadScriptIT {
     assumeTrue(program.isPresent(), "k6 is not here: run make build-k6, or let PERFLAB_K6 name it");
     k6 = program.get();
     Map<String, String> env = Backends.shared().environment(1);
-    // Several of each in a run of 12 s.
-    env.putAll(Map.of("ACCESS_TOKEN_SECONDS", "4", "REFRESH_TOKEN_SECONDS", "8"));
+    // Several of each in a run of 12 s, and items for all that is lent in three of them.
+    env.putAll(Map.of("ACCESS_TOKEN_SECONDS", "4", "REFRESH_TOKEN_SECONDS", "8", "SEED_ITEMS", "1000"));
     library = Library.start(env);
   }
 
