@@ -60,14 +60,14 @@ func primary(t *testing.T, experiment *v1alpha1.PerfExperiment, metric, arm stri
 	return experiment.Status.Comparisons[at]
 }
 
-// assertSlowed: one module of several takes twice as long. What users wait for
-// takes longer by some of that, and by no more than all of it.
+// assertSlowed: Worse, and the interval holds what was put in. The gateway does
+// not slow its own way to the user, which is little beside what is behind it.
 func assertSlowed(t *testing.T, c v1alpha1.Comparison) {
 	t.Helper()
-	const injected = 100
+	const injected = 50
 	low, high := decimal(t, c.Low), decimal(t, c.High)
-	if c.Verdict != v1alpha1.VerdictWorse || low <= 0 || low >= injected {
-		t.Errorf("%s is %s: %s %% (%.1f to %.1f), want Worse by more than 0 and, at its low end, less than the %d %% injected", c.Metric, c.Verdict, c.Delta, low, high, injected)
+	if c.Verdict != v1alpha1.VerdictWorse || low <= 0 || low > injected || high < injected {
+		t.Errorf("%s is %s: %s %% (%.1f to %.1f), want Worse with an interval that holds the %d %% put in", c.Metric, c.Verdict, c.Delta, low, high, injected)
 	}
 }
 

@@ -37,7 +37,6 @@ public final class CirculationModule implements Role {
     new Schema(schemaName, Catalogue.definition(), new CirculationContent(Seed.of(settings)))
         .prepare(settings, deadline);
     DatabaseCheck.require(readiness, settings, schemaName);
-    new Slowdown(settings.atLeast(0, "PERFLAB_SLOWDOWN_PERCENT", 0)).install(app);
     app.before(ctx -> Server.requireOkapiHeaders(ctx, settings.tenant()));
     loanRoutes(app);
     collection(app, "/users", Catalogue.USERS);

@@ -76,6 +76,7 @@ final class InventoryClient {
     HttpRequest complete = request.timeout(HttpCalls.TIMEOUT)
         .header(Server.TENANT, caller.header(Server.TENANT))
         .header(Server.TOKEN, caller.header(Server.TOKEN))
+        .header(Server.ASKED_BY_MODULE, gateway)
         .build();
     try {
       return client.send(complete, HttpResponse.BodyHandlers.ofString());

@@ -42,6 +42,7 @@ public final class GatewayModule implements Role {
   @Override
   public void start(Javalin app, Readiness readiness) {
     routes.modules().forEach((name, address) -> readiness.require(name, () -> checkModule(name, address)));
+    new Slowdown(settings.atLeast(0, "PERFLAB_SLOWDOWN_PERCENT", 0)).install(app);
     app.post("/authn/login", login::legacy);
     app.post("/authn/login-with-expiry", login::withExpiry);
     app.post("/authn/refresh", login::refresh);

@@ -18,6 +18,8 @@ import org.slf4j.LoggerFactory;
 public final class Server {
   public static final String TENANT = "X-Okapi-Tenant";
   public static final String TOKEN = "X-Okapi-Token";
+  /** FOLIO's modules name their gateway in what they ask it; users' programs don't. */
+  public static final String ASKED_BY_MODULE = "X-Okapi-Url";
   private static final Logger LOG = LoggerFactory.getLogger(Server.class);
 
   private Server() {}
