@@ -12,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -121,11 +119,7 @@ func (r *ExperimentReconciler) writeReport(ctx context.Context, s *experimentSco
 		return err
 	}
 	stored.Annotations[v1alpha1.AnnotationReportOf] = reached.digest
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(stored)
-	if err != nil {
-		return fmt.Errorf("converting the report: %w", err)
-	}
-	return r.Cluster.Apply(ctx, &unstructured.Unstructured{Object: object})
+	return r.Cluster.ApplyTyped(ctx, stored)
 }
 
 // traces are what the report takes from the runs' raw results. They are read one

@@ -14,8 +14,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -185,11 +183,7 @@ func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[s
 	if len(dropped) > 0 {
 		raw.Annotations = map[string]string{v1alpha1.AnnotationLeftOut: strings.Join(dropped, ",")}
 	}
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(raw)
-	if err != nil {
-		return fmt.Errorf("converting the raw results: %w", err)
-	}
-	if err := r.Cluster.Apply(ctx, &unstructured.Unstructured{Object: object}); err != nil {
+	if err := r.Cluster.ApplyTyped(ctx, raw); err != nil {
 		return err
 	}
 	s.status().RawResults = raw.Name
@@ -224,9 +218,10 @@ func (s *runScope) warn(sentence string) {
 
 // checkClocks refuses what was measured by a clock that tells another time.
 func (s *runScope) checkClocks(measured map[string]results.Measured) {
-	for name, own := range measured {
-		made := s.load(name).CreateTime.Time
-		if fault := results.CheckClock(name, own, made, s.status().Timings.CollectStart.Time); fault != nil {
+	for _, wanted := range s.run.Spec.Scenario.Loads {
+		made := s.load(wanted.Name).CreateTime.Time
+		fault := results.CheckClock(wanted.Name, measured[wanted.Name], made, s.status().Timings.CollectStart.Time)
+		if fault != nil && s.fault == nil {
 			s.fault = fault
 		}
 	}

@@ -13,8 +13,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -254,11 +252,7 @@ func (r *RunReconciler) keepSamples(ctx context.Context, s *runScope) error {
 		},
 		BinaryData: map[string][]byte{"samples": encoded},
 	}
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(raw)
-	if err != nil {
-		return fmt.Errorf("converting the samples: %w", err)
-	}
-	return r.Cluster.Apply(ctx, &unstructured.Unstructured{Object: object})
+	return r.Cluster.ApplyTyped(ctx, raw)
 }
 
 // observeServers sums up what the collector saw and gives its observations: for

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,6 +29,15 @@ const annotationIntent = "perflab.dev/intent"
 
 // Cluster reads through the manager's cache and writes to the API server.
 type Cluster struct{ Client client.Client }
+
+// ApplyTyped is Apply for an object of a Go type. Its kind must be set.
+func (c Cluster) ApplyTyped(ctx context.Context, object client.Object) error {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return fmt.Errorf("converting %q: %w", object.GetName(), err)
+	}
+	return c.Apply(ctx, &unstructured.Unstructured{Object: fields})
+}
 
 // Apply makes the object as the intent says, by server-side apply. It does
 // nothing when the object was already applied from the same intent. The
