@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,8 +21,7 @@ type runOptions struct {
 	cluster  *cluster
 	files    []string
 	noFollow bool
-	interval time.Duration
-	failOn   string
+	how      following
 }
 
 func newRun() *cobra.Command {
@@ -48,8 +46,7 @@ stalled and needs a person.`,
 	options.cluster = newCluster(command.Flags())
 	command.Flags().StringArrayVarP(&options.files, "file", "f", nil, `file with the objects; "-" is standard input; may be given several times`)
 	command.Flags().BoolVar(&options.noFollow, "no-follow", false, "apply and return")
-	command.Flags().DurationVar(&options.interval, "interval", 2*time.Second, "time between two looks")
-	failOnFlag(command.Flags(), &options.failOn)
+	options.how.addFlags(command.Flags())
 	if err := command.MarkFlagRequired("file"); err != nil {
 		panic(err)
 	}
@@ -57,7 +54,7 @@ stalled and needs a person.`,
 }
 
 func (o runOptions) run(command *cobra.Command) error {
-	if err := checkFailOn(o.failOn); err != nil {
+	if err := o.how.check(); err != nil {
 		return err
 	}
 	ctx := command.Context()
@@ -87,7 +84,7 @@ func (o runOptions) run(command *cobra.Command) error {
 	if o.noFollow {
 		return nil
 	}
-	return follow(ctx, writer, client.ObjectKeyFromObject(experiment), screen, following{o.interval, o.failOn})
+	return follow(ctx, writer, client.ObjectKeyFromObject(experiment), screen, o.how)
 }
 
 func onlyExperiment(objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {

@@ -31,10 +31,9 @@ var (
 )
 
 type statusOptions struct {
-	cluster  *cluster
-	watch    bool
-	interval time.Duration
-	failOn   string
+	cluster *cluster
+	watch   bool
+	how     following
 }
 
 func newStatus() *cobra.Command {
@@ -58,13 +57,12 @@ experiment is stalled and needs a person.`,
 	}
 	options.cluster = newCluster(command.Flags())
 	command.Flags().BoolVarP(&options.watch, "watch", "w", false, "show it anew until the experiment is over")
-	command.Flags().DurationVar(&options.interval, "interval", 2*time.Second, "time between two looks with --watch")
-	failOnFlag(command.Flags(), &options.failOn)
+	options.how.addFlags(command.Flags())
 	return command
 }
 
 func (o statusOptions) run(ctx context.Context, out io.Writer, name string) error {
-	if err := checkFailOn(o.failOn); err != nil {
+	if err := o.how.check(); err != nil {
 		return err
 	}
 	reader, namespace, err := o.cluster.reader()
@@ -73,7 +71,7 @@ func (o statusOptions) run(ctx context.Context, out io.Writer, name string) erro
 	}
 	key := client.ObjectKey{Namespace: namespace, Name: name}
 	if o.watch {
-		return follow(ctx, reader, key, newScreen(out), following{o.interval, o.failOn})
+		return follow(ctx, reader, key, newScreen(out), o.how)
 	}
 	seen, err := look(ctx, reader, key)
 	if err != nil {
@@ -82,7 +80,7 @@ func (o statusOptions) run(ctx context.Context, out io.Writer, name string) erro
 	if _, err := io.WriteString(out, seen.text(time.Now())); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
-	return seen.outcome(o.failOn)
+	return seen.outcome(o.how.failOn)
 }
 
 // reader is a client with the namespace the user means.
@@ -146,21 +144,22 @@ func (s sight) outcome(failOn string) error {
 // failOnWorse is the only thing to fail on so far.
 const failOnWorse = "worse"
 
-func failOnFlag(flags *pflag.FlagSet, into *string) {
-	flags.StringVar(into, "fail-on", "", `"worse" ends with exit code 2 if a primary metric is Worse in an arm`)
-}
-
-func checkFailOn(value string) error {
-	if value != "" && value != failOnWorse {
-		return fmt.Errorf("--fail-on %q: %w: the only one is %q", value, errFailOn, failOnWorse)
-	}
-	return nil
-}
-
 // following says how an experiment is followed.
 type following struct {
 	interval time.Duration
 	failOn   string
+}
+
+func (f *following) addFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&f.interval, "interval", 2*time.Second, "time between two looks while it is followed")
+	flags.StringVar(&f.failOn, "fail-on", "", `"worse" ends with exit code 2 if a primary metric is Worse in an arm`)
+}
+
+func (f *following) check() error {
+	if f.failOn != "" && f.failOn != failOnWorse {
+		return fmt.Errorf("--fail-on %q: %w: the only one is %q", f.failOn, errFailOn, failOnWorse)
+	}
+	return nil
 }
 
 // follow shows an experiment until it is over. A look that fails is tried

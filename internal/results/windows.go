@@ -111,20 +111,19 @@ func imports(loads []v1alpha1.Load) []v1alpha1.Load {
 	return found
 }
 
-// extent is from the first start to the last end of some loads.
-func extent(loads []v1alpha1.Load, measured map[string]Measured, among func(v1alpha1.Load) bool) (all Window, any bool) {
+// extent is from the first start to the last end of some loads; false where
+// none of them was measured.
+func extent(loads []v1alpha1.Load, measured map[string]Measured, among func(v1alpha1.Load) bool) (Window, bool) {
+	var some []v1alpha1.Load
 	for _, load := range loads {
-		own, found := measured[load.Name]
-		if !found || !among(load) {
-			continue
+		if _, found := measured[load.Name]; found && among(load) {
+			some = append(some, load)
 		}
-		if !any {
-			all = Window{From: own.Start, To: own.End}
-		}
-		all.From, all.To = earlier(all.From, own.Start), later(all.To, own.End)
-		any = true
 	}
-	return all, any
+	return around(some, func(load v1alpha1.Load) Window {
+		own := measured[load.Name]
+		return Window{From: own.Start, To: own.End}
+	}), len(some) > 0
 }
 
 // Whole is the part of a load that counts. An import counts from its start to
