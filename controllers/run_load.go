@@ -20,11 +20,12 @@ import (
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/payload"
 )
 
 // progressPause is the time between two reports of progress while loads are
 // on. What a load does, its pods tell at once.
-const progressPause = load.ReportEvery
+const progressPause = payload.ProgressEvery
 
 // stepLoads puts the scenario's loads on as their timeline says and waits
 // until all have ended.
@@ -94,7 +95,7 @@ func (r *RunReconciler) driveLoad(ctx context.Context, s *runScope, wanted v1alp
 		r.stopRunners(ctx, s.run, wanted, state.Running)
 	}
 	recordLoad(status, state, s.now)
-	r.glance(ctx, s, wanted, state.Running)
+	r.glance(ctx, s, wanted, observed.Pods, state.Running)
 	if deadline, _ := load.Deadline(observed, state.Started, s.run.Spec.Deadlines); !state.Ended && !deadline.IsZero() {
 		s.alarm(deadline)
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/payload"
 )
 
 var errNoPods = errors.New("there are no pods of it")
@@ -100,7 +101,7 @@ func (o logsOptions) copy(out io.Writer, log io.Reader, pod string) error {
 	lines := bufio.NewReader(log)
 	for {
 		line, err := lines.ReadString('\n')
-		if line != "" && (o.raw || !strings.Contains(line, "perflab-payload ")) {
+		if line != "" && (o.raw || !payload.IsResults(line)) {
 			if _, err := fmt.Fprintf(out, "%s: %s\n", pod, strings.TrimRight(line, "\n")); err != nil {
 				return err
 			}

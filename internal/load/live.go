@@ -4,8 +4,6 @@ package load
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -19,49 +17,11 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/payload"
 )
-
-// ReportEvery is the time between two reports of a runner.
-const ReportEvery = 10 * time.Second
-
-// reportMark begins the line of a report in a runner's log.
-const reportMark = "perflab-progress "
-
-// payloadMark begins each line that carries results.
-const payloadMark = "perflab-payload "
 
 // maxProgressTransactions are shown of a load.
 const maxProgressTransactions = 8
-
-// Report is what a runner tells of itself while its load is on.
-type Report struct {
-	Users float64 `json:"users"`
-	// RequestsPerSecond since the report before, Requests since the start.
-	RequestsPerSecond float64 `json:"requestsPerSecond"`
-	Requests          float64 `json:"requests"`
-	// ErrorPercent of the transactions so far.
-	ErrorPercent float64 `json:"errorPercent"`
-	// P95 of each transaction so far, in ms.
-	P95 map[string]float64 `json:"p95"`
-	// Records imported so far; nil for other loads.
-	Records *float64 `json:"records"`
-}
-
-// LastReport finds the newest report in a runner's log. It says false if there
-// is none; what can't be read is passed over, the next report is not far.
-func LastReport(log io.Reader) (Report, bool) {
-	var last Report
-	found := false
-	lines := bufio.NewScanner(log)
-	for lines.Scan() {
-		_, text, is := bytes.Cut(lines.Bytes(), []byte(reportMark))
-		var report Report
-		if is && json.Unmarshal(text, &report) == nil {
-			last, found = report, true
-		}
-	}
-	return last, found
-}
 
 // maxWords bounds what is quoted of a log, in bytes.
 const maxWords = 400
@@ -73,7 +33,7 @@ func LastWords(log io.Reader) string {
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {
 		line := lines.Text()
-		if strings.Contains(line, reportMark) || strings.Contains(line, payloadMark) || strings.TrimSpace(line) == "" {
+		if payload.IsProgress(line) || payload.IsResults(line) || strings.TrimSpace(line) == "" {
 			continue
 		}
 		last = line
@@ -97,17 +57,17 @@ func unquoted(message string) string {
 	return text
 }
 
-// AddReports adds up what a load's runners told, as it was read at a time.
+// AddProgress adds up what a load's runners told, as it was read at a time.
 // Percentiles don't add up, so those of the slowest runner stand for all.
-func AddReports(reports []Report, read time.Time) *v1alpha1.LoadProgress {
-	var sum Report
+func AddProgress(reports []payload.Progress, read time.Time) *v1alpha1.LoadProgress {
+	var sum payload.Progress
 	var errors float64
 	p95 := map[string]float64{}
 	for _, report := range reports {
 		sum.Users += report.Users
 		sum.RequestsPerSecond += report.RequestsPerSecond
 		sum.Requests += report.Requests
-		errors += report.ErrorPercent * report.Requests
+		errors += report.ErrorPercent * float64(report.Requests)
 		for transaction, milliseconds := range report.P95 {
 			p95[transaction] = math.Max(p95[transaction], milliseconds)
 		}
@@ -116,7 +76,7 @@ func AddReports(reports []Report, read time.Time) *v1alpha1.LoadProgress {
 		}
 	}
 	if sum.Requests > 0 {
-		sum.ErrorPercent = errors / sum.Requests
+		sum.ErrorPercent = errors / float64(sum.Requests)
 	}
 	progress := &v1alpha1.LoadProgress{
 		Time:              metav1.NewTime(read),

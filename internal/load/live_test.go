@@ -8,6 +8,7 @@ import (
 
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
+	"perflab.dev/perflab/payload"
 )
 
 const runnerLog = `time="2026-03-01T12:00:00Z" level=warning msg="slow"
@@ -17,21 +18,11 @@ perflab-payload begin id=01234567 version=1 parts=1 bytes=1 sha256=00
 perflab-progress {"at":"2026-03-01T12:0
 `
 
-func TestLastReport(t *testing.T) {
-	report, found := load.LastReport(strings.NewReader(runnerLog))
-	if !found || report.Users != 4 || report.Requests != 300 {
-		t.Errorf("report %+v, found %t, want the second", report, found)
-	}
-	if _, found := load.LastReport(strings.NewReader("nothing yet\n")); found {
-		t.Error("a report was found where there is none")
-	}
-}
-
-func reports(t *testing.T, logs ...string) []load.Report {
+func reports(t *testing.T, logs ...string) []payload.Progress {
 	t.Helper()
-	var all []load.Report
+	var all []payload.Progress
 	for _, log := range logs {
-		report, found := load.LastReport(strings.NewReader(log))
+		report, found := payload.LastProgress(strings.NewReader(log))
 		if !found {
 			t.Fatalf("no report in %q", log)
 		}
@@ -40,16 +31,16 @@ func reports(t *testing.T, logs ...string) []load.Report {
 	return all
 }
 
-func TestAddReports(t *testing.T) {
+func TestAddProgress(t *testing.T) {
 	second := `perflab-progress {"at":"2026-03-01T12:00:21Z","users":3,"requestsPerSecond":100,"requests":100,"errorPercent":0,"p95":{"Check-In":380}}`
-	yamlcmp.Equal(t, load.AddReports(reports(t, runnerLog, second), at(30)), `
+	yamlcmp.Equal(t, load.AddProgress(reports(t, runnerLog, second), at(30)), `
 time: "2026-03-01T12:00:30Z"
 users: 7
 requestsPerSecond: "112"
 errorPercent: "1.5"
 p95: [{transaction: Check-In, milliseconds: "412"}, {transaction: Check-Out, milliseconds: "900"}]
 `)
-	yamlcmp.Equal(t, load.AddReports(reports(t, `perflab-progress {"at":"2026-03-01T12:00:20Z","users":1,"requestsPerSecond":0.456,"requests":3,"errorPercent":0,"records":1200}`), at(30)), `
+	yamlcmp.Equal(t, load.AddProgress(reports(t, `perflab-progress {"at":"2026-03-01T12:00:20Z","users":1,"requestsPerSecond":0.456,"requests":3,"errorPercent":0,"records":1200}`), at(30)), `
 time: "2026-03-01T12:00:30Z"
 users: 1
 requestsPerSecond: "0.46"

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"perflab.dev/perflab/payload"
 )
 
 // config is what follows "--out perflab=".
@@ -17,7 +19,7 @@ type config struct {
 }
 
 func parseConfig(text string) (config, error) {
-	c := config{checkpoint: time.Minute, progress: 10 * time.Second}
+	c := config{checkpoint: time.Minute, progress: payload.ProgressEvery}
 	if text == "" {
 		return c, nil
 	}

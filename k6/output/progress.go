@@ -3,8 +3,6 @@
 package output
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"time"
 
@@ -14,8 +12,6 @@ import (
 )
 
 const (
-	// progressMarker begins a line of progress.
-	progressMarker = "perflab-progress "
 	// maxProgressTransactions bounds the line: the first ones seen are in it.
 	maxProgressTransactions = 8
 	// recordsDone is the gauge of records imported so far.
@@ -52,24 +48,13 @@ func (p *progress) transaction(row payload.Row, took time.Duration) {
 	times.Record(took)
 }
 
-// progressLine is the JSON of a line of progress.
-type progressLine struct {
-	At                time.Time          `json:"at"`
-	Users             float64            `json:"users"`
-	RequestsPerSecond float64            `json:"requestsPerSecond"` // since the line before
-	Requests          int64              `json:"requests"`
-	ErrorPercent      float64            `json:"errorPercent"` // of transactions
-	P95               map[string]float64 `json:"p95"`          // ms, of transactions that worked
-	Records           *float64           `json:"records,omitempty"`
-}
-
 // line is the line of progress at the given time.
 func (p *progress) line(now time.Time, total *payload.Payload) (string, error) {
 	since := p.printed
 	if since.IsZero() {
 		since = total.Start
 	}
-	line := progressLine{At: now.UTC().Truncate(time.Second), Requests: p.requests, P95: map[string]float64{}}
+	line := payload.Progress{At: now.UTC().Truncate(time.Second), Requests: p.requests, P95: map[string]float64{}}
 	line.Users, _, _ = total.Gauge(metrics.VUsName)
 	if seconds := now.Sub(since).Seconds(); seconds > 0 {
 		line.RequestsPerSecond = rounded(float64(p.requests-p.requestsP) / seconds)
@@ -84,11 +69,7 @@ func (p *progress) line(now time.Time, total *payload.Payload) (string, error) {
 		line.Records = &records
 	}
 	p.printed, p.requestsP = now, p.requests
-	text, err := json.Marshal(line)
-	if err != nil {
-		return "", fmt.Errorf("encoding progress: %w", err)
-	}
-	return progressMarker + string(text) + "\n", nil
+	return line.Line()
 }
 
 // rounded keeps two decimals.
