@@ -94,27 +94,36 @@ func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comp
 }
 
 func row(c *comparison.Comparison, notes *notes) []string {
-	unit := c.Unit
-	if c.Scale == comparison.Ratio {
-		unit = percentSign
-	} else if c.Unit == percentSign {
-		// Percent of what? Of the same whole, not of the baseline.
-		unit = "points"
-	}
-	interval := "-"
-	if !math.IsNaN(c.Low) {
-		interval = fmt.Sprintf("%s to %s", signed(c.Low), signed(c.High))
+	unit := percentSign
+	if c.Scale == comparison.Difference {
+		unit = ofDifference(c.Unit)
 	}
 	return []string{
 		c.Metric, c.Arm, strconv.Itoa(c.Blocks),
 		withUnit(rounded(c.BaselineCenter), c.Unit), withUnit(rounded(c.ArmCenter), c.Unit),
-		withUnit(signed(c.Delta), unit), interval,
+		withUnit(signed(c.Delta), unit), interval(c.Low, c.High),
 		probability(c.P), probability(c.Permutation), probability(c.Adjusted),
 		cmp.Or(string(c.Verdict), "-"), notes.of(c.Warnings),
 	}
 }
 
 const percentSign = "%"
+
+// ofDifference is the unit of a difference. Percent of what? Of the same whole,
+// not of the baseline.
+func ofDifference(unit string) string {
+	if unit == percentSign {
+		return "points"
+	}
+	return unit
+}
+
+func interval(low, high float64) string {
+	if math.IsNaN(low) {
+		return "-"
+	}
+	return fmt.Sprintf("%s to %s", signed(low), signed(high))
+}
 
 // notes numbers sentences, so that a row tells its own in a few characters.
 type notes struct {

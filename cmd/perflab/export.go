@@ -50,7 +50,7 @@ func export(command *cobra.Command, from *cluster, name string) error {
 	return nil
 }
 
-// fetch reads what an experiment recorded from the cluster.
+// fetch reads all that an experiment recorded from the cluster.
 func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) {
 	namespace, err := c.namespace()
 	if err != nil {
@@ -60,8 +60,24 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 	if err != nil {
 		return report.Input{}, err
 	}
+	recorded, err := fetch(ctx, reader, namespace, name)
+	if err != nil {
+		return report.Input{}, err
+	}
+	for i := range recorded.Runs {
+		found, err := kube.RawResults(ctx, reader, &recorded.Runs[i])
+		if err != nil {
+			return report.Input{}, err
+		}
+		recorded.Raw = append(recorded.Raw, found...)
+	}
+	return recorded, nil
+}
+
+// fetch reads an experiment and its runs, without their raw results.
+func fetch(ctx context.Context, reader client.Reader, namespace, name string) (report.Input, error) {
 	recorded := report.Input{}
-	err = reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &recorded.Experiment)
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &recorded.Experiment)
 	if apierrors.IsNotFound(err) {
 		return report.Input{}, fmt.Errorf("there is no PerfExperiment %q in namespace %q: list them with kubectl get perfexperiments -A", name, namespace)
 	}
@@ -74,12 +90,5 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 		return report.Input{}, fmt.Errorf("listing the runs of experiment %q: %w", name, err)
 	}
 	recorded.Runs = runs.Items
-	for i := range runs.Items {
-		found, err := kube.RawResults(ctx, reader, &runs.Items[i])
-		if err != nil {
-			return report.Input{}, err
-		}
-		recorded.Raw = append(recorded.Raw, found...)
-	}
 	return recorded, nil
 }

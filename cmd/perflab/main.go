@@ -33,6 +33,8 @@ const (
 	exitSlips = 3
 	// exitStalled: the experiment needs a person.
 	exitStalled = 4
+	// exitUnlike: two experiments' baselines could not be shown to be alike.
+	exitUnlike = 5
 )
 
 func main() {
@@ -61,6 +63,9 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	if errors.Is(err, errStalled) {
 		return exitStalled
 	}
+	if errors.Is(err, errUnlike) {
+		return exitUnlike
+	}
 	if errors.Is(err, errSlips) {
 		return exitSlips
 	}
@@ -74,6 +79,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newReport(), newExport(), newAnalyze(), newAudit())
+	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newReport(), newExport(), newCompare(), newAnalyze(), newAudit())
 	return root
 }

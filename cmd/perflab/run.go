@@ -54,7 +54,7 @@ stalled and needs a person.`,
 }
 
 func (o runOptions) run(command *cobra.Command) error {
-	if err := o.how.check(); err != nil {
+	if err := checkFailOn(o.how.failOn); err != nil {
 		return err
 	}
 	ctx := command.Context()

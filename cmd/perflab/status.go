@@ -62,7 +62,7 @@ experiment is stalled and needs a person.`,
 }
 
 func (o statusOptions) run(ctx context.Context, out io.Writer, name string) error {
-	if err := o.how.check(); err != nil {
+	if err := checkFailOn(o.how.failOn); err != nil {
 		return err
 	}
 	reader, namespace, err := o.cluster.reader()
@@ -152,12 +152,14 @@ type following struct {
 
 func (f *following) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.interval, "interval", 2*time.Second, "time between two looks while it is followed")
-	flags.StringVar(&f.failOn, "fail-on", "", `"worse" ends with exit code 2 if a primary metric is Worse in an arm`)
+	flags.StringVar(&f.failOn, "fail-on", "", failOnHelp)
 }
 
-func (f *following) check() error {
-	if f.failOn != "" && f.failOn != failOnWorse {
-		return fmt.Errorf("--fail-on %q: %w: the only one is %q", f.failOn, errFailOn, failOnWorse)
+const failOnHelp = `"worse" ends with exit code 2 if a primary metric is Worse in an arm`
+
+func checkFailOn(value string) error {
+	if value != "" && value != failOnWorse {
+		return fmt.Errorf("--fail-on %q: %w: the only one is %q", value, errFailOn, failOnWorse)
 	}
 	return nil
 }

@@ -14,16 +14,6 @@ import (
 	"perflab.dev/perflab/internal/verdict"
 )
 
-// Scale is how an arm's value is set against the baseline's.
-type Scale string
-
-// Ratio compares on logarithms and speaks in percent of the baseline.
-// Difference compares plain values and speaks in the metric's unit.
-const (
-	Ratio      Scale = "ratio"
-	Difference Scale = "difference"
-)
-
 // Options say what is compared and how sure one wants to be.
 type Options struct {
 	// Baseline is the arm that the others are compared with.
@@ -80,6 +70,10 @@ type Comparison struct {
 
 	evidence verdict.Evidence
 }
+
+// Effect of the arm as it was estimated, on logarithms or plain values as Scale
+// says.
+func (c *Comparison) Effect() stats.Estimate { return c.evidence.Effect }
 
 // Compare compares every arm with the baseline, sorted by scenario, metric and
 // arm. It fails where no observation is of the baseline, or none of another arm.
@@ -163,7 +157,7 @@ func (s sharing) compareArm(of *series, fitted fit, arm int) Comparison {
 	low, high = effect.Interval(1 - 2*s.options.alpha())
 	made.EquivalenceLow, made.EquivalenceHigh = fitted.told(low), fitted.told(high)
 	made.evidence = verdict.Evidence{Effect: effect, Permutation: made.Permutation, Blocks: made.Blocks}
-	made.evidence.Low, made.evidence.High = fitted.margin(s.options.MarginPercent, made.BaselineCenter)
+	made.evidence.Low, made.evidence.High = fitted.scale.Margin(s.options.MarginPercent, made.BaselineCenter)
 	if s.options.HigherIsBetter != nil && s.options.HigherIsBetter(of.metric) {
 		made.evidence.Direction = verdict.HigherIsBetter
 	}

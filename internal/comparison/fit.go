@@ -4,7 +4,9 @@ package comparison
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -111,30 +113,14 @@ func (s sharing) names(blocks []int) []string {
 	return named
 }
 
-// choose settles the scale: logarithms where every value is above zero, since
-// effects on times and rates are shares and the spread grows with the value.
+// choose settles the scale.
 func (f *fit) choose(unit string) {
-	f.scale = Ratio
-	if unit == percent {
-		f.scale = Difference
-	}
-	for _, values := range f.plain {
-		for _, value := range values {
-			if value <= 0 && f.scale == Ratio {
-				f.scale = Difference
-				f.shared = append(f.shared, "values at or below zero: compared as differences, not as ratios")
-			}
-		}
+	f.scale = ScaleOf(unit, slices.Concat(slices.Collect(maps.Values(f.plain))...))
+	if f.scale == Difference && unit != percent {
+		f.shared = append(f.shared, "values at or below zero: compared as differences, not as ratios")
 	}
 	for arm, values := range f.plain {
-		f.scaled[arm] = values
-		if f.scale == Ratio {
-			logs := make([]float64, len(values))
-			for i, value := range values {
-				logs[i] = math.Log(value)
-			}
-			f.scaled[arm] = logs
-		}
+		f.scaled[arm] = f.scale.Of(values)
 	}
 }
 
@@ -168,25 +154,11 @@ func (f *fit) center(arm int) float64 {
 			values = append(values, value)
 		}
 	}
-	if f.scale == Ratio {
-		return stats.GeometricMean(values)
-	}
-	return stats.Describe(values).Mean
+	return f.scale.Center(values)
 }
 
 // told turns an effect into what people read: percent, or the unit.
 func (f *fit) told(effect float64) float64 { return f.scale.Told(effect) }
-
-// margin is what does not matter, on the scale of the fit.
-func (f *fit) margin(marginPercent, center float64) (low, high float64) {
-	share := marginPercent / 100
-	if f.scale == Ratio {
-		// A margin of 100 % has no lower end: nothing loses more than all.
-		return math.Log(math.Max(1-share, 0)), math.Log1p(share)
-	}
-	high = share * math.Abs(center)
-	return -high, high
-}
 
 func (f *fit) warnings(arm int) []string {
 	warnings := append([]string{}, f.shared...)

@@ -83,12 +83,3 @@ func (t *Table) Scenarios() []string {
 	}
 	return names
 }
-
-// Told turns an effect on the scale of a fit into what people read: percent, or
-// the metric's unit.
-func (s Scale) Told(effect float64) float64 {
-	if s == Ratio {
-		return 100 * math.Expm1(effect)
-	}
-	return effect
-}

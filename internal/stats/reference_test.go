@@ -57,7 +57,14 @@ type (
 			Between, Within int
 		}
 		Families []struct{ P, Holm, BenjaminiHochberg []float64 }
-		A12      struct {
+		// Independent samples: WelchP is at the fractional degrees of freedom.
+		Independent []struct {
+			effect
+			First, Second []float64
+			Degrees       int
+			WelchP        float64
+		}
+		A12 struct {
 			A, B []float64
 			A12  float64
 		}
@@ -239,5 +246,37 @@ func TestPowerAgainstReference(t *testing.T) {
 		if math.Abs(got-want.Power) > 1e-4 {
 			t.Errorf("power of %d blocks for %g is %.6f, want %.6f", want.Blocks, want.Effect, got, want.Power)
 		}
+	}
+}
+
+func TestDifferenceAgainstReference(t *testing.T) {
+	independent := readReference(t).Independent
+	if len(independent) == 0 {
+		t.Fatal("the reference holds no independent samples")
+	}
+	for _, want := range independent {
+		got := stats.Difference(stats.Mean(want.Second), stats.Mean(want.First))
+		check(t, got, want.effect)
+		alike(t, "error", got.StandardError, want.Error)
+		if got.DegreesOfFreedom != want.Degrees {
+			t.Errorf("%d degrees of freedom, want %d", got.DegreesOfFreedom, want.Degrees)
+		}
+		if got.P() < want.WelchP || got.P() > 1.1*want.WelchP {
+			t.Errorf("p is %g, want Welch's %g or little more", got.P(), want.WelchP)
+		}
+	}
+}
+
+func TestDifferenceWithoutInterval(t *testing.T) {
+	one := stats.Mean([]float64{5})
+	several := stats.Mean([]float64{5, 6, 7})
+	for _, got := range []stats.Estimate{stats.Difference(one, several), stats.Difference(several, one)} {
+		if got.Sure() || !slices.Contains(got.Warnings, stats.WarningNoInterval) {
+			t.Errorf("a single run gives %+v", got)
+		}
+	}
+	same := stats.Mean([]float64{5, 5})
+	if got := stats.Difference(same, same); !slices.Contains(got.Warnings, stats.WarningNoSpread) || got.DegreesOfFreedom != 1 {
+		t.Errorf("runs without spread give %+v", got)
 	}
 }

@@ -165,6 +165,19 @@ def power():
     return out
 
 
+def independent():
+    """Welch's t test of two samples. Intervals and p are those at whole degrees of freedom, rounded down."""
+    out = []
+    for first, second in ((random.normal(6, 0.02, 8), random.normal(6.03, 0.05, 12)), (random.normal(6, 0.04, 6), random.normal(6, 0.04, 6))):
+        found = stats.ttest_ind(second, first, equal_var=False)
+        value = float(second.mean() - first.mean())
+        error, degrees = value / float(found.statistic), int(found.df)
+        half = stats.t.ppf(0.975, degrees) * error
+        out.append({"first": first.tolist(), "second": second.tolist(), "value": value, "error": error, "welchP": float(found.pvalue),
+                    "degrees": degrees, "p": float(2 * stats.t.sf(abs(found.statistic), degrees)), "low95": float(value - half), "high95": float(value + half)})
+    return out
+
+
 # Durations of imports of 100,000 records one after the other, in seconds, for
 # three settings of the JVM's heap, as published in 2023. 8, 11 and 12 of them,
 # with one of three times the length.
@@ -187,6 +200,6 @@ json.dump({
     "signFlips": [sign_flip(tied), sign_flip(random.normal(0.5, 1, 6)), sign_flip(random.normal(0.5, 1, 13)),
                   sign_flip(random.standard_t(3, 20) + 0.7)],
     "factorial": factorial(), "background": background(), "slope": slope(), "families": families(), "a12": a12(),
-    "power": power(), "carryOver": carry_over(),
+    "power": power(), "carryOver": carry_over(), "independent": independent(),
 }, sys.stdout, indent=1)
 print()

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"perflab.dev/perflab/internal/across"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// errUnlike says that two experiments can't be compared because their baselines
+// are not known to be alike.
+var errUnlike = errors.New("the baselines could not be shown to be alike, so no arms are compared")
+
+type compareOptions struct {
+	from   *cluster
+	format string
+	margin float64
+	pairs  []string
+	failOn string
+}
+
+func newCompare() *cobra.Command {
+	options := compareOptions{}
+	command := &cobra.Command{
+		Use:   "compare FIRST SECOND",
+		Short: "Compare an experiment with another one, if their baselines are alike",
+		Long: `Compare the second experiment with the first: yesterday's with last month's, one
+cluster's with another's. Each is NAME or NAMESPACE/NAME in the cluster, or a
+file that perflab export wrote (.yaml, .yml or .json).
+
+Runs of two experiments were not drawn in the same random order, so what differs
+may be the day or the node. So the baselines are looked at first: in every
+primary metric that both have, of scenarios that were loaded alike, they must be
+equivalent (Welch's interval, 90 % at a confidence of 95 %, within the margin).
+Only then are arms compared, each through its own baseline: the effect in the
+second experiment against that in the first, adjusted over all pairs and metrics
+by Holm's procedure. Arms of the same name are compared or, where there are none,
+each of the first with each of the second; --arms chooses others.
+
+What the systems differ in is listed with either answer.
+
+Exit codes: 0 the arms were compared, 1 they could not be, 2 an arm is Worse and
+--fail-on worse was given, or a file is invalid, 5 the baselines could not be
+shown to be alike.`,
+		Example: `  perflab compare heap-2024-06 heap-2024-09 -n lab
+  perflab compare heap-2024-06.yaml lab/heap --arms small=medium
+  perflab compare before.yaml after.yaml --margin 10 -o json`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
+	}
+	flags := command.Flags()
+	options.from = newCluster(flags)
+	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
+	flags.Float64Var(&options.margin, "margin", 0, "difference that does not matter, in percent of the first; the smaller of the experiments' own if not given")
+	flags.StringArrayVar(&options.pairs, "arms", nil, "FIRST=SECOND, an arm of each experiment; may be given several times")
+	flags.StringVar(&options.failOn, "fail-on", "", failOnHelp)
+	return command
+}
+
+func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
+	if err := checkFormat(o.format); err != nil {
+		return err
+	}
+	if err := checkFailOn(o.failOn); err != nil {
+		return err
+	}
+	if !(o.margin >= 0) || o.margin > 100 {
+		return fmt.Errorf("%w: --margin %g must be from 0 to 100 percent", errOption, o.margin)
+	}
+	pairs, err := armPairs(o.pairs)
+	if err != nil {
+		return err
+	}
+	var records [2]across.Record
+	for i, argument := range arguments {
+		if records[i], err = o.record(command.Context(), argument); err != nil {
+			return err
+		}
+	}
+	result, err := across.Compare(records[0], records[1], across.Options{MarginPercent: o.margin, Pairs: pairs})
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(command.OutOrStdout())
+	if err := o.write(out, result); err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	return o.outcome(result)
+}
+
+func armPairs(given []string) ([]across.Pair, error) {
+	var pairs []across.Pair
+	for _, text := range given {
+		first, second, found := strings.Cut(text, "=")
+		if !found || first == "" || second == "" {
+			return nil, fmt.Errorf("%w: --arms %q: write the arm of the first experiment, =, and that of the second: small=medium", errOption, text)
+		}
+		pairs = append(pairs, across.Pair{First: first, Second: second})
+	}
+	return pairs, nil
+}
+
+// record is an experiment of the cluster or of a file.
+func (o *compareOptions) record(ctx context.Context, argument string) (across.Record, error) {
+	if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(argument)) {
+		return recordOfFile(argument)
+	}
+	namespace, name, found := strings.Cut(argument, "/")
+	if !found {
+		own, err := o.from.namespace()
+		if err != nil {
+			return across.Record{}, err
+		}
+		namespace, name = own, argument
+	}
+	reader, err := o.from.client()
+	if err != nil {
+		return across.Record{}, err
+	}
+	recorded, err := fetch(ctx, reader, namespace, name)
+	return across.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, err
+}
+
+func recordOfFile(path string) (across.Record, error) {
+	inputs, err := readRecorded(nil, []string{path})
+	if err != nil {
+		return across.Record{}, err
+	}
+	if len(inputs) != 1 {
+		return across.Record{}, fmt.Errorf("%w: %s holds %d experiments: write each into a file of its own with perflab export NAME", errOption, path, len(inputs))
+	}
+	return across.Record{Experiment: &inputs[0].Experiment, Runs: inputs[0].Runs}, nil
+}
+
+func (o *compareOptions) outcome(result *across.Result) error {
+	if !result.Alike {
+		return errUnlike
+	}
+	for i := range result.Arms {
+		if c := &result.Arms[i]; o.failOn == failOnWorse && c.Verdict == verdict.Worse {
+			return fmt.Errorf("%w: %s of %s in arm %q", errRegression, c.Metric, c.Scenario, c.Second)
+		}
+	}
+	return nil
+}
+
+func (o *compareOptions) write(out io.Writer, result *across.Result) error {
+	if o.format == formatJSON {
+		return writeAcrossJSON(out, result)
+	}
+	sheet := &sheet{out: out, markdown: o.format == formatMarkdown}
+	writeAcross(sheet, result)
+	return sheet.err
+}

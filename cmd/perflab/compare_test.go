@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// exportedTo writes an experiment as perflab export does.
+func exportedTo(t *testing.T, name string, input report.Input) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := report.Write(&out, input); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCompare(t *testing.T) {
+	first, second := exportedTo(t, "first.yaml", recorded.Experiment(1)), exportedTo(t, "second.yml", recorded.Experiment(2))
+	got := perflab(t, "", "compare", first, second, "--margin", "20")
+	if got.code != 0 {
+		t.Fatalf("exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+	for _, want := range []string{"margin 20 %", "Baselines: " + recorded.Baseline, "Arms, each through its own baseline", recorded.Arm, "yes"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("%q is not in\n%s", want, got.out)
+		}
+	}
+	strict := perflab(t, "", "compare", first, second, "--margin", "0.01")
+	if strict.code != exitUnlike || strings.Contains(strict.out, "Arms, each") || !strings.Contains(strict.out, "not shown") {
+		t.Errorf("exit code %d, want %d: %s%s", strict.code, exitUnlike, strict.out, strict.problems)
+	}
+}
+
+func TestCompareAsJSON(t *testing.T) {
+	path := exportedTo(t, "same.yaml", recorded.Experiment(1))
+	got := perflab(t, "", "compare", path, path, "--margin", "20", "-o", "json")
+	var read struct {
+		Alike           bool
+		Baselines, Arms []struct {
+			Delta   *float64
+			Verdict string
+		}
+	}
+	if err := json.Unmarshal([]byte(got.out), &read); err != nil || got.code != 0 {
+		t.Fatalf("exit code %d, %v: %s", got.code, err, got.problems)
+	}
+	if !read.Alike || len(read.Baselines) == 0 || len(read.Arms) == 0 {
+		t.Fatalf("%+v", read)
+	}
+	for _, c := range read.Arms {
+		if *c.Delta != 0 || c.Verdict == "Worse" || c.Verdict == "Better" {
+			t.Errorf("an experiment differs from itself: %+v", c)
+		}
+	}
+}
+
+func TestCompareRefuses(t *testing.T) {
+	path := exportedTo(t, "one.yaml", recorded.Experiment(1))
+	for want, arguments := range map[string][]string{
+		"accepts 2 arg(s)":                 {path},
+		"write the arm of the first":       {path, path, "--arms", "small"},
+		`has no arm "huge"`:                {path, path, "--arms", recorded.Arm + "=huge"},
+		"must be from 0 to 100 percent":    {path, path, "--margin", "200"},
+		`the only one is "worse"`:          {path, path, "--fail-on", "better"},
+		"write -o":                         {path, path, "-o", "pdf"},
+		"no such file":                     {path, "absent.yaml"},
+		"there is no PerfExperiment among": {path, exportedTextTo(t, "kind: List\napiVersion: v1\nitems: []\n")},
+	} {
+		got := perflab(t, "", append([]string{"compare"}, arguments...)...)
+		if got.code == 0 || !strings.Contains(got.problems, want) {
+			t.Errorf("%v: exit code %d, %q, want %q", arguments[1:], got.code, got.problems, want)
+		}
+	}
+}
+
+func exportedTextTo(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "text.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

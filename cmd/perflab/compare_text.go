@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"perflab.dev/perflab/internal/across"
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+func writeAcross(sheet *sheet, result *across.Result) {
+	sheet.line("The second experiment against the first: %s %% intervals, margin %s %%", plain(result.ConfidencePercent), plain(result.MarginPercent))
+	notes := notes{numbers: map[string]int{}}
+	notes.of(result.Notes)
+	rows := [][]string{{"scenario", "metric", "first", "second", "second against first", "equivalence interval", "p", "alike", "notes"}}
+	for i := range result.Baselines {
+		c := &result.Baselines[i]
+		alike := "not shown"
+		if c.Verdict == verdict.Equivalent {
+			alike = "yes"
+		}
+		rows = append(rows, []string{
+			c.Scenario, c.Metric, withUnit(rounded(c.FirstValue), c.Unit), withUnit(rounded(c.SecondValue), c.Unit),
+			withUnit(signed(c.Delta), deltaUnit(c)), interval(c.EquivalenceLow, c.EquivalenceHigh), probability(c.P), alike, notes.of(c.Warnings),
+		})
+	}
+	sheet.title(fmt.Sprintf("Baselines: %s and %s", result.Baselines[0].First, result.Baselines[0].Second))
+	sheet.rows(rows)
+	if result.Alike {
+		writeArmsAcross(sheet, result.Arms, &notes)
+	}
+	notes.write(sheet)
+}
+
+func writeArmsAcross(sheet *sheet, compared []across.Comparison, notes *notes) {
+	sheet.title("Arms, each through its own baseline")
+	if len(compared) == 0 {
+		sheet.line("there are none beside the baselines")
+		return
+	}
+	rows := [][]string{{"scenario", "metric", "arms", "delta in first", "delta in second", "second against first", "interval", "p adjusted", "verdict", "notes"}}
+	for i := range compared {
+		c := &compared[i]
+		named := c.First
+		if c.First != c.Second {
+			named += " → " + c.Second
+		}
+		rows = append(rows, []string{
+			c.Scenario, c.Metric, named, withUnit(signed(c.FirstValue), deltaUnit(c)), withUnit(signed(c.SecondValue), deltaUnit(c)),
+			withUnit(signed(c.Delta), deltaUnit(c)), interval(c.Low, c.High), probability(c.Adjusted), cmp.Or(string(c.Verdict), "-"), notes.of(c.Warnings),
+		})
+	}
+	sheet.rows(rows)
+}
+
+func deltaUnit(c *across.Comparison) string {
+	if c.Scale == comparison.Ratio {
+		return percentSign
+	}
+	return ofDifference(c.Unit)
+}
+
+// acrossJSON is one comparison as other programs read it. Numbers that can't be
+// told are null.
+type acrossJSON struct {
+	Scenario        string          `json:"scenario"`
+	Metric          string          `json:"metric"`
+	Unit            string          `json:"unit"`
+	First           string          `json:"first"`
+	Second          string          `json:"second"`
+	FirstValue      *float64        `json:"firstValue"`
+	SecondValue     *float64        `json:"secondValue"`
+	Scale           string          `json:"scale"`
+	Delta           *float64        `json:"delta"`
+	Low             *float64        `json:"low"`
+	High            *float64        `json:"high"`
+	EquivalenceLow  *float64        `json:"equivalenceLow"`
+	EquivalenceHigh *float64        `json:"equivalenceHigh"`
+	PValue          *float64        `json:"pValue"`
+	PAdjusted       *float64        `json:"pAdjusted"`
+	Verdict         verdict.Verdict `json:"verdict"`
+	Warnings        []string        `json:"warnings"`
+}
+
+func writeAcrossJSON(out io.Writer, result *across.Result) error {
+	listed := func(all []across.Comparison) []acrossJSON {
+		made := make([]acrossJSON, 0, len(all))
+		for i := range all {
+			c := &all[i]
+			made = append(made, acrossJSON{
+				Scenario: c.Scenario, Metric: c.Metric, Unit: c.Unit, First: c.First, Second: c.Second,
+				FirstValue: number(c.FirstValue), SecondValue: number(c.SecondValue), Scale: string(c.Scale),
+				Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),
+				EquivalenceLow: number(c.EquivalenceLow), EquivalenceHigh: number(c.EquivalenceHigh),
+				PValue: number(c.P), PAdjusted: number(c.Adjusted), Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
+			})
+		}
+		return made
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(struct {
+		MarginPercent     float64      `json:"marginPercent"`
+		ConfidencePercent float64      `json:"confidencePercent"`
+		Alike             bool         `json:"alike"`
+		Baselines         []acrossJSON `json:"baselines"`
+		Arms              []acrossJSON `json:"arms"`
+		Notes             []string     `json:"notes"`
+	}{result.MarginPercent, result.ConfidencePercent, result.Alike, listed(result.Baselines), listed(result.Arms), append([]string{}, result.Notes...)})
+}

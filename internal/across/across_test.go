@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package across_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/across"
+	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+const checkIn, checkOut = "cico/Check-In/average", "cico/Check-Out/average"
+
+// truth makes an experiment whose true values are known.
+type truth struct {
+	seed   uint64
+	blocks int
+	// baseline in ms, spread of a run as a share.
+	baseline, spread float64
+	// arms and their true ratios to the baseline.
+	arms map[string]float64
+	// users of the scenario's load.
+	users int32
+	image string
+}
+
+func (t truth) record() across.Record {
+	random := rand.New(rand.NewPCG(t.seed, 7))
+	experiment := &v1alpha1.PerfExperiment{}
+	experiment.Name = fmt.Sprintf("experiment-%d", t.seed)
+	scenario := v1alpha1.Scenario{Name: "cico", Loads: []v1alpha1.Load{{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: t.users}}}}
+	experiment.Spec.Scenarios = []v1alpha1.Scenario{scenario}
+	seed := int64(t.seed)
+	experiment.Status.Seed = &seed
+	experiment.Status.Arms = []v1alpha1.ArmStatus{{Name: "base", Baseline: true}}
+	ratios := map[string]float64{"base": 1}
+	for name, ratio := range t.arms {
+		experiment.Status.Arms = append(experiment.Status.Arms, v1alpha1.ArmStatus{Name: name, Twin: name == "twin"})
+		ratios[name] = ratio
+	}
+	record := across.Record{Experiment: experiment}
+	for block := range t.blocks {
+		shift := math.Exp(t.spread * random.NormFloat64())
+		for _, arm := range experiment.Status.Arms {
+			run := v1alpha1.PerfRun{}
+			run.Name = fmt.Sprintf("%s-%d-%s", experiment.Name, block, arm.Name)
+			run.Spec.Block, run.Spec.Position, run.Spec.Attempt = int32(block+1), int32(len(record.Runs)+1), 1
+			run.Spec.Arm, run.Spec.Scenario = arm.Name, scenario
+			run.Spec.System.Modules = []v1alpha1.Module{{Name: "mod-users", Image: t.image}}
+			run.Status.Phase = v1alpha1.RunSucceeded
+			for _, metric := range []string{checkIn, checkOut} {
+				value := t.baseline * ratios[arm.Name] * shift * math.Exp(t.spread*random.NormFloat64())
+				run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: metric, Unit: "ms", Value: decimal.Format(value)})
+			}
+			record.Runs = append(record.Runs, run)
+		}
+	}
+	return record
+}
+
+// usual is an experiment that finds what there is.
+func usual(seed uint64, small float64) truth {
+	return truth{seed: seed, blocks: 8, baseline: 400, spread: 0.005, users: 8, image: "users:1", arms: map[string]float64{"small": small}}
+}
+
+func compare(t *testing.T, first, second truth, options across.Options) *across.Result {
+	t.Helper()
+	result, err := across.Compare(first.record(), second.record(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestArmsAreComparedThroughAlikeBaselines(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		first, second float64
+		want          verdict.Verdict
+	}{
+		{"alike", 1.2, 1.2, verdict.Equivalent},
+		{"worse", 1.2, 1.35, verdict.Worse},
+		{"better", 1.2, 1.05, verdict.Better},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			result := compare(t, usual(1, c.first), usual(2, c.second), across.Options{})
+			if !result.Alike || len(result.Baselines) != 2 || len(result.Arms) != 2 {
+				t.Fatalf("alike %v, %d baselines, %d arms", result.Alike, len(result.Baselines), len(result.Arms))
+			}
+			truly := 100 * (c.second/c.first - 1)
+			for _, arm := range result.Arms {
+				if arm.Verdict != c.want || arm.Low > truly || arm.High < truly {
+					t.Errorf("%s: %q, %.1f %% (%.1f to %.1f), truly %.1f", arm.Metric, arm.Verdict, arm.Delta, arm.Low, arm.High, truly)
+				}
+			}
+			if len(result.Notes) != 0 {
+				t.Errorf("notes of two that are declared alike: %q", result.Notes)
+			}
+		})
+	}
+}
+
+func TestBaselinesThatDifferCompareNoArms(t *testing.T) {
+	slower := usual(2, 1.2)
+	slower.baseline *= 1.2
+	result := compare(t, usual(1, 1.2), slower, across.Options{})
+	if result.Alike || len(result.Arms) != 0 {
+		t.Errorf("alike %v, %d arms", result.Alike, len(result.Arms))
+	}
+	for _, c := range result.Baselines {
+		if c.Low > 20 || c.High < 20 || c.Verdict != verdict.None {
+			t.Errorf("the baselines' %s differ by %.1f %% (%.1f to %.1f), %q, truly 20", c.Metric, c.Delta, c.Low, c.High, c.Verdict)
+		}
+	}
+	if wide := compare(t, usual(1, 1.2), slower, across.Options{MarginPercent: 30}); !wide.Alike || len(wide.Arms) != 2 {
+		t.Errorf("with a margin of 30 %% alike is %v", wide.Alike)
+	}
+}
+
+// TestNoiseIsNotAlike: what can't be told apart is not yet alike.
+func TestNoiseIsNotAlike(t *testing.T) {
+	first, second := usual(1, 1), usual(2, 1)
+	first.spread, second.spread = 0.1, 0.1
+	if result := compare(t, first, second, across.Options{}); result.Alike {
+		t.Errorf("runs that spread by 10 %% are taken as alike: %+v", result.Baselines)
+	}
+}
+
+// TestAtTheMarginsEdge: baselines that differ by just the margin are taken as
+// alike in no more than the error share.
+func TestAtTheMarginsEdge(t *testing.T) {
+	const pairs = 600
+	found := 0
+	for i := range uint64(pairs) {
+		first, second := usual(2*i+1, 1), usual(2*i+2, 1)
+		first.spread, second.spread = 0.01, 0.01
+		second.baseline *= 1.05
+		result := compare(t, first, second, across.Options{})
+		for _, c := range result.Baselines[:1] {
+			if c.Verdict == verdict.Equivalent {
+				found++
+			}
+		}
+	}
+	// 5 %, and three standard deviations of a count of 600.
+	if share := float64(found) / pairs; share > 0.05+3*math.Sqrt(0.05*0.95/pairs) || share < 0.01 {
+		t.Errorf("%.1f %% of pairs at the margin's edge are taken as alike, want about 5 %%", 100*share)
+	}
+}
+
+func TestTooFewBlocks(t *testing.T) {
+	first, second := usual(1, 1.2), usual(2, 1.5)
+	second.blocks = 5
+	result := compare(t, first, second, across.Options{})
+	if !result.Alike || len(result.Arms) == 0 {
+		t.Fatalf("alike %v", result.Alike)
+	}
+	for _, arm := range result.Arms {
+		if arm.Verdict != verdict.None || !strings.Contains(strings.Join(arm.Warnings, " "), "6 blocks") {
+			t.Errorf("%q %q", arm.Verdict, arm.Warnings)
+		}
+	}
+}
+
+func TestUncalibratedExperiments(t *testing.T) {
+	first, second := usual(1, 1.2), usual(2, 1.5)
+	second.arms["twin"] = 1.3
+	for _, arm := range compare(t, first, second, across.Options{}).Arms {
+		if arm.Verdict != verdict.None || !strings.Contains(strings.Join(arm.Warnings, " "), "not calibrated") {
+			t.Errorf("%q %q", arm.Verdict, arm.Warnings)
+		}
+	}
+}
+
+func TestPairs(t *testing.T) {
+	first, second := usual(1, 1.2), usual(2, 1.2)
+	second.arms = map[string]float64{"medium": 1.1, "large": 0.9}
+	if got := compare(t, first, second, across.Options{}).Arms; len(got) != 4 {
+		t.Errorf("%d comparisons of one arm with two in two metrics", len(got))
+	}
+	got := compare(t, first, second, across.Options{Pairs: []across.Pair{{First: "small", Second: "large"}}}).Arms
+	if len(got) != 2 || got[0].Second != "large" || got[0].Verdict != verdict.Better {
+		t.Errorf("small against large: %+v", got)
+	}
+	_, err := across.Compare(first.record(), second.record(), across.Options{Pairs: []across.Pair{{First: "small", Second: "huge"}}})
+	if !errors.Is(err, across.ErrNothing) || !strings.Contains(err.Error(), `no arm "huge"`) {
+		t.Errorf("an arm that is not there: %v", err)
+	}
+}
+
+func TestWhatDiffersIsTold(t *testing.T) {
+	first, second := usual(1, 1.2), usual(2, 1.2)
+	second.image = "users:2"
+	notes := strings.Join(compare(t, first, second, across.Options{}).Notes, "\n")
+	for _, want := range []string{"the baselines differ in modules[mod-users].image: users:1, then users:2", `the arms "small" differ in modules[mod-users].image`} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%q is not in %q", want, notes)
+		}
+	}
+}
+
+func TestNothingToCompare(t *testing.T) {
+	first, other := usual(1, 1.2), usual(2, 1.2)
+	other.users = 20
+	begun, bare := usual(3, 1), across.Record{Experiment: &v1alpha1.PerfExperiment{}}
+	begun.blocks = 0
+	for want, second := range map[string]across.Record{
+		`scenario "cico" is declared differently`: other.record(),
+		"has not begun":         bare,
+		"has no complete block": begun.record(),
+	} {
+		if _, err := across.Compare(first.record(), second, across.Options{}); !errors.Is(err, across.ErrNothing) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// TestTheOtherWayRound: the same comparison from the other side.
+func TestTheOtherWayRound(t *testing.T) {
+	forth, back := compare(t, usual(1, 1.2), usual(2, 1.35), across.Options{}), compare(t, usual(2, 1.35), usual(1, 1.2), across.Options{})
+	for i := range forth.Arms {
+		a, b := forth.Arms[i], back.Arms[i]
+		if math.Abs((1+a.Delta/100)*(1+b.Delta/100)-1) > 1e-12 || math.Abs(a.P-b.P) > 1e-12 {
+			t.Errorf("%+v and %+v", a, b)
+		}
+	}
+}
