@@ -392,7 +392,7 @@ const mostDifferences = 10
 
 // note tells what differs between the experiments.
 func (r *Result) note(a, b *side) {
-	r.differences("the baselines", a.system(a.answer.Baseline), b.system(b.answer.Baseline))
+	r.differences("the baselines", differing(a, b, a.answer.Baseline, b.answer.Baseline))
 	own, other := &a.record.Experiment.Spec, &b.record.Experiment.Spec
 	for _, part := range []struct {
 		name  string
@@ -412,19 +412,28 @@ func (r *Result) note(a, b *side) {
 	}
 }
 
+// noteArms tells what differs between two arms beyond their baselines.
 func (r *Result) noteArms(a, b *side, pair Pair) {
 	what := fmt.Sprintf("the arms %q", pair.First)
 	if pair.First != pair.Second {
 		what = fmt.Sprintf("the arms %q and %q", pair.First, pair.Second)
 	}
-	r.differences(what, a.system(pair.First), b.system(pair.Second))
+	known := differing(a, b, a.answer.Baseline, b.answer.Baseline)
+	r.differences(what, slices.DeleteFunc(differing(a, b, pair.First, pair.Second), func(d v1alpha1.Difference) bool {
+		return slices.Contains(known, d)
+	}))
 }
 
-func (r *Result) differences(what string, first, second *v1alpha1.System) {
-	if first == nil || second == nil {
-		return
+// differing are the settings in which an arm of one differs from one of the other.
+func differing(a, b *side, first, second string) []v1alpha1.Difference {
+	before, after := a.system(first), b.system(second)
+	if before == nil || after == nil {
+		return nil
 	}
-	differing := arms.Differences(*first, *second)
+	return arms.Differences(*before, *after)
+}
+
+func (r *Result) differences(what string, differing []v1alpha1.Difference) {
 	for _, difference := range differing[:min(len(differing), mostDifferences)] {
 		r.say("%s differ in %s: %s, then %s", what, difference.Setting, orUnset(difference.Baseline), orUnset(difference.Arm))
 	}

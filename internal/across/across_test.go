@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -199,10 +200,18 @@ func TestWhatDiffersIsTold(t *testing.T) {
 	first, second := usual(1, 1.2), usual(2, 1.2)
 	second.image = "users:2"
 	notes := strings.Join(compare(t, first, second, across.Options{}).Notes, "\n")
-	for _, want := range []string{"the baselines differ in modules[mod-users].image: users:1, then users:2", `the arms "small" differ in modules[mod-users].image`} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("%q is not in %q", want, notes)
+	if want := "the baselines differ in modules[mod-users].image: users:1, then users:2"; notes != want {
+		t.Errorf("the notes are %q, want %q once", notes, want)
+	}
+	later := second.record()
+	for i := range later.Runs {
+		if later.Runs[i].Spec.Arm == "small" {
+			later.Runs[i].Spec.System.Modules[0].Image = "users:3"
 		}
+	}
+	result, err := across.Compare(first.record(), later, across.Options{})
+	if want := `the arms "small" differ in modules[mod-users].image: users:1, then users:3`; err != nil || !slices.Contains(result.Notes, want) {
+		t.Errorf("%v, the notes are %q, want %q among them", err, result.Notes, want)
 	}
 }
 
