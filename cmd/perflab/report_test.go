@@ -27,6 +27,9 @@ import (
 var server = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
 	code := m.Run()
 	if err := server.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "stopping the API server:", err)

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// asCommand makes the test program behave as perflab.
+const asCommand = "PERFLAB_AS_COMMAND"
+
+// elsewhere are commands that other tests run: make by continuous integration,
+// helm by the tests of packaging; and what a shell does by itself.
+var elsewhere = regexp.MustCompile(`^(make|helm|rm|export) |# needs the internet`)
+
+// withoutOperators are commands that end with an error where no operator and no
+// kubelet are, and what they say then.
+var withoutOperators = map[string]string{
+	"perflab doctor": "missing",
+	"perflab logs":   "there are no pods",
+}
+
+// What the pages tell people to type does what they say: each command is typed
+// into a shell, with a real API server behind it.
+func TestDocumentedCommandsRun(t *testing.T) {
+	own := &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+	t.Cleanup(func() {
+		if err := own.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	typist := newTypist(t, own.Config(t))
+	pages := documentation(t)
+	first := []string{"../../docs/quick-start.md", "../../docs/published-reports.md"}
+	// What it installs asks webhooks that nobody serves here.
+	const last = "../../docs/install.md"
+	for _, page := range first {
+		typist.page(page, pages[page])
+	}
+	typist.record()
+	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		if !slices.Contains(first, page) && page != last {
+			typist.page(page, pages[page])
+		}
+	}
+	typist.page(last, pages[last])
+	if typist.ran < 30 {
+		t.Errorf("only %d commands were found", typist.ran)
+	}
+}
+
+// typist types what pages say.
+type typist struct {
+	*testing.T
+	client client.Client
+	folder string
+	ran    int
+}
+
+func newTypist(t *testing.T, config *rest.Config) *typist {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, namespace := range []string{"folio", "argocd"} {
+		if err := made.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder := clone(t)
+	kubeconfig := kubeconfigOf(config)
+	kubeconfig.Contexts["x"].Namespace = recorded.Namespace
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(kubeconfig, path); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", path)
+	t.Setenv(asCommand, "1")
+	t.Setenv("PATH", strings.Join([]string{filepath.Join(folder, "bin"), os.Getenv("KUBEBUILDER_ASSETS"), os.Getenv("PATH")}, ":"))
+	return &typist{T: t, client: made, folder: folder}
+}
+
+// clone is a folder in which commands find what a clone has, and leave what they
+// write; bin/perflab in it is this program.
+func clone(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, name := range []string{"config", "cmd", "hack", "charts"} {
+		if err := os.Symlink(apiserver.Root(name), filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(folder, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(folder, "bin", "perflab")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// page types all commands of a page.
+func (t *typist) page(path, text string) {
+	t.Helper()
+	for _, line := range regexp.MustCompile(`(?m)^ *\$ (.*)$`).FindAllStringSubmatch(text, -1) {
+		if !elsewhere.MatchString(line[1]) {
+			t.enter(path, line[1])
+		}
+	}
+}
+
+// enter types one command.
+func (t *typist) enter(page, line string) {
+	t.Helper()
+	command := strings.NewReplacer("EXPERIMENT", recorded.Name, " RUN ", " "+recorded.Experiment(1).Runs[0].Name+" ").Replace(line)
+	if strings.HasPrefix(command, "perflab run ") {
+		// Nobody is here to do it.
+		command += " --no-follow"
+	}
+	shell := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", command)
+	shell.Dir = t.folder
+	said, err := shell.CombinedOutput()
+	t.ran++
+	for prefix, want := range withoutOperators {
+		if strings.HasPrefix(command, prefix) && err != nil && strings.Contains(string(said), want) {
+			err = nil
+		}
+	}
+	if err != nil {
+		t.Errorf("%s: %s: %v\n%.1000s", page, line, err, said)
+	}
+	if strings.HasPrefix(command, "perflab run ") {
+		t.finish()
+	}
+}
+
+// finish stands in for the operator: what was begun is complete.
+func (t *typist) finish() {
+	t.Helper()
+	all := &v1alpha1.PerfExperimentList{}
+	if err := t.client.List(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	for i := range all.Items {
+		experiment := &all.Items[i]
+		if experiment.Status.Phase == v1alpha1.ExperimentComplete {
+			continue
+		}
+		experiment.Status = recorded.Experiment(1).Experiment.Status
+		experiment.Status.Phase = v1alpha1.ExperimentComplete
+		if err := t.client.Status().Update(t.Context(), experiment); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// record stores what experiments that the pages speak of have recorded.
+func (t *typist) record() {
+	t.Helper()
+	input := recorded.Experiment(1)
+	for _, name := range []string{recorded.Name, "heap-settled"} {
+		stored := input.Experiment.DeepCopy()
+		stored.Name, stored.UID = name, ""
+		if err := client.IgnoreNotFound(t.client.Delete(t.Context(), stored)); err != nil {
+			t.Fatal(err)
+		}
+		t.create(stored)
+		stored.Status = input.Experiment.Status
+		stored.Status.Comparisons = []v1alpha1.Comparison{{Primary: true, Metric: "create-5k/duration", Arm: recorded.Arm, Scale: "ratio", Delta: "-9.3"}}
+		if err := t.client.Status().Update(t.Context(), stored); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range input.Runs {
+		run := input.Runs[i].DeepCopy()
+		run.UID = ""
+		t.create(run)
+		run.Status = input.Runs[i].Status
+		if err := t.client.Status().Update(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := report.New(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, binary, _, err := made.Stored()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.create(&corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: recorded.Namespace, Name: naming.Report(recorded.Name)},
+		Data:       text, BinaryData: binary,
+	})
+}
+
+func (t *typist) create(object client.Object) {
+	t.Helper()
+	object.SetResourceVersion("")
+	if err := t.client.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+}
