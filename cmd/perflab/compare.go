@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +35,7 @@ func newCompare() *cobra.Command {
 		Short: "Compare an experiment with another one, if their baselines are alike",
 		Long: `Compare the second experiment with the first: yesterday's with last month's, one
 cluster's with another's. Each is NAME or NAMESPACE/NAME in the cluster, or a
-file that perflab export wrote (.yaml, .yml or .json).
+file that perflab export wrote (.yaml, .yml or .json; .gz if packed).
 
 Runs of two experiments were not drawn in the same random order, so what differs
 may be the day or the node. So the baselines are looked at first: in every
@@ -116,7 +114,7 @@ func armPairs(given []string) ([]across.Pair, error) {
 
 // record is an experiment of the cluster or of a file.
 func (o *compareOptions) record(ctx context.Context, argument string) (across.Record, error) {
-	if slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(argument)) {
+	if isRecordedFile(argument) {
 		return recordOfFile(argument)
 	}
 	namespace, name, found := strings.Cut(argument, "/")

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ folder as SVG files, and the page refers to them: by their path in Markdown, as
 attachments of the page in Confluence.
 
 With -f, files and folders of objects are read, as perflab export or
-kubectl get -o yaml write them; NAME says which experiment, where they hold
+kubectl get -o yaml write them, packed by gzip where they end in .gz; NAME says which experiment, where they hold
 several.
 
 Exit codes: 0 the report was written, 1 it could not be, 2 the recorded objects
@@ -157,10 +158,33 @@ func readRecorded(standard io.Reader, sources []string) ([]report.Input, error) 
 				return nil, fmt.Errorf("opening the file: %w", err)
 			}
 			defer func() { _ = file.Close() }() // Nothing was written.
-			streams = append(streams, file)
+			stream, err := unpacked(file, path)
+			if err != nil {
+				return nil, err
+			}
+			streams = append(streams, stream)
 		}
 	}
 	return report.Read(streams...)
+}
+
+const packedEnding = ".gz"
+
+// unpacked reads through gzip where the file's name says so.
+func unpacked(file io.Reader, path string) (io.Reader, error) {
+	if filepath.Ext(path) != packedEnding {
+		return file, nil
+	}
+	stream, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s is not a gzip file: %w", report.ErrInput, path, err)
+	}
+	return stream, nil
+}
+
+// isRecordedFile tells by its name whether a file holds objects.
+func isRecordedFile(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(name, packedEnding)))
 }
 
 // filesOf is the file itself, or the YAML and JSON files of a folder.
@@ -173,14 +197,15 @@ func filesOf(source string) ([]string, error) {
 		return []string{source}, nil
 	}
 	var paths []string
-	for _, ending := range []string{"*.yaml", "*.yml", "*.json"} {
-		matched, err := filepath.Glob(filepath.Join(source, ending))
-		if err != nil {
-			return nil, fmt.Errorf("listing the folder %s: %w", source, err)
-		}
-		paths = append(paths, matched...)
+	entries, err := os.ReadDir(source)
+	if err != nil {
+		return nil, fmt.Errorf("listing the folder %s: %w", source, err)
 	}
-	slices.Sort(paths)
+	for _, entry := range entries {
+		if isRecordedFile(entry.Name()) {
+			paths = append(paths, filepath.Join(source, entry.Name()))
+		}
+	}
 	return paths, nil
 }
 
