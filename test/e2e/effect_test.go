@@ -33,8 +33,8 @@ func TestInjectedEffect(t *testing.T) {
 	if !meta.IsStatusConditionTrue(done.Status.Conditions, v1alpha1.ConditionCalibrated) {
 		t.Errorf("the twin was found: %+v", done.Status.Conditions)
 	}
-	if done.Status.Analysis == nil || !done.Status.Analysis.Final || done.Status.Analysis.Blocks < 6 {
-		t.Errorf("the analysis is %+v, want a final one over 6 blocks", done.Status.Analysis)
+	if done.Status.Analysis == nil || !done.Status.Analysis.Final || done.Status.Analysis.Blocks < 8 {
+		t.Errorf("the analysis is %+v, want a final one over 8 blocks", done.Status.Analysis)
 	}
 	for _, metric := range done.Status.Analysis.Primary {
 		t.Run(metric, func(t *testing.T) {
