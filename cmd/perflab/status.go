@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -215,7 +216,27 @@ func (s *screen) show(text string) {
 		s.write(fmt.Sprintf("\x1b[%dA\x1b[J", s.lines))
 	}
 	s.write(text)
-	s.lines = strings.Count(text, "\n")
+	s.lines = rows(text, s.width())
+}
+
+// rows are those that a text takes up on a terminal, which breaks long lines.
+func rows(text string, width int) int {
+	count := 0
+	for line := range strings.Lines(text) {
+		count += max(1, (utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))+width-1)/width)
+	}
+	return count
+}
+
+// width of the terminal; a usual one where it can't be told.
+func (s *screen) width() int {
+	const usual = 80
+	if file, isFile := s.out.(*os.File); isFile {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return usual
 }
 
 func (s *screen) note(sentence string) {

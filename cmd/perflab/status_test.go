@@ -143,3 +143,18 @@ func TestFailOnKnowsWorseOnly(t *testing.T) {
 		t.Errorf("exit code %d, %q", got.code, got.problems)
 	}
 }
+
+// A line that is longer than the terminal is wide takes several rows, all of
+// which are to be written over.
+func TestRowsOfATerminal(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		want int
+	}{
+		{"", 0}, {"one\n", 1}, {"\n", 1}, {"ten 4567890\n", 2}, {"1234567890\n", 1}, {"a\nµµµµµµµµµµ\nb\n", 3}, {"123456789012345678901\nx\n", 4},
+	} {
+		if got := rows(tc.text, 10); got != tc.want {
+			t.Errorf("%q takes %d rows, want %d", tc.text, got, tc.want)
+		}
+	}
+}
