@@ -28,7 +28,7 @@ help: ## List the targets.
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z0-9_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: tools ## Run a real experiment on a real cluster and print its results.
+demo: tools ## Run a real experiment on a real cluster and write its report.
 	hack/demo.sh
 
 .PHONY: test

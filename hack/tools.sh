@@ -7,7 +7,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # The Debian package of each program we can install.
-declare -A packages=([mvn]=maven [javac]=openjdk-17-jdk-headless [column]=bsdextrautils [jq]=jq)
+declare -A packages=([mvn]=maven [javac]=openjdk-17-jdk-headless [jq]=jq)
 
 # minimum of Go as go.mod states it.
 go_minimum() { awk '$1 == "go" {print $2}' "$root/go.mod"; }
