@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/plan"
 	"perflab.dev/perflab/internal/schedule"
 	"perflab.dev/perflab/internal/telemetry"
@@ -105,6 +106,11 @@ func (r *ExperimentReconciler) Reconcile(ctx context.Context, request ctrl.Reque
 
 	if experiment.DeletionTimestamp != nil {
 		return r.remove(ctx, before, scope)
+	}
+	if origin.IsImported(experiment) {
+		// A record of what was measured elsewhere: it has, and may have, nothing
+		// here. What is still borrowed in its name was an earlier experiment's.
+		return r.returnOrphans(ctx, request.NamespacedName)
 	}
 	if controllerutil.AddFinalizer(scope.experiment, v1alpha1.Finalizer) {
 		if err := r.Cluster.Client.Patch(ctx, scope.experiment, client.MergeFrom(before)); err != nil {
@@ -251,11 +257,17 @@ func (r *ExperimentReconciler) otherRun(ctx context.Context, experiment *v1alpha
 	}
 	for i := range runs.Items {
 		run := &runs.Items[i]
-		if run.Spec.Experiment != experiment.Name && !run.Status.Phase.IsFinal() && run.DeletionTimestamp == nil {
+		if run.Spec.Experiment != experiment.Name && isOn(run) && run.DeletionTimestamp == nil {
 			return run.Name, nil
 		}
 	}
 	return "", nil
+}
+
+// isOn: the run has not ended yet, and will here. An imported one that had not
+// ended when it was written down never goes on.
+func isOn(run *v1alpha1.PerfRun) bool {
+	return !run.Status.Phase.IsFinal() && !origin.IsImported(run)
 }
 
 func newRun(s *experimentScope) *v1alpha1.PerfRun {

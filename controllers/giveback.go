@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/origin"
 )
 
 // borrowable are the kinds of workloads that can be borrowed.
@@ -103,7 +104,8 @@ func (r *ExperimentReconciler) returnOrphans(ctx context.Context, key client.Obj
 	return reconcile.Result{}, nil
 }
 
-// orphansOf maps a borrowed workload to its experiment when that is gone.
+// orphansOf maps a borrowed workload to its experiment when that is gone. An
+// imported one of the same name has not borrowed it.
 func orphansOf(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		borrower := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]
@@ -111,7 +113,9 @@ func orphansOf(reader client.Reader) handler.EventHandler {
 		if !valid || key.Namespace != object.GetNamespace() {
 			return nil
 		}
-		if err := reader.Get(ctx, key, &v1alpha1.PerfExperiment{}); !apierrors.IsNotFound(err) {
+		experiment := &v1alpha1.PerfExperiment{}
+		err := reader.Get(ctx, key, experiment)
+		if err == nil && !origin.IsImported(experiment) || client.IgnoreNotFound(err) != nil {
 			return nil
 		}
 		return []reconcile.Request{{NamespacedName: key}}

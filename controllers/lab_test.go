@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/telemetry"
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
@@ -154,10 +155,10 @@ func (l *lab) judge(what string, err error) {
 	}
 }
 
-// lives says whether a run's experiment is there to stay.
+// lives says whether a run's experiment is there to stay, and no record.
 func (l *lab) lives(run v1alpha1.PerfRun) bool {
 	return slices.ContainsFunc(l.experiments(), func(e v1alpha1.PerfExperiment) bool {
-		return e.Name == run.Spec.Experiment && e.DeletionTimestamp == nil
+		return e.Name == run.Spec.Experiment && e.DeletionTimestamp == nil && !origin.IsImported(&e)
 	})
 }
 

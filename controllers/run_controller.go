@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/telemetry"
 )
 
@@ -81,7 +82,7 @@ func (r *RunReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, run); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if run.DeletionTimestamp != nil {
+	if run.DeletionTimestamp != nil || origin.IsImported(run) {
 		return ctrl.Result{}, nil
 	}
 	ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("experiment", run.Spec.Experiment))
@@ -175,7 +176,7 @@ func (r *RunReconciler) result(scope *runScope, outcome outcome) ctrl.Result {
 }
 
 // experimentOf returns nil when the run has no living experiment and should be
-// left alone: it is about to be deleted with it.
+// left alone: it is about to be deleted with it, or both are records.
 func (r *RunReconciler) experimentOf(ctx context.Context, run *v1alpha1.PerfRun) (*v1alpha1.PerfExperiment, error) {
 	experiment := &v1alpha1.PerfExperiment{}
 	key := client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}
@@ -186,7 +187,7 @@ func (r *RunReconciler) experimentOf(ctx context.Context, run *v1alpha1.PerfRun)
 	if err != nil {
 		return nil, fmt.Errorf("reading experiment %q: %w", key.Name, err)
 	}
-	if experiment.DeletionTimestamp != nil {
+	if experiment.DeletionTimestamp != nil || origin.IsImported(experiment) {
 		return nil, nil
 	}
 	return experiment, nil

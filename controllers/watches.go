@@ -19,6 +19,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/origin"
 )
 
 // ForeignWatches watches the kinds of other operators. They may be installed
@@ -73,7 +74,7 @@ func activeRuns(reader client.Reader) handler.EventHandler {
 		}
 		var requests []reconcile.Request
 		for i := range runs.Items {
-			if !runs.Items[i].Status.Phase.IsFinal() {
+			if isOn(&runs.Items[i]) {
 				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&runs.Items[i])})
 			}
 		}
@@ -83,16 +84,22 @@ func activeRuns(reader client.Reader) handler.EventHandler {
 
 // experimentsOf maps an object to every experiment of its namespace: one that
 // waits for its turn has to hear of the end of another's run, and one that is
-// being deleted of the end of its environment.
+// being deleted of the end of its environment. What is imported waits for
+// nothing, and nothing waits for it.
 func experimentsOf(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		if origin.IsImported(object) {
+			return nil
+		}
 		experiments := &v1alpha1.PerfExperimentList{}
 		if err := reader.List(ctx, experiments, client.InNamespace(object.GetNamespace())); err != nil {
 			return nil
 		}
 		requests := make([]reconcile.Request, 0, len(experiments.Items))
 		for i := range experiments.Items {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&experiments.Items[i])})
+			if !origin.IsImported(&experiments.Items[i]) {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&experiments.Items[i])})
+			}
 		}
 		return requests
 	})

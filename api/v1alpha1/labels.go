@@ -43,6 +43,10 @@ const (
 	// AnnotationLeftOut names, on what is stored, the parts that were too large
 	// to be stored as well, separated by commas.
 	AnnotationLeftOut = "perflab.dev/left-out"
+	// AnnotationImported says of an experiment, and of its runs, where and when
+	// they came from, as <namespace>/<name> <UID> <time>. They are a record of
+	// what was measured there, and the operator leaves them alone.
+	AnnotationImported = "perflab.dev/imported"
 	// Finalizer lets the operator take the environment down in the order the
 	// foreign operators need: topics before their Kafka.
 	Finalizer = "perflab.dev/environment"

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
 )
 
 // scrapeTimeout bounds a look at the experiments. Prometheus gives up after
@@ -67,6 +68,10 @@ func (e Experiments) Collect(to chan<- prometheus.Metric) {
 func count(all []v1alpha1.PerfExperiment) (experiments, queued map[v1alpha1.ExperimentPhase]int32) {
 	experiments, queued = map[v1alpha1.ExperimentPhase]int32{}, map[v1alpha1.ExperimentPhase]int32{}
 	for i := range all {
+		if origin.IsImported(&all[i]) {
+			// Counted where it was measured; nobody has to do anything about it here.
+			continue
+		}
 		status := &all[i].Status
 		phase := status.Phase
 		if phase == "" {

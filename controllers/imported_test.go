@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/telemetry"
+)
+
+// elsewhere says that an object was imported.
+func elsewhere(object client.Object) {
+	object.SetAnnotations(map[string]string{v1alpha1.AnnotationImported: "other/elsewhere 1 2026-03-02T08:00:00Z"})
+}
+
+// record puts an imported experiment of two runs into the lab, the second of
+// which had not ended, with a report.
+func (l *lab) record() []client.Object {
+	l.t.Helper()
+	experiment := smallExperiment(l.t)
+	experiment.Name = "elsewhere"
+	elsewhere(experiment)
+	l.create(experiment)
+	kept := []client.Object{experiment}
+	for n, phase := range []v1alpha1.RunPhase{v1alpha1.RunSucceeded, v1alpha1.RunLoading} {
+		arm := experiment.Spec.Arms[n].Name
+		run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{
+			Experiment: experiment.Name, PlanHash: "5d1c0e7b3a9f4c21", Block: 1, Position: int32(n + 1), Attempt: 1,
+			Arm: arm, System: experiment.Spec.System, Scenario: experiment.Spec.Scenarios[0],
+		}}
+		run.Name = naming.Run(experiment.Name, 1, arm, "cico", 1)
+		run.Labels = naming.RunLabels(run)
+		run.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)}
+		elsewhere(run)
+		l.create(run)
+		run.Status.Phase = phase
+		l.updateStatus(run)
+		kept = append(kept, run)
+	}
+	page := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere-report", Labels: naming.Labels(experiment.Name)}}
+	l.create(page)
+	experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentRunning, Report: page.Name, Runs: &v1alpha1.RunCounts{Planned: 2, Done: 1}}
+	l.updateStatus(experiment)
+	return append(kept, page)
+}
+
+func (l *lab) updateStatus(object client.Object) {
+	l.t.Helper()
+	if err := l.admin.Status().Update(l.t.Context(), object); err != nil {
+		l.t.Fatalf("writing the status of %s: %v", object.GetName(), err)
+	}
+}
+
+// versions are those of the objects as the API server has them now.
+func (l *lab) versions(objects []client.Object) map[string]string {
+	l.t.Helper()
+	found := map[string]string{}
+	for _, object := range objects {
+		if err := l.admin.Get(l.t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			l.t.Fatalf("reading %s: %v", object.GetName(), err)
+		}
+		found[object.GetName()] = object.GetResourceVersion()
+	}
+	return found
+}
+
+func TestARecordIsLeftAlone(t *testing.T) {
+	l := newLab(t, complete)
+	kept := l.record()
+	before := l.versions(kept)
+	l.pass()
+	l.pass()
+	if len(l.line.journal) != 0 || len(l.events.told) != 0 {
+		t.Errorf("the operator wrote %q and told %q", l.line.journal, l.events.told)
+	}
+	if difference := cmp.Diff(before, l.versions(kept)); difference != "" || len(l.runs()) != 2 {
+		t.Errorf("there are %d runs, and the record was changed (-before +after):\n%s", len(l.runs()), difference)
+	}
+	l.remove(kept[0])
+	err := l.admin.Get(t.Context(), client.ObjectKeyFromObject(kept[0]), &v1alpha1.PerfExperiment{})
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("the record is deleted, and still there: %v", err)
+	}
+}
+
+// Without its own annotation a run is told by its experiment's.
+func TestARunOfARecordIsLeftAlone(t *testing.T) {
+	l := newLab(t, complete)
+	kept := l.record()
+	run := kept[2]
+	run.SetAnnotations(nil)
+	l.update(run)
+	_, reconciler := l.operator()
+	if _, err := reconciler.Reconcile(t.Context(), request(run)); err != nil {
+		t.Fatal(err)
+	}
+	if len(l.line.journal) != 0 {
+		t.Errorf("the operator wrote %q", l.line.journal)
+	}
+}
+
+func TestARecordDisturbsNobody(t *testing.T) {
+	l := newLab(t, complete)
+	l.scraped.MustRegister(telemetry.Experiments{Reader: client.NewNamespacedClient(l.admin, l.namespace)})
+	kept := l.record()
+	before := l.versions(kept)
+	l.create(login(), smallExperiment(t))
+	l.untilRun(v1alpha1.RunLoading)
+	l.expectMetric(1, "perflab_experiments", "phase", "Running")
+	l.expectMetric(2, "perflab_queue_runs", "phase", "Running")
+	if done := l.untilPhase("small", v1alpha1.ExperimentComplete); done.Status.Progress != "2/2" {
+		t.Errorf("progress %s, want 2/2", done.Status.Progress)
+	}
+	l.expectMetric(2, "perflab_runs_total", "outcome", "succeeded")
+	l.mustDelete("small")
+	if difference := cmp.Diff(before, l.versions(kept)); difference != "" {
+		t.Errorf("the record was changed (-before +after):\n%s", difference)
+	}
+	for _, write := range l.line.journal {
+		if strings.Contains(write, "elsewhere") {
+			t.Errorf("the operator wrote: %s", write)
+		}
+	}
+}
+
+// The watches wake the operator over a record no more than over nothing.
+func TestTheManagerLeavesARecordAlone(t *testing.T) {
+	l := newLab(t, complete)
+	l.manage(complete, logr.Logger{})
+	kept := l.record()
+	before := l.versions(kept)
+	l.create(login(), smallExperiment(t, oneArm))
+	for deadline := time.Now().Add(2 * time.Minute); l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete; {
+		if time.Now().After(deadline) {
+			t.Fatalf("no complete experiment after 2m:\n%s", l.describe())
+		}
+		l.now = time.Now()
+		l.play()
+		time.Sleep(200 * time.Millisecond)
+	}
+	if difference := cmp.Diff(before, l.versions(kept)); difference != "" {
+		t.Errorf("the record was changed (-before +after):\n%s", difference)
+	}
+}
+
+// A live experiment that was made a record while nobody was asked starts nothing
+// further, and its environment goes with it.
+func TestAnExperimentThatWasMadeARecordIsTakenDown(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t))
+	l.untilRun(v1alpha1.RunLoading)
+	l.mustChange("small", func(e *v1alpha1.PerfExperiment) { elsewhere(e) })
+	runs := len(l.runs())
+	l.settle()
+	if len(l.runs()) != runs || len(l.environment()) == 0 {
+		t.Errorf("there are %d runs, want %d, and the environment is %q", len(l.runs()), runs, l.environment())
+	}
+	l.mustDelete("small")
+	if left := l.environment(); len(left) != 0 {
+		t.Errorf("there are left: %q", left)
+	}
+}
+
+func (l *lab) mustDelete(name string) {
+	l.t.Helper()
+	l.remove(l.experiment(name))
+	l.until("the end of "+name, func() bool {
+		for _, experiment := range l.experiments() {
+			if experiment.Name == name {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// What an experiment that is gone has borrowed is given back, though there is a
+// record of its name.
+func TestWhatARecordsNamesakeHasBorrowedIsGivenBack(t *testing.T) {
+	l := newLab(t, complete)
+	l.install(inventory, byHelm)
+	l.play()
+	before := bytesOf(t, l.workload("Deployment"))
+	l.create(login(), smallExperiment(t, borrowing("Deployment", placed()), oneArm))
+	l.loading()
+	vanishing := l.experiment("small")
+	vanishing.Finalizers = nil
+	l.update(vanishing)
+	l.remove(vanishing)
+	l.collectGarbage()
+	l.create(smallExperiment(t, func(e *v1alpha1.PerfExperiment) { elsewhere(e) }))
+	for range 3 {
+		reconciler, _ := l.operator()
+		if _, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(vanishing)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := bytesOf(t, l.workload("Deployment")); after != before {
+		t.Errorf("the workload is\n%s\nwant\n%s", after, before)
+	}
+}

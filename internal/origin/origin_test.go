@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package origin_test
+
+import (
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
+)
+
+func TestOrigin(t *testing.T) {
+	at := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+	here := origin.Origin{Namespace: "archive", Name: "heap", UID: "2"}
+	for name, tc := range map[string]struct {
+		annotation string
+		imported   bool
+		want       origin.Origin
+	}{
+		"measured here":             {"", false, here},
+		"measured elsewhere":        {"lab/heap 1 2026-03-02T08:00:00Z", true, origin.Origin{Namespace: "lab", Name: "heap", UID: "1", Imported: at}},
+		"measured where none knows": {"lab/heap - 2026-03-02T08:00:00Z", true, origin.Origin{Namespace: "lab", Name: "heap", Imported: at}},
+		"written by hand":           {"yes", true, here},
+		"no time":                   {"lab/heap 1 yesterday", true, here},
+		"no namespace":              {"heap 1 2026-03-02T08:00:00Z", true, here},
+	} {
+		t.Run(name, func(t *testing.T) {
+			experiment := &v1alpha1.PerfExperiment{}
+			experiment.Namespace, experiment.Name, experiment.UID = "archive", "heap", "2"
+			if tc.imported {
+				experiment.Annotations = map[string]string{v1alpha1.AnnotationImported: tc.annotation}
+			}
+			got := origin.Of(experiment)
+			if got != tc.want || origin.IsImported(experiment) != tc.imported {
+				t.Errorf("%+v, imported %t; want %+v, %t", got, origin.IsImported(experiment), tc.want, tc.imported)
+			}
+			if tc.want != here && got.String() != tc.annotation {
+				t.Errorf("it is written as %q, not as %q", got, tc.annotation)
+			}
+		})
+	}
+}
+
+// An annotation without a value is one.
+func TestAnEmptyAnnotationIsOne(t *testing.T) {
+	run := &v1alpha1.PerfRun{}
+	run.Annotations = map[string]string{v1alpha1.AnnotationImported: ""}
+	if !origin.IsImported(run) {
+		t.Error("the run is not imported")
+	}
+}
