@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/validate"
 )
 
@@ -45,15 +46,25 @@ type experiments struct {
 
 var _ admission.Validator[*v1alpha1.PerfExperiment] = &experiments{}
 
-// ValidateCreate judges a new experiment.
+// ValidateCreate judges a new experiment. One that is imported was judged where
+// it ran, and has nothing here that it could name.
 func (e *experiments) ValidateCreate(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
+	if origin.IsImported(experiment) {
+		return nil, nil
+	}
 	return e.judge(ctx, experiment)
 }
 
 // ValidateUpdate judges a changed experiment. One that is left as it is may be
 // labelled and deleted, whatever is to be said of it today.
 func (e *experiments) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfExperiment) (admission.Warnings, error) {
-	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+	if after.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	if faults := validate.Imported(before, after); len(faults) > 0 {
+		return nil, invalid("PerfExperiment", after.Name, faults)
+	}
+	if equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
 	}
 	if faults := validate.Update(before, after); len(faults) > 0 {
