@@ -160,23 +160,8 @@ func reportObject(input report.Input) (stored *corev1.ConfigMap, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRender, err)
 	}
-	text, binary, leftOut, err := made.Stored()
-	if err != nil {
+	if stored, err = made.Object(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRender, err)
-	}
-	stored = &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       experiment.Namespace,
-			Name:            naming.Report(experiment.Name),
-			Labels:          naming.Labels(experiment.Name),
-			Annotations:     map[string]string{},
-			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)},
-		},
-		Data: text, BinaryData: binary,
-	}
-	if len(leftOut) > 0 {
-		stored.Annotations[v1alpha1.AnnotationLeftOut] = strings.Join(leftOut, ",")
 	}
 	return stored, nil
 }

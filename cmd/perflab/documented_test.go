@@ -89,7 +89,7 @@ func newTypist(t *testing.T, config *rest.Config) *typist {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, namespace := range []string{"folio", "argocd"} {
+	for _, namespace := range []string{"folio", "argocd", "archive"} {
 		if err := made.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 			t.Fatal(err)
 		}

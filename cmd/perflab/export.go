@@ -22,7 +22,8 @@ func newExport() *cobra.Command {
 		Use:   "export NAME",
 		Short: "Write down what an experiment recorded, to report on it elsewhere",
 		Long: `Write down what an experiment recorded: the experiment, its runs and their raw
-results, as one YAML stream. perflab report -f reads it, without a cluster.
+results, as one YAML stream. perflab report -f reads it, without a cluster;
+perflab import records it in another one.
 
 It needs to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
 

@@ -79,6 +79,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newReport(), newExport(), newCompare(), newAnalyze(), newAudit())
+	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newReport(), newExport(), newImport(), newCompare(), newAnalyze(), newAudit())
 	return root
 }

@@ -125,11 +125,9 @@ func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (re
 // chosen is the experiment of that name; the only one, where none is named.
 func (o *reportOptions) chosen(inputs []report.Input, name string) (report.Input, error) {
 	namespace := *o.from.flags.Namespace
-	var names []string
 	var found []report.Input
 	for _, input := range inputs {
 		experiment := &input.Experiment
-		names = append(names, experiment.Namespace+"/"+experiment.Name)
 		if (name == "" || name == experiment.Name) && (namespace == "" || namespace == experiment.Namespace) {
 			found = append(found, input)
 		}
@@ -137,7 +135,15 @@ func (o *reportOptions) chosen(inputs []report.Input, name string) (report.Input
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return report.Input{}, fmt.Errorf("%w: the files hold %s: name one of them, with -n for its namespace", errOption, strings.Join(names, ", "))
+	return report.Input{}, fmt.Errorf("%w: the files hold %s: name one of them, with -n for its namespace", errOption, strings.Join(namesOf(inputs), ", "))
+}
+
+func namesOf(inputs []report.Input) []string {
+	names := make([]string, 0, len(inputs))
+	for _, input := range inputs {
+		names = append(names, input.Experiment.Namespace+"/"+input.Experiment.Name)
+	}
+	return names
 }
 
 // readRecorded reads files, and folders' files of objects.

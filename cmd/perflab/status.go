@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
 )
 
 var (
@@ -29,6 +30,7 @@ var (
 	errRegression       = errors.New("an arm is worse than the baseline")
 	errFailOn           = errors.New("unknown outcome")
 	errStalled          = errors.New("the experiment needs a person")
+	errImported         = errors.New("it is imported and had not ended; nothing of it goes on here")
 )
 
 type statusOptions struct {
@@ -179,6 +181,9 @@ func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, scr
 			screen.show(seen.text(time.Now()))
 			if seen.over() {
 				return seen.outcome(how.failOn)
+			}
+			if origin.IsImported(&seen.experiment) {
+				return fmt.Errorf("experiment %q: %w", key.Name, errImported)
 			}
 		}
 		select {

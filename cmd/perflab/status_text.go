@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
 )
 
 // barWidth is the number of characters of a progress bar.
@@ -21,7 +22,7 @@ const barWidth = 30
 func (s sight) text(now time.Time) string {
 	var page strings.Builder
 	status := &s.experiment.Status
-	fmt.Fprintf(&page, "%s: %s\n", s.experiment.Name, phaseOf(status))
+	fmt.Fprintf(&page, "%s: %s\n", s.experiment.Name, phaseOf(&s.experiment))
 	if counts := status.Runs; counts != nil {
 		fmt.Fprintf(&page, "  %s %d of %d runs", bar(counts.Done, counts.Planned), counts.Done, counts.Planned)
 		if counts.Invalid > 0 {
@@ -40,20 +41,25 @@ func (s sight) text(now time.Time) string {
 			fmt.Fprintf(&page, "  %s\n", compared(found))
 		}
 	}
-	if left, known := s.left(now); known && !s.over() {
+	if s.over() || origin.IsImported(&s.experiment) {
+		return page.String()
+	}
+	if left, known := s.left(now); known {
 		fmt.Fprintf(&page, "  about %s left\n", left)
 	}
-	if current := status.Current; current != nil && !s.over() {
+	if current := status.Current; current != nil {
 		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, orElse(current.Message, string(current.Phase)))
 	}
 	return page.String()
 }
 
-func phaseOf(status *v1alpha1.PerfExperimentStatus) string {
-	if status.Phase == "" {
-		return "not seen by the operator yet; is it running? (kubectl perflab doctor)"
+func phaseOf(experiment *v1alpha1.PerfExperiment) string {
+	phase := string(experiment.Status.Phase)
+	if origin.IsImported(experiment) {
+		from := origin.Of(experiment)
+		return fmt.Sprintf("%s, imported from %s/%s", orElse(phase, "no status"), from.Namespace, from.Name)
 	}
-	return string(status.Phase)
+	return orElse(phase, "not seen by the operator yet; is it running? (kubectl perflab doctor)")
 }
 
 func bar(done, planned int32) string {

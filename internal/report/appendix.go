@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
 )
 
 // appendix is what someone needs to judge or repeat the experiment: what ran,
@@ -295,13 +296,15 @@ func shortDigest(imageID string) string {
 func (r *record) identity() *table {
 	first, last := r.span()
 	status := &r.Experiment.Status
+	// An imported experiment is the one that was measured.
+	measured := origin.Of(&r.Experiment)
 	seed := dash
 	if status.Seed != nil {
 		seed = whole(*status.Seed)
 	}
 	rows := [][2]string{
-		{"Experiment", r.Experiment.Namespace + "/" + r.Experiment.Name},
-		{"UID", cmp.Or(string(r.Experiment.UID), dash)},
+		{"Experiment", measured.Namespace + "/" + measured.Name},
+		{"UID", cmp.Or(string(measured.UID), dash)},
 		{"Plan hash", cmp.Or(status.PlanHash, dash)},
 		{"Seed", seed},
 		{"First load began (UTC)", moment(first)},

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
 )
 
 // Kinds of the objects an experiment records.
@@ -175,7 +176,7 @@ func Write(out io.Writer, input Input) error {
 func writeDocument(out io.Writer, meta *metav1.ObjectMeta, object any) error {
 	*meta = metav1.ObjectMeta{
 		Name: meta.Name, Namespace: meta.Namespace, UID: meta.UID, Generation: meta.Generation,
-		CreationTimestamp: meta.CreationTimestamp, Labels: meta.Labels,
+		CreationTimestamp: meta.CreationTimestamp, Labels: meta.Labels, Annotations: imported(meta),
 	}
 	text, err := yaml.Marshal(object)
 	if err != nil {
@@ -185,6 +186,15 @@ func writeDocument(out io.Writer, meta *metav1.ObjectMeta, object any) error {
 		return fmt.Errorf("writing %q: %w", meta.Name, err)
 	}
 	return nil
+}
+
+// imported is the annotation that says where an imported object comes from;
+// others are no part of what was recorded.
+func imported(meta *metav1.ObjectMeta) map[string]string {
+	if !origin.IsImported(meta) {
+		return nil
+	}
+	return map[string]string{v1alpha1.AnnotationImported: meta.Annotations[v1alpha1.AnnotationImported]}
 }
 
 func inJournalOrder(a, b v1alpha1.PerfRun) int {

@@ -6,6 +6,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
 )
 
 // StoredBytes bounds what Stored gives: the API server stores 1 MiB, metadata
@@ -62,6 +69,30 @@ func (r *Report) Stored() (text map[string]string, binary map[string][]byte, lef
 		left -= len(packed)
 	}
 	return text, binary, leftOut, nil
+}
+
+// Object is the report as the ConfigMap that goes with its experiment.
+func (r *Report) Object() (*corev1.ConfigMap, error) {
+	text, binary, leftOut, err := r.Stored()
+	if err != nil {
+		return nil, err
+	}
+	experiment := &r.record.Experiment
+	stored := &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: kindConfigMap},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       experiment.Namespace,
+			Name:            naming.Report(experiment.Name),
+			Labels:          naming.Labels(experiment.Name),
+			Annotations:     map[string]string{},
+			OwnerReferences: []metav1.OwnerReference{naming.Owner(kindExperiment, experiment)},
+		},
+		Data: text, BinaryData: binary,
+	}
+	if len(leftOut) > 0 {
+		stored.Annotations[v1alpha1.AnnotationLeftOut] = strings.Join(leftOut, ",")
+	}
+	return stored, nil
 }
 
 // zipped is the same for the same page: a gzip header without name or time.

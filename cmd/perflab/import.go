@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/report"
+)
+
+type importOptions struct {
+	to      *cluster
+	sources []string
+}
+
+func newImport() *cobra.Command {
+	options := importOptions{}
+	command := &cobra.Command{
+		Use:   "import -f FILE [NAME...]",
+		Short: "Record in a cluster what an experiment elsewhere measured",
+		Long: `Record in a cluster what perflab export wrote elsewhere: the experiment, its
+runs and their raw results, with their status, so that perflab status, report,
+compare and export work on them there. All experiments of the files are
+imported, or those that are named.
+
+Nothing is started: an imported experiment is a record that the operator leaves
+alone, whether or not it had ended. Its annotation perflab.dev/imported says
+where and when it came from. kubectl delete perfexperiment takes it away.
+
+What could not be written as a whole is deleted again. It needs to get, create
+and delete PerfExperiments, to list and create PerfRuns, to create ConfigMaps,
+and to update perfexperiments/status and perfruns/status in the namespace.
+
+Exit codes: 0 everything is recorded, 1 it could not be, 2 the recorded objects
+are invalid.`,
+		Example: `  perflab import -f maxram-vs-xmx.yaml -n archive
+  perflab export maxram-vs-xmx --context lab | perflab import -f - --context office -n archive
+  perflab import -f exports/ maxram-vs-xmx kraft-vs-zookeeper -n archive`,
+		RunE: func(command *cobra.Command, names []string) error { return options.run(command, names) },
+	}
+	flags := command.Flags()
+	options.to = newCluster(flags)
+	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
+	if err := command.MarkFlagRequired("file"); err != nil {
+		panic(err)
+	}
+	return command
+}
+
+func (o *importOptions) run(command *cobra.Command, names []string) error {
+	inputs, err := readRecorded(command.InOrStdin(), o.sources)
+	if err != nil {
+		return err
+	}
+	if inputs, err = toImport(inputs, names); err != nil {
+		return err
+	}
+	to, namespace, err := o.to.reader()
+	if err != nil {
+		return err
+	}
+	// All are looked at before the first is written.
+	records := make([]*imported, 0, len(inputs))
+	for _, input := range inputs {
+		record, err := importedFrom(input, namespace, time.Now())
+		if err != nil {
+			return err
+		}
+		_, err = look(command.Context(), to, client.ObjectKeyFromObject(record.experiment))
+		if err == nil {
+			return takenError(record.experiment)
+		}
+		if !errors.Is(err, errNoSuchExperiment) {
+			return err
+		}
+		records = append(records, record)
+	}
+	for _, record := range records {
+		if err := (&importing{to: to, patience: collectionTime}).write(command.Context(), record); err != nil {
+			return err
+		}
+		if err := record.tell(command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toImport are the experiments of these names; all, where none is named.
+func toImport(inputs []report.Input, names []string) ([]report.Input, error) {
+	from := map[string]string{}
+	var chosen []report.Input
+	for _, input := range inputs {
+		experiment := &input.Experiment
+		if len(names) > 0 && !slices.Contains(names, experiment.Name) {
+			continue
+		}
+		if other, twice := from[experiment.Name]; twice {
+			return nil, fmt.Errorf("%w: the files hold a %q of namespace %q and one of %q: import them one by one, with -n for a namespace each", errOption, experiment.Name, other, experiment.Namespace)
+		}
+		from[experiment.Name] = experiment.Namespace
+		chosen = append(chosen, input)
+	}
+	for _, name := range names {
+		if _, found := from[name]; !found {
+			return nil, fmt.Errorf("%w: there is no %q in the files: they hold %s", errOption, name, strings.Join(namesOf(inputs), ", "))
+		}
+	}
+	return chosen, nil
+}
+
+// tell says what is recorded, and what not.
+func (r *imported) tell(command *cobra.Command) error {
+	p := &page{out: command.OutOrStdout()}
+	p.line("PerfExperiment %q of %s/%s is recorded in namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
+		r.experiment.Namespace, environment.Counted(len(r.runs), "run"), environment.Counted(r.rawResults(), "ConfigMap")+" with raw results")
+	if r.unfinished > 0 {
+		p.line("  %s had not ended when it was exported; nothing goes on here", environment.Counted(r.unfinished, "run"))
+	}
+	for _, name := range r.leftOut {
+		p.line("  ConfigMap %q is left out: no run among these names it as its raw results", name)
+	}
+	if p.err != nil {
+		return fmt.Errorf("writing: %w", p.err)
+	}
+	return nil
+}

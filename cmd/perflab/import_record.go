@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/report"
+)
+
+// imported is an experiment that was measured elsewhere, with what goes with it,
+// as it is to be recorded.
+type imported struct {
+	from       origin.Origin
+	experiment *v1alpha1.PerfExperiment
+	runs       []importedRun
+	// report is what the operator would keep; nil: it kept none.
+	report *corev1.ConfigMap
+	// unfinished runs had not ended.
+	unfinished int
+	// leftOut are ConfigMaps that no run names.
+	leftOut []string
+}
+
+type importedRun struct {
+	run *v1alpha1.PerfRun
+	raw []corev1.ConfigMap
+}
+
+// importedFrom is what is to be recorded in the namespace. It fails with
+// report.ErrInput where nobody could report on it.
+func importedFrom(input report.Input, namespace string, now time.Time) (*imported, error) {
+	from := origin.Of(&input.Experiment)
+	from.Imported = now
+	made := &imported{from: from, experiment: input.Experiment.DeepCopy()}
+	setImported(&made.experiment.ObjectMeta, namespace, from)
+	own := map[string][]corev1.ConfigMap{}
+	for i := range input.Raw {
+		raw := input.Raw[i].DeepCopy()
+		run := raw.Labels[v1alpha1.LabelRun]
+		raw.ObjectMeta = metav1.ObjectMeta{Name: raw.Name, Namespace: namespace, Labels: raw.Labels}
+		own[run] = append(own[run], *raw)
+	}
+	for i := range input.Runs {
+		run := input.Runs[i].DeepCopy()
+		setImported(&run.ObjectMeta, namespace, from)
+		if !run.Status.Phase.IsFinal() {
+			made.unfinished++
+		}
+		recorded := importedRun{run: run}
+		for _, raw := range own[run.Name] {
+			if named(run, raw.Name) {
+				recorded.raw = append(recorded.raw, raw)
+			}
+		}
+		made.runs = append(made.runs, recorded)
+	}
+	made.leftOut = made.unnamed(input.Raw)
+	return made, made.render()
+}
+
+// setImported leaves of an object's metadata what an export has of them. The
+// generation stays: the status tells of it.
+func setImported(meta *metav1.ObjectMeta, namespace string, from origin.Origin) {
+	*meta = metav1.ObjectMeta{
+		Name: meta.Name, Namespace: namespace, Generation: meta.Generation, Labels: meta.Labels,
+		Annotations: map[string]string{v1alpha1.AnnotationImported: from.String()},
+	}
+}
+
+// named reports whether a run keeps its raw results under this name.
+func named(run *v1alpha1.PerfRun, name string) bool {
+	return name == run.Status.RawResults || run.Status.Servers != nil && name == run.Status.Servers.RawSamples
+}
+
+// unnamed are the ConfigMaps that are not among what is to be recorded.
+func (r *imported) unnamed(all []corev1.ConfigMap) []string {
+	kept := map[string]bool{}
+	for _, recorded := range r.runs {
+		for i := range recorded.raw {
+			kept[recorded.raw[i].Name] = true
+		}
+	}
+	var names []string
+	for i := range all {
+		if !kept[all[i].Name] {
+			names = append(names, all[i].Name)
+		}
+	}
+	return names
+}
+
+func (r *imported) rawResults() int {
+	count := 0
+	for _, recorded := range r.runs {
+		count += len(recorded.raw)
+	}
+	return count
+}
+
+// render makes the report that the status names, so that it names one that is
+// there. An experiment without is rendered, too: what can't be reported on is no
+// record.
+func (r *imported) render() error {
+	input := report.Input{Experiment: *r.experiment}
+	for _, recorded := range r.runs {
+		input.Runs = append(input.Runs, *recorded.run)
+		input.Raw = append(input.Raw, recorded.raw...)
+	}
+	made, err := report.New(input)
+	if err != nil || r.experiment.Status.Report == "" {
+		return err
+	}
+	r.report, err = made.Object()
+	return err
+}
+
+// carried brings what a status says of generations to those of the record: the
+// newest is the same, of others nothing is known.
+func carried(observed *int64, conditions []metav1.Condition, before, now int64) {
+	generations := []*int64{observed}
+	for i := range conditions {
+		generations = append(generations, &conditions[i].ObservedGeneration)
+	}
+	for _, generation := range generations {
+		switch {
+		case *generation == 0:
+		case *generation == before:
+			*generation = now
+		default:
+			*generation = 0
+		}
+	}
+}

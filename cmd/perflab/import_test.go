@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/schema"
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// What an experiment recorded can be had, and reported on, where it was imported
+// as where it was measured.
+func TestImportRecordsWhatWasExported(t *testing.T) {
+	home := measured(t)
+	archive := home.other(t)
+	export := home.must(t, "", "export", recorded.Name)
+	told := archive.must(t, export.out, "import", "-f", "-")
+	if want := `PerfExperiment "maxram-vs-xmx" of lab/maxram-vs-xmx is recorded in namespace "` + archive.namespace + `": 11 runs, 20 ConfigMaps with raw results` + "\n"; told.out != want {
+		t.Errorf("it says\n%swant\n%s", told.out, want)
+	}
+	again := archive.must(t, "", "export", recorded.Name)
+	if difference := cmp.Diff(bare(t, export.out), bare(t, again.out)); difference != "" {
+		t.Errorf("the export of what was imported is another (-home +archive):\n%s", difference)
+	}
+	for _, format := range []string{"html", "csv"} {
+		at, there := home.must(t, "", "report", recorded.Name, "-o", format), archive.must(t, "", "report", recorded.Name, "-o", format)
+		if at != there {
+			t.Errorf("%s: the report is another:\n%s", format, cmp.Diff(at.out, there.out))
+		}
+		if from := perflab(t, again.out, "report", "-f", "-", "-o", format); from != at {
+			t.Errorf("%s: the report of the second export is another:\n%s", format, cmp.Diff(at.out, from.out))
+		}
+	}
+	page := home.must(t, "", "report", recorded.Name, "-o", "html").out
+	if stored := archive.storedPage(t); stored != page {
+		t.Errorf("the stored report is another:\n%s", cmp.Diff(page, stored))
+	}
+	status := archive.must(t, "", "status", recorded.Name)
+	if !strings.HasPrefix(status.out, "maxram-vs-xmx: Complete, imported from lab/maxram-vs-xmx\n") {
+		t.Errorf("the status is\n%s", status.out)
+	}
+	archive.checkOwners(t)
+}
+
+// A record of a record is one of the origin.
+func TestImportOfAnImport(t *testing.T) {
+	home := measured(t)
+	archive, further := home.other(t), home.other(t)
+	archive.must(t, home.must(t, "", "export", recorded.Name).out, "import", "-f", "-")
+	further.must(t, archive.must(t, "", "export", recorded.Name).out, "import", "-f", "-", recorded.Name)
+	if at, there := home.must(t, "", "report", recorded.Name), further.must(t, "", "report", recorded.Name); at != there {
+		t.Errorf("the report is another:\n%s", cmp.Diff(at.out, there.out))
+	}
+	words := strings.Fields(further.experiment(t).Annotations[v1alpha1.AnnotationImported])
+	if len(words) != 3 || words[0] != "lab/"+recorded.Name || words[1] != string(home.experiment(t).UID) {
+		t.Errorf("it is annotated with %q", words)
+	}
+}
+
+func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
+	archive := measured(t).other(t)
+	input := recorded.Experiment(1)
+	input.Runs, input.Raw = input.Runs[:2], append(input.Raw[:1], corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Name: "somebodys", Namespace: recorded.Namespace, Labels: input.Runs[0].Labels,
+	}})
+	input.Runs[1].Status.Phase = v1alpha1.RunLoading
+	input.Experiment.Status.Phase = v1alpha1.ExperimentRunning
+	input.Experiment.Generation, input.Experiment.Status.ObservedGeneration = 4, 4
+	input.Runs[0].Generation, input.Runs[0].Status.ObservedGeneration = 1, 1
+	told := archive.must(t, written(t, input), "import", "-f", "-")
+	for _, want := range []string{"2 runs, 1 ConfigMap with raw results\n", "\n  1 run had not ended when it was exported; nothing goes on here\n", "\n  ConfigMap \"somebodys\" is left out: no run among these names it as its raw results\n"} {
+		if !strings.Contains(told.out, want) {
+			t.Errorf("it says\n%snot\n%s", told.out, want)
+		}
+	}
+	experiment := archive.experiment(t)
+	if experiment.Status.ObservedGeneration != experiment.Generation {
+		t.Errorf("the status tells of generation %d, and it is %d", experiment.Status.ObservedGeneration, experiment.Generation)
+	}
+	if shown := archive.must(t, "", "status", recorded.Name); strings.Contains(shown.out, "left\n") || !strings.Contains(shown.out, ": Running, imported from lab/") {
+		t.Errorf("the status is\n%s", shown.out)
+	}
+	watched := archive.perflab(t, "", "status", recorded.Name, "--watch")
+	if watched.code != exitFailed || !strings.Contains(watched.problems, "it is imported and had not ended; nothing of it goes on here") {
+		t.Errorf("exit code %d: %s", watched.code, watched.problems)
+	}
+}
+
+func TestImportProblems(t *testing.T) {
+	archive := measured(t).other(t)
+	input := recorded.Experiment(1)
+	input.Runs, input.Raw = input.Runs[:1], nil
+	file := written(t, input)
+	other := "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: %s, namespace: %s}\n"
+	twice := file + strings.NewReplacer("%s, n", recorded.Name+", n", ": %s}", ": office}").Replace(other)
+	broken := recorded.Experiment(1)
+	broken.Runs, broken.Raw = broken.Runs[:1], broken.Raw[:1]
+	broken.Raw[0].BinaryData = map[string][]byte{"cico": []byte("no results")}
+	archive.must(t, file, "import", "-f", "-")
+	for name, tc := range map[string]struct {
+		in        string
+		arguments []string
+		code      int
+		want      string
+	}{
+		"NoFile":      {"", nil, exitFailed, `required flag(s) "file" not set`},
+		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"-f", "-"}, exitInvalid, "there is no PerfExperiment among them"},
+		"OtherName":   {file, []string{"-f", "-", "other"}, exitFailed, `there is no "other" in the files: they hold lab/maxram-vs-xmx`},
+		"Twice":       {twice, []string{"-f", "-"}, exitFailed, `the files hold a "maxram-vs-xmx" of namespace "lab" and one of "office": import them one by one, with -n for a namespace each`},
+		"Broken":      {written(t, broken), []string{"-f", "-"}, exitInvalid, "raw results of run"},
+		"Taken":       {file, []string{"-f", "-"}, exitFailed, `there is a PerfExperiment "maxram-vs-xmx" in namespace "` + archive.namespace + `": delete it (kubectl delete perfexperiment maxram-vs-xmx -n ` + archive.namespace + `), or name another namespace with -n`},
+		"NoNamespace": {file, []string{"-f", "-", "-n", "no-such"}, exitFailed, `namespaces "no-such" not found; nothing of it is left`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := archive.perflab(t, tc.in, append([]string{"import"}, tc.arguments...)...)
+			if got.code != tc.code || !strings.Contains(got.problems, tc.want) || got.out != "" {
+				t.Errorf("exit code %d, want %d; it says\n%s\nwant\n%s", got.code, tc.code, got.problems, tc.want)
+			}
+		})
+	}
+}
+
+// Of several, those that are named are recorded; and none, where one can't be.
+func TestImportOfSeveral(t *testing.T) {
+	archive := measured(t).other(t)
+	var file strings.Builder
+	for _, name := range []string{"a", "b", "c"} {
+		input := recorded.Experiment(1)
+		input.Experiment.Name, input.Runs, input.Raw = name, nil, nil
+		file.WriteString(written(t, input))
+	}
+	archive.must(t, file.String(), "import", "-f", "-", "b", "a")
+	if got := archive.names(t); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("there are %q", got)
+	}
+	if again := archive.perflab(t, file.String(), "import", "-f", "-", "c", "a"); again.code != exitFailed || again.out != "" {
+		t.Errorf("exit code %d: %s", again.code, again.out)
+	}
+	archive.must(t, file.String(), "import", "-f", "-", "c")
+}
+
+// What the cluster refuses in the middle leaves nothing behind, and the second
+// try waits for the garbage collector to take the runs of the first.
+func TestImportStartsCleanAfterAFailure(t *testing.T) {
+	archive := measured(t).other(t)
+	input := recorded.Experiment(1)
+	input.Runs, input.Raw = input.Runs[:2], input.Raw[:2]
+	good := written(t, input)
+	input.Runs[1].Labels["team"] = "no label!"
+	failed := archive.perflab(t, written(t, input), "import", "-f", "-")
+	if failed.code != exitFailed || !strings.Contains(failed.problems, "metadata.labels") || !strings.HasSuffix(failed.problems, "; nothing of it is left\n") {
+		t.Errorf("exit code %d: %s", failed.code, failed.problems)
+	}
+	if left := archive.names(t); len(left) != 0 {
+		t.Fatalf("there are left: %q", left)
+	}
+	// There is no garbage collector here but this one.
+	time.AfterFunc(1500*time.Millisecond, func() {
+		own := client.InNamespace(archive.namespace)
+		if err := errors.Join(archive.client.DeleteAllOf(context.Background(), &v1alpha1.PerfRun{}, own), archive.client.DeleteAllOf(context.Background(), &corev1.ConfigMap{}, own)); err != nil {
+			t.Error(err)
+		}
+	})
+	archive.must(t, good, "import", "-f", "-")
+}
+
+func TestImportThatIsCutOff(t *testing.T) {
+	archive := measured(t).other(t)
+	input := recorded.Experiment(1)
+	input.Runs, input.Raw = input.Runs[:2], input.Raw[:2]
+	cut := errors.New("the line was cut")
+	for name, tc := range map[string]struct {
+		// deaf: the cluster can't be reached to clean up either.
+		deaf, interrupted bool
+		left              int
+		want              string
+	}{
+		"for a moment": {want: "making ConfigMap \"" + input.Raw[0].Name + "\": the line was cut; nothing of it is left"},
+		"for good": {deaf: true, left: 1, want: "the line was cut; a part of it is left in namespace \"" + archive.namespace +
+			"\", because it could not be deleted (deleting PerfExperiment \"maxram-vs-xmx\": the line was cut): kubectl delete perfexperiment maxram-vs-xmx -n " + archive.namespace},
+		"by the person": {interrupted: true, want: "context canceled; nothing of it is left"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			to := interceptor.NewClient(archive.client, interceptor.Funcs{
+				Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+					_, isRaw := object.(*corev1.ConfigMap)
+					switch {
+					case isRaw && tc.interrupted:
+						interrupt()
+						return c.Create(ctx, object, options...)
+					case isRaw:
+						return cut
+					}
+					return c.Create(ctx, object, options...)
+				},
+				Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+					if tc.deaf {
+						return cut
+					}
+					return c.Delete(ctx, object, options...)
+				},
+			})
+			record, err := importedFrom(input, archive.namespace, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = (&importing{to: to, patience: time.Second}).write(ctx, record)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("it says\n%v\nwant\n%s", err, tc.want)
+			}
+			if left := archive.names(t); len(left) != tc.left {
+				t.Errorf("there are left: %q", left)
+			}
+			archive.clear(t)
+		})
+	}
+}
+
+// Somebody else's run keeps its name, and the import gives up.
+func TestImportOverLeftovers(t *testing.T) {
+	archive := measured(t).other(t)
+	input := recorded.Experiment(1)
+	input.Runs, input.Raw = input.Runs[:1], nil
+	left := input.Runs[0].DeepCopy()
+	left.Namespace = archive.namespace
+	if err := archive.client.Create(t.Context(), left); err != nil {
+		t.Fatal(err)
+	}
+	record, err := importedFrom(input, archive.namespace, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = (&importing{to: archive.client, patience: time.Second}).write(t.Context(), record)
+	if !errors.Is(err, errLeftover) || !strings.Contains(err.Error(), `making PerfRun "`+left.Name+`"`) {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// place is a namespace of the API server, seen through the command line.
+type place struct {
+	namespace, kubeconfig string
+	client                client.WithWatch
+}
+
+// other is a new namespace.
+func (p *place) other(t *testing.T) *place {
+	t.Helper()
+	return &place{apiserver.Namespace(t, p.client), p.kubeconfig, p.client}
+}
+
+func (p *place) perflab(t *testing.T, in string, arguments ...string) answer {
+	t.Helper()
+	own := []string{"--kubeconfig", p.kubeconfig}
+	if !slices.Contains(arguments, "-n") {
+		own = append(own, "-n", p.namespace)
+	}
+	return perflab(t, in, slices.Insert(arguments, 1, own...)...)
+}
+
+func (p *place) must(t *testing.T, in string, arguments ...string) answer {
+	t.Helper()
+	got := p.perflab(t, in, arguments...)
+	if got.code != 0 {
+		t.Fatalf("%q: exit code %d: %s", arguments, got.code, got.problems)
+	}
+	return got
+}
+
+func (p *place) names(t *testing.T) []string {
+	t.Helper()
+	list := &v1alpha1.PerfExperimentList{}
+	if err := p.client.List(t.Context(), list, client.InNamespace(p.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names
+}
+
+func (p *place) experiment(t *testing.T) *v1alpha1.PerfExperiment {
+	t.Helper()
+	found := &v1alpha1.PerfExperiment{}
+	if err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: recorded.Name}, found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// clear takes everything away, as the garbage collector would.
+func (p *place) clear(t *testing.T) {
+	t.Helper()
+	for _, kind := range []client.Object{&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, &corev1.ConfigMap{}} {
+		if err := p.client.DeleteAllOf(t.Context(), kind, client.InNamespace(p.namespace)); err != nil && !apierrors.IsNotFound(err) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// storedPage is the HTML of the report's ConfigMap.
+func (p *place) storedPage(t *testing.T) string {
+	t.Helper()
+	stored := &corev1.ConfigMap{}
+	if err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: p.experiment(t).Status.Report}, stored); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(stored.BinaryData[report.KeyHTML]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+// checkOwners: deleting the experiment deletes all of it.
+func (p *place) checkOwners(t *testing.T) {
+	t.Helper()
+	experiment := p.experiment(t)
+	if len(experiment.OwnerReferences) != 0 || len(experiment.Finalizers) != 0 {
+		t.Errorf("the experiment belongs to %v, and is held by %v", experiment.OwnerReferences, experiment.Finalizers)
+	}
+	runs, maps := &v1alpha1.PerfRunList{}, &corev1.ConfigMapList{}
+	if err := errors.Join(p.client.List(t.Context(), runs, client.InNamespace(p.namespace)), p.client.List(t.Context(), maps, client.InNamespace(p.namespace))); err != nil {
+		t.Fatal(err)
+	}
+	owners := map[string]metav1.Object{experiment.Name: experiment}
+	for i := range runs.Items {
+		run := &runs.Items[i]
+		owners[run.Name] = run
+		if !metav1.IsControlledBy(run, experiment) || run.Annotations[v1alpha1.AnnotationImported] != experiment.Annotations[v1alpha1.AnnotationImported] {
+			t.Errorf("run %s belongs to %v, with annotations %v", run.Name, run.OwnerReferences, run.Annotations)
+		}
+	}
+	for i := range maps.Items {
+		owned := &maps.Items[i]
+		owner := owners[owned.Labels[v1alpha1.LabelRun]]
+		if owned.Name == experiment.Status.Report {
+			owner = experiment
+		}
+		if owner == nil || !metav1.IsControlledBy(owned, owner) {
+			t.Errorf("ConfigMap %s belongs to %v", owned.Name, owned.OwnerReferences)
+		}
+	}
+	if len(maps.Items) != 21 {
+		t.Errorf("there are %d ConfigMaps, want 20 and the report", len(maps.Items))
+	}
+}
+
+// bare are the objects of a stream without what differs from place to place.
+func bare(t *testing.T, stream string) []map[string]any {
+	t.Helper()
+	objects, err := schema.Documents(strings.NewReader(stream))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var contents []map[string]any
+	for _, object := range objects {
+		for _, field := range []string{"uid", "creationTimestamp", "namespace", "annotations"} {
+			unstructured.RemoveNestedField(object.Object, "metadata", field)
+		}
+		contents = append(contents, object.Object)
+	}
+	return contents
+}
+
+func written(t *testing.T, input report.Input) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := report.Write(&out, input); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}

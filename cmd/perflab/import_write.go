@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
+)
+
+const (
+	// collectionTime is how long the cluster may take to collect what belonged to
+	// a deleted experiment of the same name.
+	collectionTime = 30 * time.Second
+	// undoTime bounds taking away what could not be written as a whole.
+	undoTime = 30 * time.Second
+)
+
+var (
+	errTaken    = errors.New("the name is taken")
+	errLeftover = errors.New("it is there already, of an experiment that is gone: import again when the cluster has collected it, or delete it")
+)
+
+func takenError(experiment *v1alpha1.PerfExperiment) error {
+	return fmt.Errorf("%w: there is a PerfExperiment %q in namespace %q: delete it (kubectl delete perfexperiment %s -n %s), or name another namespace with -n",
+		errTaken, experiment.Name, experiment.Namespace, experiment.Name, experiment.Namespace)
+}
+
+// importing writes records to a cluster.
+type importing struct {
+	to client.Client
+	// patience is how long to wait for a name to become free.
+	patience time.Duration
+}
+
+// write writes the record, or takes away what it has written of it. The
+// experiment has its status last: one without is not complete.
+func (i *importing) write(ctx context.Context, record *imported) error {
+	experiment := record.experiment.DeepCopy()
+	err := i.to.Create(ctx, experiment, cliOwner)
+	if apierrors.IsAlreadyExists(err) {
+		return takenError(record.experiment)
+	}
+	if err == nil {
+		err = i.writeAll(ctx, record, experiment)
+	}
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("importing experiment %q: %w", record.experiment.Name, err)
+	if failed := i.undo(ctx, record.experiment); failed != nil {
+		return fmt.Errorf("%w; a part of it is left in namespace %q, because it could not be deleted (%w): kubectl delete perfexperiment %s -n %s",
+			err, experiment.Namespace, failed, experiment.Name, experiment.Namespace)
+	}
+	return fmt.Errorf("%w; nothing of it is left", err)
+}
+
+func (i *importing) writeAll(ctx context.Context, record *imported, experiment *v1alpha1.PerfExperiment) error {
+	owner := []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)}
+	for _, recorded := range record.runs {
+		recorded.run.OwnerReferences = owner
+		if err := i.writeRun(ctx, recorded); err != nil {
+			return err
+		}
+	}
+	if record.report != nil {
+		record.report.OwnerReferences = owner
+		if err := i.create(ctx, "ConfigMap", record.report); err != nil {
+			return err
+		}
+	}
+	record.experiment.Status.DeepCopyInto(&experiment.Status)
+	carried(&experiment.Status.ObservedGeneration, experiment.Status.Conditions, record.experiment.Generation, experiment.Generation)
+	if err := i.to.Status().Update(ctx, experiment, cliOwner); err != nil {
+		return fmt.Errorf("writing its status: %w", err)
+	}
+	return nil
+}
+
+func (i *importing) writeRun(ctx context.Context, recorded importedRun) error {
+	run := recorded.run.DeepCopy()
+	if err := i.create(ctx, "PerfRun", run); err != nil {
+		return err
+	}
+	recorded.run.Status.DeepCopyInto(&run.Status)
+	carried(&run.Status.ObservedGeneration, run.Status.Conditions, recorded.run.Generation, run.Generation)
+	if err := i.to.Status().Update(ctx, run, cliOwner); err != nil {
+		return fmt.Errorf("writing the status of run %q: %w", run.Name, err)
+	}
+	for n := range recorded.raw {
+		raw := &recorded.raw[n]
+		raw.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfRun", run)}
+		if err := i.create(ctx, "ConfigMap", raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create waits for the name to become free: the cluster collects what belonged
+// to a deleted experiment after the experiment itself is gone.
+func (i *importing) create(ctx context.Context, kind string, object client.Object) error {
+	taken := false
+	err := wait.PollUntilContextTimeout(ctx, time.Second, i.patience, true, func(context.Context) (bool, error) {
+		// The time left for waiting is no bound of a request.
+		err := i.to.Create(ctx, object, cliOwner)
+		taken = apierrors.IsAlreadyExists(err)
+		if taken {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if taken && ctx.Err() == nil {
+		err = errLeftover
+	}
+	if err != nil {
+		return fmt.Errorf("making %s %q: %w", kind, object.GetName(), err)
+	}
+	return nil
+}
+
+// undo deletes the experiment that was made, and with it what belongs to it. It
+// works after an interruption, too, which may have come before the cluster's
+// answer to who made what; the annotation tells.
+func (i *importing) undo(ctx context.Context, made *v1alpha1.PerfExperiment) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	left := &v1alpha1.PerfExperiment{}
+	err := i.to.Get(ctx, client.ObjectKeyFromObject(made), left)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking for it: %w", err)
+	}
+	if left.Annotations[v1alpha1.AnnotationImported] != made.Annotations[v1alpha1.AnnotationImported] {
+		return nil
+	}
+	left.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperiment"))
+	return kube.Cluster{Client: i.to}.Delete(ctx, left)
+}
