@@ -33,6 +33,7 @@ Exit codes: 0 it was written, 1 it could not be.`,
 		RunE:    func(command *cobra.Command, arguments []string) error { return export(command, from, arguments[0]) },
 	}
 	from = newCluster(command.Flags())
+	command.ValidArgsFunction = completeExperiment(from)
 	return command
 }
 

@@ -258,6 +258,21 @@ func TestImportOverLeftovers(t *testing.T) {
 	}
 }
 
+func TestCompletionOfExperiments(t *testing.T) {
+	home := measured(t)
+	for _, command := range []string{"status", "report", "export", "logs"} {
+		if got := home.must(t, "", "__complete", command, ""); got.out != recorded.Name+"\n:4\n" {
+			t.Errorf("%s: %q", command, got.out)
+		}
+		if got := home.must(t, "", "__complete", command, recorded.Name, ""); got.out != ":4\n" {
+			t.Errorf("%s with a name: %q", command, got.out)
+		}
+		if got := perflab(t, "", "__complete", command, "--kubeconfig", "no-such-config", ""); got.code != 0 || got.out != ":4\n" {
+			t.Errorf("%s without a cluster: exit code %d, %q", command, got.code, got.out)
+		}
+	}
+}
+
 // place is a namespace of the API server, seen through the command line.
 type place struct {
 	namespace, kubeconfig string
@@ -276,7 +291,11 @@ func (p *place) perflab(t *testing.T, in string, arguments ...string) answer {
 	if !slices.Contains(arguments, "-n") {
 		own = append(own, "-n", p.namespace)
 	}
-	return perflab(t, in, slices.Insert(arguments, 1, own...)...)
+	at := 1
+	if strings.HasPrefix(arguments[0], "__") {
+		at = 2
+	}
+	return perflab(t, in, slices.Insert(arguments, at, own...)...)
 }
 
 func (p *place) must(t *testing.T, in string, arguments ...string) answer {
@@ -285,6 +304,8 @@ func (p *place) must(t *testing.T, in string, arguments ...string) answer {
 	if got.code != 0 {
 		t.Fatalf("%q: exit code %d: %s", arguments, got.code, got.problems)
 	}
+	// What completion says beside its answer.
+	got.problems = ""
 	return got
 }
 

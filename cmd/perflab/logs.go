@@ -45,6 +45,7 @@ and of invalid runs are there. Lines that carry results are left out unless
 		},
 	}
 	options.cluster = newCluster(command.Flags())
+	command.ValidArgsFunction = completeExperiment(options.cluster)
 	command.Flags().BoolVar(&options.raw, "raw", false, "show the lines that carry results, too")
 	return command
 }

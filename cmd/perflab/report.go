@@ -65,6 +65,7 @@ are invalid.`,
 	}
 	flags := command.Flags()
 	options.from = newCluster(flags)
+	command.ValidArgsFunction = completeExperiment(options.from)
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
 	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence or csv")
 	flags.StringVar(&options.charts, "charts", "", "folder to write the charts to, with -o md and -o confluence")

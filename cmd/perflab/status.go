@@ -59,6 +59,7 @@ experiment is stalled and needs a person.`,
 		},
 	}
 	options.cluster = newCluster(command.Flags())
+	command.ValidArgsFunction = completeExperiment(options.cluster)
 	command.Flags().BoolVarP(&options.watch, "watch", "w", false, "show it anew until the experiment is over")
 	options.how.addFlags(command.Flags())
 	return command

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// completionTime is how long who presses Tab waits.
+const completionTime = 3 * time.Second
+
+// completeExperiment completes the name of an experiment of the cluster. Where
+// there is none to ask it completes nothing: nobody wants an error in the line
+// that is being typed.
+func completeExperiment(of *cluster) cobra.CompletionFunc {
+	return func(command *cobra.Command, arguments []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(arguments) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(command.Context(), completionTime)
+		defer cancel()
+		return of.experimentNames(ctx), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (c *cluster) experimentNames(ctx context.Context) []string {
+	reader, namespace, err := c.reader()
+	if err != nil {
+		return nil
+	}
+	// Their metadata will do; their status is large.
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperimentList"))
+	if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil
+	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names
+}
