@@ -111,6 +111,24 @@ func TestARunKeepsItsRawResults(t *testing.T) {
 	}
 }
 
+// Results that fit into no ConfigMap are not asked for again and again.
+func TestARunCountsWithoutRawResultsThatDoNotFit(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.bulky = true
+	l.create(login(), smallExperiment(t, oneArm))
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	raw := &corev1.ConfigMap{}
+	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.run().Status.RawResults}, raw); err != nil {
+		t.Fatal(err)
+	}
+	if left := raw.Annotations[v1alpha1.AnnotationLeftOut]; left != "cico" || len(raw.BinaryData["cico"]) > 0 {
+		t.Errorf("%d bytes are kept, and %q is left out", len(raw.BinaryData["cico"]), left)
+	}
+	if len(l.run().Status.Observations) == 0 {
+		t.Error("the run has no observations")
+	}
+}
+
 // environment lists what the experiment's environment consists of.
 func (l *lab) environment() []string {
 	l.t.Helper()

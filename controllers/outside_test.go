@@ -40,6 +40,8 @@ type outside struct {
 	node string
 	// moduleLog is what every module's pod logs; empty: it has no log.
 	moduleLog string
+	// bulky: what runners measured fits into no ConfigMap.
+	bulky bool
 }
 
 // play lets everybody but the operator do what they have to.

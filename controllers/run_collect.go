@@ -136,8 +136,8 @@ func (r *RunReconciler) readRunner(ctx context.Context, pod corev1.Pod, wanted v
 }
 
 // keepRaw stores the merged histograms, so that results can be looked at again
-// in other ways. Results too large to store are left out, largest first, and
-// named in an annotation.
+// in other ways. Those that don't fit are left out and named in an annotation:
+// the run counts without them, and no further try would make them smaller.
 func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[string]results.Measured, observations []v1alpha1.Observation) error {
 	data := map[string][]byte{}
 	total := 0
@@ -154,16 +154,8 @@ func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[s
 		if measured[name].Histograms == nil {
 			continue
 		}
-		// What several runners gave may be larger than each of them.
-		fitted, err := measured[name].Histograms.Fit(maxLoadBytes)
-		if err != nil {
-			return fmt.Errorf("fitting the results of load %q: %w", name, err)
-		}
-		encoded, err := payload.Marshal(fitted)
-		if err != nil {
-			return fmt.Errorf("encoding the results of load %q: %w", name, err)
-		}
-		if total+len(encoded) > maxRawBytes {
+		encoded, err := fitted(measured[name].Histograms)
+		if err != nil || total+len(encoded) > maxRawBytes {
 			dropped = append(dropped, name)
 			continue
 		}
@@ -188,6 +180,16 @@ func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[s
 	}
 	s.status().RawResults = raw.Name
 	return nil
+}
+
+// fitted are the histograms of a load in as many bytes as it may take: what
+// several runners gave may be larger than what each of them printed.
+func fitted(histograms *payload.Payload) ([]byte, error) {
+	small, err := histograms.Fit(maxLoadBytes)
+	if err != nil {
+		return nil, err
+	}
+	return payload.Marshal(small)
 }
 
 // setLoadTimes replaces what was seen of the loads' start and end by what they
