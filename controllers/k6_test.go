@@ -4,6 +4,7 @@ package controllers_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -103,7 +104,7 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 		l.t.Fatal(err)
 	}
 	if exit != 0 {
-		log.WriteString(`time="2026-03-01T12:00:00Z" level=error msg="no such item" source=console` + "\n")
+		fmt.Fprintf(&log, "time=\"2026-03-01T12:00:00Z\" level=error msg=%q source=console\n", cmp.Or(l.outside.lastWords, "no such item"))
 	}
 	l.logs.put(pod.Name, log.Bytes())
 	pod.Status.Phase = corev1.PodSucceeded

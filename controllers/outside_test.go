@@ -40,6 +40,8 @@ type outside struct {
 	node string
 	// moduleLog is what every module's pod logs; empty: it has no log.
 	moduleLog string
+	// lastWords is what k6 logs before it fails; empty: "no such item".
+	lastWords string
 	// bulky: what runners measured fits into no ConfigMap.
 	bulky bool
 }

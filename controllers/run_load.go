@@ -42,9 +42,7 @@ func (r *RunReconciler) stepLoads(ctx context.Context, s *runScope) (outcome, er
 		states[wanted.Name] = state
 		if state.Failure != "" {
 			s.fault = loadFault(wanted.Name, state)
-			if words := r.lastWords(ctx, s, wanted); words != "" {
-				s.fault.Message += ": " + words
-			}
+			s.fault.Message += r.lastWords(ctx, s, wanted)
 			return next(), nil
 		}
 	}

@@ -66,8 +66,11 @@ func (r *RunReconciler) salvage(ctx context.Context, s *runScope, wanted v1alpha
 	return own, nil
 }
 
-// lastWords is the last thing that a runner which failed logged, for the
-// message of its load: its pod may be gone when somebody looks.
+// lastWords end the message of a load whose runner failed with the last thing
+// the runner logged: its pod may be gone when somebody looks. Our own scripts
+// keep their login out of what they log. Of other scripts nobody knows what
+// they print, and the operator may not read the Secrets to search it for, so
+// their words stay in the log.
 func (r *RunReconciler) lastWords(ctx context.Context, s *runScope, wanted v1alpha1.Load) string {
 	pods, err := r.runners(ctx, s.run.Namespace, s.load(wanted.Name).TestRun)
 	if err != nil {
@@ -77,8 +80,11 @@ func (r *RunReconciler) lastWords(ctx context.Context, s *runScope, wanted v1alp
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
 		}
+		if wanted.Script != nil {
+			return "; for what the script said last, see: perflab logs " + s.run.Name
+		}
 		if words := r.lastLine(ctx, pod); words != "" {
-			return words
+			return ": " + words
 		}
 	}
 	return ""

@@ -3,6 +3,7 @@
 package controllers_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -90,6 +91,30 @@ func TestAFailedLoadIsRepeatedAndThenStallsTheExperiment(t *testing.T) {
 	}
 	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) != 2 {
 		t.Errorf("%d TestRuns are left, want those of both attempts for people to look at", len(testRuns))
+	}
+}
+
+// A script of somebody else may print what it likes; the operator passes none of
+// it on, for it can't tell a secret from other words.
+func TestWhatAForeignScriptPrintsStaysInItsLog(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.exit["cico"], l.outside.lastWords = 107, "cannot log in as diku_admin with "+password
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Validity.MaxAttempts = 1
+		e.Spec.Scenarios[0].Loads[0].CheckInCheckOut, e.Spec.Scenarios[0].Loads[0].Duration = nil, nil
+		e.Spec.Scenarios[0].Loads[0].Script = &v1alpha1.Script{ConfigMap: &v1alpha1.ConfigMapKey{Name: "script", Key: "test.js"}}
+	}))
+	stalled := l.untilPhase("small", v1alpha1.ExperimentStalled)
+	run := l.run()
+	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadFailed, "exit code 107", "perflab logs "+run.Name)
+	told, err := json.Marshal([]any{stalled.Status, run.Status, l.events.told})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"diku_admin", password} {
+		if strings.Contains(string(told), secret) {
+			t.Errorf("status or events tell %q: %s", secret, told)
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ func (f *folio) authenticated(w http.ResponseWriter, r *http.Request) bool {
 		f.wrong("logs in with the headers %v", r.Header)
 	}
 	if credentials.Username != "diku_admin" || credentials.Password != "secret" {
-		http.Error(w, "Password does not match", http.StatusUnprocessableEntity)
+		http.Error(w, fmt.Sprintf("Password %s of %s does not match", credentials.Password, credentials.Username), http.StatusUnprocessableEntity)
 		return false
 	}
 	f.meet(r)

@@ -4,6 +4,7 @@
 // knows nothing of FOLIO, and gets none of its headers and cookies.
 
 import http from 'k6/http';
+import { quote } from './answer.js';
 import { CallError } from './okapi.js';
 import { need } from './need.js';
 import { whole } from './settings.js';
@@ -42,7 +43,7 @@ function atStorage(okapi, method, url, more) {
     throw new CallError(`${where} failed: ${answer.error}; runners must reach the storage under the host that its URLs name`, 0);
   }
   // An object may be large, and what is wrong with it is not told in JSON: no more of it than a sentence.
-  const why = typeof answer.body === 'string' ? `: ${answer.body.slice(0, 300)}` : '';
+  const why = typeof answer.body === 'string' ? `: ${quote(answer.body, 300)}` : '';
   if (answer.status !== 200) throw new CallError(`${where} answered ${answer.status} instead of 200${why}`, answer.status);
   return answer;
 }
