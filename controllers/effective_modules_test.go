@@ -116,7 +116,7 @@ func TestRestartsUnderLoadAreJudged(t *testing.T) {
 	}{
 		"OutOfMemory": {
 			happens: func(l *lab) { l.crash(l.gateways()[0]) },
-			want:    []string{"gateway 1 times (OOMKilled, exit code 137)", "validity.maxRestarts allows 0"}, restarts: 1,
+			want:    []string{"gateway 1 time (OOMKilled, exit code 137)", "validity.maxRestarts allows 0"}, restarts: 1,
 		},
 		"Allowed": {allowed: ptr.To[int32](1), happens: func(l *lab) { l.crash(l.gateways()[0]) }, restarts: 1},
 		"Replaced": {
@@ -125,7 +125,7 @@ func TestRestartsUnderLoadAreJudged(t *testing.T) {
 				l.remove(&pod)
 				l.playModules()
 			},
-			want: []string{"gateway 1 times"}, restarts: 1,
+			want: []string{"gateway 1 time"}, restarts: 1,
 		},
 		"None": {happens: func(*lab) {}},
 	}

@@ -215,8 +215,8 @@ func stalledMessage(s *experimentScope) string {
 	if len(invalid) > 0 {
 		last = "; the last time: " + invalid[len(invalid)-1].Message
 	}
-	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %d times%s",
-		s.decision.Run.Block, s.decision.Run.Arm, s.decision.Run.Scenario, s.decision.Attempt-1, last)
+	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %s%s",
+		s.decision.Run.Block, s.decision.Run.Arm, s.decision.Run.Scenario, environment.Counted(s.decision.Attempt-1, "time"), last)
 }
 
 func setExperimentConditions(s *experimentScope) {
@@ -280,7 +280,7 @@ func progress(s *experimentScope) (reason, message string) {
 			return v1alpha1.ReasonSystemMissing, fmt.Sprintf("there is no PerfSystem %q in namespace %q: apply it, or name another one in spec.systemRef",
 				s.experiment.Spec.SystemRef.Name, s.experiment.Namespace)
 		}
-		return v1alpha1.ReasonProgressing, fmt.Sprintf("%d of %d runs are done", s.decision.Done, len(s.planned.Runs))
+		return v1alpha1.ReasonProgressing, environment.Partly(int(s.decision.Done), len(s.planned.Runs), "run") + " done"
 	}
 }
 
@@ -334,7 +334,7 @@ func (r *ExperimentReconciler) announce(before *v1alpha1.PerfExperiment, s *expe
 	}
 	switch after.Status.Phase {
 	case v1alpha1.ExperimentComplete:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Complete", "Finish", "All %d runs are done", after.Status.Runs.Planned)
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Complete", "Finish", "%s done", environment.Partly(after.Status.Runs.Planned, after.Status.Runs.Planned, "run"))
 		r.announceVerdicts(s)
 	case v1alpha1.ExperimentStalled:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Stalled", "Stall", "%s", stalledMessage(s))

@@ -68,7 +68,7 @@ func TestABrokerOfAnotherModeMakesTheRunInvalid(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm))
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration,
-		"Kafka runs with ZooKeeper, KRaft is declared", "Kafka has 2 brokers, 1 are declared", "retention.ms")
+		"Kafka runs with ZooKeeper, KRaft is declared", "Kafka has 2 brokers, 1 is declared", "retention.ms")
 }
 
 func TestZooKeeperThatIsNotServedIsACondition(t *testing.T) {

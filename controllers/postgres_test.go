@@ -74,7 +74,7 @@ func TestReplicasThatDoNotFollowAreWaitedForAndThenNamed(t *testing.T) {
 	})
 	l.tell("small-pg-1", func(m *contract.PostgresMetrics) { m.StreamingReplicas = ptr.To[int32](0) })
 	l.until("a wait that says why", func() bool {
-		return l.run().Status.Message == "PostgreSQL does not replicate as declared yet: 0 replicas follow PostgreSQL's primary, 1 are declared"
+		return l.run().Status.Message == "PostgreSQL does not replicate as declared yet: 0 replicas follow PostgreSQL's primary, 1 is declared"
 	})
 	run := l.untilRun(v1alpha1.RunInvalid)
 	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "0 replicas follow")

@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
@@ -84,7 +85,7 @@ func (r *RunReconciler) readLoad(ctx context.Context, s *runScope, wanted v1alph
 		}
 	}
 	if want := int(wanted.ParallelismOrDefault()); len(runners) != want {
-		return results.Measured{}, missing("%d of %d runners left results", len(runners), want), nil
+		return results.Measured{}, missing("%d of %s left results", len(runners), environment.Counted(want, "runner")), nil
 	}
 	own, err := parts.sum(status)
 	if err != nil {

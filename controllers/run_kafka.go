@@ -96,7 +96,7 @@ func (r *RunReconciler) provisionTopics(ctx context.Context, s *runScope) (envir
 	request := s.request()
 	wanted := kafka.Topics(request)
 	if s.status().Timings.Provisioned != nil {
-		return environment.Ready(fmt.Sprintf("topics: %d of %d are made", len(wanted), len(wanted))), nil
+		return environment.Ready(environment.Partly(len(wanted), len(wanted), "topic") + " made"), nil
 	}
 	before := kafka.AssessTopics(wanted, nil)
 	external := kafka.IsExternal(request.System.Kafka)

@@ -191,7 +191,7 @@ func (r *RunReconciler) announceRun(before, after *v1alpha1.PerfRun) {
 	case v1alpha1.RunLoading:
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Loading", "Load", "The environment is ready, the loads begin")
 	case v1alpha1.RunSucceeded:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "The run gave %d observations", len(after.Status.Observations))
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "The run gave %s", environment.Counted(len(after.Status.Observations), "observation"))
 	case v1alpha1.RunInvalid:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Invalid", "Finish", "%s", after.Status.Message)
 	default:

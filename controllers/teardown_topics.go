@@ -75,7 +75,7 @@ func (r *ExperimentReconciler) workOff(ctx context.Context, s *experimentScope, 
 		return r.release(ctx, ledger)
 	}
 	if trouble == "" {
-		trouble = fmt.Sprintf("%d of them are still there", left)
+		trouble = fmt.Sprintf("%d of them %s still there", left, environment.Verb(left, "is", "are"))
 	}
 	if s.now.Sub(deleted.Time) <= topicPatience {
 		s.leftover = "its topics in the external Kafka to be gone: " + trouble

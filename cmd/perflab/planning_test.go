@@ -97,7 +97,7 @@ func TestPlanSaysWhatArmsCost(t *testing.T) {
 	for _, want := range []string{
 		"m6g-2xlarge: at least 14 m6g.2xlarge, 4.312 USD per hour,",
 		"okapi-apart: at least 3 c7g.large and 27 r7g.xlarge, 6.0009 USD per hour,",
-		"4 pods that ask for no instance type are not counted",
+		"4 pods without an instance type are not counted",
 	} {
 		if got.code != 0 || !strings.Contains(got.out, want) {
 			t.Errorf("exit code %d; the plan does not say %q:\n%.3000s%s", got.code, want, got.out, got.problems)

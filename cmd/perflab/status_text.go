@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/origin"
 )
 
@@ -89,7 +90,7 @@ func compared(found v1alpha1.Comparison) string {
 	case found.Verdict == "":
 		line += ": no verdict below 6 blocks"
 	case found.FurtherBlocks > 0:
-		line += fmt.Sprintf(": %s, about %d more blocks would tell", found.Verdict, found.FurtherBlocks)
+		line += fmt.Sprintf(": %s, about %s would tell", found.Verdict, environment.Counted(found.FurtherBlocks, "more block"))
 	default:
 		line += ": " + string(found.Verdict)
 	}

@@ -110,7 +110,7 @@ func TestMatrix(t *testing.T) {
 			matrix(partitions+",{name: replicas, levels: [{name: few}, {name: many, set: {modules: [{name: inventory, replicas: 2}]}}]}", "")...),
 		"a level below the heap": refuse(factors+"[1].levels[1].set.modules[0].resources.limits.memory", `arms "one-small", "two-small": the heap of module "circulation" is 128Mi, larger than its memory limit of 64Mi`,
 			matrix(partitions+",{name: memory, levels: [{name: large}, {name: small, set: {modules: [{name: circulation, resources: {limits: {memory: 64Mi}}}]}}]}", "")...),
-		"a combination that can't be": refuse(factors+"[1].levels[1].set.kafka.brokers.replicas", `arm "three-one": the topics of group "pub-sub" have 3 replicas on 1 brokers`,
+		"a combination that can't be": refuse(factors+"[1].levels[1].set.kafka.brokers.replicas", `arm "three-one": the topics of group "pub-sub" have 3 replicas on 1 broker`,
 			append(matrix("{name: copies, levels: [{name: one}, {name: three, set: {kafka: {topics: [{group: pub-sub, replicas: 3}]}}}]},"+
 				"{name: brokers, levels: [{name: three}, {name: one, set: {kafka: {brokers: {replicas: 1}}}}]}", ""),
 				change{"spec.system.kafka.topics.0.replicas", "1"})...).elsewhere(factors + "[0].levels[1].set.kafka.topics[0].replicas"),

@@ -76,7 +76,7 @@ func TestKafka(t *testing.T) {
 	judge(t, valid, map[string]rule{
 		"more replicas than brokers": refuse(aKafka+".topics[0].replicas", `the topics of group "data-import" have 4 replicas on 3 brokers: lower the group's replicas to 3, or raise kafka.brokers.replicas`,
 			change{kafka + ".topics.0.replicas", "4"}),
-		"arm lowers brokers": refuse(aSet+".kafka.brokers.replicas", `arm "changed": the topics of group "data-import" have 3 replicas on 1 brokers`,
+		"arm lowers brokers": refuse(aSet+".kafka.brokers.replicas", `arm "changed": the topics of group "data-import" have 3 replicas on 1 broker`,
 			change{set, "{kafka: {brokers: {replicas: 1}}}"}),
 		"arm raises replicas": refuse(aSet+".kafka.topics[0].replicas", `arm "changed": the topics of group "pub-sub" have 5 replicas on 3 brokers`,
 			change{set, "{kafka: {topics: [{group: pub-sub, replicas: 5}]}}"}),

@@ -64,7 +64,7 @@ func frozen() map[string]rule {
 		"a price list":    refuse("spec.cost", sentence("spec.cost"), change{"spec.cost", "{priceList: {name: prices}}"}),
 		"other validity":  refuse("spec.validity", sentence("spec.validity"), change{"spec.validity.maxErrorPercent", "5"}),
 		"other deadlines": refuse("spec.deadlines", sentence("spec.deadlines"), change{"spec.deadlines.load", "3h"}),
-		"fewer blocks":    refuse("spec.design.blocks", "the experiment has begun, so design.blocks may only be raised: the 6 blocks that are planned can't be undone", change{"spec.design.blocks", "5"}),
+		"fewer blocks":    refuse("spec.design.blocks", "the experiment has begun, so design.blocks may only be raised above 6: a block that is planned can't be undone", change{"spec.design.blocks", "5"}),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -189,7 +190,7 @@ func tabulate(runs []*v1alpha1.PerfRun, wanted func(metric string) bool) (*compa
 		}
 	}
 	if more > 0 {
-		faults = append(faults, fmt.Sprintf("%d more values are left out", more))
+		faults = append(faults, fmt.Sprintf("%s %s left out", environment.Counted(more, "more value"), environment.Verb(more, "is", "are")))
 	}
 	return table, faults
 }

@@ -30,7 +30,7 @@ func (a *Answer) Calibration() Calibration {
 	case !a.Enough():
 		return Calibration{
 			Reason:  v1alpha1.ReasonTooFewBlocks,
-			Message: fmt.Sprintf("%s complete, and to judge the twin %q takes %d", blocksAre(a.Blocks), a.Twin, verdict.MinimumBlocks),
+			Message: fmt.Sprintf("%s %s complete, and to judge the twin %q takes %d", environment.Counted(a.Blocks, "block"), environment.Verb(a.Blocks, "is", "are"), a.Twin, verdict.MinimumBlocks),
 		}
 	case len(own) == 0:
 		return Calibration{
@@ -59,13 +59,6 @@ func compareNumbers(a, b float64) int {
 		return 1
 	}
 	return 0
-}
-
-func blocksAre(blocks int32) string {
-	if blocks == 1 {
-		return "1 block is"
-	}
-	return fmt.Sprintf("%d blocks are", blocks)
 }
 
 // twins are the primary comparisons of the twin.

@@ -77,9 +77,27 @@ func Enumerate(names []string) string {
 }
 
 // Counted writes a number of things in a sentence: "1 broker", "3 brokers".
-func Counted[N int | int32](number N, noun string) string {
+func Counted[N int | int32 | int64](number N, noun string) string {
 	if number == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", number, noun)
+}
+
+// Verb is the form that goes with a number of things: one "is", several "are".
+func Verb[N int | int32 | int64](number N, one, several string) string {
+	if number == 1 {
+		return one
+	}
+	return several
+}
+
+// Partly says how many of all things are as a sentence goes on to say: "2 of 3
+// modules are", "0 of 1 node is".
+func Partly[N int | int32 | int64](part, all N, noun string) string {
+	number := part
+	if all == 1 {
+		number = 1
+	}
+	return fmt.Sprintf("%d of %s %s", part, Counted(all, noun), Verb(number, "is", "are"))
 }

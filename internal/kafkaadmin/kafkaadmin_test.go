@@ -76,7 +76,7 @@ func TestEnsureTopicsStopsWhenTheBudgetIsUsedUp(t *testing.T) {
 	cluster, brokers := start(t)
 	requests := count(cluster, kmsg.CreateTopics)
 	wanted := numbered(600, 1)
-	for pass, want := range []string{"topics: 250 of 600 are made", "topics: 500 of 600 are made", "topics: 600 of 600 are made"} {
+	for pass, want := range []string{"250 of 600 topics are made", "500 of 600 topics are made", "600 of 600 topics are made"} {
 		found, err := admin.EnsureTopics(t.Context(), brokers, wanted, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// environment is what the scripts in the runner image read.
-func environment(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev1.EnvVar {
+// variables are what the scripts in the runner image read.
+func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev1.EnvVar {
 	credentials := run.Spec.System.Target.CredentialsSecret.Name
 	env := []corev1.EnvVar{
 		{Name: "PERFLAB_LOAD", Value: load.Name},

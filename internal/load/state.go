@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -103,7 +104,7 @@ func readRunners(state *State, observed Observed) {
 	case state.Started:
 		state.Message = "running"
 	default:
-		state.Message = fmt.Sprintf("starting: %d of %d runners are up", int32(len(state.Running))+ended, total)
+		state.Message = "starting: " + environment.Partly(int32(len(state.Running))+ended, total, "runner") + " up"
 	}
 }
 

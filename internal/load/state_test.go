@@ -74,7 +74,7 @@ func TestAssess(t *testing.T) {
 	}{
 		"not seen by k6-operator": {see(""), load.State{Message: taken}},
 		"no pods yet":             {see("created"), load.State{Stage: "created", Message: "starting: 0 of 2 runners are up"}},
-		"one runner is up":        {see("created").runs(1), load.State{Stage: "created", Running: []int32{1}, Message: "starting: 1 of 2 runners are up"}},
+		"one runner is up":        {see("created").runs(1), load.State{Stage: "created", Running: []int32{1}, Message: "starting: 1 of 2 runners is up"}},
 		"running":                 {see("started").started(5).runs(1).runs(2), load.State{Stage: "started", Started: true, Running: []int32{1, 2}, Message: "running"}},
 		"one has ended": {
 			see("started").started(5).ended(1, 0, "Completed", 95).runs(2).at(96),
@@ -155,7 +155,7 @@ func TestAssessDoesNotWaitForever(t *testing.T) {
 		failure string
 	}{
 		"a TestRun that is not there": {gone, 120, true, "the load did not start within 2m0s; last seen: waiting for k6-operator"},
-		"stuck in created":            {see("created").runs(1), 120, true, "the load did not start within 2m0s; last seen: starting: 1 of 2 runners are up"},
+		"stuck in created":            {see("created").runs(1), 120, true, "the load did not start within 2m0s; last seen: starting: 1 of 2 runners is up"},
 		"a load with a duration":      {see("started").started(5).runs(1).runs(2), 5 + 90 + 60, false, "the load was not over 2m30s after its start"},
 		"a load until another ends":   {until, 5 + 3600 + 60, false, "the load was not over 1h1m0s after its start"},
 		"a load that was told to end": {see("started").started(5).stopped(50).runs(1).runs(2), 50 + 60, false, "the load did not end within 1m0s of being told to"},

@@ -101,7 +101,7 @@ func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, setting
 		Image:                        runnerImage(load, settings),
 		AutomountServiceAccountToken: "false",
 		Metadata:                     podMetadata{Labels: labels},
-		Env:                          environment(run, load, target),
+		Env:                          variables(run, load, target),
 		Resources:                    load.Resources,
 		SecurityContext:              podSecurity(),
 		ContainerSecurityContext:     containerSecurity(),

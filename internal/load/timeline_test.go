@@ -145,8 +145,8 @@ func TestProgress(t *testing.T) {
 	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
 		t.Errorf("progress %q, want %q", got, want)
 	}
-	states["create"] = load.State{Message: "starting: 0 of 1 runners are up"}
-	want = "cico: running 1m5s, until create ends; create: starting: 0 of 1 runners are up; more: running 15s of 1m30s"
+	states["create"] = load.State{Message: "starting: 0 of 1 runner is up"}
+	want = "cico: running 1m5s, until create ends; create: starting: 0 of 1 runner is up; more: running 15s of 1m30s"
 	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
 		t.Errorf("progress %q, want %q", got, want)
 	}

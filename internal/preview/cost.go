@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/price"
 )
 
@@ -188,7 +189,7 @@ func (c Cost) String() string {
 		text += fmt.Sprintf(", %s %s per hour, %s %s for its runs", c.PerHour, c.Currency, c.Total, c.Currency)
 	}
 	if c.Unplaced > 0 {
-		text += fmt.Sprintf("; %d pods that ask for no instance type are not counted", c.Unplaced)
+		text += fmt.Sprintf("; %s without an instance type %s not counted", environment.Counted(c.Unplaced, "pod"), environment.Verb(c.Unplaced, "is", "are"))
 	}
 	return text
 }

@@ -173,8 +173,8 @@ func (p Power) Sentences(margin int32) []string {
 	}
 	found := fmt.Sprintf("%s can't tell any effect from noise, whatever its size, %s", environment.Counted(p.Blocks, "block"), spread)
 	if p.DetectablePercent > 0 {
-		found = fmt.Sprintf("%s find an effect of %.1f %% or more with a chance of 80 %%, %s; intervals are about ±%.1f %%",
-			environment.Counted(p.Blocks, "block"), p.DetectablePercent, spread, p.HalfWidthPercent)
+		found = fmt.Sprintf("%s %s an effect of %.1f %% or more with a chance of 80 %%, %s; intervals are about ±%.1f %%",
+			environment.Counted(p.Blocks, "block"), environment.Verb(p.Blocks, "finds", "find"), p.DetectablePercent, spread, p.HalfWidthPercent)
 	}
 	takes := fmt.Sprintf("an effect as large as the margin of %d %% takes more than a thousand blocks", margin)
 	if p.BlocksForMargin > 0 {

@@ -2,7 +2,12 @@
 
 package report
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"perflab.dev/perflab/internal/environment"
+)
 
 // document is a report before it has a format. Its texts are plain: every
 // format escapes them in its own way.
@@ -51,6 +56,11 @@ type table struct {
 	Note string
 	// More is the number of rows that are left out.
 	More int
+}
+
+// Left says how many rows are left out.
+func (t *table) Left() string {
+	return fmt.Sprintf("%s %s left out; the CSV has them.", environment.Counted(t.More, "further row"), environment.Verb(t.More, "is", "are"))
 }
 
 // Repeats tells whether a row is about the same as the one above it, so that its

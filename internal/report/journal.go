@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 )
 
 // testRuns is the lab journal.
@@ -123,7 +124,7 @@ func (r *record) rules() []item {
 	}
 	items := []item{
 		{Text: "A run counts if every load ended as planned, every runner left its results, and at most " + withUnit(whole(errors), unitPercent) + " of each load's transactions failed."},
-		{Text: "Modules' containers may have restarted at most " + times(limits.MaxRestartsOrDefault()) + " while load was on, and an import must have brought in every record."},
+		{Text: restartsAllowed(limits.MaxRestartsOrDefault()) + " while load was on, and an import must have brought in every record."},
 		{Text: "What ran must be what was declared: heap, partitions, metadata mode and replicas are read back from the running system."},
 	}
 	if limits.MaxAttempts > 0 {
@@ -132,7 +133,14 @@ func (r *record) rules() []item {
 	return items
 }
 
-func times(number int32) string { return counted(number, "time") }
+func restartsAllowed(most int32) string {
+	if most == 0 {
+		return "No container of a module may have restarted"
+	}
+	return "Modules' containers may have restarted at most " + times(most)
+}
+
+func times(number int32) string { return environment.Counted(number, "time") }
 
 // span of the experiment, from its first load to its last.
 func (r *record) span() (first, last time.Time) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -15,8 +16,8 @@ import (
 func methodology(r *record) section {
 	spec := &r.Experiment.Spec
 	steps := []string{
-		fmt.Sprintf("Every arm met every scenario once in each of %s: %s x %s x %s.",
-			counted(spec.Design.Blocks, "block"), counted(len(r.arms), "arm"), counted(len(r.scenarios), "scenario"), counted(spec.Design.Blocks, "block")),
+		fmt.Sprintf("Every arm met every scenario once in every block: %s x %s x %s.",
+			environment.Counted(len(r.arms), "arm"), environment.Counted(len(r.scenarios), "scenario"), environment.Counted(spec.Design.Blocks, "block")),
 		r.orderStep(),
 		resetStep(spec),
 	}

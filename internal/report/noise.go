@@ -5,6 +5,8 @@ package report
 import (
 	"fmt"
 	"slices"
+
+	"perflab.dev/perflab/internal/environment"
 )
 
 // noise shows what the experiment makes of no difference at all.
@@ -41,19 +43,12 @@ func (r *record) noiseSentence(known, calibrated bool) string {
 	alike := fmt.Sprintf("%s is configured as %s. ", r.twin(), r.baseline())
 	switch {
 	case !known:
-		return alike + fmt.Sprintf("%s complete, too few to judge what lies between them.", capital(blocksAre(r.answer.Blocks)))
+		return alike + fmt.Sprintf("%s %s complete, too few to judge what lies between them.", environment.Counted(r.answer.Blocks, "block"), environment.Verb(r.answer.Blocks, "is", "are"))
 	case calibrated:
 		return alike + "Judged by all metrics that decide together, nothing lies between them: the experiment finds no difference where there is none."
 	}
 	return alike + fmt.Sprintf("Yet it differs on %s, judged by all metrics that decide together. So would any arm: every verdict is withheld until it is known what else changes between runs.",
-		counted(len(r.answer.uncalibrated), "metric"))
-}
-
-func blocksAre(blocks int32) string {
-	if blocks == 1 {
-		return "1 block is"
-	}
-	return fmt.Sprintf("%d blocks are", blocks)
+		environment.Counted(len(r.answer.uncalibrated), "metric"))
 }
 
 func (r *record) noiseRow(t told) row {

@@ -125,14 +125,6 @@ func headed(title, unit string) string {
 	return title + ", " + unit
 }
 
-// counted writes a number of things.
-func counted[N int | int32](number N, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
-}
-
 // listed joins names as a sentence does.
 func listed(names []string) string {
 	switch len(names) {

@@ -10,6 +10,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -57,7 +58,7 @@ func (r *record) recommend(arm string) []item {
 	switch {
 	case equivalent == all:
 		items = append(items, item{Verdict: string(verdict.Equivalent), Text: fmt.Sprintf(
-			"%s can stand in for %s: none of the %s that decide differs by %s%s%% or more.", arm, r.baseline(), counted(all, "metric"), plain(r.answer.marginPercent), space)})
+			"%s can stand in for %s: none of the %s that decide differs by %s%s%% or more.", arm, r.baseline(), environment.Counted(all, "metric"), plain(r.answer.marginPercent), space)})
 	case worse > 0 && better > 0:
 		items = append(items, item{Text: fmt.Sprintf(
 			"%s is a trade. Better: %s. Worse: %s. Which weighs more is for people to say.", arm, phrases(primary, verdict.Better), phrases(primary, verdict.Worse))})
@@ -136,7 +137,7 @@ func (r *record) doubts() []item {
 		say("%s. Whatever effect it shows can't be put down to one of them.", capital(confounded.String()))
 	}
 	if blocks := r.Experiment.Spec.Design.Blocks; blocks > 0 && blocks < verdict.MinimumBlocks {
-		say("%s are too few for a verdict, which takes %d: the deltas describe these runs and no others.", capital(counted(blocks, "block")), verdict.MinimumBlocks)
+		say("%s %s too few for a verdict, which takes %d: the deltas describe these runs and no others.", environment.Counted(blocks, "block"), environment.Verb(blocks, "is", "are"), verdict.MinimumBlocks)
 	}
 	if r.Experiment.Spec.Design.Order == v1alpha1.OrderFixed {
 		say("The runs were done in a fixed order, in which drift looks like an effect. Use design.order: Randomized.")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 )
 
 // Report is an experiment's page, ready to be written in any format.
@@ -34,7 +35,7 @@ func New(input Input) (*Report, error) {
 }
 
 func subtitle(r *record) string {
-	return fmt.Sprintf("%s, %s, %s", counted(len(r.arms), "arm"), counted(len(r.scenarios), "scenario"), counted(r.Experiment.Spec.Design.Blocks, "block"))
+	return fmt.Sprintf("%s, %s, %s", environment.Counted(len(r.arms), "arm"), environment.Counted(len(r.scenarios), "scenario"), environment.Counted(r.Experiment.Spec.Design.Blocks, "block"))
 }
 
 func (r *record) facts() []fact {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -104,13 +105,11 @@ func (t told) consequence(j *answered) string {
 			return ". No verdict is given, because the baseline differs from its own twin."
 		case t.FurtherBlocks == 0:
 			return ". The runs can't tell, and no reasonable number of further blocks would."
-		case t.FurtherBlocks == 1:
-			return ". The runs can't tell; about 1 further block would settle it."
 		}
-		return fmt.Sprintf(". The runs can't tell; about %d further blocks would settle it.", t.FurtherBlocks)
+		return fmt.Sprintf(". The runs can't tell; about %s would settle it.", environment.Counted(t.FurtherBlocks, "further block"))
 	case verdict.None:
 		if t.Blocks < verdict.MinimumBlocks {
-			return fmt.Sprintf(". No verdict: %s hold both arms, and it takes %d.", counted(t.Blocks, "block"), verdict.MinimumBlocks)
+			return fmt.Sprintf(". No verdict: %s %s both arms, and it takes %d.", environment.Counted(t.Blocks, "block"), environment.Verb(t.Blocks, "holds", "hold"), verdict.MinimumBlocks)
 		}
 		return ". No verdict: the values must not be compared; see the notes of the comparison."
 	default:

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 )
 
 // describeScenario says what a scenario puts on.
@@ -51,13 +52,13 @@ func describeLoad(load v1alpha1.Load) string {
 		text += ", from " + spoken(load.StartAfterOrDefault()) + " on"
 	}
 	if runners := load.ParallelismOrDefault(); runners > 1 {
-		text += fmt.Sprintf(", from %d runners", runners)
+		text += ", from " + environment.Counted(runners, "runner")
 	}
 	return text
 }
 
 func describeCirculation(users *v1alpha1.CheckInCheckOut) string {
-	text := "check-in and check-out by " + counted(users.Users, "user")
+	text := "check-in and check-out by " + environment.Counted(users.Users, "user")
 	if users.RampUp != nil {
 		text += " over a ramp-up of " + spoken(users.RampUp.Duration)
 	}
@@ -69,9 +70,9 @@ func describeImport(imported *v1alpha1.DataImport) string {
 	if kind == "" {
 		kind = "create bibliographic"
 	}
-	text := fmt.Sprintf("%s, %s", kind, counted(imported.Records, "record"))
+	text := fmt.Sprintf("%s, %s", kind, environment.Counted(imported.Records, "record"))
 	if imported.Imports > 1 {
-		text = fmt.Sprintf("%s, %d imports of %s", kind, imported.Imports, counted(imported.Records, "record"))
+		text = fmt.Sprintf("%s, %s of %s", kind, environment.Counted(imported.Imports, "import"), environment.Counted(imported.Records, "record"))
 		if imported.Pause != nil && imported.Pause.Duration > 0 {
 			text += fmt.Sprintf(" with pauses of %s", spoken(imported.Pause.Duration))
 		}

@@ -159,7 +159,7 @@ func TestCheck(t *testing.T) {
 		"less load than meant": {load: users(""), p: dropping, reason: v1alpha1.ReasonLoadNotHeld, says: "dropped 3 iterations"},
 		"good import":          {load: imports(1, 400), p: imported(t, 1, 0, 400, 0)},
 		"import missing":       {load: imports(2, 400), p: imported(t, 1, 0, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 of 2 imports"},
-		"import failed":        {load: imports(1, 400), p: imported(t, 1, 1, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 of them failed"},
+		"import failed":        {load: imports(1, 400), p: imported(t, 1, 1, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 failed"},
 		"records failed":       {load: imports(1, 400), p: imported(t, 1, 0, 400, 3), reason: v1alpha1.ReasonImportIncomplete, says: "3 failed"},
 		"records missing":      {load: imports(1, 400), p: imported(t, 1, 0, 390, 0), reason: v1alpha1.ReasonImportIncomplete, says: "390 of 400"},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/payload"
 )
 
@@ -41,18 +42,18 @@ func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 func checkImport(load v1alpha1.Load, p *payload.Payload) *Fault {
 	imports, failed := p.Total(counterImports), p.Total(counterImportsFailed)
 	if children := p.Total(counterChildJobsFailed); children > 0 {
-		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %d jobs of split files failed or were cancelled",
-			load.Name, int(children), int(p.Total(counterChildJobs)))}
+		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %s of split files failed or ended cancelled",
+			load.Name, int(children), environment.Counted(int(p.Total(counterChildJobs)), "job"))}
 	}
 	if failed > 0 || imports != float64(load.DataImport.Imports) {
-		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %d imports were done, %d of them failed",
-			load.Name, int(imports), load.DataImport.Imports, int(failed))}
+		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %s ended, %d failed",
+			load.Name, int(imports), environment.Counted(load.DataImport.Imports, "import"), int(failed))}
 	}
 	wanted := float64(load.DataImport.Imports) * float64(load.DataImport.Records)
 	records, lost := p.Total(counterRecords), p.Total(counterRecordsFailed)
 	if lost > 0 || records != wanted {
-		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %d records were imported, %d failed",
-			load.Name, int(records), int(wanted), int(lost))}
+		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %s got in, %d failed",
+			load.Name, int(records), environment.Counted(int(wanted), "record"), int(lost))}
 	}
 	return nil
 }

@@ -51,8 +51,8 @@ func Extend(design v1alpha1.Design, progress Progress) Extent {
 		planned.stop(v1alpha1.ReasonTargetMet, fmt.Sprintf("after %s the widest interval is %s, within the target of ±%d %%",
 			environment.Counted(planned.Blocks, "block"), shown(widest), target.HalfWidthPercent))
 	case planned.Blocks >= target.MaxBlocks:
-		planned.stop(v1alpha1.ReasonMaxBlocks, fmt.Sprintf("the %s of maxBlocks are done, and the widest interval is %s, beyond the target of ±%d %%",
-			environment.Counted(planned.Blocks, "block"), shown(widest), target.HalfWidthPercent))
+		planned.stop(v1alpha1.ReasonMaxBlocks, fmt.Sprintf("the %s of maxBlocks %s done, and the widest interval is %s, beyond the target of ±%d %%",
+			environment.Counted(planned.Blocks, "block"), environment.Verb(planned.Blocks, "is", "are"), shown(widest), target.HalfWidthPercent))
 	case overBudget(design.BudgetOrNone(), progress):
 		planned.stop(v1alpha1.ReasonBudget, fmt.Sprintf("%s took %s, and the budget of %s has no room for another; the widest interval is %s, beyond the target of ±%d %%",
 			environment.Counted(planned.Blocks, "block"), progress.Elapsed.Round(time.Second), design.BudgetOrNone(), shown(widest), target.HalfWidthPercent))

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 )
 
 const (
@@ -33,9 +34,9 @@ func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []var
 
 // judgeRuns counts the runs, at their most.
 func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
-	blocks, counted := int(spec.Design.MostBlocks()), fmt.Sprintf("%d arms", arms)
+	blocks, counted := int(spec.Design.MostBlocks()), environment.Counted(arms, "arm")
 	if spec.Design.Calibrate {
-		counted = fmt.Sprintf("%d arms, the baseline's twin", arms)
+		counted += ", the baseline's twin"
 		arms++
 	}
 	up := ""
@@ -45,8 +46,8 @@ func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
 	runs := arms * len(spec.Scenarios) * blocks
 	if most := int(spec.Design.MaxRuns); most > 0 && runs > most {
 		j.refuse(field.Invalid(field.NewPath("spec", "design", "maxRuns"), most,
-			fmt.Sprintf("%s, %d scenarios and %s%d blocks make %d runs, more than design.maxRuns of %d: write maxRuns: %d if they are meant, or fewer blocks",
-				counted, len(spec.Scenarios), up, blocks, runs, most, runs)))
+			fmt.Sprintf("%s, %s and %s%s make %d runs, more than design.maxRuns of %d: write maxRuns: %d if they are meant, or fewer blocks",
+				counted, environment.Counted(len(spec.Scenarios), "scenario"), up, environment.Counted(blocks, "block"), runs, most, runs)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
 )
 
@@ -104,7 +105,7 @@ func partitionFindings(kafka *v1alpha1.Kafka, topics v1alpha1.TopicGroup) []find
 	// How many brokers there are elsewhere is not ours to know.
 	if kafka.Provider != v1alpha1.KafkaProviderExternal && topics.Replicas > kafka.Brokers.Replicas {
 		found = append(found, wrong(topics.Replicas,
-			fmt.Sprintf("the topics of group %q have %d replicas on %d brokers: lower the group's replicas to %d, or raise kafka.brokers.replicas", topics.Group, topics.Replicas, kafka.Brokers.Replicas, kafka.Brokers.Replicas),
+			fmt.Sprintf("the topics of group %q have %d replicas on %s: lower the group's replicas to %d, or raise kafka.brokers.replicas", topics.Group, topics.Replicas, environment.Counted(kafka.Brokers.Replicas, "broker"), kafka.Brokers.Replicas),
 			setting{"kafka", "topics", topics.Group, "replicas"}, setting{"kafka", "brokers", "replicas"}))
 	}
 	return found

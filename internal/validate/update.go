@@ -27,7 +27,7 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	}
 	if after.Spec.Design.Blocks < before.Spec.Design.Blocks {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), after.Spec.Design.Blocks,
-			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised: the %d blocks that are planned can't be undone", before.Spec.Design.Blocks)))
+			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised above %d: a block that is planned can't be undone", before.Spec.Design.Blocks)))
 	}
 	return found.errors
 }

@@ -71,7 +71,7 @@ func TestHealthOfEveryPhase(t *testing.T) {
 		"PerfExperiment-complete":   {health.HealthStatusHealthy, "every planned run has a valid attempt"},
 		"PerfExperiment-worse":      {health.HealthStatusHealthy, "verdict: 2 worse; arm slow is worse in 2 primary metrics and 1 guards"},
 		"PerfExperiment-changed":    {health.HealthStatusDegraded, "the spec is not the one the runs were planned from"},
-		"PerfExperiment-exhausted":  {health.HealthStatusDegraded, "block 1, arm as-is, scenario cico was invalid 1 times"},
+		"PerfExperiment-exhausted":  {health.HealthStatusDegraded, "block 1, arm as-is, scenario cico was invalid 1 time"},
 		"PerfExperiment-deleting":   {health.HealthStatusProgressing, "waiting for: the environment to be gone"},
 		"PerfRun-running":           {health.HealthStatusProgressing, `Provisioning: Kafka "small" is being built`},
 		"PerfRun-loading":           {health.HealthStatusProgressing, "Loading: cico"},

@@ -131,7 +131,7 @@ type nodes struct{ ready, present, declared int32 }
 // complete reports whether every declared node is ready and no other is left.
 func (n nodes) complete() bool { return n.ready == n.declared && n.present == n.declared }
 
-func (n nodes) String() string { return fmt.Sprintf("%d of %d nodes are ready", n.ready, n.declared) }
+func (n nodes) String() string { return environment.Partly(n.ready, n.declared, "node") + " ready" }
 
 func countNodes(req environment.Request, pods []corev1.Pod) nodes {
 	var count nodes

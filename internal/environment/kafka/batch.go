@@ -88,11 +88,11 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 	}
 	switch {
 	case made < len(wanted):
-		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, fmt.Sprintf("topics: %d of %d are made", made, len(wanted)))
+		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, environment.Partly(made, len(wanted), "topic")+" made")
 	case served < len(wanted):
-		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, fmt.Sprintf("topics: %d of %d have their leaders", served, len(wanted)))
+		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, environment.Partly(served, len(wanted), "topic")+" led by a broker")
 	default:
-		return environment.Ready(fmt.Sprintf("topics: %d of %d are made", made, len(wanted)))
+		return environment.Ready(environment.Partly(made, len(wanted), "topic") + " made")
 	}
 }
 
@@ -101,9 +101,11 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 func (s TopicState) Differs(wanted Topic) string {
 	switch {
 	case s.Partitions != wanted.Partitions:
-		return fmt.Sprintf("topic %q has %d partitions in Kafka, %d are declared", wanted.Name, s.Partitions, wanted.Partitions)
+		return fmt.Sprintf("topic %q has %s in Kafka, %d %s declared",
+			wanted.Name, environment.Counted(s.Partitions, "partition"), wanted.Partitions, environment.Verb(wanted.Partitions, "is", "are"))
 	case s.Replicas != wanted.Replicas:
-		return fmt.Sprintf("topic %q has %d replicas in Kafka, %d are declared", wanted.Name, s.Replicas, wanted.Replicas)
+		return fmt.Sprintf("topic %q has %s in Kafka, %d %s declared",
+			wanted.Name, environment.Counted(s.Replicas, "replica"), wanted.Replicas, environment.Verb(wanted.Replicas, "is", "are"))
 	default:
 		return ""
 	}

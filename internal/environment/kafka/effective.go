@@ -43,7 +43,8 @@ func Differences(req environment.Request, found ClusterState) []string {
 		differences = append(differences, fmt.Sprintf("Kafka runs with %s, %s is declared", found.Mode, mode))
 	}
 	if !IsExternal(declared) && found.Brokers != declared.Brokers.Replicas {
-		differences = append(differences, fmt.Sprintf("Kafka has %s, %d are declared", environment.Counted(found.Brokers, "broker"), declared.Brokers.Replicas))
+		differences = append(differences, fmt.Sprintf("Kafka has %s, %d %s declared",
+			environment.Counted(found.Brokers, "broker"), declared.Brokers.Replicas, environment.Verb(declared.Brokers.Replicas, "is", "are")))
 	}
 	if !sameVersion(declared.Version, found) {
 		differences = append(differences, fmt.Sprintf("Kafka has version %s, %s is declared", found.ShownVersion(), declared.Version))

@@ -60,7 +60,7 @@ func TestEffectiveTopics(t *testing.T) {
 	if diff := cmp.Diff(want, kafka.EffectiveTopics(wanted, found)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	differences := []string{`topic "c" has 5 partitions in Kafka, 1 are declared`, `topic "d" is not in Kafka`}
+	differences := []string{`topic "c" has 5 partitions in Kafka, 1 is declared`, `topic "d" is not in Kafka`}
 	if diff := cmp.Diff(differences, kafka.TopicDifferences(wanted, found)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

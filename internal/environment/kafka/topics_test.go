@@ -173,14 +173,14 @@ func TestAssessTopics(t *testing.T) {
 		want   environment.Readiness
 	}{
 		"Nothing":    {want: environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system declares no topics"}},
-		"None":       {wanted: wanted, want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "topics: 0 of 3 are made")},
-		"Some":       {wanted: wanted, found: state(0, 1, 2), want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "topics: 2 of 3 are made")},
-		"All":        {wanted: wanted, found: state(0, 1, 2, 3), want: environment.Ready("topics: 3 of 3 are made")},
-		"Leaderless": {wanted: wanted, found: state(1, 1, 2, 3), want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "topics: 0 of 3 have their leaders")},
+		"None":       {wanted: wanted, want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are made")},
+		"Some":       {wanted: wanted, found: state(0, 1, 2), want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "2 of 3 topics are made")},
+		"All":        {wanted: wanted, found: state(0, 1, 2, 3), want: environment.Ready("3 of 3 topics are made")},
+		"Leaderless": {wanted: wanted, found: state(1, 1, 2, 3), want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are led by a broker")},
 		"Partitions": {wanted: wanted, found: state(0, 1, 5), want: environment.NotReady(v1alpha1.ReasonRefused,
 			`topic "t1" has 5 partitions in Kafka, 2 are declared: somebody changed it or made it before; delete it, so that it is made as declared`)},
 		"Replicas": {wanted: wanted, found: fewer, want: environment.NotReady(v1alpha1.ReasonRefused,
-			`topic "t1" has 3 replicas in Kafka, 1 are declared: somebody changed it or made it before; delete it, so that it is made as declared`)},
+			`topic "t1" has 3 replicas in Kafka, 1 is declared: somebody changed it or made it before; delete it, so that it is made as declared`)},
 		"TooMany": {wanted: manyTopics(10_000), want: environment.NotReady(v1alpha1.ReasonRefused,
 			`topic group "g" asks for 10000 partitions in one topic, and Kafka makes no topic with more than 9999: spread them over more topics`)},
 	}

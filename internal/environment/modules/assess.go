@@ -26,7 +26,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	}
 	pending := slices.DeleteFunc(slices.Clone(states), state.isReady)
 	if len(pending) == 0 {
-		return environment.Ready(fmt.Sprintf("%d of %d modules are ready", len(states), len(states)))
+		return environment.Ready(environment.Partly(len(states), len(states), "module") + " ready")
 	}
 	if trouble, found := environment.PodTrouble(podsOf(pending), observed.Now); found {
 		return trouble
@@ -125,7 +125,7 @@ func waiting(pending []state, total int) environment.Readiness {
 		{v1alpha1.ReasonCreating, "pods are being made", func(s state) bool { return !s.applied || !started(s) }},
 		{v1alpha1.ReasonNotReady, "pods run, but don't answer their readiness probe yet", func(state) bool { return true }},
 	}
-	count := fmt.Sprintf("%d of %d modules are ready", total-len(pending), total)
+	count := environment.Partly(total-len(pending), total, "module") + " ready"
 	for _, stage := range stages {
 		held := slices.DeleteFunc(slices.Clone(pending), func(s state) bool { return !stage.holds(s) })
 		if len(held) > 0 {

@@ -66,7 +66,7 @@ func pod(module, suffix, fingerprint string) corev1.Pod {
 
 func TestAssess(t *testing.T) {
 	const (
-		waiting = "1 of 2 modules are ready; mod-inventory: "
+		waiting = "1 of 2 modules is ready; mod-inventory: "
 		older   = waiting + "pods of an earlier configuration are still there"
 		making  = waiting + "pods are being made"
 		probing = waiting + "pods run, but don't answer their readiness probe yet"

@@ -135,11 +135,11 @@ func TestCountRestarts(t *testing.T) {
 	}{
 		"None":     {pods: []corev1.Pod{a, b}},
 		"Before":   {reason: "it had restarted once before", pods: []corev1.Pod{ended(*a.DeepCopy(), -time.Minute, 1), b}},
-		"Once":     {pods: []corev1.Pod{ended(*a.DeepCopy(), time.Minute, 2), b}, want: 1, fault: "mod-a 1 times (OOMKilled, exit code 137); validity.maxRestarts allows 0"},
-		"Down":     {reason: "it is not back yet", pods: []corev1.Pod{a, down}, want: 1, fault: "mod-a 1 times;"},
-		"Replaced": {pods: []corev1.Pod{a, instance("c", "n2", "i", 0).Pod}, want: 1, fault: "mod-a 1 times"},
-		"Gone":     {pods: []corev1.Pod{a}, want: 1, fault: "mod-a 1 times"},
-		"Evicted":  {pods: []corev1.Pod{a, evicted}, want: 1, fault: "mod-a 1 times"},
+		"Once":     {pods: []corev1.Pod{ended(*a.DeepCopy(), time.Minute, 2), b}, want: 1, fault: "mod-a 1 time (OOMKilled, exit code 137); validity.maxRestarts allows 0"},
+		"Down":     {reason: "it is not back yet", pods: []corev1.Pod{a, down}, want: 1, fault: "mod-a 1 time;"},
+		"Replaced": {pods: []corev1.Pod{a, instance("c", "n2", "i", 0).Pod}, want: 1, fault: "mod-a 1 time"},
+		"Gone":     {pods: []corev1.Pod{a}, want: 1, fault: "mod-a 1 time"},
+		"Evicted":  {pods: []corev1.Pod{a, evicted}, want: 1, fault: "mod-a 1 time"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

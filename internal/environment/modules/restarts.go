@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 )
 
 // CountRestarts writes into the module how often containers of its pods ended,
@@ -45,7 +46,7 @@ func RestartFault(found []v1alpha1.EffectiveModule, pods map[string][]corev1.Pod
 			continue
 		}
 		total += module.Restarts
-		told = append(told, fmt.Sprintf("%s %d times%s", module.Name, module.Restarts, lastEnd(pods[module.Name], since)))
+		told = append(told, fmt.Sprintf("%s %s%s", module.Name, environment.Counted(module.Restarts, "time"), lastEnd(pods[module.Name], since)))
 	}
 	if total <= allowed {
 		return ""

@@ -71,7 +71,7 @@ func replaced(in input) (environment.Readiness, bool) {
 }
 
 func ready(in input) (environment.Readiness, bool) {
-	message := fmt.Sprintf("PostgreSQL %q is up: %d of %d instances are ready", in.name, in.cluster.ReadyInstances(), in.cluster.Instances())
+	message := fmt.Sprintf("PostgreSQL %q is up: %s ready", in.name, environment.Partly(in.cluster.ReadyInstances(), in.cluster.Instances(), "instance"))
 	if pooling := in.pooling(); pooling != "" {
 		message += "; " + pooling
 	}
@@ -114,7 +114,7 @@ func refused(in input) (environment.Readiness, bool) {
 
 // doing says how far CloudNativePG is, in its own words where it has any.
 func (in input) doing() string {
-	doing := fmt.Sprintf("%d of %d instances are ready", in.cluster.ReadyInstances(), in.cluster.Instances())
+	doing := environment.Partly(in.cluster.ReadyInstances(), in.cluster.Instances(), "instance") + " ready"
 	if phase := in.cluster.Phase(); phase != "" {
 		doing += "; " + phase
 	}
@@ -154,7 +154,7 @@ func (in input) pooling() string {
 	var parts []string
 	for _, intent := range buildPoolers(in.req) {
 		name := intent.GetName()
-		part := fmt.Sprintf("%d of %d of %q are ready", in.poolerPods(name), max(1, in.req.System.Postgres.Pooler.Instances), name)
+		part := fmt.Sprintf("%s ready in %q", environment.Partly(in.poolerPods(name), int64(max(1, in.req.System.Postgres.Pooler.Instances)), "PgBouncer"), name)
 		if reason := environment.Sentence(in.pooler(name).PhaseReason()); reason != "" {
 			part += ": " + reason
 		}

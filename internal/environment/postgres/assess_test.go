@@ -121,15 +121,15 @@ func TestAssessPoolers(t *testing.T) {
 		pods   []corev1.Pod
 		want   environment.Readiness
 	}{
-		"New": {want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being built: 0 of 1 of "demo-pg-pooler-rw" are ready, 0 of 1 of "demo-pg-pooler-ro" are ready`)},
-		"One": {status: "phase: active", pods: both[:1], want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being built: 1 of 1 of "demo-pg-pooler-rw" are ready, 0 of 1 of "demo-pg-pooler-ro" are ready`)},
+		"New": {want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being built: 0 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 0 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
+		"One": {status: "phase: active", pods: both[:1], want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being built: 1 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 0 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
 		"Pulling": {status: "phase: active", pods: []corev1.Pod{both[0], pulling}, want: environment.NotReady(v1alpha1.ReasonImagePull,
 			`demo-pg-pooler-ro: image "pgbouncer:1" of container "pgbouncer" can't be pulled; check its name, that the nodes reach its registry and that they may pull from it`)},
 		"Failed": {status: `{phase: failed, phaseReason: "cluster not found"}`, want: environment.NotReady(v1alpha1.ReasonRefused,
 			`CloudNativePG can't make Pooler "demo-pg-pooler-rw" as declared: cluster not found`)},
 		"Inactive": {status: "phase: inactive", pods: both, want: environment.NotReady(v1alpha1.ReasonCreating,
-			up+`, its PgBouncers are being built: 1 of 1 of "demo-pg-pooler-rw" are ready, 1 of 1 of "demo-pg-pooler-ro" are ready`)},
-		"Ready": {status: "phase: active", pods: both, want: environment.Ready(up + `: 3 of 3 instances are ready; 1 of 1 of "demo-pg-pooler-rw" are ready, 1 of 1 of "demo-pg-pooler-ro" are ready`)},
+			up+`, its PgBouncers are being built: 1 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 1 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
+		"Ready": {status: "phase: active", pods: both, want: environment.Ready(up + `: 3 of 3 instances are ready; 1 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 1 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -76,17 +76,18 @@ func Differences(req environment.Request, effective *v1alpha1.EffectivePostgres)
 	wanted := number(cluster, "spec", "postgresql", "synchronous", "number")
 	var differences []string
 	if got := effective.StreamingReplicas; got != nil && int64(*got) != replicas {
-		differences = append(differences, fmt.Sprintf("%d replicas follow PostgreSQL's primary, %d are declared", *got, replicas))
+		differences = append(differences, fmt.Sprintf("%s %s PostgreSQL's primary, %d %s declared",
+			environment.Counted(*got, "replica"), environment.Verb(*got, "follows", "follow"), replicas, environment.Verb(replicas, "is", "are")))
 	}
 	got := effective.SynchronousReplicas
 	switch {
 	case got == nil:
 	case wanted > 0 && int64(*got) < wanted:
 		differences = append(differences, fmt.Sprintf(
-			"a commit waits for %d replicas, postgres.readWriteSplit.synchronous declares %d", *got, wanted))
+			"a commit waits for %s, postgres.readWriteSplit.synchronous declares %d", environment.Counted(*got, "replica"), wanted))
 	case wanted == 0 && *got > 0:
 		differences = append(differences, fmt.Sprintf(
-			"a commit waits for %d replicas, postgres.readWriteSplit.synchronous is not declared", *got))
+			"a commit waits for %s, postgres.readWriteSplit.synchronous is not declared", environment.Counted(*got, "replica")))
 	}
 	return differences
 }
@@ -147,7 +148,7 @@ func ReadDifferences(req environment.Request, effective *v1alpha1.EffectivePostg
 		return []string{fmt.Sprintf("no module read from a replica: postgres.readWriteSplit is enabled for %s, yet the replicas read no row while load was on",
 			environment.Enumerate(readers))}
 	case len(readers) == 0 && reads > strayReads:
-		return []string{fmt.Sprintf("replicas read %d rows while load was on, although postgres.readWriteSplit sends no module there", reads)}
+		return []string{fmt.Sprintf("replicas read %s while load was on, although postgres.readWriteSplit sends no module there", environment.Counted(reads, "row"))}
 	default:
 		return nil
 	}

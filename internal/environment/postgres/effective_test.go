@@ -72,9 +72,9 @@ func TestDifferences(t *testing.T) {
 	}{
 		"Asynchronous":   {declared: declared(nil), streaming: 2},
 		"Synchronous":    {declared: synchronous, streaming: 2, synchronous: 2},
-		"TooFew":         {declared: declared(nil), streaming: 1, want: []string{"1 replicas follow PostgreSQL's primary, 2 are declared"}},
-		"NotWaiting":     {declared: synchronous, streaming: 2, synchronous: 1, want: []string{"a commit waits for 1 replicas, postgres.readWriteSplit.synchronous declares 2"}},
-		"WaitingUnasked": {declared: declared(nil), streaming: 2, synchronous: 1, want: []string{"a commit waits for 1 replicas, postgres.readWriteSplit.synchronous is not declared"}},
+		"TooFew":         {declared: declared(nil), streaming: 1, want: []string{"1 replica follows PostgreSQL's primary, 2 are declared"}},
+		"NotWaiting":     {declared: synchronous, streaming: 2, synchronous: 1, want: []string{"a commit waits for 1 replica, postgres.readWriteSplit.synchronous declares 2"}},
+		"WaitingUnasked": {declared: declared(nil), streaming: 2, synchronous: 1, want: []string{"a commit waits for 1 replica, postgres.readWriteSplit.synchronous is not declared"}},
 		"Both": {declared: synchronous, want: []string{
 			"0 replicas follow PostgreSQL's primary, 2 are declared", "a commit waits for 0 replicas, postgres.readWriteSplit.synchronous declares 2",
 		}},

@@ -27,7 +27,7 @@ func Assess(loans []Loan, now time.Time) environment.Readiness {
 	}
 	pending := slices.DeleteFunc(slices.Clone(loans), Loan.isReady)
 	if len(pending) == 0 {
-		return environment.Ready(fmt.Sprintf("%d of %d borrowed workloads are ready", len(loans), len(loans)))
+		return environment.Ready(environment.Partly(len(loans), len(loans), "borrowed workload") + " ready")
 	}
 	var pods []corev1.Pod
 	for _, loan := range pending {
@@ -165,7 +165,7 @@ func waiting(pending []Loan, total int) environment.Readiness {
 		{v1alpha1.ReasonCreating, "pods are being made", func(l Loan) bool { return !l.IsApplied() || !l.isStarted() }},
 		{v1alpha1.ReasonNotReady, "pods run, but don't answer their readiness probe yet", func(Loan) bool { return true }},
 	}
-	count := fmt.Sprintf("%d of %d borrowed workloads are ready", total-len(pending), total)
+	count := environment.Partly(total-len(pending), total, "borrowed workload") + " ready"
 	for _, stage := range stages {
 		held := slices.DeleteFunc(slices.Clone(pending), func(l Loan) bool { return !stage.holds(l) })
 		if len(held) == 0 {
