@@ -164,7 +164,7 @@ func TestAnEffectIsFoundAndTheTwinIsNot(t *testing.T) {
 		t.Errorf("analysis %+v", done.Status.Analysis)
 	}
 	told := func(event string) bool {
-		return strings.HasPrefix(event, `Normal Verdict: Against the baseline "as-is": arm "slow" cico/Check-In/average of cico Worse by +`)
+		return strings.HasPrefix(event, `Normal Verdict: Against the baseline "as-is": arm "slow" cico/Check-In/average Worse by +`)
 	}
 	if !slices.ContainsFunc(l.events.told, told) {
 		t.Errorf("nobody was told the verdict, only %q", l.events.told)
@@ -180,7 +180,7 @@ func checkArms(t *testing.T, listed []v1alpha1.ArmStatus) {
 	if twin.Name != "as-is-twin" || !twin.Twin || twin.Verdicts != nil || len(twin.Differences) != 0 {
 		t.Errorf("the twin is %+v", twin)
 	}
-	if slow.Verdicts == nil || slow.Verdicts.Wins || slow.Verdicts.Worse != 2 || !slices.Equal(slow.Verdicts.WorseGuards, []string{"cico: cico/Check-In/p95"}) {
+	if slow.Verdicts == nil || slow.Verdicts.Wins || slow.Verdicts.Worse != 2 || !slices.Equal(slow.Verdicts.WorseGuards, []string{"cico/Check-In/p95"}) {
 		t.Errorf("the slow arm's verdicts are %+v", slow.Verdicts)
 	}
 }

@@ -143,8 +143,8 @@ type ArmVerdicts struct {
 	// inconclusive is the number of primary metrics that are Inconclusive.
 	// +optional
 	Inconclusive int32 `json:"inconclusive,omitempty"`
-	// worseGuards are guarded metrics that are Worse, each with its scenario:
-	// cico-8: cico/Check-In/p95.
+	// worseGuards are guarded metrics that are Worse, each with its scenario,
+	// cico/Check-In/p95 of cico-8, unless its load has the scenario's name.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10

@@ -87,7 +87,7 @@ func complete(verdict v1alpha1.Verdict) sight {
 func TestStatusOfACompleteExperiment(t *testing.T) {
 	want := `partitions: Complete
   [##############################] 12 of 12 runs
-  two, import create-1k/duration: 9.75 -> 6.3 s, -35.4 % (-44 to -25.1): Better
+  two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44 to -25.1): Better
 `
 	if diff := cmp.Diff(want, complete(v1alpha1.VerdictBetter).text(noon)); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/origin"
 )
@@ -77,7 +78,7 @@ func compared(found v1alpha1.Comparison) string {
 	if found.Scale != "ratio" {
 		unit = found.Unit
 	}
-	line := fmt.Sprintf("%s, %s %s: %s -> %s %s", found.Arm, found.Scenario, found.Metric, found.BaselineCenter, found.ArmCenter, found.Unit)
+	line := fmt.Sprintf("%s, %s: %s -> %s %s", found.Arm, comparison.Named(found.Metric, found.Scenario), found.BaselineCenter, found.ArmCenter, found.Unit)
 	if found.Delta != "" {
 		line += fmt.Sprintf(", %s %s", withSign(found.Delta), unit)
 	}

@@ -106,8 +106,8 @@ func (s *suspicions) test(of fitted, levels []int, what string) {
 	if err != nil || math.IsNaN(test.P) {
 		return
 	}
-	sentence := fmt.Sprintf("%s %s in %s (p = %.2g): runs are not independent; a fuller reset or a longer warm-up takes that away",
-		what, of.metric, of.scenario, test.P)
+	sentence := fmt.Sprintf("%s %s (p = %.2g): runs are not independent; a fuller reset or a longer warm-up takes that away",
+		what, comparison.Named(of.metric, of.scenario), test.P)
 	*s = append(*s, suspicion{of.scenario, of.metric, test.P, sentence})
 }
 
@@ -140,8 +140,8 @@ func (s *suspicions) drift(of fitted, confidence float64) {
 	}
 	low, high := slope.Interval(confidence)
 	told := of.series.Scale.Told
-	sentence := fmt.Sprintf("drift: %s in %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks take that out of the deltas, but the system does not come back to where it was; look at reset",
-		of.metric, of.scenario, told(slope.Value), unit, told(low), told(high))
+	sentence := fmt.Sprintf("drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks take that out of the deltas, but the system does not come back to where it was; look at reset",
+		comparison.Named(of.metric, of.scenario), told(slope.Value), unit, told(low), told(high))
 	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), sentence})
 }
 

@@ -137,7 +137,7 @@ func (a *Answer) ArmVerdicts(arm arms.Arm) *v1alpha1.ArmVerdicts {
 		case a.Question.IsGuard(c.Metric):
 			guarded = append(guarded, c.Verdict)
 			if c.Verdict == verdict.Worse {
-				worse = append(worse, c.Scenario+": "+c.Metric)
+				worse = append(worse, comparison.Named(c.Metric, c.Scenario))
 			}
 		}
 	}
@@ -213,5 +213,5 @@ func sentence(c *comparison.Comparison) string {
 	} else if unit == "%" {
 		unit = "points"
 	}
-	return fmt.Sprintf("%s of %s%s by %+.3g %s (%+.3g to %+.3g)", c.Metric, c.Scenario, word, c.Delta, unit, c.Low, c.High)
+	return fmt.Sprintf("%s%s by %+.3g %s (%+.3g to %+.3g)", comparison.Named(c.Metric, c.Scenario), word, c.Delta, unit, c.Low, c.High)
 }

@@ -232,7 +232,7 @@ func doubt(comparisons []Comparison, alpha float64) {
 		return
 	}
 	first := differing[0]
-	told := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s of %s (%+.3g to %+.3g)", first.Arm, first.Metric, first.Scenario, first.Low, first.High)
+	told := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s (%+.3g to %+.3g)", first.Arm, Named(first.Metric, first.Scenario), first.Low, first.High)
 	if more := len(differing) - 1; more > 0 {
 		told += fmt.Sprintf(" and %d more", more)
 	}
@@ -341,6 +341,15 @@ func CutWindow(metric string) (name, window string) {
 		return metric, ""
 	}
 	return metric[:at], metric[at+1:]
+}
+
+// Named tells a metric and the scenario it is of: cico/Check-In/p95 of cico-8. A
+// load that has its scenario's name says it for both: create-5k/duration.
+func Named(metric, scenario string) string {
+	if load, _, _ := strings.Cut(metric, "/"); load == scenario {
+		return metric
+	}
+	return metric + " of " + scenario
 }
 
 func quoted(list []string) string {

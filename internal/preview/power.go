@@ -169,7 +169,7 @@ func hasLoad(scenario v1alpha1.Scenario, name string) bool {
 func (p Power) Sentences(margin int32) []string {
 	spread := fmt.Sprintf("if runs of one arm spread by %.3g %%", p.CVPercent)
 	if p.Runs > 0 {
-		spread = fmt.Sprintf("in %s of %s, whose %d piloted runs spread by %.3g %%", p.Metric, p.Scenario, p.Runs, p.CVPercent)
+		spread = fmt.Sprintf("in %s, whose %d piloted runs spread by %.3g %%", comparison.Named(p.Metric, p.Scenario), p.Runs, p.CVPercent)
 	}
 	found := fmt.Sprintf("%s can't tell any effect from noise, whatever its size, %s", environment.Counted(p.Blocks, "block"), spread)
 	if p.DetectablePercent > 0 {

@@ -36,7 +36,7 @@ func (r *record) dots(scenario string, m metric) chart {
 	p.HideY()
 	low, high := math.Inf(1), math.Inf(-1)
 	var shown []arm
-	alt := fmt.Sprintf("Every valid run of each arm: %s under %s, in %s. ", m.phrase(), scenario, unit)
+	alt := fmt.Sprintf("Every valid run of each arm: %s, in %s. ", m.under(scenario), unit)
 	for _, arm := range r.arms {
 		found := r.at(scenario, m.name, arm.Name)
 		if found == nil {

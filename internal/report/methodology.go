@@ -22,7 +22,7 @@ func methodology(r *record) section {
 		resetStep(spec),
 	}
 	for _, scenario := range r.scenarios {
-		steps = append(steps, fmt.Sprintf("Scenario %s put on %s.", scenario.Name, describeScenario(scenario)))
+		steps = append(steps, fmt.Sprintf("Scenario %s: %s.", scenario.Name, describeScenario(scenario)))
 	}
 	steps = append(steps, windowStep(&spec.Measurement), measureStep(&spec.Measurement),
 		"One run gave one value per metric, however many requests are behind it: requests of one run are not independent, runs are.",

@@ -158,6 +158,15 @@ func (m metric) phrase() string {
 	return text
 }
 
+// under names the metric with the scenario it was measured under, unless the name
+// of an import says that already.
+func (m metric) under(scenario string) string {
+	if m.isImport() && m.of == scenario {
+		return m.phrase()
+	}
+	return m.phrase() + " under " + scenario
+}
+
 func (m metric) phraseOfTransaction() string {
 	subject := m.transaction
 	if m.request != "" {

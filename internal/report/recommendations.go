@@ -113,7 +113,7 @@ func phrases(all []comparison.Comparison, of verdict.Verdict) string {
 		}
 		text := parseMetric(c.Metric).phrase()
 		if several {
-			text += " under " + c.Scenario
+			text = parseMetric(c.Metric).under(c.Scenario)
 		}
 		named = append(named, text)
 	}

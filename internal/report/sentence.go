@@ -71,7 +71,7 @@ func (t told) sentence(j *answered) string {
 	} else {
 		arm = withUnit(arm, t.Unit)
 	}
-	text := fmt.Sprintf("%s under %s: %s has %s, %s has %s", capital(t.metric.phrase()), t.Scenario, t.Baseline, withUnit(baseline, unitOf(baseline, t.Unit)), t.Arm, arm)
+	text := fmt.Sprintf("%s: %s has %s, %s has %s", capital(t.metric.under(t.Scenario)), t.Baseline, withUnit(baseline, unitOf(baseline, t.Unit)), t.Arm, arm)
 	if math.IsNaN(t.Delta) {
 		return text + "."
 	}

@@ -17,6 +17,10 @@ import (
 func describeScenario(scenario v1alpha1.Scenario) string {
 	parts := make([]string, 0, len(scenario.Loads))
 	for _, load := range scenario.Loads {
+		if load.Name == scenario.Name {
+			parts = append(parts, describeLoad(load))
+			continue
+		}
 		parts = append(parts, load.Name+" ("+describeLoad(load)+")")
 	}
 	return listed(parts)
