@@ -75,9 +75,13 @@ func (r *record) course(scenario v1alpha1.Scenario, named string) (chart, bool) 
 	parsed := parseMetric(named + "/" + statisticAverage)
 	parsed.statistic = ""
 	subject := capital(parsed.phrase())
+	in := ""
+	if shown := shownUnit(unit); shown != "" {
+		in = ", in " + shown
+	}
 	return chart{
 		Name: "course-" + scenario.Name + "-" + fileName(named), Title: headed(subject, unit),
-		Alt: fmt.Sprintf("%s over the run under %s with the middle average of each arm, in %s. ", subject, scenario.Name, unit) + alt,
+		Alt: fmt.Sprintf("%s over the run under %s with the middle average of each arm%s. ", subject, scenario.Name, in) + alt,
 		SVG: overTime(lines, bands),
 	}, true
 }

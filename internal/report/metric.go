@@ -200,13 +200,10 @@ func (m metric) phraseOfImport() string {
 }
 
 func (m metric) phraseOfServer() string {
-	resource := m.resource
-	switch resource {
-	case "cpu":
-		resource = "CPU"
-	case "":
+	if m.resource == "" {
 		return m.name
 	}
+	resource := resourceName(m.resource)
 	if m.statistic != "" {
 		resource = m.statistic + " " + resource
 	}
@@ -215,7 +212,7 @@ func (m metric) phraseOfServer() string {
 	}
 	owner := m.of
 	if m.component != componentModule {
-		owner = m.component + " " + m.of
+		owner = componentName(m.component) + " " + m.of
 	}
 	return resource + " of " + owner
 }

@@ -41,20 +41,27 @@ func subtitle(r *record) string {
 func (r *record) facts() []fact {
 	valid, invalid, _ := r.counts()
 	phase := cmp.Or(r.Experiment.Status.Phase, v1alpha1.ExperimentPending)
-	calibrated := "not measured"
-	switch {
-	case len(r.answer.uncalibrated) > 0:
-		calibrated = "exceeded: no verdicts"
-	case r.twin() != "":
-		calibrated = "calibrated"
-	}
 	first, _ := r.span()
 	return []fact{
 		{Label: "Phase", Text: string(phase)},
 		{Label: "Runs", Text: fmt.Sprintf("%d valid, %d invalid", valid, invalid)},
-		{Label: "Noise floor", Text: calibrated},
+		{Label: "Noise floor", Text: r.noiseFloor()},
 		{Label: "Began (UTC)", Text: moment(first)},
 		{Label: "Lasted, hh:mm:ss", Text: r.length()},
 		{Label: "Plan", Text: cmp.Or(r.Experiment.Status.PlanHash, dash)},
 	}
+}
+
+// noiseFloor in a word or two.
+func (r *record) noiseFloor() string {
+	if r.twin() == "" {
+		return "not measured"
+	}
+	switch calibration := r.answer.Calibration(); {
+	case !calibration.Known:
+		return "not known yet"
+	case calibration.Calibrated:
+		return "calibrated"
+	}
+	return "exceeded: no verdicts"
 }

@@ -22,10 +22,10 @@ func resources(r *record) section {
 	}{
 		{"Service CPU", "The modules' CPU was not measured.", func(r *record) []block { return r.moduleTables("cpu") }},
 		{"Service memory", "The modules' memory was not measured.", (*record).memory},
-		{"Database", "PostgreSQL was not measured: neither CPU, nor connections, nor top statements.", func(r *record) []block { return r.serverTables(componentPostgres) }},
-		{"Kafka", "Kafka was not measured: neither its brokers nor consumer lag.", func(r *record) []block { return r.serverTables(componentKafka) }},
-		{"Load generators", "", func(r *record) []block { return r.serverTables(componentLoad) }},
-		{"Further metrics", "", func(r *record) []block { return r.serverTables(componentCustom) }},
+		{"Database", "PostgreSQL was not measured: neither CPU, nor connections, nor top statements.", func(r *record) []block { return r.serverTables(componentPostgres, "PostgreSQL") }},
+		{"Kafka", "Kafka was not measured: neither its brokers nor consumer lag.", func(r *record) []block { return r.serverTables(componentKafka, "Kafka") }},
+		{"Load generators", "", func(r *record) []block { return r.serverTables(componentLoad, "Load generators") }},
+		{"Further metrics", "", func(r *record) []block { return r.serverTables(componentCustom, "Further metrics") }},
 	} {
 		blocks := part.blocks(r)
 		if len(blocks) == 0 && part.missing != "" {
@@ -79,7 +79,7 @@ func (r *record) moduleTables(resource string) []block {
 		}
 		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.most(), a.most()) })
 		made := r.useTable(uses[:min(len(uses), mostModules)], "Module")
-		made.Caption = fmt.Sprintf("%s of modules under %s, average and maximum while load counted", capital(resourceName(resource)), scenario.Name)
+		made.Caption = useCaption(capital(resourceName(resource))+" of modules", scenario.Name, uses[0].unit)
 		made.More = max(len(uses)-mostModules, 0)
 		blocks = append(blocks, block{Table: made})
 		if charts := r.courseCharts(scenario, modulesOf(uses), resource); len(charts) > 0 {
@@ -89,7 +89,7 @@ func (r *record) moduleTables(resource string) []block {
 	return blocks
 }
 
-func (r *record) serverTables(component string) []block {
+func (r *record) serverTables(component, title string) []block {
 	var blocks []block
 	for _, scenario := range r.scenarios {
 		uses := r.uses(scenario.Name, func(m metric) (string, bool) {
@@ -100,7 +100,7 @@ func (r *record) serverTables(component string) []block {
 		}
 		for _, group := range byUnit(uses) {
 			made := r.useTable(group, "Server")
-			made.Caption = fmt.Sprintf("%s under %s, average and maximum while load counted", componentName(component), scenario.Name)
+			made.Caption = useCaption(title, scenario.Name, group[0].unit)
 			blocks = append(blocks, block{Table: made})
 		}
 		if charts := r.courseCharts(scenario, serversOf(component), "cpu", "connections/total"); len(charts) > 0 {
@@ -113,16 +113,24 @@ func (r *record) serverTables(component string) []block {
 	return blocks
 }
 
+// useCaption has the unit, which tells tables of the same servers apart and would
+// stand in every column.
+func useCaption(what, scenario, unit string) string {
+	if unit == "" || unit == unitCount {
+		unit = "counts"
+	}
+	return fmt.Sprintf("%s under %s, %s: average and maximum while load counted", what, scenario, unit)
+}
+
+// componentName is what kind of server it is, before the server's own name.
 func componentName(component string) string {
 	switch component {
 	case componentPostgres:
 		return "PostgreSQL"
 	case componentKafka:
 		return "Kafka"
-	case componentLoad:
-		return "Load generators"
 	}
-	return "Further metrics"
+	return "load generator"
 }
 
 // uses gathers average and maximum of the metrics that name admits.
@@ -169,9 +177,9 @@ func (r *record) useTable(uses []use, what string) *table {
 	made := &table{Columns: words(what)}
 	hasMax := slices.ContainsFunc(uses, func(one use) bool { return len(one.max) > 0 })
 	for _, arm := range r.arms {
-		made.Columns = append(made.Columns, numbers(headed(arm.Name+" average", uses[0].unit))...)
+		made.Columns = append(made.Columns, numbers(arm.Name+" average")...)
 		if hasMax {
-			made.Columns = append(made.Columns, numbers(headed(arm.Name+" max", uses[0].unit))...)
+			made.Columns = append(made.Columns, numbers(arm.Name+" max")...)
 		}
 	}
 	for _, one := range uses {
@@ -209,9 +217,13 @@ func atLeast(largest, average *values, confidence float64) string {
 // peak is the largest of all runs: a mean of maxima is none.
 func peak(found *values) float64 { return slices.Max(found.numbers) }
 
+// resourceName is a resource as sentences and headings name it.
 func resourceName(resource string) string {
 	if resource == "cpu" {
 		return "CPU"
+	}
+	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
+		return kind + " connections"
 	}
 	return resource
 }

@@ -24,7 +24,7 @@ func overview(r *record) section {
 			others = append(others, arm.Name)
 		}
 	}
-	system := "the system in the experiment"
+	system := "the system it declares"
 	if reference := r.Experiment.Spec.SystemRef; reference != nil {
 		system = "PerfSystem " + reference.Name
 	}
@@ -186,7 +186,8 @@ func surprise(t told) float64 {
 	return max(t.Delta, -t.Delta) / half
 }
 
-// servers tells which modules took most, and whether memory grew.
+// servers tells which modules took most, what PostgreSQL used, what failed and
+// whether memory grew.
 func (r *record) servers() []item {
 	var items []item
 	for _, scenario := range r.scenarios {
@@ -194,6 +195,12 @@ func (r *record) servers() []item {
 			if top := r.top(scenario.Name, resource.metric); len(top) > 0 {
 				items = append(items, item{Text: fmt.Sprintf("%s under %s is used most, on average, by %s (%s).", resource.phrase, scenario.Name, listed(top), r.baseline())})
 			}
+		}
+		if used := r.database(scenario.Name); used != "" {
+			items = append(items, item{Text: used})
+		}
+		if failed := r.failed(scenario); failed != "" {
+			items = append(items, item{Text: failed})
 		}
 		if growing, known := r.growing(scenario.Name); known {
 			items = append(items, item{Text: r.leakStatement(scenario.Name, growing)})
@@ -223,6 +230,43 @@ func (r *record) top(scenario, resource string) []string {
 		names = append(names, fmt.Sprintf("%s with %s", one.module, withUnit(one.values.shown(r.confidence()), one.values.unit)))
 	}
 	return names
+}
+
+// database tells what PostgreSQL's primary used in the baseline.
+func (r *record) database(scenario string) string {
+	var used []string
+	for _, of := range []struct{ resource, noun string }{{"cpu", ""}, {"connections/total", " connections"}} {
+		if found := r.at(scenario, "postgres/primary/"+of.resource+"/"+statisticAverage, r.baseline()); found != nil {
+			used = append(used, withUnit(found.shown(r.confidence()), found.unit)+of.noun)
+		}
+	}
+	if len(used) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("PostgreSQL's primary used %s on average under %s (%s).", listed(used), scenario, r.baseline())
+}
+
+// failed tells the largest share of a transaction's samples that failed in any arm.
+func (r *record) failed(scenario v1alpha1.Scenario) string {
+	var most *values
+	where := ""
+	for _, load := range scenario.Loads {
+		for _, transaction := range r.transactionsOf(scenario.Name, load.Name) {
+			for _, arm := range r.arms {
+				found := r.at(scenario.Name, load.Name+"/"+transaction+"/"+statisticErrors, arm.Name)
+				if found != nil && (most == nil || found.mean() > most.mean()) {
+					most, where = found, transaction+" in "+arm.Name
+				}
+			}
+		}
+	}
+	switch {
+	case most == nil:
+		return ""
+	case most.mean() == 0:
+		return fmt.Sprintf("No transaction failed under %s.", scenario.Name)
+	}
+	return fmt.Sprintf("Most errors under %s: %s, of which %s failed.", scenario.Name, where, withUnit(most.shown(r.confidence()), most.unit))
 }
 
 // leastGrowth is the growth of memory per hour, as a share of the memory used,
