@@ -30,6 +30,7 @@ func resultsOf(r *record) section {
 		if charts := r.dotCharts(scenario.Name); len(charts) > 0 {
 			made.Blocks = append(made.Blocks, block{Charts: charts})
 		}
+		made.Blocks = append(made.Blocks, r.longevity(scenario)...)
 		if len(made.Blocks) == before && !r.imports(scenario) {
 			made.Blocks = append(made.Blocks, paragraph("No valid run gave results yet."))
 		}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+	"perflab.dev/perflab/payload"
+)
+
+// lengthened makes the runs beside users last three hours, in which check-ins
+// get slower by 40 ms per hour in the arm and stay as they are elsewhere.
+func lengthened(t *testing.T) report.Input {
+	t.Helper()
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		if run.Status.Phase != v1alpha1.RunSucceeded || run.Spec.Scenario.Name != recorded.Beside {
+			continue
+		}
+		slower := float64(run.Spec.Block%3) - 1
+		if run.Spec.Arm == recorded.Arm {
+			slower += 40
+		}
+		start := run.Status.Timings.LoadStart.Time
+		run.Status.Timings.LoadFinish = &metav1.Time{Time: start.Add(3 * time.Hour)}
+		replaceRaw(t, input.Raw, naming.RawResults(run.Name), growing(run.Name, start, slower))
+	}
+	return input
+}
+
+func growing(run string, start time.Time, slower float64) *payload.Payload {
+	own := payload.New("cico", run, "1", start)
+	for passed := time.Duration(0); passed < 3*time.Hour; passed += 10 * time.Second {
+		took := 500 + slower*passed.Hours()
+		own.Record("Check-In", payload.OK, start.Add(passed), time.Duration(took*float64(time.Millisecond)))
+	}
+	own.End, own.Final = start.Add(3*time.Hour), true
+	return own
+}
+
+func replaceRaw(t *testing.T, raw []corev1.ConfigMap, name string, own *payload.Payload) {
+	t.Helper()
+	body, err := payload.Marshal(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range raw {
+		if raw[i].Name == name {
+			raw[i].BinaryData["cico"] = body
+			return
+		}
+	}
+	t.Fatalf("no raw results %q", name)
+}
+
+func TestLongRunsTellHowThingsChangeOverTime(t *testing.T) {
+	page := written(t, made(t, lengthened(t)), "report.md")
+	_, after, found := strings.Cut(page, "Over time under "+recorded.Beside)
+	if !found || strings.Count(page, "Over time under") != 1 {
+		t.Fatal("want one table over time, of the scenario whose runs are long")
+	}
+	_, sentence, _ := strings.Cut(after, "What grew by")
+	sentence, _, _ = strings.Cut(sentence, "\n")
+	for _, want := range []string{"Check-In average response time (" + recorded.Arm + ")", "memory of mod-inventory (xmx, xmx-twin and maxram-66)", "Suspect a leak"} {
+		if !strings.Contains(sentence, want) {
+			t.Errorf("the sentence lacks %q: %s", want, sentence)
+		}
+	}
+	if !strings.Contains(after, "| Check-In average response time | `"+recorded.Arm+"` | 6 | +39.98 |") {
+		t.Errorf("check-ins got slower by 40 ms per hour:\n%s", after[:2000])
+	}
+}
+
+func TestShortRunsTellNothingOfTime(t *testing.T) {
+	if page := written(t, made(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "Over time") {
+		t.Error("twenty minutes tell how things change over time")
+	}
+}
