@@ -87,10 +87,34 @@ func complete(verdict v1alpha1.Verdict) sight {
 func TestStatusOfACompleteExperiment(t *testing.T) {
 	want := `partitions: Complete
   [##############################] 12 of 12 runs
-  two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44 to -25.1): Better
+  two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to -25.1): Better
 `
 	if diff := cmp.Diff(want, complete(v1alpha1.VerdictBetter).text(noon)); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+// A comparison's line has as many digits as people read, and says why there is no
+// verdict.
+func TestComparisonInALine(t *testing.T) {
+	few := v1alpha1.Comparison{
+		Scenario: "cico", Metric: "cico/Check-In/average", Arm: "two", Unit: "ms", Blocks: 3, Scale: "ratio",
+		BaselineCenter: "538.303", ArmCenter: "1434.71", Delta: "166.524", Low: "-42.3447", High: "1132.06",
+	}
+	errors := v1alpha1.Comparison{
+		Scenario: "cico", Metric: "cico/errors", Arm: "two", Unit: "%", Blocks: 6, Scale: "difference",
+		BaselineCenter: "0.5", ArmCenter: "0.75", Delta: "0.25", Verdict: v1alpha1.VerdictInconclusive, FurtherBlocks: 1,
+	}
+	apart := few
+	apart.Blocks = 6
+	for want, found := range map[string]v1alpha1.Comparison{
+		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict below 6 blocks":         few,
+		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): not compared, the report says why": apart,
+		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block would tell":                   errors,
+	} {
+		if got := compared(found); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

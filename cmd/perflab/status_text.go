@@ -13,8 +13,10 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/verdict"
 )
 
 // barWidth is the number of characters of a progress bar.
@@ -74,22 +76,25 @@ func bar(done, planned int32) string {
 
 // compared is a comparison in one line.
 func compared(found v1alpha1.Comparison) string {
-	unit := "%"
-	if found.Scale != "ratio" {
-		unit = found.Unit
+	unit := percentSign
+	if found.Scale != string(comparison.Ratio) {
+		unit = ofDifference(found.Unit)
 	}
-	line := fmt.Sprintf("%s, %s: %s -> %s %s", found.Arm, comparison.Named(found.Metric, found.Scenario), found.BaselineCenter, found.ArmCenter, found.Unit)
+	line := fmt.Sprintf("%s, %s: %s -> %s", found.Arm, comparison.Named(found.Metric, found.Scenario),
+		shown(found.BaselineCenter, rounded), withUnit(shown(found.ArmCenter, rounded), found.Unit))
 	if found.Delta != "" {
-		line += fmt.Sprintf(", %s %s", withSign(found.Delta), unit)
+		line += ", " + withUnit(shown(found.Delta, signed), unit)
 	}
 	if found.Low != "" {
-		line += fmt.Sprintf(" (%s to %s)", withSign(found.Low), withSign(found.High))
+		line += fmt.Sprintf(" (%s to %s)", shown(found.Low, signed), shown(found.High, signed))
 	}
 	switch {
 	case found.Twin:
 		line += ": noise, the baseline's twin"
+	case found.Verdict == "" && found.Blocks < verdict.MinimumBlocks:
+		line += fmt.Sprintf(": no verdict below %d blocks", verdict.MinimumBlocks)
 	case found.Verdict == "":
-		line += ": no verdict below 6 blocks"
+		line += ": not compared, the report says why"
 	case found.FurtherBlocks > 0:
 		line += fmt.Sprintf(": %s, about %s would tell", found.Verdict, environment.Counted(found.FurtherBlocks, "more block"))
 	default:
@@ -98,11 +103,13 @@ func compared(found v1alpha1.Comparison) string {
 	return line
 }
 
-func withSign(number string) string {
-	if strings.HasPrefix(number, "-") || number == "0" {
+// shown writes a number of the status with as many digits as people read.
+func shown(number string, write func(float64) string) string {
+	value, err := decimal.Parse(number)
+	if err != nil {
 		return number
 	}
-	return "+" + number
+	return write(value)
 }
 
 // troubles are the conditions that say that something is not as it should be,
