@@ -3,6 +3,7 @@
 package report
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -117,7 +118,21 @@ func (m *metric) load(parts []string) {
 
 func isRequest(name string) bool {
 	method, _, found := strings.Cut(name, " ")
-	return found && method != "" && method == strings.ToUpper(method)
+	return found && method != "" && method == strings.ToUpper(method) || isAddress(name)
+}
+
+// isAddress: runs of scripts that named no requests have recorded their URLs.
+func isAddress(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+// shownRequest is a request's name without host and query, which are long and may
+// hold what nobody should read.
+func shownRequest(request string) string {
+	if address, err := url.Parse(request); err == nil && isAddress(request) {
+		return address.EscapedPath()
+	}
+	return request
 }
 
 // isTransaction: the metric is of a whole transaction.
@@ -170,7 +185,7 @@ func (m metric) under(scenario string) string {
 func (m metric) phraseOfTransaction() string {
 	subject := m.transaction
 	if m.request != "" {
-		subject += " " + m.request
+		subject += " " + shownRequest(m.request)
 	}
 	switch m.statistic {
 	case statisticAverage:

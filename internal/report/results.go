@@ -177,7 +177,7 @@ func (r *record) requestTable(scenario string) []block {
 	}
 	var found []slow
 	for _, request := range r.requests(scenario) {
-		one := slow{row: row{Cells: []cell{{Text: request.transaction}, name(request.request)}}}
+		one := slow{row: row{Cells: []cell{{Text: request.transaction}, name(shownRequest(request.request))}}}
 		for _, arm := range r.arms {
 			average, p95 := request.average[arm.Name], request.p95[arm.Name]
 			if average != nil {

@@ -3,6 +3,7 @@
 package output
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -122,7 +123,7 @@ func (r *recorder) request(about *subject, at time.Time, took time.Duration) {
 
 func (r *recorder) transaction(about *subject, at time.Time, took time.Duration) {
 	row := about.transaction
-	row.Transaction = orOther(row.Transaction)
+	row.Transaction = cmp.Or(row.Transaction, payload.Other)
 	r.total.Add(row, at, took)
 	r.progress.transaction(row, took)
 }

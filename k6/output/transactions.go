@@ -4,6 +4,7 @@ package output
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	"go.k6.io/k6/v2/metrics"
@@ -60,7 +61,7 @@ func (t transactions) subject(tags *metrics.TagSet) *subject {
 		outside:     strings.HasPrefix(group, "::setup") || strings.HasPrefix(group, "::teardown"),
 		transaction: payload.Row{Scenario: scenario, Transaction: name, Outcome: t.outcome(tags)},
 		request: payload.Row{
-			Scenario: scenario, Transaction: name, Request: orOther(get(metrics.TagName)),
+			Scenario: scenario, Transaction: name, Request: requestName(get(metrics.TagName), get(metrics.TagMethod)),
 			Outcome: requestOutcome(tags), Status: statusClass(get(metrics.TagStatus)),
 		},
 	}
@@ -103,9 +104,19 @@ func statusClass(status string) string {
 	return status[:1] + "xx"
 }
 
-func orOther(name string) string {
-	if name == "" {
-		return payload.Other
+// requestName is a request as reports name it: GET /inventory/items. A script that
+// gives none gets its URL from k6. Of that the path is kept: the host is the same for
+// all, and a query may differ from request to request and hold what nobody should
+// read.
+func requestName(name, method string) string {
+	if address, err := url.Parse(name); err == nil && address.Host != "" {
+		name = address.EscapedPath()
 	}
-	return name
+	switch {
+	case name == "":
+		return payload.Other
+	case method == "" || strings.HasPrefix(name, method+" "):
+		return name
+	}
+	return method + " " + name
 }
