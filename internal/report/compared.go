@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"perflab.dev/perflab/internal/environment"
 )
 
 // mostCompared rows are shown per table. With ninety modules a page would be
@@ -23,7 +21,7 @@ func comparisons(r *record) section {
 		return made
 	}
 	made.Blocks = append(made.Blocks, paragraph(fmt.Sprintf(
-		"Delta is the arm less the baseline %s, with the blocks taken out: + is more, %s is less. Intervals are %s%s%%, the margin is %s%s%% of the baseline. Lower is better, except for records per second. p is adjusted for everything compared at once. Metrics that don't decide are exploratory: of those that differ, some do by chance. Where a verdict is Inconclusive, the notes say about how many more blocks would settle it.",
+		"Delta is the arm less the baseline %s, with the blocks taken out: + is more, %s is less. Intervals are %s%s%%, the margin is %s%s%% of the baseline. Lower is better, except for records per second. p is adjusted for everything compared at once. Metrics that don't decide are exploratory: of those that differ, some do by chance. Where a verdict is Inconclusive, Blocks adds about how many more would settle it.",
 		r.baseline(), minus, plain(r.answer.confidencePercent), space, plain(r.answer.marginPercent), space)))
 	if charts := r.forests(); len(charts) > 0 {
 		made.Blocks = append(made.Blocks, block{Charts: charts})
@@ -112,8 +110,8 @@ func (r *record) comparisonTable(caption string, all []told, notes *notes) *tabl
 		}
 		made.Rows = append(made.Rows, row{First: one.Metric != previous, Cells: append(cells,
 			cell{Text: baseline}, cell{Text: arm}, cell{Text: shownUnit(one.Unit)},
-			cell{Text: one.delta()}, cell{Text: one.interval()}, cell{Text: one.deltaUnit()}, cell{Text: whole(one.Blocks)}, cell{Text: probability(one.Adjusted)},
-			cell{Text: one.verdict(), Verdict: one.verdict()}, cell{Text: notes.of(one)},
+			cell{Text: one.delta()}, cell{Text: one.interval()}, cell{Text: one.deltaUnit()}, cell{Text: one.blocks()}, cell{Text: probability(one.Adjusted)},
+			cell{Text: one.verdict(), Verdict: one.verdict()}, cell{Text: notes.of(one.Warnings)},
 		)})
 		previous = one.Metric
 	}
@@ -133,14 +131,9 @@ var toldElsewhere = []string{"exploratory:", "not calibrated:", "inconclusive: a
 // notes numbers sentences, so that a row tells its own in a few characters.
 type notes struct{ list []string }
 
-// of a comparison: how many more blocks it takes, which hardly two rows share, and
-// the numbers of its sentences.
-func (n *notes) of(t told) string {
+func (n *notes) of(warnings []string) string {
 	var numbers []string
-	if t.FurtherBlocks > 0 {
-		numbers = append(numbers, environment.Counted(t.FurtherBlocks, "more block"))
-	}
-	for _, warning := range t.Warnings {
+	for _, warning := range warnings {
 		if slices.ContainsFunc(toldElsewhere, func(beginning string) bool { return strings.HasPrefix(warning, beginning) }) {
 			continue
 		}

@@ -63,6 +63,15 @@ func (t told) verdict() string {
 	return string(t.Verdict)
 }
 
+// blocks that hold both arms, and about how many more would settle what they can't
+// tell: hardly two rows share that number, so it is no note.
+func (t told) blocks() string {
+	if t.FurtherBlocks == 0 {
+		return whole(t.Blocks)
+	}
+	return whole(t.Blocks) + space + "+" + space + whole(t.FurtherBlocks)
+}
+
 // sentence says what changed, by how much, how sure that is, and of what.
 func (t told) sentence(j *answered) string {
 	baseline, arm := t.centers()
