@@ -177,7 +177,7 @@ func documentation(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	pages := map[string]string{}
-	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../k6/README.md", "../../hack/cluster/README.md") {
+	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../k6/README.md", "../../hack/cluster/README.md", "../../docs/examples/README.md") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -112,7 +112,7 @@ func newTypist(t *testing.T, config *rest.Config) *typist {
 func clone(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	for _, name := range []string{"config", "cmd", "hack", "charts"} {
+	for _, name := range []string{"config", "cmd", "hack", "charts", "docs"} {
 		if err := os.Symlink(apiserver.Root(name), filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}

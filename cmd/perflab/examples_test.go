@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// withCharts are the examples that are kept with their charts.
+var withCharts = []string{"injected-effect"}
+
+// The reports kept as examples are what the recorded runs beside them give;
+// -update writes them anew.
+func TestExamplesAreWhatWasRecorded(t *testing.T) {
+	t.Chdir("../../docs/examples")
+	recorded, err := filepath.Glob("*.yaml.gz")
+	if err != nil || len(recorded) < 6 {
+		t.Fatalf("%d recorded experiments, %v", len(recorded), err)
+	}
+	for _, path := range recorded {
+		name := strings.TrimSuffix(path, ".yaml.gz")
+		t.Run(name, func(t *testing.T) {
+			arguments := []string{"report", "-f", path, "-o", "md"}
+			charts := filepath.Join("charts", name)
+			made := filepath.Join(t.TempDir(), charts)
+			if slices.Contains(withCharts, name) {
+				arguments = append(arguments, "--charts", made)
+			}
+			got := perflab(t, "", arguments...)
+			if got.code != 0 {
+				t.Fatalf("exit code %d: %s", got.code, got.problems)
+			}
+			golden(t, name+".md", strings.ReplaceAll(got.out, filepath.ToSlash(made), filepath.ToSlash(charts)))
+			if slices.Contains(withCharts, name) {
+				sameFiles(t, made, charts)
+			}
+		})
+	}
+}
+
+// sameFiles compares a folder's files with those that are kept.
+func sameFiles(t *testing.T, made, kept string) {
+	t.Helper()
+	files, err := os.ReadDir(made)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	if *update {
+		if err := os.MkdirAll(kept, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(made, file.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, filepath.Join(kept, file.Name()), string(text))
+	}
+}
