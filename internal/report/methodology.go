@@ -25,6 +25,7 @@ func methodology(r *record) section {
 		steps = append(steps, fmt.Sprintf("Scenario %s: %s.", scenario.Name, describeScenario(scenario)))
 	}
 	steps = append(steps, windowStep(&spec.Measurement), measureStep(&spec.Measurement),
+		r.questionStep(),
 		"One run gave one value per metric, however many requests are behind it: requests of one run are not independent, runs are.",
 		fmt.Sprintf("Per scenario and metric, the model arm + block was fitted by least squares, on logarithms where every value is above zero. Delta, %s%s%% interval and p follow from it; a sign-flip test on the differences within blocks has to agree.",
 			plain(r.answer.confidencePercent), space),
@@ -32,6 +33,18 @@ func methodology(r *record) section {
 			plain(r.answer.marginPercent), space, plain(100-r.answer.confidencePercent), space, verdict.MinimumBlocks),
 	)
 	return section{ID: "methodology", Title: "Methodology", Blocks: []block{{Steps: steps}}}
+}
+
+// questionStep says what was to be decided, which nobody can change once a run has
+// begun.
+func (r *record) questionStep() string {
+	question := r.answer.Question
+	decides := "No metric was to decide: all are exploratory"
+	if len(question.Primary) > 0 {
+		decides = fmt.Sprintf("What decides was fixed before the first run: %s, with a margin of %s%s%% at %s%s%% confidence",
+			listed(question.Primary), plain(r.answer.marginPercent), space, plain(r.answer.confidencePercent), space)
+	}
+	return fmt.Sprintf("%s (question %s).", decides, question.Hash())
 }
 
 func (r *record) orderStep() string {
