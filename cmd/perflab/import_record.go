@@ -128,9 +128,9 @@ func carried(observed *int64, conditions []metav1.Condition, before, now int64) 
 		generations = append(generations, &conditions[i].ObservedGeneration)
 	}
 	for _, generation := range generations {
-		switch {
-		case *generation == 0:
-		case *generation == before:
+		switch *generation {
+		case 0:
+		case before:
 			*generation = now
 		default:
 			*generation = 0

@@ -57,7 +57,8 @@ func (r *record) longevity(scenario v1alpha1.Scenario) []block {
 	for i, one := range growths {
 		places := decimals(one.slope, (one.high-one.low)/2)
 		made.Rows = append(made.Rows, row{First: i == 0 || growths[i-1].what != one.what, Cells: []cell{
-			{Text: capital(one.what)}, name(one.arm),
+			{Text: capital(one.what)},
+			name(one.arm),
 			{Text: whole(one.runs)},
 			{Text: signed(one.slope, places)},
 			{Text: signed(one.low, places) + " to " + signed(one.high, places)},
