@@ -146,14 +146,12 @@ func newSide(of Record) (*side, error) {
 		return nil, fmt.Errorf("%w: experiment %q has not begun", ErrNothing, of.Experiment.Name)
 	}
 	made := &side{name: fmt.Sprintf("%q", of.Experiment.Name), record: of}
-	var all []arms.Arm
 	for _, arm := range status.Arms {
-		all = append(all, arms.Arm{Name: arm.Name, Baseline: arm.Baseline, Twin: arm.Twin})
 		if !arm.Baseline && !arm.Twin {
 			made.arms = append(made.arms, arm.Name)
 		}
 	}
-	made.answer = analysis.Of(&of.Experiment.Spec, all, *status.Seed, of.Runs)
+	made.answer = analysis.Of(&of.Experiment.Spec, arms.Recorded(status.Arms), *status.Seed, of.Runs)
 	if made.answer.Blocks == 0 {
 		return nil, fmt.Errorf("%w: experiment %q has no complete block", ErrNothing, of.Experiment.Name)
 	}
@@ -206,61 +204,50 @@ func (r *Result) shared(a, b *side) []series {
 			continue
 		}
 		for _, metric := range a.answer.Question.Primary {
-			if b.answer.Question.IsPrimary(metric) && len(a.values(own.Name, metric)) > 0 && len(b.values(own.Name, metric)) > 0 {
-				both = append(both, series{own.Name, metric})
+			of := series{own.Name, metric}
+			if b.answer.Question.IsPrimary(metric) && a.hasBaseline(of) && b.hasBaseline(of) {
+				both = append(both, of)
 			}
 		}
 	}
 	return both
 }
 
-// values of the baseline's runs that count.
-func (s *side) values(scenario, metric string) []float64 {
-	var values []float64
-	for _, run := range s.counted(s.answer.Baseline, scenario) {
+// hasBaseline tells whether a run of the baseline that counts has the metric.
+func (s *side) hasBaseline(of series) bool {
+	values, _ := s.baseline(of)
+	return len(values) > 0
+}
+
+// baseline is what its runs that count measured, and in what unit.
+func (s *side) baseline(of series) (values []float64, unit string) {
+	for i := range s.record.Runs {
+		run := &s.record.Runs[i]
+		if run.Status.Phase != v1alpha1.RunSucceeded || run.Spec.Block > s.answer.Blocks || run.Spec.Arm != s.answer.Baseline || run.Spec.Scenario.Name != of.scenario {
+			continue
+		}
 		for _, observation := range run.Status.Observations {
-			if observation.Metric != metric {
+			if observation.Metric != of.metric {
 				continue
 			}
 			// A value that can't be read is in the experiment's own warnings.
 			if value, err := decimal.Parse(observation.Value); err == nil {
-				values = append(values, value)
+				values, unit = append(values, value), observation.Unit
 			}
 		}
 	}
-	return values
-}
-
-func (s *side) counted(arm, scenario string) []*v1alpha1.PerfRun {
-	var counted []*v1alpha1.PerfRun
-	for i := range s.record.Runs {
-		run := &s.record.Runs[i]
-		if run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Block <= s.answer.Blocks && run.Spec.Arm == arm && run.Spec.Scenario.Name == scenario {
-			counted = append(counted, run)
-		}
-	}
-	return counted
-}
-
-func (s *side) unit(of series) string {
-	for _, run := range s.counted(s.answer.Baseline, of.scenario) {
-		for _, observation := range run.Status.Observations {
-			if observation.Metric == of.metric {
-				return observation.Unit
-			}
-		}
-	}
-	return ""
+	return values, unit
 }
 
 // baselines against each other, as two independent samples.
 func (r *Result) baselines(a, b *side, of series) Comparison {
-	first, second := a.values(of.scenario, of.metric), b.values(of.scenario, of.metric)
-	made := Comparison{Scenario: of.scenario, Metric: of.metric, Unit: a.unit(of), Pair: Pair{a.answer.Baseline, b.answer.Baseline}}
+	first, unit := a.baseline(of)
+	second, otherUnit := b.baseline(of)
+	made := Comparison{Scenario: of.scenario, Metric: of.metric, Unit: unit, Pair: Pair{a.answer.Baseline, b.answer.Baseline}}
 	made.Scale = comparison.ScaleOf(made.Unit, slices.Concat(first, second))
-	if unit := b.unit(of); unit != made.Unit {
+	if otherUnit != unit {
 		made.FirstValue, made.SecondValue = math.NaN(), math.NaN()
-		made.Warnings = append(made.Warnings, fmt.Sprintf("measured in %q and in %q", made.Unit, unit))
+		made.Warnings = append(made.Warnings, fmt.Sprintf("measured in %q and in %q", unit, otherUnit))
 		made.set(stats.Difference(stats.Estimate{}, stats.Estimate{}), r.alpha())
 		return made
 	}

@@ -35,6 +35,15 @@ func Of(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
 	return append(all, Arm{Name: twinName(baseline.Name, all), Twin: true, System: baseline.System})
 }
 
+// Recorded are the arms that a status lists, without their systems.
+func Recorded(statuses []v1alpha1.ArmStatus) []Arm {
+	listed := make([]Arm, 0, len(statuses))
+	for _, arm := range statuses {
+		listed = append(listed, Arm{Name: arm.Name, Baseline: arm.Baseline, Twin: arm.Twin})
+	}
+	return listed
+}
+
 func declared(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
 	if spec.Matrix != nil {
 		return combined(spec.Matrix, system)

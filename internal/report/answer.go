@@ -3,6 +3,7 @@
 package report
 
 import (
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
@@ -21,15 +22,11 @@ type answered struct {
 // many comparisons, the runs hold all.
 func answerOf(r *record) answered {
 	spec := &r.Experiment.Spec
-	all := make([]arms.Arm, 0, len(r.arms))
-	for _, arm := range r.armsAsDeclared() {
-		all = append(all, arms.Arm{Name: arm.Name, Baseline: arm.Baseline, Twin: arm.Twin})
-	}
 	seed := int64(1)
 	if recorded := r.Experiment.Status.Seed; recorded != nil {
 		seed = *recorded
 	}
-	made := answered{Answer: analysis.Of(spec, all, seed, r.Runs)}
+	made := answered{Answer: analysis.Of(spec, arms.Recorded(r.armsAsDeclared()), seed, r.Runs)}
 	made.marginPercent, made.confidencePercent = float64(made.Question.MarginPercent), float64(made.Question.ConfidencePercent)
 	made.uncalibrated = made.Uncalibrated()
 	return made
@@ -37,13 +34,13 @@ func answerOf(r *record) answered {
 
 // armsAsDeclared are the arms in the order of the declaration, on which the
 // numbering of a matrix's levels rests.
-func (r *record) armsAsDeclared() []arm {
-	if len(r.Experiment.Status.Arms) == 0 {
-		return r.arms
+func (r *record) armsAsDeclared() []v1alpha1.ArmStatus {
+	if len(r.Experiment.Status.Arms) > 0 {
+		return r.Experiment.Status.Arms
 	}
-	declared := make([]arm, 0, len(r.arms))
-	for _, status := range r.Experiment.Status.Arms {
-		declared = append(declared, arm{ArmStatus: status})
+	declared := make([]v1alpha1.ArmStatus, 0, len(r.arms))
+	for _, arm := range r.arms {
+		declared = append(declared, arm.ArmStatus)
 	}
 	return declared
 }
