@@ -201,19 +201,32 @@ func TestWhatAVanishedExperimentHasBorrowedIsGivenBack(t *testing.T) {
 	before := bytesOf(t, l.workload("Deployment"))
 	l.create(login(), smallExperiment(t, borrowing("Deployment", placed()), oneArm))
 	l.loading()
-	vanishing := l.experiment("small")
+	vanished := l.vanish("small")
+	l.lookAt(vanished)
+	if after := bytesOf(t, l.workload("Deployment")); after != before {
+		t.Errorf("the workload is\n%s\nwant\n%s", after, before)
+	}
+}
+
+// vanish takes an experiment away as a person does who takes its finalizer off.
+func (l *lab) vanish(name string) client.ObjectKey {
+	l.t.Helper()
+	vanishing := l.experiment(name)
 	vanishing.Finalizers = nil
 	l.update(vanishing)
 	l.remove(vanishing)
 	l.collectGarbage()
+	return client.ObjectKeyFromObject(vanishing)
+}
+
+// lookAt lets the operator look at an experiment three times.
+func (l *lab) lookAt(key client.ObjectKey) {
+	l.t.Helper()
 	for range 3 {
 		reconciler, _ := l.operator()
-		if _, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(vanishing)}); err != nil {
-			t.Fatal(err)
+		if _, err := reconciler.Reconcile(l.t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+			l.t.Fatal(err)
 		}
-	}
-	if after := bytesOf(t, l.workload("Deployment")); after != before {
-		t.Errorf("the workload is\n%s\nwant\n%s", after, before)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -195,18 +194,9 @@ func TestWhatARecordsNamesakeHasBorrowedIsGivenBack(t *testing.T) {
 	before := bytesOf(t, l.workload("Deployment"))
 	l.create(login(), smallExperiment(t, borrowing("Deployment", placed()), oneArm))
 	l.loading()
-	vanishing := l.experiment("small")
-	vanishing.Finalizers = nil
-	l.update(vanishing)
-	l.remove(vanishing)
-	l.collectGarbage()
+	vanished := l.vanish("small")
 	l.create(smallExperiment(t, func(e *v1alpha1.PerfExperiment) { elsewhere(e) }))
-	for range 3 {
-		reconciler, _ := l.operator()
-		if _, err := reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(vanishing)}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	l.lookAt(vanished)
 	if after := bytesOf(t, l.workload("Deployment")); after != before {
 		t.Errorf("the workload is\n%s\nwant\n%s", after, before)
 	}

@@ -14,13 +14,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/recorded"
@@ -79,13 +77,7 @@ type typist struct {
 
 func newTypist(t *testing.T, config *rest.Config) *typist {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	made, err := client.New(config, client.Options{Scheme: scheme})
+	made, err := client.New(config, client.Options{Scheme: scheme(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,14 +207,11 @@ func (t *typist) record() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, binary, _, err := made.Stored()
+	page, err := made.Object()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.create(&corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: recorded.Namespace, Name: naming.Report(recorded.Name)},
-		Data:       text, BinaryData: binary,
-	})
+	t.create(page)
 }
 
 func (t *typist) create(object client.Object) {
