@@ -3,14 +3,17 @@
 package packaging_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/lint"
 	"helm.sh/helm/v3/pkg/lint/support"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -149,5 +152,82 @@ func TestEverythingCanBeLeftOut(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(rendered))); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+}
+
+// The charts that can be brought along judge their values by schemas of their
+// own, and some allow nothing beside what they know: k6-operator's for one.
+func TestOperatorsAreBroughtAlongOnlyWhenAskedFor(t *testing.T) {
+	for flag, name := range map[string]string{"strimzi": "strimzi-kafka-operator", "cloudNativePG": "cloudnative-pg", "k6": "k6-operator"} {
+		t.Run(name, func(t *testing.T) {
+			for asked, given := range map[bool]values{false: nil, true: {"operators": values{flag: true}}} {
+				rendered, err := renderChart(t, withOperators(t), home, given)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for other := range dependencies(t) {
+					wanted := asked && other == name
+					if _, there := rendered["ConfigMap//"+other]; there != wanted {
+						t.Errorf("with %v, %s is there: %v", given, other, there)
+					}
+				}
+			}
+		})
+	}
+}
+
+// dependencies are the charts PerfLab's can bring along, with their versions.
+func dependencies(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, dependency := range loadChart(t).Metadata.Dependencies {
+		found[dependency.Name] = dependency.Version
+	}
+	return found
+}
+
+// withOperators is the chart after helm dependency update, with charts that
+// stand for the fetched ones: each is one ConfigMap, and knows the values that
+// PerfLab's chart gives and no others.
+func withOperators(t *testing.T) *chart.Chart {
+	t.Helper()
+	loaded := loadChart(t)
+	for name, version := range dependencies(t) {
+		loaded.AddDependency(&chart.Chart{
+			Metadata: &chart.Metadata{APIVersion: chart.APIVersionV2, Name: name, Version: version},
+			Templates: []*chart.File{{
+				Name: "templates/it.yaml",
+				Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Chart.Name }}}\n"),
+			}},
+			Schema: []byte(`{"additionalProperties": false, "properties": {"global": {}, "watchAnyNamespace": {}, "namespace": {}}}`),
+		})
+	}
+	return loaded
+}
+
+// One release of each operator, whichever way it comes.
+func TestOperatorsAreOfOneRelease(t *testing.T) {
+	applications, err := os.ReadFile(apiserver.Root("config", "argocd", "applications", "operators.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, document := range bytes.Split(applications, []byte("\n---\n")) {
+		var application struct {
+			Spec struct {
+				Source struct{ Chart, TargetRevision string }
+			}
+		}
+		if err := yaml.Unmarshal(document, &application); err != nil {
+			t.Fatal(err)
+		}
+		source := application.Spec.Source
+		if of := dependencies(t)[source.Chart]; of != source.TargetRevision {
+			t.Errorf("Argo CD gets %s %s, Helm %q", source.Chart, source.TargetRevision, of)
+		}
+		seen++
+	}
+	if seen != len(dependencies(t)) {
+		t.Errorf("Argo CD gets %d operators, Helm %v", seen, dependencies(t))
 	}
 }

@@ -57,11 +57,16 @@ type values = map[string]any
 // render is helm template.
 func render(t *testing.T, namespace string, given values) (objects, error) {
 	t.Helper()
+	return renderChart(t, loadChart(t), namespace, given)
+}
+
+func renderChart(t *testing.T, of *chart.Chart, namespace string, given values) (objects, error) {
+	t.Helper()
 	install := action.NewInstall(&action.Configuration{})
 	install.ClientOnly, install.DryRun = true, true
 	install.ReleaseName, install.Namespace = "perflab", namespace
 	install.KubeVersion = &chartutil.KubeVersion{Version: "v1.34.0", Major: "1", Minor: "34"}
-	rendered, err := install.RunWithContext(t.Context(), loadChart(t), given)
+	rendered, err := install.RunWithContext(t.Context(), of, given)
 	if err != nil {
 		return nil, err
 	}
