@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,9 +23,16 @@ type cluster struct {
 	flags *genericclioptions.ConfigFlags
 }
 
+// shownFlags are those of kubectl's flags that --help lists. All work; listed,
+// the others would hide a command's own.
+var shownFlags = []string{"context", "kubeconfig", "namespace"}
+
 func newCluster(flags *pflag.FlagSet) *cluster {
 	made := &cluster{flags: genericclioptions.NewConfigFlags(true)}
-	made.flags.AddFlags(flags)
+	kubectls := pflag.NewFlagSet("", pflag.ContinueOnError)
+	made.flags.AddFlags(kubectls)
+	kubectls.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownFlags, flag.Name) })
+	flags.AddFlagSet(kubectls)
 	return made
 }
 

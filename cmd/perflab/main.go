@@ -72,6 +72,11 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	return exitFailed
 }
 
+// connectionHelp ends the help of the commands that talk to a cluster.
+const connectionHelp = `{{if .Flags.Lookup "kubeconfig"}}
+The cluster is reached as by kubectl, whose other flags for it (kubectl options) work here too.
+{{end}}`
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "perflab",
@@ -79,6 +84,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetUsageTemplate(root.UsageTemplate() + connectionHelp)
 	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newReport(), newExport(), newImport(), newCompare(), newAnalyze(), newAudit())
 	return root
 }

@@ -213,3 +213,23 @@ func manifestsIn(page string) (string, int) {
 	}
 	return strings.Join(found, "---\n"), len(found)
 }
+
+// A command's own flags can be seen among kubectl's, which work all the same.
+func TestHelpListsACommandsOwnFlags(t *testing.T) {
+	help := perflab(t, "", "report", "--help").out
+	for _, wanted := range []string{"--charts", "--namespace", "--kubeconfig", "kubectl options"} {
+		if !strings.Contains(help, wanted) {
+			t.Errorf("the help does not mention %s:\n%s", wanted, help)
+		}
+	}
+	if strings.Contains(help, "--client-key") {
+		t.Errorf("the help lists what is kubectl's:\n%s", help)
+	}
+	got := perflab(t, "", "report", "any", "--server", "https://127.0.0.1:1", "--request-timeout", "5s")
+	if got.code != exitFailed || !strings.Contains(got.problems, "127.0.0.1:1") {
+		t.Errorf("--server is not heeded: %+v", got)
+	}
+	if help := perflab(t, "", "plan", "--help").out; strings.Contains(help, "kubectl options") {
+		t.Errorf("a command without a cluster talks of one:\n%s", help)
+	}
+}

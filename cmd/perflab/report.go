@@ -52,8 +52,8 @@ folder as SVG files, and the page refers to them: by their path in Markdown, as
 attachments of the page in Confluence.
 
 With -f, files and folders of objects are read, as perflab export or
-kubectl get -o yaml write them, packed by gzip where they end in .gz; NAME says which experiment, where they hold
-several.
+kubectl get -o yaml write them, packed by gzip where they end in .gz; NAME says
+which experiment, where they hold several.
 
 Exit codes: 0 the report was written, 1 it could not be, 2 the recorded objects
 are invalid.`,
