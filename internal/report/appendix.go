@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/secret"
 )
 
 // appendix is what someone needs to judge or repeat the experiment: what ran,
@@ -345,7 +346,7 @@ func (r *record) declaration() string {
 	written, err := yaml.Marshal(map[string]any{
 		"apiVersion": v1alpha1.GroupVersion.String(), "kind": kindExperiment,
 		"metadata": map[string]any{"name": r.Experiment.Name},
-		"spec":     prune(hideSecrets(tree)),
+		"spec":     prune(secret.HideIn(tree)),
 	})
 	if err != nil {
 		panic(fmt.Sprintf("encoding a declaration: %v", err))

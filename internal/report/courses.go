@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/secret"
 )
 
 // mostCourses is how many charts of servers stand below a table.
@@ -164,7 +165,7 @@ func (r *record) unmeasured() []item {
 			continue
 		}
 		for _, note := range run.Status.Servers.Notes {
-			one := item{Text: capital(hidden("", note)) + "."}
+			one := item{Text: capital(secret.Hide("", note)) + "."}
 			if !slices.Contains(items, one) {
 				items = append(items, one)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/secret"
 )
 
 // testRuns is the lab journal.
@@ -102,7 +103,7 @@ func validity(r *record) section {
 				name(run.Name), name(run.Spec.Scenario.Name), name(run.Spec.Arm),
 				{Text: whole(run.Spec.Block)},
 				{Text: reasonOf(run), Verdict: invalidRun},
-				{Text: hidden("", run.Status.Message)},
+				{Text: secret.Hide("", run.Status.Message)},
 			}})
 		}
 	}

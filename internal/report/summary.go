@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/secret"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -345,7 +346,7 @@ func grouped(differences []v1alpha1.Difference) []change {
 	var changes []change
 	for _, difference := range differences {
 		path, entry := withoutEntry(difference.Setting)
-		before, after := hidden(difference.Setting, difference.Baseline), hidden(difference.Setting, difference.Arm)
+		before, after := secret.Hide(difference.Setting, difference.Baseline), secret.Hide(difference.Setting, difference.Arm)
 		at := slices.IndexFunc(changes, func(c change) bool { return c.path == path && c.before == before && c.after == after })
 		if at < 0 {
 			at = len(changes)

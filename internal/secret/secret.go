@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package report
+// Package secret takes what might be a password out of what is made to be
+// passed on: reports, comparisons, messages. It is pure.
+package secret
 
 import "regexp"
 
-// A report is made to be passed on. What might be a password in a variable or a
-// setting is left out of it, whoever wrote it there.
 const leftOut = "(not shown)"
 
 var (
@@ -14,18 +14,19 @@ var (
 	userInURL = regexp.MustCompile(`://[^/@\s"']+@`)
 )
 
-// hidden is a setting's value, unless the setting looks secret. The name of the
-// module it belongs to says nothing: mod-authtoken has settings like any other.
-func hidden(setting, value string) string {
+// Hide returns a setting's value, unless the setting looks secret. The name of
+// the module it belongs to says nothing: mod-authtoken has settings like any
+// other.
+func Hide(setting, value string) string {
 	if value != "" && secretive.MatchString(ofModule.ReplaceAllString(setting, "")) {
 		return leftOut
 	}
 	return userInURL.ReplaceAllString(value, "://"+leftOut+"@")
 }
 
-// hideSecrets takes secret values out of a tree of decoded YAML, in place: those
+// HideIn takes secret values out of a tree of decoded YAML, in place: those
 // under a secretive key, and the value of a variable with a secretive name.
-func hideSecrets(node any) any {
+func HideIn(node any) any {
 	switch node := node.(type) {
 	case map[string]any:
 		if name, isText := node["name"].(string); isText && secretive.MatchString(name) && node["value"] != nil {
@@ -33,14 +34,14 @@ func hideSecrets(node any) any {
 		}
 		for key, value := range node {
 			if text, isText := value.(string); isText {
-				node[key] = hidden(key, text)
+				node[key] = Hide(key, text)
 				continue
 			}
-			node[key] = hideSecrets(value)
+			node[key] = HideIn(value)
 		}
 	case []any:
 		for i, value := range node {
-			node[i] = hideSecrets(value)
+			node[i] = HideIn(value)
 		}
 	case string:
 		return userInURL.ReplaceAllString(node, "://"+leftOut+"@")
