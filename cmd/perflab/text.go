@@ -3,15 +3,13 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/preview"
 )
@@ -111,43 +109,14 @@ func writeArms(p *page, all []preview.Arm) {
 		default:
 			p.line("  %s", arm.Name)
 		}
-		changes := grouped(arm.Differences)
+		changes := arms.Changes(arm.Differences)
 		for _, change := range changes[:min(len(changes), mostChanges)] {
-			p.line("    %s", change)
+			p.line("    %s: %s -> %s", change.Setting, change.Baseline, change.Arm)
 		}
 		if more := len(changes) - mostChanges; more > 0 {
 			p.line("    and %d more changes (-o json lists all)", more)
 		}
 	}
-}
-
-var entry = regexp.MustCompile(`\[([^]]*)\]`)
-
-// grouped writes each change of a setting once, with the entries it is made
-// in: what an arm does to ninety modules is one line.
-func grouped(differences []v1alpha1.Difference) []string {
-	type change struct{ setting, before, after string }
-	entries := map[change][]string{}
-	var order []change
-	for _, difference := range differences {
-		made := change{entry.ReplaceAllString(difference.Setting, ""), difference.Baseline, difference.Arm}
-		if _, seen := entries[made]; !seen {
-			order = append(order, made)
-			entries[made] = nil
-		}
-		if found := entry.FindStringSubmatch(difference.Setting); found != nil {
-			entries[made] = append(entries[made], found[1])
-		}
-	}
-	lines := make([]string, 0, len(order))
-	for _, made := range order {
-		line := fmt.Sprintf("%s: %s -> %s", made.setting, cmp.Or(made.before, "not set"), cmp.Or(made.after, "not set"))
-		if names := entries[made]; len(names) > 0 {
-			line += " (" + environment.Enumerate(names) + ")"
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 func writeHeaps(p *page, shown preview.Preview) {

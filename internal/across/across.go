@@ -413,7 +413,7 @@ func (r *Result) noteArms(a, b *side, pair Pair) {
 
 // differing are the settings in which an arm of one differs from one of the other.
 func differing(a, b *side, first, second string) []v1alpha1.Difference {
-	before, after := a.system(first), b.system(second)
+	before, after := arms.SystemOf(a.record.Runs, first), arms.SystemOf(b.record.Runs, second)
 	if before == nil || after == nil {
 		return nil
 	}
@@ -421,27 +421,11 @@ func differing(a, b *side, first, second string) []v1alpha1.Difference {
 }
 
 func (r *Result) differences(what string, differing []v1alpha1.Difference) {
-	for _, difference := range differing[:min(len(differing), mostDifferences)] {
-		r.say("%s differ in %s: %s, then %s", what, difference.Setting, orUnset(difference.Baseline), orUnset(difference.Arm))
+	changes := arms.Changes(differing)
+	for _, change := range changes[:min(len(changes), mostDifferences)] {
+		r.say("%s differ in %s: %s, then %s", what, change.Setting, change.Baseline, change.Arm)
 	}
-	if more := len(differing) - mostDifferences; more > 0 {
+	if more := len(changes) - mostDifferences; more > 0 {
 		r.say("%s differ in %s more settings", what, strconv.Itoa(more))
 	}
-}
-
-func orUnset(value string) string {
-	if value == "" {
-		return "not set"
-	}
-	return value
-}
-
-// system an arm's runs were given; nil where it has none.
-func (s *side) system(arm string) *v1alpha1.System {
-	for i := range s.record.Runs {
-		if s.record.Runs[i].Spec.Arm == arm {
-			return &s.record.Runs[i].Spec.System
-		}
-	}
-	return nil
 }

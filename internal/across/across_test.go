@@ -200,7 +200,7 @@ func TestWhatDiffersIsTold(t *testing.T) {
 	first, second := usual(1, 1.2), usual(2, 1.2)
 	second.image = "users:2"
 	notes := strings.Join(compare(t, first, second, across.Options{}).Notes, "\n")
-	if want := "the baselines differ in modules[mod-users].image: users:1, then users:2"; notes != want {
+	if want := "the baselines differ in modules.image (mod-users): users:1, then users:2"; notes != want {
 		t.Errorf("the notes are %q, want %q once", notes, want)
 	}
 	later := second.record()
@@ -210,7 +210,7 @@ func TestWhatDiffersIsTold(t *testing.T) {
 		}
 	}
 	result, err := across.Compare(first.record(), later, across.Options{})
-	if want := `the arms "small" differ in modules[mod-users].image: users:1, then users:3`; err != nil || !slices.Contains(result.Notes, want) {
+	if want := `the arms "small" differ in modules.image (mod-users): users:1, then users:3`; err != nil || !slices.Contains(result.Notes, want) {
 		t.Errorf("%v, the notes are %q, want %q among them", err, result.Notes, want)
 	}
 }

@@ -44,6 +44,16 @@ func Recorded(statuses []v1alpha1.ArmStatus) []Arm {
 	return listed
 }
 
+// SystemOf is the system that an arm's runs were given; nil where it has none.
+func SystemOf(runs []v1alpha1.PerfRun, arm string) *v1alpha1.System {
+	for i := range runs {
+		if runs[i].Spec.Arm == arm {
+			return &runs[i].Spec.System
+		}
+	}
+	return nil
+}
+
 func declared(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
 	if spec.Matrix != nil {
 		return combined(spec.Matrix, system)

@@ -98,21 +98,19 @@ func confoundedLevels(matrix *v1alpha1.Matrix, system v1alpha1.System) []Confoun
 func (c Confounded) String() string {
 	parts := make([]string, 0, len(c.Moved))
 	for _, moved := range c.Moved {
-		parts = append(parts, fmt.Sprintf("%s (%s → %s)", moved.Factor, shown(moved.Example.Baseline), shown(moved.Example.Arm)))
+		setting := moved.Example.Setting
+		parts = append(parts, fmt.Sprintf("%s (%s → %s)", moved.Factor,
+			short(told(setting, moved.Example.Baseline)), short(told(setting, moved.Example.Arm))))
 	}
 	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Moved), strings.Join(parts, ", "))
 }
 
-func shown(value string) string {
+func short(value string) string {
 	const most = 40
-	switch {
-	case value == "":
-		return "not set"
-	case len(value) > most:
-		return value[:most] + "…"
-	default:
+	if len(value) <= most {
 		return value
 	}
+	return value[:most] + "…"
 }
 
 func moved(baseline, arm v1alpha1.System) []Moved {
@@ -138,8 +136,6 @@ var wholes = []*regexp.Regexp{
 	regexp.MustCompile(`^postgres\.(readWriteSplit|pooler|external)`),
 	regexp.MustCompile(`^.*\.(placement|metaspace|storage)`),
 	regexp.MustCompile(`^.*\.resources\.(limits|requests)`),
-	// A variable that is new differs in its name and its value.
-	regexp.MustCompile(`^.*\.env\[\*\]`),
 }
 
 var named = regexp.MustCompile(`\[[^]]*\]`)
@@ -158,6 +154,20 @@ func factorOf(setting string) string {
 
 // settings flattens a system: what is set, by where it is set.
 func settings(system v1alpha1.System) map[string]string {
+	flat := map[string]string{}
+	system = *system.DeepCopy()
+	for i := range system.Modules {
+		module := &system.Modules[i]
+		for _, variable := range module.Env {
+			flat[fmt.Sprintf("modules[%s].env[%s]", module.Name, variable.Name)] = valueOf(variable)
+		}
+		module.Env = nil
+	}
+	flatten(flat, "", treeOf(system))
+	return flat
+}
+
+func treeOf(system v1alpha1.System) any {
 	encoded, err := json.Marshal(system)
 	if err != nil {
 		// Only API values come here; they always marshal.
@@ -167,9 +177,7 @@ func settings(system v1alpha1.System) map[string]string {
 	if err := json.Unmarshal(encoded, &tree); err != nil {
 		panic(fmt.Sprintf("decoding a system: %v", err))
 	}
-	flat := map[string]string{}
-	flatten(flat, "", tree)
-	return flat
+	return tree
 }
 
 func flatten(flat map[string]string, path string, node any) {
@@ -195,24 +203,29 @@ func flatten(flat map[string]string, path string, node any) {
 // does not make all that follow it differ. A list without keys is one value.
 func flattenList(flat map[string]string, path string, list []any) {
 	for _, entry := range list {
-		key, keyed := keyOf(entry)
+		field, keyed := keyOf(entry)
 		if !keyed {
 			flat[path] = compact(list)
 			return
 		}
-		flatten(flat, path+"["+key+"]", entry)
+		// The key stands in the path, and is no setting of its own.
+		fields := maps.Clone(entry.(map[string]any))
+		place, known := fmt.Sprintf("%s[%s]", path, fields[field]), len(flat)
+		delete(fields, field)
+		flatten(flat, place, fields)
+		if len(flat) == known {
+			flat[place] = "set"
+		}
 	}
 }
 
-func keyOf(entry any) (string, bool) {
-	fields, isObject := entry.(map[string]any)
-	if !isObject {
-		return "", false
-	}
-	for _, name := range []string{"name", "group", "topologyKey"} {
+// keyOf is the field by which an entry of a list is told from the others.
+func keyOf(entry any) (field string, keyed bool) {
+	fields, _ := entry.(map[string]any)
+	for _, field := range []string{"name", "group", "topologyKey"} {
 		// A patch has a name too, but several may be about one object.
-		if key, isText := fields[name].(string); isText && fields["merge"] == nil {
-			return key, true
+		if _, isText := fields[field].(string); isText && fields["merge"] == nil {
+			return field, true
 		}
 	}
 	return "", false

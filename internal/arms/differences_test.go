@@ -34,10 +34,39 @@ func TestDifferences(t *testing.T) {
 		},
 		"Variable": {
 			modulesSet(v1alpha1.ModuleSet{Name: "mod-inventory", Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}),
+			[]v1alpha1.Difference{{Setting: "modules[mod-inventory].env[A]", Arm: "b"}},
+		},
+		"ChangedVariable": {
+			modulesSet(v1alpha1.ModuleSet{Name: "mod-inventory", Env: []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "20"}}}),
+			[]v1alpha1.Difference{{Setting: "modules[mod-inventory].env[DB_MAXPOOLSIZE]", Baseline: "10", Arm: "20"}},
+		},
+		"EmptyVariable": {
+			modulesSet(v1alpha1.ModuleSet{Name: "mod-inventory", Env: []corev1.EnvVar{{Name: "A"}}}),
+			[]v1alpha1.Difference{{Setting: "modules[mod-inventory].env[A]", Arm: `""`}},
+		},
+		"VariableFromElsewhere": {
+			modulesSet(v1alpha1.ModuleSet{Name: "mod-inventory", Env: []corev1.EnvVar{
+				{Name: "A", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+					LocalObjectReference: corev1.LocalObjectReference{Name: "login"}, Key: "user",
+				}}},
+				{Name: "B", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+					LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}, Key: "b", Optional: ptr.To(true),
+				}}},
+				{Name: "C", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}},
+			}}),
 			[]v1alpha1.Difference{
-				{Setting: "modules[mod-inventory].env[A].name", Arm: "A"},
-				{Setting: "modules[mod-inventory].env[A].value", Arm: "b"},
+				{Setting: "modules[mod-inventory].env[A]", Arm: "from Secret login, key user"},
+				{Setting: "modules[mod-inventory].env[B]", Arm: "from optional ConfigMap settings, key b"},
+				{Setting: "modules[mod-inventory].env[C]", Arm: `{"fieldRef":{"fieldPath":"status.podIP"}}`},
 			},
+		},
+		"Spread": {
+			modulesSet(v1alpha1.ModuleSet{Name: "gateway", Placement: &v1alpha1.Placement{TopologySpread: []v1alpha1.Spread{{TopologyKey: "zone", MaxSkew: 1}}}}),
+			[]v1alpha1.Difference{{Setting: "modules[gateway].placement.topologySpread[zone].maxSkew", Arm: "1"}},
+		},
+		"OnlyAName": {
+			modulesSet(v1alpha1.ModuleSet{Name: "gateway", Resources: &corev1.ResourceRequirements{Claims: []corev1.ResourceClaim{{Name: "gpu"}}}}),
+			[]v1alpha1.Difference{{Setting: "modules[gateway].resources.claims[gpu]", Arm: "set"}},
 		},
 		"Options": {
 			modulesSet(v1alpha1.ModuleSet{Name: "mod-inventory", JVM: &v1alpha1.JVM{Options: []string{"-Xint"}}}),
@@ -82,6 +111,11 @@ func TestConfounded(t *testing.T) {
 		"NewVariable": {
 			reason: "a variable with its value is one thing",
 			spec:   listed(modulesSet(v1alpha1.ModuleSet{Name: "*", Env: []corev1.EnvVar{{Name: "SLOW", Value: "30"}}})),
+		},
+		"VariableAndImage": {
+			reason: "what may be a secret stays one",
+			spec:   listed(modulesSet(v1alpha1.ModuleSet{Name: "gateway", Image: "gateway:2", Env: []corev1.EnvVar{{Name: "DB_PASSWORD", Value: "hunter2"}}})),
+			want:   []string{`arm "changed" differs from the baseline in 2 things: modules[*].env[*] (not set → (not shown)), modules[*].image (gateway:1 → gateway:2)`},
 		},
 		"Mode": {
 			reason: "another mode takes other nodes",

@@ -278,9 +278,14 @@ func TestNamesAreNoMarkup(t *testing.T) {
 
 func TestSecretsAreLeftOut(t *testing.T) {
 	input := recorded.Experiment(seed)
-	input.Experiment.Status.Arms[1].Differences = []v1alpha1.Difference{
-		{Setting: "modules[mod-users].env[DB_PASSWORD].value", Baseline: "hunter2", Arm: "hunter3"},
-		{Setting: "modules[mod-authtoken].replicas", Baseline: "1", Arm: "27"},
+	for i := range input.Runs {
+		spec, password, replicas := &input.Runs[i].Spec, "hunter2", int32(1)
+		if spec.Arm == input.Experiment.Status.Arms[1].Name {
+			password, replicas = "hunter3", 2719
+		}
+		spec.System.Modules = append(slices.Clone(spec.System.Modules), v1alpha1.Module{
+			Name: "mod-authtoken", Replicas: &replicas, Env: []corev1.EnvVar{{Name: "DB_PASSWORD", Value: password}},
+		})
 	}
 	input.Experiment.Spec.Measurement.Prometheus = &v1alpha1.Prometheus{URL: "http://scraper:hunter4@prometheus:9090"}
 	r := made(t, input)
@@ -291,10 +296,36 @@ func TestSecretsAreLeftOut(t *testing.T) {
 				t.Errorf("%s holds %q", name, secret)
 			}
 		}
-		if !strings.Contains(page, "27") {
-			t.Errorf("%s: what a module with a secretive name sets is left out", name)
+		for _, told := range []string{"env DB", "2719"} {
+			if !strings.Contains(page, told) {
+				t.Errorf("%s: %q is left out, and is no secret", name, told)
+			}
 		}
 	}
+}
+
+// What arms differ in is read from their runs, which hold all of it, and from the
+// status, which is bounded, where there are none.
+func TestWhatAnArmWithoutRunsSets(t *testing.T) {
+	input := recorded.Experiment(seed)
+	changed := &input.Experiment.Status.Arms[1]
+	changed.Differences = []v1alpha1.Difference{{Setting: "postgres.parameters.work_mem", Baseline: "4MB", Arm: "8MB"}}
+	changed.MoreDifferences = 7
+	fromStatus := []string{"postgres.parameters.work", "and 7 more"}
+	if page := written(t, made(t, input), "report.md"); containsAny(page, fromStatus) {
+		t.Error("the status is believed, and not the runs")
+	}
+	input.Runs = slices.DeleteFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Arm == changed.Name })
+	page := written(t, made(t, input), "report.md")
+	for _, want := range fromStatus {
+		if !strings.Contains(page, want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+}
+
+func containsAny(text string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 func TestUncalibratedExperimentGivesNoAdvice(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/secret"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -47,6 +47,7 @@ const mostDifferences = 8
 func armsTable(r *record) *table {
 	made := &table{Caption: "Arms: what differs from the baseline", Columns: words("Arm", "Setting", "Baseline", "Arm's")}
 	for _, arm := range r.arms {
+		changes, unlisted := r.changes(arm)
 		switch {
 		case arm.Baseline:
 			made.Rows = append(made.Rows, row{First: true, Cells: []cell{name(arm.Name), {Text: "the baseline"}, {}, {}}})
@@ -54,21 +55,30 @@ func armsTable(r *record) *table {
 		case arm.Twin:
 			made.Rows = append(made.Rows, row{First: true, Cells: []cell{name(arm.Name), {Text: "nothing: the baseline's twin, which shows the noise"}, {}, {}}})
 			continue
-		case len(arm.Differences) == 0:
-			made.Rows = append(made.Rows, row{First: true, Cells: []cell{name(arm.Name), {Text: "not recorded"}, {}, {}}})
+		case len(changes) == 0:
+			made.Rows = append(made.Rows, row{First: true, Cells: []cell{name(arm.Name), {Text: "nothing that was recorded"}, {}, {}}})
 			continue
 		}
-		changes := grouped(arm.Differences)
 		for i, change := range changes[:min(len(changes), mostDifferences)] {
 			made.Rows = append(made.Rows, row{First: i == 0, Cells: []cell{
-				name(arm.Name), {Text: change.setting()}, {Text: cmp.Or(change.before, "not set")}, {Text: cmp.Or(change.after, "not set")},
+				name(arm.Name), {Text: change.Setting}, {Text: change.Baseline}, {Text: change.Arm},
 			}})
 		}
-		if more := max(len(changes)-mostDifferences, 0) + int(arm.MoreDifferences); more > 0 {
+		if more := max(len(changes)-mostDifferences, 0) + unlisted; more > 0 {
 			made.Rows = append(made.Rows, row{Cells: []cell{name(arm.Name), {Text: fmt.Sprintf("and %d more", more)}, {}, {}}})
 		}
 	}
 	return made
+}
+
+// changes of an arm from the baseline, by what their runs were given. Without
+// such runs they are those of the status, which leaves some unlisted.
+func (r *record) changes(of arm) (changes []arms.Change, unlisted int) {
+	baseline, system := arms.SystemOf(r.Runs, r.baseline()), arms.SystemOf(r.Runs, of.Name)
+	if baseline == nil || system == nil {
+		return arms.Changes(of.Differences), int(of.MoreDifferences)
+	}
+	return arms.Changes(arms.Differences(*baseline, *system)), 0
 }
 
 func scenariosTable(r *record) *table {
@@ -322,49 +332,4 @@ func differing(comparisons []comparison.Comparison, of verdict.Verdict) int {
 		}
 	}
 	return number
-}
-
-// change is one thing that an arm sets, wherever it is set.
-type change struct {
-	path, before, after string
-	entries             []string
-}
-
-func (c change) setting() string {
-	const most = 3
-	if len(c.entries) == 0 {
-		return c.path
-	}
-	shown := strings.Join(c.entries[:min(len(c.entries), most)], ", ")
-	if more := len(c.entries) - most; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
-	return c.path + " (" + shown + ")"
-}
-
-func grouped(differences []v1alpha1.Difference) []change {
-	var changes []change
-	for _, difference := range differences {
-		path, entry := withoutEntry(difference.Setting)
-		before, after := secret.Hide(difference.Setting, difference.Baseline), secret.Hide(difference.Setting, difference.Arm)
-		at := slices.IndexFunc(changes, func(c change) bool { return c.path == path && c.before == before && c.after == after })
-		if at < 0 {
-			at = len(changes)
-			changes = append(changes, change{path: path, before: before, after: after})
-		}
-		if entry != "" {
-			changes[at].entries = append(changes[at].entries, entry)
-		}
-	}
-	return changes
-}
-
-// withoutEntry takes the first [entry] out of a setting's path.
-func withoutEntry(setting string) (path, entry string) {
-	before, rest, found := strings.Cut(setting, "[")
-	if !found {
-		return setting, ""
-	}
-	entry, after, _ := strings.Cut(rest, "]")
-	return before + after, entry
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arms
+
+import (
+	"cmp"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/secret"
+)
+
+// Change is what an arm does to a setting, wherever it does it: one heap for
+// ninety modules is one change.
+type Change struct {
+	// Setting as people read it, with the entries of the list it is in:
+	// "modules.jvm.heap (users, inventory)", "env POOL_SIZE (users)".
+	Setting string
+	// Baseline and Arm are the values, without what may be a secret.
+	Baseline, Arm string
+}
+
+// Changes tells differences to people, in their order.
+func Changes(differences []v1alpha1.Difference) []Change {
+	entries := map[Change][]string{}
+	var order []Change
+	for _, difference := range differences {
+		setting, entry := withoutEntry(difference.Setting)
+		made := Change{setting, told(difference.Setting, difference.Baseline), told(difference.Setting, difference.Arm)}
+		if _, seen := entries[made]; !seen {
+			order = append(order, made)
+		}
+		entries[made] = append(entries[made], entry)
+	}
+	for i, made := range order {
+		if names := entries[made]; names[0] != "" {
+			order[i].Setting += " (" + environment.Enumerate(names) + ")"
+		}
+	}
+	return order
+}
+
+// withoutEntry takes the first [entry] out of a setting's path. A variable is
+// called what its module calls it.
+func withoutEntry(setting string) (shorter, entry string) {
+	before, rest, found := strings.Cut(setting, "[")
+	if !found {
+		return setting, ""
+	}
+	entry, after, _ := strings.Cut(rest, "]")
+	if variable, found := strings.CutPrefix(after, ".env["); found {
+		return "env " + strings.TrimSuffix(variable, "]"), entry
+	}
+	return before + after, entry
+}
+
+// told is a setting's value as people may read it.
+func told(setting, value string) string {
+	if !isSource(value) {
+		value = secret.Hide(setting, value)
+	}
+	return cmp.Or(value, "not set")
+}
