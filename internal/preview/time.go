@@ -5,7 +5,6 @@ package preview
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -72,7 +71,9 @@ func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 		return load.Duration.Duration
 	}
 	if load.Script != nil {
-		return scripted(load.Script.Arguments)
+		// Zero where only the script knows.
+		length, _ := time.ParseDuration(load.Script.Argument("--duration", "-d"))
+		return length
 	}
 	if load.DataImport == nil {
 		return 0
@@ -84,24 +85,6 @@ func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 		total += pause.Duration * time.Duration(imports-1)
 	}
 	return total
-}
-
-// scripted is how long k6 is told to run a script; zero where only the script
-// knows.
-func scripted(arguments []string) time.Duration {
-	for i, argument := range arguments {
-		name, value, joined := strings.Cut(argument, "=")
-		if name != "--duration" && name != "-d" {
-			continue
-		}
-		if !joined && i+1 < len(arguments) {
-			value = arguments[i+1]
-		}
-		if length, err := time.ParseDuration(value); err == nil {
-			return length
-		}
-	}
-	return 0
 }
 
 func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {

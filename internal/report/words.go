@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,17 +35,16 @@ func describeLoad(load v1alpha1.Load) string {
 		text = describeCirculation(load.CheckInCheckOut)
 	case load.DataImport != nil:
 		text = describeImport(load.DataImport)
-	default:
-		text = "a k6 script"
-		if load.Script != nil && load.Script.Path != "" {
-			text += " (" + load.Script.Path + ")"
-		}
+	case load.Script != nil:
+		text = describeScript(load.Script)
 	}
 	switch {
 	case load.Duration != nil:
 		text += ", " + spoken(load.Duration.Duration)
 	case load.Until != "":
 		text += ", until " + load.Until + " ends"
+	case load.Script != nil && load.Script.Argument("--duration", "-d") != "":
+		text += ", " + load.Script.Argument("--duration", "-d")
 	}
 	switch {
 	case load.After != "":
@@ -85,6 +85,35 @@ func describeImport(imported *v1alpha1.DataImport) string {
 		text += ", through S3"
 	}
 	return text + fmt.Sprintf(", job profile “%s”", imported.JobProfileOrDefault())
+}
+
+// describeScript says which script it is and what k6 is told to do with it, which
+// for many scripts is all there is to know without reading them.
+func describeScript(script *v1alpha1.Script) string {
+	text := "the k6 script " + placeOf(script)
+	if script.Image != "" {
+		text += " in image " + script.Image
+	}
+	for _, told := range []struct{ noun, value string }{
+		{"user", script.Argument("--vus", "-u")},
+		{"iteration", script.Argument("--iterations", "-i")},
+	} {
+		if number, err := strconv.Atoi(told.value); err == nil {
+			text += ", " + environment.Counted(number, told.noun)
+		}
+	}
+	return text
+}
+
+func placeOf(script *v1alpha1.Script) string {
+	switch {
+	case script.ConfigMap != nil:
+		return script.ConfigMap.Key + " of ConfigMap " + script.ConfigMap.Name
+	case script.PersistentVolumeClaim != nil:
+		return script.PersistentVolumeClaim.File + " of volume " + script.PersistentVolumeClaim.ClaimName
+	default:
+		return script.Path
+	}
 }
 
 // spoken writes a duration without the zeros Go adds: 30m, not 30m0s.

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// Of somebody else's script a reader learns at least which one it was.
+func TestScriptsAreNamed(t *testing.T) {
+	configMap := &v1alpha1.ConfigMapKey{Name: "title-search", Key: "main.js"}
+	cases := map[string]struct {
+		load v1alpha1.Load
+		want string
+	}{
+		"Arguments": {
+			v1alpha1.Load{Script: &v1alpha1.Script{ConfigMap: configMap, Arguments: []string{"--vus", "1", "--duration=30s"}}},
+			"he k6 script main.js of ConfigMap title-search, 1 user, 30s",
+		},
+		"ShortNames": {
+			v1alpha1.Load{Script: &v1alpha1.Script{ConfigMap: configMap, Arguments: []string{"-u", "8", "-i", "200"}}},
+			"he k6 script main.js of ConfigMap title-search, 8 users, 200 iterations",
+		},
+		"NothingToldToK6": {
+			v1alpha1.Load{Script: &v1alpha1.Script{ConfigMap: configMap, Arguments: []string{"--vus"}}, Duration: &metav1.Duration{Duration: time.Minute}},
+			"he k6 script main.js of ConfigMap title-search, 1m",
+		},
+		"Volume": {
+			v1alpha1.Load{Script: &v1alpha1.Script{
+				PersistentVolumeClaim: &v1alpha1.ScriptVolume{ClaimName: "scripts", File: "search/main.js"}, Image: "grafana/k6:2.2.0",
+			}},
+			"he k6 script search/main.js of volume scripts in image grafana/k6:2.2.0",
+		},
+		"Path": {v1alpha1.Load{Script: &v1alpha1.Script{Path: "/scripts/search.js"}}, "he k6 script /scripts/search.js"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			input := recorded.Experiment(seed)
+			input.Runs = nil
+			tc.load.Name = "search"
+			input.Experiment.Spec.Scenarios = []v1alpha1.Scenario{{Name: "searches", Loads: []v1alpha1.Load{tc.load}}}
+			page := written(t, made(t, input), "report.md")
+			for _, want := range []string{"| T" + tc.want + " |", "search (t" + tc.want + ")."} {
+				if !strings.Contains(page, want) {
+					t.Errorf("the report does not say %q", want)
+				}
+			}
+		})
+	}
+}
