@@ -272,7 +272,7 @@ func setSingleFactor(s *experimentScope, set setCondition) {
 func progress(s *experimentScope) (reason, message string) {
 	switch s.experiment.Status.Phase {
 	case v1alpha1.ExperimentSuspended:
-		return v1alpha1.ReasonSuspended, "spec.suspend is set: no further run is started"
+		return v1alpha1.ReasonSuspended, "no further run is started while spec.suspend is set"
 	case v1alpha1.ExperimentDeleting:
 		return v1alpha1.ReasonDeleting, "the environment is being taken down"
 	default:

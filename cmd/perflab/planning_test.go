@@ -38,7 +38,7 @@ func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
 		"LessNoise": {"{blocks: 6, seed: 7}", []string{"--cv", "2"}, []string{"6 blocks find an effect of 5.7 % or more", "takes 7 blocks"}},
 		"ThreeBlocks": {"{blocks: 3, seed: 7}", nil, []string{
 			"3 blocks can't tell any effect from noise, whatever its size",
-			"design.blocks is 3: fewer than 6 blocks give numbers, but no verdict",
+			"3 blocks give numbers, but no verdict: raise design.blocks to 6, also later",
 		}},
 		"Piloted": {"{blocks: 6, seed: 7}", []string{"--pilot", "testdata/runs.csv"}, []string{"in cico/Check-In/average of cico-8, whose 23 piloted runs spread by 1.49 %"}},
 		"Adaptive": {"{blocks: 6, seed: 7, calibrate: true, target: {halfWidthPercent: 3, maxBlocks: 20}, budget: 9h}", nil, []string{

@@ -390,7 +390,7 @@ func (r *Result) note(a, b *side) {
 		{"validity", equality.Semantic.DeepEqual(own.Validity, other.Validity)},
 	} {
 		if !part.alike {
-			r.say("spec.%s is declared differently", part.name)
+			r.say("the experiments declare spec.%s differently", part.name)
 		}
 	}
 	if x, y := a.answer.Question, b.answer.Question; x.MarginPercent != y.MarginPercent || x.ConfidencePercent != y.ConfidencePercent {

@@ -108,7 +108,7 @@ func TestKafka(t *testing.T) {
 		"controllers with ZooKeeper": refuse(aKafka, "kafka.controllers are nodes of a KRaft: with mode: ZooKeeper write kafka.zooKeeper instead",
 			change{kafka + ".version", "3.9.1"}, change{kafka + ".mode", "ZooKeeper"}),
 		"ZooKeeper nodes with KRaft": refuse(aKafka, "kafka.zooKeeper goes with mode: ZooKeeper", change{kafka + ".zooKeeper", "{replicas: 3}"}),
-		"even controllers": warn("kafka.controllers has 4 nodes, which survive no more failures than 3: write an odd number, for example 5",
+		"even controllers": warn("4 nodes of kafka.controllers survive no more failures than 3: write an odd number, for example 5",
 			change{kafka + ".controllers.replicas", "4"}),
 		"heap above the limit": refuse(aKafka+".brokers.heap", "the heap of kafka.brokers is 2Gi, larger than its memory limit of 1Gi",
 			change{kafka + ".brokers", "{replicas: 3, heap: 2Gi, resources: {limits: {memory: 1Gi}}}"}),

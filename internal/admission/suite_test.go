@@ -5,6 +5,8 @@ package admission_test
 import (
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,9 +126,15 @@ func judge(t *testing.T, text string, cases map[string]rule) {
 	}
 }
 
+// beginsWithAPath finds a sentence that nobody would say.
+var beginsWithAPath = regexp.MustCompile(`^[^ ]*\w\.\w`)
+
 func (r rule) judgeWarnings(t *testing.T, err error, told []string) {
 	t.Helper()
 	all := strings.Join(told, "\n")
+	if slices.ContainsFunc(told, beginsWithAPath.MatchString) {
+		t.Errorf("a warning begins with a path: %s", all)
+	}
 	switch {
 	case err != nil:
 	case r.warning == "" && len(told) > 0:

@@ -33,7 +33,7 @@ func TestSystems(t *testing.T) {
 		"unknown excluded module":    refuse("spec.postgres.readWriteSplit.exclude", `the system has no module "inventory"`, change{"spec.postgres.readWriteSplit.exclude", "[inventory]"}),
 		"patch of nothing":           refuse("spec.patches[0]", "the patch of Pooler changes nothing: there is no Pooler", change{"spec.patches", "[{kind: Pooler, merge: {spec: {a: b}}}]"}),
 		"misspelt affinity":          refuse("spec.kafka.brokers.placement.affinity.podAfinity", "an affinity has no such field", change{"spec.kafka.brokers.placement", "{affinity: {podAfinity: {}}}"}),
-		"even controllers":           warn("spec.kafka.controllers.replicas: kafka.controllers has 2 nodes", change{"spec.kafka.controllers.replicas", "2"}),
+		"even controllers":           warn("2 nodes of kafka.controllers survive no more failures than 1: write an odd number, for example 3 (spec.kafka.controllers.replicas)", change{"spec.kafka.controllers.replicas", "2"}),
 	}
 	for name, rule := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -105,6 +105,11 @@ func (c Confounded) String() string {
 	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Moved), strings.Join(parts, ", "))
 }
 
+// Warning says what that means, and what to do about it.
+func (c Confounded) Warning() string {
+	return c.String() + ": an effect could come from any of them; change one thing per arm, or use a matrix"
+}
+
 func short(value string) string {
 	const most = 40
 	if len(value) <= most {

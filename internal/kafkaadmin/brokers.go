@@ -89,7 +89,7 @@ func (b Brokers) encryption() (*tls.Config, error) {
 	}
 	config.RootCAs = x509.NewCertPool()
 	if !config.RootCAs.AppendCertsFromPEM(b.CA) {
-		return nil, errors.New("kafka.external.tls.ca is no certificate in PEM: it must begin with -----BEGIN CERTIFICATE-----")
+		return nil, errors.New("what kafka.external.tls.ca names is no certificate in PEM: it must begin with -----BEGIN CERTIFICATE-----")
 	}
 	return config, nil
 }
@@ -104,7 +104,7 @@ func (b Brokers) login() (sasl.Mechanism, error) {
 	case v1alpha1.SASLScramSHA512:
 		return auth.AsSha512Mechanism(), nil
 	default:
-		return nil, fmt.Errorf("kafka.external.sasl.mechanism %q is not known", b.Mechanism)
+		return nil, fmt.Errorf("the mechanism %q in kafka.external.sasl is not known", b.Mechanism)
 	}
 }
 

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -123,6 +124,10 @@ func phrases(all []comparison.Comparison, of verdict.Verdict) string {
 	return listed(named)
 }
 
+// ofDesign finds warnings of a design that doubts tells in the past, now that it
+// was followed.
+var ofDesign = regexp.MustCompile(`\bdesign\.(blocks|order)\b`)
+
 // doubts are the reasons to trust the verdicts less, or to ask otherwise.
 func (r *record) doubts() []item {
 	var sentences []string
@@ -134,7 +139,7 @@ func (r *record) doubts() []item {
 		say("There is no twin of the baseline, so the noise floor was not measured: nothing shows what this system makes of no difference at all. Add design.calibrate: true.")
 	}
 	for _, confounded := range r.confounded() {
-		say("%s. Whatever effect it shows can't be put down to one of them.", capital(confounded.String()))
+		say("%s.", capital(confounded.Warning()))
 	}
 	if blocks := r.Experiment.Spec.Design.Blocks; blocks > 0 && blocks < verdict.MinimumBlocks {
 		say("%s %s too few for a verdict, which takes %d: the deltas describe these runs and no others.", environment.Counted(blocks, "block"), environment.Verb(blocks, "is", "are"), verdict.MinimumBlocks)
@@ -149,7 +154,8 @@ func (r *record) doubts() []item {
 	sentences = append(sentences, r.refused()...)
 	sentences = append(sentences, r.saturated()...)
 	for _, warning := range slices.Concat(r.answer.Warnings, r.Experiment.Status.Warnings) {
-		if sentence := capital(strings.TrimSuffix(warning, ".")) + "."; !slices.Contains(sentences, sentence) {
+		sentence := capital(strings.TrimSuffix(warning, ".")) + "."
+		if !ofDesign.MatchString(warning) && !slices.Contains(sentences, sentence) {
 			sentences = append(sentences, sentence)
 		}
 	}

@@ -351,6 +351,29 @@ func TestUncalibratedExperimentGivesNoAdvice(t *testing.T) {
 	}
 }
 
+// What the design lacks is told once, of runs that were done.
+func TestDoubtsAreToldOnce(t *testing.T) {
+	input := recorded.Experiment(seed)
+	input.Experiment.Spec.Design.Blocks = 2
+	input.Experiment.Spec.Design.Order = v1alpha1.OrderFixed
+	input.Experiment.Status.Warnings = []string{
+		"2 blocks give numbers, but no verdict: raise design.blocks to 6, also later",
+		"in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them",
+		"what nothing else says",
+	}
+	page := written(t, made(t, input), "report.md")
+	for _, want := range []string{"2 blocks are too few for a verdict", "The runs were done in a fixed order", "What nothing else says."} {
+		if strings.Count(page, want) != 1 {
+			t.Errorf("the report does not say once that %q", want)
+		}
+	}
+	for _, twice := range []string{"no verdict: raise", "n a fixed order of runs"} {
+		if strings.Contains(page, twice) {
+			t.Errorf("the report says %q as well", twice)
+		}
+	}
+}
+
 func TestStoredReportIsBounded(t *testing.T) {
 	input := recorded.Experiment(seed)
 	text, binary, leftOut, err := made(t, input).Stored()

@@ -28,7 +28,7 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 		}
 	}
 	if len(loads) > 0 && len(analysis.QuestionOf(spec).Primary) == 0 {
-		j.warn("analysis.primary is empty, and of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide, for example " + loads[0] + "/<transaction>/average")
+		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example " + loads[0] + "/<transaction>/average")
 	}
 	if len(variants) == 1 && !spec.Design.Calibrate {
 		j.warn("there is no arm beside the baseline: its runs are summed up, and nothing is compared")

@@ -9,25 +9,23 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/verdict"
 )
 
-const (
-	// leastBlocks a verdict can rest on.
-	leastBlocks = 6
-	// maxServiceName leaves a Service's name, experiment and module joined by
-	// "-", within the 63 characters of a host name.
-	maxServiceName = 62
-)
+// maxServiceName leaves a Service's name, experiment and module joined by "-",
+// within the 63 characters of a host name.
+const maxServiceName = 62
 
 func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
-	if blocks := spec.Design.Blocks; blocks < leastBlocks {
-		j.warn(fmt.Sprintf("design.blocks is %d: fewer than %d blocks give numbers, but no verdict; raise it to %d, also later", blocks, leastBlocks, leastBlocks))
+	if blocks := spec.Design.Blocks; blocks < verdict.MinimumBlocks {
+		j.warn(fmt.Sprintf("%s %s numbers, but no verdict: raise design.blocks to %d, also later",
+			environment.Counted(blocks, "block"), environment.Verb(blocks, "gives", "give"), verdict.MinimumBlocks))
 	}
 	if spec.KeepWarm && spec.Reset == v1alpha1.ResetRecreate {
-		j.warn("keepWarm has no effect with reset: Recreate, which builds everything anew for each run: take one of them away")
+		j.warn("nothing is kept warm where everything is built anew for each run: take away keepWarm, or reset: Recreate")
 	}
 	if spec.Design.Order == v1alpha1.OrderFixed && len(variants) > 1 {
-		j.warn("design.order is Fixed: whatever changes over time looks like an effect of the arms; leave it at Randomized to compare them")
+		j.warn("in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them")
 	}
 	judgeRuns(j, spec, len(variants))
 }

@@ -50,7 +50,7 @@ func quorumFindings(role string, nodes *v1alpha1.KafkaNodes) []finding {
 		return nil
 	}
 	return []finding{doubtful(
-		fmt.Sprintf("kafka.%s has %d nodes, which survive no more failures than %d: write an odd number, for example %d", role, nodes.Replicas, nodes.Replicas-1, nodes.Replicas+1),
+		fmt.Sprintf("%d nodes of kafka.%s survive no more failures than %d: write an odd number, for example %d", nodes.Replicas, role, nodes.Replicas-1, nodes.Replicas+1),
 		setting{"kafka", role, "replicas"})}
 }
 

@@ -60,6 +60,6 @@ func judgeScript(j *judgement, load v1alpha1.Load, place *field.Path) {
 		}
 	}
 	if load.Script.ResultsOrDefault() == v1alpha1.ResultsSummary && load.ParallelismOrDefault() > 1 {
-		j.warn(fmt.Sprintf("%s: k6's own summaries of several runners have no common percentiles, so there will be none; use one runner, or an image with PerfLab's output and results: Histograms", place))
+		j.warn(fmt.Sprintf("k6's own summaries of several runners have no common percentiles, so load %q will have none: use one runner, or an image with PerfLab's output and results: Histograms (%s)", load.Name, place))
 	}
 }

@@ -80,11 +80,12 @@ func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []strin
 }
 
 // report turns a finding into an error or a warning, with who it is about in
-// front where that is not the system itself.
+// front where that is not the system itself. A warning is read as a sentence, so
+// its place stands behind it.
 func (j *judgement) report(finding finding, place *field.Path, who string) {
 	sentence := who + finding.sentence
 	if finding.warning {
-		j.warn(place.String() + ": " + sentence)
+		j.warn(fmt.Sprintf("%s (%s)", sentence, place))
 		return
 	}
 	j.refuse(field.Invalid(place, finding.value, sentence))
@@ -174,6 +175,6 @@ func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants [
 		first[digest] = variant.name
 	}
 	for _, confounded := range arms.ConfoundedOf(spec, *system) {
-		j.warn(confounded.String() + ": an effect could come from any of them; change one thing per arm, or use a matrix")
+		j.warn(confounded.Warning())
 	}
 }

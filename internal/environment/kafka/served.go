@@ -30,9 +30,9 @@ func AssessServed(req environment.Request, apiVersion string) environment.Readin
 		return environment.Ready("no Strimzi is needed")
 	case kafka.Mode == v1alpha1.KafkaModeZooKeeper && apiVersion != contract.StrimziV1Beta2:
 		return environment.NotReady(v1alpha1.ReasonModeNotServed, fmt.Sprintf(
-			"kafka.mode ZooKeeper is not served: this cluster's Strimzi has %s/%s, which knows only KRaft; "+
+			"this cluster's Strimzi has %s/%s, which knows only KRaft and no ZooKeeper: "+
 				"install Strimzi 0.45.2, the last release with ZooKeeper, in a Kubernetes cluster of its own, because its CRDs "+
-				"and those of Strimzi 1.x exclude each other, or write mode: KRaft", contract.StrimziGroup, apiVersion))
+				"and those of Strimzi 1.x exclude each other, or write kafka.mode: KRaft", contract.StrimziGroup, apiVersion))
 	default:
 		return environment.Ready(fmt.Sprintf("Strimzi serves %s/%s", contract.StrimziGroup, apiVersion))
 	}

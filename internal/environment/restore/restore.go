@@ -207,10 +207,10 @@ func fromSecret(name, secret, key string) corev1.EnvVar {
 func title(restore v1alpha1.Restore) string {
 	switch {
 	case restore.SQL != nil:
-		return fmt.Sprintf("restore.sql (ConfigMap %q)", restore.SQL.ConfigMap.Name)
+		return fmt.Sprintf("the SQL of ConfigMap %q", restore.SQL.ConfigMap.Name)
 	case restore.HTTP != nil:
-		return fmt.Sprintf("restore.http (%s %s)", methodOf(restore.HTTP), restore.HTTP.Path)
+		return fmt.Sprintf("the call %s %s", methodOf(restore.HTTP), restore.HTTP.Path)
 	default:
-		return "restore.job"
+		return "the Job of restore.job"
 	}
 }

@@ -125,15 +125,15 @@ func TestAssess(t *testing.T) {
 		pods      []corev1.Pod
 		want      environment.Readiness
 	}{
-		"On":      {declared: bySQL, want: environment.NotReady(v1alpha1.ReasonRestoring, `restore.sql (ConfigMap "data") is bringing the data back`)},
-		"Done":    {declared: byCall, condition: batchv1.JobComplete, want: environment.Ready("the data is back: restore.http (PUT /admin/restore)")},
-		"SQL":     {declared: bySQL, condition: batchv1.JobFailed, pods: ended(3), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, `restore.sql (ConfigMap "data") ended with exit code 3 (a statement failed, and nothing was changed)`+logs)},
-		"Call":    {declared: byCall, condition: batchv1.JobFailed, pods: ended(22), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "restore.http (PUT /admin/restore) ended with exit code 22 (the answer was an HTTP error)"+logs)},
-		"Job":     {declared: byJob, condition: batchv1.JobFailed, pods: ended(3), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "restore.job ended with exit code 3"+logs)},
-		"PodGone": {declared: byJob, condition: batchv1.JobFailed, reason: "BackoffLimitExceeded", want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "restore.job failed (BackoffLimitExceeded)"+logs)},
+		"On":      {declared: bySQL, want: environment.NotReady(v1alpha1.ReasonRestoring, `the SQL of ConfigMap "data" is bringing the data back`)},
+		"Done":    {declared: byCall, condition: batchv1.JobComplete, want: environment.Ready("the data is back: the call PUT /admin/restore")},
+		"SQL":     {declared: bySQL, condition: batchv1.JobFailed, pods: ended(3), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, `the SQL of ConfigMap "data" ended with exit code 3 (a statement failed, and nothing was changed)`+logs)},
+		"Call":    {declared: byCall, condition: batchv1.JobFailed, pods: ended(22), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "the call PUT /admin/restore ended with exit code 22 (the answer was an HTTP error)"+logs)},
+		"Job":     {declared: byJob, condition: batchv1.JobFailed, pods: ended(3), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "the Job of restore.job ended with exit code 3"+logs)},
+		"PodGone": {declared: byJob, condition: batchv1.JobFailed, reason: "BackoffLimitExceeded", want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "the Job of restore.job failed (BackoffLimitExceeded)"+logs)},
 		"Late": {
 			declared: bySQL, condition: batchv1.JobFailed, reason: batchv1.JobReasonDeadlineExceeded,
-			want: environment.NotReady(v1alpha1.ReasonRestoreFailed, `restore.sql (ConfigMap "data") did not end within 2m0s; give it a longer restore.timeout, or see what it waits for`),
+			want: environment.NotReady(v1alpha1.ReasonRestoreFailed, `the SQL of ConfigMap "data" did not end within 2m0s; give it a longer restore.timeout, or see what it waits for`),
 		},
 	}
 	for name, tc := range cases {
