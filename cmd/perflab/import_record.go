@@ -39,6 +39,8 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 	from.Imported = now
 	made := &imported{from: from, experiment: input.Experiment.DeepCopy()}
 	setImported(&made.experiment.ObjectMeta, namespace, from)
+	// What it did and waited for then, it does not here.
+	made.experiment.Status.Current, made.experiment.Status.WaitingFor = nil, ""
 	own := map[string][]corev1.ConfigMap{}
 	for i := range input.Raw {
 		raw := input.Raw[i].DeepCopy()

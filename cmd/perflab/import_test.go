@@ -85,6 +85,8 @@ func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
 	}})
 	input.Runs[1].Status.Phase = v1alpha1.RunLoading
 	input.Experiment.Status.Phase = v1alpha1.ExperimentRunning
+	input.Experiment.Status.WaitingFor = "Loading: cico"
+	input.Experiment.Status.Current = &v1alpha1.CurrentRun{Run: input.Runs[1].Name, Message: "cico"}
 	input.Experiment.Generation, input.Experiment.Status.ObservedGeneration = 4, 4
 	input.Runs[0].Generation, input.Runs[0].Status.ObservedGeneration = 1, 1
 	told := archive.must(t, written(t, input), "import", "-f", "-")
@@ -97,7 +99,11 @@ func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
 	if experiment.Status.ObservedGeneration != experiment.Generation {
 		t.Errorf("the status tells of generation %d, and it is %d", experiment.Status.ObservedGeneration, experiment.Generation)
 	}
-	if shown := archive.must(t, "", "status", recorded.Name); strings.Contains(shown.out, "left\n") || !strings.Contains(shown.out, ": Running, imported from lab/") {
+	if status := experiment.Status; status.WaitingFor != "" || status.Current != nil {
+		t.Errorf("it waits for %q, with the run %+v", status.WaitingFor, status.Current)
+	}
+	if shown := archive.must(t, "", "status", recorded.Name); strings.Contains(shown.out, "left\n") ||
+		!strings.Contains(shown.out, ": Running when it was exported from lab/"+recorded.Name+"; nothing of it goes on here\n") {
 		t.Errorf("the status is\n%s", shown.out)
 	}
 	watched := archive.perflab(t, "", "status", recorded.Name, "--watch")

@@ -26,7 +26,7 @@ const barWidth = 30
 func (s sight) text(now time.Time) string {
 	var page strings.Builder
 	status := &s.experiment.Status
-	fmt.Fprintf(&page, "%s: %s\n", s.experiment.Name, phaseOf(&s.experiment))
+	fmt.Fprintf(&page, "%s: %s\n", s.experiment.Name, s.phase())
 	if counts := status.Runs; counts != nil {
 		fmt.Fprintf(&page, "  %s %d of %d runs", bar(counts.Done, counts.Planned), counts.Done, counts.Planned)
 		if counts.Invalid > 0 {
@@ -57,13 +57,16 @@ func (s sight) text(now time.Time) string {
 	return page.String()
 }
 
-func phaseOf(experiment *v1alpha1.PerfExperiment) string {
-	phase := string(experiment.Status.Phase)
-	if origin.IsImported(experiment) {
-		from := origin.Of(experiment)
+func (s sight) phase() string {
+	phase, from := string(s.experiment.Status.Phase), origin.Of(&s.experiment)
+	switch {
+	case !origin.IsImported(&s.experiment):
+		return orElse(phase, "not seen by the operator yet; is it running? (kubectl perflab doctor)")
+	case phase == "" || s.over():
 		return fmt.Sprintf("%s, imported from %s/%s", orElse(phase, "no status"), from.Namespace, from.Name)
+	default:
+		return fmt.Sprintf("%s when it was exported from %s/%s; nothing of it goes on here", phase, from.Namespace, from.Name)
 	}
-	return orElse(phase, "not seen by the operator yet; is it running? (kubectl perflab doctor)")
 }
 
 func bar(done, planned int32) string {
