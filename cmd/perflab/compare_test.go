@@ -45,6 +45,16 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// A column of notes is there where a row has one.
+func TestCompareWithoutNotes(t *testing.T) {
+	for _, format := range []string{"table", "markdown"} {
+		got := perflab(t, "", "compare", "testdata/before.yaml", "testdata/after.yaml", "-o", format)
+		if got.code != 0 || strings.Contains(got.out, "notes") || strings.Contains(got.out, "|  |") {
+			t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
+		}
+	}
+}
+
 func TestCompareAsJSON(t *testing.T) {
 	path := exportedTo(t, "same.yaml", recorded.Experiment(1))
 	got := perflab(t, "", "compare", path, path, "--margin", "20", "-o", "json")

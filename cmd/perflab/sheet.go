@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -37,8 +38,10 @@ func (s *sheet) item(number int, text string) {
 	s.line("  %d  %s", number, text)
 }
 
-// rows writes a header and what is below it.
+// rows writes a header and what is below it. A last column with nothing below its
+// header, such as that of the notes, is left out.
 func (s *sheet) rows(rows [][]string) {
+	rows = withoutEmptyLast(rows)
 	if !s.markdown {
 		page := page{out: s.out, err: s.err}
 		page.table(rows)
@@ -55,4 +58,16 @@ func (s *sheet) rows(rows [][]string) {
 			s.line("|%s", strings.Repeat(" --- |", len(row)))
 		}
 	}
+}
+
+func withoutEmptyLast(rows [][]string) [][]string {
+	last := len(rows[0]) - 1
+	if slices.ContainsFunc(rows[1:], func(row []string) bool { return row[last] != "" }) {
+		return rows
+	}
+	shorter := make([][]string, 0, len(rows))
+	for _, row := range rows {
+		shorter = append(shorter, row[:last])
+	}
+	return shorter
 }
