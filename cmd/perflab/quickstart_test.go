@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/plan"
+)
+
+// shownStatus is a moment of a sample's experiment that a page shows.
+type shownStatus struct {
+	files []string
+	// done runs, which took each as long, and how long the next one is on.
+	done          int
+	each, elapsed time.Duration
+	// running is how long each of its loads is on, progress what they told.
+	running  []time.Duration
+	progress []*v1alpha1.LoadProgress
+}
+
+// sight is what the cluster holds then.
+func (s shownStatus) sight(t *testing.T) sight {
+	t.Helper()
+	read, err := readManifest(t.Context(), nil, s.files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	experiment := read.experiments[0]
+	system, err := read.systemOf(experiment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := plan.From(&experiment.Spec, *system, plan.Seed(experiment))
+	current := planned.Runs[s.done]
+	experiment.Status = v1alpha1.PerfExperimentStatus{
+		Phase: v1alpha1.ExperimentRunning,
+		Runs:  &v1alpha1.RunCounts{Planned: int32(len(planned.Runs)), Done: int32(s.done)},
+		Current: &v1alpha1.CurrentRun{
+			Run:   naming.Run(experiment.Name, current.Block, current.Arm, current.Scenario, 1),
+			Phase: v1alpha1.RunLoading, Message: s.message(experiment.Spec.Scenarios, current.Scenario),
+		},
+	}
+	seen := sight{experiment: *experiment}
+	for range s.done {
+		seen.runs = append(seen.runs, begun(v1alpha1.RunSucceeded, s.each))
+		seen.runs[len(seen.runs)-1].Status.Timings.Finish = &metav1.Time{Time: noon}
+	}
+	seen.runs = append(seen.runs, begun(v1alpha1.RunLoading, s.elapsed))
+	return seen
+}
+
+func begun(phase v1alpha1.RunPhase, ago time.Duration) v1alpha1.PerfRun {
+	return v1alpha1.PerfRun{Status: v1alpha1.PerfRunStatus{
+		Phase: phase, Timings: v1alpha1.RunTimings{ProvisionStart: &metav1.Time{Time: noon.Add(-ago)}},
+	}}
+}
+
+// message is what the run says of its loads.
+func (s shownStatus) message(scenarios []v1alpha1.Scenario, name string) string {
+	at := slices.IndexFunc(scenarios, func(scenario v1alpha1.Scenario) bool { return scenario.Name == name })
+	loads, states := scenarios[at].Loads, map[string]load.State{}
+	statuses := make([]v1alpha1.LoadStatus, 0, len(loads))
+	for i := range loads {
+		states[loads[i].Name] = load.State{Started: true}
+		status := v1alpha1.LoadStatus{Name: loads[i].Name, StartTime: &metav1.Time{Time: noon.Add(-s.running[i])}}
+		if s.progress != nil {
+			status.Progress = s.progress[i]
+		}
+		statuses = append(statuses, status)
+	}
+	return load.Progress(loads, statuses, states, noon)
+}
+
+func p95(transaction, milliseconds string) v1alpha1.TransactionProgress {
+	return v1alpha1.TransactionProgress{Transaction: transaction, Milliseconds: milliseconds}
+}
+
+// What the first pages show of an experiment under way is what is printed then.
+func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
+	const samples = "../../config/samples/"
+	records := int64(380)
+	demo := shownStatus{
+		files: []string{samples + "demo.yaml"}, done: 3, each: 70 * time.Second, elapsed: 50 * time.Second,
+		running: []time.Duration{34 * time.Second, 29 * time.Second},
+	}
+	early := demo.sight(t).experiment.Status.Current
+	demo.progress = []*v1alpha1.LoadProgress{
+		{Users: 4, RequestsPerSecond: "85", ErrorPercent: "0", P95: []v1alpha1.TransactionProgress{p95("Check-In", "1753"), p95("Check-Out", "2210")}},
+		{Users: 1, RequestsPerSecond: "2", ErrorPercent: "0", Records: &records},
+	}
+	effect := shownStatus{
+		files: []string{samples + "local/library.yaml", samples + "local/injected-effect.yaml"},
+		done:  2, each: 50 * time.Second, elapsed: 35 * time.Second, running: []time.Duration{15 * time.Second},
+		progress: []*v1alpha1.LoadProgress{{Users: 1, RequestsPerSecond: "4.9", ErrorPercent: "0", P95: []v1alpha1.TransactionProgress{p95("Search", "43.2")}}},
+	}
+	for page, wants := range map[string][]string{
+		"../../docs/quick-start.md": {effect.sight(t).text(noon), indented(demo.sight(t).text(noon))},
+		"../../README.md":           {early.Run + "   " + string(early.Phase) + ": " + early.Message},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(documentation(t)[page], want) {
+				t.Errorf("%s does not show\n%s", page, want)
+			}
+		}
+	}
+}
+
+// indented stands in a list of the page.
+func indented(text string) string {
+	return "   " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n   ") + "\n"
+}
