@@ -2,7 +2,10 @@
 
 package payload
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // requestSlack is the share of a window, in percent, that the cut of the
 // requests may add at either end, where it would lose more otherwise: the wide
@@ -130,16 +133,6 @@ func keep[T any](all []T, is func(T) bool) []T {
 	return kept
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func later(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
+func earlier(times ...time.Time) time.Time { return slices.MinFunc(times, time.Time.Compare) }

@@ -3,6 +3,7 @@
 package results
 
 import (
+	"slices"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -171,16 +172,6 @@ func steady(load v1alpha1.Load, measured map[string]Measured, measurement v1alph
 	return window
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func later(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
+func earlier(times ...time.Time) time.Time { return slices.MinFunc(times, time.Time.Compare) }
