@@ -27,8 +27,8 @@ public final class DataImportModule implements Role {
   private final Database database;
   private final Broker broker;
   private Publisher publisher;
-  private FileReader reader;
-  private Exporter exporter;
+  private Worker reader;
+  private Worker exporter;
 
   public DataImportModule(Settings settings) {
     this.settings = settings;
@@ -44,9 +44,10 @@ public final class DataImportModule implements Role {
     DatabaseCheck.require(readiness, settings, schemaName);
     broker.awaitTopics(deadline, Event.values());
     publisher = broker.publisher();
-    reader = new FileReader(database, publisher, settings.atLeast(1, "CHUNK_SIZE", 50),
+    FileReader files = new FileReader(database, publisher, settings.atLeast(1, "CHUNK_SIZE", 50),
         settings.atLeast(1, "RECORDS_PER_SPLIT_FILE", 1_000),
         settings.atLeast(1, "IMPORT_STALL_SECONDS", 600));
+    reader = new Worker("file-reader", files::work);
     routes(app);
     broker.consume(Event.RAW_RECORDS_CHUNK_READ, new ChunkParser(database, publisher));
     broker.consume(Event.RAW_RECORDS_CHUNK_PARSED, new SourceRecords(database, publisher));
@@ -109,7 +110,7 @@ public final class DataImportModule implements Role {
     app.post("/data-export/export", exports::start);
     collection(app, "/data-export/job-executions", Catalogue.EXPORT_JOBS);
     app.get("/data-export/job-executions/{id}/download/{fileId}", exports::download);
-    exporter = new Exporter(database);
+    exporter = new Worker("exporter", new Exporter(database)::work);
     exports.onStart(exporter::wake);
     exporter.start();
   }

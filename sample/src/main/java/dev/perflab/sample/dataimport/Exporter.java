@@ -14,9 +14,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,33 +21,19 @@ import org.slf4j.LoggerFactory;
  * Writes the files of waiting exports: of each instance the latest source record an import has
  * kept, with its HRIDs. An export is claimed by a row lock for as long as it is written.
  */
-final class Exporter implements AutoCloseable {
+final class Exporter {
   private static final Logger LOG = LoggerFactory.getLogger(Exporter.class);
   private static final int INSTANCES_AT_ONCE = 1_000;
 
   private final Database database;
-  private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "exporter"));
 
   Exporter(Database database) {
     this.database = database;
   }
 
-  void start() {
-    thread.scheduleWithFixedDelay(this::work, 1, 1, TimeUnit.SECONDS);
-  }
-
-  void wake() {
-    thread.execute(this::work);
-  }
-
-  private void work() {
-    try {
-      while (database.write(this::exportOne)) {
-        // Until none waits.
-      }
-    } catch (RuntimeException e) {
-      LOG.warn("exports will be tried again: {}", e.toString());
+  void work() {
+    while (database.write(this::exportOne)) {
+      // Until none waits.
     }
   }
 
@@ -110,15 +93,5 @@ final class Exporter implements AutoCloseable {
       }
     }
     return written;
-  }
-
-  @Override
-  public void close() {
-    thread.shutdownNow();
-    try {
-      thread.awaitTermination(5, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -14,9 +14,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * as long as it is read: if the replica dies, the lock goes with its connection and another one
  * reads the file again, which does no harm, for the chunks are the same.
  */
-final class FileReader implements AutoCloseable {
+final class FileReader {
   private static final Logger LOG = LoggerFactory.getLogger(FileReader.class);
   private static final int CHUNKS_IN_FLIGHT = 8;
 
@@ -34,8 +31,6 @@ final class FileReader implements AutoCloseable {
   private final int chunkSize;
   private final int recordsPerSplitFile;
   private final int stallSeconds;
-  private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "file-reader"));
 
   FileReader(Database database, Publisher publisher, int chunkSize, int recordsPerSplitFile, int stallSeconds) {
     this.database = database;
@@ -45,25 +40,11 @@ final class FileReader implements AutoCloseable {
     this.stallSeconds = stallSeconds;
   }
 
-  /** Starts looking for files another replica has left. */
-  void start() {
-    thread.scheduleWithFixedDelay(this::work, 1, 1, TimeUnit.SECONDS);
-  }
-
-  /** Says that a file waits, so that it is read at once. */
-  void wake() {
-    thread.execute(this::work);
-  }
-
-  private void work() {
-    try {
-      while (database.write(this::readOne)) {
-        // Until no file waits.
-      }
-      endStalled();
-    } catch (RuntimeException e) {
-      LOG.warn("reading files will be tried again: {}", e.toString());
+  void work() {
+    while (database.write(this::readOne)) {
+      // Until no file waits.
     }
+    endStalled();
   }
 
   private record Waiting(String job, String fileId, boolean toSplit, List<Step> steps) {}
@@ -135,16 +116,5 @@ final class FileReader implements AutoCloseable {
         return null;
       });
     }
-  }
-
-  @Override
-  public void close() {
-    thread.shutdown();
-    try {
-      thread.awaitTermination(5, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    thread.shutdownNow();
   }
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.perflab.sample.dataimport;
+
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does what waits in the database, on a thread of its own: at once when it is woken, and every
+ * second for what another replica has left.
+ */
+final class Worker implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
+
+  private final String name;
+  private final Runnable work;
+  private final ScheduledExecutorService thread;
+
+  Worker(String name, Runnable work) {
+    this.name = name;
+    this.work = work;
+    thread = Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, name));
+  }
+
+  /** Starts looking for what another replica has left. */
+  void start() {
+    thread.scheduleWithFixedDelay(this::run, 1, 1, TimeUnit.SECONDS);
+  }
+
+  /** Says that something waits, so that it is done at once. */
+  void wake() {
+    thread.execute(this::run);
+  }
+
+  private void run() {
+    try {
+      work.run();
+    } catch (RuntimeException e) {
+      LOG.warn("{}: what waits will be tried again: {}", name, e.toString());
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.shutdown();
+    try {
+      thread.awaitTermination(5, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    thread.shutdownNow();
+  }
+}
