@@ -67,6 +67,17 @@ func TestStatusOfAnExperimentThatRuns(t *testing.T) {
 	}
 }
 
+// A run that was just made has told nothing yet.
+func TestStatusOfARunThatIsAboutToBegin(t *testing.T) {
+	for _, phase := range []v1alpha1.RunPhase{"", v1alpha1.RunPending} {
+		seen := underway()
+		seen.experiment.Status.Current = &v1alpha1.CurrentRun{Run: "partitions-2-two", Phase: phase}
+		if got := seen.text(after(30).Time); !strings.Contains(got, "now: partitions-2-two: about to begin\n") {
+			t.Errorf("in phase %q:\n%s", phase, got)
+		}
+	}
+}
+
 func complete(verdict v1alpha1.Verdict) sight {
 	seen := sight{}
 	seen.experiment.Name = "partitions"

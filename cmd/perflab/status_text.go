@@ -52,9 +52,16 @@ func (s sight) text(now time.Time) string {
 		fmt.Fprintf(&page, "  about %s left\n", left)
 	}
 	if current := status.Current; current != nil {
-		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, orElse(current.Message, string(current.Phase)))
+		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, doing(current))
 	}
 	return page.String()
+}
+
+func doing(current *v1alpha1.CurrentRun) string {
+	if current.Message == "" && (current.Phase == "" || current.Phase == v1alpha1.RunPending) {
+		return "about to begin"
+	}
+	return orElse(current.Message, string(current.Phase))
 }
 
 func (s sight) phase() string {
