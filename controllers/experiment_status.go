@@ -12,12 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/schedule"
 )
 
@@ -309,17 +307,12 @@ func mirrorTrouble(s *experimentScope, set setCondition) {
 	}
 }
 
-// writeStatus writes the status if it changed, and only over the version this
-// pass has read.
+// writeStatus writes the status if it changed.
 func (r *ExperimentReconciler) writeStatus(ctx context.Context, before, after *v1alpha1.PerfExperiment) error {
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Cluster.Client.Status().Patch(ctx, after, patch, kube.FieldOwner); err != nil {
-		return fmt.Errorf("writing the status of experiment %q: %w", after.Name, err)
-	}
-	return nil
+	return patchStatus(ctx, r.Cluster, "experiment", before, after)
 }
 
 // announce tells people what happened, after it has been written down.

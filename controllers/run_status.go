@@ -166,17 +166,21 @@ func faultOf(run *v1alpha1.PerfRun) *results.Fault {
 	return &results.Fault{Reason: valid.Reason, Message: valid.Message}
 }
 
-// writeRunStatus writes the status if it changed, and only over the version
-// this pass has read.
+// patchStatus writes a status over the version this pass has read, and no other.
+func patchStatus(ctx context.Context, cluster kube.Cluster, kind string, before, after client.Object) error {
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := cluster.Client.Status().Patch(ctx, after, patch, kube.FieldOwner); err != nil {
+		return fmt.Errorf("writing the status of %s %q: %w", kind, after.GetName(), err)
+	}
+	return nil
+}
+
+// writeRunStatus writes the status if it changed.
 func (r *RunReconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1.PerfRun) error {
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Cluster.Client.Status().Patch(ctx, after, patch, kube.FieldOwner); err != nil {
-		return fmt.Errorf("writing the status of run %q: %w", after.Name, err)
-	}
-	return nil
+	return patchStatus(ctx, r.Cluster, "run", before, after)
 }
 
 // announceRun tells people what happened, after it has been written down.
