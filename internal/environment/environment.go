@@ -72,6 +72,19 @@ func Ready(message string) Readiness {
 	return Readiness{Ready: true, Reason: v1alpha1.ReasonReady, Message: message}
 }
 
+// Check decides how ready something is, or leaves it to the checks after it.
+type Check[T any] func(T) (Readiness, bool)
+
+// Ask returns what the first check says that decides, if one does.
+func Ask[T any](checks []Check[T], about T) (Readiness, bool) {
+	for _, check := range checks {
+		if readiness, decided := check(about); decided {
+			return readiness, true
+		}
+	}
+	return Readiness{}, false
+}
+
 // Both is the readiness of two parts of a component: that of the first that is
 // not as declared.
 func Both(one, other Readiness) Readiness {

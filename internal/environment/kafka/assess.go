@@ -31,10 +31,8 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 		nodes:    countNodes(req, observed.Pods),
 	}
 	input.kafka = contract.Kafka{Object: input.object}
-	for _, check := range checks {
-		if readiness, decided := check(input); decided {
-			return readiness
-		}
+	if readiness, decided := environment.Ask(checks, input); decided {
+		return readiness
 	}
 	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q is being built: %s", input.name, input.nodes))
 }
@@ -49,11 +47,8 @@ type input struct {
 	nodes    nodes
 }
 
-// check decides, or leaves the decision to the checks after it.
-type check func(input) (environment.Readiness, bool)
-
 // checks are in the order in which they are asked.
-var checks = []check{
+var checks = []environment.Check[input]{
 	missing,   // nothing to say about what is not there
 	replaced,  // what is there is not what was asked for
 	ready,     // before pods: a pod that is in trouble is not ready

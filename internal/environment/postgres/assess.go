@@ -26,10 +26,8 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	name := req.PostgresName()
 	object := observed.Get(contract.PostgresClusterKind.Kind, name)
 	in := input{req: req, observed: observed, name: name, object: object, cluster: contract.PostgresCluster{Object: object}}
-	for _, check := range checks {
-		if readiness, decided := check(in); decided {
-			return readiness
-		}
+	if readiness, decided := environment.Ask(checks, in); decided {
+		return readiness
 	}
 	if in.up() {
 		return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is up, its PgBouncers are being built: %s", name, in.pooling()))
@@ -46,11 +44,8 @@ type input struct {
 	cluster  contract.PostgresCluster
 }
 
-// check decides, or leaves the decision to the checks after it.
-type check func(input) (environment.Readiness, bool)
-
 // checks are in the order in which they are asked.
-var checks = []check{
+var checks = []environment.Check[input]{
 	missing,  // nothing to say about what is not there
 	replaced, // what is there is not what was asked for
 	ready,    // before pods: a pod that is in trouble is not ready
