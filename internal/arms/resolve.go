@@ -3,10 +3,12 @@
 package arms
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 )
@@ -36,24 +38,12 @@ func Resolve(system v1alpha1.System, set *v1alpha1.SystemSet) v1alpha1.System {
 }
 
 func setKafka(kafka *v1alpha1.Kafka, set *v1alpha1.KafkaSet) {
-	if set.Mode != "" {
-		kafka.Mode = set.Mode
-	}
-	if set.Version != "" {
-		kafka.Version = set.Version
-	}
-	if set.Brokers != nil {
-		kafka.Brokers = *set.Brokers
-	}
-	if set.Controllers != nil {
-		kafka.Controllers = set.Controllers
-	}
-	if set.ZooKeeper != nil {
-		kafka.ZooKeeper = set.ZooKeeper
-	}
-	if set.External != nil {
-		kafka.External = set.External
-	}
+	kafka.Mode = cmp.Or(set.Mode, kafka.Mode)
+	kafka.Version = cmp.Or(set.Version, kafka.Version)
+	kafka.Brokers = ptr.Deref(set.Brokers, kafka.Brokers)
+	kafka.Controllers = cmp.Or(set.Controllers, kafka.Controllers)
+	kafka.ZooKeeper = cmp.Or(set.ZooKeeper, kafka.ZooKeeper)
+	kafka.External = cmp.Or(set.External, kafka.External)
 	// Nodes of the other mode don't come along.
 	if kafka.Mode == v1alpha1.KafkaModeZooKeeper {
 		kafka.Controllers = nil
@@ -72,38 +62,20 @@ func setTopics(groups []v1alpha1.TopicGroup, set v1alpha1.TopicGroupSet) {
 		if group.Group != set.Group {
 			continue
 		}
-		if set.Partitions != nil {
-			group.Partitions = *set.Partitions
-		}
-		if set.Replicas != nil {
-			group.Replicas = *set.Replicas
-		}
+		group.Partitions = ptr.Deref(set.Partitions, group.Partitions)
+		group.Replicas = ptr.Deref(set.Replicas, group.Replicas)
 		group.Config = merged(group.Config, set.Config)
 	}
 }
 
 func setPostgres(postgres *v1alpha1.Postgres, set *v1alpha1.PostgresSet) {
-	if set.Instances != nil {
-		postgres.Instances = *set.Instances
-	}
-	if set.ReadWriteSplit != nil {
-		postgres.ReadWriteSplit = set.ReadWriteSplit
-	}
-	if set.Image != "" {
-		postgres.Image = set.Image
-	}
-	if set.External != nil {
-		postgres.External = set.External
-	}
-	if set.Pooler != nil {
-		postgres.Pooler = set.Pooler
-	}
-	if set.Resources != nil {
-		postgres.Resources = *set.Resources
-	}
-	if set.Placement != nil {
-		postgres.Placement = set.Placement
-	}
+	postgres.Instances = ptr.Deref(set.Instances, postgres.Instances)
+	postgres.ReadWriteSplit = cmp.Or(set.ReadWriteSplit, postgres.ReadWriteSplit)
+	postgres.Image = cmp.Or(set.Image, postgres.Image)
+	postgres.External = cmp.Or(set.External, postgres.External)
+	postgres.Pooler = cmp.Or(set.Pooler, postgres.Pooler)
+	postgres.Resources = ptr.Deref(set.Resources, postgres.Resources)
+	postgres.Placement = cmp.Or(set.Placement, postgres.Placement)
 	postgres.Parameters = merged(postgres.Parameters, set.Parameters)
 }
 
@@ -128,21 +100,13 @@ func setModules(modules []v1alpha1.Module, sets []v1alpha1.ModuleSet) {
 }
 
 func setModule(module *v1alpha1.Module, set *v1alpha1.ModuleSet) {
-	if set.Image != "" {
-		module.Image = set.Image
-	}
-	if set.Replicas != nil {
-		module.Replicas = set.Replicas
-	}
-	if set.Resources != nil {
-		module.Resources = *set.Resources
-	}
+	module.Image = cmp.Or(set.Image, module.Image)
+	module.Replicas = cmp.Or(set.Replicas, module.Replicas)
+	module.Resources = ptr.Deref(set.Resources, module.Resources)
 	if set.JVM != nil {
 		module.JVM = setJVM(module.JVM, set.JVM)
 	}
-	if set.Placement != nil {
-		module.Placement = set.Placement
-	}
+	module.Placement = cmp.Or(set.Placement, module.Placement)
 	module.Env = mergedEnv(module.Env, set.Env)
 }
 
@@ -152,12 +116,8 @@ func setJVM(jvm, set *v1alpha1.JVM) *v1alpha1.JVM {
 	if jvm == nil {
 		return set
 	}
-	if set.Heap != nil {
-		jvm.Heap = set.Heap
-	}
-	if set.Metaspace != nil {
-		jvm.Metaspace = set.Metaspace
-	}
+	jvm.Heap = cmp.Or(set.Heap, jvm.Heap)
+	jvm.Metaspace = cmp.Or(set.Metaspace, jvm.Metaspace)
 	if set.Options != nil {
 		jvm.Options = set.Options
 	}
