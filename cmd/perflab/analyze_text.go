@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -59,10 +58,7 @@ func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) er
 			Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
 		})
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(struct {
+	return encode(out, struct {
 		Comparisons []comparisonJSON `json:"comparisons"`
 	}{listed})
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -169,10 +168,7 @@ func (o auditOptions) write(out io.Writer, found audited) error {
 		found.Rounding = append([]slip{}, found.Rounding...)
 		found.Slips = append([]slip{}, found.Slips...)
 		found.Unchecked = append([]slip{}, found.Unchecked...)
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(found)
+		return encode(out, found)
 	}
 	sheet := sheet{out: out, markdown: o.format == formatMarkdown}
 	sheet.line("%s: %d follow, %d within rounding, %d slipped, %d unchecked",

@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -102,10 +101,7 @@ func writeAcrossJSON(out io.Writer, result *across.Result) error {
 		}
 		return made
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(struct {
+	return encode(out, struct {
 		MarginPercent     float64      `json:"marginPercent"`
 		ConfidencePercent float64      `json:"confidencePercent"`
 		Alike             bool         `json:"alike"`

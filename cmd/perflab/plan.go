@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -149,9 +148,7 @@ func (o planOptions) assumptions(command *cobra.Command, read manifest, experime
 }
 
 func writeJSON(out io.Writer, shown preview.Preview, warnings []string) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	err := encoder.Encode(struct {
+	err := encode(out, struct {
 		preview.Preview
 		Warnings []string `json:"warnings,omitempty"`
 	}{shown, warnings})

@@ -3,6 +3,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -44,21 +45,11 @@ func (a *Answer) Calibration() Calibration {
 			Message: fmt.Sprintf("the twin %q is configured as the baseline, yet differs: %s; so would any arm, and every verdict is Inconclusive: look for what else changes between runs", a.Twin, several(differing)),
 		}
 	}
-	widest := slices.MaxFunc(own, func(x, y comparison.Comparison) int { return compareNumbers(math.Abs(x.Delta), math.Abs(y.Delta)) })
+	widest := slices.MaxFunc(own, func(x, y comparison.Comparison) int { return cmp.Compare(math.Abs(x.Delta), math.Abs(y.Delta)) })
 	return Calibration{
 		Known: true, Calibrated: true, Reason: v1alpha1.ReasonTwinAlike,
 		Message: fmt.Sprintf("the twin %q does not differ from the baseline in %s; the largest delta: %s", a.Twin, environment.Counted(len(own), "primary comparison"), sentence(&widest)),
 	}
-}
-
-func compareNumbers(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // twins are the primary comparisons of the twin.

@@ -43,9 +43,9 @@ func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic
 		return nil, err
 	}
 	defer client.Close()
-	found, err := topics(ctx, client, wanted)
+	found, err := topics(ctx, client, b, wanted)
 	if err != nil {
-		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, err)
+		return nil, err
 	}
 	missing := kafka.MissingTopics(wanted, found)
 	if len(missing) == 0 {
@@ -63,11 +63,7 @@ func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic
 			break
 		}
 	}
-	found, err = topics(ctx, client, wanted)
-	if err != nil {
-		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, err)
-	}
-	return found, nil
+	return topics(ctx, client, b, wanted)
 }
 
 // Topics returns those of the wanted topics that the brokers have.
@@ -77,11 +73,7 @@ func (a Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map
 		return nil, err
 	}
 	defer client.Close()
-	found, err := topics(ctx, client, wanted)
-	if err != nil {
-		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, err)
-	}
-	return found, nil
+	return topics(ctx, client, b, wanted)
 }
 
 // DeleteTopics deletes the topics that are ours and says how many there still
@@ -115,9 +107,9 @@ func (a Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name strin
 	return len(names), nil
 }
 
-// topics asks one broker about these topics. It does not go through kgo's
-// cache: right after topics were made that would not know them.
-func topics(ctx context.Context, client *kgo.Client, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
+// topics asks one of the brokers about these topics. It does not go through
+// kgo's cache: right after topics were made that would not know them.
+func topics(ctx context.Context, client *kgo.Client, b Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
 	found := make(map[string]kafka.TopicState, len(wanted))
 	if len(wanted) == 0 {
 		return found, nil
@@ -132,7 +124,7 @@ func topics(ctx context.Context, client *kgo.Client, wanted []kafka.Topic) (map[
 	}
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
-		return nil, explained(err)
+		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, explained(err))
 	}
 	for _, topic := range response.Topics {
 		err := kerr.ErrorForCode(topic.ErrorCode)
@@ -141,7 +133,7 @@ func topics(ctx context.Context, client *kgo.Client, wanted []kafka.Topic) (map[
 			found[*topic.Topic] = stateOf(topic)
 		case errors.Is(err, kerr.UnknownTopicOrPartition):
 		default:
-			return nil, fmt.Errorf("topic %q: %w", *topic.Topic, err)
+			return nil, fmt.Errorf("asking Kafka at %q for topic %q: %w", b, *topic.Topic, err)
 		}
 	}
 	return found, nil

@@ -31,6 +31,15 @@ const (
 // record writes down what a source told.
 type record func(*payload.SampleRecorder)
 
+// all writes down what several told.
+func all(records []record) record {
+	return func(into *payload.SampleRecorder) {
+		for _, write := range records {
+			write(into)
+		}
+	}
+}
+
 // round is one round of questions.
 type round struct {
 	at       time.Time

@@ -62,11 +62,7 @@ func (d *databases) sample(ctx context.Context, now round) (record, error) {
 		}
 		records = append(records, write)
 	}
-	return func(into *payload.SampleRecorder) {
-		for _, write := range records {
-			write(into)
-		}
-	}, errors.Join(failed...)
+	return all(records), errors.Join(failed...)
 }
 
 // addresses are host:port of the servers, by component.

@@ -120,11 +120,7 @@ func (p *podMetrics) sample(ctx context.Context, now round) (record, error) {
 		}
 		records = append(records, write)
 	}
-	return func(into *payload.SampleRecorder) {
-		for _, write := range records {
-			write(into)
-		}
-	}, errors.Join(failed...)
+	return all(records), errors.Join(failed...)
 }
 
 func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record, error) {

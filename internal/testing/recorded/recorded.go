@@ -6,6 +6,7 @@
 package recorded
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -267,18 +268,8 @@ func (g *generator) valid(run *v1alpha1.PerfRun, mood float64) {
 	g.observeServers(run, pace)
 	g.keep(run, measured)
 	g.sample(run, start, length, pace)
-	slices.SortFunc(run.Status.Observations, func(a, b v1alpha1.Observation) int { return compare(a.Metric, b.Metric) })
+	slices.SortFunc(run.Status.Observations, func(a, b v1alpha1.Observation) int { return cmp.Compare(a.Metric, b.Metric) })
 	g.input.Runs = append(g.input.Runs, *run)
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func seconds(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
