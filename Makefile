@@ -46,6 +46,10 @@ e2e: tools ## Run the end-to-end tests on the local cluster, or on KUBECONFIG.
 e2e-effect: tools ## Find an effect that was put in, and nothing where none was (half an hour).
 	RUN=TestInjectedEffect hack/e2e.sh
 
+.PHONY: e2e-argocd
+e2e-argocd: tools ## Run PerfLab under a real Argo CD, on a cluster of its own (a quarter of an hour).
+	CLUSTER=$(CLUSTER)-argocd SUITE=argocd hack/e2e.sh
+
 ##@ Cluster
 
 .PHONY: cluster-up

@@ -7,11 +7,14 @@
 #   RUN      only tests whose names match, as go test -run; without it all but
 #            the injected effect (make e2e-effect), which takes half an hour
 #   STRIMZI  the release of Strimzi on a cluster that is brought up: 1.2.0 (default) or 0.45.2
+#   SUITE=argocd  runs the tests under a real Argo CD instead, which installs PerfLab
+#            itself: the cluster must have neither
 #   E2E_ZOOKEEPER=1  afterwards runs the comparison with ZooKeeper, which needs Strimzi 0.45.2, on a second cluster
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+suite=${SUITE:-perflab}
 brought_up=
 
 own_cluster() {
@@ -26,7 +29,11 @@ own_cluster() {
   say "Building the images"
   make -C "$root" --no-print-directory images
   use_cluster
-  "$root/hack/deploy.sh"
+  if [ "$suite" = argocd ]; then
+    "$root/test/emulators/install.sh"
+  else
+    "$root/hack/deploy.sh"
+  fi
 }
 
 take_down() {
@@ -43,14 +50,33 @@ zookeeper() {
     CLUSTER="$CLUSTER-zk" STRIMZI=0.45.2 RUN=TestZooKeeper "$0"
 }
 
+# under_argocd needs Argo CD's programs, and Helm for its repo server.
+under_argocd() {
+  use_cluster
+  ARGOCD=$("$root/hack/cluster/build.sh" argocd)/argocd
+  HELM=$("$root/hack/cluster/build.sh" helm)/helm
+  export ARGOCD HELM
+  cd "$root/test/argocd"
+  go test -tags e2e -count=1 -timeout 40m -v ./live
+}
+
+against_operator() {
+  local chosen
+  if [ -n "${RUN:-}" ]; then
+    chosen=(-run "$RUN")
+  else
+    # It judges noise, at a level where one in a hundred sound systems fails.
+    chosen=(-skip TestInjectedEffect)
+  fi
+  cd "$root"
+  go test -tags e2e -count=1 -timeout 75m -v "${chosen[@]}" ./test/e2e
+}
+
 [ -n "${KUBECONFIG:-}" ] || own_cluster
 say "End-to-end tests"
-cd "$root"
-if [ -n "${RUN:-}" ]; then
-  chosen=(-run "$RUN")
-else
-  # It judges noise, at a level where one in a hundred sound systems fails.
-  chosen=(-skip TestInjectedEffect)
-fi
-go test -tags e2e -count=1 -timeout 75m -v "${chosen[@]}" ./test/e2e
+case $suite in
+  perflab) against_operator ;;
+  argocd) under_argocd ;;
+  *) die "SUITE is perflab or argocd, not $suite" ;;
+esac
 [ -z "${E2E_ZOOKEEPER:-}" ] || zookeeper

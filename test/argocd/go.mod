@@ -3,6 +3,7 @@ module perflab.dev/perflab/test/argocd
 go 1.26.0
 
 require (
+	github.com/alicebob/miniredis/v2 v2.35.0
 	github.com/argoproj/argo-cd/v3 v3.1.16
 	github.com/argoproj/gitops-engine v0.7.1-0.20250905160054-e48120133eec
 	k8s.io/api v0.33.1

@@ -7,7 +7,7 @@
 # $CACHE/bin/NAME-VERSION-HASH/, HASH covering all that goes into it.
 
 LOCAL_COMPONENTS=(kube etcd coredns metrics-server cloudnative-pg storage pause)
-COMPONENTS=("${LOCAL_COMPONENTS[@]}" kind helm)
+COMPONENTS=("${LOCAL_COMPONENTS[@]}" kind helm argocd)
 
 # kube is one binary called by these names.
 KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl)
@@ -22,6 +22,7 @@ component_module() {
     cloudnative-pg) echo github.com/cloudnative-pg/cloudnative-pg ;;
     kind) echo sigs.k8s.io/kind ;;
     helm) echo helm.sh/helm/v3 ;;
+    argocd) echo github.com/argoproj/argo-cd/v3 ;;
     storage | pause) ;;
     *) die "unknown component \"$1\": choose from ${COMPONENTS[*]}" ;;
   esac
@@ -35,6 +36,7 @@ component_package() {
     cloudnative-pg) echo github.com/cloudnative-pg/cloudnative-pg/cmd/manager ;;
     kind) echo sigs.k8s.io/kind ;;
     helm) echo helm.sh/helm/v3/cmd/helm ;;
+    argocd) echo github.com/argoproj/argo-cd/v3/cmd ;;
     *) echo . ;;
   esac
 }

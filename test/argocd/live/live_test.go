@@ -1,0 +1,360 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/argoproj/argo-cd/v3/pkg/apis/application/v1alpha1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const (
+	// soon is how long Argo CD may take to act on what it was told.
+	soon = time.Minute
+	// runLimit is how long the experiment may take to build its first
+	// environment, and between any two runs.
+	runLimit = 6 * time.Minute
+)
+
+// TestGitOps does with a repository what its owners do: everything from one
+// Application, changes by Git and by hand, an experiment taken away, all taken
+// away. Each step builds on those before.
+func TestGitOps(t *testing.T) {
+	s := begin(t)
+	t.Cleanup(func() {
+		if t.Failed() {
+			describe(t)
+		}
+	})
+	for _, step := range []struct {
+		what string
+		do   func(*testing.T)
+	}{
+		{"the waves come in order", s.wavesComeInOrder},
+		{"who runs is told", s.whoRunsIsTold},
+		{"reports alone start no comparison with Git", s.reportsStartNoComparison},
+		{"a sync, and restarts on both sides, leave the run alone", s.restartsLeaveTheRunAlone},
+		{"what was changed by hand is put back", s.changesByHandArePutBack},
+		{"what Git does not mention stays as it was set by hand", s.unmentionedStays},
+		{"a changed question is refused, with the reason", s.changedQuestionIsRefused},
+		{"an experiment that is over is healthy", s.overIsHealthy},
+		{"who is taken out of Git is taken down", s.takenOutIsTakenDown},
+		{"deleting the first application takes all away, the experiments first", s.deletingTakesAllAway},
+	} {
+		if !t.Run(step.what, step.do) {
+			t.FailNow()
+		}
+	}
+}
+
+// story is what the steps share.
+type story struct {
+	// whole is the test that all steps are of.
+	whole      *testing.T
+	repository *repository
+	argo       *argo
+	// stop ends the application controller.
+	stop func()
+	// loaded are the runs that were under load when nothing had been done yet.
+	loaded map[string]string
+}
+
+func begin(t *testing.T) *story {
+	t.Helper()
+	s := &story{whole: t, repository: newRepository(t), argo: startArgo(t)}
+	kubectl(t, "-n", "argocd", "apply", "--server-side", "--field-manager=perflab", "-f", filepath.Join(root, "config/argocd/argocd-cm.yaml"))
+	s.stop = s.argo.controller(t)
+	return s
+}
+
+func (s *story) wavesComeInOrder(t *testing.T) {
+	kubectl(t, "apply", "-f", filepath.Join(s.repository.directory, "config/argocd/root.yaml"))
+	comesAfter(t, "perflab-environment", "perflab-operator")
+	comesAfter(t, "perflab-experiments", "perflab-environment")
+}
+
+func (s *story) whoRunsIsTold(t *testing.T) {
+	awaitLoad(t)
+	s.loaded = attempts(t)
+	synced(t, "perflab-experiments")
+	if heap := healthOf(t, "heap"); heap.Status != "Progressing" || !strings.Contains(heap.Message, "0/4 runs done; waiting for: Loading") {
+		t.Errorf("the experiment is %+v", heap)
+	}
+	if parked := healthOf(t, "parked"); parked.Status != "Suspended" || !strings.Contains(parked.Message, "0/4 runs done; waiting for: spec.suspend") {
+		t.Errorf("the one held back is %+v", parked)
+	}
+}
+
+// reportsStartNoComparison comes right after a comparison: the next one that
+// Argo CD makes by itself is two minutes away.
+func (s *story) reportsStartNoComparison(t *testing.T) {
+	compared, told := application(t, "perflab-experiments").Status.ReconciledAt, resourceVersion(t, "heap")
+	eventually(t, soon, "the experiment to tell something new", func() (bool, string) {
+		return resourceVersion(t, "heap") != told, told
+	})
+	if again := application(t, "perflab-experiments").Status.ReconciledAt; !again.Equal(compared) {
+		t.Errorf("compared at %s and again at %s", compared, again)
+	}
+}
+
+func (s *story) restartsLeaveTheRunAlone(t *testing.T) {
+	kubectl(t, "-n", "perflab-system", "delete", "pod", "--all", "--wait=false")
+	s.stop()
+	s.stop = s.argo.controller(s.whole)
+	sync(t, "perflab-experiments")
+	kept(t, s.loaded)
+}
+
+func (s *story) changesByHandArePutBack(t *testing.T) {
+	kubectl(t, "-n", "lab", "label", "perfexperiment", "heap", "--overwrite", "team=nobody")
+	eventually(t, soon, "the label to be Git's again", func() (bool, string) {
+		team := experiment(t, "heap").GetLabels()["team"]
+		return team == "circulation", team
+	})
+	kept(t, s.loaded)
+}
+
+func (s *story) unmentionedStays(t *testing.T) {
+	suspend(t, "true")
+	sync(t, "perflab-experiments")
+	if suspended, _, _ := unstructured.NestedBool(experiment(t, "heap").Object, "spec", "suspend"); !suspended {
+		t.Error("the sync took suspend back")
+	}
+	suspend(t, "null")
+}
+
+func (s *story) changedQuestionIsRefused(t *testing.T) {
+	s.repository.edit(t, experiments, "max: 112Mi", "max: 144Mi")
+	s.repository.commit(t, "Ask something else")
+	eventually(t, soon, "the sync to be refused", func() (bool, string) {
+		refresh(t, "perflab-experiments")
+		said := operation(t, "perflab-experiments")
+		return strings.Contains(said, "put spec.arms back, or give the changed experiment a new name"), said
+	})
+	s.repository.edit(t, experiments, "max: 144Mi", "max: 112Mi")
+	s.repository.commit(t, "Ask the same again")
+	synced(t, "perflab-experiments")
+	kept(t, s.loaded)
+}
+
+func (s *story) overIsHealthy(t *testing.T) {
+	eventually(t, 4*runLimit, "the experiment to complete", func() (bool, string) {
+		health := healthOf(t, "heap")
+		return health.Status == "Healthy" && strings.Contains(health.Message, "every planned run"), fmt.Sprint(health)
+	})
+	kept(t, s.loaded)
+	if all := attempts(t); len(all) != 4 {
+		t.Errorf("%d runs, want 4, none repeated: %v", len(all), all)
+	}
+	synced(t, "perflab-experiments")
+}
+
+func (s *story) takenOutIsTakenDown(t *testing.T) {
+	if built := names(t, "lab", "deployments,clusters.postgresql.cnpg.io,kafkas.kafka.strimzi.io"); built == "" {
+		t.Error("nothing stands that could be taken down")
+	}
+	s.repository.edit(t, experiments, read(t, "testdata/heap.yaml"), "")
+	s.repository.commit(t, "Have done with heap")
+	refresh(t, "perflab-experiments")
+	eventually(t, 4*time.Minute, "the experiment, its runs and what it built to be gone", func() (bool, string) {
+		left := names(t, "lab", "perfexperiments,perfruns,deployments,clusters.postgresql.cnpg.io,kafkas.kafka.strimzi.io,pods")
+		return left == "perfexperiment.perflab.dev/parked", left
+	})
+	synced(t, "perflab-experiments")
+}
+
+func (s *story) deletingTakesAllAway(t *testing.T) {
+	kubectl(t, "-n", "argocd", "delete", "application", "perflab", "--wait=false")
+	eventually(t, 4*time.Minute, "the applications to be gone", func() (bool, string) {
+		left := names(t, "argocd", "applications")
+		if strings.Contains(left, "perflab-experiments") && !strings.Contains(left, "perflab-operator") {
+			t.Error("the operator went before the experiments")
+		}
+		return left == "", left
+	})
+	if left := names(t, "perflab-system", "deployments"); left != "" {
+		t.Errorf("left: %s", left)
+	}
+	if left := kubectl(t, "get", "namespace", "lab"); !strings.Contains(left, "Active") {
+		t.Errorf("the namespace the experiments were in: %s", left)
+	}
+}
+
+// comesAfter waits for an application and sees to it that it was not made
+// before another was there and well.
+func comesAfter(t *testing.T, later, earlier string) {
+	t.Helper()
+	eventually(t, 5*time.Minute, later+" to be made", func() (bool, string) {
+		made := names(t, "argocd", "applications")
+		return strings.Contains(made, later), made
+	})
+	if status := application(t, earlier).Status; status.Health.Status != "Healthy" || status.Sync.Status != v1alpha1.SyncStatusCodeSynced {
+		t.Errorf("%s was made while %s was %s and %s", later, earlier, status.Health.Status, status.Sync.Status)
+	}
+}
+
+func application(t *testing.T, name string) *v1alpha1.Application {
+	t.Helper()
+	found := &v1alpha1.Application{}
+	if err := json.Unmarshal([]byte(kubectl(t, "-n", "argocd", "get", "application", name, "-o", "json")), found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// operation is how an application's last sync ended.
+func operation(t *testing.T, name string) string {
+	t.Helper()
+	state := application(t, name).Status.OperationState
+	if state == nil {
+		return "none yet"
+	}
+	said := fmt.Sprintf("%s: %s", state.Phase, state.Message)
+	if state.SyncResult != nil {
+		for _, resource := range state.SyncResult.Resources {
+			said += "; " + resource.Message
+		}
+	}
+	return said
+}
+
+// healthOf is what Argo CD says of an experiment.
+func healthOf(t *testing.T, experiment string) v1alpha1.HealthStatus {
+	t.Helper()
+	for _, resource := range application(t, "perflab-experiments").Status.Resources {
+		if resource.Kind == "PerfExperiment" && resource.Name == experiment && resource.Health != nil {
+			return *resource.Health
+		}
+	}
+	return v1alpha1.HealthStatus{}
+}
+
+// refresh asks Argo CD to read Git now.
+func refresh(t *testing.T, name string) {
+	t.Helper()
+	kubectl(t, "-n", "argocd", "annotate", "application", name, "--overwrite", "argocd.argoproj.io/refresh=hard")
+}
+
+// synced waits until the cluster is as Git says, as it says now.
+func synced(t *testing.T, name string) {
+	t.Helper()
+	refresh(t, name)
+	// A sync that was refused is tried for some minutes before another begins.
+	eventually(t, 5*time.Minute, name+" to be synced", func() (bool, string) {
+		current := application(t, name)
+		_, asked := current.Annotations["argocd.argoproj.io/refresh"]
+		return !asked && current.Status.Sync.Status == v1alpha1.SyncStatusCodeSynced && current.Operation == nil,
+			fmt.Sprintf("%s, %s", current.Status.Sync.Status, operation(t, name))
+	})
+}
+
+// sync has everything applied, whether or not it differs.
+func sync(t *testing.T, name string) {
+	t.Helper()
+	asked := time.Now().Add(-time.Second)
+	kubectl(t, "-n", "argocd", "patch", "application", name, "--type=merge", "-p",
+		`{"operation": {"initiatedBy": {"username": "somebody"}, "sync": {"revision": "main", "prune": true}}}`)
+	eventually(t, soon, name+" to be synced once more", func() (bool, string) {
+		status := application(t, name).Status
+		state := status.OperationState
+		return state != nil && state.FinishedAt != nil && state.StartedAt.After(asked) && state.Phase == "Succeeded" &&
+				status.Sync.Status == v1alpha1.SyncStatusCodeSynced,
+			operation(t, name)
+	})
+}
+
+func experiment(t *testing.T, name string) *unstructured.Unstructured {
+	t.Helper()
+	found := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(kubectl(t, "-n", "lab", "get", "perfexperiment", name, "-o", "json")), &found.Object); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func resourceVersion(t *testing.T, name string) string {
+	t.Helper()
+	return experiment(t, name).GetResourceVersion()
+}
+
+// names of the objects of some kinds, one a line.
+func names(t *testing.T, namespace, kinds string) string {
+	t.Helper()
+	return strings.TrimSpace(kubectl(t, "-n", namespace, "get", kinds, "-o", "name"))
+}
+
+func suspend(t *testing.T, value string) {
+	t.Helper()
+	kubectl(t, "-n", "lab", "patch", "perfexperiment", "heap", "--type=merge", "-p", `{"spec": {"suspend": `+value+`}}`)
+}
+
+// attempts are the runs that were under load, with what makes each the same one.
+func attempts(t *testing.T) map[string]string {
+	t.Helper()
+	list := &unstructured.UnstructuredList{}
+	if err := json.Unmarshal([]byte(kubectl(t, "-n", "lab", "get", "perfruns", "-o", "json")), list); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, run := range list.Items {
+		loads, _, err := unstructured.NestedSlice(run.Object, "status", "loads")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, load := range loads {
+			// When the load started is corrected once its results are read.
+			if created, _, _ := unstructured.NestedString(load.(map[string]any), "createTime"); created != "" {
+				found[run.GetName()] = fmt.Sprintf("%s, loaded since %s", run.GetUID(), created)
+			}
+		}
+	}
+	return found
+}
+
+// kept complains of runs that are gone or began anew.
+func kept(t *testing.T, loaded map[string]string) {
+	t.Helper()
+	if len(loaded) == 0 {
+		t.Fatal("there was no run to keep")
+	}
+	now := attempts(t)
+	for name, before := range loaded {
+		if now[name] != before {
+			t.Errorf("run %s was %s and is %q", name, before, now[name])
+		}
+	}
+}
+
+// awaitLoad waits until a run sends requests.
+func awaitLoad(t *testing.T) {
+	t.Helper()
+	eventually(t, runLimit, "a run to be under load", func() (bool, string) {
+		started := kubectl(t, "-n", "lab", "get", "perfruns", "-o", "jsonpath={.items[*].status.loads[*].startTime}")
+		return started != "", kubectl(t, "-n", "lab", "get", "perfexperiments,perfruns")
+	})
+}
+
+// describe prints what a person would look at.
+func describe(t *testing.T) {
+	t.Helper()
+	for _, arguments := range [][]string{
+		{"-n", "argocd", "get", "applications", "-o", "custom-columns=NAME:.metadata.name,SYNC:.status.sync.status,HEALTH:.status.health.status,CONDITIONS:.status.conditions,OPERATION:.status.operationState.message"},
+		{"-n", "lab", "get", "perfexperiments,perfruns,pods", "-o", "wide"},
+		{"-n", "perflab-system", "get", "pods", "-o", "wide"},
+	} {
+		said, err := tried("", os.Getenv("KUBECTL"), arguments...)
+		if err != nil {
+			said = err.Error()
+		}
+		t.Logf("%s", said)
+	}
+}

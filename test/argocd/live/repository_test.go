@@ -1,0 +1,97 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	root = "../../.."
+	// experiments is the file that config/argocd takes the experiments from.
+	experiments = "config/samples/demo.yaml"
+)
+
+// repository is a user's clone of this project: its own address is in it, and
+// its experiments are where config/argocd looks for them.
+type repository struct {
+	directory string
+}
+
+func newRepository(t *testing.T) *repository {
+	t.Helper()
+	made := &repository{directory: filepath.Join(t.TempDir(), "perflab.git")}
+	for _, part := range []string{"charts", "config"} {
+		if err := os.CopyFS(filepath.Join(made.directory, part), os.DirFS(filepath.Join(root, part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	applications := "config/argocd/applications"
+	for _, file := range []string{"config/argocd/root.yaml", applications + "/perflab.yaml", applications + "/environment.yaml", applications + "/experiments.yaml"} {
+		made.edit(t, file, "https://example.org/perflab.git", "file://"+made.directory)
+	}
+	made.withoutTheInternet(t)
+	made.write(t, experiments, read(t, filepath.Join(root, "config/samples/local/library.yaml"))+read(t, "testdata/heap.yaml")+read(t, "testdata/parked.yaml"))
+	made.git(t, "init", "-q", "-b", "main")
+	made.commit(t, "Begin")
+	return made
+}
+
+// withoutTheInternet leaves out what is fetched: the operators PerfLab works
+// with, which the cluster has already, as applications and as dependencies of
+// the chart.
+func (r *repository) withoutTheInternet(t *testing.T) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(r.directory, "config/argocd/applications/operators.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	chart := read(t, filepath.Join(r.directory, "charts/perflab/Chart.yaml"))
+	before, _, found := strings.Cut(chart, "dependencies:\n")
+	if !found {
+		t.Fatal("the chart has no dependencies")
+	}
+	r.write(t, "charts/perflab/Chart.yaml", before)
+}
+
+// edit replaces what has to be there.
+func (r *repository) edit(t *testing.T, file, before, after string) {
+	t.Helper()
+	content := read(t, filepath.Join(r.directory, file))
+	if !strings.Contains(content, before) {
+		t.Fatalf("%s has no %q", file, before)
+	}
+	r.write(t, file, strings.ReplaceAll(content, before, after))
+}
+
+func (r *repository) write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(r.directory, file), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// commit lets Argo CD see what was edited.
+func (r *repository) commit(t *testing.T, subject string) {
+	t.Helper()
+	r.git(t, "add", "--all")
+	r.git(t, "-c", "user.name=somebody", "-c", "user.email=somebody@example.org", "commit", "-q", "-m", subject)
+}
+
+func (r *repository) git(t *testing.T, arguments ...string) {
+	t.Helper()
+	output(t, r.directory, "git", arguments...)
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
