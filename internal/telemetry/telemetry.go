@@ -44,8 +44,25 @@ func New(registerer prometheus.Registerer) *Metrics {
 		}),
 	}
 	registerer.MustRegister(m.runs, m.steps, m.analyses)
+	m.runs.WithLabelValues(outcome(v1alpha1.RunSucceeded), v1alpha1.ReasonValid)
+	for _, reason := range invalidReasons {
+		m.runs.WithLabelValues(outcome(v1alpha1.RunInvalid), reason)
+	}
 	return m
 }
+
+// invalidReasons are why runs do not count. Their counters begin at zero: a run
+// takes half an hour, and Prometheus sees no increase in a series that begins
+// with one.
+var invalidReasons = []string{
+	v1alpha1.ReasonDeadline, v1alpha1.ReasonEffectiveConfiguration, v1alpha1.ReasonRestoreFailed,
+	v1alpha1.ReasonLoadStuck, v1alpha1.ReasonLoadFailed, v1alpha1.ReasonResultsMissing,
+	v1alpha1.ReasonTooManyErrors, v1alpha1.ReasonImportIncomplete, v1alpha1.ReasonLoadNotHeld,
+	v1alpha1.ReasonGeneratorSaturated, v1alpha1.ReasonCollectorGap, v1alpha1.ReasonClockSkew,
+	v1alpha1.ReasonRestarts, v1alpha1.ReasonWorkloadContested,
+}
+
+func outcome(phase v1alpha1.RunPhase) string { return strings.ToLower(string(phase)) }
 
 // RunOver counts a run that has just come to its end.
 func (m *Metrics) RunOver(run *v1alpha1.PerfRun) {
@@ -56,7 +73,7 @@ func (m *Metrics) RunOver(run *v1alpha1.PerfRun) {
 	if valid := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); valid != nil {
 		reason = valid.Reason
 	}
-	m.runs.WithLabelValues(strings.ToLower(string(run.Status.Phase)), reason).Inc()
+	m.runs.WithLabelValues(outcome(run.Status.Phase), reason).Inc()
 	if run.Status.Phase != v1alpha1.RunSucceeded || run.Status.Durations == nil {
 		// The steps of a run that was cut short would tell of its deadlines.
 		return
