@@ -41,6 +41,7 @@ func TestExperiment(t *testing.T) {
 	t.Run("heap is as declared", func(t *testing.T) { assertJavaOptions(ctx, t, experiment) })
 	t.Run("raw results are kept", func(t *testing.T) { assertRaw(ctx, t, done) })
 	t.Run("results stand in the status", func(t *testing.T) { assertResults(t, get(ctx, t, experiment)) })
+	t.Run("it can be recorded elsewhere", func(t *testing.T) { assertImport(ctx, t, experiment) })
 	t.Run("deletion leaves nothing", func(t *testing.T) { assertDeletion(ctx, t, experiment) })
 }
 

@@ -1,0 +1,107 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// assertImport takes what an experiment recorded to another namespace by the
+// command people use: it gives the same report there, and the operator, which
+// starts anew meanwhile, builds nothing for it.
+func assertImport(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
+	t.Helper()
+	perflab, elsewhere := commandLine(t), namespace(t)
+	exported := filepath.Join(t.TempDir(), "small.yaml")
+	recorded := perflab.must(t, "export", experiment.Name, "-n", experiment.Namespace)
+	if err := os.WriteFile(exported, []byte(recorded), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	perflab.must(t, "import", "-f", exported, "-n", elsewhere)
+
+	killOperator(ctx, t)
+	awaitOperator(ctx, t, elsewhere)
+	record := experiment.DeepCopy()
+	record.Namespace = elsewhere
+	if phase := get(ctx, t, record).Status.Phase; phase != v1alpha1.ExperimentComplete {
+		t.Errorf("the record is %s", phase)
+	}
+	built := &appsv1.DeploymentList{}
+	if err := cluster.List(ctx, built, client.InNamespace(elsewhere)); err != nil {
+		t.Fatal(err)
+	}
+	if len(built.Items) > 0 {
+		t.Errorf("the operator built %d Deployments for a record", len(built.Items))
+	}
+	reported := perflab.must(t, "report", experiment.Name, "-n", elsewhere, "-o", "html")
+	if diff := cmp.Diff(perflab.must(t, "report", "-f", exported, "-o", "html"), reported); diff != "" {
+		t.Errorf("the report of the record (-file +cluster):\n%s", diff)
+	}
+
+	// Two blocks can't show that a system is like itself.
+	_, err := perflab.run(ctx, "compare", experiment.Namespace+"/"+experiment.Name, elsewhere+"/"+experiment.Name)
+	if exit := (&exec.ExitError{}); !errors.As(err, &exit) || exit.ExitCode() != 5 {
+		t.Errorf("comparing the experiment with its record: %v, want exit code 5", err)
+	}
+}
+
+// awaitOperator waits until the operator has seen what is in a namespace: it
+// looks at an experiment that came last.
+func awaitOperator(ctx context.Context, t *testing.T, namespace string) {
+	t.Helper()
+	last := apply(t, namespace, "testdata/experiment.yaml", func(e *v1alpha1.PerfExperiment) {
+		e.Name, e.Spec.Suspend = "last", true
+	})
+	eventually(ctx, t, 2*time.Minute, "the operator to look at the last experiment", func() (bool, string) {
+		phase := get(ctx, t, last).Status.Phase
+		return phase == v1alpha1.ExperimentSuspended, string(phase)
+	})
+}
+
+// program is perflab, the command.
+type program string
+
+func commandLine(t *testing.T) program {
+	t.Helper()
+	built := filepath.Join(t.TempDir(), "perflab")
+	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", built, "../../cmd/perflab").CombinedOutput(); err != nil {
+		t.Fatalf("building perflab: %v: %s", err, said)
+	}
+	return program(built)
+}
+
+// run is what the command prints. Its error holds what it complained of.
+func (p program) run(ctx context.Context, arguments ...string) (string, error) {
+	command := exec.CommandContext(ctx, string(p), arguments...)
+	var out, problems bytes.Buffer
+	command.Stdout, command.Stderr = &out, &problems
+	if err := command.Run(); err != nil {
+		return out.String(), errors.Join(err, errors.New(strings.TrimSpace(problems.String())))
+	}
+	return out.String(), nil
+}
+
+func (p program) must(t *testing.T, arguments ...string) string {
+	t.Helper()
+	out, err := p.run(t.Context(), arguments...)
+	if err != nil {
+		t.Fatalf("perflab %s: %v", strings.Join(arguments, " "), err)
+	}
+	return out
+}
