@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"perflab.dev/perflab/internal/telemetry"
+)
+
+var reasonRow = regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\|")
+
+// Whatever may become of a run is a series from the start on. The reasons are
+// those that people are told of.
+func TestRunsAreCountedFromZero(t *testing.T) {
+	page, err := os.ReadFile("../../docs/troubleshooting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(page), "## A run does not count")
+	section, _, _ := strings.Cut(after, "\n## ")
+	reasons := reasonRow.FindAllStringSubmatch(section, -1)
+	if !found || len(reasons) < 10 {
+		t.Fatalf("the page has %d reasons", len(reasons))
+	}
+	begun := begunRuns(t)
+	for _, reason := range reasons {
+		if !begun["invalid "+reason[1]] {
+			t.Errorf("no counter begins at zero for %s", reason[1])
+		}
+	}
+	if !begun["succeeded Valid"] {
+		t.Errorf("no counter begins at zero for runs that count: %v", begun)
+	}
+}
+
+// begunRuns are the counters of runs that there are before any run, by outcome
+// and reason.
+func begunRuns(t *testing.T) map[string]bool {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	telemetry.New(registry)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := map[string]bool{}
+	for _, family := range families {
+		if family.GetName() != "perflab_runs_total" {
+			continue
+		}
+		for _, series := range family.GetMetric() {
+			values := make([]string, 0, len(series.GetLabel()))
+			for _, label := range series.GetLabel() {
+				values = append(values, label.GetValue())
+			}
+			begun[strings.Join(values, " ")] = series.GetCounter().GetValue() == 0
+		}
+	}
+	return begun
+}
