@@ -115,6 +115,7 @@ func (r *record) comparisonTable(caption string, all []told, notes *notes) *tabl
 		)})
 		previous = one.Metric
 	}
+	made.withoutEmptyLast()
 	return made
 }
 

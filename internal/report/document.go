@@ -58,6 +58,18 @@ type table struct {
 	More int
 }
 
+// withoutEmptyLast takes the last column away if no row has anything in it.
+func (t *table) withoutEmptyLast() {
+	last := len(t.Columns) - 1
+	if slices.ContainsFunc(t.Rows, func(r row) bool { return r.Cells[last].Text != "" }) {
+		return
+	}
+	t.Columns = t.Columns[:last]
+	for i := range t.Rows {
+		t.Rows[i].Cells = t.Rows[i].Cells[:last]
+	}
+}
+
 // Left says how many rows are left out.
 func (t *table) Left() string {
 	return fmt.Sprintf("%s %s left out; the CSV has them.", environment.Counted(t.More, "further row"), environment.Verb(t.More, "is", "are"))
