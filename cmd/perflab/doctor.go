@@ -35,6 +35,8 @@ type finding struct {
 	says string
 }
 
+func (f finding) line() string { return fmt.Sprintf("%s  %s: %s", f.state.mark(), f.what, f.says) }
+
 type state int
 
 const (
@@ -45,15 +47,43 @@ const (
 
 func (s state) mark() string { return [...]string{"ok     ", "warning", "MISSING"}[s] }
 
+// installOurs is how to install PerfLab.
+const installOurs = "make deploy on the local cluster, or helm install perflab charts/perflab (docs/install.md)"
+
+// others are who PerfLab works with.
+var others = []struct {
+	kind    schema.GroupVersionKind
+	without state
+	name    string
+	remedy  string
+}{
+	{
+		schema.GroupVersionKind{Group: "k6.io", Kind: "TestRun"}, missing, "k6-operator",
+		"helm install k6-operator k6-operator --repo https://grafana.github.io/helm-charts --namespace k6-operator-system --create-namespace --set namespace.create=false",
+	},
+	{
+		schema.GroupVersionKind{Group: "kafka.strimzi.io", Kind: "Kafka"}, lacking, "Strimzi",
+		"needed by kafka.provider: Strimzi; helm install strimzi strimzi-kafka-operator --repo https://strimzi.io/charts/ --namespace strimzi-system --create-namespace --set watchAnyNamespace=true",
+	},
+	{
+		schema.GroupVersionKind{Group: "postgresql.cnpg.io", Kind: "Cluster"}, lacking, "CloudNativePG",
+		"needed by postgres.provider: CloudNativePG; helm install cloudnative-pg cloudnative-pg --repo https://cloudnative-pg.github.io/charts --namespace cnpg-system --create-namespace",
+	},
+	{
+		schema.GroupVersionKind{Group: "metrics.k8s.io", Kind: "PodMetrics"}, lacking, "metrics API",
+		"CPU and memory are not measured without it, or measurement.prometheus; install metrics-server",
+	},
+}
+
 func newDoctor() *cobra.Command {
 	var chosen *cluster
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that the cluster has what experiments need, and say how to fix what is missing",
 		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator,
-the operators of Kafka, PostgreSQL and k6, the metrics API, a default storage
-class, and your own rights in the namespace. Each line says how to fix what is
-missing.
+the images of its loads, the operators of Kafka, PostgreSQL and k6, the metrics
+API, a default storage class, and your own rights in the namespace. Each line
+says how to fix what is missing.
 
 Exit codes: 0 all there (warnings are for what only some experiments need), 1
 something is missing or could not be looked at.`,
@@ -84,37 +114,20 @@ func examine(ctx context.Context, chosen *cluster, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("reaching the cluster at %s: %w", config.Host, err)
 	}
-	findings := []finding{{"cluster", well, "Kubernetes " + version.GitVersion + " at " + config.Host}}
-	for _, check := range []func() finding{
-		func() finding {
-			return findKind(served, v1alpha1.GroupVersion.WithKind("PerfExperiment"), missing, "PerfLab's kinds", "make deploy, or helm install perflab charts/perflab")
-		},
-		func() finding { return findOperator(ctx, reader) },
-		func() finding {
-			return findKind(served, schema.GroupVersionKind{Group: "k6.io", Kind: "TestRun"}, missing, "k6-operator", "helm install k6-operator grafana/k6-operator")
-		},
-		func() finding {
-			return findKind(served, schema.GroupVersionKind{Group: "kafka.strimzi.io", Kind: "Kafka"}, lacking, "Strimzi", "needed by kafka.provider: Strimzi; helm install strimzi strimzi/strimzi-kafka-operator")
-		},
-		func() finding {
-			return findKind(served, schema.GroupVersionKind{Group: "postgresql.cnpg.io", Kind: "Cluster"}, lacking, "CloudNativePG", "needed by postgres.provider: CloudNativePG; helm install cnpg cnpg/cloudnative-pg")
-		},
-		func() finding {
-			return findKind(served, schema.GroupVersionKind{Group: "metrics.k8s.io", Kind: "PodMetrics"}, lacking, "metrics API", "CPU and memory are not measured without it, or measurement.prometheus; install metrics-server")
-		},
-		func() finding { return findStorage(ctx, reader) },
-		func() finding {
-			return findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create")
-		},
-		func() finding {
-			return findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list")
-		},
-		func() finding { return findRight(ctx, reader, namespace, "", "pods/log", "get") },
-	} {
-		findings = append(findings, check())
+	findings := []finding{
+		{"cluster", well, "Kubernetes " + version.GitVersion + " at " + config.Host},
+		findKind(served, v1alpha1.GroupVersion.WithKind("PerfExperiment"), missing, "PerfLab's kinds", installOurs),
 	}
+	findings = append(findings, findOperator(ctx, reader)...)
+	for _, other := range others {
+		findings = append(findings, findKind(served, other.kind, other.without, other.name, other.remedy))
+	}
+	findings = append(findings, findStorage(ctx, reader),
+		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create"),
+		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list"),
+		findRight(ctx, reader, namespace, "", "pods/log", "get"))
 	for _, found := range findings {
-		if _, err := fmt.Fprintf(out, "%s  %s: %s\n", found.state.mark(), found.what, found.says); err != nil {
+		if _, err := fmt.Fprintln(out, found.line()); err != nil {
 			return fmt.Errorf("writing: %w", err)
 		}
 	}
@@ -149,24 +162,28 @@ func findKind(served discovery.DiscoveryInterface, kind schema.GroupVersionKind,
 	return finding{what, without, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
 }
 
-func findOperator(ctx context.Context, reader client.Reader) finding {
+// findOperator looks for PerfLab's operator and, where there is one, for the
+// images it is told to use.
+func findOperator(ctx context.Context, reader client.Reader) []finding {
 	const what = "PerfLab's operator"
 	var found appsv1.DeploymentList
 	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
 	switch {
 	case apierrors.IsForbidden(err):
-		return finding{what, lacking, "you may not list Deployments in all namespaces, so it can't be looked for"}
+		return []finding{{what, lacking, "you may not list Deployments in all namespaces, so it can't be looked for"}}
 	case err != nil:
-		return finding{what, missing, err.Error()}
+		return []finding{{what, missing, err.Error()}}
 	case len(found.Items) == 0:
-		return finding{what, missing, "there is no Deployment of it: make deploy, or helm install perflab charts/perflab"}
+		return []finding{{what, missing, "there is no Deployment of it: " + installOurs}}
 	}
 	operator := found.Items[0]
+	container := operator.Spec.Template.Spec.Containers[0]
 	where := operator.Namespace + "/" + operator.Name
+	state := finding{what, well, fmt.Sprintf("%s, image %s", where, container.Image)}
 	if operator.Status.AvailableReplicas == 0 {
-		return finding{what, missing, fmt.Sprintf("Deployment %s has no ready pod: kubectl -n %s describe deployment %s", where, operator.Namespace, operator.Name)}
+		state = finding{what, missing, fmt.Sprintf("Deployment %s has no ready pod: kubectl -n %s describe deployment %s", where, operator.Namespace, operator.Name)}
 	}
-	return finding{what, well, fmt.Sprintf("%s, image %s", where, operator.Spec.Template.Spec.Containers[0].Image)}
+	return append([]finding{state}, findImages(ctx, reader, container.Env)...)
 }
 
 func findStorage(ctx context.Context, reader client.Reader) finding {

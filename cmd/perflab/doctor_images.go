@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// imageVariables tell the operator which images to use, in the environment of
+// its container, and where a user sets them.
+var imageVariables = []struct{ name, what, value string }{
+	{"K6_IMAGE", "image of the loads", "images.k6"},
+	{"COLLECTOR_IMAGE", "image of the collector", "images.collector"},
+}
+
+// findImages looks for the operator's images on the nodes. Nodes tell no more
+// than their fifty largest, so one that is not found may be there.
+func findImages(ctx context.Context, reader client.Reader, environment []corev1.EnvVar) []finding {
+	var nodes corev1.NodeList
+	err := reader.List(ctx, &nodes)
+	var findings []finding
+	for _, variable := range imageVariables {
+		at := slices.IndexFunc(environment, func(v corev1.EnvVar) bool { return v.Name == variable.name })
+		switch {
+		case at < 0:
+			findings = append(findings, finding{variable.what, missing, fmt.Sprintf("the operator is not told one: set %s (Helm) or %s", variable.value, variable.name)})
+		case apierrors.IsForbidden(err):
+			findings = append(findings, finding{variable.what, lacking, environment[at].Value + "; you may not list nodes, so it can't be looked for"})
+		case err != nil:
+			findings = append(findings, finding{variable.what, missing, err.Error()})
+		default:
+			findings = append(findings, findImage(nodes.Items, variable.what, environment[at].Value, variable.value))
+		}
+	}
+	return findings
+}
+
+func findImage(nodes []corev1.Node, what, image, value string) finding {
+	having := 0
+	for _, node := range nodes {
+		if slices.ContainsFunc(node.Status.Images, func(i corev1.ContainerImage) bool { return slices.ContainsFunc(i.Names, isImage(image)) }) {
+			having++
+		}
+	}
+	switch {
+	case having > 0:
+		return finding{what, well, fmt.Sprintf("%s, on %d of %d nodes", image, having, len(nodes))}
+	case strings.HasPrefix(image, "localhost/"):
+		return finding{what, missing, fmt.Sprintf("%s is on no node, and localhost is no registry: make images on the local cluster, else push it to a registry and set %s", image, value)}
+	default:
+		return finding{what, lacking, image + " is on no node yet: the first run pulls it, and its condition ImagesAvailable says if it can't be"}
+	}
+}
+
+// isImage compares names as people write them with the full ones of nodes.
+func isImage(image string) func(name string) bool {
+	return func(name string) bool { return name == image || strings.HasSuffix(name, "/"+image) }
+}
