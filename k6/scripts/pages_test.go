@@ -181,9 +181,10 @@ func TestTheFirstErrorEndsATransaction(t *testing.T) {
 			}
 		}
 	}
-	// The last transaction may have been cut by the end.
+	// The last transaction may have been cut by the end. How many there are in
+	// three seconds is the machine's affair.
 	got := counted(t, p, "Check-In", "error") + counted(t, p, "Check-Out", "error")
-	if got < 20 || got < failed-1 || got > failed || len(broken) < 30 || result.Code != 0 {
+	if got < 20 || got < failed-1 || got > failed || len(broken) < min(30, failed/4) || result.Code != 0 {
 		t.Errorf("%d transactions failed, the library saw %d broken off after %v calls; exit code %d", got, failed, broken, result.Code)
 	}
 }
