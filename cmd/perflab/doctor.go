@@ -52,26 +52,34 @@ const installOurs = "make deploy on the local cluster, or helm install perflab c
 
 // others are who PerfLab works with.
 var others = []struct {
+	name    string
 	kind    schema.GroupVersionKind
 	without state
-	name    string
 	remedy  string
 }{
 	{
-		schema.GroupVersionKind{Group: "k6.io", Kind: "TestRun"}, missing, "k6-operator",
-		"helm install k6-operator k6-operator --repo https://grafana.github.io/helm-charts --namespace k6-operator-system --create-namespace --set namespace.create=false",
+		name:    "k6-operator",
+		kind:    schema.GroupVersionKind{Group: "k6.io", Kind: "TestRun"},
+		without: missing,
+		remedy:  "helm install k6-operator k6-operator --repo https://grafana.github.io/helm-charts --namespace k6-operator-system --create-namespace --set namespace.create=false",
 	},
 	{
-		schema.GroupVersionKind{Group: "kafka.strimzi.io", Kind: "Kafka"}, lacking, "Strimzi",
-		"needed by kafka.provider: Strimzi; helm install strimzi strimzi-kafka-operator --repo https://strimzi.io/charts/ --namespace strimzi-system --create-namespace --set watchAnyNamespace=true",
+		name:    "Strimzi",
+		kind:    schema.GroupVersionKind{Group: "kafka.strimzi.io", Kind: "Kafka"},
+		without: lacking,
+		remedy:  "needed by kafka.provider: Strimzi; helm install strimzi strimzi-kafka-operator --repo https://strimzi.io/charts/ --namespace strimzi-system --create-namespace --set watchAnyNamespace=true",
 	},
 	{
-		schema.GroupVersionKind{Group: "postgresql.cnpg.io", Kind: "Cluster"}, lacking, "CloudNativePG",
-		"needed by postgres.provider: CloudNativePG; helm install cloudnative-pg cloudnative-pg --repo https://cloudnative-pg.github.io/charts --namespace cnpg-system --create-namespace",
+		name:    "CloudNativePG",
+		kind:    schema.GroupVersionKind{Group: "postgresql.cnpg.io", Kind: "Cluster"},
+		without: lacking,
+		remedy:  "needed by postgres.provider: CloudNativePG; helm install cloudnative-pg cloudnative-pg --repo https://cloudnative-pg.github.io/charts --namespace cnpg-system --create-namespace",
 	},
 	{
-		schema.GroupVersionKind{Group: "metrics.k8s.io", Kind: "PodMetrics"}, lacking, "metrics API",
-		"CPU and memory are not measured without it, or measurement.prometheus; install metrics-server",
+		name:    "metrics API",
+		kind:    schema.GroupVersionKind{Group: "metrics.k8s.io", Kind: "PodMetrics"},
+		without: lacking,
+		remedy:  "CPU and memory are not measured without it, or measurement.prometheus; install metrics-server",
 	},
 }
 
