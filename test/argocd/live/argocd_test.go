@@ -101,7 +101,7 @@ func (a *argo) run(t *testing.T, name string, arguments ...string) (stop func())
 // logs is where the programs' logs are written; they stay if the test fails.
 func logs(t *testing.T) string {
 	t.Helper()
-	made, err := os.MkdirTemp("", "perflab-argocd-")
+	made, err := os.MkdirTemp("", "perflab-argocd-") //nolint:usetesting // read after a test that failed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,9 @@ func freeAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return listener.Addr().String()
 }
 
