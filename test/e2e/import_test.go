@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,13 +63,21 @@ func assertImport(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfEx
 }
 
 // awaitOperator waits until the operator has seen what is in a namespace: it
-// looks at an experiment that came last.
+// looks at an experiment that came last. Nobody can write one before it answers.
 func awaitOperator(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
-	last := apply(t, namespace, "testdata/experiment.yaml", func(e *v1alpha1.PerfExperiment) {
-		e.Name, e.Spec.Suspend = "last", true
+	last := &v1alpha1.PerfExperiment{}
+	for _, object := range objects(t, "testdata/experiment.yaml") {
+		if object.GetKind() == "PerfExperiment" {
+			last = typed(t, object)
+		}
+	}
+	last.Namespace, last.Name, last.Spec.Suspend = namespace, "last", true
+	eventually(ctx, t, 2*time.Minute, "the operator to answer", func() (bool, string) {
+		err := cluster.Create(ctx, last)
+		return err == nil, fmt.Sprint(err)
 	})
-	eventually(ctx, t, 2*time.Minute, "the operator to look at the last experiment", func() (bool, string) {
+	eventually(ctx, t, time.Minute, "the operator to look at the last experiment", func() (bool, string) {
 		phase := get(ctx, t, last).Status.Phase
 		return phase == v1alpha1.ExperimentSuspended, string(phase)
 	})
