@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/argoproj/argo-cd/v3/pkg/apis/application/v1alpha1"
@@ -116,5 +117,25 @@ func TestHealthOfApplications(t *testing.T) {
 		if err != nil || got == nil || got.Status != want {
 			t.Errorf("an application that is %q: %+v, %v; want %s", told, got, err, want)
 		}
+	}
+}
+
+// Who is asked here and who runs on the cluster are one release.
+func TestOneRelease(t *testing.T) {
+	required := regexp.MustCompile(`github\.com/argoproj/argo-cd/v3 (v\S+)`)
+	var found []string
+	for _, file := range []string{"go.mod", "../../hack/cluster/argocd/go.mod"} {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		version := required.FindSubmatch(content)
+		if version == nil {
+			t.Fatalf("%s does not require Argo CD", file)
+		}
+		found = append(found, string(version[1]))
+	}
+	if found[0] != found[1] {
+		t.Errorf("asked is %s, run is %s", found[0], found[1])
 	}
 }
