@@ -219,8 +219,11 @@ func peak(found *values) float64 { return slices.Max(found.numbers) }
 
 // resourceName is a resource as sentences and headings name it.
 func resourceName(resource string) string {
-	if resource == "cpu" {
+	switch resource {
+	case "cpu":
 		return "CPU"
+	case "transactionsPerSecond":
+		return "transactions per second"
 	}
 	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
 		return kind + " connections"

@@ -175,7 +175,7 @@ func (r *record) exploratory() []item {
 	for i := range r.answer.Comparisons {
 		c := &r.answer.Comparisons[i]
 		isSure := c.Verdict == verdict.Better || c.Verdict == verdict.Worse
-		if one := tell(c); !c.Primary && !c.Twin && isSure && !one.metric.restates() {
+		if one := tell(c); !c.Primary && !c.Twin && isSure && one.metric.worthShowing() && !one.metric.restates() {
 			found = append(found, one)
 		}
 	}
