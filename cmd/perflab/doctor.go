@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
 )
 
 // errUnwell says that something PerfLab can't do without is missing.
@@ -53,31 +54,31 @@ const installOurs = "make deploy on the local cluster, or helm install perflab c
 // others are who PerfLab works with.
 var others = []struct {
 	name    string
-	kind    schema.GroupVersionKind
+	kind    schema.GroupKind
 	without state
 	remedy  string
 }{
 	{
 		name:    "k6-operator",
-		kind:    schema.GroupVersionKind{Group: "k6.io", Kind: "TestRun"},
+		kind:    contract.TestRunKind.GroupKind(),
 		without: missing,
 		remedy:  "helm install k6-operator k6-operator --repo https://grafana.github.io/helm-charts --namespace k6-operator-system --create-namespace --set namespace.create=false",
 	},
 	{
 		name:    "Strimzi",
-		kind:    schema.GroupVersionKind{Group: "kafka.strimzi.io", Kind: "Kafka"},
+		kind:    contract.KafkaGroupKind,
 		without: lacking,
 		remedy:  "needed by kafka.provider: Strimzi; helm install strimzi strimzi-kafka-operator --repo https://strimzi.io/charts/ --namespace strimzi-system --create-namespace --set watchAnyNamespace=true",
 	},
 	{
 		name:    "CloudNativePG",
-		kind:    schema.GroupVersionKind{Group: "postgresql.cnpg.io", Kind: "Cluster"},
+		kind:    contract.PostgresClusterKind.GroupKind(),
 		without: lacking,
 		remedy:  "needed by postgres.provider: CloudNativePG; helm install cloudnative-pg cloudnative-pg --repo https://cloudnative-pg.github.io/charts --namespace cnpg-system --create-namespace",
 	},
 	{
 		name:    "metrics API",
-		kind:    schema.GroupVersionKind{Group: "metrics.k8s.io", Kind: "PodMetrics"},
+		kind:    schema.GroupKind{Group: "metrics.k8s.io", Kind: "PodMetrics"},
 		without: lacking,
 		remedy:  "CPU and memory are not measured without it, or measurement.prometheus; install metrics-server",
 	},
@@ -124,7 +125,7 @@ func examine(ctx context.Context, chosen *cluster, out io.Writer) error {
 	}
 	findings := []finding{
 		{"cluster", well, "Kubernetes " + version.GitVersion + " at " + config.Host},
-		findKind(served, v1alpha1.GroupVersion.WithKind("PerfExperiment"), missing, "PerfLab's kinds", installOurs),
+		findKind(served, v1alpha1.GroupVersion.WithKind("PerfExperiment").GroupKind(), missing, "PerfLab's kinds", installOurs),
 	}
 	findings = append(findings, findOperator(ctx, reader)...)
 	for _, other := range others {
@@ -146,7 +147,7 @@ func examine(ctx context.Context, chosen *cluster, out io.Writer) error {
 }
 
 // findKind looks for a kind in any version, the group's preferred one first.
-func findKind(served discovery.DiscoveryInterface, kind schema.GroupVersionKind, without state, what, remedy string) finding {
+func findKind(served discovery.DiscoveryInterface, kind schema.GroupKind, without state, what, remedy string) finding {
 	groups, err := served.ServerGroups()
 	if err != nil {
 		return finding{what, without, "the cluster does not say what it serves: " + err.Error()}
