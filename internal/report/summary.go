@@ -47,7 +47,6 @@ const mostDifferences = 8
 func armsTable(r *record) *table {
 	made := &table{Caption: "Arms: what differs from the baseline", Columns: words("Arm", "Setting", "Baseline", "Arm's")}
 	for _, arm := range r.arms {
-		changes, unlisted := r.changes(arm)
 		switch {
 		case arm.Baseline:
 			made.Rows = append(made.Rows, row{First: true, Cells: []cell{name(arm.Name), {Text: "the baseline"}, {}, {}}})
@@ -55,7 +54,9 @@ func armsTable(r *record) *table {
 		case arm.Twin:
 			made.Rows = append(made.Rows, row{First: true, Cells: []cell{name(arm.Name), {Text: "nothing: the baseline's twin, which shows the noise"}, {}, {}}})
 			continue
-		case len(changes) == 0:
+		}
+		changes, unlisted := r.changes(arm)
+		if len(changes) == 0 {
 			made.Rows = append(made.Rows, row{First: true, Cells: []cell{name(arm.Name), {Text: "nothing that was recorded"}, {}, {}}})
 			continue
 		}
