@@ -158,6 +158,7 @@ func TestEverythingCanBeLeftOut(t *testing.T) {
 // The charts that can be brought along judge their values by schemas of their
 // own, and some allow nothing beside what they know: k6-operator's for one.
 func TestOperatorsAreBroughtAlongOnlyWhenAskedFor(t *testing.T) {
+	all := dependencies(t)
 	for flag, name := range map[string]string{"strimzi": "strimzi-kafka-operator", "cloudNativePG": "cloudnative-pg", "k6": "k6-operator"} {
 		t.Run(name, func(t *testing.T) {
 			for asked, given := range map[bool]values{false: nil, true: {"operators": values{flag: true}}} {
@@ -165,7 +166,7 @@ func TestOperatorsAreBroughtAlongOnlyWhenAskedFor(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for other := range dependencies(t) {
+				for other := range all {
 					wanted := asked && other == name
 					if _, there := rendered["ConfigMap//"+other]; there != wanted {
 						t.Errorf("with %v, %s is there: %v", given, other, there)
@@ -211,7 +212,7 @@ func TestOperatorsAreOfOneRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := 0
+	wanted, seen := dependencies(t), 0
 	for _, document := range bytes.Split(applications, []byte("\n---\n")) {
 		var application struct {
 			Spec struct {
@@ -222,12 +223,12 @@ func TestOperatorsAreOfOneRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		source := application.Spec.Source
-		if of := dependencies(t)[source.Chart]; of != source.TargetRevision {
+		if of := wanted[source.Chart]; of != source.TargetRevision {
 			t.Errorf("Argo CD gets %s %s, Helm %q", source.Chart, source.TargetRevision, of)
 		}
 		seen++
 	}
-	if seen != len(dependencies(t)) {
-		t.Errorf("Argo CD gets %d operators, Helm %v", seen, dependencies(t))
+	if seen != len(wanted) {
+		t.Errorf("Argo CD gets %d operators, Helm %v", seen, wanted)
 	}
 }
