@@ -46,7 +46,7 @@ take_down() {
 # that needs, and two at once would disturb each other.
 zookeeper() {
   take_down
-  env -u KUBECONFIG -u KUBECTL -u E2E_ZOOKEEPER \
+  env -u KUBECONFIG -u KUBECTL -u E2E_ZOOKEEPER -u SUITE \
     CLUSTER="$CLUSTER-zk" STRIMZI=0.45.2 RUN=TestZooKeeper "$0"
 }
 
@@ -72,11 +72,12 @@ against_operator() {
   go test -tags e2e -count=1 -timeout 75m -v "${chosen[@]}" ./test/e2e
 }
 
-[ -n "${KUBECONFIG:-}" ] || own_cluster
-say "End-to-end tests"
 case $suite in
-  perflab) against_operator ;;
-  argocd) under_argocd ;;
+  perflab) judge=against_operator ;;
+  argocd) judge=under_argocd ;;
   *) die "SUITE is perflab or argocd, not $suite" ;;
 esac
+[ -n "${KUBECONFIG:-}" ] || own_cluster
+say "End-to-end tests"
+"$judge"
 [ -z "${E2E_ZOOKEEPER:-}" ] || zookeeper
