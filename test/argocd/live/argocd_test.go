@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -40,27 +42,22 @@ func startArgo(t *testing.T) *argo {
 		return err == nil, fmt.Sprint(err)
 	})
 	kubectl(t, "apply", "-f", "testdata/argocd.yaml")
-	started := &argo{repoServer: freeAddress(t), cache: miniredis.RunT(t).Addr(), logs: logs(t)}
+	port := freePort(t)
+	started := &argo{repoServer: net.JoinHostPort(loopback, port), cache: miniredis.RunT(t).Addr(), logs: logs(t)}
 	home := t.TempDir()
 	started.environment = append(os.Environ(),
 		"HOME="+home, "TMPDIR="+home, "ARGOCD_GPG_ENABLED=false", "ARGOCD_FAKE_IN_CLUSTER=true",
 		"ARGOCD_TLS_DATA_PATH="+home, "ARGOCD_SSH_DATA_PATH="+home, "ARGOCD_GNUPGHOME="+home, "ARGOCD_PLUGINSOCKFILEPATH="+home,
 		"PATH="+filepath.Dir(required(t, "HELM"))+":"+os.Getenv("PATH"))
-	host, port, err := net.SplitHostPort(started.repoServer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, metrics, _ := net.SplitHostPort(freeAddress(t))
-	started.run(t, "argocd-repo-server", "--address", host, "--port", port, "--metrics-address", host, "--metrics-port", metrics, "--redis", started.cache)
+	started.run(t, "argocd-repo-server", "--address", loopback, "--port", port, "--metrics-address", loopback, "--metrics-port", freePort(t), "--redis", started.cache)
 	return started
 }
 
 // controller starts the application controller. The function stops it.
 func (a *argo) controller(t *testing.T) (stop func()) {
 	t.Helper()
-	_, metrics, _ := net.SplitHostPort(freeAddress(t))
 	return a.run(t, "argocd-application-controller", "--namespace", "argocd", "--kubeconfig", os.Getenv("KUBECONFIG"),
-		"--repo-server", a.repoServer, "--redis", a.cache, "--metrics-port", metrics,
+		"--repo-server", a.repoServer, "--redis", a.cache, "--metrics-port", freePort(t),
 		// What each object's health says is looked at in the application's status.
 		"--persist-resource-health",
 		// What fails is tried again soon: a test's patience is shorter than a person's.
@@ -76,24 +73,22 @@ func (a *argo) run(t *testing.T, name string, arguments ...string) (stop func())
 		t.Fatal(err)
 	}
 	// It outlives the test's own context by its clean-up.
-	command := exec.CommandContext(context.Background(), required(t, "ARGOCD"), append(arguments, "--loglevel", "info")...)
+	ctx, end := context.WithCancel(context.Background())
+	command := exec.CommandContext(ctx, required(t, "ARGOCD"), append(arguments, "--loglevel", "info")...)
 	command.Env = append(a.environment, "ARGOCD_BINARY_NAME="+name)
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// With what it started: git and helm.
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
+	command.WaitDelay = 20 * time.Second
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := false
-	stop = func() {
-		if ended {
-			return
-		}
-		ended = true
-		// With what it started: git and helm.
-		_ = syscall.Kill(-command.Process.Pid, syscall.SIGTERM)
+	stop = sync.OnceFunc(func() {
+		end()
 		_ = command.Wait()
 		_ = log.Close()
-	}
+	})
 	t.Cleanup(stop)
 	return stop
 }
@@ -115,17 +110,20 @@ func logs(t *testing.T) string {
 	return made
 }
 
-// freeAddress is one on this machine that nothing listens to.
-func freeAddress(t *testing.T) string {
+// loopback is where the programs listen.
+const loopback = "127.0.0.1"
+
+// freePort is one on this machine that nothing listens to.
+func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return listener.Addr().String()
+	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 }
 
 func required(t *testing.T, name string) string {
@@ -158,9 +156,12 @@ func output(t *testing.T, directory, program string, arguments ...string) string
 	return written
 }
 
-// tried runs a command in a directory, "" for this one.
+// tried runs a command in a directory, "" for this one. It is asked for by
+// clean-up, too, so it has a deadline of its own.
 func tried(directory, program string, arguments ...string) (string, error) {
-	command := exec.CommandContext(context.Background(), program, arguments...)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, program, arguments...)
 	command.Dir = directory
 	said := &strings.Builder{}
 	command.Stderr = said

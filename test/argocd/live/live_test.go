@@ -113,7 +113,7 @@ func (s *story) restartsLeaveTheRunAlone(t *testing.T) {
 	kubectl(t, "-n", "perflab-system", "delete", "pod", "--all", "--wait=false")
 	s.stop()
 	s.stop = s.argo.controller(s.whole)
-	sync(t, "perflab-experiments")
+	syncAnew(t, "perflab-experiments")
 	kept(t, s.loaded)
 }
 
@@ -128,7 +128,7 @@ func (s *story) changesByHandArePutBack(t *testing.T) {
 
 func (s *story) unmentionedStays(t *testing.T) {
 	suspend(t, "true")
-	sync(t, "perflab-experiments")
+	syncAnew(t, "perflab-experiments")
 	if suspended, _, _ := unstructured.NestedBool(experiment(t, "heap").Object, "spec", "suspend"); !suspended {
 		t.Error("the sync took suspend back")
 	}
@@ -260,8 +260,8 @@ func synced(t *testing.T, name string) {
 	})
 }
 
-// sync has everything applied, whether or not it differs.
-func sync(t *testing.T, name string) {
+// syncAnew has everything applied, whether or not it differs.
+func syncAnew(t *testing.T, name string) {
 	t.Helper()
 	asked := time.Now().Add(-time.Second)
 	kubectl(t, "-n", "argocd", "patch", "application", name, "--type=merge", "-p",
