@@ -101,17 +101,10 @@ func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.
 		EnableServiceLinks:            ptr.To(false),
 		RestartPolicy:                 corev1.RestartPolicyNever,
 		TerminationGracePeriodSeconds: ptr.To(int64(grace.Seconds())),
-		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot:   ptr.To(true),
-			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-		},
+		SecurityContext:               environment.RestrictedPod(),
 		Containers: []corev1.Container{{
 			Name: Container, Image: image, Env: env,
-			SecurityContext: &corev1.SecurityContext{
-				AllowPrivilegeEscalation: ptr.To(false),
-				ReadOnlyRootFilesystem:   ptr.To(true),
-				Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-			},
+			SecurityContext: containerSecurity(),
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{
 					corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("48Mi"),
@@ -120,6 +113,12 @@ func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.
 			},
 		}},
 	}
+}
+
+func containerSecurity() *corev1.SecurityContext {
+	restricted := environment.RestrictedContainer()
+	restricted.ReadOnlyRootFilesystem = ptr.To(true)
+	return restricted
 }
 
 // logins refer to the Secrets with what PostgreSQL, Kafka and Prometheus ask

@@ -104,7 +104,12 @@ spec:
       transaction.state.log.min.isr: 1
       default.replication.factor: 1
       min.insync.replicas: 1
-    template: {pod: {metadata: {annotations: {perflab.dev/fingerprint: "`+fingerprint+`"}}}}
+    template:
+      pod:
+        metadata: {annotations: {perflab.dev/fingerprint: "`+fingerprint+`"}}
+        securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+      kafkaContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}
+      initContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}
 `)
 }
 

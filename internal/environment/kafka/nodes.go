@@ -21,6 +21,13 @@ const (
 	componentZooKeeper = "zookeeper"
 )
 
+// What Strimzi's template calls the containers of a node. The second one is
+// there where brokers learn of their rack or are reached from outside.
+var (
+	brokerContainers    = []string{"kafkaContainer", "initContainer"}
+	zooKeeperContainers = []string{"zookeeperContainer"}
+)
+
 // podsNamed are the labels Strimzi gives the pods of a component.
 func podsNamed(cluster, component string) map[string]string {
 	return map[string]string{
@@ -102,6 +109,10 @@ func buildPool(req environment.Request, apiVersion, name string, nodes v1alpha1.
 		"storage": map[string]any{"type": "jbod", "volumes": []any{disk}},
 	}
 	addNodes(spec, nodes, podsInPool(req.KafkaName(), name))
+	if spec["template"] != nil {
+		// Strimzi takes it in the place of the whole template of the Kafka.
+		restrict(spec, brokerContainers...)
+	}
 	pool := req.Intent(contract.KafkaNodePoolKind(apiVersion), name, environment.ComponentKafka, req.KafkaShape())
 	environment.AddLabel(pool, contract.LabelStrimziCluster, req.KafkaName())
 	pool.Object["spec"] = spec
@@ -119,23 +130,37 @@ func addNodes(spec map[string]any, nodes v1alpha1.KafkaNodes, labels map[string]
 		spec["jvmOptions"] = options
 	}
 	if placed := placement(nodes.Placement, labels); len(placed) > 0 {
-		addToPods(spec, placed)
+		addToTemplate(spec, "pod", placed)
 	}
 }
 
-// addToPods adds to what the template of the pods already says.
-func addToPods(spec, more map[string]any) {
-	template, _ := spec["template"].(map[string]any)
-	if template == nil {
-		template = map[string]any{}
-		spec["template"] = template
+// restrict makes the pods fit a namespace that enforces the restricted Pod
+// Security Standard. Strimzi's own default is baseline, and what admission has
+// against its pods stands in its log alone.
+func restrict(spec map[string]any, containers ...string) {
+	addToTemplate(spec, "pod", map[string]any{
+		"securityContext": environment.Fields(environment.RestrictedPod()),
+	})
+	for _, container := range containers {
+		addToTemplate(spec, container, map[string]any{
+			"securityContext": environment.Fields(environment.RestrictedContainer()),
+		})
 	}
-	pod, _ := template["pod"].(map[string]any)
-	if pod == nil {
-		pod = map[string]any{}
-		template["pod"] = pod
+}
+
+// addToTemplate adds to what the template of these objects already says.
+func addToTemplate(spec map[string]any, object string, more map[string]any) {
+	maps.Copy(child(child(spec, "template"), object), more)
+}
+
+// child is the map under a key, made on first use.
+func child(parent map[string]any, key string) map[string]any {
+	found, _ := parent[key].(map[string]any)
+	if found == nil {
+		found = map[string]any{}
+		parent[key] = found
 	}
-	maps.Copy(pod, more)
+	return found
 }
 
 func volume(storage *v1alpha1.Storage) map[string]any {

@@ -46,7 +46,13 @@ func TestBuildZooKeeper(t *testing.T) {
 		}
 	}
 	spec := intents[0].Object["spec"].(map[string]any)
-	yamlcmp.Equal(t, spec["zookeeper"], `{replicas: 3, storage: {type: ephemeral}}`)
+	yamlcmp.Equal(t, spec["zookeeper"], `
+replicas: 3
+storage: {type: ephemeral}
+template:
+  pod: {securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}}
+  zookeeperContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}
+`)
 	brokers := spec["kafka"].(map[string]any)
 	yamlcmp.Equal(t, brokers["storage"], `{type: persistent-claim, size: 100Gi, deleteClaim: true}`)
 	yamlcmp.Equal(t, brokers["jvmOptions"], `{-Xms: 2048m, -Xmx: 2048m}`)
@@ -63,6 +69,9 @@ pod:
     maxSkew: 1
     whenUnsatisfiable: DoNotSchedule
     labelSelector: {matchLabels: {strimzi.io/cluster: demo, strimzi.io/name: demo-kafka}}
+  securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+kafkaContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}
+initContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}
 `)
 }
 
@@ -81,9 +90,13 @@ func TestNodeSelectorBesideAffinity(t *testing.T) {
 	before := declared.DeepCopy()
 	pool := kafka.Build(request(declared), "v1")[0].Object["spec"].(map[string]any)
 	yamlcmp.Equal(t, pool["template"], `
-pod: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
-  {matchExpressions: [{key: v, operator: Exists}, {key: a, operator: In, values: ["1"]}, {key: b, operator: In, values: ["2"]}]},
-  {matchExpressions: [{key: w, operator: Exists}, {key: a, operator: In, values: ["1"]}, {key: b, operator: In, values: ["2"]}]}]}}}}
+pod:
+  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+    {matchExpressions: [{key: v, operator: Exists}, {key: a, operator: In, values: ["1"]}, {key: b, operator: In, values: ["2"]}]},
+    {matchExpressions: [{key: w, operator: Exists}, {key: a, operator: In, values: ["1"]}, {key: b, operator: In, values: ["2"]}]}]}}}
+  securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+kafkaContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}
+initContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}
 `)
 	if diff := cmp.Diff(before, declared); diff != "" {
 		t.Errorf("the declaration was edited:\n%s", diff)

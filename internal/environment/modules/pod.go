@@ -67,13 +67,10 @@ func bareTemplate(req environment.Request, env string, module v1alpha1.Module) c
 			// Service links would put a variable per Service of the namespace
 			// into every JVM, other experiments' among them.
 			EnableServiceLinks: ptr.To(false),
-			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot:   ptr.To(true),
-				RunAsUser:      module.RunAsUser,
-				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-			},
+			SecurityContext:    environment.RestrictedPod(),
 		},
 	}
+	template.Spec.SecurityContext.RunAsUser = module.RunAsUser
 	place(&template.Spec, module.Placement, selector(req, module))
 	mountTrust(req, &template.Spec)
 	return template
@@ -112,11 +109,8 @@ func container(req environment.Request, env string, module v1alpha1.Module) core
 		ReadinessProbe: probe(health(module), 2, 3),
 		// A module under full load may answer late, which is a result and not
 		// a reason to restart it. Only one that takes no connection is dead.
-		LivenessProbe: probe(connection(), 10, 6),
-		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: ptr.To(false),
-			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-		},
+		LivenessProbe:   probe(connection(), 10, 6),
+		SecurityContext: environment.RestrictedContainer(),
 	}
 }
 

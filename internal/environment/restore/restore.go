@@ -97,13 +97,10 @@ func Build(hook Hook) environment.Intent {
 			RestartPolicy:                corev1.RestartPolicyNever,
 			AutomountServiceAccountToken: ptr.To(false),
 			EnableServiceLinks:           ptr.To(false),
-			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot:   ptr.To(true),
-				RunAsUser:      hook.user(),
-				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-			},
+			SecurityContext:              environment.RestrictedPod(),
 		}},
 	}}
+	job.Spec.Template.Spec.SecurityContext.RunAsUser = hook.user()
 	job.Spec.Template.Labels = naming.RunLabels(hook.Run)
 	intent := &unstructured.Unstructured{Object: map[string]any{"spec": environment.Fields(&job.Spec)}}
 	intent.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
@@ -115,13 +112,7 @@ func Build(hook Hook) environment.Intent {
 }
 
 func (h Hook) container() corev1.Container {
-	made := corev1.Container{
-		Name: container,
-		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: ptr.To(false),
-			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-		},
-	}
+	made := corev1.Container{Name: container, SecurityContext: environment.RestrictedContainer()}
 	switch {
 	case h.Restore.SQL != nil:
 		h.sql(&made)
