@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,6 +22,7 @@ import (
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/plan"
@@ -217,10 +220,26 @@ func attempts(runs []v1alpha1.PerfRun) []schedule.Attempt {
 		spec := &runs[i].Spec
 		seen = append(seen, schedule.Attempt{
 			Name: runs[i].Name, Block: spec.Block, Arm: spec.Arm, Scenario: spec.Scenario.Name,
-			Number: spec.Attempt, Phase: runs[i].Status.Phase,
+			Number: spec.Attempt, Phase: runs[i].Status.Phase, Cause: causeOf(&runs[i]),
 		})
 	}
 	return seen
+}
+
+// causeOf says why a run failed where chance has no part in it, in words that
+// are the same for each attempt: what was declared could not be built or is not
+// what runs, or a script does not work.
+func causeOf(run *v1alpha1.PerfRun) string {
+	fault := faultOf(run)
+	scripts := slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool { return load.ScriptFailed(status.ExitCode) })
+	if fault == nil || run.Status.Timings.Ready != nil && !scripts {
+		return ""
+	}
+	cause := fault.Reason + ": " + fault.Message
+	for _, status := range run.Status.Loads {
+		cause = strings.ReplaceAll(cause, status.TestRun, status.Name)
+	}
+	return strings.ReplaceAll(cause, run.Name, "")
 }
 
 // start makes the next run. Its name follows from its place in the plan, so

@@ -213,8 +213,12 @@ func stalledMessage(s *experimentScope) string {
 	if len(invalid) > 0 {
 		last = "; the last time: " + invalid[len(invalid)-1].Message
 	}
-	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %s%s",
-		s.decision.Run.Block, s.decision.Run.Arm, s.decision.Run.Scenario, environment.Counted(s.decision.Attempt-1, "time"), last)
+	alike := ""
+	if s.decision.Alike {
+		alike = " in the same way, which another attempt would not change"
+	}
+	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %s%s%s",
+		s.decision.Run.Block, s.decision.Run.Arm, s.decision.Run.Scenario, environment.Counted(s.decision.Attempt-1, "time"), alike, last)
 }
 
 func setExperimentConditions(s *experimentScope) {

@@ -4,11 +4,18 @@ package load
 
 import corev1 "k8s.io/api/core/v1"
 
-// Exit codes of k6 (errext/exitcodes) with which a load ends as planned: the
-// second only when we told it to end.
 const (
+	// Exit codes of k6 (errext/exitcodes) with which a load ends as planned: the
+	// second only when we told it to end.
 	exitSuccess       = 0
 	exitStoppedByREST = 103
+
+	// Those with which it says that the script, or its configuration, can't work.
+	exitInvalidConfig   = 104
+	exitScriptException = 107
+
+	// exitKilled is that of a process that was sent SIGKILL.
+	exitKilled = 137
 )
 
 // exitMeaning explains the codes a person is likely to meet.
@@ -24,12 +31,23 @@ var exitMeaning = map[int32]string{
 	108: "the script aborted the test; its log says why",
 	109: "k6 crashed",
 	110: "the script marked the test as failed; its log says why",
-	137: "it was killed, most likely for want of memory",
+	137: "it was killed from outside, and not for want of memory: the kubelet would say so",
 }
 
-func meaning(end *corev1.ContainerStateTerminated) string {
-	if end.Reason == "OOMKilled" {
+// ScriptFailed reports whether k6 ended with this code because of its script,
+// which will not work the next time either.
+func ScriptFailed(exitCode int32) bool {
+	return exitCode == exitInvalidConfig || exitCode == exitScriptException
+}
+
+// meaning says what a runner's end stands for. Only the kubelet knows of memory
+// that ran out, and only events tell of a probe.
+func meaning(end *corev1.ContainerStateTerminated, probe string) string {
+	switch {
+	case end.Reason == "OOMKilled":
 		return "it ran out of memory; raise the load's resources.limits.memory"
+	case end.ExitCode == exitKilled && probe != "":
+		return "the kubelet ended it, as " + probe + "; give the load more CPU (resources) or more runners (parallelism)"
 	}
 	if known, ok := exitMeaning[end.ExitCode]; ok {
 		return known

@@ -29,8 +29,12 @@ type Observed struct {
 	// Jobs and Pods are the runners', by name.
 	Jobs map[string]batchv1.Job
 	Pods []corev1.Pod
-	// Trouble says why a pod can't start, if one can't.
-	Trouble string
+	// Events are those about pods that have not been ready for a while, or have
+	// failed.
+	Events []corev1.Event
+	// Refused says why the API server takes no pods of the runners' Jobs, if it
+	// does not.
+	Refused string
 	Now     time.Time
 }
 
@@ -48,10 +52,14 @@ type State struct {
 	Finish time.Time
 	// Failure says why the load did not, or can no longer, end as planned.
 	Failure string
+	// ExitCode is that of the runner that failed, if one did.
+	ExitCode int32
 	// Stuck says that Failure is a start that did not happen in time.
 	Stuck bool
 	// Message says what the load is doing or waiting for.
 	Message string
+	// Trouble says why the load does not start, where that is known.
+	Trouble *environment.Readiness
 }
 
 // Assess says where a load is. A TestRun's stage "finished" says nothing about
@@ -61,6 +69,7 @@ func Assess(observed Observed, deadlines v1alpha1.Deadlines) State {
 	state := State{Message: "waiting for k6-operator to take up the TestRun"}
 	stage := contract.TestRun{Object: observed.TestRun}.Stage()
 	if stage == "" {
+		state.trouble(observed)
 		return withDeadline(state, observed, deadlines)
 	}
 	state.Stage = string(stage)
@@ -74,6 +83,9 @@ func Assess(observed Observed, deadlines v1alpha1.Deadlines) State {
 		// Before the start there is nothing to say that the pods don't.
 	}
 	readRunners(&state, observed)
+	if !state.Started && state.Failure == "" {
+		state.trouble(observed)
+	}
 	return withDeadline(state, observed, deadlines)
 }
 
@@ -84,7 +96,7 @@ func readRunners(state *State, observed Observed) {
 		runner := observe(observed, n)
 		switch {
 		case runner.failure != "":
-			state.Failure = runner.failure
+			state.Failure, state.ExitCode = runner.failure, runner.exitCode
 			return
 		case runner.ended:
 			ended++
@@ -99,8 +111,6 @@ func readRunners(state *State, observed Observed) {
 	switch {
 	case state.Ended:
 		state.Message = "ended"
-	case observed.Trouble != "":
-		state.Message = observed.Trouble
 	case state.Started:
 		state.Message = "running"
 	default:
@@ -114,6 +124,8 @@ type runner struct {
 	ended   bool
 	finish  time.Time
 	failure string
+	// exitCode goes with failure, where k6 has ended.
+	exitCode int32
 }
 
 func observe(observed Observed, n int32) runner {
@@ -127,7 +139,7 @@ func observe(observed Observed, n int32) runner {
 			continue
 		}
 		if end := status.State.Terminated; end != nil {
-			return atEnd(name, end, observed.Status.StopTime != nil)
+			return atEnd(name, end, observed.Status.StopTime != nil, environment.ProbeFailure(*pod, observed.Events))
 		}
 		return runner{running: status.State.Running != nil}
 	}
@@ -147,11 +159,14 @@ func withoutPod(jobs map[string]batchv1.Job, name string) runner {
 	return runner{}
 }
 
-func atEnd(name string, end *corev1.ContainerStateTerminated, stopped bool) runner {
+func atEnd(name string, end *corev1.ContainerStateTerminated, stopped bool, probe string) runner {
 	if end.ExitCode == exitSuccess || (stopped && end.ExitCode == exitStoppedByREST) {
 		return runner{ended: true, finish: end.FinishedAt.Time}
 	}
-	return runner{failure: fmt.Sprintf("k6 of runner %s ended with exit code %d: %s", name, end.ExitCode, meaning(end))}
+	return runner{
+		failure:  fmt.Sprintf("k6 of runner %s ended with exit code %d: %s", name, end.ExitCode, meaning(end, probe)),
+		exitCode: end.ExitCode,
+	}
 }
 
 func podOf(pods []corev1.Pod, job string) *corev1.Pod {
@@ -166,6 +181,11 @@ func podOf(pods []corev1.Pod, job string) *corev1.Pod {
 // withDeadline turns a wait that took too long into a failure.
 func withDeadline(state State, observed Observed, deadlines v1alpha1.Deadlines) State {
 	if state.Ended || state.Failure != "" {
+		return state
+	}
+	if state.hopeless(observed) {
+		state.Stuck = true
+		state.Failure = "it can't start: " + state.Trouble.Message
 		return state
 	}
 	deadline, what := Deadline(observed, state.Started, deadlines)

@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -37,6 +39,9 @@ func see(stage string) *sight {
 		Now:     at(10),
 	}}
 	s.Load.Parallelism = ptr.To[int32](2)
+	if s.TestRun != nil {
+		s.TestRun.SetCreationTimestamp(*stamp(0))
+	}
 	return s
 }
 
@@ -54,7 +59,7 @@ func (s *sight) pod(n int, state corev1.ContainerState) *sight {
 }
 
 func (s *sight) runs(n int) *sight {
-	return s.pod(n, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+	return s.pod(n, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: *stamp(0)}})
 }
 
 func (s *sight) ended(n int, exit int32, reason string, finish int) *sight {
@@ -86,7 +91,7 @@ func TestAssess(t *testing.T) {
 		},
 		"finished says nothing about success": {
 			see("finished").started(5).ended(1, 0, "Completed", 95).ended(2, 107, "Error", 6).at(96),
-			load.State{Stage: "finished", Started: true, Finish: at(95), Failure: "k6 of runner tr-2 ended with exit code 107: the script threw an exception; its log says which"},
+			load.State{Stage: "finished", Started: true, Finish: at(95), Failure: "k6 of runner tr-2 ended with exit code 107: the script threw an exception; its log says which", ExitCode: 107},
 		},
 		"told to end": {
 			see("started").started(5).stopped(50).ended(1, 103, "Error", 51).ended(2, 103, "Error", 52).at(53),
@@ -94,19 +99,19 @@ func TestAssess(t *testing.T) {
 		},
 		"ended from outside without being told to": {
 			see("started").started(5).ended(1, 103, "Error", 51).runs(2).at(53),
-			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 103: it was stopped from outside"},
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 103: it was stopped from outside", ExitCode: 103},
 		},
 		"told to end, but its script failed": {
 			see("started").started(5).stopped(50).ended(1, 108, "Error", 51).runs(2).at(53),
-			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 108: the script aborted the test; its log says why"},
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 108: the script aborted the test; its log says why", ExitCode: 108},
 		},
 		"out of memory": {
 			see("started").started(5).ended(1, 137, "OOMKilled", 51).runs(2).at(53),
-			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 137: it ran out of memory; raise the load's resources.limits.memory"},
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 137: it ran out of memory; raise the load's resources.limits.memory", ExitCode: 137},
 		},
 		"an exit code nobody knows": {
 			see("started").started(5).ended(1, 42, "Error", 51).at(53),
-			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 42: an exit code k6 does not document"},
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 42: an exit code k6 does not document", ExitCode: 42},
 		},
 		"the pod is gone and its Job has failed": {
 			see("started").started(5).job(1, 1).runs(2),
@@ -128,12 +133,91 @@ func TestAssess(t *testing.T) {
 	}
 }
 
+// starter is the Job that k6-operator releases the runners with.
+func (s *sight) starter() *sight {
+	s.Jobs["tr-starter"] = batchv1.Job{}
+	return s
+}
+
+func (s *sight) event(n int, message string) *sight {
+	s.Pods[n-1].UID = types.UID(fmt.Sprint(n))
+	s.Pods[n-1].Spec.Containers = []corev1.Container{{Name: "k6", LivenessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{
+		HTTPGet: &corev1.HTTPGetAction{Path: "/v1/status", Port: intstr.FromInt32(6565)},
+	}}}}
+	s.Events = append(s.Events, corev1.Event{
+		Type: corev1.EventTypeWarning, Reason: "Unhealthy", Message: message,
+		InvolvedObject: corev1.ObjectReference{UID: s.Pods[n-1].UID},
+	})
+	return s
+}
+
+func TestWhoKilledARunner(t *testing.T) {
+	for name, test := range map[string]struct {
+		seen *sight
+		want string
+	}{
+		"memory": {see("started").started(5).ended(1, 137, "OOMKilled", 51), "it ran out of memory; raise the load's resources.limits.memory"},
+		"its probe": {
+			see("started").started(5).ended(1, 137, "Error", 51).event(1, `Liveness probe failed: Get "http://10.0.0.1:6565/v1/status": context deadline exceeded`),
+			"the kubelet ended it, as its liveness probe (GET :6565/v1/status) gets no answer in time; give the load more CPU (resources) or more runners (parallelism)",
+		},
+		"nobody knows": {see("started").started(5).ended(1, 137, "Error", 51), "it was killed from outside, and not for want of memory: the kubelet would say so"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := load.Assess(test.seen.Observed, v1alpha1.Deadlines{}).Failure
+			if want := "k6 of runner tr-1 ended with exit code 137: " + test.want; got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestASilentK6OperatorIsTold(t *testing.T) {
+	up := func() *sight { return see("created").job(1, 0).job(2, 0).runs(1).runs(2) }
+	for name, test := range map[string]struct {
+		seen *sight
+		at   int
+		says string
+	}{
+		"taken up in time":                        {see(""), 15, ""},
+		"never taken up":                          {see(""), 16, "it has no status"},
+		"gone after its first word":               {see("initialized"), 26, "it has no Jobs"},
+		"still at it":                             {see("initialized"), 25, ""},
+		"gone before it starts the runners":       {up(), 26, "its runners are up, and nobody starts them"},
+		"the starter is at it":                    {up().starter(), 60, ""},
+		"the runners are not up, which is theirs": {see("created").job(1, 0).job(2, 0).runs(1), 60, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.seen.TestRun.SetName("tr")
+			test.seen.TestRun.SetNamespace("lab")
+			trouble := load.Assess(test.seen.at(test.at).Observed, v1alpha1.Deadlines{}).Trouble
+			if (trouble != nil) != (test.says != "") {
+				t.Fatalf("after %d s: %+v, want it to say %q", test.at, trouble, test.says)
+			}
+			if trouble != nil && (trouble.Reason != v1alpha1.ReasonOperatorSilent || !strings.Contains(trouble.Message, `nobody acts on TestRun "tr": `+test.says)) {
+				t.Errorf("after %d s: %+v, want it to say %q", test.at, trouble, test.says)
+			}
+		})
+	}
+}
+
+func TestRefusedRunnersAreTold(t *testing.T) {
+	seen := see("created").job(1, 0)
+	seen.Refused = "exceeded quota: lab"
+	state := load.Assess(seen.Observed, v1alpha1.Deadlines{})
+	if state.Trouble == nil || state.Trouble.Reason != v1alpha1.ReasonRefused || state.Message != "the cluster refuses the pods of the runners: exceeded quota: lab" {
+		t.Errorf("got %+v", state)
+	}
+}
+
 func TestAssessOfPodsThatNeverRan(t *testing.T) {
 	seen := see("created")
-	seen.Trouble = `image "k6" can't be pulled`
 	seen.pod(1, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}})
-	if state := load.Assess(seen.Observed, v1alpha1.Deadlines{}); state.Message != seen.Trouble || state.Failure != "" {
+	if state := load.Assess(seen.Observed, v1alpha1.Deadlines{}); !strings.Contains(state.Message, "can't be pulled") || state.Failure != "" {
 		t.Errorf("with a pod in trouble: %+v, want its trouble as the message", state)
+	}
+	if state := load.Assess(seen.at(40).Observed, v1alpha1.Deadlines{}); !state.Stuck || !strings.Contains(state.Failure, "it can't start: tr-1-x: image") {
+		t.Errorf("with an image that stays missing: %+v, want the wait to end before its deadline", state)
 	}
 	seen.Pods[0].Status.ContainerStatuses = nil
 	seen.Pods[0].Status.Phase, seen.Pods[0].Status.Message = corev1.PodFailed, "The node was low on memory."
@@ -155,7 +239,8 @@ func TestAssessDoesNotWaitForever(t *testing.T) {
 		failure string
 	}{
 		"a TestRun that is not there": {gone, 120, true, "the load did not start within 2m0s; last seen: waiting for k6-operator"},
-		"stuck in created":            {see("created").runs(1), 120, true, "the load did not start within 2m0s; last seen: starting: 1 of 2 runners is up"},
+		"stuck in created":            {see("created").job(1, 0).runs(1), 120, true, "the load did not start within 2m0s; last seen: starting: 1 of 2 runners is up"},
+		"no Jobs, ever":               {see("created"), 120, true, `the load did not start within 2m0s; last seen: nobody acts on TestRun "": it has no Jobs`},
 		"a load with a duration":      {see("started").started(5).runs(1).runs(2), 5 + 90 + 60, false, "the load was not over 2m30s after its start"},
 		"a load until another ends":   {until, 5 + 3600 + 60, false, "the load was not over 1h1m0s after its start"},
 		"a load that was told to end": {see("started").started(5).stopped(50).runs(1).runs(2), 50 + 60, false, "the load did not end within 1m0s of being told to"},

@@ -12,9 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -43,8 +45,8 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 		Image:                        settings.StarterImage,
 		AutomountServiceAccountToken: "false",
 		Metadata:                     podMetadata{Labels: labels},
-		SecurityContext:              podSecurity(),
-		ContainerSecurityContext:     containerSecurity(),
+		SecurityContext:              *environment.RestrictedPod(),
+		ContainerSecurityContext:     *environment.RestrictedContainer(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building the starter of load %q: %w", load.Name, err)
@@ -81,6 +83,8 @@ type runnerSpec struct {
 	ContainerSecurityContext     corev1.SecurityContext      `json:"containerSecurityContext"`
 	Volumes                      []corev1.Volume             `json:"volumes,omitempty"`
 	VolumeMounts                 []corev1.VolumeMount        `json:"volumeMounts,omitempty"`
+	LivenessProbe                *corev1.Probe               `json:"livenessProbe"`
+	ReadinessProbe               *corev1.Probe               `json:"readinessProbe"`
 }
 
 type starterPod struct {
@@ -103,11 +107,29 @@ func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, setting
 		Metadata:                     podMetadata{Labels: labels},
 		Env:                          variables(run, load, target),
 		Resources:                    load.Resources,
-		SecurityContext:              podSecurity(),
-		ContainerSecurityContext:     containerSecurity(),
+		SecurityContext:              *environment.RestrictedPod(),
+		ContainerSecurityContext:     *environment.RestrictedContainer(),
 		Volumes:                      volumes,
 		VolumeMounts:                 mounts,
+		// Whether a load hangs is for its deadline to say.
+		LivenessProbe: lenientProbe(30),
+		// A runner that is not ready can't be told to end.
+		ReadinessProbe: lenientProbe(5),
 	})
+}
+
+// lenientProbe takes the place of k6-operator's own, which give up a runner that
+// takes longer than a second to answer three times in a row: one that has all of
+// its CPU's work in the load.
+func lenientProbe(periodSeconds int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+			Path: "/v1/status", Port: intstr.FromInt32(RunnerPort), Scheme: corev1.URISchemeHTTP,
+		}},
+		PeriodSeconds:    periodSeconds,
+		TimeoutSeconds:   30,
+		FailureThreshold: 20,
+	}
 }
 
 func runnerImage(load v1alpha1.Load, settings Settings) string {
@@ -119,22 +141,6 @@ func runnerImage(load v1alpha1.Load, settings Settings) string {
 
 func pod[T any](spec T) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
-}
-
-func podSecurity() corev1.PodSecurityContext {
-	yes := true
-	return corev1.PodSecurityContext{
-		RunAsNonRoot:   &yes,
-		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-	}
-}
-
-func containerSecurity() corev1.SecurityContext {
-	no := false
-	return corev1.SecurityContext{
-		AllowPrivilegeEscalation: &no,
-		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-	}
 }
 
 // Length is how long a load lasts at the most: its duration or, where it has

@@ -76,6 +76,16 @@ spec:
   initializer: {disabled: true}
   runner:
     image: example.org/k6:1
+    livenessProbe:
+      httpGet: {path: /v1/status, port: 6565, scheme: HTTP}
+      periodSeconds: 30
+      timeoutSeconds: 30
+      failureThreshold: 20
+    readinessProbe:
+      httpGet: {path: /v1/status, port: 6565, scheme: HTTP}
+      periodSeconds: 5
+      timeoutSeconds: 30
+      failureThreshold: 20
     automountServiceAccountToken: "false"
     metadata: {labels: *labels}
     env:

@@ -47,6 +47,9 @@ func RunnerService(testRun string, n int32) string { return fmt.Sprintf("%s-serv
 // RunnerJob is the name k6-operator gives the Job of runner n, from 1.
 func RunnerJob(testRun string, n int32) string { return fmt.Sprintf("%s-%d", testRun, n) }
 
+// StarterJob is the name k6-operator gives the Job that releases the runners.
+func StarterJob(testRun string) string { return testRun + "-starter" }
+
 // RawResults is the name of the ConfigMap with a run's merged histograms.
 func RawResults(run string) string { return run + "-raw" }
 

@@ -5,6 +5,9 @@
 package schedule
 
 import (
+	"cmp"
+	"slices"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/plan"
 )
@@ -18,6 +21,9 @@ type Attempt struct {
 	// Number of the attempt, from 1.
 	Number int32
 	Phase  v1alpha1.RunPhase
+	// Cause is why the attempt failed where chance has no part in it: before
+	// load was on, or by the script. Empty: it may have been chance.
+	Cause string
 }
 
 // Action is what to do next.
@@ -32,7 +38,8 @@ const (
 	Hold Action = "Hold"
 	// Finish because every place in the plan has a valid attempt.
 	Finish Action = "Finish"
-	// GiveUp because the place Decision.Run failed as often as allowed.
+	// GiveUp because the place Decision.Run failed as often as allowed, or twice
+	// in the same way.
 	GiveUp Action = "GiveUp"
 )
 
@@ -43,6 +50,9 @@ type Decision struct {
 	Attempt int32
 	// Active is the name of the attempt that is on.
 	Active string
+	// Alike: the attempts at Decision.Run failed in the same way, so that another
+	// would, too.
+	Alike bool
 	// Done is the number of places with a valid attempt.
 	Done int32
 	// Invalid is the number of attempts that don't count.
@@ -79,16 +89,26 @@ func Next(planned plan.Plan, seen []Attempt, limits Limits) Decision {
 		}
 		decision.Run = run
 		decision.Attempt = lastNumber(tried) + 1
-		decision.Action = next(decision.Attempt, limits)
+		decision.Alike = alike(tried)
+		decision.Action = next(decision, limits)
 		return decision
 	}
 	decision.Action = Finish
 	return decision
 }
 
-func next(attempt int32, limits Limits) Action {
+// alike reports whether the last two attempts failed for the same cause.
+func alike(attempts []Attempt) bool {
+	if len(attempts) < 2 {
+		return false
+	}
+	last := slices.SortedFunc(slices.Values(attempts), func(a, b Attempt) int { return cmp.Compare(b.Number, a.Number) })
+	return last[0].Cause != "" && last[0].Cause == last[1].Cause
+}
+
+func next(decision Decision, limits Limits) Action {
 	switch {
-	case attempt > limits.MaxAttempts:
+	case decision.Attempt > limits.MaxAttempts || decision.Alike:
 		return GiveUp
 	case limits.Suspend:
 		return Hold

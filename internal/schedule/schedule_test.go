@@ -23,6 +23,13 @@ func attempt(arm string, number int32, phase v1alpha1.RunPhase) schedule.Attempt
 	return schedule.Attempt{Name: fmt.Sprintf("%s-%d", arm, number), Block: 1, Arm: arm, Scenario: "s", Number: number, Phase: phase}
 }
 
+// caused is an attempt that failed for a cause.
+func caused(arm string, number int32, cause string) schedule.Attempt {
+	failed := attempt(arm, number, v1alpha1.RunInvalid)
+	failed.Cause = cause
+	return failed
+}
+
 func TestNext(t *testing.T) {
 	limits := schedule.Limits{MaxAttempts: 2}
 	suspended := schedule.Limits{MaxAttempts: 2, Suspend: true}
@@ -36,6 +43,7 @@ func TestNext(t *testing.T) {
 		active  string
 		done    int32
 		invalid int32
+		alike   bool
 	}{
 		"nothing yet": {
 			reason: "the first place comes first",
@@ -71,6 +79,20 @@ func TestNext(t *testing.T) {
 			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunInvalid), attempt("a", 2, v1alpha1.RunInvalid)},
 			limits: limits, action: schedule.GiveUp, arm: "a", attempt: 3, invalid: 2,
 		},
+		"invalid twice in one way": {
+			reason: "what chance has no part in comes out the same a third time",
+			seen:   []schedule.Attempt{caused("a", 1, "heap"), caused("a", 2, "heap")},
+			limits: schedule.Limits{MaxAttempts: 3}, action: schedule.GiveUp, arm: "a", attempt: 3, invalid: 2, alike: true,
+		},
+		"invalid twice in two ways": {
+			seen:   []schedule.Attempt{caused("a", 1, "heap"), caused("a", 2, "image")},
+			limits: schedule.Limits{MaxAttempts: 3}, action: schedule.Start, arm: "a", attempt: 3, invalid: 2,
+		},
+		"invalid twice by chance": {
+			reason: "nobody knows whether it happens again",
+			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunInvalid), attempt("a", 2, v1alpha1.RunInvalid)},
+			limits: schedule.Limits{MaxAttempts: 3}, action: schedule.Start, arm: "a", attempt: 3, invalid: 2,
+		},
 		"suspended": {
 			reason: "suspend starts nothing",
 			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunSucceeded)},
@@ -87,7 +109,7 @@ func TestNext(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := schedule.Next(twoRuns(), test.seen, test.limits)
-			want := schedule.Decision{Action: test.action, Attempt: test.attempt, Active: test.active, Done: test.done, Invalid: test.invalid}
+			want := schedule.Decision{Action: test.action, Attempt: test.attempt, Active: test.active, Done: test.done, Invalid: test.invalid, Alike: test.alike}
 			want.Run = got.Run
 			if got != want || got.Run.Arm != test.arm {
 				t.Errorf("%s: got %+v, want %+v with arm %q", test.reason, got, want, test.arm)

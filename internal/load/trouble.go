@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// imagePatience is how long a runner's image may be missing: a registry that
+// does not answer may do so the next time.
+const imagePatience = 30 * time.Second
+
+// trouble notes why a load that should start does not.
+func (s *State) trouble(observed Observed) {
+	for _, find := range []func(Observed, State) (environment.Readiness, bool){podTrouble, refused, silent} {
+		if trouble, found := find(observed, *s); found {
+			s.Trouble = &trouble
+			s.Message = trouble.Message
+			return
+		}
+	}
+}
+
+// hopeless reports whether the trouble will not pass before the deadline.
+func (s *State) hopeless(observed Observed) bool {
+	if s.Trouble == nil {
+		return false
+	}
+	created := observed.Status.CreateTime
+	return s.Trouble.Final ||
+		s.Trouble.Reason == v1alpha1.ReasonImagePull && created != nil && observed.Now.Sub(created.Time) > imagePatience
+}
+
+func podTrouble(observed Observed, _ State) (environment.Readiness, bool) {
+	return environment.PodTrouble(observed.Pods, observed.Events, observed.Now)
+}
+
+func refused(observed Observed, _ State) (environment.Readiness, bool) {
+	return environment.NotReady(v1alpha1.ReasonRefused, "the cluster refuses the pods of the runners: "+observed.Refused), observed.Refused != ""
+}
+
+// silent finds that k6-operator does not do what is its turn. It may have gone
+// after its first word, so the stage alone does not tell.
+func silent(observed Observed, state State) (environment.Readiness, bool) {
+	if observed.TestRun == nil {
+		return environment.Readiness{}, false
+	}
+	since, patience, undone := observed.TestRun.GetCreationTimestamp().Time, environment.Patience, "it has no status"
+	_, starting := observed.Jobs[naming.StarterJob(observed.Status.TestRun)]
+	switch {
+	case state.Stage == "":
+	case len(observed.Jobs) == 0:
+		patience, undone = environment.LongPatience, "it has no Jobs"
+	case allUp(observed, state) && !starting:
+		since, patience, undone = lastStart(observed.Pods), environment.LongPatience, "its runners are up, and nobody starts them"
+	default:
+		return environment.Readiness{}, false
+	}
+	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
+			"nobody acts on TestRun %q: %s; check that k6-operator runs and watches namespace %q",
+			observed.TestRun.GetName(), undone, observed.TestRun.GetNamespace())),
+		observed.Now.Sub(since) > patience
+}
+
+func allUp(observed Observed, state State) bool {
+	return int32(len(state.Running)) == observed.Load.ParallelismOrDefault()
+}
+
+// lastStart is when the last of the runners began to run.
+func lastStart(pods []corev1.Pod) time.Time {
+	var last time.Time
+	for _, pod := range pods {
+		for _, status := range pod.Status.ContainerStatuses {
+			if running := status.State.Running; running != nil && status.Name == contract.RunnerContainer && running.StartedAt.After(last) {
+				last = running.StartedAt.Time
+			}
+		}
+	}
+	return last
+}
