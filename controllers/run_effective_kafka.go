@@ -4,6 +4,7 @@ package controllers
 
 import (
 	"context"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -57,6 +58,50 @@ func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effecti
 	s.differs(kafka.Differences(request, state)...)
 	s.differs(kafka.Shortened(append(kafka.TopicDifferences(wanted, found), settings...))...)
 	return true, nil
+}
+
+// topicsAfter is how long brokers may take to tell of their topics once the loads
+// are over.
+const topicsAfter = time.Minute
+
+// stepTopics reads the topics once more when the loads are over: brokers that
+// have lost them, and their disks, under the load would otherwise go unnoticed.
+func (r *RunReconciler) stepTopics(ctx context.Context, s *runScope) (outcome, error) {
+	effective, finish := s.status().Effective, s.status().Timings.LoadFinish
+	wanted := kafka.Topics(s.request())
+	if effective == nil || finish == nil || len(wanted) == 0 {
+		return next(), nil
+	}
+	brokers, trouble, err := r.brokers(ctx, s.request())
+	if err != nil {
+		return outcome{}, err
+	}
+	found := map[string]kafka.TopicState{}
+	if trouble == nil {
+		if found, err = r.Kafka.Topics(ctx, brokers, wanted); err != nil {
+			answer := brokersAnswer(err)
+			trouble = &answer
+		}
+	}
+	switch {
+	case trouble == nil:
+		s.differs(afterwards(kafka.Shortened(kafka.TopicDifferences(wanted, found)))...)
+	case s.now.Sub(finish.Time) < topicsAfter:
+		s.loading = "the loads are over; " + trouble.Message
+		return waitFor(probePause), nil
+	default:
+		s.differs(afterwards([]string{trouble.Message})...)
+	}
+	s.judgeDifferences()
+	return next(), nil
+}
+
+// afterwards says of the first difference when it was found.
+func afterwards(differences []string) []string {
+	if len(differences) > 0 {
+		differences[0] = "after the load, " + differences[0]
+	}
+	return differences
 }
 
 // addStrimziVersion puts what Strimzi says of the brokers' version in the

@@ -4,6 +4,7 @@ package controllers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,21 +131,14 @@ func (r *RunReconciler) readStart(ctx context.Context, pod corev1.Pod, container
 // effectiveNodes writes down the nodes that run pods of the system and returns
 // their labels by name. A node the operator may not look at has none.
 func (r *RunReconciler) effectiveNodes(ctx context.Context, s *runScope, pods map[string][]corev1.Pod, effective *v1alpha1.EffectiveSystem) (map[string]map[string]string, error) {
-	counts := map[string]int32{}
-	for _, pod := range slices.Concat(slices.Collect(maps.Values(pods))...) {
-		counts[pod.Spec.NodeName]++
+	kafkaPods, postgresPods, err := r.serverPods(ctx, s)
+	if err != nil {
+		return nil, err
 	}
-	request := s.request()
-	for label, name := range map[string]string{contract.LabelStrimziCluster: request.KafkaName(), contract.LabelPostgresCluster: request.PostgresName()} {
-		list := &corev1.PodList{}
-		if err := r.Cluster.Client.List(ctx, list, client.InNamespace(s.run.Namespace), client.MatchingLabels{label: name}); err != nil {
-			return nil, fmt.Errorf("listing the pods of %q: %w", name, err)
-		}
-		for _, pod := range list.Items {
-			if pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning {
-				counts[pod.Spec.NodeName]++
-			}
-		}
+	effective.KafkaPods, effective.PostgresPods = environment.EffectivePods(kafkaPods), environment.EffectivePods(postgresPods)
+	counts := map[string]int32{}
+	for _, pod := range slices.Concat(append(slices.Collect(maps.Values(pods)), kafkaPods, postgresPods)...) {
+		counts[pod.Spec.NodeName]++
 	}
 	delete(counts, "")
 	labels := map[string]map[string]string{}
@@ -164,8 +158,27 @@ func (r *RunReconciler) effectiveNodes(ctx context.Context, s *runScope, pods ma
 	return labels, nil
 }
 
-// stepRestarts counts, once the loads are over, how often modules' containers
-// ended while they were on. A run with more than are allowed does not count.
+// serverPods are the running pods of the run's Kafka and of its PostgreSQL,
+// sorted by name.
+func (r *RunReconciler) serverPods(ctx context.Context, s *runScope) (kafkaPods, postgresPods []corev1.Pod, err error) {
+	request := s.request()
+	running := func(label, name string) []corev1.Pod {
+		list := &corev1.PodList{}
+		listErr := r.Cluster.Client.List(ctx, list, client.InNamespace(s.run.Namespace), client.MatchingLabels{label: name})
+		if listErr != nil {
+			err = fmt.Errorf("listing the pods of %q: %w", name, listErr)
+		}
+		slices.SortFunc(list.Items, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+		return slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool {
+			return pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning
+		})
+	}
+	return running(contract.LabelStrimziCluster, request.KafkaName()), running(contract.LabelPostgresCluster, request.PostgresName()), err
+}
+
+// stepRestarts counts, once the loads are over, how often containers of the
+// system ended while they were on. A run with more than are allowed does not
+// count.
 func (r *RunReconciler) stepRestarts(ctx context.Context, s *runScope) (outcome, error) {
 	effective, ready := s.status().Effective, s.status().Timings.Ready
 	if effective == nil || ready == nil {
@@ -175,11 +188,22 @@ func (r *RunReconciler) stepRestarts(ctx context.Context, s *runScope) (outcome,
 	if err != nil {
 		return outcome{}, err
 	}
+	kafkaPods, postgresPods, err := r.serverPods(ctx, s)
+	if err != nil {
+		return outcome{}, err
+	}
+	effective.KafkaRestarts = environment.Restarts(effective.KafkaPods, kafkaPods)
+	effective.PostgresRestarts = environment.Restarts(effective.PostgresPods, postgresPods)
+	parts := []environment.Restarted{
+		{Part: "Kafka", Times: effective.KafkaRestarts, Pods: kafkaPods},
+		{Part: "PostgreSQL", Times: effective.PostgresRestarts, Pods: postgresPods},
+	}
 	for i := range effective.Modules {
 		found := &effective.Modules[i]
-		modules.CountRestarts(found, pods[found.Name])
+		found.Restarts = environment.Restarts(found.Pods, pods[found.Name])
+		parts = append(parts, environment.Restarted{Part: found.Name, Times: found.Restarts, Pods: pods[found.Name]})
 	}
-	message := modules.RestartFault(effective.Modules, pods, s.run.Spec.Validity.MaxRestartsOrDefault(), ready.Time)
+	message := environment.RestartFault(parts, s.run.Spec.Validity.MaxRestartsOrDefault(), ready.Time)
 	if message != "" && s.fault == nil {
 		s.fault = &results.Fault{Reason: v1alpha1.ReasonRestarts, Message: message}
 	}

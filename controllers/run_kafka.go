@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
@@ -86,7 +89,44 @@ func (r *RunReconciler) provisionBrokers(ctx context.Context, s *runScope) (envi
 	if err != nil {
 		return environment.Readiness{}, err
 	}
+	if kafka.LacksPods(request, observed) {
+		if err := r.askForNodes(ctx, request, &observed); err != nil {
+			return environment.Readiness{}, err
+		}
+	}
 	return kafka.Assess(request, observed), nil
+}
+
+// +kubebuilder:rbac:groups=core.strimzi.io,resources=strimzipodsets,verbs=get;list
+
+// askForNodes finds out why Strimzi's pods are not there: what the API server
+// has against them stands on no object, so it is asked for one of them as
+// Strimzi asks.
+func (r *RunReconciler) askForNodes(ctx context.Context, request environment.Request, observed *environment.Observed) error {
+	version, served, err := r.Cluster.Serves(contract.StrimziPodSetKind)
+	if err != nil || !served {
+		return err
+	}
+	podSets := &unstructured.UnstructuredList{}
+	podSets.SetGroupVersionKind(contract.StrimziPodSetKind.WithVersion(version))
+	err = r.Live.List(ctx, podSets, client.InNamespace(request.Namespace), client.MatchingLabels{contract.LabelStrimziCluster: request.KafkaName()})
+	if err != nil {
+		return fmt.Errorf("listing the StrimziPodSets of Kafka %q: %w", request.KafkaName(), err)
+	}
+	for i := range podSets.Items {
+		podSet := &podSets.Items[i]
+		observed.Objects[environment.Key{Kind: podSet.GetKind(), Name: podSet.GetName()}] = podSet
+		for _, pod := range contract.StrimziPods(podSet) {
+			pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+			pod.SetNamespace(request.Namespace)
+			refusal, err := r.Cluster.WouldTake(ctx, &pod)
+			if err != nil || refusal != "" {
+				observed.Refused = environment.Sentence(refusal)
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // provisionTopics makes the declared topics, as many as fit into one pass.

@@ -92,8 +92,15 @@ func (r *RunReconciler) driveLoad(ctx context.Context, s *runScope, wanted v1alp
 	if status.StopTime != nil && state.Failure == "" {
 		r.stopRunners(ctx, s.run, wanted, state.Running)
 	}
+	if state.Trouble != nil {
+		s.loadTrouble = state.Trouble
+	}
 	recordLoad(status, state, s.now)
 	r.glance(ctx, s, wanted, observed.Pods, state.Running)
+	if !state.Started {
+		// Patience ends without a watch to tell us.
+		s.alarm(s.now.Add(environment.Patience / 3))
+	}
 	if deadline, _ := load.Deadline(observed, state.Started, s.run.Spec.Deadlines); !state.Ended && !deadline.IsZero() {
 		s.alarm(deadline)
 	}
@@ -113,6 +120,7 @@ func recordLoad(status *v1alpha1.LoadStatus, state load.State, now time.Time) {
 	if state.Failure != "" {
 		status.Outcome = v1alpha1.LoadFailed
 		status.Message = state.Failure
+		status.ExitCode = state.ExitCode
 	}
 }
 
@@ -183,11 +191,32 @@ func (r *RunReconciler) observeLoad(ctx context.Context, s *runScope, wanted v1a
 		return observed, fmt.Errorf("listing the pods of load %q: %w", wanted.Name, err)
 	}
 	observed.Pods = pods.Items
-	if trouble, found := environment.PodTrouble(pods.Items, s.now); found {
-		observed.Trouble = trouble.Message
-		s.loadTrouble = &trouble
+	if observed.Events, err = r.eventsOf(ctx, pods.Items, s.now); err != nil {
+		return observed, err
 	}
-	return observed, nil
+	observed.Refused, err = r.refusedRunners(ctx, observed)
+	return observed, err
+}
+
+// refusedRunners says why the API server takes no pods of the runners' Jobs, if
+// there are none after a while.
+func (r *RunReconciler) refusedRunners(ctx context.Context, observed load.Observed) (string, error) {
+	if len(observed.Pods) > 0 {
+		return "", nil
+	}
+	for _, job := range observed.Jobs {
+		if observed.Now.Sub(job.CreationTimestamp.Time) < podPatience {
+			continue
+		}
+		events, err := r.eventsAbout(ctx, job.Namespace, job.UID)
+		if err != nil {
+			return "", err
+		}
+		if refusal := environment.Refusal(events); refusal != "" {
+			return refusal, nil
+		}
+	}
+	return "", nil
 }
 
 // stepStopLoads takes away the loads of a run that does not count, so that

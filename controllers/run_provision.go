@@ -48,8 +48,13 @@ func (s *runScope) environmentDeadline() time.Time {
 	return s.status().Timings.ProvisionStart.Add(s.run.Spec.Deadlines.EnvironmentOrDefault())
 }
 
-// notReady waits, or gives the run up when the environment has had its time.
+// notReady waits, or gives the run up when the environment has had its time, or
+// when more of it would change nothing.
 func (s *runScope) notReady(what string, readiness environment.Readiness) outcome {
+	if readiness.Final {
+		s.fault = &results.Fault{Reason: readiness.Reason, Message: readiness.Message}
+		return next()
+	}
 	if s.now.Before(s.environmentDeadline()) {
 		return wait()
 	}
@@ -113,13 +118,14 @@ func (r *RunReconciler) otherImages(run *v1alpha1.PerfRun) []string {
 }
 
 // stepImages looks whether the images can be pulled, before people have waited
-// for databases that nothing will use.
+// for databases that nothing will use. Pulls that are on hold nothing up yet.
 func (r *RunReconciler) stepImages(ctx context.Context, s *runScope) (outcome, error) {
 	if s.status().Timings.Ready != nil {
 		return next(), nil
 	}
 	request := s.request()
-	intents := images.Build(request, r.otherImages(s.run)...)
+	others := r.otherImages(s.run)
+	intents := images.Build(request, others...)
 	if err := r.applyAll(ctx, intents); err != nil {
 		return outcome{}, err
 	}
@@ -127,12 +133,21 @@ func (r *RunReconciler) stepImages(ctx context.Context, s *runScope) (outcome, e
 	if err != nil {
 		return outcome{}, err
 	}
-	readiness := images.Assess(observed)
+	readiness := images.Assess(observed, others...)
 	s.images = &readiness
-	if !readiness.Ready {
+	if !readiness.Ready && readiness.Reason != v1alpha1.ReasonPulling {
 		return s.notReady("the images", readiness), nil
 	}
 	return next(), nil
+}
+
+// stepPulled waits for the images of loads and collector, which were pulled
+// while the environment came up: a load that has begun waits for its runner's.
+func (r *RunReconciler) stepPulled(_ context.Context, s *runScope) (outcome, error) {
+	if s.images == nil || s.images.Ready {
+		return next(), nil
+	}
+	return s.notReady("the images", *s.images), nil
 }
 
 // stepOutsideTarget asks a target that is not part of the system right away:
@@ -249,7 +264,9 @@ func (r *RunReconciler) observe(ctx context.Context, intents []environment.Inten
 		return observed, fmt.Errorf("listing pods: %w", err)
 	}
 	observed.Pods = pods.Items
-	return observed, nil
+	var err error
+	observed.Events, err = r.eventsOf(ctx, observed.Pods, now)
+	return observed, err
 }
 
 // outdated reports whether an object was made from another declaration than

@@ -48,6 +48,9 @@ func (r *RunReconciler) borrowWorkloads(ctx context.Context, s *runScope) (envir
 		if loans[i].Pods, err = r.podsOf(ctx, loans[i].Object); err != nil {
 			return environment.Readiness{}, err
 		}
+		if loans[i].Events, err = r.eventsOf(ctx, loans[i].Pods, s.now); err != nil {
+			return environment.Readiness{}, err
+		}
 	}
 	return workloads.Assess(loans, s.now), nil
 }

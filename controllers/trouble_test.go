@@ -193,7 +193,7 @@ func TestAMissingImageIsAConditionBeforeAnythingIsBuilt(t *testing.T) {
 	l.wait(checks[0], "ImagePullBackOff", `Back-off pulling image "example.org/gateway:1": not found`)
 	l.settle()
 	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
-		l.expect(conditions, v1alpha1.ConditionImagesAvailable, metav1.ConditionFalse, v1alpha1.ReasonImagePull, "example.org/gateway:1", "not found")
+		l.expect(conditions, v1alpha1.ConditionImagesAvailable, metav1.ConditionFalse, v1alpha1.ReasonImagePull, "example.org/k6:1", "not found")
 	}
 }
 

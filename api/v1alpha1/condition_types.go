@@ -126,6 +126,8 @@ const (
 	ReasonTopicsNotReady = "TopicsNotReady"
 	// ReasonImagePull: an image can't be pulled.
 	ReasonImagePull = "ImagePull"
+	// ReasonPulling: images are being pulled.
+	ReasonPulling = "Pulling"
 	// ReasonCrashing: a container keeps ending.
 	ReasonCrashing = "Crashing"
 	// ReasonUnschedulable: no node takes a pod.

@@ -350,8 +350,8 @@ type Validity struct {
 	// +kubebuilder:validation:Maximum=100
 	MaxErrorPercent *int32 `json:"maxErrorPercent,omitempty"`
 
-	// maxRestarts is the largest number of restarts of modules' containers
-	// while load is on. Default 0.
+	// maxRestarts is the largest number of restarts of the containers of
+	// modules, Kafka and PostgreSQL while load is on. Default 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0

@@ -237,12 +237,33 @@ type EffectiveSystem struct {
 	// +listType=map
 	// +listMapKey=group
 	Topics []EffectiveTopics `json:"topics,omitempty"`
+	// kafkaPods are the brokers' and controllers' pods when load was put on.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=400
+	KafkaPods []EffectivePod `json:"kafkaPods,omitempty"`
+	// kafkaRestarts counts the containers of Kafka's pods that ended while load
+	// was on. A pod that took the place of another counts as one.
+	// +optional
+	KafkaRestarts int32 `json:"kafkaRestarts,omitempty"`
 	// postgresInstances is the number of ready PostgreSQL servers.
 	// +optional
 	PostgresInstances int32 `json:"postgresInstances,omitempty"`
 	// postgres is what the servers tell about themselves.
 	// +optional
 	Postgres *EffectivePostgres `json:"postgres,omitempty"`
+	// postgresPods are the servers' pods, and those of PgBouncer, when load was
+	// put on.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	PostgresPods []EffectivePod `json:"postgresPods,omitempty"`
+	// postgresRestarts counts the containers of PostgreSQL's pods that ended
+	// while load was on. A pod that took the place of another counts as one.
+	// +optional
+	PostgresRestarts int32 `json:"postgresRestarts,omitempty"`
 	// modules are the modules' pods as they run.
 	// +optional
 	// +listType=map
@@ -342,7 +363,7 @@ type EffectiveModule struct {
 	Restarts int32 `json:"restarts,omitempty"`
 }
 
-// EffectivePod is a pod of a module.
+// EffectivePod is a pod of the system.
 type EffectivePod struct {
 	// name of the pod.
 	Name string `json:"name"`
@@ -408,6 +429,9 @@ type LoadStatus struct {
 	// message explains a failure.
 	// +optional
 	Message string `json:"message,omitempty"`
+	// exitCode of k6 in the runner that failed.
+	// +optional
+	ExitCode int32 `json:"exitCode,omitempty"`
 	// progress is what the load does now; absent before its first report.
 	// +optional
 	Progress *LoadProgress `json:"progress,omitempty"`

@@ -548,10 +548,20 @@ func (in *EffectiveSystem) DeepCopyInto(out *EffectiveSystem) {
 		*out = make([]EffectiveTopics, len(*in))
 		copy(*out, *in)
 	}
+	if in.KafkaPods != nil {
+		in, out := &in.KafkaPods, &out.KafkaPods
+		*out = make([]EffectivePod, len(*in))
+		copy(*out, *in)
+	}
 	if in.Postgres != nil {
 		in, out := &in.Postgres, &out.Postgres
 		*out = new(EffectivePostgres)
 		(*in).DeepCopyInto(*out)
+	}
+	if in.PostgresPods != nil {
+		in, out := &in.PostgresPods, &out.PostgresPods
+		*out = make([]EffectivePod, len(*in))
+		copy(*out, *in)
 	}
 	if in.Modules != nil {
 		in, out := &in.Modules, &out.Modules

@@ -9,6 +9,8 @@
 package contract
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -41,6 +43,19 @@ func isReady(object *unstructured.Unstructured) bool {
 func conditions(object *unstructured.Unstructured) []any {
 	list, _ := field[[]any](object, "status", "conditions")
 	return list
+}
+
+// lastTransition is the latest time at which a condition changed.
+func lastTransition(object *unstructured.Unstructured) time.Time {
+	var last time.Time
+	for _, entry := range conditions(object) {
+		fields, _ := entry.(map[string]any)
+		written, _ := fields["lastTransitionTime"].(string)
+		if at, err := time.Parse(time.RFC3339, written); err == nil && at.After(last) {
+			last = at
+		}
+	}
+	return last
 }
 
 // isCurrent reports whether the status tells of the spec as it is now.

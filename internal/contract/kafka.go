@@ -3,6 +3,8 @@
 package contract
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -24,6 +26,9 @@ const (
 	KindKafka         = "Kafka"
 	KindKafkaNodePool = "KafkaNodePool"
 )
+
+// StrimziPodSetKind is what Strimzi makes its pods from, whatever its version.
+var StrimziPodSetKind = schema.GroupKind{Group: "core.strimzi.io", Kind: "StrimziPodSet"}
 
 // LabelStrimziCluster names the Kafka a pool, a topic or a pod belongs to.
 const LabelStrimziCluster = "strimzi.io/cluster"
@@ -79,6 +84,22 @@ func (k Kafka) Refusal() (reason, message string, refused bool) {
 
 // HasStatus reports whether Strimzi has said anything about the Kafka yet.
 func (k Kafka) HasStatus() bool { return hasStatus(k.Object) }
+
+// LastWord is when Strimzi last changed its mind about the Kafka; zero: never.
+func (k Kafka) LastWord() time.Time { return lastTransition(k.Object) }
+
+// StrimziPods are the pods a StrimziPodSet is to have, whole, as Strimzi asks
+// the API server for them.
+func StrimziPods(podSet *unstructured.Unstructured) []unstructured.Unstructured {
+	entries, _ := field[[]any](podSet, "spec", "pods")
+	var pods []unstructured.Unstructured
+	for _, entry := range entries {
+		if fields, isMap := entry.(map[string]any); isMap {
+			pods = append(pods, unstructured.Unstructured{Object: fields})
+		}
+	}
+	return pods
+}
 
 // BootstrapServers is the address of a listener, empty while there is none.
 func (k Kafka) BootstrapServers(listener string) string {

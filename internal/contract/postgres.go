@@ -4,6 +4,7 @@ package contract
 
 import (
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -79,6 +80,10 @@ func (c PostgresCluster) Ready() bool {
 // HasStatus reports whether CloudNativePG has said anything about the Cluster
 // yet.
 func (c PostgresCluster) HasStatus() bool { return c.Phase() != "" || len(conditions(c.Object)) > 0 }
+
+// LastWord is when CloudNativePG last changed its mind about the Cluster; zero:
+// never.
+func (c PostgresCluster) LastWord() time.Time { return lastTransition(c.Object) }
 
 // Instances is the number of declared instances.
 func (c PostgresCluster) Instances() int64 { return number(c.Object, "spec", "instances") }

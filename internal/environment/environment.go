@@ -21,6 +21,10 @@ import (
 // up: silence is a reason shown to people, not a failure.
 const Patience = 15 * time.Second
 
+// LongPatience is the same for an operator that has begun: it may be gone after
+// its first word.
+const LongPatience = 25 * time.Second
+
 // Request says for which run an environment is wanted.
 type Request struct {
 	Namespace  string
@@ -46,6 +50,11 @@ type Observed struct {
 	Objects map[Key]*unstructured.Unstructured
 	// Pods are the component's pods.
 	Pods []corev1.Pod
+	// Events are those about pods that have not been ready for a while.
+	Events []corev1.Event
+	// Refused is what the API server has against pods the component's operator
+	// can't make; empty: nothing, or nobody has asked.
+	Refused string
 	// Now is the time of the observation.
 	Now time.Time
 }
@@ -65,6 +74,8 @@ type Readiness struct {
 	Reason string
 	// Message is one sentence, stable from pass to pass while nothing changes.
 	Message string
+	// Final: waiting changes nothing about it.
+	Final bool
 }
 
 // Ready is the readiness of a component that is as declared.

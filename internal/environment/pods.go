@@ -19,11 +19,12 @@ import (
 // is called trouble: its volume may just be in the making.
 const schedulingPatience = 5 * time.Second
 
-// PodTrouble returns the most telling reason why one of the pods does not run,
-// and whether there is one. Pods that are going away are passed over. Its
-// messages hold nothing that changes from pass to pass while the cause stays
-// the same: no times, no back-off durations, no random parts of pod names.
-func PodTrouble(pods []corev1.Pod, now time.Time) (Readiness, bool) {
+// PodTrouble returns the most telling reason why one of the pods does not serve,
+// and whether there is one, from the pods and what events tell of those that are
+// not ready. Pods that are going away are passed over. Its messages hold nothing
+// that changes from pass to pass while the cause stays the same: no times, no
+// back-off durations, no random parts of pod names.
+func PodTrouble(pods []corev1.Pod, events []corev1.Event, now time.Time) (Readiness, bool) {
 	alive := slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
 	slices.SortFunc(alive, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 
@@ -39,6 +40,21 @@ func PodTrouble(pods []corev1.Pod, now time.Time) (Readiness, bool) {
 	for _, check := range checks {
 		for _, pod := range alive {
 			if trouble, found := check(pod, now); found {
+				return trouble, true
+			}
+		}
+	}
+	return told(alive, events)
+}
+
+// told is what events alone tell of pods that are not ready.
+func told(pods []corev1.Pod, events []corev1.Event) (Readiness, bool) {
+	for _, check := range eventChecks {
+		for _, pod := range pods {
+			if PodReady(pod) {
+				continue
+			}
+			if trouble, found := check(pod, EventsOf(pod, events)); found {
 				return trouble, true
 			}
 		}
@@ -86,17 +102,20 @@ func imagePull(title string, status corev1.ContainerStatus) (Readiness, bool) {
 		return Readiness{}, false
 	}
 	advice := "check its name, that the nodes reach its registry and that they may pull from it"
+	final := false
 	switch waiting.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable":
 	case "ErrImageNeverPull":
 		advice = "put it on every node: its pull policy is Never"
 	case "InvalidImageName":
-		advice = "write it as registry/repository:tag"
+		advice, final = "write it as registry/repository:tag", true
 	default:
 		return Readiness{}, false
 	}
-	return NotReady(v1alpha1.ReasonImagePull, fmt.Sprintf("%s: image %q of container %q can't be pulled%s; %s",
-		title, status.Image, status.Name, quoted(waiting.Message), advice)), true
+	trouble := NotReady(v1alpha1.ReasonImagePull, fmt.Sprintf("%s: image %q of container %q can't be pulled%s; %s",
+		title, status.Image, status.Name, quoted(waiting.Message), advice))
+	trouble.Final = final
+	return trouble, true
 }
 
 func configuration(title string, status corev1.ContainerStatus) (Readiness, bool) {
@@ -104,12 +123,14 @@ func configuration(title string, status corev1.ContainerStatus) (Readiness, bool
 	if waiting == nil || (waiting.Reason != "CreateContainerConfigError" && waiting.Reason != "CreateContainerError") {
 		return Readiness{}, false
 	}
-	advice := ""
-	if strings.Contains(waiting.Message, "runAsNonRoot") {
+	advice, final := "", strings.Contains(waiting.Message, "runAsNonRoot")
+	if final {
 		advice = "; give its image a USER that is a number other than 0"
 	}
-	return NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf("%s: container %q can't be created%s%s",
-		title, status.Name, quoted(waiting.Message), advice)), true
+	trouble := NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf("%s: container %q can't be created%s%s",
+		title, status.Name, quoted(waiting.Message), advice))
+	trouble.Final = final
+	return trouble, true
 }
 
 // crash finds a container that has ended and is not back yet. Between two

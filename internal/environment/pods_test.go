@@ -19,6 +19,13 @@ import (
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
+// final is a readiness that waiting does not change.
+func final(reason, message string) *environment.Readiness {
+	readiness := not(reason, message)
+	readiness.Final = true
+	return readiness
+}
+
 func TestPodTrouble(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -46,7 +53,7 @@ func TestPodTrouble(t *testing.T) {
 		},
 		"InvalidName": {
 			pods: []string{`{metadata: {name: a}, status: {containerStatuses: [{name: c, image: "a b", state: {waiting: {reason: InvalidImageName}}}]}}`},
-			want: not(v1alpha1.ReasonImagePull, `a: image "a b" of container "c" can't be pulled; write it as registry/repository:tag`),
+			want: final(v1alpha1.ReasonImagePull, `a: image "a b" of container "c" can't be pulled; write it as registry/repository:tag`),
 		},
 		"SecretMissing": {
 			pods: []string{module(`containerStatuses: [{name: mod-users, state: {waiting: {reason: CreateContainerConfigError, message: 'secret "demo-pg-app" not found'}}}]`)},
@@ -55,7 +62,7 @@ func TestPodTrouble(t *testing.T) {
 		"UserByName": {
 			reason: "kubelet can't tell whether a user that is a name is root",
 			pods:   []string{module(`containerStatuses: [{name: mod-users, state: {waiting: {reason: CreateContainerConfigError, message: 'container has runAsNonRoot and image has non-numeric user (folio), cannot verify user is non-root (pod: "demo-mod-users-6d4b75cb6d-x7k2p_lab(0a1b)", container: mod-users)'}}}]`)},
-			want: not(v1alpha1.ReasonConfiguration, `demo-mod-users: container "mod-users" can't be created: `+
+			want: final(v1alpha1.ReasonConfiguration, `demo-mod-users: container "mod-users" can't be created: `+
 				`container has runAsNonRoot and image has non-numeric user (folio), cannot verify user is non-root; give its image a USER that is a number other than 0`),
 		},
 		"OutOfMemory": {
@@ -90,7 +97,7 @@ func TestPodTrouble(t *testing.T) {
 				`{metadata: {name: z}, status: {containerStatuses: [{name: c, image: z, state: {waiting: {reason: InvalidImageName}}}]}}`,
 				`{metadata: {name: b}, status: {containerStatuses: [{name: c, image: b, state: {waiting: {reason: InvalidImageName}}}]}}`,
 			},
-			want: not(v1alpha1.ReasonImagePull, `b: image "b" of container "c" can't be pulled; write it as registry/repository:tag`),
+			want: final(v1alpha1.ReasonImagePull, `b: image "b" of container "c" can't be pulled; write it as registry/repository:tag`),
 		},
 	}
 	for name, tc := range cases {
@@ -100,7 +107,7 @@ func TestPodTrouble(t *testing.T) {
 				given = append(given, pod(t, text))
 			}
 			before := slices.Clone(given)
-			trouble, found := environment.PodTrouble(given, now)
+			trouble, found := environment.PodTrouble(given, nil, now)
 			if found != (tc.want != nil) {
 				t.Fatalf("found %t (%s): %s", found, trouble.Message, tc.reason)
 			}
@@ -140,7 +147,7 @@ func TestPodTroubleIsStable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var first environment.Readiness
 			for i, status := range statuses {
-				trouble, found := environment.PodTrouble([]corev1.Pod{pod(t, module(status))}, now.Add(time.Duration(i)*time.Minute))
+				trouble, found := environment.PodTrouble([]corev1.Pod{pod(t, module(status))}, nil, now.Add(time.Duration(i)*time.Minute))
 				if !found {
 					t.Fatalf("nothing found in %s", status)
 				}

@@ -141,6 +141,21 @@ func (c Cluster) Delete(ctx context.Context, object client.Object) error {
 	return fmt.Errorf("deleting %s %q: %w", object.GetObjectKind().GroupVersionKind().Kind, object.GetName(), err)
 }
 
+// WouldTake asks the API server whether it would take an object, and makes
+// nothing. It returns what the server has against it, in its own words; empty:
+// nothing, or the object is there already.
+func (c Cluster) WouldTake(ctx context.Context, object *unstructured.Unstructured) (refusal string, err error) {
+	err = c.Client.Create(ctx, object.DeepCopy(), client.DryRunAll, FieldOwner)
+	switch {
+	case err == nil || apierrors.IsAlreadyExists(err):
+		return "", nil
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+		return err.Error(), nil
+	default:
+		return "", fmt.Errorf("asking whether %s %q would be taken: %w", object.GetKind(), object.GetName(), err)
+	}
+}
+
 // Serves reports whether the cluster serves a kind, and in which version it
 // prefers to.
 func (c Cluster) Serves(kind schema.GroupKind) (version string, served bool, err error) {

@@ -17,11 +17,11 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Build returns the pod that pulls these images, each once, besides those of
-// the run's modules. Another set of images is another pod: a pod's containers
-// can't be changed.
+// Build returns the pod that pulls these images, each once and in this order,
+// and after them those of the run's modules. Another set of images is another
+// pod: a pod's containers can't be changed.
 func Build(req environment.Request, others ...string) []environment.Intent {
-	wanted := distinct(req, others)
+	wanted := distinct(append(slices.Clone(others), ofModules(req)...))
 	fingerprint := environment.Fingerprint(wanted)
 	intent := req.Intent(corev1.SchemeGroupVersion.WithKind("Pod"),
 		naming.ImageCheck(req.Experiment, fingerprint), environment.ComponentImages, fingerprint)
@@ -31,47 +31,89 @@ func Build(req environment.Request, others ...string) []environment.Intent {
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To[int64](0),
-		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot:   ptr.To(true),
-			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-		},
+		SecurityContext:               environment.RestrictedPod(),
 	})
 	return []environment.Intent{intent}
 }
 
-func distinct(req environment.Request, others []string) []string {
-	images := slices.Clone(others)
+func ofModules(req environment.Request) []string {
+	var images []string
 	for _, module := range req.BuiltModules() {
 		images = append(images, module.Image)
 	}
 	slices.Sort(images)
-	return slices.Compact(images)
+	return images
+}
+
+// distinct are the images, each where it stands first.
+func distinct(images []string) []string {
+	var once []string
+	for _, image := range images {
+		if !slices.Contains(once, image) {
+			once = append(once, image)
+		}
+	}
+	return once
 }
 
 func containers(images []string) []corev1.Container {
 	made := make([]corev1.Container, 0, len(images))
 	for i, image := range images {
 		made = append(made, corev1.Container{
-			Name:  fmt.Sprintf("image-%d", i+1),
+			Name:  containerName(i),
 			Image: image,
 			// The pull is the question. Whether the image has this program is
 			// not: a container that can't start has been pulled.
-			Command: []string{"true"},
-			SecurityContext: &corev1.SecurityContext{
-				AllowPrivilegeEscalation: ptr.To(false),
-				Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-			},
+			Command:         []string{"true"},
+			SecurityContext: environment.RestrictedContainer(),
 		})
 	}
 	return made
 }
 
-// Assess says whether an image can't be pulled. Images that are still being
-// pulled are no reason to wait: the modules that need them will.
-func Assess(observed environment.Observed) environment.Readiness {
-	trouble, found := environment.PodTrouble(observed.Pods, observed.Now)
-	if found && trouble.Reason == v1alpha1.ReasonImagePull {
+// Assess says whether these images have been pulled, and whether any other can't
+// be. Those of the modules are pulled when the modules start, on each node that
+// needs them: until then no more than that is said of them.
+func Assess(observed environment.Observed, others ...string) environment.Readiness {
+	trouble, found := environment.PodTrouble(observed.Pods, nil, observed.Now)
+	switch {
+	case found && trouble.Reason == v1alpha1.ReasonImagePull:
 		return trouble
+	case found && trouble.Reason == v1alpha1.ReasonUnschedulable:
+		// No image is to blame, and the nodes that pull may be others.
+		return environment.Ready("the images were not looked at beforehand: " + trouble.Message)
 	}
-	return environment.Ready("no image is known to be missing")
+	wanted := distinct(others)
+	var pulling []string
+	for i, image := range wanted {
+		if !pulled(observed.Pods, containerName(i)) {
+			pulling = append(pulling, image)
+		}
+	}
+	if len(pulling) > 0 {
+		return environment.NotReady(v1alpha1.ReasonPulling, environment.Partly(len(wanted)-len(pulling), len(wanted), "image")+
+			" there; being pulled: "+environment.Enumerate(pulling))
+	}
+	return environment.Ready("the images of loads and collector are there, and no module's is known to be missing")
 }
+
+// pulled reports whether a container has got past its image: it runs, has ended,
+// or could not be started.
+func pulled(pods []corev1.Pod, container string) bool {
+	for _, pod := range pods {
+		for _, status := range pod.Status.ContainerStatuses {
+			started := status.State.Running != nil || status.State.Terminated != nil || status.LastTerminationState.Terminated != nil
+			waiting := status.State.Waiting
+			if status.Name == container && (started || waiting != nil && slices.Contains(unstartable, waiting.Reason)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unstartable are what the kubelet says of a container whose image it has, and
+// which it can't start.
+var unstartable = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
+
+func containerName(i int) string { return fmt.Sprintf("image-%d", i+1) }

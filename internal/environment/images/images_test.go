@@ -4,6 +4,7 @@ package images_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -37,7 +38,7 @@ func TestBuildPullsEveryImageOnce(t *testing.T) {
 	for _, container := range made.Spec.Containers {
 		got = append(got, container.Image)
 	}
-	if diff := cmp.Diff([]string{"a:1", "b:1", "k6:1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"k6:1", "a:1", "b:1"}, got); diff != "" {
 		t.Errorf("images (-want +got):\n%s", diff)
 	}
 }
@@ -63,7 +64,7 @@ func TestAssess(t *testing.T) {
 			state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0}},
 		},
 		"being pulled": {
-			reason: "nothing is wrong yet", ready: true,
+			reason: "nobody knows yet whether it is there", ready: false,
 			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}},
 		},
 		"has no such program": {
@@ -74,14 +75,39 @@ func TestAssess(t *testing.T) {
 			reason: "the runtime can't find it", ready: false,
 			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
 		},
+		"not running as declared": {
+			reason: "it was pulled, and its user is another question", ready: true,
+			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: "container has runAsNonRoot"}},
+		},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			seen := pod(t, images.Build(request("a:1"))[0])
+			seen := pod(t, images.Build(request(), "a:1")[0])
 			seen.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "image-1", Image: "a:1", State: test.state}}
-			if got := images.Assess(environment.Observed{Pods: []corev1.Pod{seen}}); got.Ready != test.ready {
+			if got := images.Assess(environment.Observed{Pods: []corev1.Pod{seen}}, "a:1"); got.Ready != test.ready {
 				t.Errorf("%s: got %+v", test.reason, got)
 			}
 		})
+	}
+}
+
+func TestAssessSaysWhichAreBeingPulled(t *testing.T) {
+	seen := pod(t, images.Build(request("module:1"), "k6:1", "collector:1", "k6:1")[0])
+	seen.Status.ContainerStatuses = []corev1.ContainerStatus{
+		{Name: "image-1", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
+		{Name: "image-2", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
+	}
+	got := images.Assess(environment.Observed{Pods: []corev1.Pod{seen}}, "k6:1", "collector:1", "k6:1")
+	want := environment.NotReady(v1alpha1.ReasonPulling, "1 of 2 images is there; being pulled: collector:1")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a module's image is not asked for (-want +got):\n%s", diff)
+	}
+}
+
+func TestAssessWithoutANode(t *testing.T) {
+	seen := pod(t, images.Build(request(), "k6:1")[0])
+	seen.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "1 node had an untolerated taint"}}
+	if got := images.Assess(environment.Observed{Pods: []corev1.Pod{seen}, Now: time.Now()}, "k6:1"); !got.Ready {
+		t.Errorf("a pod of ours that no node takes says nothing of the images: got %+v", got)
 	}
 }

@@ -54,9 +54,11 @@ var checks = []environment.Check[input]{
 	ready,     // before pods: a pod that is in trouble is not ready
 	trouble,   // a pod tells more than the operator, and sooner
 	silent,    // nobody has touched it
+	unmade,    // the operator can't make its pods, and does not say so
 	refused,   // the operator's own words
 	rolling,   // up, but not yet as declared
 	notJoined, // up, but a pod has gone again
+	abandoned, // begun, and not gone on with
 }
 
 func missing(in input) (environment.Readiness, bool) {
@@ -94,7 +96,7 @@ func ready(in input) (environment.Readiness, bool) {
 }
 
 func trouble(in input) (environment.Readiness, bool) {
-	return environment.PodTrouble(in.observed.Pods, in.observed.Now)
+	return environment.PodTrouble(in.observed.Pods, in.observed.Events, in.observed.Now)
 }
 
 func silent(in input) (environment.Readiness, bool) {
@@ -102,6 +104,29 @@ func silent(in input) (environment.Readiness, bool) {
 	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
 		"nobody acts on Kafka %q: it has no status; check that the Strimzi operator runs and watches namespace %q",
 		in.name, in.req.Namespace)), !in.kafka.HasStatus() && age > environment.Patience
+}
+
+func unmade(in input) (environment.Readiness, bool) {
+	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
+		"the cluster refuses the pods of Kafka %q: %s", in.name, in.observed.Refused)), in.observed.Refused != ""
+}
+
+// abandoned finds a Kafka that Strimzi has begun and does not go on with.
+func abandoned(in input) (environment.Readiness, bool) {
+	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
+		"nothing more comes of Kafka %q since Strimzi took it up: %s; if that lasts, check that the Strimzi operator still runs",
+		in.name, in.nodes)), in.observed.Idle(in.kafka.LastWord())
+}
+
+// LacksPods reports whether Strimzi has had the time to make the Kafka's pods
+// and has not: only the API server can say why.
+func LacksPods(req environment.Request, observed environment.Observed) bool {
+	object := observed.Get(contract.KindKafka, req.KafkaName())
+	if object == nil || observed.Now.Sub(object.GetCreationTimestamp().Time) < environment.LongPatience {
+		return false
+	}
+	found := countNodes(req, observed.Pods)
+	return found.present < found.declared
 }
 
 func refused(in input) (environment.Readiness, bool) {

@@ -24,6 +24,7 @@ var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // Statuses as Strimzi was seen to write them.
 const (
 	creating = `{observedGeneration: 0, conditions: [{type: NotReady, status: "True", reason: Creating}]}`
+	said     = `{observedGeneration: 0, conditions: [{type: NotReady, status: "True", reason: Creating, lastTransitionTime: "2026-05-01T11:59:50Z"}]}`
 	ready    = `{observedGeneration: 1, kafkaVersion: 4.3.1, conditions: [{type: Ready, status: "True"}]}`
 	refused  = `{observedGeneration: 1, conditions: [{type: NotReady, status: "True", reason: InvalidResourceException, message: Version 9.9.9 is not supported.}]}`
 )
@@ -36,6 +37,7 @@ type cluster struct {
 	status     string
 	pods       []corev1.Pod
 	edit       func(environment.Observed)
+	refused    string
 }
 
 func declared() *v1alpha1.Kafka {
@@ -44,7 +46,7 @@ func declared() *v1alpha1.Kafka {
 
 func (c cluster) observed(t *testing.T) environment.Observed {
 	t.Helper()
-	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Pods: c.pods, Now: now}
+	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Pods: c.pods, Refused: c.refused, Now: now}
 	for _, intent := range kafka.Build(request(declared()), "v1") {
 		object := intent.DeepCopy()
 		object.SetCreationTimestamp(metav1.NewTime(now.Add(-c.age)))
@@ -139,6 +141,28 @@ func TestAssess(t *testing.T) {
 			reason: "a status of any kind is a sign of life",
 			given:  cluster{age: time.Hour, status: creating, pods: nodes(false)},
 			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 3 of 4 nodes are ready`),
+		},
+		"PodsRefused": {
+			reason: "Strimzi tells nobody what admission has against its pods",
+			given:  cluster{age: time.Minute, status: creating, refused: `violates PodSecurity "restricted:latest": runAsNonRoot != true`},
+			want: environment.NotReady(v1alpha1.ReasonRefused,
+				`the cluster refuses the pods of Kafka "demo": violates PodSecurity "restricted:latest": runAsNonRoot != true`),
+		},
+		"Abandoned": {
+			reason: "its operator went after its first word",
+			given:  cluster{age: environment.LongPatience + time.Second, status: creating},
+			want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
+				`nothing more comes of Kafka "demo" since Strimzi took it up: 0 of 4 nodes are ready; if that lasts, check that the Strimzi operator still runs`),
+		},
+		"AbandonedWithItsPodsUp": {
+			given: cluster{age: time.Hour, status: creating, pods: nodes(true)[:4]},
+			want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
+				`nothing more comes of Kafka "demo" since Strimzi took it up: 4 of 4 nodes are ready; if that lasts, check that the Strimzi operator still runs`),
+		},
+		"LastWord": {
+			reason: "it has just said something",
+			given:  cluster{age: time.Hour, status: said},
+			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 0 of 4 nodes are ready`),
 		},
 		"PodInTrouble": {
 			reason: "the pod tells more, and sooner, than the operator",

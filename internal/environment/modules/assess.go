@@ -28,7 +28,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	if len(pending) == 0 {
 		return environment.Ready(environment.Partly(len(states), len(states), "module") + " ready")
 	}
-	if trouble, found := environment.PodTrouble(podsOf(pending), observed.Now); found {
+	if trouble, found := environment.PodTrouble(podsOf(pending), observed.Events, observed.Now); found {
 		return trouble
 	}
 	if refused, found := refusal(pending); found {
@@ -63,7 +63,7 @@ func observe(req environment.Request, module v1alpha1.Module, observed environme
 	}
 	for _, pod := range observed.Pods {
 		switch {
-		case pod.Labels[v1alpha1.LabelModule] != module.Name || isOver(pod):
+		case pod.Labels[v1alpha1.LabelModule] != module.Name || environment.PodOver(pod):
 		case pod.DeletionTimestamp == nil && pod.Annotations[v1alpha1.AnnotationFingerprint] == wanted:
 			state.current = append(state.current, pod)
 		default:
@@ -71,11 +71,6 @@ func observe(req environment.Request, module v1alpha1.Module, observed environme
 		}
 	}
 	return state
-}
-
-// isOver reports whether a pod has ended for good, and takes no part any more.
-func isOver(pod corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 func readDeployment(state *state, object *unstructured.Unstructured, replicas int32) {

@@ -47,12 +47,10 @@ func TellsHeap(module v1alpha1.Module) bool {
 func Effective(module v1alpha1.Module, instances []Instance) v1alpha1.EffectiveModule {
 	found := v1alpha1.EffectiveModule{Name: module.Name, Nodes: nodesOf(instances)}
 	for _, instance := range instances {
+		found.Pods = append(found.Pods, environment.EffectivePods([]corev1.Pod{instance.Pod})...)
 		if environment.PodReady(instance.Pod) {
 			found.Replicas++
 		}
-		found.Pods = append(found.Pods, v1alpha1.EffectivePod{
-			Name: instance.Pod.Name, UID: instance.Pod.UID, Node: instance.Pod.Spec.NodeName, Restarts: restarts(instance.Pod),
-		})
 		if id := imageID(module, instance.Pod); id != "" {
 			found.ImageID = id
 		}

@@ -5,7 +5,6 @@ package modules_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -107,57 +106,6 @@ func TestDifferences(t *testing.T) {
 				if !strings.Contains(got[0], part) {
 					t.Errorf("%q, want %q in it", got[0], part)
 				}
-			}
-		})
-	}
-}
-
-func TestCountRestarts(t *testing.T) {
-	since := now
-	ended := func(pod corev1.Pod, after time.Duration, count int32) corev1.Pod {
-		status := &pod.Status.ContainerStatuses[0]
-		status.RestartCount = count
-		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{
-			Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(since.Add(after)),
-		}
-		return pod
-	}
-	a, b := instance("a", "n1", "i", 0).Pod, instance("b", "n1", "i", 0).Pod
-	down := *b.DeepCopy()
-	down.Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
-	evicted := *b.DeepCopy()
-	evicted.Status.Phase = corev1.PodFailed
-	cases := map[string]struct {
-		reason string
-		pods   []corev1.Pod
-		want   int32
-		fault  string
-	}{
-		"None":     {pods: []corev1.Pod{a, b}},
-		"Before":   {reason: "it had restarted once before", pods: []corev1.Pod{ended(*a.DeepCopy(), -time.Minute, 1), b}},
-		"Once":     {pods: []corev1.Pod{ended(*a.DeepCopy(), time.Minute, 2), b}, want: 1, fault: "mod-a 1 time (OOMKilled, exit code 137); validity.maxRestarts allows 0"},
-		"Down":     {reason: "it is not back yet", pods: []corev1.Pod{a, down}, want: 1, fault: "mod-a 1 time;"},
-		"Replaced": {pods: []corev1.Pod{a, instance("c", "n2", "i", 0).Pod}, want: 1, fault: "mod-a 1 time"},
-		"Gone":     {pods: []corev1.Pod{a}, want: 1, fault: "mod-a 1 time"},
-		"Evicted":  {pods: []corev1.Pod{a, evicted}, want: 1, fault: "mod-a 1 time"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			found := []v1alpha1.EffectiveModule{{
-				Name: "mod-a", Restarts: 7,
-				Pods: []v1alpha1.EffectivePod{{Name: "a", UID: "uid-a", Restarts: 1}, {Name: "b", UID: "uid-b"}},
-			}}
-			modules.CountRestarts(&found[0], tc.pods)
-			if found[0].Restarts != tc.want {
-				t.Errorf("%d restarts, want %d: %s", found[0].Restarts, tc.want, tc.reason)
-			}
-			pods := map[string][]corev1.Pod{"mod-a": tc.pods}
-			fault := modules.RestartFault(found, pods, 0, since)
-			if (fault == "") != (tc.fault == "") || !strings.Contains(fault, tc.fault) {
-				t.Errorf("the fault is %q, want %q", fault, tc.fault)
-			}
-			if fault := modules.RestartFault(found, pods, tc.want, since); fault != "" {
-				t.Errorf("as many as are allowed gave %q", fault)
 			}
 		})
 	}

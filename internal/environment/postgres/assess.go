@@ -46,13 +46,14 @@ type input struct {
 
 // checks are in the order in which they are asked.
 var checks = []environment.Check[input]{
-	missing,  // nothing to say about what is not there
-	replaced, // what is there is not what was asked for
-	ready,    // before pods: a pod that is in trouble is not ready
-	trouble,  // a pod tells more than the operator, and sooner
-	silent,   // nobody has touched it
-	stuck,    // the operator's own words
-	refused,  // and those about Poolers
+	missing,   // nothing to say about what is not there
+	replaced,  // what is there is not what was asked for
+	ready,     // before pods: a pod that is in trouble is not ready
+	trouble,   // a pod tells more than the operator, and sooner
+	silent,    // nobody has touched it
+	stuck,     // the operator's own words
+	refused,   // and those about Poolers
+	abandoned, // begun, and not gone on with
 }
 
 func missing(in input) (environment.Readiness, bool) {
@@ -80,7 +81,7 @@ func (in input) up() bool {
 }
 
 func trouble(in input) (environment.Readiness, bool) {
-	return environment.PodTrouble(in.observed.Pods, in.observed.Now)
+	return environment.PodTrouble(in.observed.Pods, in.observed.Events, in.observed.Now)
 }
 
 func silent(in input) (environment.Readiness, bool) {
@@ -93,6 +94,14 @@ func silent(in input) (environment.Readiness, bool) {
 func stuck(in input) (environment.Readiness, bool) {
 	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
 		"CloudNativePG can't make PostgreSQL %q as declared: %s", in.name, in.doing())), in.cluster.Stuck()
+}
+
+// abandoned finds a PostgreSQL that CloudNativePG has begun and does not go on
+// with.
+func abandoned(in input) (environment.Readiness, bool) {
+	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
+		"nothing more comes of PostgreSQL %q since CloudNativePG took it up: %s; if that lasts, check that the CloudNativePG operator still runs",
+		in.name, in.doing())), !in.up() && in.observed.Idle(in.cluster.LastWord())
 }
 
 // refused finds a Pooler that CloudNativePG can't make.

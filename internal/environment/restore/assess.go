@@ -36,7 +36,7 @@ func Assess(hook Hook, job *batchv1.Job, observed environment.Observed) environm
 			// Suspended, or about to be complete or failed.
 		}
 	}
-	if trouble, found := environment.PodTrouble(observed.Pods, observed.Now); found {
+	if trouble, found := environment.PodTrouble(observed.Pods, observed.Events, observed.Now); found {
 		trouble.Message = what + ": " + trouble.Message
 		return trouble
 	}
@@ -48,7 +48,7 @@ func failure(hook Hook, condition batchv1.JobCondition, observed environment.Obs
 	what := title(hook.Restore)
 	if condition.Reason == batchv1.JobReasonDeadlineExceeded {
 		message := fmt.Sprintf("%s did not end within %s", what, Timeout(hook.Restore))
-		if trouble, found := environment.PodTrouble(observed.Pods, observed.Now); found {
+		if trouble, found := environment.PodTrouble(observed.Pods, observed.Events, observed.Now); found {
 			return message + ": " + trouble.Message
 		}
 		return message + "; give it a longer restore.timeout, or see what it waits for"

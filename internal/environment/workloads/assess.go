@@ -30,10 +30,12 @@ func Assess(loans []Loan, now time.Time) environment.Readiness {
 		return environment.Ready(environment.Partly(len(loans), len(loans), "borrowed workload") + " ready")
 	}
 	var pods []corev1.Pod
+	var events []corev1.Event
 	for _, loan := range pending {
 		pods = append(pods, loan.CurrentPods()...)
+		events = append(events, loan.Events...)
 	}
-	if trouble, found := environment.PodTrouble(pods, now); found {
+	if trouble, found := environment.PodTrouble(pods, events, now); found {
 		return trouble
 	}
 	if refused, found := refusal(pending); found {

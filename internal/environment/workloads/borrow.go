@@ -27,6 +27,8 @@ type Loan struct {
 	Refusal *environment.Readiness
 	// Pods the workload selects.
 	Pods []corev1.Pod
+	// Events are those about pods that have not been ready for a while.
+	Events []corev1.Event
 
 	original map[string]any
 	// template identifies the pods that are made from the changed template.

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+// underLoad brings a run to where its load is on.
+func underLoad(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) *lab {
+	t.Helper()
+	l := newLab(t, complete)
+	l.outside.held["cico"] = true
+	l.create(login(), smallExperiment(t, append([]func(*v1alpha1.PerfExperiment){oneArm}, edits...)...))
+	l.until("loads that are on", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
+	l.settle()
+	return l
+}
+
+// lose deletes the pods of a server, and lets its operator make others.
+func (l *lab) lose(labels map[string]string) {
+	l.t.Helper()
+	for _, pod := range l.pods(labels) {
+		if err := l.admin.Delete(l.t.Context(), &pod, client.GracePeriodSeconds(0)); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	l.play()
+}
+
+func TestABrokerThatIsLostUnderLoadMakesTheRunInvalid(t *testing.T) {
+	broker := map[string]string{contract.LabelStrimziCluster: "small"}
+	cases := map[string]struct {
+		reason string
+		disk   bool
+		want   string
+		says   []string
+	}{
+		"WithItsDisk": {
+			reason: "an ephemeral disk is gone with its pod, and the topics with it",
+			want:   v1alpha1.ReasonEffectiveConfiguration, says: []string{"after the load, topic", "is not in Kafka"},
+		},
+		"WithoutItsDisk": {
+			reason: "the topics are back, but for a while nobody answered",
+			disk:   true, want: v1alpha1.ReasonRestarts, says: []string{"Kafka 1 time", "validity.maxRestarts allows 0"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := underLoad(t)
+			l.lose(broker)
+			if !tc.disk {
+				l.brokers.clear()
+			}
+			l.outside.held["cico"] = false
+			invalid := l.untilRun(v1alpha1.RunInvalid)
+			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, tc.want, tc.says...)
+			if effective := invalid.Status.Effective; effective.KafkaRestarts != 1 || len(effective.KafkaPods) != 1 {
+				t.Errorf("%s: %d restarts of %d pods in the record, want 1 of 1", tc.reason, effective.KafkaRestarts, len(effective.KafkaPods))
+			}
+		})
+	}
+}
+
+func TestAPostgreSQLThatIsReplacedUnderLoadMakesTheRunInvalid(t *testing.T) {
+	l := underLoad(t)
+	l.lose(map[string]string{contract.LabelPostgresRole: contract.PostgresRoleInstance})
+	l.outside.held["cico"] = false
+	invalid := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonRestarts, "PostgreSQL 1 time")
+}
+
+func TestBrokersThatCantBeAskedAfterTheLoad(t *testing.T) {
+	l := underLoad(t)
+	l.brokers.err = errors.New("connection refused")
+	l.outside.held["cico"] = false
+	l.until("the end of the loads", func() bool { return l.run().Status.Timings.LoadFinish != nil })
+	if run := l.run(); run.Status.Phase.IsFinal() || !strings.Contains(run.Status.Message, "the brokers don't answer") {
+		t.Fatalf("the run is %s (%s), want it to ask again", run.Status.Phase, run.Status.Message)
+	}
+	invalid := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "after the load, the brokers don't answer")
+}
+
+func TestWhatFailsTwiceInTheSameWayIsNotTriedAThirdTime(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.moduleLog = strings.ReplaceAll(started, "676M", "256M")
+	l.create(login(), smallExperiment(t, oneArm, heapOf66Percent, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 5 }))
+	stalled := l.untilPhase("small", v1alpha1.ExperimentStalled)
+	l.expect(stalled.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonAttemptsExhausted,
+		"was invalid 2 times in the same way, which another attempt would not change")
+	if runs := l.runs(); len(runs) != 2 {
+		t.Errorf("%d attempts, want 2", len(runs))
+	}
+}
+
+func TestLoadsWaitForTheirImages(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.withoutImages = true
+	l.create(login(), smallExperiment(t, oneArm))
+	l.until("an environment", func() bool {
+		return len(l.pods(map[string]string{contract.LabelStrimziCluster: "small"})) > 0 && len(l.gateways()) > 0
+	})
+	l.play()
+	l.settle()
+	l.expect(l.run().Status.Conditions, v1alpha1.ConditionImagesAvailable, metav1.ConditionFalse, v1alpha1.ReasonPulling, "0 of 2 images are there; being pulled: example.org/k6:1")
+	l.expect(l.run().Status.Conditions, v1alpha1.ConditionModulesReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 || l.run().Status.Timings.Ready != nil {
+		t.Error("a load has begun whose image may be nowhere")
+	}
+	l.outside.withoutImages = false
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+}
+
+// warn notes an event about a pod, as the kubelet does.
+func (l *lab) warn(pod corev1.Pod, reason, message string) {
+	l.t.Helper()
+	l.create(&corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: pod.Name + "." + strings.ToLower(reason)},
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: l.namespace, Name: pod.Name, UID: pod.UID},
+		Type:           corev1.EventTypeWarning, Reason: reason, Message: message,
+	})
+}
+
+func TestAProbeThatFailsIsToldInTheKubeletsWords(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	deployments := &appsv1.DeploymentList{}
+	l.until("a module", func() bool { l.list(deployments); return len(deployments.Items) > 0 })
+	l.playModules()
+	pod := l.gateways()[0]
+	pod.Status.Conditions = nil
+	pod.Status.ContainerStatuses[0].Ready = false
+	l.writeStatus(&pod)
+	l.list(deployments)
+	deployments.Items[0].Status.ReadyReplicas, deployments.Items[0].Status.AvailableReplicas = 0, 0
+	l.writeStatus(&deployments.Items[0])
+	l.warn(pod, "Unhealthy", `Startup probe failed: Get "http://10.0.0.7:8180/health": dial tcp 10.0.0.7:8180: connect: connection refused`)
+	l.now = l.now.Add(30 * time.Second)
+	l.settle()
+	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
+		l.expect(conditions, v1alpha1.ConditionModulesReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, "its startup probe is refused a connection")
+	}
+}

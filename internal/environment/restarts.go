@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// EffectivePods are pods as they are when load is put on.
+func EffectivePods(pods []corev1.Pod) []v1alpha1.EffectivePod {
+	var found []v1alpha1.EffectivePod
+	for _, pod := range pods {
+		found = append(found, v1alpha1.EffectivePod{
+			Name: pod.Name, UID: pod.UID, Node: pod.Spec.NodeName, Restarts: restarts(pod),
+		})
+	}
+	return found
+}
+
+// Restarts is how often containers of these pods ended, to be started again,
+// since they were as before. A pod that is there no more, with another in its
+// place, counts as well.
+func Restarts(before []v1alpha1.EffectivePod, pods []corev1.Pod) int32 {
+	earlier := map[types.UID]int32{}
+	for _, pod := range before {
+		earlier[pod.UID] = pod.Restarts
+	}
+	var count int32
+	for _, pod := range pods {
+		if PodOver(pod) {
+			continue
+		}
+		count += max(0, restarts(pod)-earlier[pod.UID])
+		delete(earlier, pod.UID)
+	}
+	return count + int32(len(earlier))
+}
+
+// Restarted is how often containers of a part of the system ended.
+type Restarted struct {
+	Part  string
+	Times int32
+	// Pods tell how the containers ended.
+	Pods []corev1.Pod
+}
+
+// RestartFault says, in one sentence, that containers ended more often while
+// load was on than is allowed; empty when they did not.
+func RestartFault(parts []Restarted, allowed int32, since time.Time) string {
+	var total int32
+	var told []string
+	for _, part := range parts {
+		if part.Times == 0 {
+			continue
+		}
+		total += part.Times
+		told = append(told, fmt.Sprintf("%s %s%s", part.Part, Counted(part.Times, "time"), lastEnd(part.Pods, since)))
+	}
+	if total <= allowed {
+		return ""
+	}
+	return fmt.Sprintf("containers ended or pods were replaced while load was on: %s; validity.maxRestarts allows %d", strings.Join(told, ", "), allowed)
+}
+
+// PodOver reports whether a pod has ended for good, and takes no part any more.
+func PodOver(pod corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// restarts are those of all of a pod's containers. One that has ended and is
+// not back yet counts too.
+func restarts(pod corev1.Pod) int32 {
+	var count int32
+	for _, status := range pod.Status.ContainerStatuses {
+		count += status.RestartCount
+		waiting := status.State.Waiting
+		if status.State.Terminated != nil || waiting != nil && waiting.Reason == "CrashLoopBackOff" {
+			count++
+		}
+	}
+	return count
+}
+
+// lastEnd is how a container of these pods last ended after this time.
+func lastEnd(pods []corev1.Pod, since time.Time) string {
+	var ends []corev1.ContainerStateTerminated
+	for _, pod := range pods {
+		for _, status := range pod.Status.ContainerStatuses {
+			for _, end := range []*corev1.ContainerStateTerminated{status.State.Terminated, status.LastTerminationState.Terminated} {
+				if end != nil && end.FinishedAt.After(since) {
+					ends = append(ends, *end)
+				}
+			}
+		}
+	}
+	if len(ends) == 0 {
+		return ""
+	}
+	last := slices.MaxFunc(ends, func(a, b corev1.ContainerStateTerminated) int { return a.FinishedAt.Compare(b.FinishedAt.Time) })
+	return fmt.Sprintf(" (%s, exit code %d)", cmp.Or(last.Reason, "ended"), last.ExitCode)
+}
