@@ -36,7 +36,7 @@ spec:
 // completed is what the API server makes of it.
 const completed = `
 system:
-  target: {module: gateway, credentialsSecret: {name: login}, tenant: diku, login: Okapi}
+  target: {module: gateway, credentialsSecret: {name: login}}
   kafka:
     provider: Strimzi
     mode: KRaft

@@ -118,6 +118,9 @@ func (s *Script) Argument(names ...string) string {
 	return given
 }
 
+// DefaultTenant is the tenant of a FOLIO system that declares none.
+const DefaultTenant = "diku"
+
 // LoginOrDefault is the way loads log in.
 func (t Target) LoginOrDefault() Login {
 	if t.Login == "" {
@@ -125,6 +128,21 @@ func (t Target) LoginOrDefault() Login {
 	}
 	return t.Login
 }
+
+// JavaOptions is the variable JVM options are written to where nothing else is
+// declared: the one FOLIO's images pass to the JVM.
+const JavaOptions = "JAVA_OPTIONS"
+
+// VariableOrDefault is the variable the JVM's settings are written to.
+func (j *JVM) VariableOrDefault() string {
+	if j == nil || j.Variable == "" {
+		return JavaOptions
+	}
+	return j.Variable
+}
+
+// IsFOLIO reports whether a load only makes sense against FOLIO.
+func (l Load) IsFOLIO() bool { return l.CheckInCheckOut != nil || l.DataImport != nil }
 
 // BudgetOrNone is the time within which blocks may be added; 0: no bound.
 func (d Design) BudgetOrNone() time.Duration { return durationOr(d.Budget, 0) }

@@ -11,7 +11,8 @@ import (
 // System is what is under test: Kafka, PostgreSQL and the Java services
 // (modules) that use them.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.target.module) || self.modules.exists(m, m.name == self.target.module)",message="system.target.module must be the name of one of system.modules: that module receives the load"
+// +kubebuilder:validation:XValidation:rule="has(self.target.url) || has(self.modules) && size(self.modules) > 0",message="system.modules is empty: list the Java services to run, or give target.url where the system is somebody else's"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.module) || has(self.modules) && self.modules.exists(m, m.name == self.target.module)",message="system.target.module must be the name of one of system.modules: that module receives the load"
 type System struct {
 	// target says where the load goes and as whom.
 	// +required
@@ -26,13 +27,12 @@ type System struct {
 	Postgres *Postgres `json:"postgres,omitempty"`
 
 	// modules are the Java services of the system, one Deployment and one
-	// Service each.
-	// +required
+	// Service each. Absent: only where target.url is somebody else's system.
+	// +optional
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=128
-	Modules []Module `json:"modules"`
+	Modules []Module `json:"modules,omitempty"`
 
 	// patches change rendered objects where this API has no field for it.
 	// They are applied in order, after everything else.
@@ -128,7 +128,8 @@ type Spread struct {
 // +kubebuilder:validation:XValidation:rule="has(self.module) != has(self.url)",message="target needs exactly one of module (a module of this system) and url (an address outside it)"
 type Target struct {
 	// module is the module that receives every request of the load, usually
-	// the gateway. Its address is also given to all modules as OKAPI_URL.
+	// the gateway. Its address is also given to all modules as TARGET_URL and,
+	// with a tenant, as OKAPI_URL.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Module string `json:"module,omitempty"`
@@ -140,22 +141,23 @@ type Target struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^https?://[^/ ]+$')",message="target.url must be http:// or https:// with a host and, if need be, a port, without a path: for example http://okapi.folio.svc:9130"
 	URL string `json:"url,omitempty"`
 
-	// tenant is sent as X-Okapi-Tenant with every request.
+	// tenant of a FOLIO system: it is sent as X-Okapi-Tenant with every
+	// request, and modules get it as TENANT. Default: diku where a load is
+	// checkInCheckOut or dataImport, else none.
 	// +optional
-	// +kubebuilder:default=diku
 	// +kubebuilder:validation:MaxLength=63
 	Tenant string `json:"tenant,omitempty"`
 
-	// login is the way loads log in. Default Okapi.
+	// login is the way checkInCheckOut and dataImport log in. Default Okapi.
 	// +optional
-	// +kubebuilder:default=Okapi
 	Login Login `json:"login,omitempty"`
 
 	// credentialsSecret names the Secret, in the experiment's namespace, with
-	// the keys username and password the load logs in with. It is passed to
-	// the load by reference, never copied.
-	// +required
-	CredentialsSecret SecretName `json:"credentialsSecret"`
+	// the keys username and password. Loads get them as the variables USERNAME
+	// and PASSWORD, by reference, never copied; checkInCheckOut and dataImport
+	// log in with them and need them. Absent: a script has no login.
+	// +optional
+	CredentialsSecret SecretName `json:"credentialsSecret,omitzero"`
 }
 
 // Login is the way loads log in.
@@ -667,6 +669,7 @@ type ReadWriteSplit struct {
 // Module declares one Java service: one that PerfLab runs (image), or one that
 // is already there and is borrowed for the runs (workloadRef).
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.workloadRef) || !(has(self.command) || has(self.args) || has(self.healthPort) || has(self.ports) || has(self.volumes))",message="command, args, healthPort, ports and volumes are for a module with an image: what is already there (workloadRef) has its own; take them away"
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.workloadRef)",message="a module needs either image (PerfLab runs it) or workloadRef (it is already there and is given back afterwards), not both and not neither"
 type Module struct {
 	// name of the module. Its Deployment and Service are called
@@ -699,7 +702,7 @@ type Module struct {
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// jvm settings become JAVA_OPTIONS.
+	// jvm settings become a variable, by default JAVA_OPTIONS.
 	// +optional
 	JVM *JVM `json:"jvm,omitempty"`
 
@@ -725,6 +728,46 @@ type Module struct {
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 65535",message="runAsUser must be from 1 to 65535: modules do not run as root"
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
 
+	// command replaces the image's entry point. $(NAME) stands for the value of
+	// a variable of the module. For modules with an image.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	Command []string `json:"command,omitempty"`
+
+	// args replace the arguments of the image's entry point, for example
+	// [start, --optimized]. $(NAME) stands for the value of a variable of the
+	// module. For modules with an image.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	Args []string `json:"args,omitempty"`
+
+	// healthPort is where healthPath is asked for, if not on port: some
+	// frameworks have a management port of its own. For modules with an image.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	HealthPort *int32 `json:"healthPort,omitempty"`
+
+	// ports are further ports of the module's pods and Service. For modules
+	// with an image.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Ports []ModulePort `json:"ports,omitempty"`
+
+	// volumes are mounted into the module's container, for example a
+	// ConfigMap with its configuration. For modules with an image.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Volumes []ModuleVolume `json:"volumes,omitempty"`
+
 	// healthPath answers 200 when the module can serve. Default
 	// /admin/health.
 	// +optional
@@ -742,6 +785,94 @@ type Module struct {
 	// split on for a module that can't, the experiment carries a warning.
 	// +optional
 	ReadsFromReplica *bool `json:"readsFromReplica,omitempty"`
+}
+
+// ModulePort is a further port of a module.
+type ModulePort struct {
+	// name of the port.
+	// +required
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([a-z0-9-]*[a-z0-9])?$') && self != 'http'",message="a port's name may have lower-case letters, digits and '-', starts with a letter and is not http, which is the module's own port: for example management"
+	Name string `json:"name"`
+
+	// port the module listens on.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+}
+
+// ModuleVolume is mounted into a module's container. It has exactly one source.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.secret), has(self.emptyDir), has(self.persistentVolumeClaim)].filter(x, x).size() == 1",message="a volume needs exactly one of configMap, secret, emptyDir and persistentVolumeClaim"
+type ModuleVolume struct {
+	// name of the volume.
+	// +required
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([a-z0-9-]*[a-z0-9])?$')",message="a volume's name may have lower-case letters, digits and '-', and starts with a letter: for example realm"
+	Name string `json:"name"`
+
+	// mountPath is the folder the volume is mounted at.
+	// +required
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="mountPath must begin with '/': for example /opt/app/conf"
+	MountPath string `json:"mountPath"`
+
+	// subPath mounts one file or folder of the volume at mountPath instead of
+	// the whole.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	SubPath string `json:"subPath,omitempty"`
+
+	// readOnly keeps the module from writing to it. ConfigMaps and Secrets
+	// always are.
+	// +optional
+	ReadOnly bool `json:"readOnly,omitempty"`
+
+	// configMap whose entries are files.
+	// +optional
+	ConfigMap *VolumeObject `json:"configMap,omitempty"`
+
+	// secret whose entries are files.
+	// +optional
+	Secret *VolumeObject `json:"secret,omitempty"`
+
+	// emptyDir is a folder that is empty when the pod starts.
+	// +optional
+	EmptyDir *EmptyDir `json:"emptyDir,omitempty"`
+
+	// persistentVolumeClaim that is already there.
+	// +optional
+	PersistentVolumeClaim *VolumeClaim `json:"persistentVolumeClaim,omitempty"`
+}
+
+// VolumeObject names a ConfigMap or a Secret in the experiment's namespace.
+type VolumeObject struct {
+	// name of the object.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// EmptyDir is a folder that lives as long as its pod.
+type EmptyDir struct {
+	// memory keeps it in memory instead of on disk.
+	// +optional
+	Memory bool `json:"memory,omitempty"`
+
+	// sizeLimit bounds it. Absent: the node's disk, or the pod's memory limit.
+	// +optional
+	SizeLimit *resource.Quantity `json:"sizeLimit,omitempty"`
+}
+
+// VolumeClaim names a PersistentVolumeClaim in the experiment's namespace.
+type VolumeClaim struct {
+	// claimName of the PersistentVolumeClaim.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ClaimName string `json:"claimName"`
 }
 
 // WorkloadKind is the kind of a workload that is already there.
@@ -789,6 +920,14 @@ type WorkloadRef struct {
 
 // JVM declares the memory of a Java service.
 type JVM struct {
+	// variable the settings are written to, which the image's start script
+	// passes to the JVM: for example JAVA_OPTS, JAVA_TOOL_OPTIONS (which the
+	// JVM reads by itself) or JAVA_OPTS_APPEND. Default JAVA_OPTIONS.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="jvm.variable must be the name of an environment variable: for example JAVA_OPTS"
+	Variable string `json:"variable,omitempty"`
+
 	// heap limits the heap.
 	// +optional
 	Heap *Heap `json:"heap,omitempty"`

@@ -27,7 +27,7 @@ type Arm struct {
 // they are written. Of a matrix the first factor varies slowest. The
 // baseline's twin, where there is one, comes last.
 func Of(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) []Arm {
-	all := declared(spec, system)
+	all := declared(spec, Defaulted(spec, system))
 	baseline, found := Baseline(all)
 	if !spec.Design.Calibrate || !found {
 		return all

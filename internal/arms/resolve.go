@@ -117,6 +117,7 @@ func setJVM(jvm, set *v1alpha1.JVM) *v1alpha1.JVM {
 		return set
 	}
 	jvm.Heap = cmp.Or(set.Heap, jvm.Heap)
+	jvm.Variable = cmp.Or(set.Variable, jvm.Variable)
 	jvm.Metaspace = cmp.Or(set.Metaspace, jvm.Metaspace)
 	if set.Options != nil {
 		jvm.Options = set.Options

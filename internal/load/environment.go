@@ -14,20 +14,18 @@ import (
 
 // variables are what the scripts in the runner image read.
 func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev1.EnvVar {
-	credentials := run.Spec.System.Target.CredentialsSecret.Name
 	env := []corev1.EnvVar{
 		{Name: "PERFLAB_LOAD", Value: load.Name},
 		{Name: "PERFLAB_RUN", Value: run.Name},
 		{Name: "BASE_URL", Value: target},
-		{Name: "TENANT", Value: run.Spec.System.Target.Tenant},
-		{Name: "LOGIN", Value: string(run.Spec.System.Target.LoginOrDefault())},
-		fromSecret("OKAPI_USERNAME", credentials, "username"),
-		fromSecret("OKAPI_PASSWORD", credentials, "password"),
-		{Name: "SEED", Value: strconv.FormatInt(run.Spec.Seed, 10)},
-		// Runners must not look for extensions or report home.
-		{Name: "K6_AUTO_EXTENSION_RESOLUTION", Value: "false"},
-		{Name: "K6_NO_USAGE_REPORT", Value: "true"},
 	}
+	env = append(env, targetEnvironment(run.Spec.System.Target)...)
+	env = append(env,
+		corev1.EnvVar{Name: "SEED", Value: strconv.FormatInt(run.Spec.Seed, 10)},
+		// Runners must not look for extensions or report home.
+		corev1.EnvVar{Name: "K6_AUTO_EXTENSION_RESOLUTION", Value: "false"},
+		corev1.EnvVar{Name: "K6_NO_USAGE_REPORT", Value: "true"},
+	)
 	switch {
 	case load.DataImport != nil:
 		return append(env, importEnvironment(*load.DataImport)...)
@@ -36,6 +34,26 @@ func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev
 	default:
 		return append(env, usersEnvironment(*load.CheckInCheckOut, Length(load, run.Spec.Deadlines))...)
 	}
+}
+
+// targetEnvironment says as whom a load acts. A target with a tenant is a FOLIO,
+// for which there are names of old.
+func targetEnvironment(target v1alpha1.Target) []corev1.EnvVar {
+	var env []corev1.EnvVar
+	folio, credentials := target.Tenant != "", target.CredentialsSecret.Name
+	if folio {
+		env = append(env,
+			corev1.EnvVar{Name: "TENANT", Value: target.Tenant},
+			corev1.EnvVar{Name: "LOGIN", Value: string(target.LoginOrDefault())})
+	}
+	if credentials == "" {
+		return env
+	}
+	env = append(env, fromSecret("USERNAME", credentials, corev1.BasicAuthUsernameKey), fromSecret("PASSWORD", credentials, corev1.BasicAuthPasswordKey))
+	if folio {
+		env = append(env, fromSecret("OKAPI_USERNAME", credentials, corev1.BasicAuthUsernameKey), fromSecret("OKAPI_PASSWORD", credentials, corev1.BasicAuthPasswordKey))
+	}
+	return env
 }
 
 func usersEnvironment(users v1alpha1.CheckInCheckOut, length time.Duration) []corev1.EnvVar {

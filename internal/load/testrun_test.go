@@ -94,6 +94,8 @@ spec:
     - {name: BASE_URL, value: "http://demo-gateway.lab.svc:8081"}
     - {name: TENANT, value: diku}
     - {name: LOGIN, value: Okapi}
+    - {name: USERNAME, valueFrom: {secretKeyRef: {name: login, key: username}}}
+    - {name: PASSWORD, valueFrom: {secretKeyRef: {name: login, key: password}}}
     - {name: OKAPI_USERNAME, valueFrom: {secretKeyRef: {name: login, key: username}}}
     - {name: OKAPI_PASSWORD, valueFrom: {secretKeyRef: {name: login, key: password}}}
     - {name: SEED, value: "8"}
@@ -118,7 +120,7 @@ spec:
 func environment(t *testing.T, wanted v1alpha1.Load) map[string]string {
 	t.Helper()
 	common := map[string]bool{
-		"PERFLAB_LOAD": true, "PERFLAB_RUN": true, "BASE_URL": true, "TENANT": true, "LOGIN": true, "OKAPI_USERNAME": true, "OKAPI_PASSWORD": true,
+		"PERFLAB_LOAD": true, "PERFLAB_RUN": true, "BASE_URL": true, "TENANT": true, "LOGIN": true, "USERNAME": true, "PASSWORD": true, "OKAPI_USERNAME": true, "OKAPI_PASSWORD": true,
 		"SEED": true, "K6_AUTO_EXTENSION_RESOLUTION": true, "K6_NO_USAGE_REPORT": true,
 	}
 	told := map[string]string{}

@@ -26,17 +26,17 @@ func moduleFindings(module *v1alpha1.Module) []finding {
 	return append(found, optionFindings(who, module.JVM, below(at, "jvm", "options"))...)
 }
 
-// envFindings: a variable needs a name a pod takes, and JAVA_OPTIONS written
-// there would silently replace what jvm declares.
+// envFindings: a variable needs a name a pod takes, and the one that jvm is
+// written to would silently replace what jvm declares.
 func envFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	var found []finding
 	for _, variable := range module.Env {
 		if faults := validation.IsRelaxedEnvVarName(variable.Name); len(faults) > 0 {
 			found = append(found, wrong(variable.Name, fmt.Sprintf("%s: %q can't be the name of a variable: %s", who, variable.Name, faults[0]), at))
 		}
-		if variable.Name == "JAVA_OPTIONS" && module.JVM != nil {
+		if module.JVM != nil && variable.Name == module.JVM.VariableOrDefault() {
 			found = append(found, wrong(variable.Name,
-				who+" sets JAVA_OPTIONS and jvm: the variable would replace what jvm declares; move its flags to jvm.options, or take jvm away", at))
+				who+" sets "+variable.Name+" and jvm: the variable would replace what jvm declares; move its flags to jvm.options, or take jvm away", at))
 		}
 	}
 	return found

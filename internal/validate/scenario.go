@@ -14,6 +14,21 @@ import (
 // ownArguments of k6 run are set by PerfLab or k6-operator for every load.
 var ownArguments = regexp.MustCompile(`^(-o|--out|--summary-.*|--no-summary|--no-thresholds|--paused|-p|--address|-a|--execution-segment.*|--tag)(=.*)?$`)
 
+// judgeLogins refuses loads that log in where nobody says as whom.
+func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Target) {
+	if target.CredentialsSecret.Name != "" {
+		return
+	}
+	for i, scenario := range scenarios {
+		for n, load := range scenario.Loads {
+			if load.IsFOLIO() {
+				j.refuse(field.Required(field.NewPath("spec", "scenarios").Index(i).Child("loads").Index(n), fmt.Sprintf(
+					"load %q logs in, and the system does not say as whom: write target.credentialsSecret: {name: …} in the system, a Secret with the keys username and password", load.Name)))
+			}
+		}
+	}
+}
+
 func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario) {
 	for i, scenario := range scenarios {
 		loads := field.NewPath("spec", "scenarios").Index(i).Child("loads")

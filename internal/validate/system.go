@@ -3,6 +3,7 @@
 package validate
 
 import (
+	"cmp"
 	"fmt"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -12,7 +13,7 @@ import (
 // findings are everything wrong with a system but for its patches.
 func findings(system *v1alpha1.System) []finding {
 	var found []finding
-	found = append(found, kafkaFindings(system.Kafka, system.Target.Tenant)...)
+	found = append(found, kafkaFindings(system.Kafka, cmp.Or(system.Target.Tenant, v1alpha1.DefaultTenant))...)
 	found = append(found, postgresFindings(system)...)
 	found = append(found, targetFindings(system)...)
 	found = append(found, workloadFindings(system)...)

@@ -57,6 +57,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 	}
 	judgeNames(found, experiment.Name, system, base)
 	judgeRestore(found, spec.Restore, system)
+	judgeLogins(found, spec.Scenarios, system.Target)
 	judgeReferences(found, variants, system)
 	resolved := make([]*v1alpha1.System, 0, len(variants))
 	for _, variant := range variants {

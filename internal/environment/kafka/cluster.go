@@ -66,7 +66,7 @@ func buildZooKeeperCluster(req environment.Request, apiVersion string) environme
 	keepers := zooKeeper(kafka)
 	zookeeper := map[string]any{"storage": volume(keepers.Storage)}
 	addNodes(zookeeper, keepers, podsNamed(req.KafkaName(), componentZooKeeper))
-	restrict(zookeeper, zooKeeperContainers...)
+	restrict(zookeeper, keepers.Storage != nil, zooKeeperContainers...)
 
 	cluster := newCluster(req, apiVersion)
 	cluster.Object["spec"] = map[string]any{"kafka": brokers, "zookeeper": zookeeper}
@@ -103,7 +103,8 @@ func brokers(req environment.Request) map[string]any {
 			"annotations": map[string]any{v1alpha1.AnnotationFingerprint: req.KafkaShape()},
 		}}},
 	}
-	restrict(brokers, brokerContainers...)
+	persistent := kafka.Brokers.Storage != nil || kafka.Controllers != nil && kafka.Controllers.Storage != nil
+	restrict(brokers, persistent, brokerContainers...)
 	if kafka.Version != "" {
 		brokers["version"] = kafka.Version
 	}

@@ -111,7 +111,7 @@ func buildPool(req environment.Request, apiVersion, name string, nodes v1alpha1.
 	addNodes(spec, nodes, podsInPool(req.KafkaName(), name))
 	if spec["template"] != nil {
 		// Strimzi takes it in the place of the whole template of the Kafka.
-		restrict(spec, brokerContainers...)
+		restrict(spec, nodes.Storage != nil, brokerContainers...)
 	}
 	pool := req.Intent(contract.KafkaNodePoolKind(apiVersion), name, environment.ComponentKafka, req.KafkaShape())
 	environment.AddLabel(pool, contract.LabelStrimziCluster, req.KafkaName())
@@ -137,10 +137,13 @@ func addNodes(spec map[string]any, nodes v1alpha1.KafkaNodes, labels map[string]
 // restrict makes the pods fit a namespace that enforces the restricted Pod
 // Security Standard. Strimzi's own default is baseline, and what admission has
 // against its pods stands in its log alone.
-func restrict(spec map[string]any, containers ...string) {
-	addToTemplate(spec, "pod", map[string]any{
-		"securityContext": environment.Fields(environment.RestrictedPod()),
-	})
+func restrict(spec map[string]any, persistent bool, containers ...string) {
+	pod := environment.RestrictedPod()
+	if persistent {
+		// A context that is given takes the place of Strimzi's own, which has it.
+		pod.FSGroup = new(int64)
+	}
+	addToTemplate(spec, "pod", map[string]any{"securityContext": environment.Fields(pod)})
 	for _, container := range containers {
 		addToTemplate(spec, container, map[string]any{
 			"securityContext": environment.Fields(environment.RestrictedContainer()),

@@ -3,6 +3,7 @@
 package kafka
 
 import (
+	"cmp"
 	"fmt"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -118,7 +119,7 @@ func layout(req environment.Request) []declaredTopic {
 	seen := map[string]bool{}
 	var topics []declaredTopic
 	for _, group := range req.System.Kafka.Topics {
-		for _, name := range TopicNames(group, req.System.Target.Tenant) {
+		for _, name := range TopicNames(group, cmp.Or(req.System.Target.Tenant, v1alpha1.DefaultTenant)) {
 			if seen[name] {
 				continue
 			}

@@ -69,7 +69,7 @@ pod:
     maxSkew: 1
     whenUnsatisfiable: DoNotSchedule
     labelSelector: {matchLabels: {strimzi.io/cluster: demo, strimzi.io/name: demo-kafka}}
-  securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+  securityContext: {runAsNonRoot: true, fsGroup: 0, seccompProfile: {type: RuntimeDefault}}
 kafkaContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}
 initContainer: {securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}
 `)

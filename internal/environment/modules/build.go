@@ -60,14 +60,19 @@ func buildService(req environment.Request, module v1alpha1.Module) environment.I
 	intent := newIntent(req, serviceKind, module)
 	intent.Object["spec"] = environment.Fields(&corev1.ServiceSpec{
 		Selector: selector(req, module),
-		Ports: []corev1.ServicePort{{
-			Name:       portName,
-			Protocol:   corev1.ProtocolTCP,
-			Port:       port(module),
-			TargetPort: intstr.FromString(portName),
-		}},
+		Ports:    servicePorts(module),
 	})
 	return intent
+}
+
+func servicePorts(module v1alpha1.Module) []corev1.ServicePort {
+	var ports []corev1.ServicePort
+	for _, declared := range containerPorts(module) {
+		ports = append(ports, corev1.ServicePort{
+			Name: declared.Name, Protocol: declared.Protocol, Port: declared.ContainerPort, TargetPort: intstr.FromString(declared.Name),
+		})
+	}
+	return ports
 }
 
 func newIntent(req environment.Request, kind schema.GroupVersionKind, module v1alpha1.Module) environment.Intent {

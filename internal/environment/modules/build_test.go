@@ -110,6 +110,7 @@ spec:
         - {name: KAFKA_PORT, value: "9092"}
         - {name: ENV, value: demo-abcdef}
         - {name: REPLICATION_FACTOR, value: "2"}
+        - {name: TARGET_URL, value: "http://demo-gateway:9130"}
         - {name: TENANT, value: diku}
         - {name: OKAPI_URL, value: "http://demo-gateway:9130"}
         - {name: MOD_INVENTORY_URL, value: "http://demo-mod-inventory:8081"}
@@ -167,7 +168,19 @@ func TestEnvironment(t *testing.T) {
 		},
 		"OutsideTarget": {
 			edit: func(r *environment.Request) { r.System.Target = v1alpha1.Target{URL: "http://okapi.folio.svc:9130"} },
-			want: map[string]string{"OKAPI_URL": "http://okapi.folio.svc:9130", "GATEWAY_URL": "http://demo-gateway:9130", "TENANT": "diku"},
+			want: map[string]string{"TARGET_URL": "http://okapi.folio.svc:9130", "GATEWAY_URL": "http://demo-gateway:9130"},
+		},
+		"NoTenant": {
+			reason: "a system without a tenant is no FOLIO",
+			edit:   func(r *environment.Request) { r.System.Target.Tenant = "" },
+			want:   map[string]string{"TARGET_URL": "http://demo-gateway:9130", "TENANT": "-", "OKAPI_URL": "-"},
+		},
+		"AnotherVariable": {
+			reason: "each image's start script has its own",
+			edit: func(r *environment.Request) {
+				r.System.Modules[0].JVM = &v1alpha1.JVM{Variable: "JAVA_OPTS_APPEND", Options: []string{"-Dx=y"}}
+			},
+			want: map[string]string{"JAVA_OPTS_APPEND": "-Xlog:gc+init:stdout -Dx=y", "JAVA_OPTIONS": "-"},
 		},
 		"NoReset": {
 			reason: "without a reset modules run on from run to run",

@@ -158,10 +158,10 @@ func machineOf(module v1alpha1.Module, instance Instance) jvm.Machine {
 }
 
 func silence(module v1alpha1.Module) string {
-	if slices.ContainsFunc(module.Env, named(variableOptions)) {
-		return fmt.Sprintf("the log of %s tells no heap: its env sets %s, which takes the place of its jvm; take one of them away", module.Name, variableOptions)
+	if slices.ContainsFunc(module.Env, named(module.JVM.VariableOrDefault())) {
+		return fmt.Sprintf("the log of %s tells no heap: its env sets %s, which takes the place of its jvm; take one of them away", module.Name, module.JVM.VariableOrDefault())
 	}
-	return fmt.Sprintf("the log of %s tells no heap: its image does not pass %s to the JVM, or the JVM is older than 16", module.Name, variableOptions)
+	return fmt.Sprintf("the log of %s tells no heap: its image does not pass %s to the JVM, or the JVM is older than 16", module.Name, module.JVM.VariableOrDefault())
 }
 
 func imageID(module v1alpha1.Module, pod corev1.Pod) string {

@@ -13,14 +13,13 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// defaultTenant is the tenant of the API's default.
-const defaultTenant = "diku"
-
-// variableTenant and the like are PerfLab's own; the others are those FOLIO
-// modules read.
+// variableRun and variableTarget are PerfLab's own; variableTenant and
+// variableOkapi are those FOLIO's modules read.
 const (
-	variableTenant = "TENANT"
 	variableRun    = "PERFLAB_RUN"
+	variableTarget = "TARGET_URL"
+	variableTenant = "TENANT"
+	variableOkapi  = "OKAPI_URL"
 )
 
 // environmentOf is the environment of a module's container. What the module
@@ -46,13 +45,11 @@ func environmentOf(req environment.Request, env string, module v1alpha1.Module) 
 // addressEnv tells a module where the others are, and where requests that go
 // through the gateway start.
 func addressEnv(req environment.Request) []corev1.EnvVar {
-	tenant := req.System.Target.Tenant
-	if tenant == "" {
-		tenant = defaultTenant
-	}
-	variables := []corev1.EnvVar{
-		{Name: variableTenant, Value: tenant},
-		{Name: "OKAPI_URL", Value: targetURL(req)},
+	variables := []corev1.EnvVar{{Name: variableTarget, Value: targetURL(req)}}
+	if tenant := req.System.Target.Tenant; tenant != "" {
+		variables = append(variables,
+			corev1.EnvVar{Name: variableTenant, Value: tenant},
+			corev1.EnvVar{Name: variableOkapi, Value: targetURL(req)})
 	}
 	for _, module := range req.System.Modules {
 		name := strings.ToUpper(strings.ReplaceAll(module.Name, "-", "_")) + "_URL"
@@ -61,8 +58,7 @@ func addressEnv(req environment.Request) []corev1.EnvVar {
 	return variables
 }
 
-// targetURL is the address the load goes to and the modules' OKAPI_URL: that
-// of the target module, or the one declared for a target outside the system.
+// targetURL is the address the load goes to: that of the target module, or the one declared for a target outside the system.
 func targetURL(req environment.Request) string {
 	target := req.System.Target
 	for _, module := range req.System.Modules {

@@ -12,15 +12,12 @@ import (
 	"perflab.dev/perflab/internal/jvm"
 )
 
-// variableOptions is what the start scripts of FOLIO's images pass to the JVM.
-const variableOptions = "JAVA_OPTIONS"
-
 func jvmEnv(module v1alpha1.Module) []corev1.EnvVar {
 	if module.JVM == nil {
 		// The image may have options of its own.
 		return nil
 	}
-	return []corev1.EnvVar{{Name: variableOptions, Value: jvm.WithLogInit(jvm.Rewrite("", JVMSettings(module.JVM)))}}
+	return []corev1.EnvVar{{Name: module.JVM.VariableOrDefault(), Value: jvm.WithLogInit(jvm.Rewrite("", JVMSettings(module.JVM)))}}
 }
 
 // JVMSettings are the declared settings of a JVM as options to set. Size and
@@ -48,11 +45,11 @@ func bytes(size *resource.Quantity) int64 {
 }
 
 // JavaOptions are the options a module's JVM is started with, as far as the
-// declaration tells: those of its own JAVA_OPTIONS, or else those of its jvm.
+// declaration tells: those of its own variable, or else those of its jvm.
 // It says false where the image decides.
 func JavaOptions(module v1alpha1.Module) (options string, known bool) {
 	for _, variable := range slices.Concat(jvmEnv(module), module.Env) {
-		if variable.Name == variableOptions {
+		if variable.Name == module.JVM.VariableOrDefault() {
 			options, known = variable.Value, variable.ValueFrom == nil
 		}
 	}

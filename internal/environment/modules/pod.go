@@ -4,6 +4,7 @@ package modules
 
 import (
 	"cmp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,6 +73,7 @@ func bareTemplate(req environment.Request, env string, module v1alpha1.Module) c
 	}
 	template.Spec.SecurityContext.RunAsUser = module.RunAsUser
 	place(&template.Spec, module.Placement, selector(req, module))
+	mount(&template.Spec, module.Volumes)
 	mountTrust(req, &template.Spec)
 	return template
 }
@@ -100,7 +102,9 @@ func container(req environment.Request, env string, module v1alpha1.Module) core
 		Name:            module.Name,
 		Image:           module.Image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Ports:           []corev1.ContainerPort{{Name: portName, ContainerPort: port(module), Protocol: corev1.ProtocolTCP}},
+		Command:         slices.Clone(module.Command),
+		Args:            slices.Clone(module.Args),
+		Ports:           containerPorts(module),
 		Env:             environmentOf(req, env, module),
 		Resources:       *module.Resources.DeepCopy(),
 		// The fast start-up probe makes runs start sooner; it ends with the
@@ -128,7 +132,23 @@ func health(module v1alpha1.Module) corev1.ProbeHandler {
 	if path == "" {
 		path = defaultHealthPath
 	}
-	return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString(portName), Scheme: corev1.URISchemeHTTP}}
+	return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: healthPort(module), Scheme: corev1.URISchemeHTTP}}
+}
+
+// healthPort is the module's own port, by its name, or another one.
+func healthPort(module v1alpha1.Module) intstr.IntOrString {
+	if module.HealthPort == nil {
+		return intstr.FromString(portName)
+	}
+	return intstr.FromInt32(*module.HealthPort)
+}
+
+func containerPorts(module v1alpha1.Module) []corev1.ContainerPort {
+	ports := []corev1.ContainerPort{{Name: portName, ContainerPort: port(module), Protocol: corev1.ProtocolTCP}}
+	for _, further := range module.Ports {
+		ports = append(ports, corev1.ContainerPort{Name: further.Name, ContainerPort: further.Port, Protocol: corev1.ProtocolTCP})
+	}
+	return ports
 }
 
 func connection() corev1.ProbeHandler {

@@ -149,7 +149,10 @@ func (h Hook) http(made *corev1.Container) {
 	made.Command = []string{
 		"curl", "--silent", "--show-error", "--fail", "--output", "/dev/null",
 		"--max-time", strconv.Itoa(max(1, int(Timeout(h.Restore).Seconds()))),
-		"--request", methodOf(call), "--header", "X-Okapi-Tenant: " + h.Tenant,
+		"--request", methodOf(call),
+	}
+	if h.Tenant != "" {
+		made.Command = append(made.Command, "--header", "X-Okapi-Tenant: "+h.Tenant)
 	}
 	if call.Body != "" {
 		made.Command = append(made.Command, "--header", "Content-Type: application/json", "--data-raw", call.Body)

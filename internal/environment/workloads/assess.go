@@ -99,21 +99,16 @@ func (l *Loan) opposes(entry metav1.ManagedFieldsEntry, object *unstructured.Uns
 
 // CurrentPods are the pods made from the template as the run wants it.
 func (l *Loan) CurrentPods() []corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(l.Pods), func(pod corev1.Pod) bool { return isOver(pod) || !l.isCurrent(pod) })
+	return slices.DeleteFunc(slices.Clone(l.Pods), func(pod corev1.Pod) bool { return environment.PodOver(pod) || !l.isCurrent(pod) })
 }
 
 // earlierPods are those made from another one, or going away.
 func (l *Loan) earlierPods() []corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(l.Pods), func(pod corev1.Pod) bool { return isOver(pod) || l.isCurrent(pod) })
+	return slices.DeleteFunc(slices.Clone(l.Pods), func(pod corev1.Pod) bool { return environment.PodOver(pod) || l.isCurrent(pod) })
 }
 
 func (l *Loan) isCurrent(pod corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Annotations[v1alpha1.AnnotationFingerprint] == l.template
-}
-
-// isOver reports whether a pod has ended for good, and takes no part any more.
-func isOver(pod corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 func (l Loan) isReady() bool {

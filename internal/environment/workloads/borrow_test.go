@@ -35,6 +35,7 @@ spec:
         - {name: JAVA_OPTIONS, value: "-XX:MaxRAMPercentage=75.0 -Dx=y"}
         - {name: FROM_SECRET, valueFrom: {secretKeyRef: {name: s, key: k}}}
         - {name: Z, value: "26"}
+        - {name: USES, value: "-server $(OPTS)"}
       - {name: sidecar, image: sidecar:1}
 `
 
@@ -78,6 +79,12 @@ func TestOnlyWhatIsDeclaredIsChanged(t *testing.T) {
 			}),
 			env:  []corev1.EnvVar{{Name: "Z", Value: "of the system"}, {Name: "DB_HOST_READER", Value: "ro"}},
 			want: `{template: {spec: {containers: [{name: mod-circulation, env: [{name: A, value: a}, {name: Z, value: z}, {name: DB_HOST_READER, value: ro}, {name: NEW, value: ""}]}]}}}`,
+		},
+		"a variable that uses what is added": {
+			module: module(func(m *v1alpha1.Module) {
+				m.JVM = &v1alpha1.JVM{Variable: "OPTS", Options: []string{"-Dx=y"}}
+			}),
+			want: `{template: {spec: {containers: [{name: mod-circulation, env: [{name: USES, value: "-server -Xlog:gc+init:stdout -Dx=y"}, {name: OPTS, value: "-Xlog:gc+init:stdout -Dx=y"}]}]}}}`,
 		},
 		"resources, replicas and placement": {
 			module: module(func(m *v1alpha1.Module) {
@@ -131,6 +138,15 @@ template:
 			}
 			yamlcmp.Equal(t, spec, c.want)
 		})
+	}
+}
+
+func TestAWorkloadOfWhichNothingChangesKeepsItsPods(t *testing.T) {
+	loan := workloads.Borrow(request(), module(), nil, yamlcmp.Object(t, installed))
+	yamlcmp.Equal(t, loan.Application("perflab").Object["spec"], `{template: {}}`)
+	loan.Pods = []corev1.Pod{{}}
+	if current := loan.CurrentPods(); len(current) != 1 {
+		t.Errorf("%d of its pods are as the run wants them, want the one there is", len(current))
 	}
 }
 

@@ -5,6 +5,7 @@ package workloads
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,8 +16,6 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/jvm"
 )
-
-const javaOptions = "JAVA_OPTIONS"
 
 // restarts are the resets that start a module's pods anew before each run.
 var restarts = []v1alpha1.ResetPolicy{
@@ -108,14 +107,34 @@ func variablesOf(module v1alpha1.Module, env []corev1.EnvVar, container *corev1.
 	for _, variable := range module.Env {
 		variables = append(variables, *variable.DeepCopy())
 	}
-	if module.JVM != nil && indexOf(variables, javaOptions) < 0 {
-		variables = append(variables, corev1.EnvVar{Name: javaOptions, Value: optionsOf(module.JVM, container)})
+	if options := module.JVM.VariableOrDefault(); module.JVM != nil && indexOf(variables, options) < 0 {
+		variables = append(variables, corev1.EnvVar{Name: options, Value: optionsOf(module.JVM, container)})
 	}
+	variables = append(variables, dependents(container.Env, variables)...)
 	last := len(container.Env)
 	slices.SortStableFunc(variables, func(a, b corev1.EnvVar) int {
 		return cmp.Compare(rank(container.Env, a.Name, last), rank(container.Env, b.Name, last))
 	})
 	return variables
+}
+
+// dependents are variables of the container that refer to ones the run adds,
+// with the value in the reference's place: the kubelet puts values only into
+// variables that stand behind theirs, and what is added stands last.
+func dependents(before, set []corev1.EnvVar) []corev1.EnvVar {
+	var found []corev1.EnvVar
+	for _, variable := range before {
+		value := variable.Value
+		for _, added := range set {
+			if indexOf(before, added.Name) < 0 && added.ValueFrom == nil {
+				value = strings.ReplaceAll(value, "$("+added.Name+")", added.Value)
+			}
+		}
+		if value != variable.Value && indexOf(set, variable.Name) < 0 {
+			found = append(found, corev1.EnvVar{Name: variable.Name, Value: value})
+		}
+	}
+	return found
 }
 
 func rank(variables []corev1.EnvVar, name string, otherwise int) int {
@@ -133,7 +152,7 @@ func indexOf(variables []corev1.EnvVar, name string) int {
 // in them and the heap that results logged.
 func optionsOf(declared *v1alpha1.JVM, container *corev1.Container) string {
 	var before string
-	if at := indexOf(container.Env, javaOptions); at >= 0 {
+	if at := indexOf(container.Env, declared.VariableOrDefault()); at >= 0 {
 		before = container.Env[at].Value
 	}
 	set := jvm.Settings{Options: declared.Options}
@@ -198,9 +217,13 @@ func (l *Loan) patched(intent environment.Intent, req environment.Request) envir
 }
 
 // stamp puts a fingerprint on the pod template, by which the pods made from it
-// can be told, and returns it.
+// can be told, and returns it. A template of which nothing is changed is left as
+// it is, and so are its pods.
 func stamp(intent environment.Intent) string {
 	template, _, _ := unstructured.NestedFieldNoCopy(intent.Object, "spec", "template")
+	if fields, isMap := template.(map[string]any); isMap && len(fields) == 0 {
+		return ""
+	}
 	fingerprint := environment.Fingerprint(template)
 	err := unstructured.SetNestedField(intent.Object, fingerprint, "spec", "template", "metadata", "annotations", v1alpha1.AnnotationFingerprint)
 	if err != nil {

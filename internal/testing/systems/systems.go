@@ -21,7 +21,7 @@ func Full() v1alpha1.System {
 	storage := &v1alpha1.Storage{Size: resource.MustParse("10Gi"), Class: "fast"}
 	nodes := v1alpha1.KafkaNodes{Replicas: 3, Resources: resources, Heap: ptr.To(resource.MustParse("1Gi")), Storage: storage}
 	return v1alpha1.System{
-		Target: v1alpha1.Target{Module: "gateway", Tenant: "diku"},
+		Target: v1alpha1.Target{Module: "gateway", Tenant: "diku", CredentialsSecret: v1alpha1.SecretName{Name: "login"}},
 		Kafka: &v1alpha1.Kafka{
 			Provider:    v1alpha1.KafkaProviderStrimzi,
 			Mode:        v1alpha1.KafkaModeKRaft,
