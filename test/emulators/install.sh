@@ -13,7 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 kubectl=${KUBECTL:-kubectl}
 timeout=${INSTALL_TIMEOUT:-120s}
 export STRIMZI=${STRIMZI:-1.2.0}
-crds=(kafkas.kafka.strimzi.io kafkanodepools.kafka.strimzi.io kafkatopics.kafka.strimzi.io testruns.k6.io)
+crds=(kafkas.kafka.strimzi.io kafkanodepools.kafka.strimzi.io kafkatopics.kafka.strimzi.io strimzipodsets.core.strimzi.io testruns.k6.io)
 
 # check_release dies if the cluster has another release's CRDs: one API server
 # can't have both, and what is stored can't be read by the other's.

@@ -62,7 +62,7 @@ func TestMissing(t *testing.T) {
 // TestGenerate runs the script on directories that are given.
 func TestGenerate(t *testing.T) {
 	given, out := t.TempDir(), t.TempDir()
-	for _, file := range []string{"kafka.yaml", "kafkanodepool.yaml", "kafkatopic.yaml"} {
+	for _, file := range []string{"kafka.yaml", "kafkanodepool.yaml", "kafkatopic.yaml", "strimzipodset.yaml"} {
 		path := filepath.Join(given, "strimzi-1.2.0", file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
