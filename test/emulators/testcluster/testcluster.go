@@ -108,14 +108,14 @@ func Namespace(t *testing.T, c client.Client) string {
 // returned last.
 func Eventually(t *testing.T, check func() string) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		missing := check()
 		if missing == "" {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after 30 s still: %s", missing)
+			t.Fatalf("after a minute still: %s", missing)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package testcluster
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// TestDifferences sees to it that the comparison finds what it looks for.
+func TestDifferences(t *testing.T) {
+	const got = `{labels: {a: "1"}, ports: [{port: 1, name: x}, {port: 2}], context: {user: 7}, empty: {}}`
+	for name, tc := range map[string]struct {
+		want  string
+		found []string
+	}{
+		"some fields of it":       {`{labels: {a: "1"}, ports: [{port: 1}, {port: 2}]}`, nil},
+		"another value":           {`{labels: {a: "2"}}`, []string{".labels.a is 1, want 2"}},
+		"a field is missing":      {`{labels: {b: "1"}}`, []string{".labels.b is not there, want 1"}},
+		"a field too many":        {`{context: null, labels: {c: null}}`, []string{".context is map[user:7], want that it is not there"}},
+		"an element of a list":    {`{ports: [{port: 1}, {port: 3}]}`, []string{".ports[1].port is 2, want 3"}},
+		"a list of another size":  {`{ports: [{port: 1}]}`, []string{".ports is [map[name:x port:1] map[port:2]], want 1 elements"}},
+		"an object with nothing":  {`{context: {}, empty: {}}`, []string{".context is map[user:7], want nothing in it"}},
+		"an object, not a number": {`{labels: {a: {b: 1}}}`, []string{".labels.a is 1, want an object"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var wanted, is map[string]any
+			for text, into := range map[string]*map[string]any{tc.want: &wanted, got: &is} {
+				if err := yaml.Unmarshal([]byte(text), into); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(tc.found, Differences("", wanted, is)); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
