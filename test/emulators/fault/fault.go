@@ -7,20 +7,26 @@ package fault
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // Annotation holds a comma separated list of faults, each a name with an
-// optional argument: "never-ready", "not-ready=RuntimeException".
+// optional argument: "pods-refused", "not-ready=RuntimeException".
 const Annotation = "emulator.perflab.dev/fail"
 
 // Faults by name. The comment says on which kind each works and what its argument is.
 const (
 	// Ignore leaves the object alone, as if no operator were installed. Any kind.
 	Ignore = "ignore"
-	// NeverReady keeps a Kafka at NotReady=True/Creating for ever.
-	NeverReady = "never-ready"
+	// GoneAfterFirstStatus leaves a Kafka at NotReady=True/Creating, as an operator that goes away then would.
+	GoneAfterFirstStatus = "gone-after-first-status"
+	// PodsRefused creates no Pods of a Kafka, as if admission refused them.
+	PodsRefused = "pods-refused"
+	// BrokerLost takes one Pod of a Kafka away, at once and with its disks; the argument is the
+	// node's id. It happens once: the fault is taken off the annotation when it is done.
+	BrokerLost = "broker-lost"
 	// NotReady fails a Kafka with NotReady=True; the argument is the exception class (default RuntimeException).
 	NotReady = "not-ready"
 	// StuckCreated leaves a TestRun in stage created for ever, its runners paused.
@@ -35,7 +41,7 @@ const (
 )
 
 var known = []string{
-	Ignore, NeverReady, NotReady,
+	Ignore, GoneAfterFirstStatus, NotReady, PodsRefused, BrokerLost,
 	StuckCreated, InitializerError, RunnerExit, StarterMisses,
 }
 
@@ -58,6 +64,20 @@ func Parse(annotations map[string]string) (Faults, error) {
 		faults[name] = argument
 	}
 	return faults, nil
+}
+
+// Without returns annotations that ask for all but one of the faults.
+func Without(annotations map[string]string, name string) map[string]string {
+	left := slices.DeleteFunc(strings.Split(annotations[Annotation], ","), func(item string) bool {
+		found, _, _ := strings.Cut(strings.TrimSpace(item), "=")
+		return found == name
+	})
+	all := maps.Clone(annotations)
+	delete(all, Annotation)
+	if len(left) > 0 {
+		all[Annotation] = strings.Join(left, ",")
+	}
+	return all
 }
 
 // Has tells whether the fault is asked for.

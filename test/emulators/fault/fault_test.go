@@ -15,9 +15,9 @@ func TestParse(t *testing.T) {
 		wantErr    bool
 	}{
 		"nothing asked":        {"", Faults{}, false},
-		"one without argument": {"never-ready", Faults{NeverReady: ""}, false},
+		"one without argument": {"pods-refused", Faults{PodsRefused: ""}, false},
 		"several, with spaces": {" runner-exit=2:99 , starter-misses=1", Faults{RunnerExit: "2:99", StarterMisses: "1"}, false},
-		"a misspelt one":       {"never-redy", nil, true},
+		"a misspelt one":       {"pods-refussed", nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Parse(map[string]string{Annotation: tc.annotation})
@@ -26,6 +26,27 @@ func TestParse(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWithout(t *testing.T) {
+	for name, tc := range map[string]struct {
+		before string
+		want   map[string]string
+	}{
+		"the only one":  {"broker-lost=1", map[string]string{"other": "x"}},
+		"one of two":    {"pods-refused, broker-lost=1", map[string]string{"other": "x", Annotation: "pods-refused"}},
+		"not asked for": {"pods-refused", map[string]string{"other": "x", Annotation: "pods-refused"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := map[string]string{"other": "x", Annotation: tc.before}
+			if diff := cmp.Diff(tc.want, Without(before, BrokerLost)); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			if before[Annotation] != tc.before {
+				t.Error("the caller's annotations changed")
 			}
 		})
 	}

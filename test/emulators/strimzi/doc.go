@@ -7,10 +7,10 @@
 // on KRaft or on a real ZooKeeper.
 //
 // It keeps what a client of Strimzi can see: names, labels, Services, ports,
-// status fields and their oddities, node ids, rolling restarts and refusals. It
-// acts on no KafkaTopic. It differs in what a client of
-// plaintext listeners cannot see: no TLS between brokers, no certificates, no
-// network policies, Pods owned by the Kafka object and not by a StrimziPodSet,
+// status fields and their oddities, StrimziPodSets and what their Pods are made
+// of, node ids, rolling restarts and refusals. It acts on no KafkaTopic. It
+// differs in what a client of plaintext listeners cannot see: no TLS between
+// brokers, no certificates, no network policies, Secrets with nothing in them,
 // a restart on every change of configuration, one Kafka version a generation.
 // It refuses what it cannot emulate (TLS or external listeners) with a NotReady condition.
 package strimzi

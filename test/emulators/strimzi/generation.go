@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
@@ -27,18 +28,22 @@ type Generation struct {
 	// ZooKeeper tells that it runs clusters on ZooKeeper unless annotations ask
 	// for KRaft and node pools. Later releases know KRaft and node pools only.
 	ZooKeeper bool
+	// TimeoutClass is the reason it gives when the operation timeout is over.
+	TimeoutClass string
+	// Linger is how long a Pod that is deleted goes on before it begins to end.
+	Linger time.Duration
 }
 
 var generations = map[string]Generation{
 	"1.2.0": {
 		OperatorVersion: "1.2.0", APIVersion: "v1",
 		KafkaVersion: "4.3.1", MetadataVersion: "4.3-IV0",
-		Image: "localhost/perflab/kafka:dev",
+		Image: "localhost/perflab/kafka:dev", TimeoutClass: "StrimziTimeoutException",
 	},
 	"0.45.2": {
 		OperatorVersion: "0.45.2", APIVersion: "v1beta2",
 		KafkaVersion: "3.9.2", MetadataVersion: "3.9-IV0",
-		Image: "localhost/perflab/kafka-3.9:dev", ZooKeeper: true,
+		Image: "localhost/perflab/kafka-3.9:dev", ZooKeeper: true, TimeoutClass: "TimeoutException",
 	},
 }
 

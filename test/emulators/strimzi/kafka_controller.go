@@ -43,6 +43,9 @@ type KafkaReconciler struct {
 	// OperationTimeout is how long Pods and brokers may take to become ready
 	// before the cluster is reported as failed.
 	OperationTimeout time.Duration
+	// ReadyDelay is how long after its last Pod a cluster becomes ready; the real
+	// operator takes 10 to 30 s.
+	ReadyDelay time.Duration
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -53,7 +56,8 @@ func (r *KafkaReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("emulated-kafka").
 		For(&api.Kafka{}, builder.WithPredicates(changed)).
-		Owns(&corev1.Pod{}).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
+		Watches(&api.StrimziPodSet{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		Watches(&api.KafkaNodePool{}, handler.EnqueueRequestsFromMapFunc(clusterOf), builder.WithPredicates(changed)).
 		Complete(r)
 }
@@ -92,16 +96,23 @@ func (r *KafkaReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl
 			return ctrl.Result{}, err
 		}
 	}
-	if faults.Has(fault.NeverReady) {
+	if faults.Has(fault.GoneAfterFirstStatus) {
 		return ctrl.Result{}, nil
 	}
 	result, err := r.reconcileCluster(ctx, kafka, faults)
+	if late, is := errors.AsType[timedOut](err); is {
+		return r.fail(ctx, kafka, late.invalidSpec, late.warnings)
+	}
 	if cause, invalid := errors.AsType[invalidSpec](err); invalid {
-		ctrl.LoggerFrom(ctx).Info("cluster failed", "reason", cause.Class, "message", cause.Message)
-		return ctrl.Result{RequeueAfter: failedInterval},
-			r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setFailed(s, kafka.Generation, cause, r.Now()) })
+		return r.fail(ctx, kafka, cause, nil)
 	}
 	return result, err
+}
+
+func (r *KafkaReconciler) fail(ctx context.Context, kafka *api.Kafka, cause invalidSpec, warnings []api.Condition) (ctrl.Result, error) {
+	ctrl.LoggerFrom(ctx).Info("cluster failed", "reason", cause.Class, "message", cause.Message)
+	return ctrl.Result{RequeueAfter: failedInterval},
+		r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setFailed(s, kafka.Generation, cause, warnings, r.Now()) })
 }
 
 // reconcileCluster returns an invalidSpec for what shall be reported as NotReady.
@@ -125,45 +136,156 @@ func (r *KafkaReconciler) reconcileCluster(ctx context.Context, kafka *api.Kafka
 		if err := r.recordPools(ctx, kafka, nodes, pools); err != nil {
 			return ctrl.Result{}, err
 		}
-		return r.bringUp(ctx, kafka, nodes)
+		return r.serve(ctx, kafka, faults, nodes)
 	}
-	return r.bringUp(ctx, kafka, zooKeeperNodes(kafka), brokersOnZooKeeper(kafka))
+	return r.serve(ctx, kafka, faults, zooKeeperNodes(kafka), brokersOnZooKeeper(kafka))
+}
+
+func (r *KafkaReconciler) serve(ctx context.Context, kafka *api.Kafka, faults fault.Faults, components ...[]node) (ctrl.Result, error) {
+	if faults.Has(fault.BrokerLost) {
+		if err := r.loseBroker(ctx, kafka, components[len(components)-1], faults[fault.BrokerLost]); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	return r.bringUp(ctx, kafka, components...)
 }
 
 // bringUp does the next step of the components, each only when the one before
 // it is there, and asks the brokers when there is none left.
 func (r *KafkaReconciler) bringUp(ctx context.Context, kafka *api.Kafka, components ...[]node) (ctrl.Result, error) {
-	var waited []corev1.Pod
-	for _, nodes := range components {
-		members, err := r.Generation.membersOf(kafka, nodes)
+	nodes := slices.Concat(components...)
+	var there []corev1.Pod
+	var since time.Time
+	for _, component := range components {
+		members, err := r.Generation.membersOf(kafka, component)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
-		if err := r.applySupport(ctx, kafka, members); err != nil {
-			return ctrl.Result{}, err
-		}
-		pods, err := r.podsOf(ctx, kafka, nodes)
+		specified, err := r.applyAll(ctx, kafka, members)
 		if err != nil {
 			return ctrl.Result{}, err
 		}
+		pods, err := r.podsOf(ctx, kafka, component)
+		if err != nil {
+			return ctrl.Result{}, err
+		}
+		since = latest(since, specified, youngest(pods))
+		there = append(there, pods...)
 		next := nextStep(members, pods)
-		if err := r.take(ctx, kafka, next); err != nil {
+		if err := r.take(ctx, next); err != nil {
 			return ctrl.Result{}, err
 		}
 		if !next.settled() {
-			if err := r.reportScaling(ctx, kafka, nodes, next); err != nil {
+			if err := r.reportScaling(ctx, kafka, component, next); err != nil {
 				return ctrl.Result{}, err
 			}
-			return r.wait(ctx, next.Wait, pods)
+			return r.wait(ctx, awaited(kafka, next), since, nodes)
 		}
-		waited = pods
 	}
-	nodes := slices.Concat(components...)
+	if left := r.ReadyDelay - r.Now().Sub(readySince(there)); left > 0 {
+		return ctrl.Result{RequeueAfter: left}, nil
+	}
 	id, err := r.Brokers.Serving(ctx, internalBootstrap(kafka), idsOf(brokersOf(nodes)))
 	if err != nil {
-		return r.wait(ctx, err.Error(), waited)
+		return r.wait(ctx, err.Error(), since, nodes)
 	}
 	return ctrl.Result{}, r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { r.Generation.setReady(s, kafka, nodes, id, r.Now()) })
+}
+
+// applyAll creates or updates what a component consists of, and returns when
+// its Pods were specified last.
+func (r *KafkaReconciler) applyAll(ctx context.Context, kafka *api.Kafka, members []member) (time.Time, error) {
+	if err := r.applySupport(ctx, kafka, members); err != nil {
+		return time.Time{}, err
+	}
+	var last time.Time
+	for _, wanted := range podSetsOf(kafka, members) {
+		set, err := r.applyPodSet(ctx, kafka, members, wanted)
+		if err != nil {
+			return time.Time{}, err
+		}
+		last = latest(last, specifiedAt(set))
+	}
+	return last, r.removePodSets(ctx, kafka, members)
+}
+
+// applyPodSet makes sure of all that stands around the Pods before it names them.
+func (r *KafkaReconciler) applyPodSet(ctx context.Context, kafka *api.Kafka, members []member, wanted *api.StrimziPodSet) (*api.StrimziPodSet, error) {
+	set := &api.StrimziPodSet{ObjectMeta: wanted.ObjectMeta}
+	err := r.Get(ctx, client.ObjectKeyFromObject(wanted), set)
+	if err == nil && equality.Semantic.DeepEqual(set.Spec, wanted.Spec) {
+		return set, nil
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("reading StrimziPodSet %q: %w", wanted.Name, err)
+	}
+	for _, object := range r.Generation.surroundingsOf(kafka, members) {
+		if err := r.createOwned(ctx, kafka, object); err != nil {
+			return nil, err
+		}
+	}
+	i := slices.IndexFunc(members, func(m member) bool { return m.podSetName() == wanted.Name })
+	set = &api.StrimziPodSet{ObjectMeta: wanted.ObjectMeta}
+	return set, r.apply(ctx, ownerOf(kafka, members[i].node), set, func() { set.Spec = wanted.Spec })
+}
+
+// removePodSets deletes those of pools that are no more.
+func (r *KafkaReconciler) removePodSets(ctx context.Context, kafka *api.Kafka, members []member) error {
+	sets := &api.StrimziPodSetList{}
+	labels := client.MatchingLabels(nodeSelector(kafka.Name, members[0].component()))
+	if err := r.List(ctx, sets, client.InNamespace(kafka.Namespace), labels); err != nil {
+		return fmt.Errorf("listing StrimziPodSets of Kafka %q: %w", kafka.Name, err)
+	}
+	for i := range sets.Items {
+		set := &sets.Items[i]
+		if slices.ContainsFunc(members, func(m member) bool { return m.podSetName() == set.Name }) {
+			continue
+		}
+		if err := r.Delete(ctx, set); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting StrimziPodSet %q: %w", set.Name, err)
+		}
+	}
+	return nil
+}
+
+// awaited is the Pod the operator waits for, in its words.
+func awaited(kafka *api.Kafka, next step) string {
+	if next.Wait == "" {
+		return ""
+	}
+	return fmt.Sprintf("Pods resource %s in namespace %s to be ready", next.Wait, kafka.Namespace)
+}
+
+// loseBroker takes a Pod away at once, and its claims with it. With an empty
+// directory the disk is gone when the Pod is.
+func (r *KafkaReconciler) loseBroker(ctx context.Context, kafka *api.Kafka, nodes []node, id string) error {
+	i := slices.IndexFunc(nodes, func(n node) bool { return fmt.Sprint(n.ID) == id })
+	if i < 0 {
+		return reconcile.TerminalError(fmt.Errorf("fault %s=%s: there is no node of this id", fault.BrokerLost, id))
+	}
+	pod := &corev1.Pod{}
+	key := client.ObjectKey{Namespace: kafka.Namespace, Name: nodes[i].podName()}
+	if err := r.Get(ctx, key, pod); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	claims, err := claimsOf(kafka, nodes[i])
+	if err != nil {
+		return err
+	}
+	for _, c := range claims {
+		if err := r.Delete(ctx, c.PersistentVolumeClaim); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting PersistentVolumeClaim %q: %w", c.Name, err)
+		}
+	}
+	if err := deletePod(ctx, r.Client, pod, client.GracePeriodSeconds(0)); err != nil {
+		return err
+	}
+	before := kafka.DeepCopy()
+	kafka.Annotations = fault.Without(kafka.Annotations, fault.BrokerLost)
+	if err := r.Patch(ctx, kafka, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("taking the fault off Kafka %q: %w", kafka.Name, client.IgnoreNotFound(err))
+	}
+	return nil
 }
 
 // reportScaling says of a new ensemble that is not there yet what the real
@@ -174,7 +296,7 @@ func (r *KafkaReconciler) reportScaling(ctx context.Context, kafka *api.Kafka, n
 	}
 	cause := invalidSpec{"ZookeeperScalingException", fmt.Sprintf(
 		"Failed to connect to Zookeeper %s:%d. Connection was not ready in 10000 ms", advertisedHost(kafka, nodes[0]), portZooKeeper)}
-	return r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setFailed(s, kafka.Generation, cause, r.Now()) })
+	return r.updateStatus(ctx, kafka, func(s *api.KafkaStatus) { setFailed(s, kafka.Generation, cause, nil, r.Now()) })
 }
 
 // podsOf lists the Pods of the component that the nodes make up, those of
@@ -188,33 +310,24 @@ func (r *KafkaReconciler) podsOf(ctx context.Context, kafka *api.Kafka, nodes []
 	return pods.Items, nil
 }
 
-// wait looks again soon, and gives up when the last Pod is older than the operation timeout.
-func (r *KafkaReconciler) wait(ctx context.Context, waitingFor string, pods []corev1.Pod) (ctrl.Result, error) {
-	if waitingFor != "" && r.Now().Sub(youngest(pods)) > r.OperationTimeout {
-		return ctrl.Result{}, invalidSpec{
-			"TimeoutException",
+// wait looks again soon, and gives up when nothing has come of it for longer
+// than the operation timeout. The warnings of the nodes stay beside that.
+func (r *KafkaReconciler) wait(ctx context.Context, waitingFor string, since time.Time, nodes []node) (ctrl.Result, error) {
+	if waitingFor != "" && r.Now().Sub(since) > r.OperationTimeout {
+		return ctrl.Result{}, timedOut{invalidSpec{
+			r.Generation.TimeoutClass,
 			fmt.Sprintf("Exceeded timeout of %dms while waiting for %s", r.OperationTimeout.Milliseconds(), waitingFor),
-		}
+		}, warnings(nodes)}
 	}
 	ctrl.LoggerFrom(ctx).V(1).Info("cluster not there yet", "waitingFor", waitingFor)
 	return ctrl.Result{RequeueAfter: retryInterval}, nil
 }
 
-func (r *KafkaReconciler) take(ctx context.Context, kafka *api.Kafka, next step) error {
-	for _, pod := range next.Delete {
-		ctrl.LoggerFrom(ctx).Info("deleting Pod", "pod", pod.Name)
-		if err := r.Delete(ctx, &pod, client.Preconditions{UID: &pod.UID}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return fmt.Errorf("deleting Pod %q: %w", pod.Name, err)
-		}
-	}
-	for _, m := range next.Create {
-		pod := m.pod.DeepCopy()
-		if err := controllerutil.SetControllerReference(kafka, pod, r.Scheme()); err != nil {
-			return fmt.Errorf("setting the owner of Pod %q: %w", pod.Name, err)
-		}
-		ctrl.LoggerFrom(ctx).Info("creating Pod", "pod", pod.Name)
-		if err := r.Create(ctx, pod); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("creating Pod %q: %w", pod.Name, err)
+func (r *KafkaReconciler) take(ctx context.Context, next step) error {
+	for i := range next.Delete {
+		ctrl.LoggerFrom(ctx).Info("restarting Pod", "pod", next.Delete[i].Name)
+		if err := deletePod(ctx, r.Client, &next.Delete[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -276,14 +389,14 @@ func (r *KafkaReconciler) applySupport(ctx context.Context, kafka *api.Kafka, me
 	return nil
 }
 
-// apply creates or updates an object the cluster owns. The object holds the
-// wanted metadata; set fills in the rest.
-func (r *KafkaReconciler) apply(ctx context.Context, kafka *api.Kafka, object client.Object, set func()) error {
+// apply creates or updates an object that goes with its owner. The object holds
+// the wanted metadata; set fills in the rest.
+func (r *KafkaReconciler) apply(ctx context.Context, owner, object client.Object, set func()) error {
 	labels := object.GetLabels()
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, object, func() error {
 		object.SetLabels(merged(labels, object.GetLabels()))
 		set()
-		return controllerutil.SetControllerReference(kafka, object, r.Scheme())
+		return controllerutil.SetOwnerReference(owner, object, r.Scheme())
 	})
 	if err != nil {
 		return fmt.Errorf("applying %T %q: %w", object, object.GetName(), err)
@@ -291,16 +404,26 @@ func (r *KafkaReconciler) apply(ctx context.Context, kafka *api.Kafka, object cl
 	return nil
 }
 
-func (r *KafkaReconciler) createClaim(ctx context.Context, kafka *api.Kafka, c claim) error {
-	if c.deleted {
-		if err := controllerutil.SetControllerReference(kafka, c, r.Scheme()); err != nil {
-			return fmt.Errorf("setting the owner of PersistentVolumeClaim %q: %w", c.Name, err)
-		}
+// createOwned creates an object that goes with the Kafka, if it is not there.
+func (r *KafkaReconciler) createOwned(ctx context.Context, kafka *api.Kafka, object client.Object) error {
+	if err := controllerutil.SetOwnerReference(kafka, object, r.Scheme()); err != nil {
+		return fmt.Errorf("setting the owner of %T %q: %w", object, object.GetName(), err)
 	}
-	if err := r.Create(ctx, c.PersistentVolumeClaim); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("creating PersistentVolumeClaim %q: %w", c.Name, err)
+	return r.create(ctx, object)
+}
+
+func (r *KafkaReconciler) create(ctx context.Context, object client.Object) error {
+	if err := r.Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating %T %q: %w", object, object.GetName(), err)
 	}
 	return nil
+}
+
+func (r *KafkaReconciler) createClaim(ctx context.Context, kafka *api.Kafka, c claim) error {
+	if c.deleted {
+		return r.createOwned(ctx, kafka, c.PersistentVolumeClaim)
+	}
+	return r.create(ctx, c.PersistentVolumeClaim)
 }
 
 // updateStatus writes the status if set changes it.
@@ -331,4 +454,8 @@ func youngest(pods []corev1.Pod) time.Time {
 		}
 	}
 	return last
+}
+
+func latest(times ...time.Time) time.Time {
+	return slices.MaxFunc(times, time.Time.Compare)
 }

@@ -32,7 +32,8 @@ func TestKafkaComesUp(t *testing.T) {
 
 	host := fmt.Sprintf("k-kafka-bootstrap.%s.svc", b.namespace)
 	want := api.KafkaStatus{
-		ObservedGeneration:            1,
+		ObservedGeneration:            new(int64(1)),
+		ClusterSecurity:               &api.ClusterSecurity{Authentication: "strimzi-mtls", Encryption: "strimzi-tls"},
 		ClusterID:                     "kfake",
 		KafkaVersion:                  "4.3.1",
 		KafkaMetadataVersion:          "4.3-IV0",
@@ -116,9 +117,9 @@ func TestRollKeepsOldStatus(t *testing.T) {
 	b.edit(kafka, func() { kafka.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("4")} })
 	b.awaitRestart("k-dual-0", old)
 	b.read(kafka)
-	if kafka.Status.ObservedGeneration != 1 || conditionsOf(kafka.Status.Conditions)[2] != "Ready=True/" {
+	if observedOf(kafka) != 1 || conditionsOf(kafka.Status.Conditions)[2] != "Ready=True/" {
 		t.Errorf("while rolling: %v, observedGeneration %d; want Ready of generation 1",
-			conditionsOf(kafka.Status.Conditions), kafka.Status.ObservedGeneration)
+			conditionsOf(kafka.Status.Conditions), observedOf(kafka))
 	}
 	b.markReady("k-dual-0")
 	b.awaitKafka(kafka, 2, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
@@ -174,7 +175,7 @@ func TestKafkaFaults(t *testing.T) {
 		conditions []string
 		observed   int64
 	}{
-		fault.NeverReady:                 {[]string{"NotReady=True/Creating"}, 0},
+		fault.GoneAfterFirstStatus:       {[]string{"NotReady=True/Creating"}, 0},
 		fault.NotReady:                   {[]string{"NotReady=True/RuntimeException"}, 1},
 		fault.NotReady + "=FatalProblem": {[]string{"NotReady=True/FatalProblem"}, 1},
 	} {

@@ -55,6 +55,23 @@ func nodeLabels(cluster string, n node) map[string]string {
 	return labels
 }
 
+// podLabels are on the Pod of a node.
+func podLabels(cluster string, n node) map[string]string {
+	return merged(nodeLabels(cluster, n), map[string]string{
+		api.LabelController:     "strimzipodset",
+		api.LabelControllerName: n.podSetName(),
+	})
+}
+
+// podSetSelector are the labels of the Pods of one StrimziPodSet.
+func podSetSelector(cluster string, n node) map[string]string {
+	selector := nodeSelector(cluster, n.component())
+	if !n.isZooKeeper() {
+		selector[api.LabelPoolName] = n.Pool.Name
+	}
+	return selector
+}
+
 // nodeSelector are the labels every node of a component has, whatever its pool and roles.
 func nodeSelector(cluster, component string) map[string]string {
 	return map[string]string{

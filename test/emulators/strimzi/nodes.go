@@ -40,6 +40,11 @@ func (n node) podName() string {
 	return fmt.Sprintf("%s-%s-%d", n.Pool.Labels[api.LabelCluster], n.Pool.Name, n.ID)
 }
 
+// podSetName is <cluster>-<pool>.
+func (n node) podSetName() string {
+	return fmt.Sprintf("%s-%s", n.Pool.Labels[api.LabelCluster], n.Pool.Name)
+}
+
 // nodesOf gives every pool its node ids, pool by pool in name order. A pool
 // keeps the ids its status records, gives up its highest ones when it shrinks,
 // and takes the lowest free ids when it grows. The pools are not changed.

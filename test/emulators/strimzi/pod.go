@@ -8,10 +8,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
@@ -24,6 +24,9 @@ const (
 	configVolume = "kafka-metrics-and-logging"
 	tmpVolume    = "strimzi-tmp"
 	configPath   = "/opt/kafka/custom-config"
+
+	tokenVolumeName = "service-account-token"
+	tokenPath       = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
 // logging is the same as Strimzi's default: everything of level INFO to the
@@ -63,7 +66,7 @@ func (g Generation) membersOf(kafka *api.Kafka, nodes []node) ([]member, error) 
 		if err != nil {
 			return nil, err
 		}
-		pod, err := nodePod(kafka, n, g.Image)
+		pod, err := g.nodePod(kafka, n)
 		if err != nil {
 			return nil, err
 		}
@@ -109,8 +112,85 @@ func (g Generation) files(kafka *api.Kafka, nodes []node, n node) (map[string]st
 	return data, err
 }
 
-func nodePod(kafka *api.Kafka, n node, image string) (*corev1.Pod, error) {
-	image = cmp.Or(imageAsked(kafka, n), image)
+func (g Generation) nodePod(kafka *api.Kafka, n node) (*corev1.Pod, error) {
+	disks, mounts, err := g.volumesOf(n)
+	if err != nil {
+		return nil, err
+	}
+	template := templateOf(kafka, n.Pool)
+	container := g.nodeContainer(kafka, n, template.KafkaContainer)
+	container.VolumeMounts = mounts
+	pod := template.Pod
+	made := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:   kafka.Namespace,
+			Name:        n.podName(),
+			Labels:      merged(podLabels(kafka.Name, n), pod.Metadata.Labels),
+			Annotations: merged(nil, pod.Metadata.Annotations),
+		},
+		Spec: corev1.PodSpec{
+			Hostname:                      n.podName(),
+			Subdomain:                     nodesServiceName(kafka.Name, n.component()),
+			ServiceAccountName:            componentName(kafka.Name, n.component()),
+			EnableServiceLinks:            pod.EnableServiceLinks,
+			Affinity:                      pod.Affinity,
+			Tolerations:                   pod.Tolerations,
+			TopologySpreadConstraints:     pod.TopologySpreadConstraints,
+			ImagePullSecrets:              pod.ImagePullSecrets,
+			PriorityClassName:             pod.PriorityClassName,
+			SchedulerName:                 cmp.Or(pod.SchedulerName, corev1.DefaultSchedulerName),
+			SecurityContext:               podSecurity(pod.SecurityContext, n.Pool),
+			RestartPolicy:                 corev1.RestartPolicyAlways,
+			TerminationGracePeriodSeconds: new(int64(30)),
+			Volumes:                       disks,
+			Containers:                    []corev1.Container{container},
+		},
+	}
+	if pod.TerminationGracePeriodSeconds != nil {
+		made.Spec.TerminationGracePeriodSeconds = pod.TerminationGracePeriodSeconds
+	}
+	if g.projectsToken() {
+		made.Spec.AutomountServiceAccountToken = new(false)
+	}
+	return made, nil
+}
+
+// templateOf is that of the pool, or else that of the Kafka: a pool that has
+// any template takes nothing from the Kafka's, as in Strimzi.
+func templateOf(kafka *api.Kafka, pool *api.KafkaNodePool) api.NodeTemplate {
+	if pool.Spec.Template != nil {
+		return *pool.Spec.Template
+	}
+	return kafka.Spec.Kafka.Template
+}
+
+func (g Generation) nodeContainer(kafka *api.Kafka, n node, template api.ContainerTemplate) corev1.Container {
+	liveness, readiness := probes(n)
+	container := corev1.Container{
+		Name:            n.component(),
+		Image:           cmp.Or(imageAsked(kafka, n), g.Image),
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Args:            []string{"/opt/kafka/" + n.component() + "_run.sh"},
+		Env:             append(jvmEnv(kafka, n.Pool), template.Env...),
+		Ports:           containerPorts(kafka, n),
+		Resources:       resourcesOf(kafka, n.Pool),
+		LivenessProbe:   liveness,
+		ReadinessProbe:  readiness,
+		SecurityContext: template.SecurityContext,
+	}
+	if container.SecurityContext == nil {
+		container.SecurityContext = &corev1.SecurityContext{}
+	}
+	if g.Linger > 0 {
+		container.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{
+			Sleep: &corev1.SleepAction{Seconds: int64(math.Ceil(g.Linger.Seconds()))},
+		}}
+	}
+	return container
+}
+
+// volumesOf are the disks of a node, and what all nodes have beside them.
+func (g Generation) volumesOf(n node) ([]corev1.Volume, []corev1.VolumeMount, error) {
 	volumes := []corev1.Volume{
 		{Name: tmpVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		{Name: configVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
@@ -121,50 +201,38 @@ func nodePod(kafka *api.Kafka, n node, image string) (*corev1.Pod, error) {
 		{Name: tmpVolume, MountPath: "/tmp"},
 		{Name: configVolume, MountPath: configPath},
 	}
+	if g.projectsToken() {
+		volumes = append(volumes, tokenVolume())
+		mounts = append(mounts, corev1.VolumeMount{Name: tokenVolumeName, MountPath: tokenPath, ReadOnly: true})
+	}
 	for _, d := range disksOf(n.Pool) {
 		volume, err := d.volume(n.podName())
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		volumes = append(volumes, volume)
 		mounts = append(mounts, d.mount())
 	}
-	template := n.Pool.Spec.Template.Pod
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:   kafka.Namespace,
-			Name:        n.podName(),
-			Labels:      merged(nodeLabels(kafka.Name, n), template.Metadata.Labels),
-			Annotations: merged(nil, template.Metadata.Annotations),
-		},
-		Spec: corev1.PodSpec{
-			Hostname:                      n.podName(),
-			Subdomain:                     nodesServiceName(kafka.Name, n.component()),
-			AutomountServiceAccountToken:  new(false),
-			EnableServiceLinks:            new(false),
-			Affinity:                      template.Affinity,
-			Tolerations:                   template.Tolerations,
-			TopologySpreadConstraints:     template.TopologySpreadConstraints,
-			ImagePullSecrets:              template.ImagePullSecrets,
-			PriorityClassName:             template.PriorityClassName,
-			SchedulerName:                 template.SchedulerName,
-			SecurityContext:               podSecurity(template.SecurityContext),
-			TerminationGracePeriodSeconds: template.TerminationGracePeriodSeconds,
-			Volumes:                       volumes,
-			Containers: []corev1.Container{{
-				Name:            n.component(),
-				Image:           image,
-				ImagePullPolicy: corev1.PullIfNotPresent,
-				Command:         []string{"/opt/kafka/" + n.component() + "_run.sh"},
-				Env:             append(jvmEnv(kafka, n.Pool), n.Pool.Spec.Template.KafkaContainer.Env...),
-				Ports:           containerPorts(kafka, n),
-				Resources:       resourcesOf(kafka, n.Pool),
-				VolumeMounts:    mounts,
-				ReadinessProbe:  readiness(n),
-				SecurityContext: containerSecurity(),
+	return volumes, mounts, nil
+}
+
+// projectsToken tells that the Pods mount the token of their ServiceAccount by
+// a volume of their own. Before that, Kubernetes mounted it.
+func (g Generation) projectsToken() bool { return !g.ZooKeeper }
+
+func tokenVolume() corev1.Volume {
+	return corev1.Volume{Name: tokenVolumeName, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		Sources: []corev1.VolumeProjection{
+			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
+			{ConfigMap: &corev1.ConfigMapProjection{
+				LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"},
+				Items:                []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}},
 			}},
+			{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{
+				Path: "namespace", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"},
+			}}}},
 		},
-	}, nil
+	}}}
 }
 
 func imageAsked(kafka *api.Kafka, n node) string {
@@ -174,24 +242,16 @@ func imageAsked(kafka *api.Kafka, n node) string {
 	return kafka.Spec.Kafka.Image
 }
 
-// podSecurity lets the Pod run under the restricted standard, as Strimzi does
-// when its restricted security provider is chosen.
-func podSecurity(asked *corev1.PodSecurityContext) *corev1.PodSecurityContext {
+// podSecurity is what is asked for and nothing else. Only where nothing is, a
+// disk that stays gets a group that may write to it.
+func podSecurity(asked *corev1.PodSecurityContext, pool *api.KafkaNodePool) *corev1.PodSecurityContext {
 	if asked != nil {
 		return asked
 	}
-	return &corev1.PodSecurityContext{
-		RunAsNonRoot:   new(true),
-		FSGroup:        new(int64(0)),
-		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	if usesClaims(pool) {
+		return &corev1.PodSecurityContext{FSGroup: new(int64(0))}
 	}
-}
-
-func containerSecurity() *corev1.SecurityContext {
-	return &corev1.SecurityContext{
-		AllowPrivilegeEscalation: new(false),
-		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-	}
+	return &corev1.PodSecurityContext{}
 }
 
 func containerPorts(kafka *api.Kafka, n node) []corev1.ContainerPort {
@@ -206,10 +266,13 @@ func containerPorts(kafka *api.Kafka, n node) []corev1.ContainerPort {
 	if n.hasControlPlane() {
 		ports = append(ports, containerPort("tcp-ctrlplane", portControlPlane))
 	}
+	if n.isBroker() {
+		ports = append(ports, containerPort("tcp-replication", portReplication))
+	}
+	ports = append(ports, containerPort("tcp-kafkaagent", portAgent))
 	if !n.isBroker() {
 		return ports
 	}
-	ports = append(ports, containerPort("tcp-replication", portReplication))
 	for _, p := range clientPorts(kafka) {
 		ports = append(ports, containerPort(p.Name, p.Port))
 	}
@@ -220,21 +283,19 @@ func containerPort(name string, port int32) corev1.ContainerPort {
 	return corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP}
 }
 
-// readiness asks for the last socket a node opens. Whether the brokers really
-// serve is asked of Kafka itself before the cluster counts as ready.
-func readiness(n node) *corev1.Probe {
-	if n.isZooKeeper() {
-		return zooKeeperReadiness()
-	}
-	port := int32(portControlPlane)
-	if n.isBroker() {
-		port = portReplication
-	}
+// probes ask a script in the image. Whether the brokers really serve is asked
+// of Kafka itself before the cluster counts as ready.
+func probes(n node) (liveness, readiness *corev1.Probe) {
+	script := "/opt/kafka/" + n.component()
+	return probe(script + "_liveness.sh"), probe(script + "_readiness.sh")
+}
+
+func probe(script string) *corev1.Probe {
 	return &corev1.Probe{
-		ProbeHandler:        corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}},
-		InitialDelaySeconds: 2,
-		PeriodSeconds:       1,
-		FailureThreshold:    3,
+		ProbeHandler:        corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{script}}},
+		InitialDelaySeconds: 15,
+		PeriodSeconds:       10,
+		TimeoutSeconds:      5,
 	}
 }
 

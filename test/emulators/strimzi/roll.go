@@ -3,8 +3,7 @@
 package strimzi
 
 import (
-	"fmt"
-	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -12,25 +11,28 @@ import (
 // step is the next thing to do to bring the Pods where they should be. An empty
 // step means that they are there.
 type step struct {
-	Create []member
 	Delete []corev1.Pod
-	Wait   string
+	// Wait is the name of the Pod that is awaited.
+	Wait string
 }
 
-func (s step) settled() bool { return len(s.Create) == 0 && len(s.Delete) == 0 && s.Wait == "" }
+func (s step) settled() bool { return len(s.Delete) == 0 && s.Wait == "" }
 
-// nextStep decides on one step. Missing Pods are created together; outdated
-// ones are deleted one by one, controllers before brokers, each only when all
-// others are ready. An outdated Pod that is not ready goes at once, for it may
-// never become ready: the new specification can be its remedy.
+// nextStep decides on one step. Missing Pods are awaited: the StrimziPodSets
+// make them, all together. Outdated ones are deleted one by one, controllers
+// before brokers, each only when all others are ready. An outdated Pod that is
+// not ready goes at once, for it may never become ready: the new specification
+// can be its remedy.
 func nextStep(members []member, pods []corev1.Pod) step {
 	for _, pod := range pods {
 		if pod.DeletionTimestamp != nil {
-			return step{Wait: fmt.Sprintf("Pod %s to terminate", pod.Name)}
+			return step{Wait: pod.Name}
 		}
 	}
-	if s := (step{Create: missing(members, pods), Delete: surplus(members, pods)}); !s.settled() {
-		return s
+	for _, m := range members {
+		if podNamed(pods, m.pod.Name) == nil {
+			return step{Wait: m.pod.Name}
+		}
 	}
 	outdated := outdatedInOrder(members, pods)
 	for _, pod := range outdated {
@@ -40,36 +42,13 @@ func nextStep(members []member, pods []corev1.Pod) step {
 	}
 	for _, pod := range pods {
 		if !isReady(pod) {
-			return step{Wait: fmt.Sprintf("Pod %s to become ready", pod.Name)}
+			return step{Wait: pod.Name}
 		}
 	}
 	if len(outdated) > 0 {
 		return step{Delete: outdated[:1]}
 	}
 	return step{}
-}
-
-func missing(members []member, pods []corev1.Pod) []member {
-	var all []member
-	for _, m := range members {
-		if podNamed(pods, m.pod.Name) == nil {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-// surplus are Pods of nodes that are no more, and Pods that have ended (evicted ones).
-func surplus(members []member, pods []corev1.Pod) []corev1.Pod {
-	var all []corev1.Pod
-	for _, pod := range pods {
-		wanted := slices.ContainsFunc(members, func(m member) bool { return m.pod.Name == pod.Name })
-		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
-		if !wanted || ended {
-			all = append(all, pod)
-		}
-	}
-	return all
 }
 
 func outdatedInOrder(members []member, pods []corev1.Pod) []corev1.Pod {
@@ -97,8 +76,24 @@ func podNamed(pods []corev1.Pod, name string) *corev1.Pod {
 	return nil
 }
 
-func isReady(pod corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
+func isReady(pod corev1.Pod) bool { return readyCondition(pod) != nil }
+
+func readyCondition(pod corev1.Pod) *corev1.PodCondition {
+	for i, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// readySince is when the last of the Pods became ready.
+func readySince(pods []corev1.Pod) time.Time {
+	var last time.Time
+	for _, pod := range pods {
+		if ready := readyCondition(pod); ready != nil && ready.LastTransitionTime.After(last) {
+			last = ready.LastTransitionTime.Time
+		}
+	}
+	return last
 }

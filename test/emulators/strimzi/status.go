@@ -34,19 +34,20 @@ func condition(kind, reason, message string) api.Condition {
 	return api.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}
 }
 
-// setCreating is the first status of all. It has no observedGeneration.
+// setCreating is the first status of all. It has observed no generation.
 func setCreating(status *api.KafkaStatus, now time.Time) {
 	status.Conditions = withTimes(nil, []api.Condition{
 		condition(api.ConditionNotReady, "Creating", "Kafka cluster is being deployed"),
 	}, now)
+	status.ObservedGeneration = new(int64(0))
 }
 
-// setFailed replaces Ready by NotReady and marks the generation as seen.
-func setFailed(status *api.KafkaStatus, generation int64, cause invalidSpec, now time.Time) {
-	status.Conditions = withTimes(status.Conditions, []api.Condition{
-		condition(api.ConditionNotReady, cause.Class, cause.Message),
-	}, now)
-	status.ObservedGeneration = generation
+// setFailed replaces Ready by NotReady, beside which warnings stay, and marks
+// the generation as seen.
+func setFailed(status *api.KafkaStatus, generation int64, cause invalidSpec, warnings []api.Condition, now time.Time) {
+	wanted := append(slices.Clone(warnings), condition(api.ConditionNotReady, cause.Class, cause.Message))
+	status.Conditions = withTimes(status.Conditions, wanted, now)
+	status.ObservedGeneration = &generation
 }
 
 // setPaused says that the object is left alone because it asks for it.
@@ -54,14 +55,14 @@ func setPaused(status *api.KafkaStatus, generation int64, now time.Time) {
 	status.Conditions = withTimes(status.Conditions, []api.Condition{
 		condition(api.ConditionReconciliationPaused, "", ""),
 	}, now)
-	status.ObservedGeneration = generation
+	status.ObservedGeneration = &generation
 }
 
 // setReady is written only when every broker has answered; one of them tells the cluster's id.
 func (g Generation) setReady(status *api.KafkaStatus, kafka *api.Kafka, nodes []node, clusterID string, now time.Time) {
 	wanted := append(warnings(nodes), condition(api.ConditionReady, "", ""))
 	status.Conditions = withTimes(status.Conditions, wanted, now)
-	status.ObservedGeneration = kafka.Generation
+	status.ObservedGeneration = new(kafka.Generation)
 	status.ClusterID = clusterID
 	status.KafkaVersion = g.KafkaVersion
 	status.OperatorLastSuccessfulVersion = g.OperatorVersion
@@ -70,6 +71,8 @@ func (g Generation) setReady(status *api.KafkaStatus, kafka *api.Kafka, nodes []
 		// Fields that went with v1beta2.
 		status.KafkaMetadataState = g.metadataState(kafka)
 		status.RegisteredNodeIDs = idsOf(filtered(nodes, node.isKafka))
+	} else {
+		status.ClusterSecurity = &api.ClusterSecurity{Authentication: "strimzi-mtls", Encryption: "strimzi-tls"}
 	}
 	if !g.onZooKeeper(kafka) {
 		status.KafkaMetadataVersion = g.metadataVersion(kafka)

@@ -4,6 +4,7 @@ package strimzi
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -46,13 +47,11 @@ func (d disk) mount() corev1.VolumeMount {
 	return corev1.VolumeMount{Name: d.Name, MountPath: d.mountPath()}
 }
 
-func usesEphemeral(pool *api.KafkaNodePool) bool {
-	for _, d := range disksOf(pool) {
-		if d.Type == api.StorageEphemeral {
-			return true
-		}
-	}
-	return false
+func usesEphemeral(pool *api.KafkaNodePool) bool { return uses(pool, api.StorageEphemeral) }
+func usesClaims(pool *api.KafkaNodePool) bool    { return uses(pool, api.StoragePersistentClaim) }
+
+func uses(pool *api.KafkaNodePool, kind string) bool {
+	return slices.ContainsFunc(disksOf(pool), func(d disk) bool { return d.Type == kind })
 }
 
 func logDirs(n node) []string {

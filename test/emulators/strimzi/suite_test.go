@@ -3,6 +3,7 @@
 package strimzi
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -41,9 +43,12 @@ type bench struct {
 	brokers   *kfake.Cluster
 }
 
-func newBench(t *testing.T, brokers int) *bench { return newBenchOf(t, newest, brokers) }
+func newBench(t *testing.T, brokers int, adjust ...func(*KafkaReconciler)) *bench {
+	t.Helper()
+	return newBenchOf(t, newest, brokers, adjust...)
+}
 
-func newBenchOf(t *testing.T, generation Generation, brokers int) *bench {
+func newBenchOf(t *testing.T, generation Generation, brokers int, adjust ...func(*KafkaReconciler)) *bench {
 	t.Helper()
 	config := testcluster.Config(t, generation.OperatorVersion)
 	scheme := newScheme(t, generation)
@@ -57,11 +62,11 @@ func newBenchOf(t *testing.T, generation Generation, brokers int) *bench {
 	}
 	t.Cleanup(fake.Close)
 	b := &bench{T: t, Client: c, namespace: testcluster.Namespace(t, c), brokers: fake}
-	b.startControllers(config, generation)
+	b.startControllers(config, generation, adjust)
 	return b
 }
 
-func (b *bench) startControllers(server *rest.Config, generation Generation) {
+func (b *bench) startControllers(server *rest.Config, generation Generation, adjust []func(*KafkaReconciler)) {
 	b.Helper()
 	mgr, err := ctrl.NewManager(server, ctrl.Options{
 		Scheme:     newScheme(b.T, generation),
@@ -74,7 +79,11 @@ func (b *bench) startControllers(server *rest.Config, generation Generation) {
 	}
 	brokers := Brokers{Seeds: func(string) []string { return b.brokers.ListenAddrs() }}
 	kafkas := &KafkaReconciler{Client: mgr.GetClient(), Brokers: brokers, Generation: generation, OperationTimeout: 5 * time.Minute, Now: time.Now}
-	if err := kafkas.SetupWithManager(mgr); err != nil {
+	for _, change := range adjust {
+		change(kafkas)
+	}
+	podSets := &PodSetReconciler{Client: mgr.GetClient()}
+	if err := errors.Join(kafkas.SetupWithManager(mgr), podSets.SetupWithManager(mgr)); err != nil {
 		b.Fatal(err)
 	}
 	testcluster.Run(b.T, mgr)
@@ -153,7 +162,7 @@ func (b *bench) markReady(name string) {
 	pod.Namespace, pod.Name = b.namespace, name
 	b.read(pod)
 	pod.Status.Phase = corev1.PodRunning
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 	if err := b.Status().Update(b.Context(), pod); err != nil {
 		b.Fatal(err)
 	}
@@ -168,12 +177,20 @@ func conditionsOf(conditions []api.Condition) []string {
 	return all
 }
 
+// observedOf is the observedGeneration, or -1 where there is none.
+func observedOf(kafka *api.Kafka) int64 {
+	if kafka.Status.ObservedGeneration == nil {
+		return -1
+	}
+	return *kafka.Status.ObservedGeneration
+}
+
 // awaitKafka waits for the conditions and the observedGeneration of a Kafka.
 func (b *bench) awaitKafka(kafka *api.Kafka, observed int64, conditions ...string) {
 	b.Helper()
 	testcluster.Eventually(b.T, func() string {
 		b.read(kafka)
-		got := fmt.Sprint(conditionsOf(kafka.Status.Conditions), kafka.Status.ObservedGeneration)
+		got := fmt.Sprint(conditionsOf(kafka.Status.Conditions), observedOf(kafka))
 		want := fmt.Sprint(conditions, observed)
 		if got != want {
 			return fmt.Sprintf("Kafka conditions and observedGeneration %s, want %s", got, want)

@@ -16,6 +16,14 @@ type invalidSpec struct {
 	Message string
 }
 
+// timedOut is what has not come about within the operation timeout, and the
+// conditions of type Warning to stand beside that.
+type timedOut struct {
+	invalidSpec
+
+	warnings []api.Condition
+}
+
 func (e invalidSpec) Error() string { return e.Class + ": " + e.Message }
 
 // check returns an invalidSpec for the first thing that makes the cluster impossible.

@@ -37,7 +37,7 @@ func zooKeeperNodes(kafka *api.Kafka) []node {
 	if wanted.JvmOptions != nil {
 		pool.Spec.JvmOptions = wanted.JvmOptions
 	}
-	pool.Spec.Template = api.NodeTemplate{Pod: wanted.Template.Pod, KafkaContainer: wanted.Template.ZookeeperContainer}
+	pool.Spec.Template = &api.NodeTemplate{Pod: wanted.Template.Pod, KafkaContainer: wanted.Template.ZookeeperContainer}
 	return nodesOf([]api.KafkaNodePool{pool})
 }
 
@@ -48,7 +48,6 @@ func brokersOnZooKeeper(kafka *api.Kafka) []node {
 	pool.Spec.Replicas = wanted.Replicas
 	pool.Spec.Storage = *wanted.Storage
 	pool.Spec.Resources = wanted.Resources
-	pool.Spec.Template = wanted.Template
 	nodes := nodesOf([]api.KafkaNodePool{pool})
 	for i := range nodes {
 		nodes[i].ZooKeeper = fmt.Sprintf("%s.%s.svc:%d", zooKeeperClientServiceName(kafka.Name), kafka.Namespace, portZooKeeper)
@@ -126,17 +125,5 @@ func zooKeeperServices(kafka *api.Kafka) []*corev1.Service {
 				PublishNotReadyAddresses: true,
 			},
 		},
-	}
-}
-
-// zooKeeperReadiness asks a node whether it is part of a quorum: its port is
-// open before that.
-func zooKeeperReadiness() *corev1.Probe {
-	return &corev1.Probe{
-		ProbeHandler:        corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/opt/kafka/zookeeper_ready.sh"}}},
-		InitialDelaySeconds: 2,
-		PeriodSeconds:       2,
-		TimeoutSeconds:      5,
-		FailureThreshold:    3,
 	}
 }

@@ -41,7 +41,7 @@ func TestZooKeeperComesUp(t *testing.T) {
 
 	host := fmt.Sprintf("z-kafka-bootstrap.%s.svc", b.namespace)
 	want := api.KafkaStatus{
-		ObservedGeneration:            1,
+		ObservedGeneration:            new(int64(1)),
 		ClusterID:                     "kfake",
 		KafkaVersion:                  "3.9.2",
 		KafkaMetadataState:            "ZooKeeper",
@@ -58,6 +58,7 @@ func TestZooKeeperComesUp(t *testing.T) {
 		t.Errorf("status: -want +got\n%s", diff)
 	}
 	b.assertZooKeeperObjects()
+	b.checkFacts("0.45.2", "ready on ZooKeeper")
 }
 
 func (b *bench) assertZooKeeperObjects() {

@@ -34,6 +34,8 @@ type options struct {
 	healthAddress    string
 	pollInterval     time.Duration
 	operationTimeout time.Duration
+	readyDelay       time.Duration
+	linger           time.Duration
 }
 
 func main() {
@@ -43,6 +45,8 @@ func main() {
 	flag.StringVar(&o.healthAddress, "health-address", ":8080", "address of /healthz and /readyz")
 	flag.DurationVar(&o.pollInterval, "poll-interval", 5*time.Second, "time between two looks at the runners of a TestRun (the real operator: 15s)")
 	flag.DurationVar(&o.operationTimeout, "operation-timeout", 5*time.Minute, "time after which a Kafka that does not become ready is reported as failed")
+	flag.DurationVar(&o.readyDelay, "ready-delay", 2*time.Second, "time from the last ready Pod of a Kafka to its Ready (the real operator: 10 to 30s)")
+	flag.DurationVar(&o.linger, "linger", 2*time.Second, "how long a Pod of a Kafka that is deleted goes on before it ends (the real one was seen for up to 19s)")
 	flag.Parse()
 	ctrl.SetLogger(textlogger.NewLogger(textlogger.NewConfig()))
 	if err := run(o); err != nil {
@@ -57,6 +61,7 @@ func run(o options) error {
 		return err
 	}
 	generation.Image = cmp.Or(o.kafkaImage, generation.Image)
+	generation.Linger = o.linger
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
@@ -76,8 +81,9 @@ func run(o options) error {
 	if err := errors.Join(
 		(&strimzi.KafkaReconciler{
 			Client: mgr.GetClient(), Brokers: strimzi.Brokers{}, Generation: generation,
-			OperationTimeout: o.operationTimeout, Now: time.Now,
+			OperationTimeout: o.operationTimeout, ReadyDelay: o.readyDelay, Now: time.Now,
 		}).SetupWithManager(mgr),
+		(&strimzi.PodSetReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr),
 		(&k6operator.TestRunReconciler{
 			Client: mgr.GetClient(), Cluster: k6operator.InCluster{Pods: pods}, PollInterval: o.pollInterval,
 		}).SetupWithManager(mgr),

@@ -82,16 +82,24 @@ type Listener struct {
 
 // KafkaStatus is what Strimzi reports of a cluster.
 type KafkaStatus struct {
-	Conditions                    []Condition      `json:"conditions,omitempty"`
-	ObservedGeneration            int64            `json:"observedGeneration,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"`
+	// ObservedGeneration is written out in the first status, where it is 0.
+	ObservedGeneration            *int64           `json:"observedGeneration,omitempty"`
 	Listeners                     []ListenerStatus `json:"listeners,omitempty"`
 	KafkaNodePools                []NodePoolRef    `json:"kafkaNodePools,omitempty"`
 	ClusterID                     string           `json:"clusterId,omitempty"`
+	ClusterSecurity               *ClusterSecurity `json:"clusterSecurity,omitempty"` // v1
 	OperatorLastSuccessfulVersion string           `json:"operatorLastSuccessfulVersion,omitempty"`
 	KafkaVersion                  string           `json:"kafkaVersion,omitempty"`
 	KafkaMetadataVersion          string           `json:"kafkaMetadataVersion,omitempty"`
 	KafkaMetadataState            string           `json:"kafkaMetadataState,omitempty"` // v1beta2
 	RegisteredNodeIDs             []int32          `json:"registeredNodeIds,omitempty"`  // v1beta2
+}
+
+// ClusterSecurity says how the nodes of a cluster trust each other.
+type ClusterSecurity struct {
+	Authentication string `json:"authentication,omitempty"`
+	Encryption     string `json:"encryption,omitempty"`
 }
 
 // ListenerStatus says how to reach a listener.

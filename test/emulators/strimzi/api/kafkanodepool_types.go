@@ -47,7 +47,7 @@ type KafkaNodePoolSpec struct {
 	Storage    Storage                     `json:"storage"`
 	Resources  corev1.ResourceRequirements `json:"resources,omitempty"`
 	JvmOptions *JvmOptions                 `json:"jvmOptions,omitempty"`
-	Template   NodeTemplate                `json:"template,omitempty"`
+	Template   *NodeTemplate               `json:"template,omitempty"`
 }
 
 // Storage is one volume, or a list of them when the type is jbod.

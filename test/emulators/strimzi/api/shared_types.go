@@ -18,6 +18,8 @@ const (
 	LabelPodName        = "strimzi.io/pod-name"
 	LabelBrokerRole     = "strimzi.io/broker-role"
 	LabelControllerRole = "strimzi.io/controller-role"
+	LabelController     = "strimzi.io/controller"
+	LabelControllerName = "strimzi.io/controller-name"
 
 	// AnnotationKRaft and AnnotationNodePools turn KRaft and node pools on in
 	// Strimzi 0.45 with the value "enabled"; Strimzi 1.x ignores them.
@@ -72,7 +74,8 @@ type ObjectMetadata struct {
 
 // ContainerTemplate is what a user may add to a container.
 type ContainerTemplate struct {
-	Env []corev1.EnvVar `json:"env,omitempty"`
+	Env             []corev1.EnvVar         `json:"env,omitempty"`
+	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
 }
 
 // PodTemplate is what a user may add to a Pod.
@@ -85,6 +88,7 @@ type PodTemplate struct {
 	SecurityContext               *corev1.PodSecurityContext        `json:"securityContext,omitempty"`
 	PriorityClassName             string                            `json:"priorityClassName,omitempty"`
 	SchedulerName                 string                            `json:"schedulerName,omitempty"`
+	EnableServiceLinks            *bool                             `json:"enableServiceLinks,omitempty"`
 	TerminationGracePeriodSeconds *int64                            `json:"terminationGracePeriodSeconds,omitempty"`
 }
 

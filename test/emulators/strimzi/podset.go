@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/test/emulators/strimzi/api"
+)
+
+// podSetsOf gathers members of a component in StrimziPodSets, one for each pool.
+func podSetsOf(kafka *api.Kafka, members []member) []*api.StrimziPodSet {
+	var sets []*api.StrimziPodSet
+	for _, m := range members {
+		if len(sets) == 0 || sets[len(sets)-1].Name != m.podSetName() {
+			sets = append(sets, newPodSet(kafka, m.node))
+		}
+		last := sets[len(sets)-1]
+		last.Spec.Pods = append(last.Spec.Pods, *m.pod)
+	}
+	return sets
+}
+
+func newPodSet(kafka *api.Kafka, n node) *api.StrimziPodSet {
+	labels := clusterLabels(kafka.Name, n.component())
+	if !n.isZooKeeper() {
+		labels[api.LabelPoolName] = n.Pool.Name
+	}
+	return &api.StrimziPodSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: kafka.Namespace, Name: n.podSetName(), Labels: labels},
+		Spec: api.StrimziPodSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: podSetSelector(kafka.Name, n)},
+		},
+	}
+}
+
+// ownerOf is the pool, where there is one, and else the Kafka.
+func ownerOf(kafka *api.Kafka, n node) client.Object {
+	if n.Pool.UID != "" {
+		return n.Pool
+	}
+	return kafka
+}
+
+// specifiedAt is when an object's specification was written last.
+func specifiedAt(object client.Object) time.Time {
+	last := object.GetCreationTimestamp().Time
+	for _, entry := range object.GetManagedFields() {
+		if entry.Subresource == "" && entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/test/emulators/fault"
+	"perflab.dev/perflab/test/emulators/strimzi/api"
+	"perflab.dev/perflab/test/emulators/testcluster"
+)
+
+// TestBrokerComesBack deletes the one broker. Nothing in the Kafka's status
+// tells; whether the data are there again is a matter of the disk.
+func TestBrokerComesBack(t *testing.T) {
+	for name, tc := range map[string]struct {
+		volume api.StorageVolume
+		source func(corev1.VolumeSource) bool
+	}{
+		"ephemeral: with an empty disk": {
+			api.StorageVolume{ID: new(int32(0)), Type: api.StorageEphemeral},
+			func(s corev1.VolumeSource) bool { return s.EmptyDir != nil },
+		},
+		"persistent: with the same disk": {
+			api.StorageVolume{ID: new(int32(0)), Type: api.StoragePersistentClaim, Size: "1Gi"},
+			func(s corev1.VolumeSource) bool {
+				return s.PersistentVolumeClaim != nil && s.PersistentVolumeClaim.ClaimName == "data-0-k-dual-0"
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, 1)
+			kafka, pod := b.readyOn(tc.volume)
+			before := kafka.Status
+			claims := b.claims()
+			if err := b.Delete(t.Context(), &pod); err != nil {
+				t.Fatal(err)
+			}
+			b.awaitRestart("k-dual-0", pod.UID)
+			b.markReady("k-dual-0")
+			b.awaitPodSet("k-dual", api.StrimziPodSetStatus{ObservedGeneration: 1, Pods: 1, ReadyPods: 1, CurrentPods: 1})
+			b.read(kafka)
+			if diff := cmp.Diff(before, kafka.Status); diff != "" {
+				t.Errorf("the Kafka tells of it: -before +after\n%s", diff)
+			}
+			volumes := b.pods()[0].Spec.Volumes
+			if !tc.source(volumes[len(volumes)-1].VolumeSource) {
+				t.Errorf("the disk is %+v", volumes[len(volumes)-1])
+			}
+			if diff := cmp.Diff(claims, b.claims()); diff != "" {
+				t.Errorf("claims: -before +after\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestBrokerLost takes a broker's disk as well, once.
+func TestBrokerLost(t *testing.T) {
+	b := newBench(t, 1)
+	kafka, pod := b.readyOn(api.StorageVolume{ID: new(int32(0)), Type: api.StoragePersistentClaim, Size: "1Gi"})
+	before := kafka.Status
+	b.edit(kafka, func() { metav1.SetMetaDataAnnotation(&kafka.ObjectMeta, fault.Annotation, fault.BrokerLost+"=0") })
+	b.awaitRestart("k-dual-0", pod.UID)
+	b.markReady("k-dual-0")
+	testcluster.Eventually(t, func() string {
+		if b.read(kafka); kafka.Annotations[fault.Annotation] != "" {
+			return "the fault is still asked for"
+		}
+		return ""
+	})
+	if diff := cmp.Diff(before, kafka.Status); diff != "" {
+		t.Errorf("the Kafka tells of it: -before +after\n%s", diff)
+	}
+	claim := &corev1.PersistentVolumeClaim{}
+	err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "data-0-k-dual-0"}, claim)
+	// What protects a claim in use is a controller that this API server lacks.
+	if err != nil || claim.DeletionTimestamp == nil {
+		t.Errorf("the claim was not deleted (%v)", err)
+	}
+}
+
+// readyOn brings up one combined node with the given disk.
+func (b *bench) readyOn(disk api.StorageVolume) (*api.Kafka, corev1.Pod) {
+	b.Helper()
+	kafka := makeKafka(b.namespace, "k")
+	pool := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
+	pool.Spec.Storage.Volumes = []api.StorageVolume{disk}
+	b.create(pool, kafka)
+	pod := b.awaitPods("k-dual-0")[0]
+	b.markReady("k-dual-0")
+	testcluster.Eventually(b.T, func() string {
+		if b.read(kafka); observedOf(kafka) != 1 {
+			return fmt.Sprintf("observedGeneration %d", observedOf(kafka))
+		}
+		return ""
+	})
+	return kafka, pod
+}
+
+// claims are the UIDs of the claims by name.
+func (b *bench) claims() map[string]types.UID {
+	b.Helper()
+	list := &corev1.PersistentVolumeClaimList{}
+	if err := b.List(b.Context(), list, client.InNamespace(b.namespace)); err != nil {
+		b.Fatal(err)
+	}
+	found := map[string]types.UID{}
+	for _, claim := range list.Items {
+		found[claim.Name] = claim.UID
+	}
+	return found
+}
+
+// TestAdoption replaces a Kafka by another of its name while the Pod of the
+// first takes its time to end.
+func TestAdoption(t *testing.T) {
+	b := newBench(t, 1)
+	first := b.readyKafka()
+	old := b.pods()[0]
+	b.bind(&old)
+	b.removeCluster(first, "dual")
+	if err := b.Delete(t.Context(), &old); err != nil {
+		t.Fatal(err)
+	}
+
+	second := makeKafka(b.namespace, "k")
+	b.create(makePool(second, "dual", 1, api.RoleController, api.RoleBroker), second)
+	testcluster.Eventually(t, func() string {
+		if b.read(&old); len(old.OwnerReferences) != 2 {
+			return fmt.Sprintf("the old Pod has the owners %v", old.OwnerReferences)
+		}
+		return ""
+	})
+	if old.DeletionTimestamp == nil {
+		t.Error("the adopted Pod is not about to end any more")
+	}
+	b.awaitKafka(second, 0, "NotReady=True/Creating")
+
+	if err := b.Delete(t.Context(), &old, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitRestart("k-dual-0", old.UID)
+	if owners := b.pods()[0].OwnerReferences; len(owners) != 1 || owners[0].UID != old.OwnerReferences[1].UID {
+		t.Errorf("the new Pod has the owners %v, want the new StrimziPodSet alone", owners)
+	}
+	b.markReady("k-dual-0")
+	b.awaitKafka(second, 1, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
+}
+
+// bind gives a Pod a node: from then on it ends only when its kubelet says so.
+func (b *bench) bind(pod *corev1.Pod) {
+	b.Helper()
+	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "nowhere"}}
+	if err := b.SubResource("binding").Create(b.Context(), pod, binding); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// removeCluster deletes a Kafka with one pool, and plays the garbage collector.
+func (b *bench) removeCluster(kafka *api.Kafka, pool string) {
+	b.Helper()
+	meta := metav1.ObjectMeta{Namespace: b.namespace, Name: pool}
+	set := metav1.ObjectMeta{Namespace: b.namespace, Name: kafka.Name + "-" + pool}
+	for _, object := range []client.Object{kafka, &api.KafkaNodePool{ObjectMeta: meta}, &api.StrimziPodSet{ObjectMeta: set}} {
+		if err := b.Delete(b.Context(), object); err != nil {
+			b.Fatal(err)
+		}
+	}
+	testcluster.Eventually(b.T, func() string {
+		err := b.Get(b.Context(), client.ObjectKey{Namespace: b.namespace, Name: set.Name}, &api.StrimziPodSet{})
+		if !apierrors.IsNotFound(err) {
+			return "the StrimziPodSet is still there"
+		}
+		return ""
+	})
+}
+
+// TestReadyComesLater has a cluster become ready some time after its Pods.
+func TestReadyComesLater(t *testing.T) {
+	const delay = 4 * time.Second
+	b := newBench(t, 1, func(r *KafkaReconciler) { r.ReadyDelay = delay })
+	kafka := b.readyKafka()
+	ready := kafka.Status.Conditions[len(kafka.Status.Conditions)-1]
+	at, err := time.Parse(time.RFC3339Nano, ready.LastTransitionTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := at.Sub(readySince(b.pods())); got < delay {
+		t.Errorf("ready %s after the Pod, want %s at least", got, delay)
+	}
+}
+
+// TestLinger gives a Pod time to go on when it is deleted.
+func TestLinger(t *testing.T) {
+	kafka := makeKafka("ns", "k")
+	nodes := nodesOf([]api.KafkaNodePool{*makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)})
+	for linger, want := range map[time.Duration]int64{0: 0, 1500 * time.Millisecond: 2, 19 * time.Second: 19} {
+		generation := newest
+		generation.Linger = linger
+		pod, err := generation.nodePod(kafka, nodes[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got int64
+		if lifecycle := pod.Spec.Containers[0].Lifecycle; lifecycle != nil {
+			got = lifecycle.PreStop.Sleep.Seconds
+		}
+		if got != want {
+			t.Errorf("linger %s: the Pod sleeps %d s before it ends, want %d", linger, got, want)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package strimzi
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/test/emulators/strimzi/api"
+)
+
+// surroundingsOf is what stands around the nodes of a component before there is
+// any, in the order it comes. The Secrets have the names of real ones and hold
+// nothing: the nodes talk in the clear.
+func (g Generation) surroundingsOf(kafka *api.Kafka, members []member) []client.Object {
+	labels := clusterLabels(kafka.Name, members[0].component())
+	meta := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: kafka.Namespace, Name: name, Labels: labels}
+	}
+	name := componentName(kafka.Name, members[0].component())
+	objects := []client.Object{&corev1.ServiceAccount{ObjectMeta: meta(name)}}
+	for _, secret := range g.secretsOf(kafka.Name, members) {
+		objects = append(objects, &corev1.Secret{ObjectMeta: meta(secret)})
+	}
+	return append(objects, &policyv1.PodDisruptionBudget{
+		ObjectMeta: meta(name),
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MinAvailable: new(intstr.FromInt(len(members) - 1)),
+			Selector:     &metav1.LabelSelector{MatchLabels: nodeSelector(kafka.Name, members[0].component())},
+		},
+	})
+}
+
+// secretsOf are the certificate authorities, then those who have certificates:
+// all nodes of a component in one Secret before Strimzi 1.
+func (g Generation) secretsOf(cluster string, members []member) []string {
+	names := []string{
+		cluster + "-cluster-ca-cert", cluster + "-cluster-ca",
+		cluster + "-clients-ca-cert", cluster + "-clients-ca",
+	}
+	if g.ZooKeeper {
+		return append(names, cluster+"-cluster-operator-certs", nodesServiceName(cluster, members[0].component()))
+	}
+	for _, m := range members {
+		names = append(names, m.podName())
+	}
+	return append(names, cluster+"-trust-bundle")
+}
