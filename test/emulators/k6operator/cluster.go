@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -97,18 +98,25 @@ func (r *TestRunReconciler) inspect(ctx context.Context, run *k6v1alpha1.TestRun
 	return found, true, nil
 }
 
-func (r *TestRunReconciler) runningRunners(ctx context.Context, run *k6v1alpha1.TestRun) (int, error) {
+// runningRunners returns the Pods of the runners that run.
+func (r *TestRunReconciler) runningRunners(ctx context.Context, run *k6v1alpha1.TestRun) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
 	if err := r.List(ctx, pods, client.InNamespace(run.Namespace), client.MatchingLabels(runnerLabels(run.Name))); err != nil {
-		return 0, fmt.Errorf("listing the runners of TestRun %q: %w", run.Name, err)
+		return nil, fmt.Errorf("listing the runners of TestRun %q: %w", run.Name, err)
 	}
-	running := 0
-	for _, pod := range pods.Items {
-		if pod.Status.Phase == corev1.PodRunning {
-			running++
+	return slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Status.Phase != corev1.PodRunning }), nil
+}
+
+// patience is the pause before runners that do not answer are asked again: as
+// long as they have been there, so that it doubles from one to the next.
+func patience(runners []corev1.Pod, now time.Time) time.Duration {
+	var since time.Time
+	for _, pod := range runners {
+		if pod.CreationTimestamp.After(since) {
+			since = pod.CreationTimestamp.Time
 		}
 	}
-	return running, nil
+	return min(max(now.Sub(since), startInterval), longestPause)
 }
 
 // answeringRunners returns the address of every runner, in their order, or an

@@ -8,7 +8,8 @@
 // and starter Jobs with their commands, the runners' Services, and the weak
 // points: finished says nothing about success, a runner that cannot start
 // leaves the run in stage created for ever, a runner the starter did not reach
-// stays paused for ever, no Kubernetes events, a spec that is not read again.
+// stays paused for ever, runners that do not answer are asked again with growing
+// pauses, no Kubernetes events, a spec that is not read again.
 // It leaves out Grafana Cloud, PrivateLoadZones and the deprecated Envoy support.
 package k6operator
 

@@ -23,8 +23,12 @@ import (
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 )
 
-// startInterval is the time between two tries to reach runners that are coming up.
-const startInterval = time.Second
+const (
+	// startInterval is the time between two looks at runners that are coming up.
+	startInterval = time.Second
+	// longestPause is the longest time between two tries to reach runners that run.
+	longestPause = 5 * time.Minute
+)
 
 // TestRunReconciler takes a TestRun from stage to stage. Each stage has one
 // function, which does nothing until what it waits for has come, and then
@@ -178,13 +182,14 @@ func (r *TestRunReconciler) start(ctx context.Context, run *k6v1alpha1.TestRun, 
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if running != int(run.Spec.Parallelism) {
+	if len(running) != int(run.Spec.Parallelism) {
 		return ctrl.Result{RequeueAfter: startInterval}, nil
 	}
 	addresses, err := r.answeringRunners(ctx, run)
 	if err != nil {
-		ctrl.LoggerFrom(ctx).V(1).Info("runner does not answer yet", "reason", err.Error())
-		return ctrl.Result{RequeueAfter: startInterval}, nil
+		pause := patience(running, time.Now())
+		ctrl.LoggerFrom(ctx).V(1).Info("runner does not answer yet", "reason", err.Error(), "pause", pause)
+		return ctrl.Result{RequeueAfter: pause}, nil
 	}
 	if addresses, err = reachable(faults, addresses); err != nil {
 		return ctrl.Result{}, reconcile.TerminalError(err)
