@@ -5,6 +5,7 @@ package strimzi
 import (
 	"fmt"
 	"maps"
+	"strings"
 
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
@@ -55,12 +56,23 @@ func nodeLabels(cluster string, n node) map[string]string {
 	return labels
 }
 
-// podLabels are on the Pod of a node.
+// podLabels are on the Pod of a node, beside those its pool hands down.
 func podLabels(cluster string, n node) map[string]string {
-	return merged(nodeLabels(cluster, n), map[string]string{
+	own := merged(nodeLabels(cluster, n), map[string]string{
 		api.LabelController:     "strimzipodset",
 		api.LabelControllerName: n.podSetName(),
 	})
+	return merged(own, handedDown(n.Pool.Labels))
+}
+
+// handedDown are the labels of an object that those made from it get as well:
+// all but Kubernetes' recommended ones.
+func handedDown(labels map[string]string) map[string]string {
+	all := maps.Clone(labels)
+	maps.DeleteFunc(all, func(key, _ string) bool {
+		return strings.HasPrefix(key, "app.kubernetes.io/") && key != "app.kubernetes.io/part-of"
+	})
+	return all
 }
 
 // podSetSelector are the labels of the Pods of one StrimziPodSet.

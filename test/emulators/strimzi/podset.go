@@ -25,7 +25,7 @@ func podSetsOf(kafka *api.Kafka, members []member) []*api.StrimziPodSet {
 }
 
 func newPodSet(kafka *api.Kafka, n node) *api.StrimziPodSet {
-	labels := clusterLabels(kafka.Name, n.component())
+	labels := merged(clusterLabels(kafka.Name, n.component()), handedDown(n.Pool.Labels))
 	if !n.isZooKeeper() {
 		labels[api.LabelPoolName] = n.Pool.Name
 	}

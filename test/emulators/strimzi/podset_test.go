@@ -219,3 +219,99 @@ func TestLinger(t *testing.T) {
 		}
 	}
 }
+
+// TestLabelsOfPool are on its Pods, too, but for those Strimzi has a word of its own for.
+func TestLabelsOfPool(t *testing.T) {
+	kafka := makeKafka("ns", "k")
+	pool := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
+	pool.Labels["mine"], pool.Labels["app.kubernetes.io/name"], pool.Labels["app.kubernetes.io/version"] = "yes", "mine", "1"
+	pod, err := newest.nodePod(kafka, nodesOf([]api.KafkaNodePool{*pool})[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[string]string{
+		"mine": "yes", "app.kubernetes.io/name": "kafka", "app.kubernetes.io/version": "", "strimzi.io/pool-name": "dual",
+	} {
+		if got := pod.Labels[label]; got != want {
+			t.Errorf("label %s is %q, want %q", label, got, want)
+		}
+	}
+}
+
+// TestSecurityOfPods is what is asked for, and a group for disks that stay only where nothing is.
+func TestSecurityOfPods(t *testing.T) {
+	asked := restricted()
+	claim := api.StorageVolume{ID: new(int32(0)), Type: api.StoragePersistentClaim, Size: "1Gi"}
+	for name, tc := range map[string]struct {
+		change    func(*api.Kafka, *api.KafkaNodePool)
+		pod       corev1.PodSecurityContext
+		container corev1.SecurityContext
+	}{
+		"nothing asked": {func(*api.Kafka, *api.KafkaNodePool) {}, corev1.PodSecurityContext{}, corev1.SecurityContext{}},
+		"of the Kafka": {
+			func(k *api.Kafka, _ *api.KafkaNodePool) { k.Spec.Kafka.Template = *asked },
+			*asked.Pod.SecurityContext, *asked.KafkaContainer.SecurityContext,
+		},
+		"of the pool": {
+			func(_ *api.Kafka, p *api.KafkaNodePool) { p.Spec.Template = asked },
+			*asked.Pod.SecurityContext, *asked.KafkaContainer.SecurityContext,
+		},
+		"of the Kafka, but the pool has a template": {
+			func(k *api.Kafka, p *api.KafkaNodePool) {
+				k.Spec.Kafka.Template, p.Spec.Template = *asked, &api.NodeTemplate{}
+			},
+			corev1.PodSecurityContext{},
+			corev1.SecurityContext{},
+		},
+		"nothing asked, on a claim": {
+			func(_ *api.Kafka, p *api.KafkaNodePool) { p.Spec.Storage.Volumes = []api.StorageVolume{claim} },
+			corev1.PodSecurityContext{FSGroup: new(int64(0))},
+			corev1.SecurityContext{},
+		},
+		"of the Kafka, on a claim": {
+			func(k *api.Kafka, p *api.KafkaNodePool) {
+				k.Spec.Kafka.Template, p.Spec.Storage.Volumes = *asked, []api.StorageVolume{claim}
+			},
+			*asked.Pod.SecurityContext, *asked.KafkaContainer.SecurityContext,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kafka := makeKafka("ns", "k")
+			pool := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
+			tc.change(kafka, pool)
+			pod, err := newest.nodePod(kafka, nodesOf([]api.KafkaNodePool{*pool})[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []any{*pod.Spec.SecurityContext, *pod.Spec.Containers[0].SecurityContext}
+			if diff := cmp.Diff([]any{tc.pod, tc.container}, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestSecurityOnZooKeeper has templates for each of the two components.
+func TestSecurityOnZooKeeper(t *testing.T) {
+	asked := restricted()
+	kafka := makeKafkaOnZooKeeper("ns", "z", 1, 1)
+	kafka.Spec.Zookeeper.Template = api.ZookeeperTemplate{Pod: asked.Pod, ZookeeperContainer: asked.KafkaContainer}
+	for component, tc := range map[string]struct {
+		n      node
+		secure bool
+	}{
+		"zookeeper": {zooKeeperNodes(kafka)[0], true},
+		"kafka":     {brokersOnZooKeeper(kafka)[0], false},
+	} {
+		pod, err := zooKeepers.nodePod(kafka, tc.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pod.Spec.SecurityContext.RunAsNonRoot != nil; got != tc.secure {
+			t.Errorf("%s: the Pod is asked to be secure: %t, want %t", component, got, tc.secure)
+		}
+		if got := pod.Spec.Containers[0].SecurityContext.Capabilities != nil; got != tc.secure {
+			t.Errorf("%s: the container is asked to be secure: %t, want %t", component, got, tc.secure)
+		}
+	}
+}

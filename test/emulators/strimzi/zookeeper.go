@@ -60,7 +60,7 @@ func impliedPool(kafka *api.Kafka, name, role string) api.KafkaNodePool {
 	return api.KafkaNodePool{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: kafka.Namespace, Name: name,
-			Labels: map[string]string{api.LabelCluster: kafka.Name},
+			Labels: merged(map[string]string{api.LabelCluster: kafka.Name}, kafka.Labels),
 		},
 		Spec: api.KafkaNodePoolSpec{Roles: []string{role}},
 	}
