@@ -37,6 +37,8 @@ type Samples struct {
 	Series []SampleSeries `json:"series,omitempty"`
 	// Containers are those that were seen, as they were last seen.
 	Containers []Container `json:"containers,omitempty"`
+	// Nodes are those that a collector ran on.
+	Nodes []Node `json:"nodes,omitempty"`
 	// Ends of containers that were not the pod's end.
 	Ends []ContainerEnd `json:"ends,omitempty"`
 	// Failures say who could not be asked, when, and why.
@@ -68,12 +70,24 @@ type SampleSeries struct {
 type Container struct {
 	Component string `json:"component"`
 	Instance  string `json:"instance"`
+	// Node that the pod runs on.
+	Node string `json:"node,omitempty"`
 	// CPURequest and CPULimit are in cores.
 	CPURequest float64 `json:"cpuRequest,omitempty"`
 	CPULimit   float64 `json:"cpuLimit,omitempty"`
 	// MemoryRequest and MemoryLimit are in MiB.
 	MemoryRequest float64 `json:"memoryRequest,omitempty"`
 	MemoryLimit   float64 `json:"memoryLimit,omitempty"`
+}
+
+// Node is a node that a collector ran on.
+type Node struct {
+	Name string `json:"name"`
+	// CPUs that are online; 0 is not known.
+	CPUs int `json:"cpus,omitempty"`
+	// Neighbours are pods that were seen on the node and are no component's, by
+	// name. They are of the collector's own namespace: it sees no other.
+	Neighbours []string `json:"neighbours,omitempty"`
 }
 
 // ContainerEnd is a container that ended and was started again.
@@ -161,6 +175,9 @@ func (s *Samples) take(part *Samples) {
 	for _, container := range part.Containers {
 		s.SetContainer(container)
 	}
+	for _, node := range part.Nodes {
+		s.SetNode(node)
+	}
 	s.Ends = append(s.Ends, part.Ends...)
 	for _, failure := range part.Failures {
 		for _, at := range failure.At {
@@ -188,6 +205,7 @@ func (s *Samples) sort() {
 	slices.SortFunc(s.Containers, func(a, b Container) int {
 		return cmp.Or(cmp.Compare(a.Component, b.Component), cmp.Compare(a.Instance, b.Instance))
 	})
+	slices.SortFunc(s.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(s.Ends, func(a, b ContainerEnd) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Component, b.Component), cmp.Compare(a.Instance, b.Instance))
 	})

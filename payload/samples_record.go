@@ -65,6 +65,24 @@ func (s *Samples) SetContainer(container Container) {
 	s.Containers[at] = container
 }
 
+// maxNeighbours of a node are kept.
+const maxNeighbours = 16
+
+// SetNode notes a node, and adds to the neighbours that were known there.
+func (s *Samples) SetNode(node Node) {
+	at := slices.IndexFunc(s.Nodes, func(n Node) bool { return n.Name == node.Name })
+	if at < 0 {
+		s.Nodes = append(s.Nodes, Node{Name: node.Name})
+		at = len(s.Nodes) - 1
+	}
+	known := &s.Nodes[at]
+	known.CPUs = max(known.CPUs, node.CPUs)
+	both := slices.Concat(known.Neighbours, node.Neighbours)
+	slices.Sort(both)
+	both = slices.Compact(both)
+	known.Neighbours = both[:min(len(both), maxNeighbours)]
+}
+
 // SetText notes the text of a statement.
 func (s *Samples) SetText(id, text string) {
 	if s.Texts == nil {

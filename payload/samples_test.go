@@ -67,6 +67,7 @@ func TestSamplesComeBackAsTheyWere(t *testing.T) {
 		Component: "postgres/primary", From: sampled, To: sampled.Add(time.Minute), Milliseconds: 120,
 		Top: []payload.StatementTime{{ID: "42", Calls: 3, Milliseconds: 100, Rows: 3}},
 	}}
+	want.SetNode(payload.Node{Name: "worker-1", CPUs: 2, Neighbours: []string{"build"}})
 	want.Note("no heap")
 	got := readSamples(t, logOf(t, want))
 	for i := range want.Series {
@@ -190,4 +191,23 @@ func FuzzReadSamples(f *testing.F) {
 			t.Error("samples end before they start")
 		}
 	})
+}
+
+// What is known of a node comes from several sources, and in several stretches.
+func TestANodesNeighboursAddUp(t *testing.T) {
+	first, second := stretch(0, 1), stretch(1, 1)
+	first.SetNode(payload.Node{Name: "worker-1", CPUs: 2})
+	first.SetNode(payload.Node{Name: "worker-1", Neighbours: []string{"b"}})
+	second.SetNode(payload.Node{Name: "worker-1", Neighbours: []string{"b", "a"}})
+	second.SetNode(payload.Node{Name: "worker-0", CPUs: 4})
+	want := []payload.Node{{Name: "worker-0", CPUs: 4}, {Name: "worker-1", CPUs: 2, Neighbours: []string{"a", "b"}}}
+	if got := readSamples(t, logOf(t, first, second)).Nodes; !reflect.DeepEqual(got, want) {
+		t.Errorf("the nodes are %+v, want %+v", got, want)
+	}
+	for i := range 100 {
+		first.SetNode(payload.Node{Name: "worker-1", Neighbours: []string{fmt.Sprint(i)}})
+	}
+	if got := len(first.Nodes[0].Neighbours); got != 16 {
+		t.Errorf("%d neighbours are kept, want 16", got)
+	}
 }

@@ -49,7 +49,8 @@ func run(ctx context.Context) error {
 		KafkaCA:         os.Getenv(collector.EnvKafkaCA),
 		PrometheusToken: os.Getenv(collector.EnvPrometheusToken),
 	}
-	loop, err := sampler.New(cluster, config, logins, os.Getenv(collector.EnvPod), os.Stdout)
+	place := sampler.Place{Pod: os.Getenv(collector.EnvPod), Node: os.Getenv(collector.EnvNode)}
+	loop, err := sampler.New(cluster, config, logins, place, os.Stdout)
 	if err != nil {
 		return err
 	}

@@ -166,11 +166,14 @@ func TestTheJobsEnvironment(t *testing.T) {
 			}
 		case variable.ValueFrom == nil:
 			got = append(got, variable.Name+"="+variable.Value)
+		case variable.ValueFrom.FieldRef != nil:
+			got = append(got, variable.Name+" from "+variable.ValueFrom.FieldRef.FieldPath)
 		case variable.ValueFrom.SecretKeyRef != nil:
 			got = append(got, variable.Name+" from "+variable.ValueFrom.SecretKeyRef.Name+"/"+variable.ValueFrom.SecretKeyRef.Key)
 		}
 	}
 	want := []string{
+		"POD_NAME from metadata.name", "NODE_NAME from spec.nodeName",
 		"PGDATABASE=folio", "PGUSER from rds/username", "PGPASSWORD from rds/password",
 		"KAFKA_USERNAME from msk-login/username", "KAFKA_PASSWORD from msk-login/password", "KAFKA_CA from msk/ca.crt",
 		"PROMETHEUS_TOKEN from token/token",
@@ -179,8 +182,8 @@ func TestTheJobsEnvironment(t *testing.T) {
 		t.Errorf("environment (-want +got):\n%s", diff)
 	}
 	ours := jobOf(t, library()).Spec.Template.Spec.Containers[0].Env
-	if ref := ours[2].ValueFrom.SecretKeyRef; ours[2].Name != "PGDATABASE" || ref.Name != "demo-pg-app" || ref.Key != "dbname" {
-		t.Errorf("the database's name is %+v", ours[2])
+	if ref := ours[3].ValueFrom.SecretKeyRef; ours[3].Name != "PGDATABASE" || ref.Name != "demo-pg-app" || ref.Key != "dbname" {
+		t.Errorf("the database's name is %+v", ours[3])
 	}
 }
 

@@ -18,6 +18,8 @@ const (
 	EnvConfig = "PERFLAB_COLLECTOR"
 	// EnvPod holds the name of the collector's own pod.
 	EnvPod = "POD_NAME"
+	// EnvNode holds the name of the node it runs on.
+	EnvNode = "NODE_NAME"
 	// EnvKafkaUsername and its neighbours log in to Kafka.
 	EnvKafkaUsername = "KAFKA_USERNAME"
 	EnvKafkaPassword = "KAFKA_PASSWORD"
@@ -25,6 +27,15 @@ const (
 	EnvKafkaCA = "KAFKA_CA"
 	// EnvPrometheusToken is a bearer token.
 	EnvPrometheusToken = "PROMETHEUS_TOKEN"
+)
+
+// ComponentNode is the node that the collector runs on.
+const ComponentNode = "node"
+
+// Resources of a node.
+const (
+	ResourceCPU      = "cpu"
+	ResourcePressure = "cpuPressure"
 )
 
 // Components whose pods are servers of PostgreSQL.

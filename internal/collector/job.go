@@ -70,7 +70,8 @@ func Job(run *v1alpha1.PerfRun, request environment.Request, config Config, imag
 	env := append([]corev1.EnvVar{
 		// The kubelet would put variables into the place of what is in $( ).
 		{Name: EnvConfig, Value: strings.ReplaceAll(string(encoded), "$(", "$$(")},
-		{Name: EnvPod, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}},
+		fromPod(EnvPod, "metadata.name"),
+		fromPod(EnvNode, "spec.nodeName"),
 	}, logins(run, request)...)
 	job := batchv1.JobSpec{
 		BackoffLimit: ptr.To[int32](replacements),
@@ -149,6 +150,10 @@ func logins(run *v1alpha1.PerfRun, request environment.Request) []corev1.EnvVar 
 		env = append(env, fromSecret(EnvPrometheusToken, prometheus.TokenSecret.Name, "token"))
 	}
 	return env
+}
+
+func fromPod(name, field string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: field}}}
 }
 
 func fromSecret(name, secret, key string) corev1.EnvVar {

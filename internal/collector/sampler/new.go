@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/prometheus/procfs"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -25,8 +26,14 @@ type Logins struct {
 	PrometheusToken              string
 }
 
-// New makes the loop of a collector that runs in this pod and prints to a log.
-func New(cluster *rest.Config, config collector.Config, logins Logins, pod string, log io.Writer) (*Loop, error) {
+// Place is where a collector runs.
+type Place struct {
+	// Pod and Node by name.
+	Pod, Node string
+}
+
+// New makes the loop of a collector that runs in this place and prints to a log.
+func New(cluster *rest.Config, config collector.Config, logins Logins, place Place, log io.Writer) (*Loop, error) {
 	cluster = rest.CopyConfig(cluster)
 	cluster.ContentType = "application/vnd.kubernetes.protobuf"
 	cluster.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
@@ -43,10 +50,11 @@ func New(cluster *rest.Config, config collector.Config, logins Logins, pod strin
 	if err != nil {
 		return nil, err
 	}
+	lister.place = place
 	loop := &Loop{
-		Run: config.Run, Collector: pod, Interval: config.Interval, Longest: config.Longest, Log: log, pods: lister,
+		Run: config.Run, Collector: place.Pod, Interval: config.Interval, Longest: config.Longest, Log: log, pods: lister,
 		Told: func(ctx context.Context) (bool, error) {
-			own, err := pods.Get(ctx, pod, metav1.GetOptions{})
+			own, err := pods.Get(ctx, place.Pod, metav1.GetOptions{})
 			if err != nil {
 				return false, fmt.Errorf("reading the collector's own pod: %w", err)
 			}
@@ -57,6 +65,11 @@ func New(cluster *rest.Config, config collector.Config, logins Logins, pod strin
 	if loop.sources, err = sources(config, logins, metrics); err != nil {
 		return nil, err
 	}
+	own, err := newNode(place.Node, procfs.DefaultMountPoint)
+	if err != nil {
+		return nil, err
+	}
+	loop.sources = append(loop.sources, own)
 	return loop, nil
 }
 

@@ -34,6 +34,8 @@ type pod struct {
 type podLister struct {
 	pods       corev1client.PodInterface
 	components []component
+	// place of the collector, whose neighbours are told.
+	place Place
 	// ends known of each container, by pod UID and container.
 	ends map[string]int32
 }
@@ -69,16 +71,20 @@ func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, record, erro
 		containers []payload.Container
 		ends       []payload.ContainerEnd
 		ranks      = map[string]int{}
+		here       = payload.Node{Name: l.place.Node}
 	)
 	for _, item := range list.Items {
 		name, belongs := l.componentOf(item, ranks)
+		if !belongs && l.isNeighbour(item) {
+			here.Neighbours = append(here.Neighbours, item.Name)
+		}
 		if !belongs || item.Status.Phase == corev1.PodPending {
 			continue
 		}
 		own := pod{component: name, name: item.Name, address: item.Status.PodIP}
 		for _, container := range item.Spec.Containers {
 			own.containers = append(own.containers, container.Name)
-			containers = append(containers, asked(name, item.Name, container))
+			containers = append(containers, asked(name, item, container))
 		}
 		found = append(found, own)
 		ends = append(ends, l.endsOf(name, item, at)...)
@@ -88,7 +94,16 @@ func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, record, erro
 			into.Samples.SetContainer(container)
 		}
 		into.Samples.Ends = append(into.Samples.Ends, ends...)
+		if len(here.Neighbours) > 0 {
+			into.Samples.SetNode(here)
+		}
 	}, nil
+}
+
+// isNeighbour: the pod runs on the collector's node, and is not the collector.
+func (l *podLister) isNeighbour(item corev1.Pod) bool {
+	return item.Status.Phase == corev1.PodRunning && item.Name != l.place.Pod &&
+		l.place.Node != "" && item.Spec.NodeName == l.place.Node
 }
 
 // componentOf names the component of a pod. Ranks count the pods of those that
@@ -118,10 +133,10 @@ func ordinal(name string) string { return cmp.Or(lastNumber.FindString(name), na
 
 func instanceOf(pod, container string) string { return pod + "/" + container }
 
-func asked(component, pod string, container corev1.Container) payload.Container {
+func asked(component string, pod corev1.Pod, container corev1.Container) payload.Container {
 	requests, limits := container.Resources.Requests, container.Resources.Limits
 	return payload.Container{
-		Component: component, Instance: instanceOf(pod, container.Name),
+		Component: component, Instance: instanceOf(pod.Name, container.Name), Node: pod.Spec.NodeName,
 		CPURequest: cores(requests[corev1.ResourceCPU]), CPULimit: cores(limits[corev1.ResourceCPU]),
 		MemoryRequest: mebibytes(requests[corev1.ResourceMemory]), MemoryLimit: mebibytes(limits[corev1.ResourceMemory]),
 	}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"perflab.dev/perflab/payload"
+)
+
+// kernel writes what a kernel tells of two CPUs: hundredths of seconds of each
+// kind, and microseconds of waiting; below 0: it does not count them.
+func kernel(t *testing.T, proc string, user, idle, steal, waiting int) {
+	t.Helper()
+	write := func(name, text string) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(proc, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(proc, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cpu := func(name string, part int) string {
+		return fmt.Sprintf("%s %d 0 0 %d 0 0 0 %d 0 0\n", name, user/part, idle/part, steal/part)
+	}
+	write("stat", cpu("cpu ", 1)+cpu("cpu0", 2)+cpu("cpu1", 2))
+	if waiting >= 0 {
+		write("pressure/cpu", fmt.Sprintf("some avg10=1.00 avg60=2.00 avg300=3.00 total=%d\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", waiting))
+	}
+}
+
+func TestANodeTellsHowBusyItIs(t *testing.T) {
+	for name, test := range map[string]struct {
+		waiting      [2]int
+		wantPressure []float64
+		wantNotes    []string
+	}{
+		"with pressure":    {waiting: [2]int{5_000_000, 12_500_000}, wantPressure: []float64{75}},
+		"without pressure": {waiting: [2]int{-1, -1}, wantNotes: []string{withoutPressure}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			proc := t.TempDir()
+			kernel(t, proc, 100, 1000, 0, test.waiting[0])
+			asked, err := newNode("worker-1", proc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			first := told(t, asked, round{at: begin})
+			if len(first.Series) != 0 || first.Nodes[0].CPUs != 2 || first.Nodes[0].Name != "worker-1" {
+				t.Errorf("the first round told %+v of %+v, want a node with 2 CPUs and no rates", first.Series, first.Nodes)
+			}
+			kernel(t, proc, 1000, 1500, 300, test.waiting[1])
+			samples := told(t, asked, round{at: begin.Add(10 * time.Second)})
+			// 9 s of work and 3 s that were stolen, in 10 s.
+			if got := value(t, samples, "node", "cpu"); got != 1.2 {
+				t.Errorf("%g cores are busy, want 1.2", got)
+			}
+			var pressure []float64
+			for _, series := range samples.Series {
+				if series.Resource == "cpuPressure" {
+					pressure = append(pressure, series.Points[0].Value)
+				}
+			}
+			if !slices.Equal(pressure, test.wantPressure) || !slices.Equal(samples.Notes, test.wantNotes) {
+				t.Errorf("the pressure is %v with the notes %q, want %v with %q", pressure, samples.Notes, test.wantPressure, test.wantNotes)
+			}
+		})
+	}
+}
+
+// The node of the test is a real one.
+func TestARealNode(t *testing.T) {
+	asked, err := newNode("here", "/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if samples := told(t, asked, round{at: time.Now()}); samples.Nodes[0].CPUs < 1 {
+		t.Errorf("the node is %+v, want CPUs", samples.Nodes)
+	}
+}
+
+// Of the pods that share the node, those of the own namespace are known; the
+// collector is none of them, nor what ended, nor what is elsewhere.
+func TestNeighboursOnTheNode(t *testing.T) {
+	on := func(name, node string, phase corev1.PodPhase, labels map[string]string) *corev1.Pod {
+		pod := systemPod(name, labels, 0)
+		pod.Spec.NodeName, pod.Status.Phase = node, phase
+		return pod
+	}
+	api := fake.NewClientset(
+		on("users-a", "worker-1", corev1.PodRunning, map[string]string{"module": "users"}),
+		on("collector", "worker-1", corev1.PodRunning, nil), on("build", "worker-1", corev1.PodRunning, nil),
+		on("ended", "worker-1", corev1.PodSucceeded, nil), on("far", "worker-2", corev1.PodRunning, nil),
+	)
+	lister, err := newPodLister(api.CoreV1().Pods("lab"), wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lister.place = Place{Pod: "collector", Node: "worker-1"}
+	_, write, err := lister.list(t.Context(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := payload.NewSampleRecorder("run", "pod", time.Now())
+	write(recorder)
+	if nodes := recorder.Samples.Nodes; len(nodes) != 1 || !slices.Equal(nodes[0].Neighbours, []string{"build"}) {
+		t.Errorf("the node's neighbours are %+v, want build", nodes)
+	}
+	if container := recorder.Samples.Containers[0]; container.Node != "worker-1" {
+		t.Errorf("the container is %+v, want it on worker-1", container)
+	}
+}
