@@ -12,7 +12,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -31,6 +33,8 @@ type collectors struct {
 	deaf bool
 	// absent: no node takes the pods.
 	absent bool
+	// shared: others use the rest of the node's two CPUs, so that tasks wait.
+	shared bool
 }
 
 func withCollectors(l *lab) *collectors {
@@ -103,7 +107,10 @@ func (c *collectors) end(pod *corev1.Pod, job *batchv1.Job, phase corev1.PodPhas
 		recorder.Round(at, time.Second)
 		recorder.Record("module/gateway", "pod/gateway", "cpu", "cores", at, 0.25)
 	}
-	recorder.Samples.SetContainer(payload.Container{Component: "module/gateway", Instance: "pod/gateway", CPURequest: 0.5})
+	recorder.Samples.SetContainer(payload.Container{Component: "module/gateway", Instance: "pod/gateway", Node: "here", CPURequest: 0.5})
+	if c.shared {
+		c.share(recorder)
+	}
 	recorder.Samples.Final = final
 	var log bytes.Buffer
 	if err := payload.WriteSamples(&log, recorder.Samples); err != nil {
@@ -112,6 +119,15 @@ func (c *collectors) end(pod *corev1.Pod, job *batchv1.Job, phase corev1.PodPhas
 	c.logs.put(pod.Name, log.Bytes())
 	pod.Status.Phase = phase
 	c.writeStatus(pod)
+}
+
+// share has the node busy for as long as there are samples.
+func (c *collectors) share(recorder *payload.SampleRecorder) {
+	recorder.Samples.SetNode(payload.Node{Name: "here", CPUs: 2})
+	for _, round := range recorder.Samples.Rounds {
+		recorder.Record("node", "here", "cpu", "cores", round.At, 2)
+		recorder.Record("node", "here", "cpuPressure", "%", round.At, 90)
+	}
 }
 
 func observed(run *v1alpha1.PerfRun, metric string) string {
@@ -232,5 +248,36 @@ func TestTheCollectorOfAnInvalidRunEnds(t *testing.T) {
 		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; !told {
 			t.Errorf("pod %s goes on", pod.Name)
 		}
+	}
+}
+
+// A run whose node was used by others does not count, unless that is allowed;
+// then it warns, and tells what others used.
+func TestARunThatOthersStarved(t *testing.T) {
+	for name, test := range map[string]struct {
+		allowed *int32
+		want    v1alpha1.RunPhase
+	}{
+		"by default": {want: v1alpha1.RunInvalid},
+		"allowed":    {allowed: ptr.To[int32](95), want: v1alpha1.RunSucceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			withCollectors(l).shared = true
+			l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxOtherCPUPercent = test.allowed }))
+			run := l.untilRun(test.want)
+			sentence := run.Status.Message
+			if test.want == v1alpha1.RunSucceeded {
+				sentence = strings.Join(run.Status.Warnings, "; ")
+			} else if valid := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); valid == nil || valid.Reason != v1alpha1.ReasonNodeShared {
+				t.Errorf("Valid is %+v, want reason %s", valid, v1alpha1.ReasonNodeShared)
+			}
+			if !strings.Contains(sentence, "88 % by what is not the run's") || run.Status.Servers.Node != "here" {
+				t.Errorf("the run says %q of node %q", sentence, run.Status.Servers.Node)
+			}
+			if got := observed(run, "node/otherCpu/average"); got != "1.75 cores" {
+				t.Errorf("others used %q, want 1.75 cores", got)
+			}
+		})
 	}
 }

@@ -299,12 +299,29 @@ func (s *runScope) seen(window results.Window) *v1alpha1.ServersStatus {
 	if s.samples == nil {
 		return seen
 	}
+	s.checkNode(seen, window)
 	seen.RawSamples = naming.RawSamples(s.run.Name)
 	seen.Rounds = int32(len(s.samples.Rounds))
 	seen.Statements = results.TopStatements(s.samples, window, mostStatements)
 	seen.Notes = append(seen.Notes, s.samples.Notes...)
 	seen.Notes = seen.Notes[:min(len(seen.Notes), mostNotes)]
 	return seen
+}
+
+// checkNode tells of the node that the collector shared with the run's pods.
+func (s *runScope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
+	use, known := results.NodeOf(s.samples, window)
+	if !known {
+		return
+	}
+	seen.Node = use.Name
+	fault, warning := results.CheckNode(use, s.run.Spec.Validity)
+	if fault != nil && s.fault == nil {
+		s.fault = fault
+	}
+	if warning != "" {
+		s.warn(warning)
+	}
 }
 
 // tidyCollector takes away the Job of a run that counts: what it saw is kept.

@@ -174,6 +174,8 @@ const (
 	ReasonGeneratorSaturated = "GeneratorSaturated"
 	// ReasonCollectorGap: the servers were not sampled for a while.
 	ReasonCollectorGap = "CollectorGap"
+	// ReasonNodeShared: others left the run too little CPU of its node.
+	ReasonNodeShared = "NodeShared"
 	// ReasonClockSkew: the clocks of a load's node and the operator's differ.
 	ReasonClockSkew = "ClockSkew"
 	// ReasonImportIncomplete: an import lost or failed records.

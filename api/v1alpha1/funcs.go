@@ -38,6 +38,15 @@ func (v Validity) MaxRestartsOrDefault() int32 {
 	return *v.MaxRestarts
 }
 
+// MaxOtherCPUPercentOrDefault is the share of a full node's CPUs that others
+// than the run may use.
+func (v Validity) MaxOtherCPUPercentOrDefault() int32 {
+	if v.MaxOtherCPUPercent == nil {
+		return 50
+	}
+	return *v.MaxOtherCPUPercent
+}
+
 // CurrencyOrDefault is the currency of the prices.
 func (c Cost) CurrencyOrDefault() string {
 	if c.Currency == "" {

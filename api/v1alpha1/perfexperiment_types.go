@@ -358,6 +358,16 @@ type Validity struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
 
+	// maxOtherCPUPercent is the largest share of the CPUs of the collector's
+	// node that may be used, on average while load counts, by what is not the
+	// run's, where pods of the run are on that node and it is full: at least 80 %
+	// busy and, as far as its kernel tells, with tasks that wait for a CPU in at
+	// least 25 % of the time. 100 allows any. Default 50.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	MaxOtherCPUPercent *int32 `json:"maxOtherCPUPercent,omitempty"`
+
 	// maxAttempts is how often a run is tried before the experiment stalls.
 	// Default 3.
 	// +optional

@@ -24,6 +24,10 @@ type ServersStatus struct {
 	// custom/<name> or, where nothing was asked at all, collector.
 	// +optional
 	Silent string `json:"silent,omitempty"`
+	// node is the one the collector ran on, which the metrics that begin with
+	// node/ are of.
+	// +optional
+	Node string `json:"node,omitempty"`
 	// statements are those PostgreSQL spent most time on, the longest first.
 	// +optional
 	// +listType=atomic

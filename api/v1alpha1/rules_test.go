@@ -80,6 +80,8 @@ func TestExperimentRules(t *testing.T) {
 		"unknown clean-up":              refuse("spec.cleanup.policy", `supported values: "Delete", "Retain"`, change{"spec.cleanup.policy", "Keep"}),
 		"no attempts":                   refuse("spec.validity.maxAttempts", "greater than or equal to 1", change{"spec.validity.maxAttempts", "0"}),
 		"errors beyond 100":             refuse("spec.validity.maxErrorPercent", "less than or equal to 100", change{"spec.validity.maxErrorPercent", "101"}),
+		"others beyond the node":        refuse("spec.validity.maxOtherCPUPercent", "less than or equal to 100", change{"spec.validity.maxOtherCPUPercent", "101"}),
+		"any use by others":             accept(change{"spec.validity.maxOtherCPUPercent", "100"}),
 		"no errors allowed":             accept(change{"spec.validity.maxErrorPercent", "0"}),
 	})
 }

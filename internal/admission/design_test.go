@@ -49,7 +49,7 @@ func TestAnalysis(t *testing.T) {
 	}
 	judge(t, valid, map[string]rule{
 		"metrics there may be": accept(change{"spec.analysis", "{primary: [cico/Check-In/average, 'cico/Check-In/p95@alone', 'cico/Check-In/p95@during-create-5k', create-5k/duration, module/gateway/cpu/average], guards: [cico/Check-Out/p95]}"}),
-		"a load there is not": refuse(primary+"[1]", `the metric is of load "cic", and no scenario has one of this name: begin with one there is (cico, create-5k), or with a part of the system (module, postgres, kafka, custom, system)`,
+		"a load there is not": refuse(primary+"[1]", `the metric is of load "cic", and no scenario has one of this name: begin with one there is (cico, create-5k), or with a part of the system (module, postgres, kafka, custom, system, node)`,
 			change{"spec.analysis", "{primary: [cico/Check-In/average, cic/Check-In/average]}"}),
 		"a guard there is not": refuse("spec.analysis.guards[0]", `the metric is of load "cic"`, change{"spec.analysis", "{guards: [cic/Check-In/average]}"}),
 		"a window there is not": refuse(primary+"[0]", `the window is while load "create" is on, and no scenario has one of this name: write during- with one there is (cico, create-5k)`,

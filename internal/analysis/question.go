@@ -128,7 +128,7 @@ func (q Question) IsGuard(metric string) bool {
 }
 
 // Components are the first parts of the metrics that belong to no load.
-var Components = []string{"module", "postgres", "kafka", "custom", "system"}
+var Components = []string{"module", "postgres", "kafka", "custom", "system", "node"}
 
 // IsServer tells whether the first part of a metric names no load.
 func IsServer(first string) bool { return slices.Contains(Components, first) }

@@ -128,10 +128,21 @@ func (r *record) rules() []item {
 		{Text: restartsAllowed(limits.MaxRestartsOrDefault()) + " while load was on, and an import must have brought in every record."},
 		{Text: "What ran must be what was declared: heap, partitions, metadata mode and replicas are read back from the running system."},
 	}
+	if r.sawNodes() {
+		items = append(items, item{Text: "Where the collector's node, with pods of the run on it, was full, at most " +
+			withUnit(whole(limits.MaxOtherCPUPercentOrDefault()), unitPercent) + " of its CPUs may have been used by what was not the run's."})
+	}
 	if limits.MaxAttempts > 0 {
 		items = append(items, item{Text: "A run is tried at most " + times(limits.MaxAttempts) + "."})
 	}
 	return items
+}
+
+// sawNodes: the collectors told of the nodes they ran on.
+func (r *record) sawNodes() bool {
+	return slices.ContainsFunc(r.journal, func(run *v1alpha1.PerfRun) bool {
+		return run.Status.Servers != nil && run.Status.Servers.Node != ""
+	})
 }
 
 func restartsAllowed(most int32) string {

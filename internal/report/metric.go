@@ -24,6 +24,7 @@ const (
 	componentCustom   = "custom"
 	componentCost     = "cost"
 	componentLoad     = "generator"
+	componentNode     = "node"
 )
 
 // Statistics of transactions and of servers.
@@ -75,6 +76,8 @@ func parseMetric(name string) metric {
 		if last := parts[len(parts)-1]; len(parts) > 2 && slices.Contains(serverStatistics, last) {
 			made.of, made.statistic = strings.Join(parts[1:len(parts)-1], "/"), last
 		}
+	case componentNode:
+		made.node(parts)
 	case componentCost:
 		made.component, made.statistic = componentCost, strings.Join(parts[1:], "/")
 	default:
@@ -98,6 +101,17 @@ func (m *metric) server(parts []string) {
 		return
 	}
 	m.resource = strings.Join(parts[2:], "/")
+}
+
+// node takes a metric of the collector's node apart: there is one, without a name.
+func (m *metric) node(parts []string) {
+	m.component = componentNode
+	last := len(parts) - 1
+	if last >= 2 && slices.Contains(serverStatistics, parts[last]) {
+		m.resource, m.statistic = strings.Join(parts[1:last], "/"), parts[last]
+		return
+	}
+	m.resource = strings.Join(parts[1:], "/")
 }
 
 func (m *metric) load(parts []string) {
@@ -158,6 +172,8 @@ func (m metric) phrase() string {
 	switch {
 	case m.component == componentModule || m.component == componentPostgres || m.component == componentKafka || m.component == componentLoad:
 		text = m.phraseOfServer()
+	case m.component == componentNode:
+		text = strings.TrimSpace(m.statistic+" "+resourceName(m.resource)) + " of the collector's node"
 	case m.component == componentCost:
 		text = "cost"
 	case m.component == componentCustom:
@@ -246,5 +262,6 @@ func (m metric) worthShowing() bool {
 	case statisticSamples, statisticMax, statisticSlope, "slopeLow", "slopeHigh", "percentOfRequest", "percentOfLimit", "p99", "p50", "imports", "records":
 		return false
 	}
-	return m.request == ""
+	// What others do on a node is no effect of an arm.
+	return m.request == "" && m.component != componentNode
 }

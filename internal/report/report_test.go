@@ -478,3 +478,33 @@ func TestReportOfOneArm(t *testing.T) {
 		t.Errorf("it says\n%s", page[:1500])
 	}
 }
+
+// What the collector's node did is told where it was seen, and so is the rule
+// that runs had to keep there.
+func TestTheCollectorsNode(t *testing.T) {
+	const heading, rule = "### The collector's node", "of its CPUs may have been used by what was not the run's"
+	input := recorded.Experiment(seed)
+	if page := written(t, made(t, input), "report.md"); strings.Contains(page, heading) || strings.Contains(page, rule) {
+		t.Error("a node is told that nobody saw")
+	}
+	for i := range input.Runs {
+		status := &input.Runs[i].Status
+		if status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		status.Servers.Node = "worker-1"
+		status.Observations = append(status.Observations,
+			v1alpha1.Observation{Metric: "node/cpuPressure/average", Value: "12.5", Unit: "%"},
+			v1alpha1.Observation{Metric: "node/cpuPressure/max", Value: "20", Unit: "%"},
+			v1alpha1.Observation{Metric: "node/otherCpu/average", Value: "0.4", Unit: "cores"})
+	}
+	page := written(t, made(t, input), "report.md")
+	for _, want := range []string{heading, rule, "| `cpuPressure` | 12.50 | 20.00 |", "| `otherCpu` | 0.4000 |"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "`node/") {
+		t.Error("what others do on the node is told as an effect of an arm")
+	}
+}

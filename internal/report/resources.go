@@ -25,6 +25,7 @@ func resources(r *record) section {
 		{"Database", "PostgreSQL was not measured: neither CPU, nor connections, nor top statements.", func(r *record) []block { return r.serverTables(componentPostgres, "PostgreSQL") }},
 		{"Kafka", "Kafka was not measured: neither its brokers nor consumer lag.", func(r *record) []block { return r.serverTables(componentKafka, "Kafka") }},
 		{"Load generators", "", func(r *record) []block { return r.serverTables(componentLoad, "Load generators") }},
+		{"The collector's node", "", func(r *record) []block { return r.serverTables(componentNode, "The collector's node") }},
 		{"Further metrics", "", func(r *record) []block { return r.serverTables(componentCustom, "Further metrics") }},
 	} {
 		blocks := part.blocks(r)
@@ -224,6 +225,10 @@ func resourceName(resource string) string {
 		return "CPU"
 	case "transactionsPerSecond":
 		return "transactions per second"
+	case "cpuPressure":
+		return "CPU pressure"
+	case "otherCpu":
+		return "CPU that is not the run's"
 	}
 	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
 		return kind + " connections"

@@ -33,6 +33,7 @@ const (
 // Units of observations.
 const (
 	unitMilliseconds = "ms"
+	unitCores        = "cores"
 	unitSeconds      = "s"
 	unitPercent      = "%"
 	unitPerSecond    = "1/s"

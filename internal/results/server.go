@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/payload"
@@ -28,6 +29,9 @@ const (
 	// oomKilled is the kubelet's word.
 	oomKilled = "OOMKilled"
 )
+
+// others is the quantity that is the node's CPU without that of the run's pods.
+const others = collector.ComponentNode + "/otherCpu"
 
 // growing are the resources of which a leak may be told, so that the interval
 // of their slope is recorded as well.
@@ -122,6 +126,9 @@ func quantities(samples *payload.Samples) []quantity {
 			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.MemoryRequest })
 		}
 		found = append(found, own)
+	}
+	if points := othersOf(samples); len(points) > 0 {
+		found = append(found, quantity{name: others, resource: resourceCPU, unit: unitCores, points: points})
 	}
 	return mostBehind(found)
 }
