@@ -121,11 +121,14 @@ func (c *collectors) end(pod *corev1.Pod, job *batchv1.Job, phase corev1.PodPhas
 	c.writeStatus(pod)
 }
 
-// share has the node busy for as long as there are samples.
+// share has the node busy for as long as there are samples, and a second pod of
+// the module idle.
 func (c *collectors) share(recorder *payload.SampleRecorder) {
 	recorder.Samples.SetNode(payload.Node{Name: "here", CPUs: 2})
+	recorder.Samples.SetContainer(payload.Container{Component: "module/gateway", Instance: "second/gateway", Node: "here"})
 	for _, round := range recorder.Samples.Rounds {
 		recorder.Record("node", "here", "cpu", "cores", round.At, 2)
+		recorder.Record("module/gateway", "second/gateway", "cpu", "cores", round.At, 0.05)
 		recorder.Record("node", "here", "cpuPressure", "%", round.At, 90)
 	}
 }
@@ -272,11 +275,14 @@ func TestARunThatOthersStarved(t *testing.T) {
 			} else if valid := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); valid == nil || valid.Reason != v1alpha1.ReasonNodeShared {
 				t.Errorf("Valid is %+v, want reason %s", valid, v1alpha1.ReasonNodeShared)
 			}
-			if !strings.Contains(sentence, "88 % by what is not the run's") || run.Status.Servers.Node != "here" {
+			if !strings.Contains(sentence, "85 % by what is not the run's") || run.Status.Servers.Node != "here" {
 				t.Errorf("the run says %q of node %q", sentence, run.Status.Servers.Node)
 			}
-			if got := observed(run, "node/otherCpu/average"); got != "1.75 cores" {
-				t.Errorf("others used %q, want 1.75 cores", got)
+			if got := observed(run, "node/otherCpu/average"); got != "1.7 cores" {
+				t.Errorf("others used %q, want 1.7 cores", got)
+			}
+			if warnings := strings.Join(run.Status.Warnings, "; "); !strings.Contains(warnings, `pod pod took 83 % of the CPU of module "gateway"`) || len(run.Status.Servers.Pods) != 2 {
+				t.Errorf("of the pods %+v the run says %q", run.Status.Servers.Pods, warnings)
 			}
 		})
 	}

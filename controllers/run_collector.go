@@ -300,6 +300,11 @@ func (s *runScope) seen(window results.Window) *v1alpha1.ServersStatus {
 		return seen
 	}
 	s.checkNode(seen, window)
+	var uneven []string
+	seen.Pods, uneven = results.Pods(s.samples, window)
+	for _, sentence := range uneven {
+		s.warn(sentence)
+	}
 	seen.RawSamples = naming.RawSamples(s.run.Name)
 	seen.Rounds = int32(len(s.samples.Rounds))
 	seen.Statements = results.TopStatements(s.samples, window, mostStatements)

@@ -28,6 +28,13 @@ type ServersStatus struct {
 	// node/ are of.
 	// +optional
 	Node string `json:"node,omitempty"`
+	// pods are those of each module that has several, at most 16 of a module,
+	// with what each used on average while load counted.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=200
+	Pods []PodUse `json:"pods,omitempty"`
 	// statements are those PostgreSQL spent most time on, the longest first.
 	// +optional
 	// +listType=atomic
@@ -56,4 +63,22 @@ type StatementShare struct {
 	MeanMilliseconds string `json:"meanMilliseconds"`
 	// percent of the time of all statements of the server.
 	Percent string `json:"percent"`
+}
+
+// PodUse is what a pod of a module used while load counted.
+type PodUse struct {
+	// name is module/<module>/pod-<n>: pods count from 1, in the order of their
+	// own names.
+	Name string `json:"name"`
+	// pod is its own name.
+	Pod string `json:"pod"`
+	// node it ran on.
+	// +optional
+	Node string `json:"node,omitempty"`
+	// cpu in cores, on average; absent: not known.
+	// +optional
+	CPU string `json:"cpu,omitempty"`
+	// memory in MiB, on average; absent: not known.
+	// +optional
+	Memory string `json:"memory,omitempty"`
 }

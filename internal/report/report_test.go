@@ -508,3 +508,22 @@ func TestTheCollectorsNode(t *testing.T) {
 		t.Error("what others do on the node is told as an effect of an arm")
 	}
 }
+
+// How the replicas of a module share its load is told where there are several.
+func TestHowPodsShareTheLoad(t *testing.T) {
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		if run.Status.Phase == v1alpha1.RunSucceeded && run.Spec.Arm == recorded.Arm {
+			run.Status.Servers.Pods = []v1alpha1.PodUse{
+				{Name: "module/mod-users/pod-1", Pod: "a", CPU: "0.3"}, {Name: "module/mod-users/pod-2", Pod: "b", CPU: "0.1"},
+			}
+		}
+	}
+	page := written(t, made(t, input), "report.md")
+	for _, want := range []string{"**The busiest pod's share of its module's CPU under ", "| `mod-users` | – | – | 75\u00a0%, 2 pods |"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}

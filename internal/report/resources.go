@@ -20,7 +20,7 @@ func resources(r *record) section {
 		title, missing string
 		blocks         func(*record) []block
 	}{
-		{"Service CPU", "The modules' CPU was not measured.", func(r *record) []block { return r.moduleTables("cpu") }},
+		{"Service CPU", "The modules' CPU was not measured.", (*record).cpu},
 		{"Service memory", "The modules' memory was not measured.", (*record).memory},
 		{"Database", "PostgreSQL was not measured: neither CPU, nor connections, nor top statements.", func(r *record) []block { return r.serverTables(componentPostgres, "PostgreSQL") }},
 		{"Kafka", "Kafka was not measured: neither its brokers nor consumer lag.", func(r *record) []block { return r.serverTables(componentKafka, "Kafka") }},

@@ -176,7 +176,6 @@ func othersOn(samples *payload.Samples, name string) payload.Points {
 
 // podsOn are the series of CPU of the run's containers on a node.
 func podsOn(samples *payload.Samples, name string) []payload.SampleSeries {
-	podOf := func(instance string) string { pod, _, _ := strings.Cut(instance, "/"); return pod }
 	on := map[string]bool{}
 	for _, container := range samples.Containers {
 		on[podOf(container.Instance)] = container.Node == name
@@ -188,6 +187,12 @@ func podsOn(samples *payload.Samples, name string) []payload.SampleSeries {
 		}
 	}
 	return found
+}
+
+// podOf is the pod of an instance.
+func podOf(instance string) string {
+	pod, _, _ := strings.Cut(instance, "/")
+	return pod
 }
 
 // isNew: a pod that came later than the first may have been there at this time,
