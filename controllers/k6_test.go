@@ -118,6 +118,21 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 	l.writeStatus(&pod)
 }
 
+// measuredCold is a load of at least ten seconds, which clocks that may differ
+// allow.
+func (l *lab) measuredCold(own *payload.Payload) *payload.Payload {
+	const skew = 4 * time.Second
+	own.Start, own.End, own.Final = own.Start.Add(-skew), l.now.Add(skew), true
+	for at := own.Start; at.Before(own.End); at = at.Add(50 * time.Millisecond) {
+		took := 200 * time.Millisecond
+		if at.Sub(own.Start) < 3*time.Second {
+			took = 900 * time.Millisecond
+		}
+		own.Record("Check-In", "ok", at, took)
+	}
+	return own
+}
+
 // measured is what a runner has seen: a check-in of 100 ms and a check-out of
 // 200 ms each second, a tenth slower in the arm "slow"; or an import.
 func (l *lab) measured(pod corev1.Pod, testRun *unstructured.Unstructured, name string, began time.Time) *payload.Payload {
@@ -138,6 +153,9 @@ func (l *lab) measured(pod corev1.Pod, testRun *unstructured.Unstructured, name 
 			own.Record("Check-In", "ok", at, unit)
 			own.Record("Check-Out", "ok", at, 2*unit)
 		}
+	}
+	if l.outside.cold {
+		return l.measuredCold(own)
 	}
 	if l.outside.bulky {
 		// Names of chance can't be packed, and no wider bucket has fewer of them.

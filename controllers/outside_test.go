@@ -44,6 +44,8 @@ type outside struct {
 	moduleLog string
 	// lastWords is what k6 logs before it fails; empty: "no such item".
 	lastWords string
+	// cold: check-ins are slow in the first three seconds.
+	cold bool
 	// bulky: what runners measured fits into no ConfigMap.
 	bulky bool
 }

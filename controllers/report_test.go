@@ -226,3 +226,14 @@ func TestAConfigMapOfTheSameNameIsLeftAlone(t *testing.T) {
 		t.Errorf("once it is gone the report is %q, and it warns %q", after.Status.Report, after.Status.Warnings)
 	}
 }
+
+// A run that was cold in what counts warns, and counts.
+func TestARunThatWasColdWarns(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.cold = true
+	l.create(login(), smallExperiment(t, oneArm))
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	if warnings := strings.Join(run.Status.Warnings, "; "); !strings.Contains(warnings, "the system was still warming up; set measurement.warmUp to 10s,") {
+		t.Errorf("the run warns %q", warnings)
+	}
+}

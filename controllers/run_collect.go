@@ -243,6 +243,9 @@ func (s *runScope) observe(measured map[string]results.Measured) []v1alpha1.Obse
 	for _, sentence := range results.Warnings(observations) {
 		s.warn(sentence)
 	}
+	for _, sentence := range results.StillWarming(spec.Scenario.Loads, measured, spec.Measurement) {
+		s.warn(sentence)
+	}
 	results.Sort(observations)
 	s.status().Observations = observations[:min(len(observations), maxObservations)]
 	return observations

@@ -7,7 +7,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // Measurement says which part of a run counts and what is measured beside the
 // loads.
 type Measurement struct {
-	// warmUp is cut off the start of every load but imports. Default 0s.
+	// warmUp is cut off the start of every load but imports. Where response times
+	// still fall after it, a run's status.warnings propose a longer one. Default
+	// 0s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32

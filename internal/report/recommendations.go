@@ -7,11 +7,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -153,6 +155,7 @@ func (r *record) doubts() []item {
 	sentences = append(sentences, r.lopsided()...)
 	sentences = append(sentences, r.refused()...)
 	sentences = append(sentences, r.saturated()...)
+	sentences = append(sentences, r.warming()...)
 	for _, warning := range slices.Concat(r.answer.Warnings, r.Experiment.Status.Warnings) {
 		sentence := capital(strings.TrimSuffix(warning, ".")) + "."
 		if !ofDesign.MatchString(warning) && !slices.Contains(sentences, sentence) {
@@ -224,6 +227,30 @@ func (r *record) refused() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("Error shares differ for %s, so response times there are of other requests and are not compared.", listed(where))}
+}
+
+// warming: runs that count in which the system was still warming up after the
+// warm-up.
+func (r *record) warming() []string {
+	var longest time.Duration
+	count := 0
+	for _, run := range r.journal {
+		advised := time.Duration(0)
+		for _, warning := range run.Status.Warnings {
+			if own, is := results.WarmUpAdvised(warning); is && run.Status.Phase == v1alpha1.RunSucceeded {
+				advised = max(advised, own)
+			}
+		}
+		if advised > 0 {
+			count++
+		}
+		longest = max(longest, advised)
+	}
+	if count == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("In %s response times still fell after the warm-up, so averages and percentiles hold some of it. A measurement.warmUp of %s would leave that out; let the loads last longer by as much.",
+		environment.Counted(count, "run"), spoken(longest))}
 }
 
 // busy is the use of a server, in percent, from which its queue, and not the

@@ -527,3 +527,24 @@ func TestHowPodsShareTheLoad(t *testing.T) {
 		}
 	}
 }
+
+// Many runs advise a warm-up; the page does once, and of those that count.
+func TestAWarmUpIsAdvisedOnce(t *testing.T) {
+	input := recorded.Experiment(seed)
+	advice := func(run int, warmUp string) {
+		input.Runs[run].Status.Warnings = []string{"postgres/primary was busy", "it was cold; set measurement.warmUp to " + warmUp + ", and let the load last longer by as much"}
+	}
+	valid, invalid := 0, slices.IndexFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Status.Phase == v1alpha1.RunInvalid })
+	for i := range input.Runs {
+		if input.Runs[i].Status.Phase == v1alpha1.RunSucceeded && valid < 2 {
+			advice(i, []string{"2m30s", "2m"}[valid])
+			valid++
+		}
+	}
+	advice(invalid, "1h")
+	page := written(t, made(t, input), "report.md")
+	const want = "In 2 runs response times still fell after the warm-up, so averages and percentiles hold some of it. A measurement.warmUp of 2m30s would"
+	if strings.Count(page, "still fell after the warm-up") != 1 || !strings.Contains(page, want) {
+		t.Errorf("the page lacks %q, or has it more than once", want)
+	}
+}
