@@ -67,8 +67,8 @@ func NodeOf(samples *payload.Samples, window Window) (NodeUse, bool) {
 	}, true
 }
 
-// IsFull: whoever wanted a CPU had to wait for it. Where the kernel does not
-// tell of waiting, that no CPU was idle has to do.
+// IsFull says that whoever wanted a CPU had to wait for it. Where the kernel does
+// not tell of waiting, that no CPU was idle has to do.
 func (u NodeUse) IsFull() bool {
 	return u.BusyPercent >= fullNode && (math.IsNaN(u.PressurePercent) || u.PressurePercent >= highPressure)
 }
