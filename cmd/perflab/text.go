@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -117,48 +116,6 @@ func writeArms(p *page, all []preview.Arm) {
 			p.line("    and %d more changes (-o json lists all)", more)
 		}
 	}
-}
-
-func writeHeaps(p *page, shown preview.Preview) {
-	if len(shown.Heaps) == 0 {
-		return
-	}
-	p.line("\nLargest heap of each JVM in bytes (MiB)")
-	header := []string{"module", "memory limit"}
-	for _, arm := range shown.Arms {
-		if !arm.Twin {
-			header = append(header, arm.Name)
-		}
-	}
-	listed := shown.Heaps
-	if len(shown.HeapShifts) == 0 {
-		// One column says it all.
-		header = []string{"module", "memory limit", "every arm"}
-		listed = slices.DeleteFunc(slices.Clone(listed), func(heap preview.Heap) bool { return heap.Arm != shown.Arms[0].Name })
-	}
-	rows := [][]string{header}
-	at := map[string]int{}
-	for _, heap := range listed {
-		row, seen := at[heap.Module]
-		if !seen {
-			row = len(rows)
-			at[heap.Module] = row
-			rows = append(rows, []string{heap.Module, size(heap.Limit, "none")})
-		}
-		rows[row] = append(rows[row], size(heap.Bytes, heap.Unknown))
-	}
-	p.table(rows)
-	for _, shift := range shown.HeapShifts {
-		p.line("  %s against the baseline: larger in %s, smaller in %d, the same in %d (%+.0f %% to %+.0f %%)",
-			shift.Arm, environment.Counted(shift.Larger, "module"), shift.Smaller, shift.Same, shift.LeastPercent, shift.MostPercent)
-	}
-}
-
-func size(bytes int64, otherwise string) string {
-	if bytes == 0 {
-		return otherwise
-	}
-	return fmt.Sprintf("%d (%.0f)", bytes, float64(bytes)/(1<<20))
 }
 
 func writeRuns(p *page, shown preview.Preview) {

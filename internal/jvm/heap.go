@@ -98,6 +98,13 @@ func MaxHeap(options string, machine Machine) (Heap, error) {
 	return heap, nil
 }
 
+// Percentage of the memory that a JVM with these options takes for its heap where
+// they give no size.
+func Percentage(options string) (float64, error) {
+	set, err := read(options)
+	return set.percentage, err
+}
+
 // share is the heap of a JVM that is told no size.
 func share(set settings, machine Machine) (Heap, error) {
 	memory := machine.Memory

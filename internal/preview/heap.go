@@ -3,9 +3,13 @@
 package preview
 
 import (
+	"errors"
+	"fmt"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/jvm"
 )
 
 // Heap is the largest heap the JVMs of a module grant themselves in an arm.
@@ -18,17 +22,22 @@ type Heap struct {
 	Bytes   int64  `json:"heapBytes,omitempty"`
 	Source  string `json:"source,omitempty"`
 	Unknown string `json:"unknown,omitempty"`
+	// Percent of a memory limit that is not declared; 0: the heap is known, or
+	// unknown for another reason.
+	Percent float64 `json:"percentOfLimit,omitempty"`
 }
 
 // HeapShift says how an arm's heaps compare to the baseline's.
 type HeapShift struct {
 	Arm string `json:"arm"`
 	// Larger, Smaller and Same count the modules whose heap is declared and
-	// known in both arms.
+	// known in both arms, Unknown those where it is not.
 	Larger  int `json:"larger"`
 	Smaller int `json:"smaller"`
 	Same    int `json:"same"`
-	// LeastPercent and MostPercent bound the difference over all modules.
+	Unknown int `json:"unknown,omitempty"`
+	// LeastPercent and MostPercent bound the difference over the modules whose
+	// heap changes.
 	LeastPercent float64 `json:"leastPercent"`
 	MostPercent  float64 `json:"mostPercent"`
 }
@@ -56,6 +65,13 @@ func heaps(all []arms.Arm) []Heap {
 func heapOf(arm string, module v1alpha1.Module) Heap {
 	heap := Heap{Module: module.Name, Arm: arm, Limit: module.Resources.Limits.Memory().Value()}
 	granted, err := modules.Heap(module)
+	if errors.Is(err, jvm.ErrMemoryUnknown) {
+		options, _ := modules.JavaOptions(module)
+		// The options have been read once.
+		heap.Percent, _ = jvm.Percentage(options)
+		heap.Unknown = fmt.Sprintf("%g %% of a memory limit that is not declared: declare resources.limits.memory", heap.Percent)
+		return heap
+	}
 	if err != nil {
 		heap.Unknown = err.Error()
 		return heap
@@ -90,21 +106,31 @@ func heapShifts(all []arms.Arm, heaps []Heap) []HeapShift {
 func shiftOf(arm string, before map[string]int64, heaps []Heap) HeapShift {
 	shift := HeapShift{Arm: arm}
 	for _, heap := range heaps {
-		base := before[heap.Module]
-		if heap.Arm != arm || base == 0 || heap.Bytes == 0 {
-			continue
-		}
-		percent := 100 * (float64(heap.Bytes)/float64(base) - 1)
-		shift.LeastPercent = min(shift.LeastPercent, percent)
-		shift.MostPercent = max(shift.MostPercent, percent)
-		switch {
-		case heap.Bytes > base:
-			shift.Larger++
-		case heap.Bytes < base:
-			shift.Smaller++
-		default:
-			shift.Same++
+		if heap.Arm == arm {
+			shift.add(before[heap.Module], heap.Bytes)
 		}
 	}
 	return shift
+}
+
+// add a module's heap in the baseline and in the arm.
+func (s *HeapShift) add(before, after int64) {
+	switch {
+	case before == 0 || after == 0:
+		s.Unknown++
+		return
+	case after == before:
+		s.Same++
+		return
+	}
+	percent := 100 * (float64(after)/float64(before) - 1)
+	if s.Larger+s.Smaller == 0 {
+		s.LeastPercent, s.MostPercent = percent, percent
+	}
+	s.LeastPercent, s.MostPercent = min(s.LeastPercent, percent), max(s.MostPercent, percent)
+	if after > before {
+		s.Larger++
+		return
+	}
+	s.Smaller++
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/preview"
+)
+
+func writeHeaps(p *page, shown preview.Preview) {
+	if len(shown.Heaps) == 0 {
+		return
+	}
+	p.line("\nLargest heap of each JVM")
+	p.table(heapRows(shown))
+	for _, shift := range shown.HeapShifts {
+		p.line("  %s", shiftText(shift))
+	}
+	if unknown := withoutLimit(shown.Heaps); len(unknown) > 0 {
+		p.line("  not known in MiB: the memory %s of %s %s not declared; declare resources.limits.memory",
+			environment.Verb(len(unknown), "limit", "limits"), environment.Enumerate(unknown), environment.Verb(len(unknown), "is", "are"))
+	}
+}
+
+// heapRows has a row for each module and a column for each arm, or one for all
+// where they have the same heaps.
+func heapRows(shown preview.Preview) [][]string {
+	rows := [][]string{{"module", "memory limit"}}
+	for _, arm := range shown.Arms {
+		if !arm.Twin {
+			rows[0] = append(rows[0], arm.Name)
+		}
+	}
+	alike := true
+	for _, name := range inOrder(shown.Heaps, func(heap preview.Heap) string { return heap.Module }) {
+		heaps := slices.DeleteFunc(slices.Clone(shown.Heaps), func(heap preview.Heap) bool { return heap.Module != name })
+		cells := make([]string, 0, len(heaps))
+		for _, heap := range heaps {
+			cells = append(cells, heapText(heap))
+		}
+		alike = alike && len(slices.Compact(slices.Clone(cells))) == 1
+		limits := inOrder(heaps, func(heap preview.Heap) string { return size(heap.Limit) })
+		rows = append(rows, append([]string{name, strings.Join(limits, ", ")}, cells...))
+	}
+	if !alike {
+		return rows
+	}
+	rows[0][2] = "every arm"
+	for i := range rows {
+		rows[i] = rows[i][:3]
+	}
+	return rows
+}
+
+// inOrder are the heaps' values, each once, as they come.
+func inOrder(heaps []preview.Heap, value func(preview.Heap) string) []string {
+	var values []string
+	for _, heap := range heaps {
+		if text := value(heap); !slices.Contains(values, text) {
+			values = append(values, text)
+		}
+	}
+	return values
+}
+
+func heapText(heap preview.Heap) string {
+	switch {
+	case heap.Bytes > 0:
+		return size(heap.Bytes)
+	case heap.Percent > 0:
+		return fmt.Sprintf("%g %% of the limit", heap.Percent)
+	default:
+		return heap.Unknown
+	}
+}
+
+// withoutLimit are the modules whose heap is a share of a limit that is not
+// declared.
+func withoutLimit(heaps []preview.Heap) []string {
+	without := slices.DeleteFunc(slices.Clone(heaps), func(heap preview.Heap) bool { return heap.Percent == 0 })
+	return inOrder(without, func(heap preview.Heap) string { return heap.Module })
+}
+
+func shiftText(shift preview.HeapShift) string {
+	text := fmt.Sprintf("%s against the baseline: larger in %s, smaller in %d, the same in %d",
+		shift.Arm, environment.Counted(shift.Larger, "module"), shift.Smaller, shift.Same)
+	if shift.Unknown > 0 {
+		text += fmt.Sprintf(", not known in %d", shift.Unknown)
+	}
+	least, most := fmt.Sprintf("%+.1f %%", shift.LeastPercent), fmt.Sprintf("%+.1f %%", shift.MostPercent)
+	if least == most {
+		return fmt.Sprintf("%s (%s)", text, least)
+	}
+	return fmt.Sprintf("%s (%s to %s)", text, least, most)
+}
+
+// size in MiB, with a decimal where it is no whole number of them.
+func size(bytes int64) string {
+	if bytes == 0 {
+		return "not declared"
+	}
+	const mebibyte = 1 << 20
+	if bytes%mebibyte == 0 {
+		return fmt.Sprintf("%d MiB", bytes/mebibyte)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(bytes)/mebibyte)
+}
