@@ -29,7 +29,7 @@ const standardInput = "-"
 type manifest struct {
 	experiments []*v1alpha1.PerfExperiment
 	systems     map[string]*v1alpha1.PerfSystem
-	// configMaps are their data by name: price lists.
+	// configMaps are their data by name: price lists and scripts.
 	configMaps map[string]map[string]string
 }
 
@@ -90,7 +90,6 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 		}
 		m.systems[system.Name] = system
 	case "ConfigMap":
-		// A price list.
 		data, _, err := unstructured.NestedStringMap(object.Object, "data")
 		if err != nil {
 			return fmt.Errorf("reading ConfigMap %q: %w", object.GetName(), err)

@@ -49,6 +49,9 @@ they take, the smallest effect that they find, and what each arm costs where a
 file holds the price list. A manifest the cluster would refuse is refused with
 the same sentences, and warned of with the same.
 
+How long a k6 script of one's own lasts is read from its options, where a file
+holds the ConfigMap with it; nothing of the script is run.
+
 How much runs spread is assumed (--cv) or taken from earlier runs (--pilot, in
 the format perflab analyze reads): the more they do, the more blocks it takes.
 
@@ -63,7 +66,7 @@ invalid.`,
 		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
 	}
 	flags := command.Flags()
-	flags.StringArrayVarP(&options.files, "file", "f", nil, `file with the experiment, or with the PerfSystem it refers to; "-" is standard input; may be given several times`)
+	flags.StringArrayVarP(&options.files, "file", "f", nil, `file with the experiment, the PerfSystem it refers to, or a ConfigMap with a script or prices; "-" is standard input; may be given several times`)
 	flags.StringVarP(&options.format, "output", "o", formatText, "output format: text or json")
 	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "records an import is assumed to process per second")
 	flags.DurationVar(&options.assumed.Overhead, "overhead", 2*time.Minute, "time a run is assumed to take beside its load")
@@ -127,6 +130,7 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 // assumptions adds what earlier runs and the price list tell.
 func (o planOptions) assumptions(command *cobra.Command, read manifest, experiment *v1alpha1.PerfExperiment) (preview.Assumptions, error) {
 	assumed := o.assumed
+	assumed.ConfigMaps = read.configMaps
 	if cost := experiment.Spec.Cost; cost != nil {
 		assumed.Prices = read.configMaps[cost.PriceList.Name]
 	}

@@ -43,13 +43,16 @@ func (p *page) table(rows [][]string) {
 
 func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	p := &page{out: out}
-	p.line("Experiment %s: %s (%s x %s x %s), about %s", shown.Experiment,
+	p.line("Experiment %s: %s (%s x %s x %s), %s %s", shown.Experiment,
 		environment.Counted(len(shown.Runs), "run"), environment.Counted(len(shown.Arms), "arm"), environment.Counted(len(shown.Scenarios), "scenario"),
-		environment.Counted(int(shown.Blocks), "block"), shown.WallTime.Total)
+		environment.Counted(int(shown.Blocks), "block"), roughly(shown.WallTime), shown.WallTime.Total)
 	if shown.WallTime.Most > 0 {
 		p.line("  up to %s where blocks are added for design.target", shown.WallTime.Most)
 	}
 	p.line("  assuming that %s", strings.Join(shown.WallTime.Assumes, " and "))
+	for _, load := range shown.WallTime.Unknown {
+		p.line("  not counted: %s", load)
+	}
 	writeQuestion(p, shown)
 	writeArms(p, shown.Arms)
 	writeCosts(p, shown.Costs)
@@ -62,6 +65,14 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 		p.line("  - %s", warning)
 	}
 	return p.err
+}
+
+// roughly says how good an estimate is.
+func roughly(time preview.Estimate) string {
+	if len(time.Unknown) > 0 {
+		return "more than"
+	}
+	return "about"
 }
 
 // writeQuestion says what is decided, and what can be.

@@ -27,7 +27,7 @@ type Cost struct {
 	// Nodes by instance type.
 	Nodes map[string]int `json:"nodes"`
 	// PerHour of these nodes, and Total for the time of the arm's runs; empty
-	// where a price or a size is not known.
+	// where a price, a size or that time is not known.
 	PerHour  string `json:"perHour,omitempty"`
 	Total    string `json:"total,omitempty"`
 	Currency string `json:"currency"`
@@ -38,7 +38,8 @@ type Cost struct {
 	Unplaced int `json:"unplaced,omitempty"`
 }
 
-// costs of each arm; none without a price list.
+// costs of each arm; none without a price list. An arm that is not lasting has
+// no total.
 func costs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, prices map[string]string, lasting map[string]time.Duration) []Cost {
 	if spec.Cost == nil || prices == nil {
 		return nil
@@ -79,6 +80,8 @@ func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duratio
 	}
 	if len(cost.Unknown) == 0 && len(cost.Nodes) > 0 {
 		cost.PerHour = written(sum)
+	}
+	if cost.PerHour != "" && lasting > 0 {
 		hours := big.NewRat(int64(lasting/time.Second), 3600)
 		cost.Total = hours.Mul(hours, sum).FloatString(2)
 	}
@@ -186,7 +189,10 @@ func (c Cost) String() string {
 	case c.PerHour == "":
 		return "not known: no pod asks for an instance type"
 	default:
-		text += fmt.Sprintf(", %s %s per hour, %s %s for its runs", c.PerHour, c.Currency, c.Total, c.Currency)
+		text += fmt.Sprintf(", %s %s per hour", c.PerHour, c.Currency)
+	}
+	if c.Total != "" {
+		text += fmt.Sprintf(", %s %s for its runs", c.Total, c.Currency)
 	}
 	if c.Unplaced > 0 {
 		text += fmt.Sprintf("; %s without an instance type %s not counted", environment.Counted(c.Unplaced, "pod"), environment.Verb(c.Unplaced, "is", "are"))

@@ -96,10 +96,13 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 		elapsed += lasting[run.Scenario] + assumed.Overhead
 		byArm[run.Arm] += lasting[run.Scenario] + assumed.Overhead
 	}
-	preview.WallTime = Estimate{Total: Duration(elapsed), Most: most(spec.Design, elapsed), Assumes: assumed.sentences(spec)}
+	preview.WallTime = Estimate{Total: Duration(elapsed), Most: most(spec.Design, elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
 	question := analysis.QuestionOf(spec)
 	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = question.Primary, question.MarginPercent, question.ConfidencePercent
 	preview.Power = powers(spec, planned.Arms, assumed)
+	if len(preview.WallTime.Unknown) > 0 {
+		byArm = nil
+	}
 	preview.Costs = costs(spec, planned.Arms, assumed.Prices, byArm)
 	return preview
 }

@@ -5,6 +5,7 @@ package preview
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -22,6 +23,8 @@ type Assumptions struct {
 	Piloted []Spread
 	// Prices per hour by instance type; nil: not known.
 	Prices map[string]string
+	// ConfigMaps are the data of those that are at hand, by name: scripts.
+	ConfigMaps map[string]map[string]string
 }
 
 // Duration is written as people write it: 1h30m0s.
@@ -40,6 +43,15 @@ type Estimate struct {
 	// added; budget included.
 	Most    Duration `json:"most,omitempty"`
 	Assumes []string `json:"assumes"`
+	// Unknown are loads whose length is not known, so that it is not in Total.
+	Unknown []UnknownLength `json:"unknown,omitempty"`
+}
+
+// UnknownLength is a load of which nobody can tell how long it lasts.
+type UnknownLength struct {
+	Scenario string `json:"scenario"`
+	Load     string `json:"load"`
+	Why      string `json:"why"`
 }
 
 // scenario is how long a scenario's loads take from the first to the last.
@@ -66,14 +78,17 @@ func (a Assumptions) end(loads []v1alpha1.Load, load v1alpha1.Load, depth int) t
 	return end
 }
 
+// load is how long a load lasts; zero where that is not known.
 func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 	if load.Duration != nil {
 		return load.Duration.Duration
 	}
 	if load.Script != nil {
-		// Zero where only the script knows.
-		length, _ := time.ParseDuration(load.Script.Argument("--duration", "-d"))
-		return length
+		length, err := a.script(load.Script)
+		if err != nil {
+			return 0
+		}
+		return length.lasts
 	}
 	if load.DataImport == nil {
 		return 0
@@ -89,12 +104,18 @@ func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 
 func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {
 	sentences := []string{fmt.Sprintf("each run takes %s beside its load", a.Overhead)}
+	imports := false
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
-			if load.DataImport != nil {
-				return append(sentences, fmt.Sprintf("imports process %g records per second", a.RecordsPerSecond))
+			imports = imports || load.DataImport != nil
+			sentence := a.scriptSentence(load)
+			if sentence != "" && !slices.Contains(sentences, sentence) {
+				sentences = append(sentences, sentence)
 			}
 		}
+	}
+	if imports {
+		sentences = append(sentences, fmt.Sprintf("imports process %g records per second", a.RecordsPerSecond))
 	}
 	return sentences
 }
