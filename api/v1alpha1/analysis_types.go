@@ -24,7 +24,7 @@ type Analysis struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[^/@ ]+(/[^@]*[^@ ])+(@[a-z0-9-]+)?$')",message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/p95 or postgres/primary/connections/total"
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[^/@ ]+(/[^@]*[^@ ])+(@[a-z0-9-]+)?$')",message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/p95 or postgres/primary/connections/total/average"
 	Guards []string `json:"guards,omitempty"`
 
 	// marginPercent of the baseline is the difference that does not matter.

@@ -12,10 +12,11 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/results"
 )
 
 // judgeAnalysis judges the question: whether the metrics that decide it can be
-// measured, as far as that is known before a run. Of a metric that is its load.
+// measured, as far as that is known before a run.
 func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
 	path := field.NewPath("spec", "analysis")
 	loads := loadsOf(spec.Scenarios)
@@ -24,7 +25,7 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 		metrics []string
 	}{{"primary", spec.Analysis.Primary}, {"guards", spec.Analysis.Guards}} {
 		for i, metric := range list.metrics {
-			judgeMetric(j, path.Child(list.name).Index(i), metric, loads)
+			judgeMetric(j, path.Child(list.name).Index(i), metric, spec.Scenarios)
 		}
 	}
 	if len(loads) > 0 && len(analysis.QuestionOf(spec).Primary) == 0 {
@@ -35,17 +36,38 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 	}
 }
 
-func judgeMetric(j *judgement, path *field.Path, metric string, loads []string) {
+func judgeMetric(j *judgement, path *field.Path, metric string, scenarios []v1alpha1.Scenario) {
+	loads := loadsOf(scenarios)
 	name, window := comparison.CutWindow(metric)
-	load, _, _ := strings.Cut(name, "/")
-	if !slices.Contains(loads, load) && !analysis.IsServer(load) {
-		j.refuse(field.Invalid(path, metric, fmt.Sprintf("the metric is of load %q, and no scenario has one of this name: begin with one there is (%s), or with a part of the system (%s)",
-			load, strings.Join(loads, ", "), strings.Join(analysis.Components, ", "))))
+	load, rest, _ := strings.Cut(name, "/")
+	fault := ""
+	switch {
+	case slices.Contains(loads, load):
+		fault = faultOfLoadMetric(scenarios, load, rest, window)
+	case analysis.IsServer(load):
+		fault = faultOfServerMetric(name)
+	default:
+		fault = fmt.Sprintf("the metric is of load %q, and no scenario has one of this name: begin with one there is (%s), or with a part of the system (%s)",
+			load, strings.Join(loads, ", "), strings.Join(analysis.Components, ", "))
 	}
+	if fault == "" {
+		fault = faultOfWindow(window, loads)
+	}
+	if fault != "" {
+		j.refuse(field.Invalid(path, metric, fault))
+	}
+}
+
+func faultOfWindow(window string, loads []string) string {
 	during, isDuring := strings.CutPrefix(window, "during-")
-	if isDuring && !slices.Contains(loads, during) {
-		j.refuse(field.Invalid(path, metric, fmt.Sprintf("the window is while load %q is on, and no scenario has one of this name: write during- with one there is (%s)",
-			during, strings.Join(loads, ", "))))
+	switch {
+	case isDuring && !slices.Contains(loads, during):
+		return fmt.Sprintf("the window is while load %q is on, and no scenario has one of this name: write during- with one there is (%s)",
+			during, strings.Join(loads, ", "))
+	case window != "" && !results.IsWindow(window):
+		return fmt.Sprintf("there is no window %q: write alone, after, or during- with the name of an import", window)
+	default:
+		return ""
 	}
 }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/validate"
+)
+
+// measured has a load of each kind.
+func measured() []v1alpha1.Scenario {
+	return []v1alpha1.Scenario{
+		{Name: "mixed", Loads: []v1alpha1.Load{
+			{Name: "cico", Until: "create", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}},
+			{Name: "create", DataImport: &v1alpha1.DataImport{Records: 5}},
+			{Name: "both", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}},
+		}},
+		{Name: "scripts", Loads: []v1alpha1.Load{
+			{Name: "search", Script: &v1alpha1.Script{Path: "/a.js"}},
+			{Name: "plain", Script: &v1alpha1.Script{Path: "/a.js", Image: "grafana/k6:2.2.0"}},
+			{Name: "both", Script: &v1alpha1.Script{Path: "/a.js"}},
+		}},
+		{Name: "returns", Loads: []v1alpha1.Load{{Name: "returns", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8, CheckInPercent: ptr.To[int32](100)}}}},
+	}
+}
+
+func TestMetricsThatCannotBeAreRefused(t *testing.T) {
+	const statistics = "average, p50, p75, p95, p99, max, samples, errors"
+	cases := map[string]string{
+		"cico/Check-In/p95":                        "",
+		"cico/Check-Out/errors@alone":              "",
+		"cico/Check-In/p99@during-create":          "",
+		"cico/Check-In/GET /inventory/items/p95":   "",
+		"create/duration":                          "",
+		"create/failedChildJobs":                   "",
+		"search/anything/p95":                      "",
+		"search/outer / inner/max@after":           "",
+		"plain/http_req_duration/p95":              "",
+		"plain/iterations/count":                   "",
+		"both/anything/p95":                        "",
+		"returns/Check-In/p95":                     "",
+		"module/gateway/cpu/average":               "",
+		"module/gateway/memory/slopeHigh":          "",
+		"module/gateway/restarts":                  "",
+		"postgres/primary/connections/total/max":   "",
+		"postgres/replica-1/lag/average@after":     "",
+		"kafka/consumerLag/DI_a/b/average":         "",
+		"custom/hits/a@b/c/max":                    "",
+		"system/cost/perHour":                      "",
+		"cico/Chekc-In/p95":                        `load "cico" has no transaction "Chekc-In": write one it has (Check-In, Check-Out), for example cico/Check-In/average`,
+		"cico/Check-In/p94":                        `there is no statistic "p94" of a transaction: end with one there is (` + statistics + `)`,
+		"cico/Check-In":                            `there is no statistic "Check-In" of a transaction`,
+		"cico/duration":                            `load "cico" has no transaction "duration"`,
+		"cico/Check-In/p95@before":                 `there is no window "before": write alone, after, or during- with the name of an import`,
+		"returns/Check-Out/p95":                    `write one it has (Check-In), for example returns/Check-In/average`,
+		"create/p95":                               `load "create" imports, and has no metric "p95": write create/ and one of duration, clientDuration, recordsPerSecond, imports, records, failedRecords, childJobs, failedChildJobs`,
+		"create/duration@alone":                    `load "create" imports, and counts from its start to its end: take the window "alone" away`,
+		"search/anything/p94":                      `there is no statistic "p94" of a transaction: end with one there is (` + statistics + `)`,
+		"search/p95":                               `the metric names no transaction of load "search": write search/<transaction>/p95`,
+		"search/iterations/count":                  `there is no statistic "count"`,
+		"plain/http_req_duration/p90":              `end with one there is (` + statistics + `, count)`,
+		"both/anything/median":                     `load "both" has no transaction "anything"`,
+		"module/gateway/cpu":                       `there is no statistic "cpu" of what servers use: end with one there is (average, max, percentOfRequest, percentOfLimit, slope, slopeLow, slopeHigh, restarts, oomKills), for example module/gateway/cpu/average`,
+		"postgres/primary/connections/total":       `for example postgres/primary/connections/total/average`,
+		"system/cost/perDay":                       `the system as a whole has no such metric: write system/cost/perHour`,
+		"cico/Check-In/average@during-create-1000": `the window is while load "create-1000" is on, and no scenario has one`,
+	}
+	for metric, want := range cases {
+		t.Run(metric, func(t *testing.T) {
+			for _, guards := range []bool{false, true} {
+				made := experiment()
+				made.Spec.Scenarios = measured()
+				place := "spec.analysis.primary[0]"
+				if made.Spec.Analysis.Primary = []string{metric}; guards {
+					made.Spec.Analysis = v1alpha1.Analysis{Guards: []string{metric}}
+					place = "spec.analysis.guards[0]"
+				}
+				faults, _ := validate.Experiment(made, nil)
+				if want == "" && len(faults) == 0 {
+					continue
+				}
+				if want == "" || len(faults) != 1 || faults[0].Field != place || !strings.Contains(faults[0].Detail, want) {
+					t.Errorf("faults %v, want %q at %s", faults, want, place)
+				}
+			}
+		})
+	}
+}
