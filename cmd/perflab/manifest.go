@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -104,15 +103,6 @@ func decode(object *unstructured.Unstructured, into any) error {
 		return fmt.Errorf("reading %s %q: %w", object.GetKind(), object.GetName(), err)
 	}
 	return nil
-}
-
-// refused says what the cluster would, one line per fault.
-func refused(object string, faults field.ErrorList) error {
-	lines := make([]string, 0, len(faults))
-	for _, fault := range faults {
-		lines = append(lines, fmt.Sprintf("\n  %s: %s", fault.Field, fault.ErrorBody()))
-	}
-	return fmt.Errorf("%w: %s:%s", errInvalid, object, strings.Join(lines, ""))
 }
 
 func title(path string, object *unstructured.Unstructured) string {

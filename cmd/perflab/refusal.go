@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// refused says what the cluster would, one line per fault, in sentences where the
+// API server's own words are those of its schema.
+func refused(object string, faults field.ErrorList) error {
+	lines := make([]string, 0, len(faults))
+	for _, fault := range withoutEchoes(faults) {
+		place := ""
+		if fault.Field != "" && fault.Field != noField {
+			place = fault.Field + ": "
+		}
+		lines = append(lines, "\n  "+place+sentence(fault))
+	}
+	return fmt.Errorf("%w: %s:%s", errInvalid, object, strings.Join(lines, ""))
+}
+
+// noField stands in the place of a fault that has none.
+const noField = "<nil>"
+
+// withoutEchoes leaves out what the schema says a second time, without a place.
+func withoutEchoes(faults field.ErrorList) field.ErrorList {
+	echo := func(fault *field.Error) bool {
+		return len(faults) > 1 && fault.Field == noField && strings.HasPrefix(fault.Detail, "Checked value must be")
+	}
+	return slices.DeleteFunc(slices.Clone(faults), echo)
+}
+
+var (
+	wrongType = regexp.MustCompile(`must be of type ([a-z0-9]+)`)
+	bound     = regexp.MustCompile(` in body should (?:be|have) (.*)$`)
+)
+
+// kindOf is what people call a type of the schema.
+var kindOf = map[string]string{
+	"integer": "a whole number", "int32": "a whole number", "int64": "a whole number", "number": "a number", "float64": "a number with a fraction",
+	"string": "text", "boolean": "true or false", "bool": "true or false", "array": "a list", "object": "an object with fields of its own", "null": "empty",
+}
+
+func sentence(fault *field.Error) string {
+	switch fault.Type {
+	case field.ErrorTypeRequired:
+		return orElse(fault.Detail, "it is not given, and there is no default: write it")
+	case field.ErrorTypeNotSupported:
+		return fmt.Sprintf("%q is none of the values there are: write one of them (%s)", fmt.Sprint(fault.BadValue), strings.TrimPrefix(fault.Detail, "supported values: "))
+	case field.ErrorTypeDuplicate:
+		return fmt.Sprintf("%s: write each once", fault.ErrorBody())
+	case field.ErrorTypeTooLong, field.ErrorTypeTooMany:
+		return strings.ToLower(fault.ErrorBody())
+	case field.ErrorTypeTypeInvalid, field.ErrorTypeInvalid:
+		return invalid(fault)
+	default:
+		return fault.ErrorBody()
+	}
+}
+
+func invalid(fault *field.Error) string {
+	if parts := wrongType.FindStringSubmatch(fault.Detail); parts != nil {
+		return ofWrongType(fault, parts[1])
+	}
+	if parts := bound.FindStringSubmatch(fault.Detail); parts != nil {
+		words := strings.NewReplacer("less than or equal to", "at most", "greater than or equal to", "at least", "chars long", "characters long", "at most 1 items", "1 at most")
+		return fmt.Sprintf("it is %v, and must be %s", fault.BadValue, words.Replace(parts[1]))
+	}
+	if fault.BadValue == nil {
+		return fault.Detail
+	}
+	return fault.ErrorBody()
+}
+
+// ofWrongType has a type's name for a value.
+func ofWrongType(fault *field.Error, want string) string {
+	given, known := kindOf[fmt.Sprint(fault.BadValue)]
+	if !known {
+		given = fmt.Sprintf("%v", fault.BadValue)
+	}
+	text := fmt.Sprintf("it is %s, and must be %s", given, orElse(kindOf[want], want))
+	if want == "string" && (given == kindOf["integer"] || given == kindOf["number"] || given == kindOf["float64"] || given == kindOf["boolean"]) {
+		text += `: put it in quotes`
+	}
+	return text
+}
