@@ -206,7 +206,7 @@ func stalledMessage(s *experimentScope) string {
 		return faultMessage(s.faults)
 	}
 	if s.specChanged {
-		return "the spec is not the one the runs were planned from; put it back, or give the new one a new name"
+		return "the spec is not the one the runs were planned from; put it back, or give the new one a new name; where none of its runs is to be kept, delete the experiment and apply the new one"
 	}
 	invalid := s.experiment.Status.InvalidRuns
 	last := ""
