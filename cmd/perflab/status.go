@@ -7,14 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/discovery"
@@ -179,7 +175,7 @@ func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, scr
 		case err != nil:
 			screen.note("can't look: " + err.Error())
 		default:
-			screen.show(seen.text(time.Now()))
+			screen.show(seen, time.Now())
 			if seen.over() {
 				return seen.outcome(how.failOn)
 			}
@@ -193,67 +189,4 @@ func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, scr
 		case <-time.After(how.interval):
 		}
 	}
-}
-
-// screen shows a text anew: in place on a terminal, else as new lines, so that
-// a log holds what changed.
-type screen struct {
-	out      io.Writer
-	terminal bool
-	lines    int
-	last     string
-}
-
-func newScreen(out io.Writer) *screen {
-	file, isFile := out.(*os.File)
-	return &screen{out: out, terminal: isFile && term.IsTerminal(int(file.Fd()))}
-}
-
-func (s *screen) show(text string) {
-	if !s.terminal {
-		// The clock alone is no news.
-		if news := withoutClock(text); news != s.last {
-			s.last = news
-			s.write(text + "\n")
-		}
-		return
-	}
-	if s.lines > 0 {
-		s.write(fmt.Sprintf("\x1b[%dA\x1b[J", s.lines))
-	}
-	s.write(text)
-	s.lines = rows(text, s.width())
-}
-
-// rows are those that a text takes up on a terminal, which breaks long lines.
-func rows(text string, width int) int {
-	count := 0
-	for line := range strings.Lines(text) {
-		count += max(1, (utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))+width-1)/width)
-	}
-	return count
-}
-
-// width of the terminal; a usual one where it can't be told.
-func (s *screen) width() int {
-	const usual = 80
-	if file, isFile := s.out.(*os.File); isFile {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-			return width
-		}
-	}
-	return usual
-}
-
-func (s *screen) note(sentence string) {
-	s.write(sentence + "\n")
-	s.lines = 0
-}
-
-// write has nobody to tell of a terminal that is gone.
-func (s *screen) write(text string) { _, _ = io.WriteString(s.out, text) }
-
-func withoutClock(text string) string {
-	first, _, _ := strings.Cut(text, "\n  now: ")
-	return first
 }

@@ -149,15 +149,78 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Beside a terminal, a log shows what changed, not how the seconds pass.
+// Beside a terminal, a log has a line for each change, troubles included, and
+// none twice: not for the seconds that pass, not for what is still so.
 func TestScreenWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
 	screen := newScreen(&out)
-	for _, text := range []string{"a\n  now: 1s\n", "a\n  now: 2s\n", "b\n  now: 3s\n"} {
-		screen.show(text)
+	seen := sight{}
+	seen.experiment.Name = "partitions"
+	status := &seen.experiment.Status
+	look := func() { screen.show(seen, noon) }
+	doing := func(phase v1alpha1.RunPhase, message string) {
+		status.Current = &v1alpha1.CurrentRun{Run: "partitions-1-one", Phase: phase, Message: message}
+		status.WaitingFor = string(phase) + ": " + message
+		look()
 	}
-	if got := strings.Count(out.String(), "now:"); got != 2 {
-		t.Errorf("%d texts shown, want 2: %q", got, out.String())
+	look()
+	status.Phase, status.WaitingFor = v1alpha1.ExperimentPending, "run heaps-1 of another experiment"
+	look()
+	status.Phase, status.Runs = v1alpha1.ExperimentRunning, &v1alpha1.RunCounts{Planned: 2}
+	doing(v1alpha1.RunPending, "")
+	// The condition says the same as the run, once.
+	status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionImagesAvailable, Status: metav1.ConditionFalse, Message: `image "a:1" can't be pulled`}}
+	doing(v1alpha1.RunProvisioning, `image "a:1" can't be pulled`)
+	doing(v1alpha1.RunProvisioning, `image "a:1" can't be pulled`)
+	screen.note("can't look: timeout")
+	screen.note("can't look: timeout")
+	status.Conditions = nil
+	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 0 of 3 brokers are ready`)
+	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 1 of 3 brokers is ready`)
+	screen.note("can't look: timeout")
+	doing(v1alpha1.RunLoading, "cico: starting: 0 of 1 runner up; create: waiting")
+	doing(v1alpha1.RunLoading, "cico: running 5s, until create ends; create: waiting")
+	doing(v1alpha1.RunLoading, "cico: running 15s, until create ends, 4 users, 85 requests/s, Check-In p95 17 ms; create: running 1s, 3 of 10 records")
+	doing(v1alpha1.RunLoading, "cico: running 1m25s, until create ends, 4 users, 80 requests/s, 1 % errors, Check-In p95 18 ms; create: running 1m11s, 9 of 10 records")
+	status.Runs = &v1alpha1.RunCounts{Planned: 2, Invalid: 1}
+	status.InvalidRuns = []v1alpha1.InvalidRun{{Run: "partitions-1-one", Reason: v1alpha1.ReasonTooManyErrors, Message: "5 of 100 transactions failed"}}
+	look()
+	done := complete(v1alpha1.VerdictBetter)
+	screen.show(done, noon)
+	screen.show(done, noon)
+	want := `partitions: not seen by the operator yet; is it running? (kubectl perflab doctor)
+partitions: Pending
+partitions: waits for run heaps-1 of another experiment
+partitions: Running
+partitions: 0 of 2 runs are done
+partitions: run partitions-1-one: Pending
+partitions: run partitions-1-one: Provisioning: image "a:1" can't be pulled
+can't look: timeout
+partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 0 of 3 brokers are ready
+partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 1 of 3 brokers is ready
+can't look: timeout
+partitions: run partitions-1-one: Loading: cico: starting: 0 of 1 runner up; create: waiting
+partitions: run partitions-1-one: Loading: cico: running; create: waiting
+partitions: run partitions-1-one: Loading: cico: running; create: running
+partitions: 0 of 2 runs are done, 1 invalid
+partitions: run partitions-1-one is invalid: 5 of 100 transactions failed (TooManyErrors)
+partitions: Complete
+partitions: 12 of 12 runs are done
+partitions: two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to -25.1): Better
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("the log (-want +got):\n%s", diff)
+	}
+}
+
+// An experiment that no run of is on says what it waits for.
+func TestStatusOfAnExperimentThatWaits(t *testing.T) {
+	seen := sight{}
+	seen.experiment.Name = "partitions"
+	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `PerfSystem "library", which is not in the namespace`}
+	want := "partitions: Pending\n  waits for PerfSystem \"library\", which is not in the namespace\n"
+	if diff := cmp.Diff(want, seen.text(noon)); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
 	}
 }
 

@@ -51,6 +51,9 @@ func (s sight) text(now time.Time) string {
 	if left, known := s.left(now); known {
 		fmt.Fprintf(&page, "  about %s left\n", left)
 	}
+	if waits := s.waits(); waits != "" {
+		fmt.Fprintf(&page, "  %s\n", waits)
+	}
 	if current := status.Current; current != nil {
 		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, doing(current))
 	}

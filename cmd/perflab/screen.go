@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// screen shows how an experiment goes on: in place on a terminal, else, as in a
+// pipeline's log, a line for each thing that is new.
+type screen struct {
+	out      io.Writer
+	terminal bool
+	lines    int
+	// told are the lines a log has.
+	told map[string]bool
+	// noted is the note since the last look that showed something.
+	noted string
+}
+
+func newScreen(out io.Writer) *screen {
+	file, isFile := out.(*os.File)
+	return &screen{out: out, terminal: isFile && term.IsTerminal(int(file.Fd())), told: map[string]bool{}}
+}
+
+func (s *screen) show(seen sight, now time.Time) {
+	s.noted = ""
+	if !s.terminal {
+		s.tell(seen.news())
+		return
+	}
+	if s.lines > 0 {
+		s.write(fmt.Sprintf("\x1b[%dA\x1b[J", s.lines))
+	}
+	text := seen.text(now)
+	s.write(text)
+	s.lines = rows(text, s.width())
+}
+
+// tell writes the lines that were not written before.
+func (s *screen) tell(news []string) {
+	for _, line := range news {
+		if !s.told[line] {
+			s.told[line] = true
+			s.write(line + "\n")
+		}
+	}
+}
+
+// rows are those that a text takes up on a terminal, which breaks long lines.
+func rows(text string, width int) int {
+	count := 0
+	for line := range strings.Lines(text) {
+		count += max(1, (utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))+width-1)/width)
+	}
+	return count
+}
+
+// width of the terminal; a usual one where it can't be told.
+func (s *screen) width() int {
+	const usual = 80
+	if file, isFile := s.out.(*os.File); isFile {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return usual
+}
+
+// note writes a sentence beside the experiment, once in a row.
+func (s *screen) note(sentence string) {
+	if sentence == s.noted {
+		return
+	}
+	s.noted = sentence
+	s.write(sentence + "\n")
+	s.lines = 0
+}
+
+// write has nobody to tell of a terminal that is gone.
+func (s *screen) write(text string) { _, _ = io.WriteString(s.out, text) }

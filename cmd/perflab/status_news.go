@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"regexp"
+
+	"perflab.dev/perflab/internal/environment"
+)
+
+// news says of an experiment what is worth a line in a log: phases, what is
+// waited for, what is wrong, what has ended. It holds no clock, and no figure
+// that moves by itself, so that the same line means the same state.
+func (s sight) news() []string {
+	status := &s.experiment.Status
+	lines := []string{s.phase()}
+	if counts := status.Runs; counts != nil {
+		line := environment.Partly(counts.Done, counts.Planned, "run") + " done"
+		if counts.Invalid > 0 {
+			line += fmt.Sprintf(", %d invalid", counts.Invalid)
+		}
+		lines = append(lines, line)
+	}
+	for _, condition := range troubles(status) {
+		lines = append(lines, fmt.Sprintf("%s: %s", condition.Type, condition.Message))
+	}
+	for _, invalid := range status.InvalidRuns {
+		lines = append(lines, fmt.Sprintf("run %s is invalid: %s (%s)", invalid.Run, invalid.Message, invalid.Reason))
+	}
+	lines = append(lines, s.newsOfNow()...)
+	for i, line := range lines {
+		lines[i] = s.experiment.Name + ": " + line
+	}
+	return lines
+}
+
+// newsOfNow is what the experiment does, or what came out.
+func (s sight) newsOfNow() []string {
+	status := &s.experiment.Status
+	var lines []string
+	if s.over() {
+		for _, found := range status.Comparisons {
+			if found.Primary {
+				lines = append(lines, compared(found))
+			}
+		}
+		return lines
+	}
+	if waits := s.waits(); waits != "" {
+		lines = append(lines, waits)
+	}
+	if current := status.Current; current != nil {
+		line := fmt.Sprintf("run %s: %s", current.Run, orElse(string(current.Phase), "about to begin"))
+		if doing := withoutFigures(current.Message); doing != "" {
+			line += ": " + doing
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// waits says what an experiment without a run waits for. What a run waits for it
+// says itself.
+func (s sight) waits() string {
+	status := &s.experiment.Status
+	if status.Current != nil || status.WaitingFor == "" {
+		return ""
+	}
+	return "waits for " + status.WaitingFor
+}
+
+// loadOn is a load that is on, with what it does by now.
+var loadOn = regexp.MustCompile(`: running [^;]*`)
+
+func withoutFigures(message string) string { return loadOn.ReplaceAllString(message, ": running") }
