@@ -35,7 +35,6 @@ var elsewhere = regexp.MustCompile(`^(make|helm|rm|export) |# needs the internet
 // kubelet are, and what they say then.
 var withoutOperators = map[string]string{
 	"perflab doctor": "missing",
-	"perflab logs":   "there are no pods",
 }
 
 // What the pages tell people to type does what they say: each command is typed

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-var errNoPods = errors.New("there are no pods of it")
+var errNoRun = errors.New("it has no run yet")
 
 type logsOptions struct {
 	cluster *cluster
@@ -35,8 +35,10 @@ func newLogs() *cobra.Command {
 		Short: "Show what the loads of an experiment or of one run logged",
 		Long: `Show what the k6 runners of an experiment, or of one run of it, logged. The pods
 of runs that count are taken away with their TestRuns; those of the current run
-and of invalid runs are there. Lines that carry results are left out unless
---raw is given.`,
+and of invalid runs are there until something else takes them away. Once they are
+gone, what the run's record kept is shown: why it does not count, what became of
+each load, what was measured by then, its conditions. Lines that carry results are
+left out unless --raw is given.`,
 		Example: `  kubectl perflab logs pubsub-partitions
   kubectl perflab logs pubsub-partitions-3-two-cico-1f2e3d --raw`,
 		Args: cobra.ExactArgs(1),
@@ -58,6 +60,9 @@ func (o logsOptions) run(ctx context.Context, out io.Writer, name string) error 
 	pods, err := loadPods(ctx, reader, namespace, name)
 	if err != nil {
 		return err
+	}
+	if len(pods) == 0 {
+		return showRecords(ctx, reader, out, namespace, name)
 	}
 	config, err := o.cluster.config()
 	if err != nil {
@@ -81,6 +86,8 @@ func (o logsOptions) run(ctx context.Context, out io.Writer, name string) error 
 	return nil
 }
 
+// loadPods are those of an experiment's or of a run's loads; none where they are
+// gone, or were never made.
 func loadPods(ctx context.Context, reader client.Reader, namespace, name string) ([]corev1.Pod, error) {
 	for _, label := range []string{v1alpha1.LabelExperiment, v1alpha1.LabelRun} {
 		var pods corev1.PodList
@@ -95,7 +102,7 @@ func loadPods(ctx context.Context, reader client.Reader, namespace, name string)
 			return pods.Items, nil
 		}
 	}
-	return nil, fmt.Errorf("loads of experiment or run %q in namespace %q: %w", name, namespace, errNoPods)
+	return nil, nil
 }
 
 func (o logsOptions) copy(out io.Writer, log io.Reader, pod string) error {

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/payload"
+)
+
+// mostRecords is how many runs of an experiment are told of.
+const mostRecords = 5
+
+// showRecords tells what runs have left whose pods are gone: the run of the name,
+// or of an experiment those that do not count and the last one.
+func showRecords(ctx context.Context, reader client.Reader, out io.Writer, namespace, name string) error {
+	runs, err := recordsOf(ctx, reader, namespace, name)
+	if err != nil {
+		return err
+	}
+	p := &page{out: out}
+	for i := range runs {
+		kept, err := keptOf(ctx, reader, &runs[i])
+		if err != nil {
+			return err
+		}
+		writeRecord(p, &runs[i], kept)
+	}
+	if p.err != nil {
+		return fmt.Errorf("writing: %w", p.err)
+	}
+	return nil
+}
+
+func recordsOf(ctx context.Context, reader client.Reader, namespace, name string) ([]v1alpha1.PerfRun, error) {
+	run := v1alpha1.PerfRun{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &run)
+	if err == nil {
+		return []v1alpha1.PerfRun{run}, nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("reading run %q: %w", name, err)
+	}
+	seen, err := look(ctx, reader, client.ObjectKey{Namespace: namespace, Name: name})
+	if err != nil {
+		return nil, fmt.Errorf("there is no run %q: %w", name, err)
+	}
+	if len(seen.runs) == 0 {
+		return nil, fmt.Errorf("experiment %q in namespace %q: %w: %s", name, namespace, errNoRun, orElse(seen.waits(), "perflab status says how far it is"))
+	}
+	return worthTelling(seen.runs), nil
+}
+
+// worthTelling are the runs that do not count, and the last one.
+func worthTelling(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
+	slices.SortFunc(runs, func(a, b v1alpha1.PerfRun) int {
+		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt))
+	})
+	var told []v1alpha1.PerfRun
+	for i := range runs {
+		if runs[i].Status.Phase == v1alpha1.RunInvalid || i == len(runs)-1 {
+			told = append(told, runs[i])
+		}
+	}
+	return told[max(0, len(told)-mostRecords):]
+}
+
+// keptOf are the histograms that were kept of a run's loads, by load. What can't
+// be read is left out: the record's own words are worth showing without.
+func keptOf(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) (map[string]*payload.Payload, error) {
+	if run.Status.RawResults == "" {
+		return nil, nil
+	}
+	var raw corev1.ConfigMap
+	err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.RawResults}, &raw)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading ConfigMap %q: %w", run.Status.RawResults, err)
+	}
+	kept := map[string]*payload.Payload{}
+	for key, body := range raw.BinaryData {
+		if key == naming.RawObservations {
+			continue
+		}
+		if histograms, err := payload.Unmarshal(body); err == nil {
+			kept[key] = histograms
+		}
+	}
+	return kept, nil
+}
+
+func writeRecord(p *page, run *v1alpha1.PerfRun, kept map[string]*payload.Payload) {
+	status := &run.Status
+	p.line("run %s (arm %s, scenario %s, block %d): %s", run.Name, run.Spec.Arm, run.Spec.Scenario.Name, run.Spec.Block, whereabouts(run))
+	p.line("  %s", strings.TrimSuffix(orElse(string(status.Phase), string(v1alpha1.RunPending))+": "+status.Message, ": "))
+	for _, load := range status.Loads {
+		writeLoad(p, load)
+	}
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		writeKept(p, name, kept[name])
+	}
+	for _, warning := range status.Warnings {
+		p.line("  warning: %s", warning)
+	}
+	writeConditions(p, run)
+}
+
+// whereabouts of a run's pods.
+func whereabouts(run *v1alpha1.PerfRun) string {
+	made := func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil || load.Outcome != "" }
+	if slices.ContainsFunc(run.Status.Loads, made) {
+		return "the pods of its loads are gone; this is what its record kept"
+	}
+	return "no load of it was started, so it has no logs; this is its record"
+}
+
+func writeLoad(p *page, load v1alpha1.LoadStatus) {
+	text := orElse(string(load.Outcome), "not over")
+	if load.Message != "" {
+		text += ": " + load.Message
+	}
+	p.line("  load %s: %s", load.Name, text)
+	if load.StartTime != nil {
+		p.line("    started %s%s", moment(load.StartTime.Time), endOf(load))
+	}
+	if last := load.Progress; last != nil {
+		p.line("    told last, %s: %s, %s requests/s, %s %% errors", moment(last.Time.Time),
+			environment.Counted(last.Users, "user"), last.RequestsPerSecond, last.ErrorPercent)
+	}
+}
+
+func endOf(load v1alpha1.LoadStatus) string {
+	if load.FinishTime == nil {
+		return ""
+	}
+	return ", ended " + moment(load.FinishTime.Time)
+}
+
+func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
+
+// writeKept sums up what a load's runners had printed.
+func writeKept(p *page, load string, kept *payload.Payload) {
+	until := "to its end"
+	if !kept.Final {
+		until = "to a checkpoint before its end"
+	}
+	p.line("  measured by load %s over %s, %s", load, kept.End.Sub(kept.Start).Round(time.Second), until)
+	rows := [][]string{{"  transaction", "samples", "errors", "average", "p95", "max"}}
+	for _, name := range kept.Transactions() {
+		all, _ := kept.Summary(name, "")
+		failed, _ := kept.Summary(name, payload.Error)
+		row := []string{"  " + name, fmt.Sprint(all.Count), fmt.Sprint(failed.Count), "-", "-", "-"}
+		if worked, any := kept.Summary(name, payload.OK); any {
+			row = append(row[:3], milliseconds(worked.Mean), milliseconds(worked.P95), milliseconds(worked.Max))
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) > 1 {
+		p.table(rows)
+	}
+}
+
+func milliseconds(length time.Duration) string {
+	return fmt.Sprintf("%.4g ms", float64(length)/float64(time.Millisecond))
+}
+
+func writeConditions(p *page, run *v1alpha1.PerfRun) {
+	if len(run.Status.Conditions) == 0 {
+		return
+	}
+	rows := [][]string{{"condition", "status", "reason", "message"}}
+	for _, condition := range run.Status.Conditions {
+		rows = append(rows, []string{condition.Type, string(condition.Status), condition.Reason, condition.Message})
+	}
+	p.table(rows)
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/payload"
+)
+
+// failed is a run whose load broke off, and what was kept of it.
+func failed(t *testing.T) (*v1alpha1.PerfRun, *corev1.ConfigMap) {
+	t.Helper()
+	kept := payload.New("search", "partitions-1-two", "1", noon)
+	kept.Record("Search", payload.OK, noon.Add(time.Second), 100*time.Millisecond)
+	kept.Record("Search", payload.OK, noon.Add(2*time.Second), 300*time.Millisecond)
+	kept.Record("Search", payload.Error, noon.Add(3*time.Second), time.Millisecond)
+	kept.End = noon.Add(time.Minute)
+	body, err := payload.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := recordOf("partitions-1-two", 1, v1alpha1.RunInvalid)
+	run.Status.Message = `load "search": k6 of runner x-1 ended with exit code 107: the script threw`
+	run.Status.RawResults = naming.RawResults(run.Name)
+	run.Status.Warnings = []string{"postgres/primary used 95 % of its CPU"}
+	run.Status.Loads = []v1alpha1.LoadStatus{{
+		Name: "search", CreateTime: after(0), StartTime: after(1), FinishTime: after(2), Outcome: v1alpha1.LoadFailed, Message: "exit code 107",
+		Progress: &v1alpha1.LoadProgress{Time: *after(2), Users: 8, RequestsPerSecond: "12.3", ErrorPercent: "0.5"},
+	}}
+	run.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionValid, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonLoadFailed, Message: run.Status.Message},
+		{Type: v1alpha1.ConditionModulesReady, Status: metav1.ConditionTrue, Reason: "Ready", Message: "3 modules are ready"},
+	}
+	raw := &corev1.ConfigMap{BinaryData: map[string][]byte{"search": body, "other": []byte("cut off")}}
+	raw.Namespace, raw.Name = run.Namespace, run.Status.RawResults
+	return run, raw
+}
+
+func recordOf(name string, position int32, phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
+	run := &v1alpha1.PerfRun{}
+	run.Namespace, run.Name, run.Labels = "lab", name, map[string]string{v1alpha1.LabelExperiment: "partitions"}
+	run.Spec.Arm, run.Spec.Block, run.Spec.Position, run.Spec.Scenario.Name = "two", 1, position, "searches"
+	run.Status.Phase = phase
+	return run
+}
+
+// told is what logs says of a name whose pods are gone.
+func told(t *testing.T, name string, objects ...any) (string, error) {
+	t.Helper()
+	builder := fake.NewClientBuilder().WithScheme(scheme(t))
+	for _, object := range objects {
+		switch object := object.(type) {
+		case *v1alpha1.PerfRun:
+			builder.WithObjects(object)
+		case *v1alpha1.PerfExperiment:
+			builder.WithObjects(object)
+		case *corev1.ConfigMap:
+			builder.WithObjects(object)
+		}
+	}
+	var out strings.Builder
+	err := showRecords(t.Context(), builder.Build(), &out, "lab", name)
+	return out.String(), err
+}
+
+func TestLogsOfPodsThatAreGoneAreTheRecord(t *testing.T) {
+	run, raw := failed(t)
+	got, err := told(t, run.Name, run, raw)
+	want := `run partitions-1-two (arm two, scenario searches, block 1): the pods of its loads are gone; this is what its record kept
+  Invalid: load "search": k6 of runner x-1 ended with exit code 107: the script threw
+  load search: Failed: exit code 107
+    started 2026-03-01 12:01:00Z, ended 2026-03-01 12:02:00Z
+    told last, 2026-03-01 12:02:00Z: 8 users, 12.3 requests/s, 0.5 % errors
+  measured by load search over 1m0s, to a checkpoint before its end
+    transaction  samples  errors  average  p95     max
+    Search       3        1       200 ms   300 ms  300 ms
+  warning: postgres/primary used 95 % of its CPU
+  condition     status  reason      message
+  Valid         False   LoadFailed  load "search": k6 of runner x-1 ended with exit code 107: the script threw
+  ModulesReady  True    Ready       3 modules are ready
+`
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the record (-want +got):\n%s", diff)
+	}
+}
+
+func TestLogsWithoutPods(t *testing.T) {
+	run, _ := failed(t)
+	experiment := &v1alpha1.PerfExperiment{}
+	experiment.Namespace, experiment.Name = "lab", "partitions"
+	waiting := experiment.DeepCopy()
+	waiting.Status.WaitingFor = `PerfSystem "library", which is not in the namespace`
+	good, last := recordOf("partitions-0-one", 0, v1alpha1.RunSucceeded), recordOf("partitions-2-one", 2, v1alpha1.RunProvisioning)
+	last.Status.Message = "Kafka is being built"
+	cases := map[string]struct {
+		reason  string
+		name    string
+		objects []any
+		want    []string
+		never   string
+		fails   string
+	}{
+		"its raw results are gone": {
+			reason: "the record's own words are there all the same", name: run.Name, objects: []any{run},
+			want: []string{"Invalid: load \"search\"", "exit code 107"}, never: "measured by",
+		},
+		"before its loads": {
+			reason: "there was nothing to log yet", name: last.Name, objects: []any{last},
+			want: []string{"no load of it was started, so it has no logs; this is its record\n  Provisioning: Kafka is being built\n"}, never: "gone",
+		},
+		"an experiment": {
+			reason: "what went wrong and what is last are worth telling", name: "partitions", objects: []any{experiment, run, good, last},
+			want: []string{"run partitions-1-two", "run partitions-2-one"}, never: "partitions-0-one",
+		},
+		"an experiment without a run": {
+			reason: "it says what is waited for", name: "partitions", objects: []any{waiting},
+			fails: `experiment "partitions" in namespace "lab": it has no run yet: waits for PerfSystem "library", which is not in the namespace`,
+		},
+		"nothing of the name": {
+			reason: "a name may be misspelt", name: "partition",
+			fails: `there is no run "partition": there is no such experiment "partition" in namespace "lab"`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := told(t, tc.name, tc.objects...)
+			if (err != nil) != (tc.fails != "") || err != nil && !strings.Contains(err.Error(), tc.fails) {
+				t.Fatalf("%s: error %v, want %q", tc.reason, err, tc.fails)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s: it does not say %q:\n%s", tc.reason, want, got)
+				}
+			}
+			if tc.never != "" && strings.Contains(got, tc.never) {
+				t.Errorf("%s: it says %q:\n%s", tc.reason, tc.never, got)
+			}
+		})
+	}
+}
