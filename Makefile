@@ -6,10 +6,12 @@ export CLUSTER
 export PERFLAB_CACHE := $(CACHE)
 
 CONTROLLER_GEN_VERSION := v0.23.0
+ACTIONLINT_VERSION     := v1.7.12
 CRD_REF_DOCS_VERSION   := v0.3.0
 GOLANGCI_LINT_VERSION  := v2.12.2
 TOOLS          := $(CACHE)/tools
 CONTROLLER_GEN := $(TOOLS)/controller-gen-$(CONTROLLER_GEN_VERSION)
+ACTIONLINT     := $(TOOLS)/actionlint-$(ACTIONLINT_VERSION)
 CRD_REF_DOCS   := $(TOOLS)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
 GOLANGCI_LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
@@ -69,6 +71,10 @@ images: build ## Build the images and load those that changed into the cluster.
 	hack/images/images.sh build
 	hack/images/images.sh load
 
+.PHONY: image-load
+image-load: ## Give the cluster an image of yours (IMAGE=name:tag [ARCHIVE=file.tar | DOCKERFILE=directory]).
+	@hack/images/images.sh give "$(IMAGE)" $(if $(ARCHIVE),--archive "$(ARCHIVE)",$(if $(DOCKERFILE),--dockerfile "$(DOCKERFILE)"))
+
 .PHONY: deploy
 deploy: ## Install the operator, and what it needs, into the cluster.
 	hack/deploy.sh
@@ -127,8 +133,9 @@ bench-k6: build-k6 ## Measure what the k6 output costs, against none and others 
 	go run ./test/bench/k6 -rounds $(or $(ROUNDS),20)
 
 .PHONY: test-cluster
-test-cluster: ## Test the local cluster's own programs.
+test-cluster: ## Test the local cluster's own programs, and kind's scripts with stand-ins.
 	cd hack/cluster/storage && go test ./...
+	go test -count=1 ./test/cluster
 
 .PHONY: test-packaging
 test-packaging: ## Render and install the chart and config/, and check the dashboard.
@@ -172,17 +179,22 @@ verify: generate ## Check that generated files and module files are current.
 	@git diff --exit-code -- api config docs/api.md || { echo "generated files are not current: run make generate and commit"; exit 1; }
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Check the code's style.
+lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the code's style.
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	cd payload && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd k6 && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd test/packaging && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd test/argocd && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	hack/shellcheck.sh
+	$(ACTIONLINT)
 
 $(CONTROLLER_GEN):
 	GOBIN=$(TOOLS)/install go install sigs.k8s.io/controller-tools/cmd/controller-gen@$(CONTROLLER_GEN_VERSION)
 	mv $(TOOLS)/install/controller-gen $@
+
+$(ACTIONLINT):
+	GOBIN=$(TOOLS)/install go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
+	mv $(TOOLS)/install/actionlint $@
 
 $(CRD_REF_DOCS):
 	GOBIN=$(TOOLS)/install go install github.com/elastic/crd-ref-docs@$(CRD_REF_DOCS_VERSION)

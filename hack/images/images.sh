@@ -17,15 +17,20 @@ source "$here/catalogue.sh"
 source "$here/buildah.sh"
 # shellcheck source=base.sh
 source "$here/base.sh"
+# shellcheck source=own.sh
+source "$here/own.sh"
 
 usage() {
   cat >&2 <<EOF
 usage: images.sh build|load [--missing-ok] [NAME...]
+       images.sh give NAME:TAG [--archive FILE | --dockerfile DIRECTORY]
        images.sh list
 
 build  builds the images whose inputs changed
 load   builds, then gives CLUSTER (now "$CLUSTER") the images it has not got yet
        and prints the names of those, so that callers can restart what runs them
+give   gives CLUSTER an image of your own: from an archive as "docker save" writes it,
+       built from the Dockerfile of a directory, or else as a Docker engine has it
 list   prints each image with its reference and its state
 
 NAME   of: ${IMAGES[*]}; without a name, all of: ${PRODUCT_IMAGES[*]} postgresql
@@ -119,6 +124,10 @@ main() {
   [[ $# -gt 0 ]] || usage
   local command=$1 missing_ok=no names=() argument
   shift
+  if [[ $command == give ]]; then
+    own_give "$@"
+    return
+  fi
   for argument in "$@"; do
     case $argument in
       --missing-ok) missing_ok=yes ;;

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # A one-node cluster in a container, by kind, with the real operators from
 # where their makers publish them. The node image is the one this version of
-# kind was released with; it pins the version of Kubernetes.
+# kind was released with, by its digest; it pins the version of Kubernetes.
 
 LOGS=$CLUSTER_DIR/log
 K6_OPERATOR_CHART_VERSION=4.6.0
@@ -17,6 +17,9 @@ ADDONS=(
 kind() { "$(component_build kind)/kind" "$@"; }
 
 helm() { "$(component_build helm)/helm" --kubeconfig "$KUBECONFIG_FILE" "$@"; }
+
+# kind_image NAME prints the reference that images.txt has for it.
+kind_image() { awk -v name="$1" '$1 == name { print $2 }' "$ROOT/hack/cluster/kind/images.txt"; }
 
 kind_node() { echo "$CLUSTER-control-plane"; }
 
@@ -44,7 +47,7 @@ kind_start() {
 
 kind_create() {
   kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2 # what an interrupted try left
-  kind create cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" --wait 180s >&2
+  kind create cluster --name "$CLUSTER" --image "$(kind_image node)" --kubeconfig "$KUBECONFIG_FILE" --wait 180s >&2
 }
 
 node_ready() {
@@ -64,14 +67,15 @@ cnpg_manifest() {
 kind_addons() {
   local addon
   metrics_server_manifest >"$CLUSTER_DIR/metrics-server.yaml"
-  cnpg_kustomization "$CLUSTER_DIR/cnpg" "$(cnpg_manifest)" "ghcr.io/cloudnative-pg/cloudnative-pg:$(cnpg_version)"
+  cnpg_kustomization "$CLUSTER_DIR/cnpg" "$(cnpg_manifest)" "$(kind_image cloudnative-pg)"
   addon_apply -f "$CLUSTER_DIR/metrics-server.yaml"
+  addon_apply -f "$ROOT/hack/cluster/addons/namespaces.yaml"
   addon_apply -k "$CLUSTER_DIR/cnpg"
   helm upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version "$STRIMZI" \
-    --namespace strimzi-system --create-namespace --set watchAnyNamespace=true --timeout 5m >&2
+    --namespace strimzi-system --values "$ROOT/hack/cluster/addons/strimzi-values.yaml" --timeout 5m >&2
   helm upgrade --install k6-operator k6-operator --repo https://grafana.github.io/helm-charts \
     --version "$K6_OPERATOR_CHART_VERSION" \
-    --namespace k6-operator-system --create-namespace --set namespace.create=false --timeout 5m >&2
+    --namespace k6-operator-system --values "$ROOT/hack/cluster/addons/k6-operator-values.yaml" --timeout 5m >&2
   for addon in "${ADDONS[@]}"; do addon_ready "$addon"; done
   metrics_ready
 }

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Giving the cluster an image that is not the project's.
+
+# own_give REFERENCE [--archive FILE | --dockerfile DIRECTORY]
+own_give() {
+  [[ $# -eq 1 || $# -eq 3 ]] || usage
+  local reference=$1 from=${2:-} source=${3:-} archive
+  own_check_reference "$reference"
+  provider_select
+  case $from in
+    --archive) archive=$(own_archive "$reference" "$source") ;;
+    --dockerfile) archive=$(own_build "$reference" "$source") ;;
+    "") archive=$(own_save "$reference") ;;
+    *) usage ;;
+  esac
+  own_load "$reference" "$archive"
+}
+
+# own_check_reference: what can't be told from another image of the name is not taken.
+own_check_reference() {
+  [[ $1 =~ ^[a-z0-9][a-z0-9._/:-]*:[A-Za-z0-9_][A-Za-z0-9._-]*$ && ${1##*/} == *:* ]] ||
+    die "IMAGE \"$1\" is no name with a tag: write for example shop/cart:1.0"
+  [[ $1 != *:latest ]] || die "IMAGE \"$1\": Kubernetes pulls latest anew instead of taking what is there: give it another tag"
+}
+
+# own_load REFERENCE ARCHIVE
+own_load() {
+  local reference=$1 archive=$2 identity present
+  identity=$(archive_identity "$archive")
+  present=$(provider_image_identity "$(image_full_name "$reference")")
+  if [[ $present == "$identity" ]]; then
+    log "cluster \"$CLUSTER\" has image $reference already"
+    return
+  fi
+  log "loading image $reference"
+  provider_load_archive "$archive" "$present" >&2
+  [[ $(provider_image_identity "$(image_full_name "$reference")") == "$identity" ]] ||
+    die "the cluster has not got image $reference although it was loaded: has $archive the name in it?"
+}
+
+# own_archive REFERENCE FILE checks an archive, and prints where it is.
+own_archive() {
+  [[ -f $2 ]] || die "ARCHIVE \"$2\" is not there"
+  local names
+  names=$(tar -xOf "$2" manifest.json 2>/dev/null) ||
+    die "ARCHIVE \"$2\" is none that \"docker save\" writes: it has no manifest.json"
+  [[ $(grep -o '"RepoTags"' <<<"$names" | wc -l) -eq 1 ]] || die "ARCHIVE \"$2\" holds several images: save each into an archive of its own"
+  grep -q "\"$1\"" <<<"$names" || grep -q "\"$(image_full_name "$1")\"" <<<"$names" ||
+    die "ARCHIVE \"$2\" does not hold $1 but: $(grep -Eo '"RepoTags":\[[^]]*\]' <<<"$names")"
+  realpath "$2"
+}
+
+# own_build REFERENCE DIRECTORY builds its Dockerfile, and prints the archive.
+own_build() {
+  [[ -f $2/Dockerfile ]] || die "DOCKERFILE \"$2\" is no directory with a Dockerfile"
+  local archive
+  archive=$(own_place "$1")
+  log "building image $1"
+  "image_make_with_$(image_builder)" "$1" "$2/Dockerfile" "$2" "$archive.partial"
+  mv "$archive.partial" "$archive"
+  echo "$archive"
+}
+
+# own_save REFERENCE takes an image from the Docker engine, and prints the archive.
+own_save() {
+  docker_answers || die "no Docker engine answers that could have $1: give ARCHIVE=file.tar, or DOCKERFILE=directory to build it"
+  docker image inspect "$1" >/dev/null 2>&1 ||
+    die "the Docker engine has no image $1: pull or build it, or give ARCHIVE=file.tar or DOCKERFILE=directory"
+  local archive
+  archive=$(own_place "$1")
+  docker save --output "$archive" "$1"
+  echo "$archive"
+}
+
+# own_place REFERENCE prints the path of its archive: one for each name.
+own_place() {
+  mkdir -p "$CACHE/images/own"
+  rm -f "$CACHE/images/own/${1//[\/:]/_}.tar"{,.partial}
+  echo "$CACHE/images/own/${1//[\/:]/_}.tar"
+}
+
+# image_full_name REFERENCE: as a container runtime knows it.
+image_full_name() {
+  local first=${1%%/*}
+  case $1 in
+    */*) [[ $first == *[.:]* || $first == localhost ]] && echo "$1" || echo "docker.io/$1" ;;
+    *) echo "docker.io/library/$1" ;;
+  esac
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster_test runs the scripts that make a cluster with stand-ins for the
+// programs they call, and looks at the calls. It shows that a cluster by kind is
+// asked for as meant, not that there would be one.
+package cluster_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+const root = "../.."
+
+// place is where the scripts keep their things, and the stand-ins theirs.
+type place struct {
+	*testing.T
+	cache, programs, standin string
+	env                      []string
+}
+
+// newPlace has stand-ins first on the PATH, and in the places where programs stand
+// that were built.
+func newPlace(t *testing.T, variables ...string) *place {
+	t.Helper()
+	p := &place{T: t, cache: t.TempDir(), programs: t.TempDir(), standin: t.TempDir()}
+	for _, name := range []string{"calls", "images", "engine"} {
+		p.write(filepath.Join(p.standin, name), "")
+	}
+	p.env = append(os.Environ(), append([]string{
+		"PATH=" + p.programs + ":" + os.Getenv("PATH"), "PERFLAB_CACHE=" + p.cache, "STANDIN=" + p.standin,
+		"CLUSTER=stand-in", "PROVIDER=kind", "DOCKER_ANSWERS=", "STRIMZI=", "KUBECONFIG=", "KUBECTL=", "CLUSTER_KUBECTL=",
+	}, variables...)...)
+	for _, program := range []string{"docker", "kind", "helm", "kubectl"} {
+		p.standIn(filepath.Join(p.programs, program))
+	}
+	for component, program := range map[string]string{"kind": "kind", "helm": "helm", "kube": "kubectl", "metrics-server": "metrics-server"} {
+		folder := strings.TrimSpace(p.must("bash", "-c", "source hack/cluster/lib/common.sh; source hack/cluster/lib/components.sh; component_dir "+component))
+		p.standIn(filepath.Join(folder, program))
+	}
+	return p
+}
+
+func (p *place) standIn(path string) {
+	p.Helper()
+	script, err := filepath.Abs("standin.sh")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	if err == nil {
+		err = os.Symlink(script, path)
+	}
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *place) write(path, text string) {
+	p.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// run runs a command at the project's root, and gives what it says.
+func (p *place) run(command ...string) (string, error) {
+	shell := exec.CommandContext(p.Context(), command[0], command[1:]...)
+	shell.Dir, shell.Env = root, p.env
+	said, err := shell.CombinedOutput()
+	return string(said), err
+}
+
+func (p *place) must(command ...string) string {
+	p.Helper()
+	said, err := p.run(command...)
+	if err != nil {
+		p.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, said)
+	}
+	return said
+}
+
+// calls are those since the last look, with the places in them by name.
+func (p *place) calls() []string {
+	p.Helper()
+	path := filepath.Join(p.standin, "calls")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.write(path, "")
+	here, err := filepath.Abs(root)
+	if err != nil {
+		p.Fatal(err)
+	}
+	named := strings.NewReplacer(p.cache, "CACHE", here, "ROOT").Replace(string(text))
+	hash := regexp.MustCompile(`-[0-9a-f]{12}\.tar`)
+	return strings.Split(strings.TrimSpace(hash.ReplaceAllString(named, "-HASH.tar")), "\n")
+}
+
+// inOrder says which of the wanted calls is missing, or not where it should be.
+func (p *place) inOrder(calls []string, wanted ...string) {
+	p.Helper()
+	rest := calls
+	for _, want := range wanted {
+		at := slices.IndexFunc(rest, func(call string) bool { return strings.HasPrefix(call, want) })
+		if at < 0 {
+			p.Fatalf("there is no call %q in its place among\n%s", want, strings.Join(calls, "\n"))
+		}
+		rest = rest[at+1:]
+	}
+}
+
+// never says that none of the calls begins so.
+func (p *place) never(calls []string, unwanted ...string) {
+	p.Helper()
+	for _, call := range calls {
+		for _, prefix := range unwanted {
+			if strings.HasPrefix(call, prefix) {
+				p.Errorf("the call %q should not be there", call)
+			}
+		}
+	}
+}
+
+const node = "kindest/node:v1.36.1@sha256:3489c7674813ba5d8b1a9977baea8a6e553784dab7b84759d1014dbd78f7ebd5"
+
+func TestAClusterByKind(t *testing.T) {
+	p := newPlace(t)
+	const kubeconfig = "CACHE/clusters/stand-in/kubeconfig"
+	p.must("hack/cluster/cluster.sh", "up")
+	p.inOrder(p.calls(),
+		"docker info",
+		"kind create cluster --name stand-in --image "+node+" --kubeconfig "+kubeconfig,
+		"docker build --quiet --tag localhost/perflab/metrics-server:",
+		"kind load image-archive CACHE/images/metrics-server-HASH.tar --name stand-in",
+		"kind load image-archive CACHE/images/postgresql-HASH.tar --name stand-in",
+		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s apply --server-side --force-conflicts -f CACHE/clusters/stand-in/metrics-server.yaml",
+		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s apply --server-side --force-conflicts -f ROOT/hack/cluster/addons/namespaces.yaml",
+		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s apply --server-side --force-conflicts -k CACHE/clusters/stand-in/cnpg",
+		"helm --kubeconfig "+kubeconfig+" upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version 1.2.0 --namespace strimzi-system --values ROOT/hack/cluster/addons/strimzi-values.yaml",
+		"helm --kubeconfig "+kubeconfig+" upgrade --install k6-operator k6-operator --repo https://grafana.github.io/helm-charts --version 4.6.0 --namespace k6-operator-system --values ROOT/hack/cluster/addons/k6-operator-values.yaml",
+		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s -n strimzi-system rollout status deployment/strimzi-cluster-operator",
+		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s -n k6-operator-system rollout status deployment/k6-operator-controller-manager",
+		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s get --raw /apis/metrics.k8s.io/v1beta1/nodes/node",
+	)
+	p.must("hack/cluster/cluster.sh", "up")
+	again := p.calls()
+	p.inOrder(again, "docker start stand-in-control-plane", "kind export kubeconfig --name stand-in", "helm ")
+	p.never(again, "kind create", "kind load", "docker build")
+	p.must("hack/deploy.sh")
+	deployed := p.calls()
+	p.inOrder(deployed, "kubectl get namespace strimzi-system k6-operator-system",
+		"kubectl apply --server-side --force-conflicts -k ROOT/config/default", "kubectl -n perflab-system rollout restart deployment/perflab-operator",
+		"kubectl -n perflab-system rollout status deployment/perflab-operator", "kubectl apply --dry-run=server -f ROOT/config/samples/demo.yaml")
+	p.never(deployed, "kubectl -n perflab-emulators", "kubectl apply --server-side --force-conflicts -k ROOT/test/emulators")
+	p.must("hack/cluster/cluster.sh", "down")
+	p.inOrder(p.calls(), "kind delete cluster --name stand-in --kubeconfig "+kubeconfig)
+}
+
+func TestTheOtherStrimziByKind(t *testing.T) {
+	p := newPlace(t, "STRIMZI=0.45.2")
+	p.must("hack/cluster/cluster.sh", "up")
+	p.inOrder(p.calls(), "kind create", "helm --kubeconfig CACHE/clusters/stand-in/kubeconfig upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version 0.45.2 ")
+}
+
+// The operators' pods have what a restricted namespace asks of pods.
+func TestTheOperatorsOfKindFitARestrictedNamespace(t *testing.T) {
+	for _, tc := range []struct {
+		file, pod, container string
+	}{
+		{"strimzi-values.yaml", "podSecurityContext", "securityContext"},
+		{"k6-operator-values.yaml", "manager.podSecurityContext", "manager.containerSecurityContext"},
+	} {
+		values := map[string]any{}
+		read(t, "hack/cluster/addons/"+tc.file, &values)
+		for path, want := range map[string]string{
+			tc.pod + ".runAsNonRoot":                   "true",
+			tc.pod + ".seccompProfile":                 `{"type":"RuntimeDefault"}`,
+			tc.container + ".allowPrivilegeEscalation": "false",
+			tc.container + ".capabilities":             `{"drop":["ALL"]}`,
+		} {
+			if got := at(t, values, path); got != want {
+				t.Errorf("%s: %s is %s, want %s", tc.file, path, got, want)
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(root, "hack/cluster/addons/namespaces.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, namespace := range []string{"strimzi-system", "k6-operator-system"} {
+		if want := "{name: " + namespace + ", labels: {pod-security.kubernetes.io/enforce: restricted}}"; !strings.Contains(string(text), want) {
+			t.Errorf("namespace %s is not held to the restricted standard", namespace)
+		}
+	}
+}
+
+func read(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err == nil {
+		err = yaml.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// at is the value at a path, as JSON.
+func at(t *testing.T, values map[string]any, path string) string {
+	t.Helper()
+	var value any = values
+	for _, name := range strings.Split(path, ".") {
+		below, _ := value.(map[string]any)
+		value = below[name]
+	}
+	text, err := yaml.Marshal(value)
+	if err == nil {
+		text, err = yaml.YAMLToJSON(text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// What the list of images says is what is installed.
+func TestTheListOfForeignImagesIsTheOneThatIsPulled(t *testing.T) {
+	list, err := os.ReadFile(filepath.Join(root, "hack/cluster/kind/images.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := map[string]string{}
+	for line := range strings.Lines(string(list)) {
+		if fields := strings.Fields(line); len(fields) == 2 && fields[0] != "#" {
+			images[fields[0]] = fields[1]
+		}
+	}
+	p := newPlace(t)
+	cnpg := strings.TrimSpace(p.must("bash", "-c", "source hack/cluster/lib/common.sh; source hack/cluster/lib/components.sh; component_version cloudnative-pg | tr -d v"))
+	for name, want := range map[string]string{
+		"node": node, "cloudnative-pg": "ghcr.io/cloudnative-pg/cloudnative-pg:" + cnpg,
+		"strimzi-operator": "quay.io/strimzi/operator:1.2.0", "k6-operator": "ghcr.io/grafana/k6-operator:controller-v1.6.0", "base": "debian:bookworm-slim",
+	} {
+		if images[name] != want {
+			t.Errorf("%s is %q, want %q", name, images[name], want)
+		}
+		delete(images, name)
+	}
+	if len(images) > 0 {
+		t.Errorf("nothing is known of %v", images)
+	}
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// archive writes what docker save would of one image or several.
+func (p *place) archive(names ...string) string {
+	p.Helper()
+	var entries []string
+	for _, name := range names {
+		entries = append(entries, `{"Config":"blobs/sha256/`+strings.Repeat("a", 64)+`","RepoTags":["`+name+`"],"Layers":[]}`)
+	}
+	folder := p.TempDir()
+	p.write(filepath.Join(folder, "manifest.json"), "["+strings.Join(entries, ",")+"]")
+	path := filepath.Join(folder, "image.tar")
+	if said, err := exec.CommandContext(p.Context(), "tar", "-C", folder, "-cf", path, "manifest.json").CombinedOutput(); err != nil {
+		p.Fatalf("%v: %s", err, said)
+	}
+	return path
+}
+
+// give runs make image-load.
+func (p *place) give(variables ...string) (string, error) {
+	return p.run(append([]string{"make", "--no-print-directory", "image-load"}, append(variables, "CACHE="+p.cache)...)...)
+}
+
+func TestAnImageOfOnesOwnIsLoaded(t *testing.T) {
+	p := newPlace(t)
+	archive := p.archive("shop/cart:1.0")
+	said, err := p.give("IMAGE=shop/cart:1.0", "ARCHIVE="+archive)
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	p.inOrder(p.calls(), "docker exec stand-in-control-plane ctr", "kind load image-archive "+archive+" --name stand-in")
+	if said, err := p.give("IMAGE=shop/cart:1.0", "ARCHIVE="+archive); err != nil || !strings.Contains(said, "has image shop/cart:1.0 already") {
+		t.Errorf("%v: %s", err, said)
+	}
+	p.never(p.calls(), "kind load")
+	folder := t.TempDir()
+	p.write(filepath.Join(folder, "Dockerfile"), "FROM scratch\n")
+	if said, err := p.give("IMAGE=cart:2.0", "DOCKERFILE="+folder); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	p.inOrder(p.calls(), "docker build --quiet --tag cart:2.0 --file "+folder+"/Dockerfile "+folder,
+		"docker save --output CACHE/images/own/cart_2.0.tar.partial cart:2.0", "kind load image-archive CACHE/images/own/cart_2.0.tar --name stand-in")
+	p.write(filepath.Join(p.standin, "engine"), "registry.example.org/cart:3.0\n")
+	if said, err := p.give("IMAGE=registry.example.org/cart:3.0"); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	p.inOrder(p.calls(), "docker image inspect registry.example.org/cart:3.0", "docker save --output CACHE/images/own/registry.example.org_cart_3.0.tar registry.example.org/cart:3.0", "kind load image-archive")
+}
+
+func TestAnImageThatCannotBeLoadedIsRefused(t *testing.T) {
+	p := newPlace(t)
+	none := filepath.Join(t.TempDir(), "none.tar")
+	p.write(none, "no archive")
+	for name, tc := range map[string]struct {
+		variables []string
+		want      string
+	}{
+		"no name":          {nil, `IMAGE "" is no name with a tag: write for example shop/cart:1.0`},
+		"no tag":           {[]string{"IMAGE=shop/cart"}, `IMAGE "shop/cart" is no name with a tag`},
+		"a port, no tag":   {[]string{"IMAGE=localhost:5000/cart"}, "is no name with a tag"},
+		"latest":           {[]string{"IMAGE=shop/cart:latest"}, "Kubernetes pulls latest anew"},
+		"no such archive":  {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=/no/such.tar"}, `ARCHIVE "/no/such.tar" is not there`},
+		"no archive":       {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + none}, "it has no manifest.json"},
+		"of another image": {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + p.archive("shop/till:1.0")}, `does not hold shop/cart:1.0 but: "RepoTags":["shop/till:1.0"]`},
+		"of several":       {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + p.archive("shop/cart:1.0", "shop/till:1.0")}, "holds several images"},
+		"no Dockerfile":    {[]string{"IMAGE=shop/cart:1.0", "DOCKERFILE=" + t.TempDir()}, "is no directory with a Dockerfile"},
+		"not in Docker":    {[]string{"IMAGE=shop/cart:1.0"}, "the Docker engine has no image shop/cart:1.0: pull or build it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if said, err := p.give(tc.variables...); err == nil || !strings.Contains(said, tc.want) {
+				t.Errorf("%v: %s, want %q", err, said, tc.want)
+			}
+		})
+	}
+	p.never(p.calls(), "kind load")
+}
+
+// Without Docker, buildah builds; what the local provider then does with an archive
+// needs a cluster, and is shown by every end-to-end test.
+func TestWithoutDockerBuildahBuilds(t *testing.T) {
+	p := newPlace(t, "DOCKER_ANSWERS=no")
+	p.standIn(filepath.Join(p.programs, "buildah"))
+	folder := t.TempDir()
+	p.write(filepath.Join(folder, "Dockerfile"), "FROM scratch\n")
+	said := p.must("bash", "-c", `set -euo pipefail
+		source hack/cluster/lib/common.sh; source hack/cluster/lib/packages.sh; source hack/cluster/lib/components.sh; source hack/cluster/lib/provider.sh
+		source hack/images/catalogue.sh; source hack/images/buildah.sh; source hack/images/base.sh; source hack/images/own.sh
+		image_builder() { echo buildah; }
+		buildah_require() { :; }
+		contained() { "$@"; }
+		own_build cart:2.0 `+folder)
+	if !strings.HasSuffix(strings.TrimSpace(said), p.cache+"/images/own/cart_2.0.tar") {
+		t.Errorf("it says %s", said)
+	}
+	calls := p.calls()
+	if len(calls) != 2 || !strings.Contains(calls[0], " bud ") || !strings.Contains(calls[0], " --tag cart:2.0 --file "+folder+"/Dockerfile "+folder) ||
+		!strings.HasSuffix(calls[1], " push --quiet cart:2.0 docker-archive:CACHE/images/own/cart_2.0.tar.partial:cart:2.0") {
+		t.Errorf("the calls are\n%s", strings.Join(calls, "\n"))
+	}
+}
