@@ -11,6 +11,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -151,5 +153,50 @@ func TestAProbeThatFailsIsToldInTheKubeletsWords(t *testing.T) {
 	l.settle()
 	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
 		l.expect(conditions, v1alpha1.ConditionModulesReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, "its startup probe is refused a connection")
+	}
+}
+
+// What admission has against Strimzi's pods stands in Strimzi's log alone.
+func TestKafkasPodsThatAreRefusedAreToldInTheAPIServersWords(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.withoutStrimzi = true
+	l.enforceRestricted()
+	l.create(login(), smallExperiment(t, oneArm))
+	l.until("a Kafka", func() bool { return len(l.foreign(contract.KafkaKind("v1"))) > 0 })
+	kafka := l.foreign(contract.KafkaKind("v1"))[0]
+	l.setStatus(&kafka, map[string]any{
+		"observedGeneration": int64(0),
+		"conditions":         []any{map[string]any{"type": "NotReady", "status": "True", "reason": "Creating"}},
+	})
+	podSet := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"selector": map[string]any{},
+		"pods": []any{map[string]any{
+			"metadata": map[string]any{"name": "small-broker-0"},
+			"spec":     map[string]any{"containers": []any{map[string]any{"name": "kafka", "image": "example.org/kafka:1"}}},
+		}},
+	}}}
+	podSet.SetGroupVersionKind(contract.StrimziPodSetKind.WithVersion("v1"))
+	podSet.SetName("small-broker")
+	podSet.SetLabels(map[string]string{contract.LabelStrimziCluster: "small"})
+	l.create(podSet)
+	l.now = l.now.Add(time.Minute)
+	l.settle()
+	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
+		l.expect(conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonRefused,
+			`the cluster refuses the pods of Kafka "small"`, "violates PodSecurity", "runAsNonRoot")
+	}
+	if pods := l.pods(map[string]string{contract.LabelStrimziCluster: "small"}); len(pods) > 0 {
+		t.Errorf("asking made %d pods", len(pods))
+	}
+}
+
+// enforceRestricted has the API server hold the namespace to the restricted Pod
+// Security Standard.
+func (l *lab) enforceRestricted() {
+	l.t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: l.namespace}}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`))
+	if err := l.admin.Patch(l.t.Context(), namespace, patch); err != nil {
+		l.t.Fatal(err)
 	}
 }
