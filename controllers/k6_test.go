@@ -137,6 +137,11 @@ func (l *lab) measured(pod corev1.Pod, testRun *unstructured.Unstructured, name 
 		for at := began; at.Before(l.now); at = at.Add(time.Second) {
 			own.Record("Check-In", "ok", at, unit)
 			own.Record("Check-Out", "ok", at, 2*unit)
+			own.Count("http_reqs", at, 4)
+			own.Count("iterations", at, 2)
+			if l.outside.refusing {
+				own.Count("http_req_failed", at, 4)
+			}
 		}
 	}
 	if l.outside.bulky {

@@ -42,6 +42,9 @@ type outside struct {
 	moduleLog string
 	// lastWords is what k6 logs before it fails; empty: "no such item".
 	lastWords string
+	// refusing: every request is answered with an error, inside of transactions
+	// that don't tell.
+	refusing bool
 	// bulky: what runners measured fits into no ConfigMap.
 	bulky bool
 }

@@ -236,6 +236,9 @@ func (s *runScope) observe(measured map[string]results.Measured) []v1alpha1.Obse
 	observations := append(s.costs(), s.observeServers(measured)...)
 	observations = append(observations, results.Observe(spec.Scenario.Loads, measured, spec.Measurement)...)
 	for _, wanted := range spec.Scenario.Loads {
+		tally := results.TallyOf(wanted, measured, spec.Measurement)
+		status := s.load(wanted.Name)
+		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
 		if fault := results.Check(wanted, measured, spec.Measurement, spec.Validity); fault != nil && s.fault == nil {
 			s.fault = fault
 		}

@@ -94,6 +94,35 @@ func TestAFailedLoadIsRepeatedAndThenStallsTheExperiment(t *testing.T) {
 	}
 }
 
+// withScript makes the first load a script of somebody else's.
+func withScript(e *v1alpha1.PerfExperiment) {
+	first := &e.Spec.Scenarios[0].Loads[0]
+	first.CheckInCheckOut, first.Duration = nil, nil
+	first.Script = &v1alpha1.Script{ConfigMap: &v1alpha1.ConfigMapKey{Name: "script", Key: "test.js"}}
+}
+
+func TestAScriptWhoseRequestsAreRefusedDoesNotCount(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.refusing = true
+	l.create(login(), smallExperiment(t, oneArm, withScript, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
+	l.untilPhase("small", v1alpha1.ExperimentStalled)
+	run := l.run()
+	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonTooManyErrors, "requests failed (100 %)", "maxFailedRequestsPercent")
+	if told := run.Status.Loads[0].Requests; told == nil || told.Count == 0 || told.FailedPercent != "100" {
+		t.Errorf("the status tells %+v of the requests, want that all failed", told)
+	}
+}
+
+func TestUsersWhoseRequestsFailAreJudgedByTheirTransactions(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.refusing = true
+	l.create(login(), smallExperiment(t, oneArm))
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if told := l.run().Status.Loads[0].Requests; told == nil || told.FailedPercent != "100" {
+		t.Errorf("the status tells %+v of the requests, want that all failed", told)
+	}
+}
+
 // A script of somebody else may print what it likes; the operator passes none of
 // it on, for it can't tell a secret from other words.
 func TestWhatAForeignScriptPrintsStaysInItsLog(t *testing.T) {
@@ -101,8 +130,7 @@ func TestWhatAForeignScriptPrintsStaysInItsLog(t *testing.T) {
 	l.outside.exit["cico"], l.outside.lastWords = 107, "cannot log in as diku_admin with "+password
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Validity.MaxAttempts = 1
-		e.Spec.Scenarios[0].Loads[0].CheckInCheckOut, e.Spec.Scenarios[0].Loads[0].Duration = nil, nil
-		e.Spec.Scenarios[0].Loads[0].Script = &v1alpha1.Script{ConfigMap: &v1alpha1.ConfigMapKey{Name: "script", Key: "test.js"}}
+		withScript(e)
 	}))
 	stalled := l.untilPhase("small", v1alpha1.ExperimentStalled)
 	run := l.run()

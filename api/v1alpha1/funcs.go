@@ -31,11 +31,28 @@ func (m Measurement) WarmUpOrDefault() time.Duration { return durationOr(m.WarmU
 func (c Cleanup) TTLOrDefault() time.Duration { return durationOr(c.TTL, 0) }
 
 // MaxRestartsOrDefault is how often modules' containers may restart under load.
-func (v Validity) MaxRestartsOrDefault() int32 {
-	if v.MaxRestarts == nil {
-		return 0
+func (v Validity) MaxRestartsOrDefault() int32 { return valueOr(v.MaxRestarts, 0) }
+
+// MaxErrorPercentOrDefault is the share of transactions that may fail.
+func (v Validity) MaxErrorPercentOrDefault() int32 { return valueOr(v.MaxErrorPercent, 1) }
+
+// MaxFailedRequestsPercentOrDefault is the share of a script's requests that
+// may fail.
+func (v Validity) MaxFailedRequestsPercentOrDefault() int32 {
+	return valueOr(v.MaxFailedRequestsPercent, v.MaxErrorPercentOrDefault())
+}
+
+// MaxFailedChecksPercentOrDefault is the share of a script's checks that may
+// fail.
+func (v Validity) MaxFailedChecksPercentOrDefault() int32 {
+	return valueOr(v.MaxFailedChecksPercent, v.MaxErrorPercentOrDefault())
+}
+
+func valueOr(given *int32, otherwise int32) int32 {
+	if given == nil {
+		return otherwise
 	}
-	return *v.MaxRestarts
+	return *given
 }
 
 // CurrencyOrDefault is the currency of the prices.

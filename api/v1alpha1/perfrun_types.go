@@ -411,6 +411,22 @@ type LoadStatus struct {
 	// progress is what the load does now; absent before its first report.
 	// +optional
 	Progress *LoadProgress `json:"progress,omitempty"`
+	// requests the load made in the stretch that counts; absent before they are
+	// counted.
+	// +optional
+	Requests *FailedShare `json:"requests,omitempty"`
+	// checks the load made in the stretch that counts; absent where it made
+	// none.
+	// +optional
+	Checks *FailedShare `json:"checks,omitempty"`
+}
+
+// FailedShare is how many there were of something, and how many of them failed.
+type FailedShare struct {
+	// count of all.
+	Count int64 `json:"count"`
+	// failedPercent is the share that failed.
+	FailedPercent string `json:"failedPercent"`
 }
 
 // LoadProgress is what the runners of a load last told, added up.

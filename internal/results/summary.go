@@ -26,6 +26,10 @@ const (
 	metricRequests          = "http_reqs"
 	metricIterations        = "iterations"
 	metricDroppedIterations = "dropped_iterations"
+	metricChecks            = "checks"
+	// Of our own output.
+	metricChecksPassed = "checks_passed"
+	metricChecksFailed = "checks_failed"
 )
 
 // Summary is what k6 itself says of a test at its end, of one runner or of
@@ -37,6 +41,8 @@ type Summary struct {
 	Counts map[string]float64
 	// FailedRequests of Requests answered with an error or not at all.
 	FailedRequests, Requests float64
+	// FailedChecks of Checks.
+	FailedChecks, Checks float64
 	// Runners is the number of summaries in this one.
 	Runners int
 }
@@ -101,6 +107,8 @@ func (s *Summary) take(name string, values map[string]float64) {
 	case name == metricRequestFailed:
 		// Of a rate, passes are the samples that are true: the failures.
 		s.FailedRequests, s.Requests = values["passes"], values["passes"]+values["fails"]
+	case name == metricChecks:
+		s.FailedChecks, s.Checks = values["fails"], values["passes"]+values["fails"]
 	default:
 		if count, isCounter := values["count"]; isCounter {
 			s.Counts[name] = count
@@ -118,6 +126,8 @@ func AddSummaries(parts []*Summary) *Summary {
 		sum.Runners += part.Runners
 		sum.Requests += part.Requests
 		sum.FailedRequests += part.FailedRequests
+		sum.Checks += part.Checks
+		sum.FailedChecks += part.FailedChecks
 		for name, count := range part.Counts {
 			sum.Counts[name] += count
 		}
