@@ -3,6 +3,7 @@
 package report_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -53,5 +55,43 @@ func TestScriptsAreNamed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// throughput lets every run tell of a load's requests.
+func throughput(input *report.Input, load string) {
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		per := 40 + float64(i%3)
+		run.Status.Observations = append(run.Status.Observations,
+			v1alpha1.Observation{Metric: load + "/requestsPerSecond", Value: strconv.FormatFloat(per, 'f', -1, 64), Unit: "1/s"})
+	}
+}
+
+func TestThroughputIsShownWithItsDirection(t *testing.T) {
+	input := recorded.Experiment(seed)
+	load := input.Experiment.Spec.Scenarios[0].Loads[0].Name
+	throughput(&input, load)
+	page := written(t, made(t, input), "report.md")
+	for _, want := range []string{"Throughput, where more is better", "`" + load + "/requestsPerSecond`"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+}
+
+// The rule for scripts stands in reports on runs that were judged by it.
+func TestRulesOfScripts(t *testing.T) {
+	const rule = "Of a script's requests at most"
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		input.Runs[i].Spec.Scenario.Loads = []v1alpha1.Load{{Name: "search", Script: &v1alpha1.Script{Path: "/search.js"}}}
+	}
+	if page := written(t, made(t, input), "report.md"); strings.Contains(page, rule) {
+		t.Errorf("runs that are older than the rule are told to keep it")
+	}
+	input.Runs[0].Status.Loads = []v1alpha1.LoadStatus{{Name: "search", Requests: &v1alpha1.FailedShare{Count: 3, FailedPercent: "0"}}}
+	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, rule) {
+		t.Errorf("the report does not say %q", rule)
 	}
 }

@@ -39,6 +39,8 @@ type Summary struct {
 	Trends map[string]Trend
 	// Counts are sums, by metric.
 	Counts map[string]float64
+	// Rates are the same per second of the test.
+	Rates map[string]float64
 	// FailedRequests of Requests answered with an error or not at all.
 	FailedRequests, Requests float64
 	// FailedChecks of Checks.
@@ -89,7 +91,7 @@ func decodeSummary(from io.Reader) (*Summary, error) {
 	if len(read.Metrics) == 0 {
 		return nil, ErrNoSummary
 	}
-	made := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Runners: 1}
+	made := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Rates: map[string]float64{}, Runners: 1}
 	for name, values := range read.Metrics {
 		made.take(name, values)
 	}
@@ -111,7 +113,7 @@ func (s *Summary) take(name string, values map[string]float64) {
 		s.FailedChecks, s.Checks = values["fails"], values["passes"]+values["fails"]
 	default:
 		if count, isCounter := values["count"]; isCounter {
-			s.Counts[name] = count
+			s.Counts[name], s.Rates[name] = count, values["rate"]
 		}
 	}
 }
@@ -121,7 +123,7 @@ func AddSummaries(parts []*Summary) *Summary {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	sum := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}}
+	sum := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Rates: map[string]float64{}}
 	for _, part := range parts {
 		sum.Runners += part.Runners
 		sum.Requests += part.Requests
@@ -130,6 +132,7 @@ func AddSummaries(parts []*Summary) *Summary {
 		sum.FailedChecks += part.FailedChecks
 		for name, count := range part.Counts {
 			sum.Counts[name] += count
+			sum.Rates[name] += part.Rates[name]
 		}
 		for name, trend := range part.Trends {
 			sum.Trends[name] = sum.Trends[name].plus(trend)
@@ -162,7 +165,7 @@ func (s *Summary) observe(load string) []v1alpha1.Observation {
 			Metric: load + "/http_req_duration/errors", Value: decimal.Format(percent(s.FailedRequests, s.Requests)), Unit: unitPercent, Samples: int64(s.Requests),
 		})
 	}
-	return observations
+	return append(observations, s.observeThroughput(load)...)
 }
 
 func (t Trend) observe(name string) []v1alpha1.Observation {

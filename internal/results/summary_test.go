@@ -53,6 +53,8 @@ func TestObserveSummary(t *testing.T) {
 		"search/http_req_duration/samples": "40",
 		"search/http_req_duration/errors":  "5",
 		"search/iterations/count":          "20",
+		"search/requestsPerSecond":         "4",
+		"search/iterationsPerSecond":       "2",
 	} {
 		if got := value(t, observations, metric).Value; got != want {
 			t.Errorf("%s = %s, want %s", metric, got, want)

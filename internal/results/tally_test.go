@@ -115,3 +115,36 @@ func TestATallyIsOfWhatCounts(t *testing.T) {
 		t.Errorf("nothing at all is %+v in the status, want nothing", *status)
 	}
 }
+
+func TestThroughputIsOfWhatCounts(t *testing.T) {
+	p := searches(t, 0, 0)
+	p.Count("http_reqs", at(5), 1000)
+	observations := results.Observe(loads(script()), measurements(p), warmUp(50*time.Second))
+	for metric, want := range map[string]string{"search/requestsPerSecond": "1", "search/iterationsPerSecond": "1"} {
+		if got := value(t, observations, metric); got.Value != want || got.Unit != "1/s" || got.Samples != 50 {
+			t.Errorf("%s: %+v, want %s in a second, of 50 after the warm-up", metric, got, want)
+		}
+	}
+}
+
+func TestThroughputHasWindowsWithAll(t *testing.T) {
+	p := cico(t)
+	p.Count("http_reqs", at(3), 30)
+	p.Count("http_reqs", at(12), 20)
+	create := imported(t, 1, 0, 400, 0)
+	create.Count("http_reqs", at(12), 99)
+	create.Start, create.End = at(10), at(20)
+	observations := results.Observe(loads(users(""), imports(1, 400)), measurements(p, create), v1alpha1.Measurement{})
+	for metric, want := range map[string]string{
+		"cico/requestsPerSecond@alone": "3", "cico/requestsPerSecond@during-create": "2", "cico/requestsPerSecond@after": "0",
+	} {
+		if got := value(t, observations, metric); got.Value != want {
+			t.Errorf("%s: %s, want %s", metric, got.Value, want)
+		}
+	}
+	for _, observation := range observations {
+		if strings.HasPrefix(observation.Metric, "create/requests") || strings.HasPrefix(observation.Metric, "cico/iterations") {
+			t.Errorf("%s is told: an import polls, and what was never counted is not nothing", observation.Metric)
+		}
+	}
+}
