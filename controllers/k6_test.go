@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -103,9 +104,7 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 	if err := payload.Write(&log, l.measured(pod, testRun, load, began)); err != nil {
 		l.t.Fatal(err)
 	}
-	if exit != 0 {
-		fmt.Fprintf(&log, "time=\"2026-03-01T12:00:00Z\" level=error msg=%q source=console\n", cmp.Or(l.outside.lastWords, "no such item"))
-	}
+	l.printLog(&log, exit)
 	l.logs.put(pod.Name, log.Bytes())
 	pod.Status.Phase = corev1.PodSucceeded
 	if exit != 0 {
@@ -116,6 +115,24 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 		ExitCode: exit, StartedAt: metav1.NewTime(began), FinishedAt: metav1.NewTime(l.now),
 	}}
 	l.writeStatus(&pod)
+}
+
+// printLog prints what k6 logged and, where it is ours, what it tells of that.
+func (l *lab) printLog(log *bytes.Buffer, exit int32) {
+	l.t.Helper()
+	level, words := "info", "hello, "+password
+	if exit != 0 {
+		level, words = "error", cmp.Or(l.outside.lastWords, "no such item")
+	}
+	fmt.Fprintf(log, "time=\"2026-03-01T12:00:00Z\" level=%s msg=%q source=console\n", level, words)
+	if l.outside.foreignK6 {
+		return
+	}
+	line, err := payload.NewLogLine(level, strings.ReplaceAll(words, password, "***")).Line()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	log.WriteString(line)
 }
 
 // measured is what a runner has seen: a check-in of 100 ms and a check-out of

@@ -42,6 +42,8 @@ type outside struct {
 	moduleLog string
 	// lastWords is what k6 logs before it fails; empty: "no such item".
 	lastWords string
+	// foreignK6: runners are not ours, and tell nothing of their logs.
+	foreignK6 bool
 	// refusing: every request is answered with an error, inside of transactions
 	// that don't tell.
 	refusing bool

@@ -86,7 +86,7 @@ func TestAssess(t *testing.T) {
 		},
 		"finished says nothing about success": {
 			see("finished").started(5).ended(1, 0, "Completed", 95).ended(2, 107, "Error", 6).at(96),
-			load.State{Stage: "finished", Started: true, Finish: at(95), Failure: "k6 of runner tr-2 ended with exit code 107: the script threw an exception; its log says which"},
+			load.State{Stage: "finished", Started: true, Finish: at(95), Failure: "k6 of runner tr-2 ended with exit code 107: the script threw an exception"},
 		},
 		"told to end": {
 			see("started").started(5).stopped(50).ended(1, 103, "Error", 51).ended(2, 103, "Error", 52).at(53),
@@ -98,7 +98,7 @@ func TestAssess(t *testing.T) {
 		},
 		"told to end, but its script failed": {
 			see("started").started(5).stopped(50).ended(1, 108, "Error", 51).runs(2).at(53),
-			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 108: the script aborted the test; its log says why"},
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 108: the script aborted the test"},
 		},
 		"out of memory": {
 			see("started").started(5).ended(1, 137, "OOMKilled", 51).runs(2).at(53),
