@@ -94,17 +94,10 @@ func TestAFailedLoadIsRepeatedAndThenStallsTheExperiment(t *testing.T) {
 	}
 }
 
-// withScript makes the first load a script of somebody else's.
-func withScript(e *v1alpha1.PerfExperiment) {
-	first := &e.Spec.Scenarios[0].Loads[0]
-	first.CheckInCheckOut, first.Duration = nil, nil
-	first.Script = &v1alpha1.Script{ConfigMap: &v1alpha1.ConfigMapKey{Name: "script", Key: "test.js"}}
-}
-
 func TestAScriptWhoseRequestsAreRefusedDoesNotCount(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.refusing = true
-	l.create(login(), smallExperiment(t, oneArm, withScript, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
+	l.create(login(), searchScript(), smallExperiment(t, oneArm, withScript, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
 	l.untilPhase("small", v1alpha1.ExperimentStalled)
 	run := l.run()
 	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonTooManyErrors, "requests failed (100 %)", "maxFailedRequestsPercent")
@@ -150,7 +143,7 @@ func (l *lab) failingScript(edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.P
 	l.t.Helper()
 	l.outside.exit["cico"], l.outside.lastWords = 107, "cannot log in as diku_admin with "+password
 	once := func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }
-	l.create(login(), smallExperiment(l.t, append([]func(*v1alpha1.PerfExperiment){oneArm, withScript, once}, edits...)...))
+	l.create(login(), searchScript(), smallExperiment(l.t, append([]func(*v1alpha1.PerfExperiment){oneArm, withScript, once}, edits...)...))
 	l.untilPhase("small", v1alpha1.ExperimentStalled)
 	return l.run()
 }

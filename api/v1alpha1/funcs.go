@@ -135,6 +135,15 @@ func (s *Script) Argument(names ...string) string {
 	return given
 }
 
+// Digests are those of all files, by name; the script's own name is its key.
+func (s *ScriptStatus) Digests(key string) map[string]string {
+	all := map[string]string{key: s.SHA256}
+	for _, file := range s.Files {
+		all[file.Name] = file.SHA256
+	}
+	return all
+}
+
 // LoginOrDefault is the way loads log in.
 func (t Target) LoginOrDefault() Login {
 	if t.Login == "" {
