@@ -42,7 +42,7 @@ func NewLogLine(level, message string) LogLine {
 	return LogLine{Level: level, Text: text}
 }
 
-// IsError: something went wrong for good.
+// IsError says that something went wrong for good.
 func (l LogLine) IsError() bool {
 	return l.Level == "error" || l.Level == "fatal" || l.Level == "panic"
 }
