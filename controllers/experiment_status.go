@@ -296,7 +296,7 @@ func mirrorTrouble(s *experimentScope, set setCondition) {
 		}
 	}
 	for _, conditionType := range []string{
-		v1alpha1.ConditionImagesAvailable, v1alpha1.ConditionKafkaReady, v1alpha1.ConditionPostgresReady,
+		v1alpha1.ConditionScriptsAvailable, v1alpha1.ConditionImagesAvailable, v1alpha1.ConditionKafkaReady, v1alpha1.ConditionPostgresReady,
 		v1alpha1.ConditionModulesReady, v1alpha1.ConditionTargetReachable,
 	} {
 		var found *metav1.Condition

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -103,9 +104,7 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 	if err := payload.Write(&log, l.measured(pod, testRun, load, began)); err != nil {
 		l.t.Fatal(err)
 	}
-	if exit != 0 {
-		fmt.Fprintf(&log, "time=\"2026-03-01T12:00:00Z\" level=error msg=%q source=console\n", cmp.Or(l.outside.lastWords, "no such item"))
-	}
+	l.printLog(&log, exit)
 	l.logs.put(pod.Name, log.Bytes())
 	pod.Status.Phase = corev1.PodSucceeded
 	if exit != 0 {
@@ -133,6 +132,24 @@ func (l *lab) measuredCold(own *payload.Payload) *payload.Payload {
 	return own
 }
 
+// printLog prints what k6 logged and, where it is ours, what it tells of that.
+func (l *lab) printLog(log *bytes.Buffer, exit int32) {
+	l.t.Helper()
+	level, words := "info", "hello, "+password
+	if exit != 0 {
+		level, words = "error", cmp.Or(l.outside.lastWords, "no such item")
+	}
+	fmt.Fprintf(log, "time=\"2026-03-01T12:00:00Z\" level=%s msg=%q source=console\n", level, words)
+	if l.outside.foreignK6 {
+		return
+	}
+	line, err := payload.NewLogLine(level, strings.ReplaceAll(words, password, "***")).Line()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	log.WriteString(line)
+}
+
 // measured is what a runner has seen: a check-in of 100 ms and a check-out of
 // 200 ms each second, a tenth slower in the arm "slow"; or an import.
 func (l *lab) measured(pod corev1.Pod, testRun *unstructured.Unstructured, name string, began time.Time) *payload.Payload {
@@ -152,6 +169,11 @@ func (l *lab) measured(pod corev1.Pod, testRun *unstructured.Unstructured, name 
 		for at := began; at.Before(l.now); at = at.Add(time.Second) {
 			own.Record("Check-In", "ok", at, unit)
 			own.Record("Check-Out", "ok", at, 2*unit)
+			own.Count("http_reqs", at, 4)
+			own.Count("iterations", at, 2)
+			if l.outside.refusing {
+				own.Count("http_req_failed", at, 4)
+			}
 		}
 	}
 	if l.outside.cold {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -214,6 +215,15 @@ func (l *lab) experiment(name string) *v1alpha1.PerfExperiment {
 	found := &v1alpha1.PerfExperiment{}
 	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, found); err != nil {
 		l.t.Fatalf("reading experiment %s: %v", name, err)
+	}
+	return found
+}
+
+func (l *lab) configMap(name string) *corev1.ConfigMap {
+	l.t.Helper()
+	found := &corev1.ConfigMap{}
+	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, found); err != nil {
+		l.t.Fatalf("reading ConfigMap %s: %v", name, err)
 	}
 	return found
 }

@@ -46,6 +46,11 @@ type outside struct {
 	lastWords string
 	// cold: check-ins are slow in the first three seconds.
 	cold bool
+	// foreignK6: runners are not ours, and tell nothing of their logs.
+	foreignK6 bool
+	// refusing: every request is answered with an error, inside of transactions
+	// that don't tell.
+	refusing bool
 	// bulky: what runners measured fits into no ConfigMap.
 	bulky bool
 }

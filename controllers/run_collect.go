@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -44,8 +45,9 @@ func (r *RunReconciler) stepCollect(ctx context.Context, s *runScope) (outcome, 
 	status := s.status()
 	status.Timings.CollectStart = &metav1.Time{Time: r.Now()}
 	measured := map[string]results.Measured{}
+	told := map[string]string{}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
-		own, fault, err := r.readLoad(ctx, s, wanted)
+		own, fault, err := r.readLoad(ctx, s, wanted, told)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -59,7 +61,7 @@ func (r *RunReconciler) stepCollect(ctx context.Context, s *runScope) (outcome, 
 	s.setLoadTimes(measured)
 	analyzeStart := r.Now()
 	observations := s.observe(measured)
-	if err := r.keepRaw(ctx, s, measured, observations); err != nil {
+	if err := r.keepRaw(ctx, s, kept{measured, observations, told}); err != nil {
 		return outcome{}, err
 	}
 	status.Durations = durations(status.Timings)
@@ -68,8 +70,9 @@ func (r *RunReconciler) stepCollect(ctx context.Context, s *runScope) (outcome, 
 	return next(), nil
 }
 
-// readLoad adds up what all runners of a load printed.
-func (r *RunReconciler) readLoad(ctx context.Context, s *runScope, wanted v1alpha1.Load) (results.Measured, *results.Fault, error) {
+// readLoad adds up what all runners of a load printed, and notes what they told
+// of their logs.
+func (r *RunReconciler) readLoad(ctx context.Context, s *runScope, wanted v1alpha1.Load, told map[string]string) (results.Measured, *results.Fault, error) {
 	status := s.load(wanted.Name)
 	runners, err := r.runners(ctx, s.run.Namespace, status.TestRun)
 	if err != nil {
@@ -84,6 +87,7 @@ func (r *RunReconciler) readLoad(ctx context.Context, s *runScope, wanted v1alph
 			return results.Measured{}, missing("the results of runner %q can't be read: %v", pod.Name, err), nil
 		}
 	}
+	told[wanted.Name] = parts.told.String()
 	if want := int(wanted.ParallelismOrDefault()); len(runners) != want {
 		return results.Measured{}, missing("%d of %s left results", len(runners), environment.Counted(want, "runner")), nil
 	}
@@ -108,9 +112,21 @@ func (r *RunReconciler) runners(ctx context.Context, namespace, testRun string) 
 type runnersResults struct {
 	histograms []*payload.Payload
 	summaries  []*results.Summary
+	told       strings.Builder
 }
 
-func (p runnersResults) sum(status *v1alpha1.LoadStatus) (results.Measured, error) {
+// maxToldBytes are kept of what the runners of a load told of their logs.
+const maxToldBytes = 16 << 10
+
+func (p *runnersResults) tell(runner string, lines []payload.LogLine) {
+	for _, line := range lines {
+		if text := fmt.Sprintf("%s: %s: %s\n", runner, line.Level, line.Text); p.told.Len()+len(text) <= maxToldBytes {
+			p.told.WriteString(text)
+		}
+	}
+}
+
+func (p *runnersResults) sum(status *v1alpha1.LoadStatus) (results.Measured, error) {
 	if len(p.summaries) > 0 {
 		return results.Measured{
 			Summary: results.AddSummaries(p.summaries), Start: status.StartTime.Time, End: status.FinishTime.Time,
@@ -126,42 +142,79 @@ func (r *RunReconciler) readRunner(ctx context.Context, pod corev1.Pod, wanted v
 	if err != nil {
 		return err
 	}
-	if wanted.Script.ResultsOrDefault() == v1alpha1.ResultsSummary {
-		own, err := results.ReadSummary(log)
-		into.summaries = append(into.summaries, own)
-		return errors.Join(err, log.Close())
-	}
-	own, err := payload.Read(log)
-	into.histograms = append(into.histograms, own)
+	heard := overhear(log)
+	err = into.read(heard, wanted)
+	into.tell(pod.Name, heard.lines())
 	return errors.Join(err, log.Close())
 }
 
-// keepRaw stores the merged histograms, so that results can be looked at again
-// in other ways. Those that don't fit are left out and named in an annotation:
-// the run counts without them, and no further try would make them smaller.
-func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[string]results.Measured, observations []v1alpha1.Observation) error {
-	data := map[string][]byte{}
+func (p *runnersResults) read(log io.Reader, wanted v1alpha1.Load) error {
+	if wanted.Script.ResultsOrDefault() == v1alpha1.ResultsSummary {
+		own, err := results.ReadSummary(log)
+		p.summaries = append(p.summaries, own)
+		return err
+	}
+	own, err := payload.Read(log)
+	p.histograms = append(p.histograms, own)
+	return err
+}
+
+// kept is what a run leaves to be looked at again.
+type kept struct {
+	measured     map[string]results.Measured
+	observations []v1alpha1.Observation
+	// told is what runners told of their logs, by load.
+	told map[string]string
+}
+
+// binary is what fits into a ConfigMap, and the names of what does not.
+func (k kept) binary() (data map[string][]byte, dropped []string, err error) {
+	data = map[string][]byte{}
 	total := 0
-	var dropped []string
-	if len(observations) > maxObservations {
-		encoded, err := json.Marshal(observations)
+	for _, text := range k.texts() {
+		total += len(text)
+	}
+	if len(k.observations) > maxObservations {
+		encoded, err := json.Marshal(k.observations)
 		if err != nil {
-			return fmt.Errorf("encoding the observations: %w", err)
+			return nil, nil, fmt.Errorf("encoding the observations: %w", err)
 		}
 		total += len(encoded)
 		data[naming.RawObservations] = encoded
 	}
-	for _, name := range slices.Sorted(maps.Keys(measured)) {
-		if measured[name].Histograms == nil {
+	for _, name := range slices.Sorted(maps.Keys(k.measured)) {
+		if k.measured[name].Histograms == nil {
 			continue
 		}
-		encoded, err := fitted(measured[name].Histograms)
+		encoded, err := fitted(k.measured[name].Histograms)
 		if err != nil || total+len(encoded) > maxRawBytes {
 			dropped = append(dropped, name)
 			continue
 		}
 		total += len(encoded)
 		data[name] = encoded
+	}
+	return data, dropped, nil
+}
+
+// texts are what the loads told, by key.
+func (k kept) texts() map[string]string {
+	texts := map[string]string{}
+	for name, told := range k.told {
+		if told != "" {
+			texts[naming.RawLog(name)] = told
+		}
+	}
+	return texts
+}
+
+// keepRaw stores the merged histograms, so that results can be looked at again
+// in other ways, and the loads' last words. Histograms that don't fit are left out and named in an annotation:
+// the run counts without them, and no further try would make them smaller.
+func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, kept kept) error {
+	data, dropped, err := kept.binary()
+	if err != nil {
+		return err
 	}
 	raw := &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
@@ -171,6 +224,7 @@ func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, measured map[s
 			Labels:          naming.RunLabels(s.run),
 			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfRun", s.run)},
 		},
+		Data:       kept.texts(),
 		BinaryData: data,
 	}
 	if len(dropped) > 0 {
@@ -236,6 +290,9 @@ func (s *runScope) observe(measured map[string]results.Measured) []v1alpha1.Obse
 	observations := append(s.costs(), s.observeServers(measured)...)
 	observations = append(observations, results.Observe(spec.Scenario.Loads, measured, spec.Measurement)...)
 	for _, wanted := range spec.Scenario.Loads {
+		tally := results.TallyOf(wanted, measured, spec.Measurement)
+		status := s.load(wanted.Name)
+		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
 		if fault := results.Check(wanted, measured, spec.Measurement, spec.Validity); fault != nil && s.fault == nil {
 			s.fault = fault
 		}

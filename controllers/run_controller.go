@@ -127,6 +127,7 @@ func (r *RunReconciler) steps(scope *runScope) []runStep {
 	}
 	return []runStep{
 		r.stepBegin,
+		r.stepScripts,
 		r.stepKinds,
 		r.stepImages,
 		r.stepOutsideTarget,
@@ -139,6 +140,8 @@ func (r *RunReconciler) steps(scope *runScope) []runStep {
 		r.stepPulled,
 		r.stepEffective,
 		r.stepCollector,
+		// Again, for a script may have been edited while the environment came up.
+		r.stepScripts,
 		r.stepLoads,
 		r.stepServers,
 		r.stepBorrowed,

@@ -118,9 +118,12 @@ func (r *RunReconciler) bringBack(ctx context.Context, s *runScope) (outcome, er
 func (r *RunReconciler) restoring(ctx context.Context, s *runScope) (environment.Readiness, error) {
 	hook := r.hook(s)
 	if sql := hook.Restore.SQL; sql != nil {
-		missing, err := r.missingScript(ctx, s.run.Namespace, sql.ConfigMap)
-		if err != nil || missing != nil {
-			return *missing, err
+		_, missing, err := r.scriptIn(ctx, s.run.Namespace, sql.ConfigMap, "restore.sql")
+		if err != nil {
+			return environment.Readiness{}, err
+		}
+		if missing != nil {
+			return *missing, nil
 		}
 	}
 	intent := restore.Build(hook)
@@ -172,25 +175,4 @@ func moduleURL(run *v1alpha1.PerfRun, name string) string {
 		}
 	}
 	return targetURL(run)
-}
-
-// missingScript finds out that the script is not there, which a pod would wait
-// for without a word.
-func (r *RunReconciler) missingScript(ctx context.Context, namespace string, script v1alpha1.ConfigMapKey) (*environment.Readiness, error) {
-	object, err := r.Cluster.Get(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap"), client.ObjectKey{Namespace: namespace, Name: script.Name})
-	if err != nil {
-		return &environment.Readiness{}, err
-	}
-	if object == nil {
-		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
-			"ConfigMap %q with the script of restore.sql is not there: create it in namespace %q", script.Name, namespace))
-		return &missing, nil
-	}
-	data, _ := object.Object["data"].(map[string]any)
-	if _, found := data[script.Key]; !found {
-		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
-			"ConfigMap %q has no key %q, which restore.sql names", script.Name, script.Key))
-		return &missing, nil
-	}
-	return nil, nil
 }

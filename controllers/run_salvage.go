@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/payload"
 )
 
 // stepSalvage keeps what the runners of a run that does not count have printed
@@ -21,85 +22,90 @@ func (r *RunReconciler) stepSalvage(ctx context.Context, s *runScope) (outcome, 
 	if s.status().RawResults != "" {
 		return next(), nil
 	}
-	measured := map[string]results.Measured{}
+	saved := kept{measured: map[string]results.Measured{}, told: map[string]string{}}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
-		if status := s.load(wanted.Name); status.CreateTime == nil || wanted.Script.ResultsOrDefault() == v1alpha1.ResultsSummary {
+		if s.load(wanted.Name).CreateTime == nil {
 			continue
 		}
-		own, err := r.salvage(ctx, s, wanted)
+		own, told, err := r.salvage(ctx, s, wanted)
 		if err != nil {
 			return outcome{}, err
 		}
+		if told != "" {
+			saved.told[wanted.Name] = told
+		}
 		if own.Histograms != nil {
-			measured[wanted.Name] = own
+			saved.measured[wanted.Name] = own
 		}
 	}
-	if len(measured) == 0 {
+	if len(saved.measured)+len(saved.told) == 0 {
 		return next(), nil
 	}
-	return next(), r.keepRaw(ctx, s, measured, nil)
+	return next(), r.keepRaw(ctx, s, saved)
 }
 
-func (r *RunReconciler) salvage(ctx context.Context, s *runScope, wanted v1alpha1.Load) (results.Measured, error) {
+func (r *RunReconciler) salvage(ctx context.Context, s *runScope, wanted v1alpha1.Load) (own results.Measured, told string, err error) {
 	status := s.load(wanted.Name)
 	pods, err := r.runners(ctx, s.run.Namespace, status.TestRun)
 	if err != nil {
-		return results.Measured{}, err
+		return results.Measured{}, "", err
 	}
 	var parts runnersResults
 	for _, pod := range pods {
 		var own runnersResults
-		if err := r.readRunner(ctx, pod, wanted, &own); err != nil {
+		err := r.readRunner(ctx, pod, wanted, &own)
+		parts.told.WriteString(own.told.String())
+		if err != nil {
 			log.FromContext(ctx).Info("A runner left nothing to keep", "pod", pod.Name, "error", err.Error())
 			continue
 		}
 		parts.histograms = append(parts.histograms, own.histograms...)
 	}
 	if len(parts.histograms) == 0 {
-		return results.Measured{}, nil
+		return results.Measured{}, parts.told.String(), nil
 	}
-	own, err := parts.sum(status)
+	own, err = parts.sum(status)
 	if err != nil {
 		log.FromContext(ctx).Info("What the runners left does not fit together", "load", wanted.Name, "error", err.Error())
-		return results.Measured{}, nil
+		return results.Measured{}, parts.told.String(), nil
 	}
-	return own, nil
+	return own, parts.told.String(), nil
 }
 
 // lastWords end the message of a load whose runner failed with the last thing
-// the runner logged: its pod may be gone when somebody looks. Our own scripts
-// keep their login out of what they log. Of other scripts nobody knows what
-// they print, and the operator may not read the Secrets to search it for, so
-// their words stay in the log.
+// the runner logged: its pod may be gone when somebody looks. Our k6 tells that
+// without the secrets of its environment. Of another nobody knows what it
+// prints, and the operator may not read the Secrets to search it for, so its
+// words stay in the log.
 func (r *RunReconciler) lastWords(ctx context.Context, s *runScope, wanted v1alpha1.Load) string {
 	pods, err := r.runners(ctx, s.run.Namespace, s.load(wanted.Name).TestRun)
 	if err != nil {
 		return ""
 	}
+	silent := ""
 	for _, pod := range pods {
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
 		}
-		if wanted.Script != nil {
-			return "; for what the script said last, see: perflab logs " + s.run.Name
-		}
-		if words := r.lastLine(ctx, pod); words != "" {
+		if words := load.LastWords(r.told(ctx, pod)); words != "" {
 			return ": " + words
 		}
+		silent = "; for what it said last, see: perflab logs " + s.run.Name
 	}
-	return ""
+	return silent
 }
 
-func (r *RunReconciler) lastLine(ctx context.Context, pod corev1.Pod) string {
+// told is what a runner told of its log; nothing where it can't be read.
+func (r *RunReconciler) told(ctx context.Context, pod corev1.Pod) []payload.LogLine {
 	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
 	defer cancel()
 	printed, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
 	if err != nil {
-		return ""
+		return nil
 	}
-	words := load.LastWords(printed)
+	lines := payload.ReadLog(printed)
 	if err := printed.Close(); err != nil {
 		log.FromContext(ctx).V(1).Info("Closing a log", "pod", pod.Name, "error", err.Error())
 	}
-	return words
+	return lines
 }

@@ -40,7 +40,7 @@ type runScope struct {
 	now        time.Time
 
 	// components, each set by its provisioning step; nil: not looked at.
-	images, kafka, postgres, data, modules, target *environment.Readiness
+	scripts, images, kafka, postgres, data, modules, target *environment.Readiness
 
 	// priced says whether the run's cost is known, set by stepEffective where a
 	// price list is declared.

@@ -48,6 +48,7 @@ type component struct {
 // components lists the environment's parts in the order in which they come up.
 func (s *runScope) components() []component {
 	return []component{
+		{v1alpha1.ConditionScriptsAvailable, s.scripts},
 		{v1alpha1.ConditionImagesAvailable, s.images},
 		{v1alpha1.ConditionKafkaReady, s.kafka},
 		{v1alpha1.ConditionPostgresReady, s.postgres},

@@ -94,28 +94,88 @@ func TestAFailedLoadIsRepeatedAndThenStallsTheExperiment(t *testing.T) {
 	}
 }
 
-// A script of somebody else may print what it likes; the operator passes none of
-// it on, for it can't tell a secret from other words.
-func TestWhatAForeignScriptPrintsStaysInItsLog(t *testing.T) {
+func TestAScriptWhoseRequestsAreRefusedDoesNotCount(t *testing.T) {
 	l := newLab(t, complete)
-	l.outside.exit["cico"], l.outside.lastWords = 107, "cannot log in as diku_admin with "+password
-	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
-		e.Spec.Validity.MaxAttempts = 1
-		e.Spec.Scenarios[0].Loads[0].CheckInCheckOut, e.Spec.Scenarios[0].Loads[0].Duration = nil, nil
-		e.Spec.Scenarios[0].Loads[0].Script = &v1alpha1.Script{ConfigMap: &v1alpha1.ConfigMapKey{Name: "script", Key: "test.js"}}
-	}))
-	stalled := l.untilPhase("small", v1alpha1.ExperimentStalled)
+	l.outside.refusing = true
+	l.create(login(), searchScript(), smallExperiment(t, oneArm, withScript, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
+	l.untilPhase("small", v1alpha1.ExperimentStalled)
 	run := l.run()
-	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadFailed, "exit code 107", "perflab logs "+run.Name)
-	told, err := json.Marshal([]any{stalled.Status, run.Status, l.events.told})
-	if err != nil {
-		t.Fatal(err)
+	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonTooManyErrors, "requests failed (100 %)", "maxFailedRequestsPercent")
+	if told := run.Status.Loads[0].Requests; told == nil || told.Count == 0 || told.FailedPercent != "100" {
+		t.Errorf("the status tells %+v of the requests, want that all failed", told)
 	}
-	for _, secret := range []string{"diku_admin", password} {
-		if strings.Contains(string(told), secret) {
-			t.Errorf("status or events tell %q: %s", secret, told)
+}
+
+func TestUsersWhoseRequestsFailAreJudgedByTheirTransactions(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.refusing = true
+	l.create(login(), smallExperiment(t, oneArm))
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if told := l.run().Status.Loads[0].Requests; told == nil || told.FailedPercent != "100" {
+		t.Errorf("the status tells %+v of the requests, want that all failed", told)
+	}
+}
+
+// A k6 of somebody else may print what it likes; the operator passes none of it
+// on, for it can't tell a secret from other words.
+func TestWhatAForeignK6PrintsStaysInItsLog(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.foreignK6 = true
+	run := l.failingScript(func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Scenarios[0].Loads[0].Script.Image = "example.org/upstream:1"
+	})
+	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadFailed, "exit code 107", "perflab logs "+run.Name)
+	l.tellsNo(run, "diku_admin", password)
+}
+
+// Our k6 says what the script said, without the secrets that the operator can't
+// know.
+func TestOurK6TellsAScriptsLastWords(t *testing.T) {
+	l := newLab(t, complete)
+	run := l.failingScript()
+	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonLoadFailed,
+		"exit code 107: the script threw an exception: cannot log in as diku_admin with ***")
+	l.tellsNo(run, password)
+}
+
+// failingScript is the run of a script that says its password at its end.
+func (l *lab) failingScript(edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfRun {
+	l.t.Helper()
+	l.outside.exit["cico"], l.outside.lastWords = 107, "cannot log in as diku_admin with "+password
+	once := func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }
+	l.create(login(), searchScript(), smallExperiment(l.t, append([]func(*v1alpha1.PerfExperiment){oneArm, withScript, once}, edits...)...))
+	l.untilPhase("small", v1alpha1.ExperimentStalled)
+	return l.run()
+}
+
+// tellsNo looks for words in all that the operator says of a run and keeps.
+func (l *lab) tellsNo(run *v1alpha1.PerfRun, words ...string) {
+	l.t.Helper()
+	kept := &corev1.ConfigMap{}
+	if run.Status.RawResults != "" {
+		kept = l.configMap(run.Status.RawResults)
+	}
+	told, err := json.Marshal([]any{l.experiment("small").Status, run.Status, l.events.told, kept.Data})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, word := range words {
+		if strings.Contains(string(told), word) {
+			l.t.Errorf("status, events or what is kept tell %q: %s", word, told)
 		}
 	}
+}
+
+func TestWhatALoadToldIsKept(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	run := l.run()
+	kept := l.configMap(run.Status.RawResults)
+	if told := kept.Data["cico.log"]; !strings.Contains(told, ": info: hello, ***\n") {
+		t.Errorf("of a run that counts %q is kept, want what k6 told of its log", told)
+	}
+	l.tellsNo(run, password)
 }
 
 func TestAFailedLoadThatIsRepeatedWithSuccessCounts(t *testing.T) {

@@ -5,10 +5,10 @@
 package main
 
 import (
-	"go.k6.io/k6/v2/cmd"
+	"perflab.dev/perflab/k6/internal/start"
 
 	_ "perflab.dev/perflab/k6/marc/jsmodule"
 	_ "perflab.dev/perflab/k6/output"
 )
 
-func main() { cmd.Execute() }
+func main() { start.Execute() }

@@ -74,4 +74,14 @@
 // may leave the requests out. [Read] takes the last valid final payload, or else
 // the last valid checkpoint. A log whose beginning is missing may start in the
 // middle of a payload; that one is damaged and never counts.
+//
+// # What was logged
+//
+// A load generator that ends may tell once more what it logged last, at most
+// [MaxLogLines] lines with [MaxLogBytes] of text, without the secrets of its
+// environment:
+//
+//	perflab-log {"level":"error","text":"cannot log in as ***"}
+//
+// [ReadLog] finds them.
 package payload

@@ -31,6 +31,9 @@ const (
 
 // Conditions of a PerfRun, in the order in which they come true.
 const (
+	// ConditionScriptsAvailable is there with scripts from ConfigMaps: False when
+	// one is missing, or is not the one that was measured before.
+	ConditionScriptsAvailable = "ScriptsAvailable"
 	// ConditionImagesAvailable is False when an image the run needs can't be
 	// pulled.
 	ConditionImagesAvailable = "ImagesAvailable"
@@ -134,6 +137,8 @@ const (
 	ReasonUnschedulable = "Unschedulable"
 	// ReasonConfiguration: a Secret or ConfigMap a pod refers to is missing.
 	ReasonConfiguration = "Configuration"
+	// ReasonScriptChanged: a script is not the one that was measured before.
+	ReasonScriptChanged = "ScriptChanged"
 	// ReasonNotReady: pods run but don't answer their readiness probe yet.
 	ReasonNotReady = "NotReady"
 	// ReasonWorkloadMissing: a workload to borrow, or its container, is not

@@ -31,11 +31,28 @@ func (m Measurement) WarmUpOrDefault() time.Duration { return durationOr(m.WarmU
 func (c Cleanup) TTLOrDefault() time.Duration { return durationOr(c.TTL, 0) }
 
 // MaxRestartsOrDefault is how often modules' containers may restart under load.
-func (v Validity) MaxRestartsOrDefault() int32 {
-	if v.MaxRestarts == nil {
-		return 0
+func (v Validity) MaxRestartsOrDefault() int32 { return valueOr(v.MaxRestarts, 0) }
+
+// MaxErrorPercentOrDefault is the share of transactions that may fail.
+func (v Validity) MaxErrorPercentOrDefault() int32 { return valueOr(v.MaxErrorPercent, 1) }
+
+// MaxFailedRequestsPercentOrDefault is the share of a script's requests that
+// may fail.
+func (v Validity) MaxFailedRequestsPercentOrDefault() int32 {
+	return valueOr(v.MaxFailedRequestsPercent, v.MaxErrorPercentOrDefault())
+}
+
+// MaxFailedChecksPercentOrDefault is the share of a script's checks that may
+// fail.
+func (v Validity) MaxFailedChecksPercentOrDefault() int32 {
+	return valueOr(v.MaxFailedChecksPercent, v.MaxErrorPercentOrDefault())
+}
+
+func valueOr(given *int32, otherwise int32) int32 {
+	if given == nil {
+		return otherwise
 	}
-	return *v.MaxRestarts
+	return *given
 }
 
 // MaxOtherCPUPercentOrDefault is the share of a full node's CPUs that others
@@ -129,6 +146,15 @@ func (s *Script) Argument(names ...string) string {
 
 // DefaultTenant is the tenant of a FOLIO system that declares none.
 const DefaultTenant = "diku"
+
+// Digests are those of all files, by name; the script's own name is its key.
+func (s *ScriptStatus) Digests(key string) map[string]string {
+	all := map[string]string{key: s.SHA256}
+	for _, file := range s.Files {
+		all[file.Name] = file.SHA256
+	}
+	return all
+}
 
 // LoginOrDefault is the way loads log in.
 func (t Target) LoginOrDefault() Login {

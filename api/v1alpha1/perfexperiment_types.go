@@ -350,6 +350,22 @@ type Validity struct {
 	// +kubebuilder:validation:Maximum=100
 	MaxErrorPercent *int32 `json:"maxErrorPercent,omitempty"`
 
+	// maxFailedRequestsPercent is the largest share of a script's requests that
+	// may fail, as k6's http_req_failed counts them: those answered otherwise
+	// than the script expects, by default with 400 or above, or not at all. 100
+	// allows any share. Default: maxErrorPercent.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	MaxFailedRequestsPercent *int32 `json:"maxFailedRequestsPercent,omitempty"`
+
+	// maxFailedChecksPercent is the largest share of a script's checks that may
+	// fail. 100 allows any share. Default: maxErrorPercent.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	MaxFailedChecksPercent *int32 `json:"maxFailedChecksPercent,omitempty"`
+
 	// maxRestarts is the largest number of restarts of the containers of
 	// modules, Kafka and PostgreSQL while load is on. Default 0.
 	// +optional

@@ -163,8 +163,8 @@ type PerfRunStatus struct {
 	// +optional
 	Servers *ServersStatus `json:"servers,omitempty"`
 
-	// conditions: Ready, Reconciling, Stalled (kstatus), KafkaReady,
-	// PostgresReady, DataRestored, ModulesReady, TargetReachable, LoadsComplete, Valid.
+	// conditions: Ready, Reconciling, Stalled (kstatus), ScriptsAvailable,
+	// KafkaReady, PostgresReady, DataRestored, ModulesReady, TargetReachable, LoadsComplete, Valid.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -435,6 +435,50 @@ type LoadStatus struct {
 	// progress is what the load does now; absent before its first report.
 	// +optional
 	Progress *LoadProgress `json:"progress,omitempty"`
+	// requests the load made in the stretch that counts; absent before they are
+	// counted.
+	// +optional
+	Requests *FailedShare `json:"requests,omitempty"`
+	// checks the load made in the stretch that counts; absent where it made
+	// none.
+	// +optional
+	Checks *FailedShare `json:"checks,omitempty"`
+	// script is what the load runs, where that comes from a ConfigMap.
+	// +optional
+	Script *ScriptStatus `json:"script,omitempty"`
+}
+
+// ScriptStatus says which script a load runs. Runs of another script belong to
+// another question.
+type ScriptStatus struct {
+	// sha256 of the script, in hexadecimal, as sha256sum tells it.
+	SHA256 string `json:"sha256"`
+	// files beside the script in its ConfigMap, which it may import.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Files []ScriptFile `json:"files,omitempty"`
+	// record names the ConfigMap that keeps the text, up to 256 KiB, under the
+	// load's name, a dot and the file's.
+	// +optional
+	Record string `json:"record,omitempty"`
+}
+
+// ScriptFile is a file beside a script.
+type ScriptFile struct {
+	// name of the file: its key in the ConfigMap.
+	Name string `json:"name"`
+	// sha256 of the file.
+	SHA256 string `json:"sha256"`
+}
+
+// FailedShare is how many there were of something, and how many of them failed.
+type FailedShare struct {
+	// count of all.
+	Count int64 `json:"count"`
+	// failedPercent is the share that failed.
+	FailedPercent string `json:"failedPercent"`
 }
 
 // LoadProgress is what the runners of a load last told, added up.

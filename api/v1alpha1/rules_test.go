@@ -83,6 +83,10 @@ func TestExperimentRules(t *testing.T) {
 		"others beyond the node":        refuse("spec.validity.maxOtherCPUPercent", "less than or equal to 100", change{"spec.validity.maxOtherCPUPercent", "101"}),
 		"any use by others":             accept(change{"spec.validity.maxOtherCPUPercent", "100"}),
 		"no errors allowed":             accept(change{"spec.validity.maxErrorPercent", "0"}),
+		"failed requests beyond 100":    refuse("spec.validity.maxFailedRequestsPercent", "less than or equal to 100", change{"spec.validity.maxFailedRequestsPercent", "101"}),
+		"any requests may fail":         accept(change{"spec.validity.maxFailedRequestsPercent", "100"}),
+		"failed checks below 0":         refuse("spec.validity.maxFailedChecksPercent", "greater than or equal to 0", change{"spec.validity.maxFailedChecksPercent", "-1"}),
+		"any checks may fail":           accept(change{"spec.validity.maxFailedChecksPercent", "100"}),
 	})
 }
 

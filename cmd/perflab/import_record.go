@@ -3,12 +3,14 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/report"
 )
@@ -56,7 +58,7 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 		}
 		recorded := importedRun{run: run}
 		for _, raw := range own[run.Name] {
-			if named(run, raw.Name) {
+			if slices.Contains(kube.RawNames(run), raw.Name) {
 				recorded.raw = append(recorded.raw, raw)
 			}
 		}
@@ -73,11 +75,6 @@ func setImported(meta *metav1.ObjectMeta, namespace string, from origin.Origin) 
 		Name: meta.Name, Namespace: namespace, Generation: meta.Generation, Labels: meta.Labels,
 		Annotations: map[string]string{v1alpha1.AnnotationImported: from.String()},
 	}
-}
-
-// named reports whether a run keeps its raw results under this name.
-func named(run *v1alpha1.PerfRun, name string) bool {
-	return name == run.Status.RawResults || run.Status.Servers != nil && name == run.Status.Servers.RawSamples
 }
 
 // unnamed are the ConfigMaps that are not among what is to be recorded.

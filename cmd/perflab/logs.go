@@ -109,7 +109,7 @@ func (o logsOptions) copy(out io.Writer, log io.Reader, pod string) error {
 	lines := bufio.NewReader(log)
 	for {
 		line, err := lines.ReadString('\n')
-		if line != "" && (o.raw || !payload.IsResults(line)) {
+		if line != "" && (o.raw || !payload.IsResults(line) && !payload.IsLog(line)) {
 			if _, err := fmt.Fprintf(out, "%s: %s\n", pod, strings.TrimRight(line, "\n")); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ package load
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,12 +29,25 @@ func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev
 	)
 	switch {
 	case load.DataImport != nil:
-		return append(env, importEnvironment(*load.DataImport)...)
+		env = append(env, importEnvironment(*load.DataImport)...)
 	case load.Script != nil:
-		return append(env, scriptEnvironment(load.Script)...)
+		env = append(env, scriptEnvironment(load.Script)...)
 	default:
-		return append(env, usersEnvironment(*load.CheckInCheckOut, Length(load, run.Spec.Deadlines))...)
+		env = append(env, usersEnvironment(*load.CheckInCheckOut, Length(load, run.Spec.Deadlines))...)
 	}
+	return append(env, corev1.EnvVar{Name: "PERFLAB_SECRETS", Value: secrets(env)})
+}
+
+// secrets names the variables whose values our k6 takes out of what it tells of
+// its log.
+func secrets(env []corev1.EnvVar) string {
+	var names []string
+	for _, variable := range env {
+		if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
+			names = append(names, variable.Name)
+		}
+	}
+	return strings.Join(names, ",")
 }
 
 // targetEnvironment says as whom a load acts. A target with a tenant is a FOLIO,

@@ -27,10 +27,10 @@ var exitMeaning = map[int32]string{
 	104: "its configuration is not valid",
 	105: "it was interrupted by a signal",
 	106: "its REST API could not be served",
-	107: "the script threw an exception; its log says which",
-	108: "the script aborted the test; its log says why",
+	107: "the script threw an exception",
+	108: "the script aborted the test",
 	109: "k6 crashed",
-	110: "the script marked the test as failed; its log says why",
+	110: "the script marked the test as failed",
 	137: "it was killed from outside, and not for want of memory: the kubelet would say so",
 }
 

@@ -3,13 +3,10 @@
 package load
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,35 +24,23 @@ const maxProgressTransactions = 8
 // maxWords bounds what is quoted of a log, in bytes.
 const maxWords = 400
 
-// LastWords is the last thing k6 said in its log, without its results; empty if
-// it said nothing.
-func LastWords(log io.Reader) string {
+// LastWords is the last error among the lines that k6 told of its log, or else
+// the last line; empty without any.
+func LastWords(told []payload.LogLine) string {
 	last := ""
-	lines := bufio.NewScanner(log)
-	for lines.Scan() {
-		line := lines.Text()
-		if payload.IsProgress(line) || payload.IsResults(line) || strings.TrimSpace(line) == "" {
-			continue
+	for _, line := range slices.Backward(told) {
+		if line.IsError() {
+			return cutWords(line.Text)
 		}
-		last = line
+		if last == "" {
+			last = line.Text
+		}
 	}
-	if _, message, found := strings.Cut(last, "msg="); found {
-		last = unquoted(message)
-	}
-	return strings.ToValidUTF8(last[:min(len(last), maxWords)], "")
+	return cutWords(last)
 }
 
-// unquoted is what a log line's message says, where it is quoted.
-func unquoted(message string) string {
-	quoted, err := strconv.QuotedPrefix(message)
-	if err != nil {
-		return message
-	}
-	text, err := strconv.Unquote(quoted)
-	if err != nil {
-		return message
-	}
-	return text
+func cutWords(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxWords)], "")
 }
 
 // AddProgress adds up what a load's runners told, as it was read at a time.

@@ -50,13 +50,18 @@ records: 1200
 }
 
 func TestLastWords(t *testing.T) {
-	for name, test := range map[string]struct{ log, want string }{
-		"nothing":  {"", ""},
-		"an error": {runnerLog + `time="2026-03-01T12:00:30Z" level=error msg="cannot log in at http://gateway: POST answered 401 \"no\"" source=console` + "\nperflab-payload end id=01234567\n\n", `cannot log in at http://gateway: POST answered 401 "no"`},
-		"a panic":  {"panic: runtime error\n", "panic: runtime error"},
-		"one word": {"level=warning msg=late\n", "late"},
+	line := func(level, text string) payload.LogLine { return payload.LogLine{Level: level, Text: text} }
+	for name, test := range map[string]struct {
+		told []payload.LogLine
+		want string
+	}{
+		"nothing":                       {nil, ""},
+		"an error":                      {[]payload.LogLine{line("error", "first"), line("error", "cannot log in")}, "cannot log in"},
+		"an error with more behind it":  {[]payload.LogLine{line("error", "cannot log in"), line("info", "bye")}, "cannot log in"},
+		"no error, so what was last":    {[]payload.LogLine{line("info", "hello"), line("warning", "late")}, "late"},
+		"a word too long for a message": {[]payload.LogLine{line("error", strings.Repeat("é", 300))}, strings.Repeat("é", 200)},
 	} {
-		if got := load.LastWords(strings.NewReader(test.log)); got != test.want {
+		if got := load.LastWords(test.told); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

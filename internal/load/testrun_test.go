@@ -104,6 +104,7 @@ spec:
     - {name: USERS, value: "8"}
     - {name: RAMP_UP_SECONDS, value: "0"}
     - {name: DURATION_SECONDS, value: "90"}
+    - {name: PERFLAB_SECRETS, value: "OKAPI_USERNAME,OKAPI_PASSWORD"}
     resources: {limits: {memory: 256Mi}}
     securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
     containerSecurityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
@@ -121,7 +122,7 @@ func environment(t *testing.T, wanted v1alpha1.Load) map[string]string {
 	t.Helper()
 	common := map[string]bool{
 		"PERFLAB_LOAD": true, "PERFLAB_RUN": true, "BASE_URL": true, "TENANT": true, "LOGIN": true, "USERNAME": true, "PASSWORD": true, "OKAPI_USERNAME": true, "OKAPI_PASSWORD": true,
-		"SEED": true, "K6_AUTO_EXTENSION_RESOLUTION": true, "K6_NO_USAGE_REPORT": true,
+		"SEED": true, "PERFLAB_SECRETS": true, "K6_AUTO_EXTENSION_RESOLUTION": true, "K6_NO_USAGE_REPORT": true,
 	}
 	told := map[string]string{}
 	runner := testRun(t, wanted)["spec"].(map[string]any)["runner"].(map[string]any)
@@ -214,6 +215,23 @@ env: {K6_SUMMARY_EXPORT: /dev/stdout, K6_SUMMARY_TREND_STATS: "avg,min,med,max,p
 			}, test.want)
 		})
 	}
+}
+
+func TestSecretsOfAScriptAreNamed(t *testing.T) {
+	own := v1alpha1.Script{Path: "/a.js", Env: []corev1.EnvVar{
+		{Name: "PLAIN", Value: "a"},
+		{Name: "STORAGE_LOGIN", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{Key: "login"}}},
+	}}
+	spec := testRun(t, script(own))["spec"].(map[string]any)
+	for _, one := range spec["runner"].(map[string]any)["env"].([]any) {
+		if variable := one.(map[string]any); variable["name"] == "PERFLAB_SECRETS" {
+			if want := "OKAPI_USERNAME,OKAPI_PASSWORD,STORAGE_LOGIN"; variable["value"] != want {
+				t.Errorf("the secrets are %q, want %q", variable["value"], want)
+			}
+			return
+		}
+	}
+	t.Error("k6 is not told which variables are secret")
 }
 
 func TestDataIsMountedReadOnly(t *testing.T) {

@@ -57,6 +57,9 @@ func RawResults(run string) string { return run + "-raw" }
 // run that has more of them than its status holds.
 const RawObservations = "observations.json"
 
+// RawLog is the key, among the raw results, of what a load told of its log.
+func RawLog(load string) string { return load + ".log" }
+
 // Collector is the name of what the collectors of an experiment's runs work
 // as: a ServiceAccount, its Role and the binding between them.
 func Collector(experiment string) string { return experiment + "-collector" }
@@ -66,6 +69,9 @@ func CollectorJob(run string) string { return run + "-collector" }
 
 // RawSamples is the name of the ConfigMap with what a run's servers did.
 func RawSamples(run string) string { return run + "-samples" }
+
+// RawScripts is the name of the ConfigMap with the scripts of a run's loads.
+func RawScripts(run string) string { return run + "-scripts" }
 
 // Restore is the name of the Job that brings data back before a run.
 func Restore(run string) string { return run + "-restore" }

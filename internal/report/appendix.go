@@ -38,6 +38,7 @@ func appendix(r *record) section {
 		made.Blocks = append(made.Blocks, heading("Modules"))
 		made.Blocks = append(made.Blocks, modules...)
 	}
+	made.Blocks = append(made.Blocks, scriptBlocks(r.scripts())...)
 	made.Blocks = append(made.Blocks, heading("Identity"), block{Table: r.identity()})
 	made.Blocks = append(made.Blocks, heading("How to repeat it"), paragraph(r.repeatText()), block{Code: r.declaration()})
 	return made

@@ -119,15 +119,17 @@ func validity(r *record) section {
 // rules are what a run had to keep to count.
 func (r *record) rules() []item {
 	limits := r.Experiment.Spec.Validity
-	errors := int32(1)
-	if limits.MaxErrorPercent != nil {
-		errors = *limits.MaxErrorPercent
-	}
 	items := []item{
-		{Text: "A run counts if every load ended as planned, every runner left its results, and at most " + withUnit(whole(errors), unitPercent) + " of each load's transactions failed."},
-		{Text: restartsAllowed(limits.MaxRestartsOrDefault()) + " while load was on, and an import must have brought in every record."},
-		{Text: "What ran must be what was declared: heap, partitions, metadata mode and replicas are read back from the running system."},
+		{Text: "A run counts if every load ended as planned, every runner left its results, and at most " + withUnit(whole(limits.MaxErrorPercentOrDefault()), unitPercent) + " of each load's transactions failed."},
 	}
+	if r.judgesScripts() {
+		items = append(items, item{Text: "Of a script's requests at most " + withUnit(whole(limits.MaxFailedRequestsPercentOrDefault()), unitPercent) +
+			" may have failed, and of its checks at most " + withUnit(whole(limits.MaxFailedChecksPercentOrDefault()), unitPercent) + "."})
+	}
+	items = append(items,
+		item{Text: restartsAllowed(limits.MaxRestartsOrDefault()) + " while load was on, and an import must have brought in every record."},
+		item{Text: "What ran must be what was declared: heap, partitions, metadata mode and replicas are read back from the running system."},
+	)
 	if r.sawNodes() {
 		items = append(items, item{Text: "Where the collector's node, with pods of the run on it, was full, at most " +
 			withUnit(whole(limits.MaxOtherCPUPercentOrDefault()), unitPercent) + " of its CPUs may have been used by what was not the run's."})
@@ -142,6 +144,18 @@ func (r *record) rules() []item {
 func (r *record) sawNodes() bool {
 	return slices.ContainsFunc(r.journal, func(run *v1alpha1.PerfRun) bool {
 		return run.Status.Servers != nil && run.Status.Servers.Node != ""
+	})
+}
+
+// judgesScripts: a script's requests were counted. Of runs that are older than
+// the rule it would be a false promise.
+func (r *record) judgesScripts() bool {
+	return slices.ContainsFunc(r.journal, func(run *v1alpha1.PerfRun) bool {
+		return slices.ContainsFunc(run.Spec.Scenario.Loads, func(load v1alpha1.Load) bool {
+			return load.Script != nil && slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool {
+				return status.Name == load.Name && status.Requests != nil
+			})
+		})
 	})
 }
 

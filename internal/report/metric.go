@@ -36,6 +36,9 @@ const (
 	statisticErrors  = "errors"
 	statisticMax     = "max"
 	statisticSlope   = "slope"
+	// Of a whole load.
+	statisticRequests   = "requestsPerSecond"
+	statisticIterations = "iterationsPerSecond"
 )
 
 // statistics of transactions and requests, in the order in which they are told.
@@ -154,13 +157,13 @@ func (m metric) isTransaction() bool {
 	return m.component == "" && m.transaction != "" && m.request == ""
 }
 
-// isImport: the metric is of an import as a whole.
-func (m metric) isImport() bool { return m.component == "" && m.transaction == "" }
+// isWhole: the metric is of a load, mostly an import, as a whole.
+func (m metric) isWhole() bool { return m.component == "" && m.transaction == "" }
 
 // restates tells the metrics that say again what others beside them say.
 func (m metric) restates() bool {
 	switch m.statistic {
-	case "clientDuration", "recordsPerSecond", statisticP75, statisticSlope:
+	case "clientDuration", "recordsPerSecond", statisticRequests, statisticIterations, statisticP75, statisticSlope:
 		return true
 	}
 	return false
@@ -178,8 +181,8 @@ func (m metric) phrase() string {
 		text = "cost"
 	case m.component == componentCustom:
 		text = strings.TrimSpace(m.of + " " + m.statistic)
-	case m.isImport():
-		text = m.phraseOfImport()
+	case m.isWhole():
+		text = m.phraseOfWhole()
 	default:
 		text = m.phraseOfTransaction()
 	}
@@ -192,7 +195,7 @@ func (m metric) phrase() string {
 // under names the metric with the scenario it was measured under, unless the name
 // of an import says that already.
 func (m metric) under(scenario string) string {
-	if m.isImport() && m.of == scenario {
+	if m.isWhole() && m.of == scenario {
 		return m.phrase()
 	}
 	return m.phrase() + " under " + scenario
@@ -216,7 +219,7 @@ func (m metric) phraseOfTransaction() string {
 	return subject + " " + m.statistic + " response time"
 }
 
-func (m metric) phraseOfImport() string {
+func (m metric) phraseOfWhole() string {
 	switch m.statistic {
 	case "duration":
 		return "duration of import " + m.of
@@ -224,6 +227,10 @@ func (m metric) phraseOfImport() string {
 		return "duration of import " + m.of + " as the client saw it"
 	case "recordsPerSecond":
 		return "records per second of import " + m.of
+	case statisticRequests:
+		return "requests per second of " + m.of
+	case statisticIterations:
+		return "iterations per second of " + m.of
 	case "failedRecords":
 		return "failed records of import " + m.of
 	}

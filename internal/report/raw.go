@@ -28,6 +28,8 @@ type Trace struct {
 	responses map[transactionOf][]point
 	// courses are what servers used over the run, by name.
 	courses map[string][]point
+	// scripts of the loads, by the load's name, a dot and the file's.
+	scripts map[string]string
 }
 
 type transactionOf struct{ load, transaction string }
@@ -50,14 +52,19 @@ type measured struct {
 // can't be read.
 func TraceOf(run *v1alpha1.PerfRun, raw ...corev1.ConfigMap) (*Trace, error) {
 	unpacked := measured{loads: map[string]*payload.Payload{}}
+	var scripts map[string]string
 	for i := range raw {
+		if raw[i].Name == naming.RawScripts(run.Name) {
+			scripts = raw[i].Data
+			continue
+		}
 		for key, body := range raw[i].BinaryData {
 			if err := unpacked.unpack(raw[i].Name == naming.RawSamples(run.Name), key, body); err != nil {
 				return nil, fmt.Errorf("%w: raw results of run %q, %q: %w", ErrInput, run.Name, key, err)
 			}
 		}
 	}
-	trace := &Trace{observations: unpacked.observations, responses: map[transactionOf][]point{}, courses: map[string][]point{}}
+	trace := &Trace{observations: unpacked.observations, responses: map[transactionOf][]point{}, courses: map[string][]point{}, scripts: scripts}
 	trace.takeLoads(run, unpacked.loads)
 	trace.takeSamples(run, unpacked.samples)
 	return trace, nil

@@ -22,6 +22,7 @@ func resultsOf(r *record) section {
 		for _, load := range scenario.Loads {
 			made.Blocks = append(made.Blocks, r.transactionTable(scenario.Name, load.Name)...)
 		}
+		made.Blocks = append(made.Blocks, r.throughputTable(scenario)...)
 		made.Blocks = append(made.Blocks, r.windowTable(scenario.Name)...)
 		made.Blocks = append(made.Blocks, r.requestTable(scenario.Name)...)
 		if charts := r.timeCharts(scenario); len(charts) > 0 {
@@ -78,6 +79,33 @@ func (r *record) transactionTable(scenario, load string) []block {
 				{Text: of(statisticP75).shown(r.confidence())},
 				{Text: of(statisticP95).shown(r.confidence())},
 				{Text: of(statisticErrors).shown(r.confidence())},
+			}})
+		}
+	}
+	if len(made.Rows) == 0 {
+		return nil
+	}
+	return []block{{Table: made}}
+}
+
+// throughputTable has a row per load and arm; more is better.
+func (r *record) throughputTable(scenario v1alpha1.Scenario) []block {
+	made := &table{
+		Caption: "Throughput, where more is better",
+		Columns: slices.Concat(words("Load", "Arm"), numbers("Runs", "Requests, 1/s", "Iterations, 1/s")),
+	}
+	for _, load := range scenario.Loads {
+		for i, arm := range r.arms {
+			requests := r.at(scenario.Name, load.Name+"/"+statisticRequests, arm.Name)
+			iterations := r.at(scenario.Name, load.Name+"/"+statisticIterations, arm.Name)
+			if requests == nil && iterations == nil {
+				continue
+			}
+			made.Rows = append(made.Rows, row{First: i == 0, Cells: []cell{
+				name(load.Name), name(arm.Name),
+				{Text: whole(runsOf(requests, iterations))},
+				{Text: requests.shown(r.confidence())},
+				{Text: iterations.shown(r.confidence())},
 			}})
 		}
 	}

@@ -3,13 +3,17 @@
 package report_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -53,5 +57,69 @@ func TestScriptsAreNamed(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// throughput lets every run tell of a load's requests.
+func throughput(input *report.Input, load string) {
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		per := 40 + float64(i%3)
+		run.Status.Observations = append(run.Status.Observations,
+			v1alpha1.Observation{Metric: load + "/requestsPerSecond", Value: strconv.FormatFloat(per, 'f', -1, 64), Unit: "1/s"})
+	}
+}
+
+func TestThroughputIsShownWithItsDirection(t *testing.T) {
+	input := recorded.Experiment(seed)
+	load := input.Experiment.Spec.Scenarios[0].Loads[0].Name
+	throughput(&input, load)
+	page := written(t, made(t, input), "report.md")
+	for _, want := range []string{"Throughput, where more is better", "`" + load + "/requestsPerSecond`"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+}
+
+// The rule for scripts stands in reports on runs that were judged by it.
+func TestRulesOfScripts(t *testing.T) {
+	const rule = "Of a script's requests at most"
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		input.Runs[i].Spec.Scenario.Loads = []v1alpha1.Load{{Name: "search", Script: &v1alpha1.Script{Path: "/search.js"}}}
+	}
+	if page := written(t, made(t, input), "report.md"); strings.Contains(page, rule) {
+		t.Errorf("runs that are older than the rule are told to keep it")
+	}
+	input.Runs[0].Status.Loads = []v1alpha1.LoadStatus{{Name: "search", Requests: &v1alpha1.FailedShare{Count: 3, FailedPercent: "0"}}}
+	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, rule) {
+		t.Errorf("the report does not say %q", rule)
+	}
+}
+
+func TestScriptsStandInTheAppendix(t *testing.T) {
+	const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		run.Spec.Scenario.Loads = []v1alpha1.Load{{Name: "search", Script: &v1alpha1.Script{ConfigMap: &v1alpha1.ConfigMapKey{Name: "search-script", Key: "main.js"}}}}
+		run.Status.Loads = []v1alpha1.LoadStatus{{Name: "search", Script: &v1alpha1.ScriptStatus{SHA256: digest, Record: naming.RawScripts(run.Name)}}}
+		kept := corev1.ConfigMap{Data: map[string]string{"search.main.js": "const password = 'hunter2';\nsearchForWater();\n"}}
+		kept.Name, kept.Namespace, kept.Labels = naming.RawScripts(run.Name), run.Namespace, naming.RunLabels(run)
+		input.Raw = append(input.Raw, kept)
+	}
+	page := written(t, made(t, input), "report.md")
+	for words, want := range map[string]int{"searchForWater();": 1, "hunter2": 0} {
+		if got := strings.Count(page, words); got != want {
+			t.Errorf("the report says %q %d times, want %d", words, got, want)
+		}
+	}
+	if !strings.Contains(page, digest) || !strings.Contains(page, "main.js of ConfigMap search-script") {
+		t.Error("the report does not name the script with its digest")
+	}
+	input.Raw = nil
+	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, digest) {
+		t.Error("without the text the digest is lost, too")
 	}
 }

@@ -100,6 +100,7 @@ func observeTransactions(load string, all *payload.Payload, window Window) []v1a
 			observations = append(observations, responseTimes(name, ok)...)
 		}
 	}
+	observations = append(observations, observeThroughput(load, all, p)...)
 	for i := range observations {
 		observations[i].Metric = window.of(observations[i].Metric)
 	}

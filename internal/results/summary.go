@@ -26,6 +26,10 @@ const (
 	metricRequests          = "http_reqs"
 	metricIterations        = "iterations"
 	metricDroppedIterations = "dropped_iterations"
+	metricChecks            = "checks"
+	// Of our own output.
+	metricChecksPassed = "checks_passed"
+	metricChecksFailed = "checks_failed"
 )
 
 // Summary is what k6 itself says of a test at its end, of one runner or of
@@ -35,8 +39,12 @@ type Summary struct {
 	Trends map[string]Trend
 	// Counts are sums, by metric.
 	Counts map[string]float64
+	// Rates are the same per second of the test.
+	Rates map[string]float64
 	// FailedRequests of Requests answered with an error or not at all.
 	FailedRequests, Requests float64
+	// FailedChecks of Checks.
+	FailedChecks, Checks float64
 	// Runners is the number of summaries in this one.
 	Runners int
 }
@@ -83,7 +91,7 @@ func decodeSummary(from io.Reader) (*Summary, error) {
 	if len(read.Metrics) == 0 {
 		return nil, ErrNoSummary
 	}
-	made := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Runners: 1}
+	made := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Rates: map[string]float64{}, Runners: 1}
 	for name, values := range read.Metrics {
 		made.take(name, values)
 	}
@@ -101,9 +109,11 @@ func (s *Summary) take(name string, values map[string]float64) {
 	case name == metricRequestFailed:
 		// Of a rate, passes are the samples that are true: the failures.
 		s.FailedRequests, s.Requests = values["passes"], values["passes"]+values["fails"]
+	case name == metricChecks:
+		s.FailedChecks, s.Checks = values["fails"], values["passes"]+values["fails"]
 	default:
 		if count, isCounter := values["count"]; isCounter {
-			s.Counts[name] = count
+			s.Counts[name], s.Rates[name] = count, values["rate"]
 		}
 	}
 }
@@ -113,13 +123,16 @@ func AddSummaries(parts []*Summary) *Summary {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	sum := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}}
+	sum := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Rates: map[string]float64{}}
 	for _, part := range parts {
 		sum.Runners += part.Runners
 		sum.Requests += part.Requests
 		sum.FailedRequests += part.FailedRequests
+		sum.Checks += part.Checks
+		sum.FailedChecks += part.FailedChecks
 		for name, count := range part.Counts {
 			sum.Counts[name] += count
+			sum.Rates[name] += part.Rates[name]
 		}
 		for name, trend := range part.Trends {
 			sum.Trends[name] = sum.Trends[name].plus(trend)
@@ -152,7 +165,7 @@ func (s *Summary) observe(load string) []v1alpha1.Observation {
 			Metric: load + "/http_req_duration/errors", Value: decimal.Format(percent(s.FailedRequests, s.Requests)), Unit: unitPercent, Samples: int64(s.Requests),
 		})
 	}
-	return observations
+	return append(observations, s.observeThroughput(load)...)
 }
 
 func (t Trend) observe(name string) []v1alpha1.Observation {

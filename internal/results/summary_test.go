@@ -23,6 +23,7 @@ const aSummary = `time="2026-03-01T12:00:00Z" level=info msg="{ not this }"
         "iterations": {"count": 20, "rate": 2},
         "http_reqs": {"count": 40, "rate": 4},
         "vus": {"value": 1, "min": 1, "max": 2},
+        "checks": {"passes": 19, "fails": 1, "value": 0.95},
         "http_req_failed": {"passes": 2, "fails": 38, "value": 0.05}
     }
 }
@@ -52,6 +53,8 @@ func TestObserveSummary(t *testing.T) {
 		"search/http_req_duration/samples": "40",
 		"search/http_req_duration/errors":  "5",
 		"search/iterations/count":          "20",
+		"search/requestsPerSecond":         "4",
+		"search/iterationsPerSecond":       "2",
 	} {
 		if got := value(t, observations, metric).Value; got != want {
 			t.Errorf("%s = %s, want %s", metric, got, want)
@@ -95,6 +98,10 @@ func TestCheckSummary(t *testing.T) {
 	}
 	good := summary(t)
 	good.FailedRequests = 0
+	if fault := check(good); fault == nil || !strings.Contains(fault.Message, "1 of 20 checks failed (5 %)") {
+		t.Errorf("5 %% failed checks: %+v, want %s", fault, v1alpha1.ReasonTooManyErrors)
+	}
+	good.FailedChecks = 0
 	if fault := check(good); fault != nil {
 		t.Errorf("no errors: %+v, want no fault", fault)
 	}

@@ -36,7 +36,13 @@ func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 		return fault
 	}
 	window := Whole(load, measured, measurement)
-	return checkTransactions(load.Name, own.Between(window.From, window.To), validity)
+	part := own.Between(window.From, window.To)
+	if load.Script != nil {
+		if fault := checkScript(load.Name, tallyOf(part), validity); fault != nil {
+			return fault
+		}
+	}
+	return checkTransactions(load, part, validity)
 }
 
 func checkImport(load v1alpha1.Load, p *payload.Payload) *Fault {
@@ -58,7 +64,7 @@ func checkImport(load v1alpha1.Load, p *payload.Payload) *Fault {
 	return nil
 }
 
-func checkTransactions(load string, p *payload.Payload, validity v1alpha1.Validity) *Fault {
+func checkTransactions(load v1alpha1.Load, p *payload.Payload, validity v1alpha1.Validity) *Fault {
 	var all, failed int64
 	for _, transaction := range p.Transactions() {
 		total, _ := p.Summary(transaction, "")
@@ -67,9 +73,19 @@ func checkTransactions(load string, p *payload.Payload, validity v1alpha1.Validi
 		failed += errors.Count
 	}
 	if all == 0 {
-		return &Fault{v1alpha1.ReasonResultsMissing, fmt.Sprintf("load %q did not finish a single transaction in its window; make it longer or the warm-up shorter", load)}
+		return &Fault{v1alpha1.ReasonResultsMissing, withoutTransactions(load, tallyOf(p).Requests.Count)}
 	}
-	return checkErrors(load, "transactions", failed, all, validity)
+	return checkErrors(load.Name, failed, all, validity)
+}
+
+// withoutTransactions tells a load that was too short from a script whose
+// requests belong to none.
+func withoutTransactions(load v1alpha1.Load, requests int64) string {
+	if load.Script == nil || requests == 0 {
+		return fmt.Sprintf("load %q did not finish a single transaction in its window; make it longer or the warm-up shorter", load.Name)
+	}
+	return fmt.Sprintf("load %q made %s in its window, and none of them belongs to a transaction: put them into k6 groups, or take a tag that they have for one, for example script.transactions {by: Tag, tag: name}",
+		load.Name, environment.Counted(requests, "request"))
 }
 
 func checkSummary(load string, summary *Summary, validity v1alpha1.Validity) *Fault {
@@ -79,17 +95,14 @@ func checkSummary(load string, summary *Summary, validity v1alpha1.Validity) *Fa
 	if fault := checkDropped(load, summary.Counts[metricDroppedIterations]); fault != nil {
 		return fault
 	}
-	return checkErrors(load, "requests", int64(summary.FailedRequests), int64(summary.Requests), validity)
+	return checkScript(load, summary.tally(), validity)
 }
 
-func checkErrors(load, what string, failed, all int64, validity v1alpha1.Validity) *Fault {
-	limit := 1.0
-	if validity.MaxErrorPercent != nil {
-		limit = float64(*validity.MaxErrorPercent)
-	}
-	if share := percent(float64(failed), float64(all)); share > limit {
-		return &Fault{v1alpha1.ReasonTooManyErrors, fmt.Sprintf("load %q: %d of %d %s failed (%s %%), more than the %s %% allowed",
-			load, failed, all, what, decimal.Format(share), decimal.Format(limit))}
+func checkErrors(load string, failed, all int64, validity v1alpha1.Validity) *Fault {
+	limit := validity.MaxErrorPercentOrDefault()
+	if share := percent(float64(failed), float64(all)); share > float64(limit) {
+		return &Fault{v1alpha1.ReasonTooManyErrors, fmt.Sprintf("load %q: %d of %d transactions failed (%s %%), more than the %d %% that validity.maxErrorPercent allows",
+			load, failed, all, decimal.Format(share), limit)}
 	}
 	return nil
 }

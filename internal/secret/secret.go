@@ -24,6 +24,15 @@ func Hide(setting, value string) string {
 	return userInURL.ReplaceAllString(value, "://"+leftOut+"@")
 }
 
+// literal is what source code assigns to something with a secretive name.
+var literal = regexp.MustCompile(`(?i)([\w.-]*(?:passw|pwd|secret|token|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key)[\w.-]*["']?\]?\s*[:=]\s*)(?:"[^"\n]*"|'[^'\n]*'|` + "`[^`]*`" + `)`)
+
+// HideInText takes what may be secret out of a script: literals that something
+// with a secretive name is set to, and users in URLs.
+func HideInText(text string) string {
+	return userInURL.ReplaceAllString(literal.ReplaceAllString(text, "${1}"+leftOut), "://"+leftOut+"@")
+}
+
 // HideIn takes secret values out of a tree of decoded YAML, in place: those
 // under a secretive key, and the value of a variable with a secretive name.
 func HideIn(node any) any {

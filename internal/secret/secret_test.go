@@ -24,3 +24,18 @@ func TestHide(t *testing.T) {
 		})
 	}
 }
+
+func TestHideInText(t *testing.T) {
+	for text, want := range map[string]string{
+		"const password = 'hunter2';":                    "const password = (not shown);",
+		`{"apiKey": "abc", "limit": "10"}`:               `{"apiKey": (not shown), "limit": "10"}`,
+		"headers['X-Okapi-Token'] = `abc`":               "headers['X-Okapi-Token'] = (not shown)",
+		"http.get('http://diku:admin@gateway/items')":    "http.get('http://(not shown)@gateway/items')",
+		"const password = __ENV.OKAPI_PASSWORD;":         "const password = __ENV.OKAPI_PASSWORD;",
+		"const headers = login.headers['X-Okapi-Token']": "const headers = login.headers['X-Okapi-Token']",
+	} {
+		if got := secret.HideInText(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -155,7 +155,18 @@ func (r *recorder) cover(t time.Time) {
 	if !r.began || t.After(r.total.End) {
 		r.total.End = t
 	}
-	r.began = true
+	if !r.began {
+		r.began = true
+		r.reserve(t)
+	}
+}
+
+// reserve makes room for the counters that a load is judged by, before a script
+// with hundreds of its own has taken it all.
+func (r *recorder) reserve(at time.Time) {
+	for _, name := range []string{metrics.HTTPReqsName, metrics.HTTPReqFailedName, checksPassed, checksFailed, metrics.IterationsName, metrics.DroppedIterationsName} {
+		r.count(name, at, 0)
+	}
 }
 
 // final is everything, small enough to be printed.

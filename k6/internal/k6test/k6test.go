@@ -20,8 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"go.k6.io/k6/v2/cmd"
-
+	"perflab.dev/perflab/k6/internal/start"
 	"perflab.dev/perflab/payload"
 
 	_ "perflab.dev/perflab/k6/marc/jsmodule" // what the tests are about
@@ -38,7 +37,7 @@ func Main(m *testing.M) {
 	if os.Getenv(isK6) == "" {
 		os.Exit(m.Run())
 	}
-	cmd.Execute()
+	start.Execute()
 }
 
 // arguments are those of the operator, with more of a test's own.

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+const searching = "export default function () {}\n"
+
+// scripts is the ConfigMap that withScript's load names.
+func scripts(files ...string) *corev1.ConfigMap {
+	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "script"}, Data: map[string]string{}}
+	for i := 0; i < len(files); i += 2 {
+		made.Data[files[i]] = files[i+1]
+	}
+	return made
+}
+
+func searchScript() *corev1.ConfigMap {
+	return scripts("test.js", searching, "lib.js", "export const one = 1;")
+}
+
+// withScript makes the first load a script of somebody else's.
+func withScript(e *v1alpha1.PerfExperiment) {
+	first := &e.Spec.Scenarios[0].Loads[0]
+	first.CheckInCheckOut, first.Duration = nil, nil
+	first.Script = &v1alpha1.Script{ConfigMap: &v1alpha1.ConfigMapKey{Name: "script", Key: "test.js"}}
+}
+
+// rewrite replaces a file of the scripts.
+func (l *lab) rewrite(name, text string) {
+	l.t.Helper()
+	found := l.configMap("script")
+	found.Data[name] = text
+	if err := l.admin.Update(l.t.Context(), found); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// untilScripts waits until the experiment says of its scripts what is wrong.
+func (l *lab) untilScripts(reason string) string {
+	l.t.Helper()
+	var told *metav1.Condition
+	l.until("ScriptsAvailable: "+reason, func() bool {
+		told = meta.FindStatusCondition(l.experiment("small").Status.Conditions, v1alpha1.ConditionScriptsAvailable)
+		return told != nil && told.Reason == reason
+	})
+	return told.Message
+}
+
+func TestAScriptThatIsNotThereIsToldBeforeAnythingIsBuilt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		there *corev1.ConfigMap
+		says  []string
+		mend  func(*lab)
+	}{
+		"no ConfigMap": {
+			says: []string{`ConfigMap "script" with the script of load "cico" is not there`, "create it in namespace"},
+			mend: func(l *lab) { l.create(searchScript()) },
+		},
+		"no such key": {
+			there: scripts("main.js", searching),
+			says:  []string{`ConfigMap "script" has no key "test.js", which load "cico" names: it has main.js`},
+			mend:  func(l *lab) { l.rewrite("test.js", searching) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			if tc.there != nil {
+				l.create(tc.there)
+			}
+			l.create(login(), smallExperiment(t, oneArm, withScript))
+			begun := l.now
+			message := l.untilScripts(v1alpha1.ReasonConfiguration)
+			for _, words := range tc.says {
+				if !strings.Contains(message, words) {
+					t.Errorf("%q lacks %q", message, words)
+				}
+			}
+			if waited := l.now.Sub(begun); waited > 10*time.Second {
+				t.Errorf("it took %s to be told", waited)
+			}
+			if built := len(l.foreign(contract.PostgresClusterKind)) + len(l.foreign(contract.KafkaKind("v1"))); built > 0 {
+				t.Error("something was built already")
+			}
+			tc.mend(l)
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+		})
+	}
+}
+
+func TestTheScriptIsPartOfTheRecord(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), searchScript(), smallExperiment(t, oneArm, withScript))
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	script := l.run().Status.Loads[0].Script
+	if want := fmt.Sprintf("%x", sha256.Sum256([]byte(searching))); script == nil || script.SHA256 != want || len(script.Files) != 1 || script.Files[0].Name != "lib.js" {
+		t.Fatalf("the status tells %+v of the script, want digest %s and that of lib.js", script, want)
+	}
+	kept := l.configMap(script.Record)
+	if kept.Data["cico.test.js"] != searching || kept.Data["cico.lib.js"] == "" || kept.Labels[v1alpha1.LabelRun] != l.run().Name {
+		t.Errorf("%+v are kept, want both files, under the run's label", kept.Data)
+	}
+}
+
+func TestAScriptThatWasEditedIsAnotherQuestion(t *testing.T) {
+	for name, file := range map[string]string{"the script": "test.js", "what it imports": "lib.js"} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.create(login(), searchScript(), smallExperiment(t, withScript))
+			first := l.untilRun(v1alpha1.RunSucceeded)
+			l.rewrite(file, "export default function () { /* quite another */ }\n")
+			message := l.untilScripts(v1alpha1.ReasonScriptChanged)
+			for _, words := range []string{`load "cico"`, first.Name, file + " has sha256 ", "put the ConfigMap back", first.Name + "-scripts", "an experiment of its own"} {
+				if !strings.Contains(message, words) {
+					t.Errorf("%q lacks %q", message, words)
+				}
+			}
+			if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 {
+				t.Errorf("%d loads are on", len(testRuns))
+			}
+			l.rewrite(file, searchScript().Data[file])
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+		})
+	}
+}
+
+func TestAScriptThatNeverCountedMayBeMended(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.exit["cico"] = 107
+	l.create(login(), searchScript(), smallExperiment(t, oneArm, withScript))
+	l.untilRun(v1alpha1.RunInvalid)
+	l.rewrite("test.js", "export default function () { /* mended */ }\n")
+	delete(l.outside.exit, "cico")
+	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if done.Status.Runs.Invalid == 0 {
+		t.Error("no run was invalid")
+	}
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package start runs k6 with a tail: what it logged last is printed once more
+// when it ends, without secrets.
+package start
+
+import (
+	"context"
+	_ "unsafe" // for go:linkname
+
+	"go.k6.io/k6/v2/cmd/state"
+
+	_ "go.k6.io/k6/v2/cmd" // holds what is linked
+
+	"perflab.dev/perflab/k6/tail"
+)
+
+// execute is what cmd.Execute calls. k6 lets nobody in before the script has
+// been read, and what goes wrong until then is what people need to be told most:
+// an output comes too late for it. A k6 without this function does not link.
+//
+//go:linkname execute go.k6.io/k6/v2/internal/cmd.ExecuteWithGlobalState
+func execute(*state.GlobalState)
+
+// Execute is k6, from its arguments to its exit code.
+func Execute() {
+	k6 := state.NewGlobalState(context.Background())
+	kept := tail.New(k6.Env)
+	k6.Logger.AddHook(kept)
+	exit := k6.OSExit
+	k6.OSExit = func(code int) {
+		kept.Print(k6.Stdout)
+		exit(code)
+	}
+	execute(k6)
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package output
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"go.k6.io/k6/v2/metrics"
+
+	"perflab.dev/perflab/payload"
+)
+
+func TestCountersThatJudgeALoadHaveTheirPlace(t *testing.T) {
+	s, r := newSource(), newRecorder("search", "run-1", "a", scripted("group"))
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for n := range 2 * payload.MaxSeries {
+		own := s.registry.MustNewMetric(fmt.Sprintf("own_%d", n), metrics.Counter)
+		r.add(s.sample(own, at, 1))
+	}
+	tags := s.requestTags("", "GET /", 401)
+	r.add(s.trail(tags, at, time.Millisecond, true))
+	r.add(s.sample(s.builtin.Checks, at, 0))
+	r.add(s.sample(s.builtin.Iterations, at, 1))
+	for _, name := range []string{"http_reqs", "http_req_failed", "checks_failed", "iterations"} {
+		if got := r.total.Total(name); got != 1 {
+			t.Errorf("%s = %v beside hundreds of the script's own counters, want 1", name, got)
+		}
+	}
+}

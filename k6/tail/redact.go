@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package tail
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Secrets is the variable that names, separated by commas, the variables that
+// come from a Secret.
+const Secrets = "PERFLAB_SECRETS"
+
+// hidden stands for a secret.
+const hidden = "***"
+
+var (
+	// secretive are names of variables that hold a secret whoever says so.
+	secretive = regexp.MustCompile(`(?i)(passw|pwd|secret|token|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key)`)
+	// What a system hands out while a test runs is in no variable.
+	webToken  = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
+	scheme    = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9+/=._~-]+`)
+	userInURL = regexp.MustCompile(`://[^/@\s"']+@`)
+)
+
+// redactor takes the values of secret variables out of a text, in the forms in
+// which they travel, and what looks like a token.
+func redactor(environment map[string]string) func(string) string {
+	var pairs []string
+	for _, form := range forms(secretValues(environment)) {
+		pairs = append(pairs, form, hidden)
+	}
+	known := strings.NewReplacer(pairs...)
+	return func(text string) string {
+		text = known.Replace(text)
+		text = webToken.ReplaceAllString(text, hidden)
+		text = scheme.ReplaceAllString(text, "$1 "+hidden)
+		return userInURL.ReplaceAllString(text, "://"+hidden+"@")
+	}
+}
+
+func secretValues(environment map[string]string) []string {
+	named := strings.Split(environment[Secrets], ",")
+	var values []string
+	for name, value := range environment {
+		if name != Secrets && value != "" && (slices.Contains(named, name) || secretive.MatchString(name)) {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// forms are the values and their encodings, the longest first: one may be part
+// of another.
+func forms(values []string) []string {
+	var all []string
+	for _, value := range values {
+		for _, part := range append(strings.Split(value, "\n"), value, strings.TrimSpace(value)) {
+			all = append(all, encodings(part)...)
+		}
+		for _, other := range values {
+			// As HTTP's basic authentication has them.
+			all = append(all, base64.StdEncoding.EncodeToString([]byte(value+":"+other)))
+		}
+	}
+	all = slices.DeleteFunc(all, func(form string) bool { return strings.TrimSpace(form) == "" })
+	slices.SortFunc(all, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	return slices.Compact(all)
+}
+
+func encodings(value string) []string {
+	raw := []byte(value)
+	all := []string{
+		value, url.QueryEscape(value), url.PathEscape(value), percentEncoded(value), hex.EncodeToString(raw),
+		base64.StdEncoding.EncodeToString(raw), base64.RawStdEncoding.EncodeToString(raw),
+		base64.URLEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw),
+	}
+	if quoted, err := json.Marshal(value); err == nil {
+		all = append(all, string(quoted[1:len(quoted)-1]))
+	}
+	for range 2 {
+		// A message that quotes an answer that quotes the request.
+		quoted := strconv.Quote(value)
+		value = quoted[1 : len(quoted)-1]
+		all = append(all, value)
+	}
+	return all
+}
+
+// percentEncoded is what a script's encodeURIComponent makes: a space is %20, and
+// some signs stay as they are.
+func percentEncoded(value string) string {
+	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(value))
+}
