@@ -140,18 +140,25 @@ var rising = []string{
 }
 
 // HigherIsBetter tells which way a metric gets better.
-func (q Question) HigherIsBetter(metric string) bool {
+func (q Question) HigherIsBetter(metric string) bool { return q.Rising(metric) != "" }
+
+// Rising is the part of a metric's name for which higher is better; empty where
+// lower is.
+func (q Question) Rising(metric string) string {
 	name, _ := comparison.CutWindow(metric)
 	parts := strings.Split(name, "/")
 	if parts[0] == "custom" && len(parts) > 1 {
-		return slices.Contains(q.Higher, parts[1])
+		if slices.Contains(q.Higher, parts[1]) {
+			return parts[1]
+		}
+		return ""
 	}
 	// What a metric is may stand before how it is summed up:
 	// postgres/primary/cacheHits/average.
 	for _, part := range parts[1:] {
 		if slices.Contains(rising, part) {
-			return true
+			return part
 		}
 	}
-	return false
+	return ""
 }

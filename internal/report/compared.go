@@ -4,14 +4,38 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"perflab.dev/perflab/internal/analysis"
 )
 
 // mostCompared rows are shown per table. With ninety modules a page would be
 // all comparisons; the rest is in the CSV.
 const mostCompared = 40
+
+// camel finds where a word begins in what a metric is called.
+var camel = regexp.MustCompile("[A-Z]")
+
+// directions say which way the compared metrics get better.
+func (r *record) directions() string {
+	question := analysis.QuestionOf(&r.Experiment.Spec)
+	var higher []string
+	for _, compared := range r.answer.Comparisons {
+		rising := question.Rising(compared.Metric)
+		what := camel.ReplaceAllStringFunc(rising, func(capital string) string { return " " + strings.ToLower(capital) })
+		if rising != "" && !slices.Contains(higher, what) {
+			higher = append(higher, what)
+		}
+	}
+	if len(higher) == 0 {
+		return "Lower is better."
+	}
+	slices.Sort(higher)
+	return "Lower is better, except for " + strings.Join(higher, ", ") + "."
+}
 
 // comparisons are all deltas, with what they are percent of.
 func comparisons(r *record) section {
@@ -21,8 +45,8 @@ func comparisons(r *record) section {
 		return made
 	}
 	made.Blocks = append(made.Blocks, paragraph(fmt.Sprintf(
-		"Delta is the arm less the baseline %s, with the blocks taken out: + is more, %s is less. Intervals are %s%s%%, the margin is %s%s%% of the baseline. Lower is better, except for records per second. p is adjusted for everything compared at once. Metrics that don't decide are exploratory: of those that differ, some do by chance. Where a verdict is Inconclusive, Blocks adds about how many more would settle it.",
-		r.baseline(), minus, plain(r.answer.confidencePercent), space, plain(r.answer.marginPercent), space)))
+		"Delta is the arm less the baseline %s, with the blocks taken out: + is more, %s is less. Intervals are %s%s%%, the margin is %s%s%% of the baseline. %s p is adjusted for everything compared at once. Metrics that don't decide are exploratory: of those that differ, some do by chance. Where a verdict is Inconclusive, Blocks adds about how many more would settle it.",
+		r.baseline(), minus, plain(r.answer.confidencePercent), space, plain(r.answer.marginPercent), space, r.directions())))
 	if charts := r.forests(); len(charts) > 0 {
 		made.Blocks = append(made.Blocks, block{Charts: charts})
 	}

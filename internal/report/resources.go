@@ -8,6 +8,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
 )
 
 // mostModules are shown per table, those that take most first.
@@ -16,14 +19,15 @@ const mostModules = 20
 // resources tell what the servers used, as far as it was measured.
 func resources(r *record) section {
 	made := section{ID: "resources", Title: "Resource utilisation"}
+	system := r.system()
 	for _, part := range []struct {
 		title, missing string
 		blocks         func(*record) []block
 	}{
-		{"Service CPU", "The modules' CPU was not measured.", (*record).cpu},
-		{"Service memory", "The modules' memory was not measured.", (*record).memory},
-		{"Database", "PostgreSQL was not measured: neither CPU, nor connections, nor top statements.", func(r *record) []block { return r.serverTables(componentPostgres, "PostgreSQL") }},
-		{"Kafka", "Kafka was not measured: neither its brokers nor consumer lag.", func(r *record) []block { return r.serverTables(componentKafka, "Kafka") }},
+		{"Service CPU", unless(len(system.Modules) == 0, "The modules' CPU was not measured."), (*record).cpu},
+		{"Service memory", unless(len(system.Modules) == 0, "The modules' memory was not measured."), (*record).memory},
+		{"Database", unless(system.Postgres == nil, "PostgreSQL was not measured: neither CPU, nor connections, nor top statements."), func(r *record) []block { return r.serverTables(componentPostgres, "PostgreSQL") }},
+		{"Kafka", unless(system.Kafka == nil, "Kafka was not measured: neither its brokers nor consumer lag."), func(r *record) []block { return r.serverTables(componentKafka, "Kafka") }},
 		{"Load generators", "", func(r *record) []block { return r.serverTables(componentLoad, "Load generators") }},
 		{"The collector's node", "", func(r *record) []block { return r.serverTables(componentNode, "The collector's node") }},
 		{"Further metrics", "", func(r *record) []block { return r.serverTables(componentCustom, "Further metrics") }},
@@ -41,6 +45,24 @@ func resources(r *record) section {
 		made.Blocks = append(made.Blocks, heading("What could not be measured"), block{List: notes})
 	}
 	return made
+}
+
+// system is what the baseline's runs were given, or what is declared where there
+// are none.
+func (r *record) system() v1alpha1.System {
+	if given := arms.SystemOf(r.Runs, r.baseline()); given != nil {
+		return *given
+	}
+	return r.Experiment.Spec.System
+}
+
+// unless leaves out what there is to say of a component that the system does not
+// have.
+func unless(absent bool, missing string) string {
+	if absent {
+		return ""
+	}
+	return missing
 }
 
 func (r *record) memory() []block {
