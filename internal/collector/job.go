@@ -108,7 +108,7 @@ func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.
 			SecurityContext: containerSecurity(),
 			Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{
-					corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("48Mi"),
+					corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("48Mi"),
 				},
 				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
 			},
