@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/secret"
 )
 
 // schedulingPatience is how long a new pod may stay without a node before that
@@ -149,11 +150,22 @@ func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
 	case "OOMKilled":
 		message += " (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap"
 	case "", "Error", "Completed":
-		message += quoted(end.Message) + "; its log says why"
+		if words := lastWords(end.Message); words != "" {
+			message += "; its last words: " + words
+		} else {
+			message += "; its log says why"
+		}
 	default:
 		message += " (" + end.Reason + ")" + quoted(end.Message)
 	}
 	return NotReady(v1alpha1.ReasonCrashing, message), true
+}
+
+// lastWords are the last line a container has left, as its termination message
+// has it, without what may be secret.
+func lastWords(message string) string {
+	lines := strings.Split(strings.TrimSpace(message), "\n")
+	return Sentence(secret.HideInText(lines[len(lines)-1]))
 }
 
 // failed finds a pod that was ended as a whole, for example evicted.

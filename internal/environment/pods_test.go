@@ -69,6 +69,11 @@ func TestPodTrouble(t *testing.T) {
 			pods: []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {running: {}}, lastState: {terminated: {exitCode: 137, reason: OOMKilled}}}]`)},
 			want: not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps ending with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
 		},
+		"LastWords": {
+			reason: "what it logged last says more than its exit code, but for what may be secret",
+			pods:   []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {running: {}}, lastState: {terminated: {exitCode: 1, reason: Error, message: "12:00:00 INFO starting\nno way to jdbc:postgresql://folio:hunter2@db/folio with password='hunter2'\n"}}}]`)},
+			want:   not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps ending with exit code 1; its last words: no way to jdbc:postgresql://(not shown)@db/folio with password=(not shown)`),
+		},
 		"CannotStart": {
 			reason: "the runtime's reason and sentence are passed on",
 			pods:   []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 128, reason: StartError, message: 'exec: "java": executable file not found in $PATH'}}}]`)},

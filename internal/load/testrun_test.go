@@ -104,7 +104,7 @@ spec:
     - {name: USERS, value: "8"}
     - {name: RAMP_UP_SECONDS, value: "0"}
     - {name: DURATION_SECONDS, value: "90"}
-    - {name: PERFLAB_SECRETS, value: "OKAPI_USERNAME,OKAPI_PASSWORD"}
+    - {name: PERFLAB_SECRETS, value: "USERNAME,PASSWORD,OKAPI_USERNAME,OKAPI_PASSWORD"}
     resources: {limits: {memory: 256Mi}}
     securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
     containerSecurityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
@@ -225,7 +225,7 @@ func TestSecretsOfAScriptAreNamed(t *testing.T) {
 	spec := testRun(t, script(own))["spec"].(map[string]any)
 	for _, one := range spec["runner"].(map[string]any)["env"].([]any) {
 		if variable := one.(map[string]any); variable["name"] == "PERFLAB_SECRETS" {
-			if want := "OKAPI_USERNAME,OKAPI_PASSWORD,STORAGE_LOGIN"; variable["value"] != want {
+			if want := "USERNAME,PASSWORD,OKAPI_USERNAME,OKAPI_PASSWORD,STORAGE_LOGIN"; variable["value"] != want {
 				t.Errorf("the secrets are %q, want %q", variable["value"], want)
 			}
 			return

@@ -17,6 +17,15 @@ func Statistics() []string {
 	return []string{"average", "p50", "p75", "p95", "p99", "max", "samples", "errors"}
 }
 
+// Rates are those of a load as a whole, but of one that imports.
+func Rates() []string {
+	var names []string
+	for _, told := range throughput {
+		names = append(names, told.metric)
+	}
+	return names
+}
+
 // SummaryStatistics are those of a metric in k6's own summary.
 func SummaryStatistics() []string { return append(Statistics(), "count") }
 

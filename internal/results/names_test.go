@@ -28,7 +28,7 @@ func TestTheNamesThatAreKnownAreThoseObserved(t *testing.T) {
 	}{
 		"transactions": {results.Observe(loads(users), measurements(failing), v1alpha1.Measurement{}), results.Statistics()},
 		"imports":      {results.Observe(loads(imports(1, 400)), measurements(files), v1alpha1.Measurement{}), results.ImportStatistics()},
-		"summaries":    {observed(summary(t)), results.SummaryStatistics()},
+		"summaries":    {observed(summary(t)), append(results.SummaryStatistics(), results.Rates()...)},
 		"servers":      {results.ObserveServers(servers, window("", 0, 60)), results.ServerStatistics()},
 	}
 	for name, tc := range cases {

@@ -39,6 +39,8 @@ func faultOfMetric(load v1alpha1.Load, metric, window string) string {
 	switch {
 	case load.DataImport != nil:
 		return faultOfImportMetric(load.Name, metric, window)
+	case slices.Contains(results.Rates(), metric):
+		return ""
 	case load.CheckInCheckOut != nil:
 		return faultOfCirculationMetric(load, metric)
 	case load.Script.ResultsOrDefault() == v1alpha1.ResultsSummary:

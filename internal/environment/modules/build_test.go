@@ -123,6 +123,7 @@ spec:
         readinessProbe: {httpGet: {path: /admin/health, port: http, scheme: HTTP}, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 3}
         livenessProbe: {tcpSocket: {port: http}, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6}
         securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+        terminationMessagePolicy: FallbackToLogsOnError
 `)
 	yamlcmp.Equal(t, intents[1], `
 apiVersion: v1

@@ -115,6 +115,9 @@ func container(req environment.Request, env string, module v1alpha1.Module) core
 		// a reason to restart it. Only one that takes no connection is dead.
 		LivenessProbe:   probe(connection(), 10, 6),
 		SecurityContext: environment.RestrictedContainer(),
+		// Why a module can't start is in its last lines, which so come with its
+		// status.
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
 
