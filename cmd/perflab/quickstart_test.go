@@ -87,15 +87,13 @@ func p95(transaction, milliseconds string) v1alpha1.TransactionProgress {
 // What the first pages show of an experiment under way is what is printed then.
 func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
 	const samples = "../../config/samples/"
-	records := int64(380)
 	demo := shownStatus{
-		files: []string{samples + "demo.yaml"}, done: 3, each: 70 * time.Second, elapsed: 50 * time.Second,
-		running: []time.Duration{34 * time.Second, 29 * time.Second},
+		files: []string{samples + "demo.yaml"}, done: 3, each: 25 * time.Second, elapsed: 18 * time.Second,
+		running: []time.Duration{11 * time.Second},
 	}
 	early := demo.sight(t).experiment.Status.Current
 	demo.progress = []*v1alpha1.LoadProgress{
-		{Users: 4, RequestsPerSecond: "85", ErrorPercent: "0", P95: []v1alpha1.TransactionProgress{p95("Check-In", "1753"), p95("Check-Out", "2210")}},
-		{Users: 1, RequestsPerSecond: "2", ErrorPercent: "0", Records: &records},
+		{Users: 1, RequestsPerSecond: "10.2", ErrorPercent: "0", P95: []v1alpha1.TransactionProgress{p95("Search", "52.4")}},
 	}
 	effect := shownStatus{
 		files: []string{samples + "local/library.yaml", samples + "local/injected-effect.yaml"},

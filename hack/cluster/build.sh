@@ -12,9 +12,11 @@ source "$here/lib/components.sh"
 
 main() {
   [[ $# -gt 0 ]] || die "usage: build.sh all | COMPONENT... (of ${COMPONENTS[*]})"
-  local name names=("$@")
+  local names=("$@") i
   [[ $1 != all ]] || names=("${LOCAL_COMPONENTS[@]}")
-  for name in "${names[@]}"; do component_build "$name"; done
+  for i in "${!names[@]}"; do
+    COMPONENT_POSITION="$((i + 1)) of ${#names[@]}" component_build "${names[i]}"
+  done
 }
 
 main "$@"

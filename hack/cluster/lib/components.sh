@@ -96,18 +96,42 @@ component_build() {
 component_compile() {
   local name=$1 dir=$2 started=$SECONDS
   [[ -d $dir ]] && return # built while we waited for the lock
-  log "building $name $(component_version "$name")"
+  log "building $name $(component_version "$name")${COMPONENT_POSITION:+, $COMPONENT_POSITION}$(component_expected "$name")"
   rm -rf "$CACHE/bin/.$name".* # what a killed build left
   local partial=$CACHE/bin/.$name.partial ldflags
   ldflags=$(component_ldflags "$name")
   mkdir -p "$partial"
   # Static, so that the result runs in an empty image.
   (cd "$ROOT/hack/cluster/$name" &&
-    CGO_ENABLED=0 go build -mod=readonly -buildvcs=false -trimpath -ldflags "$ldflags" \
-      -o "$partial/$name" "$(component_package "$name")") >&2
+    CGO_ENABLED=0 go build -v -mod=readonly -buildvcs=false -trimpath -ldflags "$ldflags" \
+      -o "$partial/$name" "$(component_package "$name")" 2> >(component_progress "$name" >&2)) >&2
   component_arrange "$name" "$partial"
   mv "$partial" "$dir"
+  echo "$((SECONDS - started))" >"$CACHE/bin/.$name.seconds"
   log "built $name in $((SECONDS - started))s"
+}
+
+# component_expected NAME: how long it took the last time, where that is known.
+component_expected() {
+  local seconds
+  seconds=$(cat "$CACHE/bin/.$1.seconds" 2>/dev/null) || return 0
+  echo ", which took ${seconds}s the last time"
+}
+
+# component_progress NAME reads what go build -v says and tells every fifteen
+# seconds how far it is; whatever else Go says is passed on.
+component_progress() {
+  awk -v name="$1" '
+    function tell() {
+      if (systime() - told < 15) return
+      told = systime()
+      printf "  %s: %d modules downloaded, %d packages compiled, %ds\n", name, modules, packages, told - began
+      fflush()
+    }
+    BEGIN { began = told = systime() }
+    /^go: downloading / { modules++; tell(); next }
+    /^[a-z0-9][^ ]*$/ { packages++; tell(); next }
+    { print; fflush() }'
 }
 
 # component_arrange NAME DIR adds to a build what its users need beside the binary.
