@@ -71,6 +71,10 @@ images: build ## Build the images and load those that changed into the cluster.
 	hack/images/images.sh build
 	hack/images/images.sh load
 
+.PHONY: image-keycloak
+image-keycloak: ## Build Keycloak, the sample system that is no library, and give it to the cluster.
+	hack/images/images.sh load keycloak
+
 .PHONY: image-load
 image-load: ## Give the cluster an image of yours (IMAGE=name:tag [ARCHIVE=file.tar | DOCKERFILE=directory]).
 	@hack/images/images.sh give "$(IMAGE)" $(if $(ARCHIVE),--archive "$(ARCHIVE)",$(if $(DOCKERFILE),--dockerfile "$(DOCKERFILE)"))

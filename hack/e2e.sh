@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the end-to-end tests on the cluster KUBECONFIG names, where PerfLab and
-# its images have to be installed, or on a local one it brings up itself.
+# its images have to be installed (for TestKeycloak also make image-keycloak), or
+# on a local one it brings up itself.
 #
 #   KEEP=1   leaves a cluster that was brought up here for another look
 #   RUN      only tests whose names match, as go test -run; without it all but
@@ -28,12 +29,19 @@ own_cluster() {
   fi
   say "Building the images"
   make -C "$root" --no-print-directory images
+  if wants_keycloak; then make -C "$root" --no-print-directory image-keycloak; fi
   use_cluster
   if [ "$suite" = argocd ]; then
     "$root/test/emulators/install.sh"
   else
     "$root/hack/deploy.sh"
   fi
+}
+
+# wants_keycloak: one test needs it, which is not worth fetching it for others.
+wants_keycloak() {
+  local chosen=${RUN:-}
+  [[ $suite == perflab && TestKeycloak =~ ${chosen%%/*} ]]
 }
 
 take_down() {

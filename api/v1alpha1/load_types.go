@@ -196,8 +196,10 @@ const (
 	ResultsSummary ScriptResults = "Summary"
 )
 
-// Script is any k6 script. It finds the target in BASE_URL, the tenant in
-// TENANT, the login in OKAPI_USERNAME and OKAPI_PASSWORD, and a seed in SEED.
+// Script is any k6 script. It finds the target in BASE_URL, the login in
+// USERNAME and PASSWORD if the target has a credentialsSecret, and a seed in
+// SEED; of a target with a tenant, that in TENANT and the login in
+// OKAPI_USERNAME and OKAPI_PASSWORD as well.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.persistentVolumeClaim), has(self.path)].filter(x, x).size() == 1",message="script needs exactly one of configMap, persistentVolumeClaim and path (a file in the image)"
 type Script struct {

@@ -127,6 +127,24 @@ func TestDocumentationIsListed(t *testing.T) {
 	}
 }
 
+// The page for newcomers shows the sample that it says is tested.
+func TestDocumentationShowsTheSample(t *testing.T) {
+	sample, err := os.ReadFile("../../config/samples/local/keycloak.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.Split(documentation(t)["../../docs/your-system.md"], "```yaml\n")[1:]
+	if len(shown) < 2 {
+		t.Fatalf("%d manifests are shown, want the script and the experiment", len(shown))
+	}
+	for _, block := range shown {
+		manifest, _, _ := strings.Cut(block, "```")
+		if !strings.Contains(string(sample), manifest) {
+			t.Errorf("the sample does not have, as it is shown,\n%s", manifest)
+		}
+	}
+}
+
 // What a page tells people to type exists: files that are applied, targets of
 // make; and plans are made.
 func TestDocumentationCommands(t *testing.T) {

@@ -9,7 +9,7 @@ KAFKA_IMAGE=kafka
 PRODUCT_IMAGES=(operator collector k6 sample emulators "$KAFKA_IMAGE")
 SYSTEM_IMAGES=(pause coredns storage metrics-server cloudnative-pg postgresql)
 # shellcheck disable=SC2034 # for those who source this
-IMAGES=(operator collector k6 sample emulators kafka kafka-3.9 "${SYSTEM_IMAGES[@]}")
+IMAGES=(operator collector k6 sample emulators kafka kafka-3.9 keycloak "${SYSTEM_IMAGES[@]}")
 
 # image_is_component NAME: its content is a build of hack/cluster/build.sh.
 image_is_component() {
@@ -37,15 +37,22 @@ image_dockerfile() {
     collector) echo "$ROOT/cmd/collector/Dockerfile" ;;
     k6 | sample) echo "$ROOT/$1/Dockerfile" ;;
     emulators) echo "$ROOT/test/emulators/Dockerfile" ;;
+    keycloak) echo "$ROOT/sample/keycloak/Dockerfile" ;;
     kafka) echo "$ROOT/test/emulators/kafka/Dockerfile" ;;
     kafka-3.9) echo "$ROOT/test/emulators/kafka/3.9/Dockerfile" ;;
     *) echo "$ROOT/hack/cluster/$1/Dockerfile" ;;
   esac
 }
 
-# image_context NAME: the directory its COPY lines read from.
+# image_context NAME: the directory its COPY lines read from. What no target of
+# make has built before is built, or fetched, here.
 image_context() {
-  if image_is_component "$1"; then component_build "$1"; else echo "$ROOT"; fi
+  if image_is_component "$1"; then
+    component_build "$1"
+    return
+  fi
+  [[ $1 != keycloak ]] || "$ROOT/sample/keycloak/fetch.sh" >&2
+  echo "$ROOT"
 }
 
 image_wants_base() { grep -Eq '^ARG[[:space:]]+BASE\b' "$1"; }

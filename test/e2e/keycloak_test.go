@@ -1,0 +1,140 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// TestKeycloak measures a system that has nothing to do with FOLIO, as a person
+// would who brings an image and a script.
+func TestKeycloak(t *testing.T) {
+	ctx, home := t.Context(), namespace(t)
+	experiment := apply(t, home, localSamples+"keycloak.yaml", func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Design.Blocks = 1
+		e.Spec.Scenarios[0].Loads[0].Script.Arguments = []string{"--duration", "25s"}
+		e.Spec.Measurement.WarmUp = &metav1.Duration{Duration: 3 * time.Second}
+		e.Spec.Measurement.Interval = &metav1.Duration{Duration: 2 * time.Second}
+	})
+	awaitPhase(ctx, t, experiment, v1alpha1.RunLoading, 10*time.Minute)
+	t.Run("nothing is told of FOLIO", func(t *testing.T) { assertNoFOLIO(ctx, t, home) })
+	awaitComplete(ctx, t, experiment, 20*time.Minute)
+
+	done := runs(ctx, t, home)
+	if len(done) != 3 {
+		t.Fatalf("%d runs were done, want 3 arms x 1 block, and none of them twice", len(done))
+	}
+	for _, run := range done {
+		t.Run(run.Spec.Arm, func(t *testing.T) { assertLogins(t, run) })
+	}
+	t.Run("report", func(t *testing.T) { assertReport(t, experiment) })
+}
+
+// assertLogins: the run counts, on the heap and the pods its arm declares, and
+// every one of them took part in the load.
+func assertLogins(t *testing.T, run v1alpha1.PerfRun) {
+	t.Helper()
+	const mebibyte = 1 << 20
+	want := map[string]struct {
+		replicas int
+		heap     int64
+	}{"xmx": {1, 384}, "half-of-memory": {1, 512}, "two-replicas": {2, 384}}[run.Spec.Arm]
+	if run.Status.Phase != v1alpha1.RunSucceeded || run.Status.Effective == nil || run.Status.Servers == nil {
+		t.Fatalf("the run is %s: %s", run.Status.Phase, run.Status.Message)
+	}
+	module := run.Status.Effective.Modules[0]
+	if module.Heap == nil || module.Heap.Value() != want.heap*mebibyte || len(module.Pods) != want.replicas || module.Restarts != 0 {
+		t.Errorf("%+v, want %d pods with a heap of %d MiB and no restart", module, want.replicas, want.heap)
+	}
+	if want.replicas > 1 {
+		assertShared(t, run, want.replicas)
+	}
+	assertAnswered(t, run)
+}
+
+// assertShared: each of several pods worked, and none for the others.
+func assertShared(t *testing.T, run v1alpha1.PerfRun, replicas int) {
+	t.Helper()
+	pods := run.Status.Servers.Pods
+	if len(pods) != replicas {
+		t.Fatalf("pods %+v, want %d", pods, replicas)
+	}
+	for _, pod := range pods {
+		if decimal(t, pod.CPU) < 0.02 {
+			t.Errorf("pod %s used %s CPUs", pod.Name, pod.CPU)
+		}
+	}
+	for _, warning := range run.Status.Warnings {
+		if strings.Contains(warning, "they don't share the load") {
+			t.Error(warning)
+		}
+	}
+}
+
+// assertAnswered: there were requests and checks, each passed, and both groups
+// are transactions.
+func assertAnswered(t *testing.T, run v1alpha1.PerfRun) {
+	t.Helper()
+	load := run.Status.Loads[0]
+	for what, share := range map[string]*v1alpha1.FailedShare{"requests": load.Requests, "checks": load.Checks} {
+		if share == nil || share.Count < 20 || share.FailedPercent != "0" {
+			t.Errorf("%s: %+v, want 20 or more, and none failed", what, share)
+		}
+	}
+	for _, metric := range []string{"login/Log in/samples", "login/User info/samples", "login/Log in/p95", "login/requestsPerSecond", "module/keycloak/cpu/average", "postgres/primary/cpu/average"} {
+		if observed(t, run, metric) <= 0 {
+			t.Errorf("%s is 0", metric)
+		}
+	}
+}
+
+// assertNoFOLIO looks at the pods of a system under load, the load's own included.
+func assertNoFOLIO(ctx context.Context, t *testing.T, namespace string) {
+	t.Helper()
+	var pods corev1.PodList
+	eventually(ctx, t, time.Minute, "pods of Keycloak and of its load", func() (bool, string) {
+		if err := cluster.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, pod := range pods.Items {
+			names = append(names, pod.Spec.Containers[0].Name)
+		}
+		return slices.Contains(names, "keycloak") && slices.Contains(names, "k6"), fmt.Sprint(names)
+	})
+	folio := regexp.MustCompile(`(?i)okapi|tenant|folio|diku`)
+	for _, pod := range pods.Items {
+		for _, variable := range pod.Spec.Containers[0].Env {
+			if told := variable.Name + "=" + variable.Value; folio.MatchString(told) {
+				t.Errorf("pod %s has the variable %s", pod.Name, told)
+			}
+		}
+	}
+}
+
+func assertReport(t *testing.T, experiment *v1alpha1.PerfExperiment) {
+	t.Helper()
+	report := commandLine(t).must(t, "report", experiment.Name, "-n", experiment.Namespace, "-o", "md")
+	for _, want := range []string{"half-of-memory", "two-replicas", "Log in", "User info", "512"} {
+		if !strings.Contains(report, want) {
+			t.Errorf("the report does not have %q:\n%s", want, report)
+		}
+	}
+	if strings.Contains(report, "FOLIO") || strings.Contains(report, "Okapi") {
+		t.Error("the report speaks of FOLIO")
+	}
+}
