@@ -5,6 +5,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -265,7 +266,7 @@ func (r *RunReconciler) observe(ctx context.Context, intents []environment.Inten
 	}
 	observed.Pods = pods.Items
 	var err error
-	observed.Events, err = r.eventsOf(ctx, observed.Pods, now)
+	observed.Events, err = r.eventsOf(ctx, slices.DeleteFunc(slices.Clone(pods.Items), environment.PodOver), now)
 	return observed, err
 }
 

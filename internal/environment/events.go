@@ -139,15 +139,21 @@ func answered(said string) string {
 	if code := statusCode.FindStringSubmatch(said); code != nil {
 		return "is answered with status " + code[1]
 	}
-	for sign, meaning := range map[string]string{
-		"connection refused": "is refused a connection", "no route to host": "finds no way to it",
-		"context deadline exceeded": "gets no answer in time", "Client.Timeout": "gets no answer in time", "i/o timeout": "gets no answer in time",
-	} {
-		if strings.Contains(said, sign) {
-			return meaning
+	for _, known := range answers {
+		if strings.Contains(said, known.sign) {
+			return known.meaning
 		}
 	}
 	return "fails: " + said
+}
+
+// answers are what the kubelet's client says where there was none.
+var answers = []struct{ sign, meaning string }{
+	{"connection refused", "is refused a connection"},
+	{"no route to host", "finds no way to it"},
+	{"context deadline exceeded", "gets no answer in time"},
+	{"Client.Timeout", "gets no answer in time"},
+	{"i/o timeout", "gets no answer in time"},
 }
 
 // asked is what a probe of a pod asks for: " (GET :8081/admin/health)".
