@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -100,8 +101,8 @@ func (r *RunReconciler) provisionBrokers(ctx context.Context, s *runScope) (envi
 // +kubebuilder:rbac:groups=core.strimzi.io,resources=strimzipodsets,verbs=get;list
 
 // askForNodes finds out why Strimzi's pods are not there: what the API server
-// has against them stands on no object, so it is asked for one of them as
-// Strimzi asks.
+// has against them stands on no object, so it is asked for one that a set lacks,
+// as Strimzi asks. Those of a set are alike.
 func (r *RunReconciler) askForNodes(ctx context.Context, request environment.Request, observed *environment.Observed) error {
 	version, served, err := r.Cluster.Serves(contract.StrimziPodSetKind)
 	if err != nil || !served {
@@ -116,14 +117,19 @@ func (r *RunReconciler) askForNodes(ctx context.Context, request environment.Req
 	for i := range podSets.Items {
 		podSet := &podSets.Items[i]
 		observed.Objects[environment.Key{Kind: podSet.GetKind(), Name: podSet.GetName()}] = podSet
-		for _, pod := range contract.StrimziPods(podSet) {
-			pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-			pod.SetNamespace(request.Namespace)
-			refusal, err := r.Cluster.WouldTake(ctx, &pod)
-			if err != nil || refusal != "" {
-				observed.Refused = environment.Sentence(refusal)
-				return err
-			}
+		pods := contract.StrimziPods(podSet)
+		at := slices.IndexFunc(pods, func(pod unstructured.Unstructured) bool {
+			return !slices.ContainsFunc(observed.Pods, func(made corev1.Pod) bool { return made.Name == pod.GetName() })
+		})
+		if at < 0 {
+			continue
+		}
+		pods[at].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+		pods[at].SetNamespace(request.Namespace)
+		refusal, err := r.Cluster.WouldTake(ctx, &pods[at])
+		if err != nil || refusal != "" {
+			observed.Refused = environment.Sentence(refusal)
+			return err
 		}
 	}
 	return nil
