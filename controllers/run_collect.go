@@ -209,32 +209,39 @@ func (k kept) texts() map[string]string {
 }
 
 // keepRaw stores the merged histograms, so that results can be looked at again
-// in other ways, and the loads' last words. Histograms that don't fit are left out and named in an annotation:
-// the run counts without them, and no further try would make them smaller.
+// in other ways, and the loads' last words. Histograms that don't fit are left
+// out and named: the run counts without them, and no further try would make them
+// smaller.
 func (r *RunReconciler) keepRaw(ctx context.Context, s *runScope, kept kept) error {
 	data, dropped, err := kept.binary()
 	if err != nil {
 		return err
 	}
-	raw := &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name:            naming.RawResults(s.run.Name),
-			Namespace:       s.run.Namespace,
-			Labels:          naming.RunLabels(s.run),
-			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfRun", s.run)},
-		},
-		Data:       kept.texts(),
-		BinaryData: data,
-	}
-	if len(dropped) > 0 {
-		raw.Annotations = map[string]string{v1alpha1.AnnotationLeftOut: strings.Join(dropped, ",")}
-	}
+	raw := recordOf(s.run, naming.RawResults(s.run.Name), dropped)
+	raw.Data, raw.BinaryData = kept.texts(), data
 	if err := r.Cluster.ApplyTyped(ctx, raw); err != nil {
 		return err
 	}
 	s.status().RawResults = raw.Name
 	return nil
+}
+
+// recordOf is a ConfigMap that goes with a run. What was left out of it is named
+// in an annotation.
+func recordOf(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.ConfigMap {
+	record := &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            name,
+			Namespace:       run.Namespace,
+			Labels:          naming.RunLabels(run),
+			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfRun", run)},
+		},
+	}
+	if len(leftOut) > 0 {
+		record.Annotations = map[string]string{v1alpha1.AnnotationLeftOut: strings.Join(leftOut, ",")}
+	}
+	return record
 }
 
 // fitted are the histograms of a load in as many bytes as it may take: what

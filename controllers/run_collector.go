@@ -244,14 +244,8 @@ func (r *RunReconciler) keepSamples(ctx context.Context, s *runScope) error {
 	if err != nil {
 		return err
 	}
-	raw := &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name: naming.RawSamples(s.run.Name), Namespace: s.run.Namespace, Labels: naming.RunLabels(s.run),
-			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfRun", s.run)},
-		},
-		BinaryData: map[string][]byte{"samples": encoded},
-	}
+	raw := recordOf(s.run, naming.RawSamples(s.run.Name), nil)
+	raw.BinaryData = map[string][]byte{"samples": encoded}
 	return r.Cluster.ApplyTyped(ctx, raw)
 }
 

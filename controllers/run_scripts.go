@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -119,28 +118,21 @@ func scriptOf(run *v1alpha1.PerfRun, key v1alpha1.ConfigMapKey) *v1alpha1.Script
 
 // keepScripts writes the scripts down before anybody runs them.
 func (r *RunReconciler) keepScripts(ctx context.Context, s *runScope, due []v1alpha1.Load, found map[string]map[string]string) error {
-	record := &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Name:            naming.RawScripts(s.run.Name),
-			Namespace:       s.run.Namespace,
-			Labels:          naming.RunLabels(s.run),
-			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfRun", s.run)},
-		},
-	}
-	scripts := map[string]*v1alpha1.ScriptStatus{}
+	name, scripts := naming.RawScripts(s.run.Name), map[string]*v1alpha1.ScriptStatus{}
 	known := true
 	for _, wanted := range due {
 		key := wanted.Script.ConfigMap.Key
 		is, was := load.ScriptOf(key, found[wanted.Name]), s.load(wanted.Name).Script
-		is.Record = record.Name
+		is.Record = name
 		scripts[wanted.Name] = is
 		known = known && was != nil && load.ScriptChanged(key, was, is) == ""
 	}
 	if known {
 		return nil
 	}
-	addTexts(record, due, found)
+	texts, leftOut := scriptTexts(due, found)
+	record := recordOf(s.run, name, leftOut)
+	record.Data = texts
 	if err := r.Cluster.ApplyTyped(ctx, record); err != nil {
 		return err
 	}
@@ -151,24 +143,22 @@ func (r *RunReconciler) keepScripts(ctx context.Context, s *runScope, due []v1al
 	return nil
 }
 
-// addTexts adds the scripts to a record, as far as there is room.
-func addTexts(record *corev1.ConfigMap, due []v1alpha1.Load, found map[string]map[string]string) {
-	record.Data = map[string]string{}
-	var dropped []string
+// scriptTexts are the scripts, as far as a ConfigMap has room, and the names of
+// those it has none for.
+func scriptTexts(due []v1alpha1.Load, found map[string]map[string]string) (recorded map[string]string, dropped []string) {
+	recorded = map[string]string{}
 	for _, wanted := range due {
 		texts, leftOut := load.ScriptTexts(wanted.Name, wanted.Script.ConfigMap.Key, found[wanted.Name])
 		dropped = append(dropped, leftOut...)
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
-			if sizeOf(record.Data)+len(texts[name]) > maxRawBytes {
+			if sizeOf(recorded)+len(texts[name]) > maxRawBytes {
 				dropped = append(dropped, name)
 				continue
 			}
-			record.Data[name] = texts[name]
+			recorded[name] = texts[name]
 		}
 	}
-	if len(dropped) > 0 {
-		record.Annotations = map[string]string{v1alpha1.AnnotationLeftOut: strings.Join(dropped, ",")}
-	}
+	return recorded, dropped
 }
 
 func sizeOf(texts map[string]string) int {
