@@ -67,9 +67,12 @@ cluster-status: ## Show how the cluster is.
 	hack/cluster/cluster.sh status
 
 .PHONY: images
-images: build ## Build the images and load those that changed into the cluster.
-	hack/images/images.sh build
+images: images-build ## Build the images and load those that changed into the cluster.
 	hack/images/images.sh load
+
+.PHONY: images-build
+images-build: build ## Build the images.
+	hack/images/images.sh build
 
 .PHONY: image-keycloak
 image-keycloak: ## Build Keycloak, the sample system that is no library, and give it to the cluster.
@@ -138,7 +141,7 @@ bench-k6: build-k6 ## Measure what the k6 output costs, against none and others 
 
 .PHONY: test-cluster
 test-cluster: ## Test the local cluster's own programs, and kind's scripts with stand-ins.
-	cd hack/cluster/storage && go test ./...
+	cd hack/cluster && go test ./storage
 	go test -count=1 ./test/cluster
 
 .PHONY: test-packaging

@@ -13,10 +13,7 @@ limit_minutes=${LIMIT_MINUTES:-40}
 page=${PAGE:-$root/dist/demo.html}
 
 bring_up() {
-  say "Bringing up the cluster $CLUSTER"
-  "$root/hack/cluster/cluster.sh" up
-  say "Building the images"
-  make -C "$root" --no-print-directory images
+  cluster_with_images
   use_cluster
   "$root/hack/deploy.sh"
 }
@@ -25,9 +22,17 @@ follow() {
   say "Running ${sample#"$root"/}"
   kubectl create namespace "$namespace" --dry-run=client -o yaml | kubectl apply -f -
   kubectl label namespace "$namespace" pod-security.kubernetes.io/enforce=restricted --overwrite
-  # A demo of an earlier day would be complete already.
-  kubectl -n "$namespace" delete perfexperiment demo --ignore-not-found --timeout=300s
+  can_go_on || kubectl -n "$namespace" delete perfexperiment demo --ignore-not-found --timeout=300s
   timeout --foreground "${limit_minutes}m" "$root/bin/perflab" run -n "$namespace" -f "$sample" || give_up $?
+}
+
+# can_go_on: the demo of an earlier day was interrupted. One that is over is
+# over, and one of another text can't become this one.
+can_go_on() {
+  case $(kubectl -n "$namespace" get perfexperiment demo -o 'jsonpath={.status.phase}' 2>/dev/null) in
+    Pending | Running) kubectl -n "$namespace" apply --dry-run=server -f "$sample" >/dev/null 2>&1 ;;
+    *) return 1 ;;
+  esac
 }
 
 give_up() {

@@ -22,13 +22,10 @@ own_cluster() {
   if "$root/hack/cluster/cluster.sh" status >/dev/null 2>&1; then
     say "Using the cluster $CLUSTER, which is up"
   else
-    say "Bringing up the cluster $CLUSTER"
     brought_up=yes
     trap take_down EXIT
-    "$root/hack/cluster/cluster.sh" up
   fi
-  say "Building the images"
-  make -C "$root" --no-print-directory images
+  cluster_with_images
   if wants_keycloak; then make -C "$root" --no-print-directory image-keycloak; fi
   use_cluster
   if [ "$suite" = argocd ]; then

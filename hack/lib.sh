@@ -22,3 +22,25 @@ use_cluster() {
 }
 
 kubectl() { command "$KUBECTL" "$@"; }
+
+# cluster_with_images brings the cluster up while the images are built, and gives
+# it those. Both wait for the network now and then, and neither for the other.
+cluster_with_images() {
+  local builder
+  say "Bringing up the cluster $CLUSTER, and building the images beside it"
+  # A group of its own, which can be ended with all that it has started.
+  set -m
+  { make -C "$root" --no-print-directory images-build 2>&1 | sed -u -e '/^go: downloading /d' -e 's/^/images: /' >&2; } &
+  builder=$!
+  set +m
+  # shellcheck disable=SC2064 # the builder as it is now
+  trap "kill -- -$builder 2>/dev/null; exit 130" INT TERM
+  if ! "$root/hack/cluster/cluster.sh" up; then
+    kill -- "-$builder" 2>/dev/null || true
+    die "the cluster did not come up"
+  fi
+  say "Giving the cluster its images"
+  wait "$builder" || die "the images could not be built: the lines above that begin with \"images:\" say why"
+  trap - INT TERM
+  "$root/hack/images/images.sh" load
+}

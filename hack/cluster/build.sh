@@ -12,11 +12,9 @@ source "$here/lib/components.sh"
 
 main() {
   [[ $# -gt 0 ]] || die "usage: build.sh all | COMPONENT... (of ${COMPONENTS[*]})"
-  local names=("$@") i
+  local names=("$@") name
   [[ $1 != all ]] || names=("${LOCAL_COMPONENTS[@]}")
-  for i in "${!names[@]}"; do
-    COMPONENT_POSITION="$((i + 1)) of ${#names[@]}" component_build "${names[i]}"
-  done
+  for name in "${names[@]}"; do component_build "$name"; done
 }
 
 main "$@"

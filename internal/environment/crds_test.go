@@ -32,7 +32,7 @@ import (
 // release that clusterPrograms pins for the cluster of the demo.
 const (
 	cloudNativePG   = "github.com/cloudnative-pg/cloudnative-pg"
-	clusterPrograms = "../../hack/cluster/cloudnative-pg"
+	clusterPrograms = "../../hack/cluster/addons"
 )
 
 func TestIntentsKeepToStrimzi(t *testing.T) {

@@ -2,15 +2,27 @@
 # shellcheck shell=bash
 # The programs of the clusters: where each comes from and how it is built.
 #
-# Each has a directory hack/cluster/NAME holding a Go module of its own, whose
-# go.mod pins the version and whose go.sum pins every byte. A build is kept in
-# $CACHE/bin/NAME-VERSION-HASH/, HASH covering all that goes into it.
+# A Go module pins the version of each and, in go.sum, every byte. Programs whose
+# libraries agree share one, so that what they have in common is compiled once:
+# hack/cluster (Kubernetes, and what is built on its own libraries) and
+# hack/cluster/addons (newer ones); the others have hack/cluster/NAME. A build is
+# kept in $CACHE/bin/NAME-VERSION-HASH/, HASH covering all that goes into it.
 
-LOCAL_COMPONENTS=(kube etcd coredns metrics-server cloudnative-pg storage pause)
+# In the order in which a cluster asks for them.
+LOCAL_COMPONENTS=(kube etcd pause coredns storage metrics-server cloudnative-pg)
 COMPONENTS=("${LOCAL_COMPONENTS[@]}" kind helm argocd)
 
 # kube is one binary called by these names.
 KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl)
+
+# component_root NAME: the directory of the Go module it is built from.
+component_root() {
+  case $1 in
+    metrics-server | cloudnative-pg) echo "$ROOT/hack/cluster/addons" ;;
+    kind | helm | argocd) echo "$ROOT/hack/cluster/$1" ;;
+    *) echo "$ROOT/hack/cluster" ;;
+  esac
+}
 
 # component_module NAME: the module whose version names the build; empty for our own programs.
 component_module() {
@@ -37,7 +49,7 @@ component_package() {
     kind) echo sigs.k8s.io/kind ;;
     helm) echo helm.sh/helm/v3/cmd/helm ;;
     argocd) echo github.com/argoproj/argo-cd/v3/cmd ;;
-    *) echo . ;;
+    *) echo "./$1" ;;
   esac
 }
 
@@ -48,7 +60,7 @@ component_version() {
   [[ -n $module ]] || { echo dev; return; }
   awk -v module="$module" '
     $1 == module { print $2; exit }
-    $1 == "require" && $2 == module { print $3; exit }' "$ROOT/hack/cluster/$1/go.mod"
+    $1 == "require" && $2 == module { print $3; exit }' "$(component_root "$1")/go.mod"
 }
 
 component_ldflags() {
@@ -67,12 +79,15 @@ component_ldflags() {
 
 # component_hash NAME: changes when, and only when, the build's result may.
 component_hash() {
-  local dir=$ROOT/hack/cluster/$1
+  local module inputs
+  module=$(component_root "$1")
+  inputs=("$module/go.mod" "$module/go.sum")
+  [[ ! -d $ROOT/hack/cluster/$1 ]] || inputs+=("$ROOT/hack/cluster/$1")
   {
-    (cd "$dir" && go env GOVERSION GOOS GOARCH)
+    (cd "$module" && go env GOVERSION GOOS GOARCH)
     component_ldflags "$1"
     declare -f component_arrange
-    find "$dir" -maxdepth 1 -type f \( -name '*.go' ! -name '*_test.go' -o -name 'go.*' \) | LC_ALL=C sort | xargs sha256sum | sed "s|$ROOT/||"
+    find "${inputs[@]}" -maxdepth 1 -type f \( -name '*.go' ! -name '*_test.go' -o -name 'go.*' \) | LC_ALL=C sort -u | xargs sha256sum | sed "s|$ROOT/||"
   } | sha256sum | cut -c1-12
 }
 
@@ -96,19 +111,27 @@ component_build() {
 component_compile() {
   local name=$1 dir=$2 started=$SECONDS
   [[ -d $dir ]] && return # built while we waited for the lock
-  log "building $name $(component_version "$name")${COMPONENT_POSITION:+, $COMPONENT_POSITION}$(component_expected "$name")"
+  log "building $name $(component_version "$name")$(component_position "$name")$(component_expected "$name")"
   rm -rf "$CACHE/bin/.$name".* # what a killed build left
   local partial=$CACHE/bin/.$name.partial ldflags
   ldflags=$(component_ldflags "$name")
   mkdir -p "$partial"
   # Static, so that the result runs in an empty image.
-  (cd "$ROOT/hack/cluster/$name" &&
+  (cd "$(component_root "$name")" &&
     CGO_ENABLED=0 go build -v -mod=readonly -buildvcs=false -trimpath -ldflags "$ldflags" \
       -o "$partial/$name" "$(component_package "$name")" 2> >(component_progress "$name" >&2)) >&2
   component_arrange "$name" "$partial"
   mv "$partial" "$dir"
   echo "$((SECONDS - started))" >"$CACHE/bin/.$name.seconds"
   log "built $name in $((SECONDS - started))s"
+}
+
+# component_position NAME: which of the local cluster's programs it is.
+component_position() {
+  local i
+  for i in "${!LOCAL_COMPONENTS[@]}"; do
+    [[ ${LOCAL_COMPONENTS[i]} != "$1" ]] || echo ", $((i + 1)) of ${#LOCAL_COMPONENTS[@]}"
+  done
 }
 
 # component_expected NAME: how long it took the last time, where that is known.
@@ -148,7 +171,7 @@ component_arrange() {
       mkdir -p "$dir/rootfs/operator"
       mv "$dir/$name" "$dir/rootfs/$program"
       ln -s "$program" "$dir/rootfs/manager"
-      module=$(cd "$ROOT/hack/cluster/$name" && go list -m -f '{{.Dir}}' "$(component_module "$name")")
+      module=$(cd "$(component_root "$name")" && go list -m -f '{{.Dir}}' "$(component_module "$name")")
       install -m 0644 "$module/releases/cnpg-$(component_version "$name" | tr -d v).yaml" "$dir/install.yaml"
       ;;
   esac

@@ -60,7 +60,7 @@ cnpg_version() { component_version cloudnative-pg | tr -d v; }
 cnpg_manifest() {
   local module
   module=$(component_module cloudnative-pg)
-  (cd "$ROOT/hack/cluster/cloudnative-pg" && go mod download "$module" &&
+  (cd "$(component_root cloudnative-pg)" && go mod download "$module" &&
     echo "$(go list -m -f '{{.Dir}}' "$module")/releases/cnpg-$(cnpg_version).yaml")
 }
 

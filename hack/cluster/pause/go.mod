@@ -1,3 +1,0 @@
-module perflab.dev/perflab/hack/cluster/pause
-
-go 1.26.0
