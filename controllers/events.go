@@ -5,13 +5,13 @@ package controllers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/internal/environment"
 )
@@ -34,8 +34,9 @@ const (
 // eventsOf reads the events about pods that have not been ready for a while:
 // only they say what a probe got for an answer, or why a volume can't be
 // mounted. They are read live and few at a time, not watched: a namespace may
-// have more events than anything else.
-func (r *RunReconciler) eventsOf(ctx context.Context, pods []corev1.Pod, now time.Time) ([]corev1.Event, error) {
+// have more events than anything else. They are words for people: where they can't be
+// read, what is known goes on without them.
+func (r *RunReconciler) eventsOf(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
 	late := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		started := pod.Status.StartTime
 		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || environment.PodReady(pod) ||
@@ -57,16 +58,17 @@ func namespaceOf(pods []corev1.Pod) string {
 }
 
 // eventsAbout reads the events about objects.
-func (r *RunReconciler) eventsAbout(ctx context.Context, namespace string, uids ...types.UID) ([]corev1.Event, error) {
+func (r *RunReconciler) eventsAbout(ctx context.Context, namespace string, uids ...types.UID) []corev1.Event {
 	var events []corev1.Event
 	for _, uid := range uids {
 		list := &corev1.EventList{}
 		err := r.Live.List(ctx, list, client.InNamespace(namespace),
 			client.MatchingFields{"involvedObject.uid": string(uid)}, client.Limit(maxEvents))
 		if err != nil {
-			return nil, fmt.Errorf("listing events: %w", err)
+			log.FromContext(ctx).Info("Events can't be read", "of", uid, "error", err.Error())
+			return events
 		}
 		events = append(events, list.Items...)
 	}
-	return events, nil
+	return events
 }

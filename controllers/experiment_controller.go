@@ -3,6 +3,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
@@ -87,6 +89,9 @@ type experimentScope struct {
 	unstored string
 	// results of the runs so far.
 	results []v1alpha1.Result
+	// refusal is what the API server, or the owner of an object, has against
+	// what this pass was to write.
+	refusal *environment.Readiness
 	// after asks for another pass.
 	after time.Duration
 }
@@ -116,16 +121,27 @@ func (r *ExperimentReconciler) Reconcile(ctx context.Context, request ctrl.Reque
 		return r.returnOrphans(ctx, request.NamespacedName)
 	}
 	if controllerutil.AddFinalizer(scope.experiment, v1alpha1.Finalizer) {
-		if err := r.Cluster.Client.Patch(ctx, scope.experiment, client.MergeFrom(before)); err != nil {
-			return ctrl.Result{}, fmt.Errorf("adding the finalizer: %w", err)
+		// Without the finalizer nothing may be built: nobody would take it down.
+		err := r.Cluster.Patch(ctx, scope.experiment, before)
+		if err != nil {
+			scope.experiment = before.DeepCopy()
+			return r.concludeWith(ctx, before, scope, err)
 		}
 		before = scope.experiment.DeepCopy()
 	}
 	stepErr := r.advance(ctx, scope)
+	stepErr = scope.refused(stepErr)
 	reportExperiment(scope)
 	storeErr := r.storeReport(ctx, scope)
 	reportStored(scope)
 	return r.conclude(ctx, before, scope, errors.Join(stepErr, storeErr))
+}
+
+// concludeWith ends a pass that could not go on.
+func (r *ExperimentReconciler) concludeWith(ctx context.Context, before *v1alpha1.PerfExperiment, s *experimentScope, err error) (ctrl.Result, error) {
+	err = s.refused(err)
+	reportExperiment(s)
+	return r.conclude(ctx, before, s, err)
 }
 
 // conclude writes the status, then tells people.
@@ -254,14 +270,14 @@ func (r *ExperimentReconciler) start(ctx context.Context, s *experimentScope) er
 		return nil
 	}
 	run := newRun(s)
-	err = r.Cluster.Client.Create(ctx, run, kube.FieldOwner)
+	err = r.Cluster.Create(ctx, run)
 	if apierrors.IsAlreadyExists(err) {
-		// Made by an earlier pass; the cache will show it.
+		// Made by an earlier pass; the cache will show it. Or it is not ours.
 		s.after = time.Second
-		return nil
+		return r.Cluster.CheckOwner(ctx, run)
 	}
 	if err != nil {
-		return fmt.Errorf("making run %q: %w", run.Name, err)
+		return err
 	}
 	s.started = run
 	return nil
@@ -356,7 +372,7 @@ func (r *ExperimentReconciler) tearDown(ctx context.Context, s *experimentScope)
 		s.after = teardownPause
 		return nil
 	}
-	gone, err := teardown(ctx, r.Cluster, s.experiment.Namespace, s.experiment.Name)
+	gone, err := teardown(ctx, r.Cluster, s.experiment)
 	if err != nil {
 		return fmt.Errorf("taking the environment down: %w", err)
 	}
@@ -383,20 +399,23 @@ func (r *ExperimentReconciler) remove(ctx context.Context, before *v1alpha1.Perf
 		return ctrl.Result{}, err
 	}
 	for i := range s.runs {
-		if err := r.Cluster.Delete(ctx, &s.runs[i]); err != nil {
-			return ctrl.Result{}, err
+		if err := r.Cluster.Delete(ctx, s.experiment, &s.runs[i]); err != nil {
+			s.tearingDown = true
+			return r.concludeWith(ctx, before, s, err)
 		}
 	}
-	stepErr := r.tearDown(ctx, s)
-	if stepErr != nil || s.tearingDown || len(s.runs) > 0 {
-		s.after = teardownPause
+	stepErr := s.refused(r.tearDown(ctx, s))
+	if stepErr != nil || s.refusal != nil || s.tearingDown || len(s.runs) > 0 {
+		s.after = cmp.Or(s.after, teardownPause)
 		s.tearingDown = true
 		reportExperiment(s)
 		return r.conclude(ctx, before, s, stepErr)
 	}
 	controllerutil.RemoveFinalizer(s.experiment, v1alpha1.Finalizer)
-	if err := r.Cluster.Client.Patch(ctx, s.experiment, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
-		return ctrl.Result{}, fmt.Errorf("taking the finalizer off: %w", err)
+	if err := r.Cluster.Patch(ctx, s.experiment, before); client.IgnoreNotFound(err) != nil {
+		s.experiment = before.DeepCopy()
+		s.tearingDown = true
+		return r.concludeWith(ctx, before, s, err)
 	}
 	return ctrl.Result{}, nil
 }

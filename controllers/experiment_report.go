@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -92,7 +91,7 @@ func (r *ExperimentReconciler) storeReport(ctx context.Context, s *experimentSco
 		return nil
 	}
 	err = r.writeReport(ctx, s, reached)
-	if errors.Is(err, errRender) || refused(err) {
+	if refusal := kube.RefusalOf(err); errors.Is(err, errRender) || refusal != nil && refusal.Owner != kube.Earlier {
 		log.FromContext(ctx).Info("The report could not be written", "blocks", reached.blocks, "error", err.Error())
 		s.unstored = fmt.Sprintf("%s%v; run perflab report %s to see more", failed, err, s.experiment.Name)
 		return nil
@@ -102,11 +101,6 @@ func (r *ExperimentReconciler) storeReport(ctx context.Context, s *experimentSco
 	}
 	s.stored = name
 	return nil
-}
-
-// refused: the API server does not want the object, however often it is asked.
-func refused(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
 func (r *ExperimentReconciler) writeReport(ctx context.Context, s *experimentScope, reached stage) error {

@@ -164,6 +164,8 @@ func experimentPhase(s *experimentScope) v1alpha1.ExperimentPhase {
 func waitingFor(s *experimentScope) string {
 	current := s.experiment.Status.Current
 	switch {
+	case s.refusal != nil:
+		return "a write: " + s.refusal.Message
 	case s.leftover != "":
 		return s.leftover
 	case s.tearingDown:
@@ -234,6 +236,9 @@ func setExperimentConditions(s *experimentScope) {
 		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, message)
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
+		if s.refusal != nil {
+			set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, s.refusal.Reason, s.refusal.Message)
+		}
 	case v1alpha1.ExperimentStalled:
 		reason := stalledReason(s)
 		set(v1alpha1.ConditionComplete, metav1.ConditionFalse, reason, stalledMessage(s))
@@ -272,6 +277,9 @@ func setSingleFactor(s *experimentScope, set setCondition) {
 }
 
 func progress(s *experimentScope) (reason, message string) {
+	if s.refusal != nil {
+		return s.refusal.Reason, s.refusal.Message
+	}
 	switch s.experiment.Status.Phase {
 	case v1alpha1.ExperimentSuspended:
 		return v1alpha1.ReasonSuspended, "no further run is started while spec.suspend is set"
@@ -295,10 +303,8 @@ func mirrorTrouble(s *experimentScope, set setCondition) {
 			current = &s.runs[i]
 		}
 	}
-	for _, conditionType := range []string{
-		v1alpha1.ConditionScriptsAvailable, v1alpha1.ConditionImagesAvailable, v1alpha1.ConditionKafkaReady, v1alpha1.ConditionPostgresReady,
-		v1alpha1.ConditionModulesReady, v1alpha1.ConditionTargetReachable,
-	} {
+	for _, part := range parts {
+		conditionType := part.condition
 		var found *metav1.Condition
 		if current != nil {
 			found = meta.FindStatusCondition(current.Status.Conditions, conditionType)

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -78,6 +77,7 @@ func (r *ExperimentReconciler) copySystem(ctx context.Context, s *experimentScop
 		return nil, fmt.Errorf("copying PerfSystem %q: %w", key.Name, err)
 	}
 	copied := &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       key.Namespace,
 			Name:            naming.SystemCopy(s.experiment.Name),
@@ -87,8 +87,8 @@ func (r *ExperimentReconciler) copySystem(ctx context.Context, s *experimentScop
 		Data:      map[string]string{systemKey: string(encoded)},
 		Immutable: ptr.To(true),
 	}
-	if err := r.Cluster.Client.Create(ctx, copied, kube.FieldOwner); err != nil {
-		return nil, fmt.Errorf("copying PerfSystem %q: %w", key.Name, err)
+	if err := r.Cluster.ApplyTyped(ctx, copied); err != nil {
+		return nil, err
 	}
 	return &original.Spec, nil
 }

@@ -66,6 +66,12 @@ type lab struct {
 func newLab(t *testing.T, server *apiserver.Server) *lab {
 	t.Helper()
 	t.Parallel()
+	return newLabAlone(t, server)
+}
+
+// newLabAlone makes one for a test that does not run beside others.
+func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {

@@ -26,6 +26,8 @@ type line struct {
 	writes int
 	// old is a run as a cache that is behind shows it; nil: none is.
 	old *v1alpha1.PerfRun
+	// before is called before each write that is let through; nil: nobody is.
+	before func(verb string, object any)
 	// cut says that a write was lost since it was last set back.
 	cut bool
 }
@@ -53,6 +55,9 @@ func (l *line) write(verb string, object any, do func() error) error {
 	if decided == lost {
 		l.cut = true
 		return errCut
+	}
+	if l.before != nil {
+		l.before(verb, object)
 	}
 	if err := do(); err != nil {
 		return err

@@ -83,6 +83,16 @@ func TestReplicasThatDoNotFollowAreWaitedForAndThenNamed(t *testing.T) {
 	}
 }
 
+func TestReplicasThatFallAwayUnderTheLoadAreNamed(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm, split))
+	l.untilRun(v1alpha1.RunLoading)
+	l.tell("small-pg-2", func(m *contract.PostgresMetrics) { m.RowsRead = ptr.To(*m.RowsRead + 500) })
+	l.tell("small-pg-1", func(m *contract.PostgresMetrics) { m.StreamingReplicas = ptr.To[int32](0) })
+	run := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "after the load, 0 replicas follow")
+}
+
 func TestMetricsThatCanNotBeReadProveNothing(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))

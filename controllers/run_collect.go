@@ -64,6 +64,7 @@ func (r *RunReconciler) stepCollect(ctx context.Context, s *runScope) (outcome, 
 	if err := r.keepRaw(ctx, s, kept{measured, observations, told}); err != nil {
 		return outcome{}, err
 	}
+	s.tell(v1alpha1.ConditionResultsKept, environment.Ready("what was measured is kept"))
 	status.Durations = durations(status.Timings)
 	status.Durations.Collect = metav1.Duration{Duration: analyzeStart.Sub(status.Timings.CollectStart.Time)}
 	status.Durations.Analyze = metav1.Duration{Duration: r.Now().Sub(analyzeStart)}
@@ -353,7 +354,7 @@ func (r *RunReconciler) tidy(ctx context.Context, run *v1alpha1.PerfRun) error {
 		if testRun == nil {
 			continue
 		}
-		if err := r.Cluster.Delete(ctx, testRun); err != nil {
+		if err := r.Cluster.Delete(ctx, run, testRun); err != nil {
 			return err
 		}
 	}

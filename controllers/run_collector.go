@@ -94,8 +94,11 @@ func (r *RunReconciler) ensureCollector(ctx context.Context, s *runScope) (made 
 		return false, err
 	}
 	there, err := r.Cluster.Get(ctx, job.GroupVersionKind(), client.ObjectKeyFromObject(job))
-	if err != nil || there != nil {
-		return there != nil, err
+	if err != nil {
+		return false, err
+	}
+	if there != nil {
+		return true, r.Cluster.CheckOwner(ctx, job)
 	}
 	fresh := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {
@@ -187,10 +190,10 @@ func (r *RunReconciler) endCollector(ctx context.Context, pods []corev1.Pod) (en
 		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; told {
 			continue
 		}
-		patch := client.MergeFrom(pod.DeepCopy())
+		before := pod.DeepCopy()
 		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1alpha1.AnnotationEnd, "")
-		if err := r.Cluster.Client.Patch(ctx, pod, patch); client.IgnoreNotFound(err) != nil {
-			return false, fmt.Errorf("telling the collector's pod %q to end: %w", pod.Name, err)
+		if err := r.Cluster.Patch(ctx, pod, before); client.IgnoreNotFound(err) != nil {
+			return false, err
 		}
 	}
 	return ending, nil
@@ -330,5 +333,5 @@ func (r *RunReconciler) tidyCollector(ctx context.Context, run *v1alpha1.PerfRun
 	if err != nil || job == nil {
 		return err
 	}
-	return r.Cluster.Delete(ctx, job)
+	return r.Cluster.Delete(ctx, run, job)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/origin"
@@ -60,8 +62,6 @@ type RunReconciler struct {
 	Watches   *ForeignWatches
 }
 
-type runStep func(context.Context, *runScope) (outcome, error)
-
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/finalizers,verbs=update
@@ -87,7 +87,7 @@ func (r *RunReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	}
 	ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("experiment", run.Spec.Experiment))
 	if run.Status.Phase.IsFinal() {
-		return ctrl.Result{}, r.tidy(ctx, run)
+		return r.tidyUp(ctx, run)
 	}
 	experiment, err := r.experimentOf(ctx, run)
 	if err != nil || experiment == nil {
@@ -99,6 +99,17 @@ func (r *RunReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	return r.pass(ctx, run, experiment)
 }
 
+// tidyUp takes away what a run that is over needs no more. Its status is final,
+// so what is in the way is an event.
+func (r *RunReconciler) tidyUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Result, error) {
+	err := r.tidy(ctx, run)
+	if refusal := kube.RefusalOf(err); refusal != nil {
+		r.Events.Eventf(run, nil, corev1.EventTypeWarning, "NotTidied", "Tidy", "%s", environment.Sentence(refusal.Error()))
+		return ctrl.Result{RequeueAfter: time.Minute}, nil
+	}
+	return ctrl.Result{}, err
+}
+
 func (r *RunReconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
 	before := run.DeepCopy()
 	scope := &runScope{run: run.DeepCopy(), experiment: experiment, now: r.Now()}
@@ -108,7 +119,7 @@ func (r *RunReconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experim
 	reportRun(scope)
 	if err := r.writeRunStatus(ctx, before, scope.run); err != nil {
 		if apierrors.IsConflict(err) {
-			// Somebody else's view was newer; its write wakes us.
+			// This pass saw an old run. The next one sees it as it is.
 			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}
 		return ctrl.Result{}, errors.Join(stepErr, err)
@@ -119,54 +130,6 @@ func (r *RunReconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experim
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
 	return result, stepErr
-}
-
-func (r *RunReconciler) steps(scope *runScope) []runStep {
-	if scope.fault != nil {
-		return []runStep{r.stepSalvage, r.stepStopLoads, r.stepDismissCollector, r.stepRestarts, r.stepFinish}
-	}
-	return []runStep{
-		r.stepBegin,
-		r.stepScripts,
-		r.stepKinds,
-		r.stepImages,
-		r.stepOutsideTarget,
-		r.stepData,
-		r.stepStop,
-		r.stepRestore,
-		r.stepModules,
-		r.stepTarget,
-		r.stepRestoreCall,
-		r.stepPulled,
-		r.stepEffective,
-		r.stepCollector,
-		// Again, for a script may have been edited while the environment came up.
-		r.stepScripts,
-		r.stepLoads,
-		r.stepServers,
-		r.stepBorrowed,
-		r.stepTopics,
-		r.stepCollect,
-		r.stepReads,
-		r.stepRestarts,
-		r.stepFinish,
-	}
-}
-
-// runSteps goes through the steps until one is not done or finds a fault: the
-// fault is written down first, the pass after that goes through other steps.
-func (r *RunReconciler) runSteps(ctx context.Context, scope *runScope) (ctrl.Result, error) {
-	known := scope.fault != nil
-	for _, step := range r.steps(scope) {
-		outcome, err := step(ctx, scope)
-		if err != nil {
-			return ctrl.Result{}, err
-		}
-		if found := scope.fault != nil && !known; found || !outcome.done {
-			return r.result(scope, outcome), nil
-		}
-	}
-	return ctrl.Result{}, nil
 }
 
 func (r *RunReconciler) result(scope *runScope, outcome outcome) ctrl.Result {

@@ -13,10 +13,6 @@ import (
 // stepEffective reads the configuration back from the running system. A run
 // whose system is not the declared one does not count.
 func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome, error) {
-	timings := &s.status().Timings
-	if timings.Ready != nil {
-		return next(), nil
-	}
 	effective := &v1alpha1.EffectiveSystem{}
 	if s.run.Spec.System.Kafka != nil {
 		readable, err := r.effectiveKafka(ctx, s, effective)
@@ -24,7 +20,7 @@ func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome
 			return outcome{}, err
 		}
 		if !readable {
-			waiting := s.notReady("Kafka", *s.kafka)
+			waiting := s.notReady("Kafka", s.told[v1alpha1.ConditionKafkaReady])
 			waiting.after = probePause
 			return waiting, nil
 		}
@@ -34,7 +30,7 @@ func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome
 		return outcome{}, err
 	}
 	if !readable {
-		waiting := s.notReady("PostgreSQL's servers", *s.postgres)
+		waiting := s.notReady("PostgreSQL's servers", s.told[v1alpha1.ConditionPostgresReady])
 		waiting.after = probePause
 		return waiting, nil
 	}
@@ -43,14 +39,14 @@ func (r *RunReconciler) stepEffective(ctx context.Context, s *runScope) (outcome
 		return outcome{}, err
 	}
 	if !readable {
-		waiting := s.notReady("the modules' logs", *s.modules)
+		waiting := s.notReady("the modules' logs", s.told[v1alpha1.ConditionModulesReady])
 		waiting.after = probePause
 		return waiting, nil
 	}
 	s.status().Effective = effective
 	s.judgeDifferences()
 	if s.fault == nil {
-		s.mark(&timings.Ready)
+		s.mark(&s.status().Timings.Ready)
 	}
 	return next(), nil
 }

@@ -14,18 +14,20 @@ import (
 )
 
 // effectiveKafka asks the brokers what they are and what topics they have. It
-// says false, with the reason in s.kafka, when they can't be asked yet.
+// says false, and tells why, when they can't be asked yet.
 func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) (bool, error) {
 	request := s.request()
 	brokers, trouble, err := r.brokers(ctx, request)
-	if err != nil || trouble != nil {
-		s.kafka = trouble
+	if err != nil {
 		return false, err
+	}
+	if trouble != nil {
+		s.tell(v1alpha1.ConditionKafkaReady, *trouble)
+		return false, nil
 	}
 	state, err := r.Kafka.Describe(ctx, brokers)
 	if err != nil {
-		unreadable := brokersAnswer(err)
-		s.kafka = &unreadable
+		s.tell(v1alpha1.ConditionKafkaReady, brokersAnswer(err))
 		return false, nil
 	}
 	if err := r.addStrimziVersion(ctx, s, &state); err != nil {
@@ -34,21 +36,19 @@ func (r *RunReconciler) effectiveKafka(ctx context.Context, s *runScope, effecti
 	wanted := kafka.Topics(request)
 	found, err := r.Kafka.Topics(ctx, brokers, wanted)
 	if err != nil {
-		unreadable := brokersAnswer(err)
-		s.kafka = &unreadable
+		s.tell(v1alpha1.ConditionKafkaReady, brokersAnswer(err))
 		return false, nil
 	}
 	// Not every broker hears of new topics at once.
 	readiness := kafka.AssessTopics(wanted, found)
 	provisioned := s.status().Timings.Provisioned
 	if readiness.Reason == v1alpha1.ReasonTopicsNotReady && provisioned != nil && s.now.Sub(provisioned.Time) < topicPatience {
-		s.kafka = &readiness
+		s.tell(v1alpha1.ConditionKafkaReady, readiness)
 		return false, nil
 	}
 	settings, err := r.Kafka.ConfigDifferences(ctx, brokers, wanted)
 	if err != nil {
-		unreadable := brokersAnswer(err)
-		s.kafka = &unreadable
+		s.tell(v1alpha1.ConditionKafkaReady, brokersAnswer(err))
 		return false, nil
 	}
 	effective.KafkaMode = string(state.Mode)

@@ -41,7 +41,7 @@ const (
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 
 // effectiveModules reads from the modules' pods and their logs what runs. It
-// says false, with the reason in s.modules, while a log that is needed can't
+// says false, and tells why, while a log that is needed can't
 // be read.
 func (r *RunReconciler) effectiveModules(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) (bool, error) {
 	pods, err := r.modulePods(ctx, s)
@@ -51,7 +51,7 @@ func (r *RunReconciler) effectiveModules(ctx context.Context, s *runScope, effec
 	starts, silent := r.readStarts(ctx, s, pods)
 	if silent != nil {
 		unread := environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf("the heaps of the modules can't be told: %v", silent))
-		s.modules = &unread
+		s.tell(v1alpha1.ConditionModulesReady, unread)
 		return false, nil
 	}
 	labels, err := r.effectiveNodes(ctx, s, pods, effective)

@@ -24,7 +24,7 @@ import (
 const replicationPatience = time.Minute
 
 // effectivePostgres reads from PostgreSQL's servers how they replicate. It says
-// false, with the reason in s.postgres, while that may still change.
+// false, and tells why, while that may still change.
 func (r *RunReconciler) effectivePostgres(ctx context.Context, s *runScope, effective *v1alpha1.EffectiveSystem) (bool, error) {
 	request := s.request()
 	if request.System.Postgres == nil {
@@ -54,7 +54,7 @@ func (r *RunReconciler) effectivePostgres(ctx context.Context, s *runScope, effe
 			doubts = append(doubts, unproved)
 		}
 		unsettled := environment.NotReady(v1alpha1.ReasonNotReady, "PostgreSQL does not replicate as declared yet: "+strings.Join(doubts, "; "))
-		s.postgres = &unsettled
+		s.tell(v1alpha1.ConditionPostgresReady, unsettled)
 		return false, nil
 	}
 	s.differs(differences...)
@@ -93,7 +93,8 @@ func metricsURL(pod *corev1.Pod) string {
 }
 
 // stepReads finds out, once the loads are over, which servers the modules read
-// from. A run whose reads went elsewhere than declared does not count.
+// from, and whether they still replicate as declared. A run whose reads went
+// elsewhere, or whose replicas fell away, does not count.
 func (r *RunReconciler) stepReads(ctx context.Context, s *runScope) (outcome, error) {
 	effective := s.status().Effective
 	if effective == nil || effective.Postgres == nil || len(effective.Postgres.Servers) == 0 {
@@ -107,6 +108,7 @@ func (r *RunReconciler) stepReads(ctx context.Context, s *runScope) (outcome, er
 	proof := effective.Postgres
 	s.differs(postgres.CountReads(proof, servers)...)
 	s.differs(postgres.ReadDifferences(request, proof)...)
+	s.differs(afterwards(postgres.Differences(request, postgres.Effective(servers)))...)
 	s.judgeDifferences()
 	return next(), nil
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,20 +69,14 @@ func (r *RunReconciler) provisionBrokers(ctx context.Context, s *runScope) (envi
 		return served, nil
 	}
 	intents := kafka.Build(request, version)
-	replacing, err := r.replaceKafka(ctx, request, intents, version)
+	replacing, err := r.replaceKafka(ctx, s, intents, version)
 	if err != nil {
 		return environment.Readiness{}, err
 	}
 	if replacing {
 		return environment.NotReady(v1alpha1.ReasonReplacing, "the Kafka of an earlier configuration is being taken down"), nil
 	}
-	err = r.applyAll(ctx, intents)
-	if apierrors.IsInvalid(err) {
-		// What the CRDs installed here don't take, a patch for example, they
-		// won't take in the next pass either.
-		return environment.NotReady(v1alpha1.ReasonRefused, environment.Sentence(err.Error())), nil
-	}
-	if err != nil {
+	if err := r.applyAll(ctx, intents); err != nil {
 		return environment.Readiness{}, err
 	}
 	observed, err := r.observe(ctx, intents, map[string]string{contract.LabelStrimziCluster: request.KafkaName()}, s.now)
@@ -193,7 +186,8 @@ func orReady(trouble *environment.Readiness) environment.Readiness {
 // replaceKafka takes a Kafka down that was made from another declaration, with
 // pools the new one does not have, and says true until all of it is gone.
 // Kafkas that are kept warm beside the run's own are not looked at.
-func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Request, intents []environment.Intent, version string) (bool, error) {
+func (r *RunReconciler) replaceKafka(ctx context.Context, s *runScope, intents []environment.Intent, version string) (bool, error) {
+	request := s.request()
 	labels := naming.ComponentLabels(request.Experiment, environment.ComponentKafka)
 	if request.StaysWarm() {
 		labels[contract.LabelStrimziCluster] = request.KafkaName()
@@ -202,7 +196,7 @@ func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Re
 	kinds := []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}
 	stale := false
 	for _, kind := range kinds {
-		objects, err := r.Cluster.List(ctx, kind, request.Namespace, labels)
+		objects, err := r.Cluster.ListOwned(ctx, s.experiment, kind, labels)
 		if err != nil {
 			return false, err
 		}
@@ -213,6 +207,6 @@ func (r *RunReconciler) replaceKafka(ctx context.Context, request environment.Re
 	if !stale {
 		return false, nil
 	}
-	gone, err := deleteAll(ctx, r.Cluster, request.Namespace, labels, kinds...)
+	gone, err := deleteLabelled(ctx, r.Cluster, s.experiment, labels, kinds...)
 	return !gone, err
 }

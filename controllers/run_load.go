@@ -93,7 +93,7 @@ func (r *RunReconciler) driveLoad(ctx context.Context, s *runScope, wanted v1alp
 		r.stopRunners(ctx, s.run, wanted, state.Running)
 	}
 	if state.Trouble != nil {
-		s.loadTrouble = state.Trouble
+		s.tell(v1alpha1.ConditionLoadsComplete, *state.Trouble)
 	}
 	recordLoad(status, state, s.now)
 	r.glance(ctx, s, wanted, observed.Pods, state.Running)
@@ -177,6 +177,10 @@ func (r *RunReconciler) observeLoad(ctx context.Context, s *runScope, wanted v1a
 	if err != nil {
 		return observed, err
 	}
+	if testRun != nil && !metav1.IsControlledBy(testRun, s.run) {
+		// Somebody else's, and so are its runners.
+		return observed, nil
+	}
 	observed.TestRun = testRun
 	selector := []client.ListOption{client.InNamespace(s.run.Namespace), client.MatchingLabels{contract.LabelTestRun: status.TestRun}}
 	jobs := &batchv1.JobList{}
@@ -191,32 +195,26 @@ func (r *RunReconciler) observeLoad(ctx context.Context, s *runScope, wanted v1a
 		return observed, fmt.Errorf("listing the pods of load %q: %w", wanted.Name, err)
 	}
 	observed.Pods = pods.Items
-	if observed.Events, err = r.eventsOf(ctx, pods.Items, s.now); err != nil {
-		return observed, err
-	}
-	observed.Refused, err = r.refusedRunners(ctx, observed)
-	return observed, err
+	observed.Events = r.eventsOf(ctx, pods.Items, s.now)
+	observed.Refused = r.refusedRunners(ctx, observed)
+	return observed, nil
 }
 
 // refusedRunners says why the API server takes no pods of the runners' Jobs, if
 // there are none after a while.
-func (r *RunReconciler) refusedRunners(ctx context.Context, observed load.Observed) (string, error) {
+func (r *RunReconciler) refusedRunners(ctx context.Context, observed load.Observed) string {
 	if len(observed.Pods) > 0 {
-		return "", nil
+		return ""
 	}
 	for _, job := range observed.Jobs {
 		if observed.Now.Sub(job.CreationTimestamp.Time) < podPatience {
 			continue
 		}
-		events, err := r.eventsAbout(ctx, job.Namespace, job.UID)
-		if err != nil {
-			return "", err
-		}
-		if refusal := environment.Refusal(events); refusal != "" {
-			return refusal, nil
+		if refusal := environment.Refusal(r.eventsAbout(ctx, job.Namespace, job.UID)); refusal != "" {
+			return refusal
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // stepStopLoads takes away the loads of a run that does not count, so that
@@ -243,7 +241,7 @@ func (r *RunReconciler) stepStopLoads(ctx context.Context, s *runScope) (outcome
 		if observed.TestRun == nil {
 			continue
 		}
-		if err := r.Cluster.Delete(ctx, observed.TestRun); err != nil {
+		if err := r.Cluster.Delete(ctx, s.run, observed.TestRun); err != nil {
 			return outcome{}, err
 		}
 	}

@@ -19,9 +19,6 @@ import (
 
 // stepModules starts the modules once what they connect to is there.
 func (r *RunReconciler) stepModules(ctx context.Context, s *runScope) (outcome, error) {
-	if s.status().Timings.Ready != nil {
-		return next(), nil
-	}
 	request := s.request()
 	intents := modules.Build(request, kafka.Env(request))
 	if request.Reset == v1alpha1.ResetReschedule {
@@ -31,7 +28,7 @@ func (r *RunReconciler) stepModules(ctx context.Context, s *runScope) (outcome, 
 		}
 		if !cleared {
 			leaving := environment.NotReady(v1alpha1.ReasonReplacing, "the pods of the run before are leaving their nodes")
-			s.modules = &leaving
+			s.tell(v1alpha1.ConditionModulesReady, leaving)
 			return s.notReady("the modules", leaving), nil
 		}
 	}
@@ -47,7 +44,7 @@ func (r *RunReconciler) stepModules(ctx context.Context, s *runScope) (outcome, 
 		return outcome{}, err
 	}
 	readiness := environment.Both(modules.Assess(request, observed), borrowed)
-	s.modules = &readiness
+	s.tell(v1alpha1.ConditionModulesReady, readiness)
 	if !readiness.Ready {
 		return s.notReady("the modules", readiness), nil
 	}
@@ -71,7 +68,7 @@ func (r *RunReconciler) clearModules(ctx context.Context, s *runScope, intents [
 		if current == nil || !outdated(current, environment.FingerprintOf(intent)) {
 			continue
 		}
-		if err := r.Cluster.Delete(ctx, current); err != nil {
+		if err := r.Cluster.Delete(ctx, s.experiment, current); err != nil {
 			return false, err
 		}
 	}

@@ -39,7 +39,7 @@ var postgresKinds = []schema.GroupVersionKind{
 func (r *RunReconciler) provisionPostgres(ctx context.Context, s *runScope) (environment.Readiness, error) {
 	request := s.request()
 	intents := postgres.Build(request)
-	replacing, err := r.replacePostgres(ctx, request, intents)
+	replacing, err := r.replacePostgres(ctx, s, intents)
 	if err != nil {
 		return environment.Readiness{}, err
 	}
@@ -78,10 +78,10 @@ func (r *RunReconciler) silentDatabase(ctx context.Context, request environment.
 
 // replacePostgres deletes what was built from another declaration and says true
 // until it is gone. Where everything is kept warm, what has another name stays.
-func (r *RunReconciler) replacePostgres(ctx context.Context, request environment.Request, intents []environment.Intent) (bool, error) {
-	replacing := false
+func (r *RunReconciler) replacePostgres(ctx context.Context, s *runScope, intents []environment.Intent) (bool, error) {
+	request, replacing := s.request(), false
 	for _, kind := range postgresKinds {
-		objects, err := r.Cluster.List(ctx, kind, request.Namespace, naming.ComponentLabels(request.Experiment, environment.ComponentPostgres))
+		objects, err := r.Cluster.ListOwned(ctx, s.experiment, kind, naming.ComponentLabels(request.Experiment, environment.ComponentPostgres))
 		if err != nil {
 			return false, err
 		}
@@ -90,7 +90,7 @@ func (r *RunReconciler) replacePostgres(ctx context.Context, request environment
 				continue
 			}
 			replacing = true
-			if err := r.Cluster.Delete(ctx, &objects[i]); err != nil {
+			if err := r.Cluster.Delete(ctx, s.experiment, &objects[i]); err != nil {
 				return false, err
 			}
 		}

@@ -21,7 +21,6 @@ import (
 	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/environment/restore"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/results"
 )
 
 const (
@@ -35,53 +34,26 @@ const (
 
 // stepBegin starts the clock of the run.
 func (r *RunReconciler) stepBegin(_ context.Context, s *runScope) (outcome, error) {
-	timings := &s.status().Timings
-	s.mark(&timings.ProvisionStart)
-	if timings.Ready == nil {
-		s.alarm(s.environmentDeadline())
-		// Patience ends without a watch to tell us.
-		s.alarm(s.now.Add(environment.Patience / 3))
-	}
+	s.mark(&s.status().Timings.ProvisionStart)
+	deadline, _ := s.limit(s)
+	s.alarm(deadline)
+	// Patience ends without a watch to tell us.
+	s.alarm(s.now.Add(environment.Patience / 3))
 	return next(), nil
-}
-
-func (s *runScope) environmentDeadline() time.Time {
-	return s.status().Timings.ProvisionStart.Add(s.run.Spec.Deadlines.EnvironmentOrDefault())
-}
-
-// notReady waits, or gives the run up when the environment has had its time, or
-// when more of it would change nothing.
-func (s *runScope) notReady(what string, readiness environment.Readiness) outcome {
-	if readiness.Final {
-		s.fault = &results.Fault{Reason: readiness.Reason, Message: readiness.Message}
-		return next()
-	}
-	if s.now.Before(s.environmentDeadline()) {
-		return wait()
-	}
-	s.fault = &results.Fault{
-		Reason: v1alpha1.ReasonDeadline,
-		Message: fmt.Sprintf("the environment was not ready within %s; last seen of %s: %s",
-			s.run.Spec.Deadlines.EnvironmentOrDefault(), what, readiness.Message),
-	}
-	return next()
 }
 
 // stepKinds makes sure that every operator the run needs is installed, before
 // anything is built.
 func (r *RunReconciler) stepKinds(_ context.Context, s *runScope) (outcome, error) {
-	if s.status().Timings.Ready != nil {
-		return next(), nil
-	}
 	needed := []struct {
 		wanted    bool
 		kind      schema.GroupKind
-		readiness **environment.Readiness
+		condition string
 		operator  string
 	}{
-		{kafka.NeedsStrimzi(s.run.Spec.System.Kafka), contract.KafkaGroupKind, &s.kafka, kafka.Strimzi(s.run.Spec.System.Kafka)},
-		{len(postgres.Build(s.request())) > 0, contract.PostgresClusterKind.GroupKind(), &s.postgres, "CloudNativePG"},
-		{true, contract.TestRunKind.GroupKind(), &s.target, "k6-operator"},
+		{kafka.NeedsStrimzi(s.run.Spec.System.Kafka), contract.KafkaGroupKind, v1alpha1.ConditionKafkaReady, kafka.Strimzi(s.run.Spec.System.Kafka)},
+		{len(postgres.Build(s.request())) > 0, contract.PostgresClusterKind.GroupKind(), v1alpha1.ConditionPostgresReady, "CloudNativePG"},
+		{true, contract.TestRunKind.GroupKind(), v1alpha1.ConditionTargetReachable, "k6-operator"},
 	}
 	for _, need := range needed {
 		if !need.wanted {
@@ -96,7 +68,7 @@ func (r *RunReconciler) stepKinds(_ context.Context, s *runScope) (outcome, erro
 		}
 		missing := environment.NotReady(v1alpha1.ReasonOperatorMissing, fmt.Sprintf(
 			"the cluster does not serve %s: install %s", need.kind, need.operator))
-		*need.readiness = &missing
+		s.tell(need.condition, missing)
 		waiting := s.notReady(need.operator, missing)
 		waiting.after = missingKindPause
 		return waiting, nil
@@ -121,9 +93,6 @@ func (r *RunReconciler) otherImages(run *v1alpha1.PerfRun) []string {
 // stepImages looks whether the images can be pulled, before people have waited
 // for databases that nothing will use. Pulls that are on hold nothing up yet.
 func (r *RunReconciler) stepImages(ctx context.Context, s *runScope) (outcome, error) {
-	if s.status().Timings.Ready != nil {
-		return next(), nil
-	}
 	request := s.request()
 	others := r.otherImages(s.run)
 	intents := images.Build(request, others...)
@@ -135,7 +104,7 @@ func (r *RunReconciler) stepImages(ctx context.Context, s *runScope) (outcome, e
 		return outcome{}, err
 	}
 	readiness := images.Assess(observed, others...)
-	s.images = &readiness
+	s.tell(v1alpha1.ConditionImagesAvailable, readiness)
 	if !readiness.Ready && readiness.Reason != v1alpha1.ReasonPulling {
 		return s.notReady("the images", readiness), nil
 	}
@@ -145,10 +114,11 @@ func (r *RunReconciler) stepImages(ctx context.Context, s *runScope) (outcome, e
 // stepPulled waits for the images of loads and collector, which were pulled
 // while the environment came up: a load that has begun waits for its runner's.
 func (r *RunReconciler) stepPulled(_ context.Context, s *runScope) (outcome, error) {
-	if s.images == nil || s.images.Ready {
+	images := s.told[v1alpha1.ConditionImagesAvailable]
+	if images.Ready {
 		return next(), nil
 	}
-	return s.notReady("the images", *s.images), nil
+	return s.notReady("the images", images), nil
 }
 
 // stepOutsideTarget asks a target that is not part of the system right away:
@@ -162,19 +132,16 @@ func (r *RunReconciler) stepOutsideTarget(ctx context.Context, s *runScope) (out
 
 // stepData builds Kafka with its topics and PostgreSQL, side by side.
 func (r *RunReconciler) stepData(ctx context.Context, s *runScope) (outcome, error) {
-	if s.status().Timings.Ready != nil {
-		return next(), nil
-	}
 	kafkaReadiness, err := r.provisionKafka(ctx, s)
 	if err != nil {
 		return outcome{}, err
 	}
-	s.kafka = &kafkaReadiness
+	s.tell(v1alpha1.ConditionKafkaReady, kafkaReadiness)
 	postgresReadiness, err := r.provisionPostgres(ctx, s)
 	if err != nil {
 		return outcome{}, err
 	}
-	s.postgres = &postgresReadiness
+	s.tell(v1alpha1.ConditionPostgresReady, postgresReadiness)
 	if !kafkaReadiness.Ready {
 		return s.notReady("Kafka", kafkaReadiness), nil
 	}
@@ -187,15 +154,12 @@ func (r *RunReconciler) stepData(ctx context.Context, s *runScope) (outcome, err
 
 // stepTarget makes sure that the target answers before load is put on it.
 func (r *RunReconciler) stepTarget(ctx context.Context, s *runScope) (outcome, error) {
-	if s.status().Timings.Ready != nil {
-		return next(), nil
-	}
 	readiness := environment.Ready("the target answers")
 	if err := r.Target.Reach(ctx, healthURL(s.run)); err != nil {
 		readiness = environment.NotReady(v1alpha1.ReasonUnreachable,
 			fmt.Sprintf("the target does not answer: %v", err))
 	}
-	s.target = &readiness
+	s.tell(v1alpha1.ConditionTargetReachable, readiness)
 	if !readiness.Ready {
 		waiting := s.notReady("the target", readiness)
 		waiting.after = probePause
@@ -265,9 +229,8 @@ func (r *RunReconciler) observe(ctx context.Context, intents []environment.Inten
 		return observed, fmt.Errorf("listing pods: %w", err)
 	}
 	observed.Pods = pods.Items
-	var err error
-	observed.Events, err = r.eventsOf(ctx, slices.DeleteFunc(slices.Clone(pods.Items), environment.PodOver), now)
-	return observed, err
+	observed.Events = r.eventsOf(ctx, slices.DeleteFunc(slices.Clone(pods.Items), environment.PodOver), now)
+	return observed, nil
 }
 
 // outdated reports whether an object was made from another declaration than

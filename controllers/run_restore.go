@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,7 +33,7 @@ const writtenPause = time.Second
 // done once per run: those that come up afterwards are the run's own.
 func (r *RunReconciler) stepStop(ctx context.Context, s *runScope) (outcome, error) {
 	timings := &s.status().Timings
-	if s.run.Spec.Restore == nil || timings.Ready != nil || timings.Stopped != nil {
+	if s.run.Spec.Restore == nil || timings.Stopped != nil {
 		return next(), nil
 	}
 	gone, err := r.stopModules(ctx, s)
@@ -43,7 +42,7 @@ func (r *RunReconciler) stepStop(ctx context.Context, s *runScope) (outcome, err
 	}
 	if !gone {
 		stopping := environment.NotReady(v1alpha1.ReasonRestoring, "the modules of the run before are being taken down")
-		s.modules = &stopping
+		s.tell(v1alpha1.ConditionModulesReady, stopping)
 		return s.notReady("the modules", stopping), nil
 	}
 	s.mark(&timings.Stopped)
@@ -54,18 +53,13 @@ func (r *RunReconciler) stepStop(ctx context.Context, s *runScope) (outcome, err
 // when their pods are gone as well.
 func (r *RunReconciler) stopModules(ctx context.Context, s *runScope) (bool, error) {
 	labels := naming.ComponentLabels(s.run.Spec.Experiment, environment.ComponentModule)
-	deployments, err := r.Cluster.List(ctx, appsv1.SchemeGroupVersion.WithKind("Deployment"), s.run.Namespace, labels)
+	// Borrowed workloads are not ours to delete, whatever their labels.
+	deployments, err := r.Cluster.ListOwned(ctx, s.experiment, appsv1.SchemeGroupVersion.WithKind("Deployment"), labels)
 	if err != nil {
 		return false, err
 	}
-	gone := true
 	for i := range deployments {
-		// Borrowed workloads are not ours to delete, whatever their labels.
-		if !metav1.IsControlledBy(&deployments[i], s.experiment) {
-			continue
-		}
-		gone = false
-		if err := r.Cluster.Delete(ctx, &deployments[i]); err != nil {
+		if err := r.Cluster.Delete(ctx, s.experiment, &deployments[i]); err != nil {
 			return false, err
 		}
 	}
@@ -73,7 +67,7 @@ func (r *RunReconciler) stopModules(ctx context.Context, s *runScope) (bool, err
 	if err := r.Cluster.Client.List(ctx, pods, client.InNamespace(s.run.Namespace), client.MatchingLabels(labels)); err != nil {
 		return false, fmt.Errorf("listing the modules' pods: %w", err)
 	}
-	return gone && len(pods.Items) == 0, nil
+	return len(deployments)+len(pods.Items) == 0, nil
 }
 
 // stepRestore brings data back while no module is up.
@@ -94,14 +88,14 @@ func (r *RunReconciler) stepRestoreCall(ctx context.Context, s *runScope) (outco
 
 func (r *RunReconciler) bringBack(ctx context.Context, s *runScope) (outcome, error) {
 	timings := &s.status().Timings
-	if s.run.Spec.Restore == nil || timings.Ready != nil || timings.Restored != nil {
+	if s.run.Spec.Restore == nil || timings.Restored != nil {
 		return next(), nil
 	}
 	readiness, err := r.restoring(ctx, s)
 	if err != nil {
 		return outcome{}, err
 	}
-	s.data = &readiness
+	s.tell(v1alpha1.ConditionDataRestored, readiness)
 	switch {
 	case readiness.Ready:
 		s.mark(&timings.Restored)

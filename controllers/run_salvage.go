@@ -10,6 +10,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
@@ -41,7 +42,12 @@ func (r *RunReconciler) stepSalvage(ctx context.Context, s *runScope) (outcome, 
 	if len(saved.measured)+len(saved.told) == 0 {
 		return next(), nil
 	}
-	return next(), r.keepRaw(ctx, s, saved)
+	err := r.keepRaw(ctx, s, saved)
+	if refusal := kube.RefusalOf(err); refusal != nil {
+		log.FromContext(ctx).Info("What the runners left can't be kept", "error", refusal.Error())
+		return next(), nil
+	}
+	return next(), err
 }
 
 func (r *RunReconciler) salvage(ctx context.Context, s *runScope, wanted v1alpha1.Load) (own results.Measured, told string, err error) {

@@ -39,8 +39,12 @@ type runScope struct {
 	experiment *v1alpha1.PerfExperiment
 	now        time.Time
 
-	// components, each set by its provisioning step; nil: not looked at.
-	scripts, images, kafka, postgres, data, modules, target *environment.Readiness
+	// limit is that of the phase the pass is in.
+	limit func(*runScope) (deadline time.Time, missed string)
+
+	// told is how ready the parts are, by condition. What is not in it was not
+	// looked at.
+	told map[string]environment.Readiness
 
 	// priced says whether the run's cost is known, set by stepEffective where a
 	// price list is declared.
@@ -48,9 +52,6 @@ type runScope struct {
 
 	// loading is a sentence about the loads, set by stepLoads.
 	loading string
-
-	// loadTrouble says why a runner can't start, set with it.
-	loadTrouble *environment.Readiness
 
 	// samples are what the collector saw, and unsampled why it did not see
 	// more. Set by stepServers.
@@ -61,6 +62,9 @@ type runScope struct {
 	// by the steps that read it back.
 	differences []string
 
+	// held says what keeps a run that does not count from its end.
+	held string
+
 	// fault says why the run does not count. Set by any step, or read back
 	// from the Valid condition of an earlier pass.
 	fault *results.Fault
@@ -68,7 +72,7 @@ type runScope struct {
 	// over is set by the last step: the run's phase becomes final.
 	over bool
 
-	// rejoin is the soonest time at which a deadline needs a pass.
+	// deadline is the soonest time at which something has to be looked at again.
 	deadline time.Time
 }
 

@@ -38,15 +38,14 @@ func (r *RunReconciler) stepScripts(ctx context.Context, s *runScope) (outcome, 
 			return outcome{}, err
 		}
 		if trouble != nil {
-			s.scripts = trouble
+			s.tell(v1alpha1.ConditionScriptsAvailable, *trouble)
 			waiting := s.notReady("the scripts", *trouble)
 			waiting.after = missingKindPause
 			return waiting, nil
 		}
 		found[wanted.Name] = files
 	}
-	ready := environment.Ready("every script is there")
-	s.scripts = &ready
+	s.tell(v1alpha1.ConditionScriptsAvailable, environment.Ready("every script is there"))
 	return next(), r.keepScripts(ctx, s, due, found)
 }
 

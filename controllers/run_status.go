@@ -5,6 +5,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -25,9 +26,9 @@ func reportRun(s *runScope) {
 	status.ObservedGeneration = s.run.Generation
 	set := conditionSetter(&status.Conditions, s.run.Generation)
 
-	for _, component := range s.components() {
-		if component.readiness != nil {
-			set(component.condition, boolStatus(component.readiness.Ready), component.readiness.Reason, component.readiness.Message)
+	for _, part := range parts {
+		if readiness, known := s.told[part.condition]; known {
+			set(part.condition, boolStatus(readiness.Ready), readiness.Reason, readiness.Message)
 		}
 	}
 	if s.priced != nil {
@@ -38,24 +39,6 @@ func reportRun(s *runScope) {
 	status.Phase = phaseOf(s)
 	status.Message = messageOf(s)
 	setKstatus(s, set)
-}
-
-type component struct {
-	condition string
-	readiness *environment.Readiness
-}
-
-// components lists the environment's parts in the order in which they come up.
-func (s *runScope) components() []component {
-	return []component{
-		{v1alpha1.ConditionScriptsAvailable, s.scripts},
-		{v1alpha1.ConditionImagesAvailable, s.images},
-		{v1alpha1.ConditionKafkaReady, s.kafka},
-		{v1alpha1.ConditionPostgresReady, s.postgres},
-		{v1alpha1.ConditionDataRestored, s.data},
-		{v1alpha1.ConditionModulesReady, s.modules},
-		{v1alpha1.ConditionTargetReachable, s.target},
-	}
 }
 
 type setCondition func(conditionType string, status metav1.ConditionStatus, reason, message string)
@@ -73,13 +56,16 @@ func conditionSetter(conditions *[]metav1.Condition, generation int64) setCondit
 }
 
 func setLoadsComplete(s *runScope, set setCondition) {
+	trouble, known := s.told[v1alpha1.ConditionLoadsComplete]
 	switch {
+	case s.held != "":
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, s.held)
 	case s.status().Timings.LoadFinish != nil:
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every load has ended")
 	case s.fault != nil && (s.fault.Reason == v1alpha1.ReasonLoadFailed || s.fault.Reason == v1alpha1.ReasonLoadStuck):
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
-	case s.loading != "" && s.loadTrouble != nil:
-		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, s.loadTrouble.Reason, s.loadTrouble.Message)
+	case known:
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, trouble.Reason, trouble.Message)
 	case s.loading != "":
 		// The sentence with the seconds is in status.message; a condition
 		// that changes each second would not be one.
@@ -135,16 +121,20 @@ func phaseOf(s *runScope) v1alpha1.RunPhase {
 }
 
 func messageOf(s *runScope) string {
+	if s.held != "" {
+		return cut(fmt.Sprintf("%s; the run is not over, for %s", s.fault.Message, s.held))
+	}
 	if s.fault != nil {
 		return cut(s.fault.Message)
 	}
 	if s.over {
 		return remarkOf(s)
 	}
-	for _, component := range s.components() {
-		if component.readiness != nil && !component.readiness.Ready {
-			return cut(component.readiness.Message)
-		}
+	if trouble, known := s.trouble(); known {
+		return cut(trouble.Message)
+	}
+	if s.loading == "" {
+		return cut(s.told[v1alpha1.ConditionLoadsComplete].Message)
 	}
 	return cut(s.loading)
 }
@@ -218,5 +208,9 @@ func cut(message string) string {
 	if len(message) <= maxMessage {
 		return message
 	}
-	return message[:maxMessage-len("…")] + "…"
+	end := maxMessage - len("…")
+	for !utf8.RuneStart(message[end]) {
+		end--
+	}
+	return message[:end] + "…"
 }

@@ -48,9 +48,7 @@ func (r *RunReconciler) borrowWorkloads(ctx context.Context, s *runScope) (envir
 		if loans[i].Pods, err = r.podsOf(ctx, loans[i].Object); err != nil {
 			return environment.Readiness{}, err
 		}
-		if loans[i].Events, err = r.eventsOf(ctx, loans[i].Pods, s.now); err != nil {
-			return environment.Readiness{}, err
-		}
+		loans[i].Events = r.eventsOf(ctx, loans[i].Pods, s.now)
 	}
 	return workloads.Assess(loans, s.now), nil
 }
@@ -113,12 +111,7 @@ func (r *RunReconciler) change(ctx context.Context, s *runScope, loan *workloads
 		refusal := environment.NotReady(v1alpha1.ReasonDeleting, "the experiment is being deleted")
 		return &refusal, nil
 	}
-	err = r.Cluster.Borrow(ctx, loan.Application(string(kube.FieldOwner)))
-	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) {
-		refusal := environment.NotReady(v1alpha1.ReasonRefused, "the cluster refuses what the run declares: "+environment.Sentence(err.Error()))
-		return &refusal, nil
-	}
-	return nil, err
+	return nil, r.Cluster.Borrow(ctx, loan.Application(string(kube.FieldOwner)))
 }
 
 // isWanted asks the API server, not the cache, whether the run and its

@@ -5,16 +5,17 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -37,11 +38,16 @@ func (r *RunReconciler) noteExternal(ctx context.Context, request environment.Re
 		replacing := environment.NotReady(v1alpha1.ReasonReplacing, "the topics of an earlier configuration are being deleted")
 		return &replacing, nil
 	}
+	if owner := metav1.GetControllerOf(current); err == nil && (owner == nil || owner.UID != request.Owner.UID) {
+		taken := environment.NotReady(v1alpha1.ReasonNameTaken, fmt.Sprintf(
+			"ConfigMap %q, which is to note that there will be topics, is there already, and this experiment did not make it: delete it, or give the experiment another name", ledger.Name))
+		return &taken, nil
+	}
 	if apierrors.IsNotFound(err) {
-		err = r.Cluster.Client.Create(ctx, ledger, kube.FieldOwner)
+		return nil, r.Cluster.Create(ctx, ledger)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("noting that there will be topics in ConfigMap %q: %w", ledger.Name, err)
+		return nil, fmt.Errorf("reading ConfigMap %q, which notes that there will be topics: %w", ledger.Name, err)
 	}
 	return nil, nil
 }
@@ -55,6 +61,7 @@ func (r *ExperimentReconciler) deleteExternalTopics(ctx context.Context, s *expe
 	if err != nil {
 		return false, fmt.Errorf("listing the notes of external topics: %w", err)
 	}
+	ledgers.Items = slices.DeleteFunc(ledgers.Items, func(ledger corev1.ConfigMap) bool { return !metav1.IsControlledBy(&ledger, s.experiment) })
 	for i := range ledgers.Items {
 		if err := r.workOff(ctx, s, &ledgers.Items[i]); err != nil {
 			return false, err
@@ -68,7 +75,7 @@ func (r *ExperimentReconciler) deleteExternalTopics(ctx context.Context, s *expe
 func (r *ExperimentReconciler) workOff(ctx context.Context, s *experimentScope, ledger *corev1.ConfigMap) error {
 	deleted := ledger.GetDeletionTimestamp()
 	if deleted == nil {
-		return r.Cluster.Delete(ctx, ledger)
+		return r.Cluster.Delete(ctx, s.experiment, ledger)
 	}
 	left, trouble := r.deleteNoted(ctx, ledger)
 	if left == 0 && trouble == "" {
@@ -112,8 +119,5 @@ func (r *ExperimentReconciler) deleteNoted(ctx context.Context, ledger *corev1.C
 func (r *ExperimentReconciler) release(ctx context.Context, ledger *corev1.ConfigMap) error {
 	before := ledger.DeepCopy()
 	ledger.SetFinalizers(nil)
-	if err := r.Cluster.Client.Patch(ctx, ledger, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("taking the finalizer off ConfigMap %q: %w", ledger.GetName(), err)
-	}
-	return nil
+	return client.IgnoreNotFound(r.Cluster.Patch(ctx, ledger, before))
 }

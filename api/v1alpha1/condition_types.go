@@ -55,6 +55,9 @@ const (
 	ConditionPriced = "Priced"
 	// ConditionLoadsComplete is True when every load has ended as planned.
 	ConditionLoadsComplete = "LoadsComplete"
+	// ConditionResultsKept is True when what the run measured is stored, False
+	// while the cluster does not take it.
+	ConditionResultsKept = "ResultsKept"
 	// ConditionValid is True when the run counts, False when it does not.
 	ConditionValid = "Valid"
 )
@@ -102,8 +105,6 @@ const (
 	ReasonReady = "Ready"
 	// ReasonNotDeclared: the system has no such component.
 	ReasonNotDeclared = "NotDeclared"
-	// ReasonWaiting: an earlier component is not ready yet.
-	ReasonWaiting = "Waiting"
 	// ReasonOperatorMissing: the kinds of the component's operator are not
 	// installed.
 	ReasonOperatorMissing = "OperatorMissing"
@@ -123,8 +124,14 @@ const (
 	ReasonCreating = "Creating"
 	// ReasonRolling: the component is changing over to a new configuration.
 	ReasonRolling = "Rolling"
-	// ReasonRefused: the component's operator refuses the configuration.
+	// ReasonRefused: the component's operator, or the API server, refuses what
+	// is declared.
 	ReasonRefused = "Refused"
+	// ReasonNameTaken: an object of the name is there that the experiment did
+	// not make. It is left as it is.
+	ReasonNameTaken = "NameTaken"
+	// ReasonRetrying: the API server can't do for now what it is asked.
+	ReasonRetrying = "Retrying"
 	// ReasonTopicsNotReady: topics are missing or not as declared.
 	ReasonTopicsNotReady = "TopicsNotReady"
 	// ReasonImagePull: an image can't be pulled.

@@ -175,7 +175,7 @@ type DataImport struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
 	Pause *metav1.Duration `json:"pause,omitempty"`
 
-	// stallTimeout ends an import whose progress does not move. Default 5m.
+	// stallTimeout ends an import whose progress does not move. Default 30m.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32

@@ -147,5 +147,5 @@ func (i *importing) undo(ctx context.Context, made *v1alpha1.PerfExperiment) err
 		return nil
 	}
 	left.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperiment"))
-	return kube.Cluster{Client: i.to}.Delete(ctx, left)
+	return kube.Cluster{Client: i.to}.DeleteExactly(ctx, left)
 }

@@ -37,7 +37,7 @@ func newLogs() *cobra.Command {
 of runs that count are taken away with their TestRuns; those of the current run
 and of invalid runs are there until something else takes them away. Once they are
 gone, what the run's record kept is shown: why it does not count, what became of
-each load, what was measured by then, its conditions. Lines that carry results are
+each load, the last lines it logged, what was measured by then, its conditions. Lines that carry results are
 left out unless --raw is given.`,
 		Example: `  kubectl perflab logs pubsub-partitions
   kubectl perflab logs pubsub-partitions-3-two-cico-1f2e3d --raw`,

@@ -79,41 +79,56 @@ func worthTelling(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
 	return told[max(0, len(told)-mostRecords):]
 }
 
-// keptOf are the histograms that were kept of a run's loads, by load. What can't
-// be read is left out: the record's own words are worth showing without.
-func keptOf(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) (map[string]*payload.Payload, error) {
+// kept is what a record has of its run's loads, by load.
+type kept struct {
+	histograms map[string]*payload.Payload
+	// logs are the last lines that the loads' runners logged.
+	logs map[string]string
+}
+
+// keptOf reads what was kept of a run's loads. What can't be read is left out:
+// the record's own words are worth showing without.
+func keptOf(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) (kept, error) {
+	found := kept{histograms: map[string]*payload.Payload{}, logs: map[string]string{}}
 	if run.Status.RawResults == "" {
-		return nil, nil
+		return found, nil
 	}
 	var raw corev1.ConfigMap
 	err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.RawResults}, &raw)
 	if apierrors.IsNotFound(err) {
-		return nil, nil
+		return found, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading ConfigMap %q: %w", run.Status.RawResults, err)
+		return found, fmt.Errorf("reading ConfigMap %q: %w", run.Status.RawResults, err)
 	}
-	kept := map[string]*payload.Payload{}
 	for key, body := range raw.BinaryData {
 		if key == naming.RawObservations {
 			continue
 		}
 		if histograms, err := payload.Unmarshal(body); err == nil {
-			kept[key] = histograms
+			found.histograms[key] = histograms
 		}
 	}
-	return kept, nil
+	for _, load := range run.Status.Loads {
+		if log := raw.Data[naming.RawLog(load.Name)]; log != "" {
+			found.logs[load.Name] = log
+		}
+	}
+	return found, nil
 }
 
-func writeRecord(p *page, run *v1alpha1.PerfRun, kept map[string]*payload.Payload) {
+func writeRecord(p *page, run *v1alpha1.PerfRun, kept kept) {
 	status := &run.Status
 	p.line("run %s (arm %s, scenario %s, block %d): %s", run.Name, run.Spec.Arm, run.Spec.Scenario.Name, run.Spec.Block, whereabouts(run))
 	p.line("  %s", strings.TrimSuffix(orElse(string(status.Phase), string(v1alpha1.RunPending))+": "+status.Message, ": "))
 	for _, load := range status.Loads {
 		writeLoad(p, load)
 	}
-	for _, name := range slices.Sorted(maps.Keys(kept)) {
-		writeKept(p, name, kept[name])
+	for _, name := range slices.Sorted(maps.Keys(kept.logs)) {
+		writeLog(p, name, kept.logs[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(kept.histograms)) {
+		writeKept(p, name, kept.histograms[name])
 	}
 	for _, warning := range status.Warnings {
 		p.line("  warning: %s", warning)
@@ -153,6 +168,14 @@ func endOf(load v1alpha1.LoadStatus) string {
 }
 
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05Z") }
+
+// writeLog shows the last lines a load's runners logged.
+func writeLog(p *page, load, lines string) {
+	p.line("  load %s logged last", load)
+	for line := range strings.Lines(lines) {
+		p.line("    %s", strings.TrimRight(line, "\n"))
+	}
+}
 
 // writeKept sums up what a load's runners had printed.
 func writeKept(p *page, load string, kept *payload.Payload) {

@@ -41,7 +41,9 @@ func failed(t *testing.T) (*v1alpha1.PerfRun, *corev1.ConfigMap) {
 		{Type: v1alpha1.ConditionValid, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonLoadFailed, Message: run.Status.Message},
 		{Type: v1alpha1.ConditionModulesReady, Status: metav1.ConditionTrue, Reason: "Ready", Message: "3 modules are ready"},
 	}
-	raw := &corev1.ConfigMap{BinaryData: map[string][]byte{"search": body, "other": []byte("cut off")}}
+	raw := &corev1.ConfigMap{Data: map[string]string{
+		"search.log": "x-1: error: GoError: no such item\nx-2: info: setting up\n", "other.log": "of nothing",
+	}, BinaryData: map[string][]byte{"search": body, "other": []byte("cut off")}}
 	raw.Namespace, raw.Name = run.Namespace, run.Status.RawResults
 	return run, raw
 }
@@ -81,6 +83,9 @@ func TestLogsOfPodsThatAreGoneAreTheRecord(t *testing.T) {
   load search: Failed: exit code 107
     started 2026-03-01 12:01:00Z, ended 2026-03-01 12:02:00Z
     told last, 2026-03-01 12:02:00Z: 8 users, 12.3 requests/s, 0.5 % errors
+  load search logged last
+    x-1: error: GoError: no such item
+    x-2: info: setting up
   measured by load search over 1m0s, to a checkpoint before its end
     transaction  samples  errors  average  p95     max
     Search       3        1       200 ms   300 ms  300 ms

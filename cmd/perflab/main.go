@@ -21,20 +21,20 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// Exit codes, for scripts.
+// Exit codes, for scripts: each has one meaning in all commands.
 const (
 	exitFailed = 1
 	// exitInvalid: the manifest is not one the cluster would accept, or the
 	// observations or recorded objects can't be used.
 	exitInvalid = 2
-	// exitRegression: an arm is worse than the baseline, and that is to fail.
-	exitRegression = 2
 	// exitSlips: published deltas do not follow, and that is to fail.
 	exitSlips = 3
 	// exitStalled: the experiment needs a person.
 	exitStalled = 4
 	// exitUnlike: two experiments' baselines could not be shown to be alike.
 	exitUnlike = 5
+	// exitRegression: an arm is worse than the baseline, and that is to fail.
+	exitRegression = 6
 )
 
 func main() {

@@ -34,8 +34,8 @@ and follow the experiment to its end. Ending the command (Ctrl-C) does not end
 the experiment.
 
 Exit codes: 0 the experiment is complete, 1 it could not be applied or followed,
-2 with --fail-on worse: a primary metric is worse in an arm, 4 the experiment is
-stalled and needs a person.`,
+4 the experiment is stalled and needs a person, 6 with --fail-on worse: a primary
+metric is worse in an arm.`,
 		Example: `  kubectl perflab run -f experiment.yaml
   kubectl perflab run -f system.yaml -f experiment.yaml --namespace lab
   kubectl perflab run -f experiment.yaml --fail-on worse

@@ -45,8 +45,8 @@ with its users, requests and response times so far, how long it will still take,
 and what came out.
 
 Exit codes: 0 shown (with --watch: the experiment is complete), 1 it could not
-be shown, 2 with --fail-on worse: a primary metric is worse in an arm, 4 the
-experiment is stalled and needs a person.`,
+be shown, 4 the experiment is stalled and needs a person, 6 with --fail-on worse:
+a primary metric is worse in an arm.`,
 		Example: `  kubectl perflab status pubsub-partitions
   kubectl perflab status pubsub-partitions --namespace lab --watch`,
 		Args: cobra.ExactArgs(1),
@@ -155,7 +155,7 @@ func (f *following) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.failOn, "fail-on", "", failOnHelp)
 }
 
-const failOnHelp = `"worse" ends with exit code 2 if a primary metric is Worse in an arm`
+const failOnHelp = `"worse" ends with exit code 6 if a primary metric is Worse in an arm`
 
 func checkFailOn(value string) error {
 	if value != "" && value != failOnWorse {

@@ -120,7 +120,7 @@ func (q Question) IsGuard(metric string) bool {
 	parts := strings.Split(name, "/")
 	last := parts[len(parts)-1]
 	if IsServer(parts[0]) {
-		return window == "" && parts[0] == "postgres" && strings.HasSuffix(name, "/connections/total")
+		return window == "" && parts[0] == "postgres" && strings.HasSuffix(name, "/connections/total/average")
 	}
 	// Transactions have three parts; single requests have more.
 	const transaction = 3

@@ -115,7 +115,7 @@ func short(value string) string {
 	if len(value) <= most {
 		return value
 	}
-	return value[:most] + "…"
+	return strings.ToValidUTF8(value[:most], "") + "…"
 }
 
 func moved(baseline, arm v1alpha1.System) []Moved {

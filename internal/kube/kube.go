@@ -39,9 +39,17 @@ func (c Cluster) ApplyTyped(ctx context.Context, object client.Object) error {
 	return c.Apply(ctx, &unstructured.Unstructured{Object: fields})
 }
 
+// neverStored is a version that no object of a cluster has. An intent that
+// carries it is taken only where there is no object of its name.
+const neverStored = "1"
+
 // Apply makes the object as the intent says, by server-side apply. It does
 // nothing when the object was already applied from the same intent. The
 // intent is not edited.
+//
+// An object of that name with another owner is left as it is, whether it is
+// seen or turns up while we write: the first is a [Refusal], the second a
+// conflict.
 func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) error {
 	wanted := intent.DeepCopy()
 	annotations := wanted.GetAnnotations()
@@ -55,14 +63,53 @@ func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) e
 	if err != nil {
 		return err
 	}
-	if current != nil && current.GetAnnotations()[annotationIntent] == annotations[annotationIntent] {
-		return nil
+	if current == nil {
+		wanted.SetResourceVersion(neverStored)
+	} else {
+		if err := c.checkOwner(current, wanted); err != nil {
+			return err
+		}
+		if current.GetAnnotations()[annotationIntent] == annotations[annotationIntent] {
+			return nil
+		}
+		wanted.SetUID(current.GetUID())
 	}
 	err = c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), FieldOwner, client.ForceOwnership)
-	if err != nil {
-		return fmt.Errorf("applying %s %q: %w", wanted.GetKind(), wanted.GetName(), err)
+	return c.explain("apply", intent, err)
+}
+
+// CheckOwner looks whether the object that stands in the place of a wanted one
+// has the same owner, and is a [Refusal] if not.
+func (c Cluster) CheckOwner(ctx context.Context, wanted client.Object) error {
+	current := wanted.DeepCopyObject().(client.Object)
+	err := c.Client.Get(ctx, client.ObjectKeyFromObject(wanted), current)
+	if apierrors.IsNotFound(err) {
+		return nil
 	}
-	return nil
+	if err != nil {
+		return fmt.Errorf("reading %q: %w", wanted.GetName(), err)
+	}
+	return c.checkOwner(current, wanted)
+}
+
+func (c Cluster) checkOwner(current, wanted client.Object) error {
+	owner := ownership(current, wanted)
+	if owner == Ours {
+		return nil
+	}
+	refusal := c.refusal("apply", wanted)
+	refusal.Owner = owner
+	return refusal
+}
+
+// Create makes an object that is not there yet. Its kind must be set.
+func (c Cluster) Create(ctx context.Context, object client.Object) error {
+	return c.explain("make", object, c.Client.Create(ctx, object, FieldOwner))
+}
+
+// Patch changes an object that is ours from what it was before.
+func (c Cluster) Patch(ctx context.Context, object, before client.Object) error {
+	return c.explain("change", object, c.Client.Patch(ctx, object, client.MergeFrom(before), FieldOwner))
 }
 
 // Borrow changes fields of an object somebody else has made, by server-side
@@ -70,19 +117,13 @@ func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) e
 // other one it fails with a conflict.
 func (c Cluster) Borrow(ctx context.Context, intent *unstructured.Unstructured) error {
 	err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(intent.DeepCopy()), FieldOwner, client.ForceOwnership)
-	if err != nil {
-		return fmt.Errorf("changing %s %q: %w", intent.GetKind(), intent.GetName(), err)
-	}
-	return nil
+	return c.explain("change", intent, err)
 }
 
 // Replace writes an object as a whole, owners of its fields included, over
 // exactly the version it was read in.
 func (c Cluster) Replace(ctx context.Context, object *unstructured.Unstructured) error {
-	if err := c.Client.Update(ctx, object.DeepCopy(), FieldOwner); err != nil {
-		return fmt.Errorf("writing %s %q: %w", object.GetKind(), object.GetName(), err)
-	}
-	return nil
+	return c.explain("write", object, c.Client.Update(ctx, object.DeepCopy(), FieldOwner))
 }
 
 // Get reads an object; nil when it is not there.
@@ -97,6 +138,12 @@ func (c Cluster) Get(ctx context.Context, kind schema.GroupVersionKind, key clie
 		return nil, fmt.Errorf("reading %s %q: %w", kind.Kind, key.Name, err)
 	}
 	return object, nil
+}
+
+// ListOwned is List without what has another owner, whatever its labels.
+func (c Cluster) ListOwned(ctx context.Context, owner client.Object, kind schema.GroupVersionKind, labels map[string]string) ([]unstructured.Unstructured, error) {
+	found, err := c.List(ctx, kind, owner.GetNamespace(), labels)
+	return slices.DeleteFunc(found, func(object unstructured.Unstructured) bool { return !metav1.IsControlledBy(&object, owner) }), err
 }
 
 // List reads the objects of a kind with these labels, sorted by name. A kind
@@ -124,10 +171,19 @@ func (c Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespa
 	return list.Items, nil
 }
 
-// Delete takes away exactly this object, not one of the same name made since.
-// Dependents go with it in the background. An object that is gone or going is
-// no error.
-func (c Cluster) Delete(ctx context.Context, object client.Object) error {
+// Delete is DeleteExactly for what the owner owns. What another does is left as
+// it is.
+func (c Cluster) Delete(ctx context.Context, owner, object client.Object) error {
+	if !metav1.IsControlledBy(object, owner) {
+		return nil
+	}
+	return c.DeleteExactly(ctx, object)
+}
+
+// DeleteExactly takes away exactly this object, not one of the same name made
+// since. Dependents go with it in the background. An object that is gone or
+// going is no error.
+func (c Cluster) DeleteExactly(ctx context.Context, object client.Object) error {
 	if object.GetDeletionTimestamp() != nil {
 		return nil
 	}
@@ -135,10 +191,10 @@ func (c Cluster) Delete(ctx context.Context, object client.Object) error {
 	err := c.Client.Delete(ctx, object,
 		client.Preconditions{UID: &uid},
 		client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
-	return fmt.Errorf("deleting %s %q: %w", object.GetObjectKind().GroupVersionKind().Kind, object.GetName(), err)
+	return c.explain("delete", object, err)
 }
 
 // WouldTake asks the API server whether it would take an object, and makes

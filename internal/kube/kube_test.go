@@ -3,21 +3,32 @@
 package kube_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
@@ -109,12 +120,24 @@ func TestGetOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// owned is an intent of an owner with this UID.
+func owned(t *testing.T, namespace, name, value, uid string) *unstructured.Unstructured {
+	t.Helper()
+	made := intent(t, namespace, name, value)
+	made.SetOwnerReferences([]metav1.OwnerReference{naming.Owner("PerfExperiment", owner(uid))})
+	return made
+}
+
+func owner(uid string) *v1alpha1.PerfExperiment {
+	return &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Name: "experiment", UID: types.UID(uid)}}
+}
+
 func TestDeleteTakesExactlyTheObjectItWasGiven(t *testing.T) {
 	c, namespace := cluster(t)
-	wanted := intent(t, namespace, "a", "one")
+	wanted, ours := owned(t, namespace, "a", "one", "1"), owner("1")
 	earlier := apply(t, c, wanted)
 	for _, what := range []string{"the object", "an object that is gone"} {
-		if err := c.Delete(t.Context(), earlier); err != nil {
+		if err := c.Delete(t.Context(), ours, earlier); err != nil {
 			t.Fatalf("deleting %s: %v", what, err)
 		}
 	}
@@ -122,7 +145,7 @@ func TestDeleteTakesExactlyTheObjectItWasGiven(t *testing.T) {
 		t.Fatal("the object is still there")
 	}
 	later := apply(t, c, wanted)
-	if err := c.Delete(t.Context(), earlier); err != nil {
+	if err := c.Delete(t.Context(), ours, earlier); err != nil {
 		t.Fatalf("deleting one that was made anew since: %v", err)
 	}
 	if found := get(t, c, wanted); found == nil || found.GetUID() != later.GetUID() {
@@ -132,17 +155,152 @@ func TestDeleteTakesExactlyTheObjectItWasGiven(t *testing.T) {
 
 func TestDeleteLeavesAnObjectThatIsGoing(t *testing.T) {
 	c, namespace := cluster(t)
-	wanted := intent(t, namespace, "a", "one")
+	wanted, ours := owned(t, namespace, "a", "one", "1"), owner("1")
 	wanted.SetFinalizers([]string{"perflab.dev/test"})
-	if err := c.Delete(t.Context(), apply(t, c, wanted)); err != nil {
+	if err := c.Delete(t.Context(), ours, apply(t, c, wanted)); err != nil {
 		t.Fatal(err)
 	}
 	going := get(t, c, wanted)
 	if going == nil || going.GetDeletionTimestamp() == nil {
 		t.Fatalf("with a finalizer the object is %v, want it going", going)
 	}
-	if err := c.Delete(t.Context(), going); err != nil {
+	if err := c.Delete(t.Context(), ours, going); err != nil {
 		t.Errorf("deleting it again: %v", err)
+	}
+}
+
+// What has another owner, or none, is neither written over, nor listed as ours,
+// nor deleted.
+func TestWhatHasAnotherOwnerIsLeftAlone(t *testing.T) {
+	for name, theirs := range map[string]struct {
+		uid   string
+		owner kube.Ownership
+	}{
+		"nobody's": {"", kube.Foreign}, "an earlier one's": {"0", kube.Earlier},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, namespace := cluster(t)
+			object := intent(t, namespace, "a", "theirs")
+			if theirs.uid != "" {
+				object = owned(t, namespace, "a", "theirs", theirs.uid)
+			}
+			if err := c.Client.Create(t.Context(), object); err != nil {
+				t.Fatal(err)
+			}
+			wanted := owned(t, namespace, "a", "ours", "1")
+			refusal := kube.RefusalOf(c.Apply(t.Context(), wanted))
+			if refusal == nil || refusal.Owner != theirs.owner || refusal.Kind != "ConfigMap" || refusal.Name != "a" {
+				t.Errorf("applying over it: %v", refusal)
+			}
+			ours := owner("1")
+			ours.Namespace = namespace
+			if listed, err := c.ListOwned(t.Context(), ours, configMap, nil); err != nil || len(listed) != 0 {
+				t.Errorf("%d are listed as ours (%v)", len(listed), err)
+			}
+			if err := c.Delete(t.Context(), owner("1"), get(t, c, wanted)); err != nil {
+				t.Error(err)
+			}
+			if found := get(t, c, wanted); found == nil || found.GetResourceVersion() != object.GetResourceVersion() {
+				t.Errorf("it is now %v", found)
+			}
+		})
+	}
+}
+
+// blind sees nothing: a cache that has not heard of an object yet.
+type blind struct{ client.Client }
+
+func (blind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+}
+
+func TestWhatTurnsUpBetweenLookAndWriteIsLeftAlone(t *testing.T) {
+	c, namespace := cluster(t)
+	object := intent(t, namespace, "a", "theirs")
+	if err := c.Client.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	wanted := owned(t, namespace, "a", "ours", "1")
+	if err := (kube.Cluster{Client: blind{c.Client}}).Apply(t.Context(), wanted); !apierrors.IsConflict(err) {
+		t.Errorf("applying over what the cache does not show: %v, want a conflict", err)
+	}
+	if found := get(t, c, wanted); found == nil || found.GetResourceVersion() != object.GetResourceVersion() {
+		t.Errorf("it is now %v", found)
+	}
+}
+
+// replaced sees an object as it was before somebody put another in its place.
+type replaced struct {
+	client.Client
+	seen *unstructured.Unstructured
+}
+
+func (r replaced) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	r.seen.DeepCopyInto(object.(*unstructured.Unstructured))
+	return nil
+}
+
+func TestWhatWasPutInThePlaceOfOursIsLeftAlone(t *testing.T) {
+	c, namespace := cluster(t)
+	seen := apply(t, c, owned(t, namespace, "a", "ours", "1"))
+	if err := c.Delete(t.Context(), owner("1"), seen); err != nil {
+		t.Fatal(err)
+	}
+	wanted := owned(t, namespace, "a", "ours anew", "1")
+	old := kube.Cluster{Client: replaced{c.Client, seen}}
+	if err := old.Apply(t.Context(), wanted); !apierrors.IsConflict(err) || get(t, c, wanted) != nil {
+		t.Errorf("applying over what is gone: %v, want a conflict and nothing made", err)
+	}
+	object := intent(t, namespace, "a", "theirs")
+	if err := c.Client.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Apply(t.Context(), wanted); err == nil {
+		t.Error("applying over what was put in its place went through")
+	}
+	if found := get(t, c, wanted); found.GetResourceVersion() != object.GetResourceVersion() {
+		t.Errorf("it is now %v", found)
+	}
+}
+
+func TestWhichAnswersLast(t *testing.T) {
+	configMaps := schema.GroupResource{Resource: "configmaps"}
+	status := func(code int32) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: "no"}}
+	}
+	for name, answer := range map[string]struct {
+		err              error
+		lasting, passing bool
+	}{
+		"forbidden":        {apierrors.NewForbidden(configMaps, "a", errors.New("no")), true, false},
+		"invalid":          {apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "a", nil), true, false},
+		"bad request":      {apierrors.NewBadRequest("no"), true, false},
+		"too large":        {apierrors.NewRequestEntityTooLargeError("no"), true, false},
+		"a webhook's own":  {status(http.StatusTeapot), true, false},
+		"no namespace":     {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "gone"), true, false},
+		"a kind not there": {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: "Kafka"}}, true, false},
+		"an object gone":   {apierrors.NewNotFound(configMaps, "a"), false, false},
+		"conflict":         {apierrors.NewConflict(configMaps, "a", errors.New("changed")), false, false},
+		"too many":         {apierrors.NewTooManyRequestsError("later"), false, true},
+		"a silent webhook": {apierrors.NewInternalError(errors.New("failed calling webhook")), false, true},
+		"timeout":          {apierrors.NewServerTimeout(configMaps, "apply", 1), false, true},
+		"no answer":        {errors.New("connection refused"), false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := kube.Cluster{Client: interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+				Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+					return answer.err
+				},
+			})}
+			err := c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+			refusal := kube.RefusalOf(err)
+			if lasting := refusal != nil; lasting != answer.lasting || kube.IsPassing(err) != answer.passing {
+				t.Errorf("lasting %t, passing %t: %v", lasting, kube.IsPassing(err), err)
+			}
+			if refusal != nil && (!strings.Contains(refusal.Error(), `to make ConfigMap "a"`) || !errors.Is(err, answer.err)) {
+				t.Errorf("it says %q", refusal)
+			}
+		})
 	}
 }
 

@@ -108,6 +108,15 @@ component_build() {
   echo "$dir"
 }
 
+# component_fetch NAME... gets the modules that builds still to come need, while
+# others are compiled. What can't be had the build itself will say.
+component_fetch() {
+  local name
+  for name in "$@"; do
+    [[ -d $(component_dir "$name") ]] || (cd "$(component_root "$name")" && go list -deps "$(component_package "$name")") >/dev/null 2>&1 || true
+  done
+}
+
 component_compile() {
   local name=$1 dir=$2 started=$SECONDS
   [[ -d $dir ]] && return # built while we waited for the lock

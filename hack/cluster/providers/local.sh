@@ -51,6 +51,7 @@ provider_up() {
 }
 
 local_up() {
+  component_fetch "${LOCAL_COMPONENTS[@]}" &
   KUBE=$(component_build kube)
   ETCD=$(component_build etcd)
   PAUSE=$(component_build pause)

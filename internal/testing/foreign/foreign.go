@@ -34,7 +34,7 @@ func CRDs(dir string) ([]string, error) {
 
 func postgresCRDs() ([]string, error) {
 	download := exec.Command("go", "mod", "download", "-json", postgresModule)
-	download.Dir = apiserver.Root("hack", "cluster", "cloudnative-pg")
+	download.Dir = apiserver.Root("hack", "cluster", "addons")
 	download.Stderr = os.Stderr
 	output, err := download.Output()
 	if err != nil {

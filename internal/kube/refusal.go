@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Refusal is a write that was not made, and would not be if it were tried
+// again: the API server does not want it, or the object is not ours.
+type Refusal struct {
+	// Kind and Name of the object.
+	Kind, Name string
+	// Component is the part of the environment the object belongs to; empty:
+	// to none.
+	Component string
+	// Verb is what was to be done to it: apply, make, change, write, delete.
+	Verb string
+	// Owner says whose the object of that name is that is there.
+	Owner Ownership
+	// Says is the API server's own answer; nil where it was not asked.
+	Says error
+}
+
+// Ownership says whose an object is.
+type Ownership int
+
+const (
+	// Ours: what is to be written has the same owner, or nothing is there.
+	Ours Ownership = iota
+	// Earlier: its owner had the name of ours, and is gone. It goes as well.
+	Earlier
+	// Foreign: somebody else made it.
+	Foreign
+)
+
+func (r *Refusal) Error() string {
+	switch r.Owner {
+	case Foreign:
+		return fmt.Sprintf("%s %q is there already, and this experiment did not make it; it is left as it is: delete it if nobody needs it, or give the experiment another name", r.Kind, r.Name)
+	case Earlier:
+		return fmt.Sprintf("%s %q of an earlier experiment of this name is about to be deleted", r.Kind, r.Name)
+	default:
+		return fmt.Sprintf("the cluster refuses to %s %s %q: %v", r.Verb, r.Kind, r.Name, r.Says)
+	}
+}
+
+// Unwrap gives the API server's answer.
+func (r *Refusal) Unwrap() error { return r.Says }
+
+// RefusalOf finds the refusal in an error; nil: asking again may help.
+func RefusalOf(err error) *Refusal {
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		return refusal
+	}
+	return nil
+}
+
+// IsPassing reports whether the API server did answer, and could not do for now
+// what it was asked.
+func IsPassing(err error) bool {
+	code := codeOf(err)
+	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+}
+
+// explain wraps what the API server says to a write.
+func (c Cluster) explain(verb string, object client.Object, err error) error {
+	if err == nil {
+		return nil
+	}
+	refusal := c.refusal(verb, object)
+	if !isLasting(err) {
+		return fmt.Errorf("trying to %s %s %q: %w", verb, refusal.Kind, refusal.Name, err)
+	}
+	refusal.Says = err
+	return refusal
+}
+
+func (c Cluster) refusal(verb string, object client.Object) *Refusal {
+	made := &Refusal{Name: object.GetName(), Component: object.GetLabels()[v1alpha1.LabelComponent], Verb: verb}
+	if kind, err := c.Client.GroupVersionKindFor(object); err == nil {
+		made.Kind = kind.Kind
+	}
+	return made
+}
+
+// isLasting: the same write would get the same answer.
+func isLasting(err error) bool {
+	switch code := codeOf(err); code {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	case http.StatusNotFound:
+		// The namespace is gone, or the kind. Any other object may be made again.
+		return isWithoutPlace(err)
+	default:
+		return meta.IsNoMatchError(err) || code >= http.StatusBadRequest && code < http.StatusInternalServerError
+	}
+}
+
+func isWithoutPlace(err error) bool {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return details == nil || details.Name == "" || details.Kind == "namespaces"
+}
+
+// codeOf is the HTTP status the API server answered with; 0: it did not.
+func codeOf(err error) int32 {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return 0
+	}
+	return status.Status().Code
+}
+
+// ownership says whose an object is that stands where we want ours.
+func ownership(current, wanted client.Object) Ownership {
+	has, wants := metav1.GetControllerOf(current), metav1.GetControllerOf(wanted)
+	switch {
+	case has == nil && wants == nil:
+		return Ours
+	case has == nil || wants == nil:
+		return Foreign
+	case has.UID == wants.UID:
+		return Ours
+	case has.APIVersion == wants.APIVersion && has.Kind == wants.Kind && has.Name == wants.Name:
+		return Earlier
+	default:
+		return Foreign
+	}
+}

@@ -1,0 +1,130 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// TestWhatIsThereAlready is about somebody's Kafka and PostgreSQL, whose names
+// an experiment happens to need: they and their volumes stay as they are, also
+// when the experiment is deleted.
+func TestWhatIsThereAlready(t *testing.T) {
+	ctx := t.Context()
+	home := namespace(t)
+	theirs := objects(t, "testdata/foreign.yaml")
+	for _, object := range theirs {
+		object.SetNamespace(home)
+		create(t, object)
+	}
+	t.Cleanup(func() { takeAway(t, theirs) })
+	database := theirs[1]
+	eventually(ctx, t, 3*time.Minute, "somebody's PostgreSQL to be up", func() (bool, string) {
+		reread(ctx, t, database)
+		ready, _, _ := unstructured.NestedInt64(database.Object, "status", "readyInstances")
+		return ready == 1, fmt.Sprintf("%d instances are ready", ready)
+	})
+	before := state(ctx, t, home, theirs)
+	withoutKafka := func(e *v1alpha1.PerfExperiment) {
+		e.Spec.System.Kafka, e.Spec.Arms[1].Set.Kafka = nil, nil
+	}
+	for _, taken := range []struct {
+		edit            func(*v1alpha1.PerfExperiment)
+		condition, name string
+	}{
+		{func(*v1alpha1.PerfExperiment) {}, v1alpha1.ConditionKafkaReady, `Kafka "small"`},
+		{withoutKafka, v1alpha1.ConditionPostgresReady, `Cluster "small-pg"`},
+	} {
+		experiment := applyExperiment(t, home, taken.edit)
+		eventually(ctx, t, patience, taken.name+" to be called taken", func() (bool, string) {
+			current := get(ctx, t, experiment)
+			found := meta.FindStatusCondition(current.Status.Conditions, taken.condition)
+			if found == nil {
+				return false, "no such condition; waiting for " + current.Status.WaitingFor
+			}
+			told := found.Status == metav1.ConditionFalse && found.Reason == v1alpha1.ReasonNameTaken && strings.Contains(found.Message, taken.name)
+			return told && strings.Contains(current.Status.WaitingFor, taken.name), fmt.Sprintf("%+v", *found)
+		})
+		if err := cluster.Delete(ctx, experiment); err != nil {
+			t.Fatal(err)
+		}
+		eventually(ctx, t, time.Minute, "the experiment to be gone", func() (bool, string) {
+			return gone(ctx, t, experiment), "it is there"
+		})
+	}
+	if after := state(ctx, t, home, theirs); after != before {
+		t.Errorf("what was there is now\n%s\nand was\n%s", after, before)
+	}
+}
+
+// applyExperiment makes the smallest experiment, and its login where that is not
+// there yet.
+func applyExperiment(t *testing.T, home string, edit func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
+	t.Helper()
+	var experiment *v1alpha1.PerfExperiment
+	for _, object := range objects(t, "testdata/experiment.yaml") {
+		object.SetNamespace(home)
+		if object.GetKind() == "PerfExperiment" {
+			experiment = typed(t, object)
+			edit(experiment)
+			create(t, experiment)
+			continue
+		}
+		if err := cluster.Create(t.Context(), object); client.IgnoreAlreadyExists(err) != nil {
+			t.Fatalf("creating %s: %v", object.GetName(), err)
+		}
+	}
+	return experiment
+}
+
+func reread(ctx context.Context, t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	if err := cluster.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatalf("reading %s %q: %v", object.GetKind(), object.GetName(), err)
+	}
+}
+
+// state says which objects there are, whose, and what they are to be; and which
+// volumes they have.
+func state(ctx context.Context, t *testing.T, home string, of []*unstructured.Unstructured) string {
+	t.Helper()
+	var told strings.Builder
+	for _, object := range of {
+		reread(ctx, t, object)
+		fmt.Fprintln(&told, object.GetKind(), object.GetName(), object.GetUID(), object.GetOwnerReferences(), object.GetLabels(), object.Object["spec"])
+	}
+	claims := &corev1.PersistentVolumeClaimList{}
+	if err := cluster.List(ctx, claims, client.InNamespace(home)); err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range claims.Items {
+		fmt.Fprintln(&told, "claim", claim.Name, claim.UID, claim.DeletionTimestamp)
+	}
+	return told.String()
+}
+
+// takeAway deletes what somebody had, before its namespace goes.
+func takeAway(t *testing.T, objects []*unstructured.Unstructured) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, object := range objects {
+		if err := client.IgnoreNotFound(cluster.Delete(ctx, object)); err != nil {
+			t.Errorf("deleting %s %q: %v", object.GetKind(), object.GetName(), err)
+		}
+	}
+}
