@@ -73,6 +73,9 @@ func IsPassing(err error) bool {
 	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 }
 
+// doing names in an error what was tried.
+var doing = map[string]string{"apply": "applying", "make": "making", "change": "changing", "write": "writing", "delete": "deleting"}
+
 // explain wraps what the API server says to a write.
 func (c Cluster) explain(verb string, object client.Object, err error) error {
 	if err == nil {
@@ -80,7 +83,7 @@ func (c Cluster) explain(verb string, object client.Object, err error) error {
 	}
 	refusal := c.refusal(verb, object)
 	if !isLasting(err) {
-		return fmt.Errorf("trying to %s %s %q: %w", verb, refusal.Kind, refusal.Name, err)
+		return fmt.Errorf("%s %s %q: %w", doing[verb], refusal.Kind, refusal.Name, err)
 	}
 	refusal.Says = err
 	return refusal
