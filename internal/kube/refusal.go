@@ -35,11 +35,12 @@ type Refusal struct {
 type Ownership int
 
 const (
-	// Ours: what is to be written has the same owner, or nothing is there.
+	// Ours is what has the owner of what is to be written, or is not there.
 	Ours Ownership = iota
-	// Earlier: its owner had the name of ours, and is gone. It goes as well.
+	// Earlier is what an owner had that bore the name of ours, and is gone. It
+	// goes as well.
 	Earlier
-	// Foreign: somebody else made it.
+	// Foreign is what somebody else made.
 	Foreign
 )
 
