@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -24,7 +25,7 @@ type record struct {
 	journal []*v1alpha1.PerfRun
 	// cells hold the valid runs' values.
 	cells       map[place]*values
-	metrics     map[string][]metric // by scenario, sorted
+	metrics     map[string][]metric.Metric // by scenario, sorted
 	answer      answered
 	comparisons map[place]*comparison.Comparison
 	trace       map[string]*Trace // by run
@@ -75,7 +76,7 @@ func (v *values) shown(confidence float64) string {
 }
 
 func newRecord(input Input) (*record, error) {
-	r := &record{Input: input, cells: map[place]*values{}, metrics: map[string][]metric{}, comparisons: map[place]*comparison.Comparison{}}
+	r := &record{Input: input, cells: map[place]*values{}, metrics: map[string][]metric.Metric{}, comparisons: map[place]*comparison.Comparison{}}
 	runs := slices.Clone(input.Runs)
 	slices.SortFunc(runs, inJournalOrder)
 	for i := range runs {
@@ -138,7 +139,7 @@ func (r *record) sortMetrics() {
 	}
 	for scenario, names := range seen {
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			r.metrics[scenario] = append(r.metrics[scenario], parseMetric(name))
+			r.metrics[scenario] = append(r.metrics[scenario], metric.Parse(name))
 		}
 	}
 }

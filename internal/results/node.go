@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -182,7 +183,7 @@ func podsOn(samples *payload.Samples, name string) []payload.SampleSeries {
 	}
 	var found []payload.SampleSeries
 	for _, series := range samples.Series {
-		if series.Resource == resourceCPU && series.Component != collector.ComponentNode && on[podOf(series.Instance)] {
+		if series.Resource == metric.CPU && series.Component != collector.ComponentNode && on[podOf(series.Instance)] {
 			found = append(found, series)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -94,14 +95,17 @@ func longestGap(rounds payload.Points, failed payload.Times, window Window) Gap 
 func Saturated(observations []v1alpha1.Observation, percent float64) []string {
 	busy := map[string]float64{}
 	of := map[string]string{}
-	for _, kind := range []string{"percentOfRequest", "percentOfLimit"} {
+	// Of two, the limit counts.
+	for _, share := range []struct{ statistic, of string }{{metric.PercentOfRequest, "request"}, {metric.PercentOfLimit, "limit"}} {
 		for _, observation := range observations {
-			component, found := strings.CutSuffix(strings.Split(observation.Metric, "@")[0], "/"+resourceCPU+"/"+kind)
-			if !found || !strings.HasPrefix(component, "postgres/") && !strings.HasPrefix(component, "kafka/") {
+			m := metric.Parse(observation.Metric)
+			isBackend := m.Component == metric.Postgres || m.Component == metric.Kafka
+			if !isBackend || m.Resource != metric.CPU || m.Statistic != share.statistic {
 				continue
 			}
+			component := metric.Name(m.Component, m.Of)
 			if value, err := decimal.Parse(observation.Value); err == nil {
-				busy[component], of[component] = value, strings.ToLower(strings.TrimPrefix(kind, "percentOf"))
+				busy[component], of[component] = value, share.of
 			}
 		}
 	}
@@ -129,24 +133,24 @@ func Growth(observations []v1alpha1.Observation, quantity string) (sentence stri
 	values := map[string]float64{}
 	unit := ""
 	for _, observation := range observations {
-		statistic, found := strings.CutPrefix(observation.Metric, quantity+"/")
+		of, statistic := metric.CutStatistic(observation.Metric)
 		value, err := decimal.Parse(observation.Value)
-		if !found || err != nil {
+		if of != quantity || err != nil {
 			continue
 		}
 		values[statistic] = value
-		if statistic == "slope" {
+		if statistic == metric.Slope {
 			unit = observation.Unit
 		}
 	}
-	slope, known := values["slope"]
-	low, hasLow := values["slopeLow"]
-	high, hasHigh := values["slopeHigh"]
+	slope, known := values[metric.Slope]
+	low, hasLow := values[metric.SlopeLow]
+	high, hasHigh := values[metric.SlopeHigh]
 	if !known || !hasLow || !hasHigh {
 		return "", false
 	}
 	interval := fmt.Sprintf("95 %% interval %s to %s", decimal.Format(low), decimal.Format(high))
-	leaks = low > 0 && slope > values["average"]*leakPercent/100
+	leaks = low > 0 && slope > values[metric.Average]*leakPercent/100
 	switch {
 	case leaks:
 		return fmt.Sprintf("%s grew by %s %s (%s)", quantity, decimal.Format(slope), unit, interval), true
