@@ -18,8 +18,8 @@ const mostCompared = 40
 // directions say which way the compared metrics get better.
 func (r *record) directions() string {
 	var compared []metric.Metric
-	for _, one := range r.answer.Comparisons {
-		compared = append(compared, metric.Parse(one.Metric))
+	for _, one := range r.compared() {
+		compared = append(compared, one.metric)
 	}
 	return metric.Directions(compared, r.answer.Question.Higher)
 }

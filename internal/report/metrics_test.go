@@ -42,3 +42,18 @@ func TestTheSystemsCostIsNoLoads(t *testing.T) {
 		t.Errorf("the table of servers and cost:\n%s", servers)
 	}
 }
+
+// Which way a metric gets better is told of those that the page has: of its
+// rates, and not of counts that only the CSV lists.
+func TestDirectionsAreThoseOfThePage(t *testing.T) {
+	input := measuring(
+		v1alpha1.Observation{Metric: "postgres/primary/cacheHits/average", Value: "99", Unit: "%"},
+		v1alpha1.Observation{Metric: "postgres/primary/transactionsPerSecond/average", Value: "9", Unit: "1/s"},
+		v1alpha1.Observation{Metric: "cico/requestsPerSecond", Value: "9", Unit: "1/s"},
+		v1alpha1.Observation{Metric: "cico/iterationsPerSecond", Value: "9", Unit: "1/s"},
+	)
+	const want = "Lower is better, except for cache hits, iterations per second, records per second, requests per second, transactions per second."
+	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, want) {
+		t.Errorf("the report does not say %q", want)
+	}
+}
