@@ -11,8 +11,8 @@ import (
 // rising are the statistics of loads, and the resources of servers, that get
 // better when higher.
 var rising = []string{
-	RecordsPerSecond, RequestsPerSecond, "transactionsPerSecond", IterationsPerSecond,
-	Samples, Records, Imports, "cacheHits",
+	RecordsPerSecond, RequestsPerSecond, TransactionsPerSecond, IterationsPerSecond,
+	Samples, Records, Imports, CacheHits,
 }
 
 // HigherIsBetter tells which way the metric gets better. Of custom metrics those

@@ -43,11 +43,36 @@ func Reserved(load string) bool {
 	return load == Generator || load != System && slices.Contains(Components(), load)
 }
 
+// Servers with names of their own; Replica and Broker are followed by a number.
+const (
+	Primary = Postgres + "/primary"
+	Replica = Postgres + "/replica-"
+	Broker  = Kafka + "/broker-"
+)
+
 // Resources of servers.
 const (
-	CPU         = "cpu"
-	Memory      = "memory"
-	Connections = "connections/total"
+	CPU          = "cpu"
+	CPUThrottled = "cpuThrottled"
+	Memory       = "memory"
+	HeapUsed     = "heapUsed"
+	GCShare      = "gcShare"
+	Disk         = "disk"
+	// Of PostgreSQL.
+	Connections           = "connections/total"
+	ConnectionsActive     = "connections/active"
+	ConnectionsIdle       = "connections/idle"
+	IdleInTransaction     = "connections/idleInTransaction"
+	TransactionsPerSecond = "transactionsPerSecond"
+	CacheHits             = "cacheHits"
+	DatabaseSize          = "databaseSize"
+	Lag                   = "lag"
+	// Of Kafka.
+	ConsumerLag = "consumerLag"
+	RecordsIn   = "recordsIn"
+	// Of the collector's node.
+	CPUPressure = "cpuPressure"
+	OtherCPU    = "otherCpu"
 )
 
 // Metric is the name of a metric, taken apart.

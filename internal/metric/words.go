@@ -120,11 +120,11 @@ func ResourcePhrase(resource string) string {
 	switch resource {
 	case CPU:
 		return "CPU"
-	case "transactionsPerSecond":
+	case TransactionsPerSecond:
 		return "transactions per second"
-	case "cpuPressure":
+	case CPUPressure:
 		return "CPU pressure"
-	case "otherCpu":
+	case OtherCPU:
 		return "CPU that is not the run's"
 	}
 	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {

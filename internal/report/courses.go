@@ -31,9 +31,9 @@ func modulesOf(uses []use) []string {
 func serversOf(component string) []string {
 	switch component {
 	case metric.Postgres:
-		return []string{metric.Name(metric.Postgres, "primary"), metric.Name(metric.Postgres, "replica-1")}
+		return []string{metric.Primary, metric.Replica + "1"}
 	case metric.Kafka:
-		return []string{metric.Name(metric.Kafka, "broker-0"), metric.Name(metric.Kafka, "broker-1"), metric.Name(metric.Kafka, "broker-2")}
+		return []string{metric.Broker + "0", metric.Broker + "1", metric.Broker + "2"}
 	}
 	return nil
 }

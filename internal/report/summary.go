@@ -249,7 +249,7 @@ func (r *record) top(scenario, resource string) []string {
 func (r *record) database(scenario string) string {
 	var used []string
 	for _, of := range []struct{ resource, noun string }{{metric.CPU, ""}, {metric.Connections, " connections"}} {
-		if found := r.at(scenario, metric.Name(metric.Postgres, "primary", of.resource, metric.Average), r.baseline()); found != nil {
+		if found := r.at(scenario, metric.Name(metric.Primary, of.resource, metric.Average), r.baseline()); found != nil {
 			used = append(used, withUnit(found.shown(r.confidence()), found.unit)+of.noun)
 		}
 	}

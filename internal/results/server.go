@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
@@ -20,7 +19,7 @@ import (
 
 const (
 	// groupLags is the component whose instances are groups of consumers.
-	groupLags = metric.Kafka + "/consumerLag"
+	groupLags = metric.Kafka + "/" + metric.ConsumerLag
 	// mostGroups are told by name, those that were furthest behind.
 	mostGroups = 10
 	// generators are the components of the load's own pods.
@@ -30,16 +29,16 @@ const (
 )
 
 // others is the quantity that is the node's CPU without that of the run's pods.
-const others = collector.ComponentNode + "/otherCpu"
+const others = metric.Node + "/" + metric.OtherCPU
 
 // growing are the resources of which a leak may be told, so that the interval
 // of their slope is recorded as well.
 var growing = map[string]bool{
-	metric.Memory: true, "heapUsed": true, "disk": true, "databaseSize": true, metric.Connections: true, "consumerLag": true,
+	metric.Memory: true, metric.HeapUsed: true, metric.Disk: true, metric.DatabaseSize: true, metric.Connections: true, metric.ConsumerLag: true,
 }
 
 // shares are the resources in percent: several instances have a mean, no sum.
-var shares = map[string]bool{"cpuThrottled": true, "gcShare": true}
+var shares = map[string]bool{metric.CPUThrottled: true, metric.GCShare: true}
 
 // CountedWindow is the stretch over which servers are judged: from the first
 // load's counted start to the last load's counted end.
