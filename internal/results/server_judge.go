@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/payload"
 )
 
@@ -93,21 +94,19 @@ func longestGap(rounds payload.Points, failed payload.Times, window Window) Gap 
 // CPU use above a percentage of their limit, or of their request where they have
 // no limit. The observations are those of one window.
 func Saturated(observations []v1alpha1.Observation, percent float64) []string {
-	busy := map[string]float64{}
-	of := map[string]string{}
+	busy, of := map[string]float64{}, map[string]string{}
+	var reader observation.Reader
 	// Of two, the limit counts.
 	for _, share := range []struct{ statistic, of string }{{metric.PercentOfRequest, "request"}, {metric.PercentOfLimit, "limit"}} {
-		for _, observation := range observations {
-			m := metric.Parse(observation.Metric)
+		reader.Read("", observations, func(observed *v1alpha1.Observation, value float64) error {
+			m := metric.Parse(observed.Metric)
 			isBackend := m.Component == metric.Postgres || m.Component == metric.Kafka
-			if !isBackend || m.Resource != metric.CPU || m.Statistic != share.statistic {
-				continue
-			}
-			component := metric.Name(m.Component, m.Of)
-			if value, err := decimal.Parse(observation.Value); err == nil {
+			if isBackend && m.Resource == metric.CPU && m.Statistic == share.statistic {
+				component := metric.Name(m.Component, m.Of)
 				busy[component], of[component] = value, share.of
 			}
-		}
+			return nil
+		})
 	}
 	var sentences []string
 	for component, value := range busy {
@@ -130,19 +129,19 @@ const leakPercent = 1
 // than 1 % of the average per hour: the eye sees slopes in noise, the interval
 // does not.
 func Growth(observations []v1alpha1.Observation, quantity string) (sentence string, leaks bool) {
-	values := map[string]float64{}
-	unit := ""
-	for _, observation := range observations {
-		of, statistic := metric.CutStatistic(observation.Metric)
-		value, err := decimal.Parse(observation.Value)
-		if of != quantity || err != nil {
-			continue
+	values, unit := map[string]float64{}, ""
+	var reader observation.Reader
+	reader.Read("", observations, func(observed *v1alpha1.Observation, value float64) error {
+		of, statistic := metric.CutStatistic(observed.Metric)
+		if of != quantity {
+			return nil
 		}
 		values[statistic] = value
 		if statistic == metric.Slope {
-			unit = observation.Unit
+			unit = observed.Unit
 		}
-	}
+		return nil
+	})
 	slope, known := values[metric.Slope]
 	low, hasLow := values[metric.SlopeLow]
 	high, hasHigh := values[metric.SlopeHigh]
