@@ -13,19 +13,20 @@ const (
 	Alone = "alone"
 	// After is after the last import.
 	After = "after"
-	// DuringPrefix comes before the name of the import that is on.
-	DuringPrefix = "during-"
 )
 
-const windowMark = "@"
+const (
+	duringPrefix = "during-"
+	windowMark   = "@"
+)
 
 // During is the window while an import is on.
-func During(load string) string { return DuringPrefix + load }
+func During(load string) string { return duringPrefix + load }
 
 // CutDuring finds the import that is on in a window; false in those in which
 // none is.
 func CutDuring(window string) (load string, found bool) {
-	return strings.CutPrefix(window, DuringPrefix)
+	return strings.CutPrefix(window, duringPrefix)
 }
 
 // IsWindow says whether a scenario may have a window of the name.

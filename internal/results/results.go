@@ -93,21 +93,10 @@ func observed(of, statistic string, value float64, samples int64) v1alpha1.Obser
 }
 
 func responseTimes(transaction string, summary payload.Summary) []v1alpha1.Observation {
-	var observations []v1alpha1.Observation
-	for _, told := range []struct {
-		statistic string
-		value     time.Duration
-	}{
-		{metric.Average, summary.Mean},
-		{metric.P50, summary.P50},
-		{metric.P75, summary.P75},
-		{metric.P95, summary.P95},
-		{metric.P99, summary.P99},
-		{metric.Max, summary.Max},
-	} {
-		observations = append(observations, observed(transaction, told.statistic, float64(told.value)/float64(time.Millisecond), summary.Count))
-	}
-	return observations
+	ms := func(length time.Duration) float64 { return float64(length) / float64(time.Millisecond) }
+	return Trend{
+		Average: ms(summary.Mean), P50: ms(summary.P50), P75: ms(summary.P75), P95: ms(summary.P95), P99: ms(summary.P99), Max: ms(summary.Max),
+	}.times(transaction, summary.Count)
 }
 
 func observeImport(load string, p *payload.Payload) []v1alpha1.Observation {

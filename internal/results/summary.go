@@ -167,13 +167,18 @@ func (s *Summary) observe(load string) []v1alpha1.Observation {
 }
 
 func (t Trend) observe(of string) []v1alpha1.Observation {
-	observations := []v1alpha1.Observation{observed(of, metric.Samples, t.Count, 0)}
+	return append([]v1alpha1.Observation{observed(of, metric.Samples, t.Count, 0)}, t.times(of, int64(t.Count))...)
+}
+
+// times are one observation per statistic that is known.
+func (t Trend) times(of string, samples int64) []v1alpha1.Observation {
+	var observations []v1alpha1.Observation
 	for _, told := range []struct {
 		statistic string
 		value     float64
 	}{{metric.Average, t.Average}, {metric.P50, t.P50}, {metric.P75, t.P75}, {metric.P95, t.P95}, {metric.P99, t.P99}, {metric.Max, t.Max}} {
 		if !math.IsNaN(told.value) {
-			observations = append(observations, observed(of, told.statistic, told.value, int64(t.Count)))
+			observations = append(observations, observed(of, told.statistic, told.value, samples))
 		}
 	}
 	return observations
