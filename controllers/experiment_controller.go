@@ -177,11 +177,7 @@ func (r *ExperimentReconciler) advance(ctx context.Context, s *experimentScope) 
 	recorded := recordedHash(s)
 	s.specChanged = recorded != "" && recorded != s.planned.Hash
 	stop := r.Telemetry.StartAnalysis()
-	described, err := analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
-	if err != nil {
-		return fmt.Errorf("summing up the runs: %w", err)
-	}
-	s.results = described
+	s.results = analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
 	s.analyze()
 	stop()
 

@@ -13,11 +13,9 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/price"
 )
-
-// metricCost is what the nodes that run pods of the system cost.
-const metricCost = "system/cost/perHour"
 
 // priceNodes writes the nodes' prices down, where a price list is declared.
 // What is missing is a condition: the run counts without its cost.
@@ -68,5 +66,5 @@ func (s *runScope) costs() []v1alpha1.Observation {
 	if !known {
 		return nil
 	}
-	return []v1alpha1.Observation{{Metric: metricCost, Value: sum, Unit: cost.CurrencyOrDefault() + "/h"}}
+	return []v1alpha1.Observation{{Metric: metric.Cost, Value: sum, Unit: metric.PerHour(cost.CurrencyOrDefault())}}
 }

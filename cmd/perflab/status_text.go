@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -93,7 +94,7 @@ func compared(found v1alpha1.Comparison) string {
 	if found.Scale != string(comparison.Ratio) {
 		unit = ofDifference(found.Unit)
 	}
-	line := fmt.Sprintf("%s, %s: %s -> %s", found.Arm, comparison.Named(found.Metric, found.Scenario),
+	line := fmt.Sprintf("%s, %s: %s -> %s", found.Arm, metric.Named(found.Metric, found.Scenario),
 		shown(found.BaselineCenter, rounded), withUnit(shown(found.ArmCenter, rounded), found.Unit))
 	if found.Delta != "" {
 		line += ", " + withUnit(shown(found.Delta, signed), unit)

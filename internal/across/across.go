@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -219,22 +219,21 @@ func (s *side) hasBaseline(of series) bool {
 	return len(values) > 0
 }
 
-// baseline is what its runs that count measured, and in what unit.
+// baseline is what its runs that count measured, and in what unit. What can't be
+// read is in the experiment's own warnings.
 func (s *side) baseline(of series) (values []float64, unit string) {
+	var reader observation.Reader
 	for i := range s.record.Runs {
 		run := &s.record.Runs[i]
-		if run.Status.Phase != v1alpha1.RunSucceeded || run.Spec.Block > s.answer.Blocks || run.Spec.Arm != s.answer.Baseline || run.Spec.Scenario.Name != of.scenario {
+		if run.Spec.Block > s.answer.Blocks || run.Spec.Arm != s.answer.Baseline || run.Spec.Scenario.Name != of.scenario {
 			continue
 		}
-		for _, observation := range run.Status.Observations {
-			if observation.Metric != of.metric {
-				continue
+		reader.Read(run.Name, observation.Counted(run), func(measured *v1alpha1.Observation, value float64) error {
+			if measured.Metric == of.metric {
+				values, unit = append(values, value), measured.Unit
 			}
-			// A value that can't be read is in the experiment's own warnings.
-			if value, err := decimal.Parse(observation.Value); err == nil {
-				values, unit = append(values, value), observation.Unit
-			}
-		}
+			return nil
+		})
 	}
 	return values, unit
 }

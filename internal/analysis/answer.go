@@ -11,8 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -159,38 +158,20 @@ func within(runs []*v1alpha1.PerfRun, blocks int32) []*v1alpha1.PerfRun {
 	return kept
 }
 
-// mostFaults is how many values that can't be used are named.
-const mostFaults = 5
-
 // tabulate brings the runs' observations together, of the metrics wanted; nil:
 // all.
 func tabulate(runs []*v1alpha1.PerfRun, wanted func(metric string) bool) (*comparison.Table, []string) {
-	table, faults, more := comparison.NewTable(), []string(nil), 0
+	table, reader := comparison.NewTable(), observation.Reader{}
 	for _, run := range runs {
 		block := strconv.Itoa(int(run.Spec.Block))
-		for i := range run.Status.Observations {
-			observation := &run.Status.Observations[i]
-			if wanted != nil && !wanted(observation.Metric) {
-				continue
+		reader.Read(run.Name, observation.Counted(run), func(of *v1alpha1.Observation, value float64) error {
+			if wanted != nil && !wanted(of.Metric) {
+				return nil
 			}
-			value, err := decimal.Parse(observation.Value)
-			if err == nil {
-				err = table.Add(comparison.Observation{
-					Block: block, Arm: run.Spec.Arm, Scenario: run.Spec.Scenario.Name,
-					Metric: observation.Metric, Unit: observation.Unit, Value: value,
-				})
-			}
-			switch {
-			case err == nil:
-			case len(faults) < mostFaults:
-				faults = append(faults, fmt.Sprintf("a value of run %q is left out: metric %q: %v", run.Name, observation.Metric, err))
-			default:
-				more++
-			}
-		}
+			return table.Add(comparison.Observation{
+				Block: block, Arm: run.Spec.Arm, Scenario: run.Spec.Scenario.Name, Metric: of.Metric, Unit: of.Unit, Value: value,
+			})
+		})
 	}
-	if more > 0 {
-		faults = append(faults, fmt.Sprintf("%s %s left out", environment.Counted(more, "more value"), environment.Verb(more, "is", "are")))
-	}
-	return table, faults
+	return table, reader.Faults()
 }

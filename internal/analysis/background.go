@@ -5,17 +5,11 @@ package analysis
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
-)
-
-// Windows of a load beside others.
-const (
-	windowAlone  = "alone"
-	windowDuring = "during-"
 )
 
 // Slowdown is what background load does to a metric in an arm, against what it
@@ -33,10 +27,10 @@ type Slowdown struct {
 func slowdowns(question Question, table *comparison.Table, all []arms.Arm) []Slowdown {
 	var found []Slowdown
 	for _, scenario := range table.Scenarios() {
-		for _, metric := range table.Metrics(scenario) {
-			name, window := comparison.CutWindow(metric)
-			during, isDuring := strings.CutPrefix(window, windowDuring)
-			if isDuring && (question.IsPrimary(name) || question.IsPrimary(metric) || isResponseTime(name)) {
+		for _, recorded := range table.Metrics(scenario) {
+			name, window := metric.CutWindow(recorded)
+			during, isDuring := metric.CutDuring(window)
+			if isDuring && (question.IsPrimary(name) || question.IsPrimary(recorded) || metric.Parse(name).IsResponseTime()) {
 				found = append(found, slowdownsOf(question, table, all, scenario, name, during)...)
 			}
 		}
@@ -52,16 +46,9 @@ func rank(first bool) int {
 	return 0
 }
 
-// isResponseTime tells a transaction's average and 95th percentile.
-func isResponseTime(name string) bool {
-	parts := strings.Split(name, "/")
-	const transaction = 3
-	return len(parts) == transaction && !IsServer(parts[0]) && (parts[2] == "average" || parts[2] == "p95")
-}
-
 func slowdownsOf(question Question, table *comparison.Table, all []arms.Arm, scenario, name, during string) []Slowdown {
-	loaded, _ := fit(table, scenario, name+"@"+windowDuring+during, all)
-	alone, found := fit(table, scenario, name+"@"+windowAlone, all)
+	loaded, _ := fit(table, scenario, metric.In(name, metric.During(during)), all)
+	alone, found := fit(table, scenario, metric.In(name, metric.Alone), all)
 	// Blocks are counted per series; where one of them lacks some, the two
 	// don't belong together any more.
 	if !found || !slices.Equal(alone.series.Blocks, loaded.series.Blocks) {
@@ -71,8 +58,8 @@ func slowdownsOf(question Question, table *comparison.Table, all []arms.Arm, sce
 	if err != nil {
 		return nil
 	}
-	primary := slices.ContainsFunc(question.Primary, func(metric string) bool {
-		base, _ := comparison.CutWindow(metric)
+	primary := slices.ContainsFunc(question.Primary, func(decisive string) bool {
+		base, _ := metric.CutWindow(decisive)
 		return base == name
 	})
 	var told []Slowdown

@@ -9,6 +9,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -107,7 +108,7 @@ func (s *suspicions) test(of fitted, levels []int, what string) {
 		return
 	}
 	sentence := fmt.Sprintf("%s %s (p = %.2g): runs are not independent; a fuller reset or a longer warm-up takes that away",
-		what, comparison.Named(of.metric, of.scenario), test.P)
+		what, metric.Named(of.metric, of.scenario), test.P)
 	*s = append(*s, suspicion{of.scenario, of.metric, test.P, sentence})
 }
 
@@ -141,7 +142,7 @@ func (s *suspicions) drift(of fitted, confidence float64) {
 	low, high := slope.Interval(confidence)
 	told := of.series.Scale.Told
 	sentence := fmt.Sprintf("drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks take that out of the deltas, but the system does not come back to where it was; look at reset",
-		comparison.Named(of.metric, of.scenario), told(slope.Value), unit, told(low), told(high))
+		metric.Named(of.metric, of.scenario), told(slope.Value), unit, told(low), told(high))
 	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), sentence})
 }
 

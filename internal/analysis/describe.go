@@ -6,7 +6,6 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -29,12 +29,10 @@ type sample struct {
 
 // Describe sums up the succeeded runs. The results are sorted by scenario and
 // arm as the experiment lists them, and by metric. They are descriptive: no
-// interval, no verdict.
-func Describe(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun) ([]v1alpha1.Result, error) {
-	samples, err := gather(runs)
-	if err != nil {
-		return nil, err
-	}
+// interval, no verdict. A value that can't be read is left out; the answer names
+// it.
+func Describe(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun) []v1alpha1.Result {
+	samples := gather(runs)
 	baselineArm, _ := arms.Baseline(all)
 	baseline := baselineArm.Name
 	results := make([]v1alpha1.Result, 0, len(samples))
@@ -47,30 +45,23 @@ func Describe(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.Per
 		results = append(results, result)
 	}
 	slices.SortFunc(results, order(all, scenarios))
-	return results[:min(len(results), maxResults)], nil
+	return results[:min(len(results), maxResults)]
 }
 
-func gather(runs []v1alpha1.PerfRun) (map[cell]sample, error) {
+func gather(runs []v1alpha1.PerfRun) map[cell]sample {
 	// Runs in the order of the plan, so that sums come out the same each time.
 	ordered := slices.Clone(runs)
 	slices.SortFunc(ordered, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
-	samples := map[cell]sample{}
+	samples, reader := map[cell]sample{}, observation.Reader{}
 	for i := range ordered {
 		run := &ordered[i]
-		if run.Status.Phase != v1alpha1.RunSucceeded {
-			continue
-		}
-		for _, observation := range run.Status.Observations {
-			value, err := decimal.Parse(observation.Value)
-			if err != nil {
-				return nil, fmt.Errorf("metric %q of run %q: %w", observation.Metric, run.Name, err)
-			}
-			at := cell{run.Spec.Scenario.Name, observation.Metric, run.Spec.Arm}
-			found := samples[at]
-			samples[at] = sample{unit: observation.Unit, values: append(found.values, value)}
-		}
+		reader.Read(run.Name, observation.Counted(run), func(of *v1alpha1.Observation, value float64) error {
+			at := cell{run.Spec.Scenario.Name, of.Metric, run.Spec.Arm}
+			samples[at] = sample{unit: of.Unit, values: append(samples[at].values, value)}
+			return nil
+		})
 	}
-	return samples, nil
+	return samples
 }
 
 func describe(at cell, found sample) v1alpha1.Result {

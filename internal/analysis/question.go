@@ -4,10 +4,9 @@ package analysis
 
 import (
 	"slices"
-	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -50,9 +49,9 @@ func QuestionOf(spec *v1alpha1.PerfExperimentSpec) Question {
 		question.HalfWidthPercent = spec.Design.Target.HalfWidthPercent
 	}
 	if prometheus := spec.Measurement.Prometheus; prometheus != nil {
-		for _, metric := range prometheus.Metrics {
-			if metric.HigherIsBetter {
-				question.Higher = append(question.Higher, metric.Name)
+		for _, custom := range prometheus.Metrics {
+			if custom.HigherIsBetter {
+				question.Higher = append(question.Higher, custom.Name)
 			}
 		}
 	}
@@ -73,9 +72,9 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	var primary []string
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {
-			for _, metric := range decisive(load) {
-				if !slices.Contains(primary, metric) && len(primary) < mostPrimary {
-					primary = append(primary, metric)
+			for _, name := range decisive(load) {
+				if !slices.Contains(primary, name) && len(primary) < mostPrimary {
+					primary = append(primary, name)
 				}
 			}
 		}
@@ -86,7 +85,7 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 func decisive(load v1alpha1.Load) []string {
 	switch {
 	case load.DataImport != nil:
-		return []string{load.Name + "/duration"}
+		return []string{metric.Name(load.Name, metric.Duration)}
 	case load.CheckInCheckOut == nil:
 		return nil
 	}
@@ -94,10 +93,10 @@ func decisive(load v1alpha1.Load) []string {
 	var metrics []string
 	share := load.CheckInCheckOut.CheckInPercent
 	if share == nil || *share != neither {
-		metrics = append(metrics, load.Name+"/Check-In/average")
+		metrics = append(metrics, metric.Name(load.Name, metric.CheckIn, metric.Average))
 	}
 	if share == nil || *share != all {
-		metrics = append(metrics, load.Name+"/Check-Out/average")
+		metrics = append(metrics, metric.Name(load.Name, metric.CheckOut, metric.Average))
 	}
 	return metrics
 }
@@ -109,56 +108,17 @@ func (q Question) Hash() string { return naming.Hash(q)[:16] }
 func (q Question) Alpha() float64 { return 1 - float64(q.ConfidencePercent)/100 }
 
 // IsPrimary tells the metrics that decide.
-func (q Question) IsPrimary(metric string) bool { return slices.Contains(q.Primary, metric) }
+func (q Question) IsPrimary(name string) bool { return slices.Contains(q.Primary, name) }
 
 // IsGuard tells the metrics that no winner may make worse.
-func (q Question) IsGuard(metric string) bool {
+func (q Question) IsGuard(name string) bool {
 	if len(q.Guards) > 0 {
-		return slices.Contains(q.Guards, metric)
+		return slices.Contains(q.Guards, name)
 	}
-	name, window := comparison.CutWindow(metric)
-	parts := strings.Split(name, "/")
-	last := parts[len(parts)-1]
-	if IsServer(parts[0]) {
-		return window == "" && parts[0] == "postgres" && strings.HasSuffix(name, "/connections/total/average")
-	}
-	// Transactions have three parts; single requests have more.
-	const transaction = 3
-	return window == "" && len(parts) <= transaction && (last == "errors" || last == "p95")
-}
-
-// Components are the first parts of the metrics that belong to no load.
-var Components = []string{"module", "postgres", "kafka", "custom", "system", "node"}
-
-// IsServer tells whether the first part of a metric names no load.
-func IsServer(first string) bool { return slices.Contains(Components, first) }
-
-// rising are the statistics that get better when higher.
-var rising = []string{
-	"recordsPerSecond", "requestsPerSecond", "transactionsPerSecond", "iterationsPerSecond",
-	"samples", "records", "imports", "cacheHits",
+	return metric.Parse(name).IsGuard()
 }
 
 // HigherIsBetter tells which way a metric gets better.
-func (q Question) HigherIsBetter(metric string) bool { return q.Rising(metric) != "" }
-
-// Rising is the part of a metric's name for which higher is better; empty where
-// lower is.
-func (q Question) Rising(metric string) string {
-	name, _ := comparison.CutWindow(metric)
-	parts := strings.Split(name, "/")
-	if parts[0] == "custom" && len(parts) > 1 {
-		if slices.Contains(q.Higher, parts[1]) {
-			return parts[1]
-		}
-		return ""
-	}
-	// What a metric is may stand before how it is summed up:
-	// postgres/primary/cacheHits/average.
-	for _, part := range parts[1:] {
-		if slices.Contains(rising, part) {
-			return part
-		}
-	}
-	return ""
+func (q Question) HigherIsBetter(name string) bool {
+	return metric.Parse(name).HigherIsBetter(q.Higher)
 }

@@ -92,15 +92,19 @@ func TestDirections(t *testing.T) {
 func TestGuards(t *testing.T) {
 	usual := analysis.QuestionOf(&v1alpha1.PerfExperimentSpec{})
 	for metric, guard := range map[string]bool{
-		"cico/Check-In/p95":                          true,
-		"cico/Check-In/errors":                       true,
-		"search/errors":                              true,
-		"cico/Check-In/p95@alone":                    false,
-		"cico/Check-In/average":                      false,
-		"cico/Check-In/GET /users/p95":               false,
-		"postgres/primary/connections/total/average": true,
-		"postgres/primary/connections/total/max":     false,
-		"module/mod-users/cpu/average":               false,
+		"cico/Check-In/p95":            true,
+		"cico/Check-In/errors":         true,
+		"search/errors":                true,
+		"cico/Check-In/p95@alone":      false,
+		"cico/Check-In/average":        false,
+		"cico/Check-In/GET /users/p95": false,
+		"module/mod-users/cpu/average": false,
+
+		"postgres/primary/connections/total/average":       true,
+		"postgres/replica-1/connections/total/average":     true,
+		"postgres/primary/connections/total/average@alone": false,
+		"postgres/primary/connections/total/max":           false,
+		"postgres/primary/connections/total":               false,
 	} {
 		if got := usual.IsGuard(metric); got != guard {
 			t.Errorf("%s: guard %t, want %t", metric, got, guard)

@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -128,7 +129,7 @@ func (a *Answer) ArmVerdicts(arm arms.Arm) *v1alpha1.ArmVerdicts {
 		case a.Question.IsGuard(c.Metric):
 			guarded = append(guarded, c.Verdict)
 			if c.Verdict == verdict.Worse {
-				worse = append(worse, comparison.Named(c.Metric, c.Scenario))
+				worse = append(worse, metric.Named(c.Metric, c.Scenario))
 			}
 		}
 	}
@@ -204,5 +205,5 @@ func sentence(c *comparison.Comparison) string {
 	} else if unit == "%" {
 		unit = "points"
 	}
-	return fmt.Sprintf("%s%s by %+.3g %s (%+.3g to %+.3g)", comparison.Named(c.Metric, c.Scenario), word, c.Delta, unit, c.Low, c.High)
+	return fmt.Sprintf("%s%s by %+.3g %s (%+.3g to %+.3g)", metric.Named(c.Metric, c.Scenario), word, c.Delta, unit, c.Low, c.High)
 }

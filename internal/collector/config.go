@@ -29,21 +29,6 @@ const (
 	EnvPrometheusToken = "PROMETHEUS_TOKEN"
 )
 
-// ComponentNode is the node that the collector runs on.
-const ComponentNode = "node"
-
-// Resources of a node.
-const (
-	ResourceCPU      = "cpu"
-	ResourcePressure = "cpuPressure"
-)
-
-// Components whose pods are servers of PostgreSQL.
-const (
-	ComponentPrimary = "postgres/primary"
-	ComponentReplica = "postgres/replica-"
-)
-
 // Config is what a collector is told. It holds no secret.
 type Config struct {
 	Run       string `json:"run"`

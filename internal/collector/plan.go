@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -59,7 +60,7 @@ func longest(run *v1alpha1.PerfRun) time.Duration {
 func components(run *v1alpha1.PerfRun, request environment.Request, selectors map[string]string) []Component {
 	var found []Component
 	for _, load := range run.Spec.Scenario.Loads {
-		found = append(found, Component{Name: "generator/" + load.Name, Selector: selector(map[string]string{
+		found = append(found, Component{Name: metric.Name(metric.Generator, load.Name), Selector: selector(map[string]string{
 			contract.LabelTestRun: naming.TestRun(run.Name, load.Name), contract.LabelRunner: "true",
 		})})
 	}
@@ -70,7 +71,7 @@ func components(run *v1alpha1.PerfRun, request environment.Request, selectors ma
 			labels[v1alpha1.LabelModule] = module.Name
 			own = selector(labels)
 		}
-		found = append(found, Component{Name: "module/" + module.Name, Selector: own})
+		found = append(found, Component{Name: metric.Name(metric.Module, module.Name), Selector: own})
 	}
 	found = append(found, kafkaComponents(request)...)
 	return append(found, postgresComponents(request)...)
@@ -87,13 +88,13 @@ func kafkaComponents(request environment.Request) []Component {
 	}
 	if declared.Mode == v1alpha1.KafkaModeZooKeeper {
 		return []Component{
-			node("kafka/broker-", contract.LabelStrimziName, cluster+"-kafka"),
-			node("kafka/zookeeper-", contract.LabelStrimziName, cluster+"-zookeeper"),
+			node(metric.Broker, contract.LabelStrimziName, cluster+"-kafka"),
+			node(metric.Name(metric.Kafka, "zookeeper-"), contract.LabelStrimziName, cluster+"-zookeeper"),
 		}
 	}
 	return []Component{
-		node("kafka/broker-", contract.LabelStrimziPool, naming.BrokerPool(cluster)),
-		node("kafka/controller-", contract.LabelStrimziPool, naming.ControllerPool(cluster)),
+		node(metric.Broker, contract.LabelStrimziPool, naming.BrokerPool(cluster)),
+		node(metric.Name(metric.Kafka, "controller-"), contract.LabelStrimziPool, naming.ControllerPool(cluster)),
 	}
 }
 
@@ -110,16 +111,16 @@ func postgresComponents(request environment.Request) []Component {
 		})
 	}
 	found := []Component{
-		{Name: ComponentPrimary, Selector: instance(contract.PostgresInstancePrimary)},
-		{Name: ComponentReplica, Selector: instance(contract.PostgresInstanceReplica), Numbered: ByRank},
+		{Name: metric.Primary, Selector: instance(contract.PostgresInstancePrimary)},
+		{Name: metric.Replica, Selector: instance(contract.PostgresInstanceReplica), Numbered: ByRank},
 	}
 	if declared.Pooler != nil {
 		pooler := func(name, pooler string) Component {
 			return Component{Name: name, Selector: selector(map[string]string{contract.LabelPostgresPooler: pooler})}
 		}
 		found = append(found,
-			pooler("postgres/pooler-rw", contract.PostgresWriterPooler(cluster)),
-			pooler("postgres/pooler-ro", contract.PostgresReaderPooler(cluster)))
+			pooler(metric.Name(metric.Postgres, "pooler-rw"), contract.PostgresWriterPooler(cluster)),
+			pooler(metric.Name(metric.Postgres, "pooler-ro"), contract.PostgresReaderPooler(cluster)))
 	}
 	return found
 }
@@ -145,10 +146,10 @@ func servers(request environment.Request) *Postgres {
 	if external == nil {
 		return &Postgres{}
 	}
-	found := []Server{{Component: ComponentPrimary, Host: external.Host, Port: cmp.Or(external.Port, contract.PostgresPort)}}
+	found := []Server{{Component: metric.Primary, Host: external.Host, Port: cmp.Or(external.Port, contract.PostgresPort)}}
 	if external.ReaderHost != "" {
 		found = append(found, Server{
-			Component: ComponentReplica + "1", Host: external.ReaderHost, Port: cmp.Or(external.ReaderPort, contract.PostgresPort),
+			Component: metric.Replica + "1", Host: external.ReaderHost, Port: cmp.Or(external.ReaderPort, contract.PostgresPort),
 		})
 	}
 	return &Postgres{Servers: found}

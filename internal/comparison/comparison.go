@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -232,7 +233,7 @@ func doubt(comparisons []Comparison, alpha float64) {
 		return
 	}
 	first := differing[0]
-	told := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s (%+.3g to %+.3g)", first.Arm, Named(first.Metric, first.Scenario), first.Low, first.High)
+	told := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s (%+.3g to %+.3g)", first.Arm, metric.Named(first.Metric, first.Scenario), first.Low, first.High)
 	if more := len(differing) - 1; more > 0 {
 		told += fmt.Sprintf(" and %d more", more)
 	}
@@ -291,13 +292,9 @@ func (c *Comparison) warn(format string, values ...any) {
 // that is empty, in the whole of it.
 type errorsOf struct{ scenario, arm, load, window string }
 
-const (
-	errorShare = "errors"
-	percent    = "%"
-	// alikeErrors is the largest difference of error shares, in percentage
-	// points, that counts as none where no test says otherwise.
-	alikeErrors = 0.5
-)
+// alikeErrors is the largest difference of error shares, in percentage points,
+// that counts as none where no test says otherwise.
+const alikeErrors = 0.5
 
 // differentErrors finds the loads whose error shares differ between an arm and
 // the baseline: the interval excludes no difference, or it is large.
@@ -305,9 +302,9 @@ func differentErrors(comparisons []Comparison, alpha float64) map[errorsOf]strin
 	different := map[errorsOf]string{}
 	for i := range comparisons {
 		c := &comparisons[i]
-		name, window := CutWindow(c.Metric)
-		load, isErrors := strings.CutSuffix(name, "/"+errorShare)
-		if isErrors && c.Unit == percent && (math.Abs(c.Delta) > alikeErrors || c.Delta != 0 && c.P < alpha) {
+		name, window := metric.CutWindow(c.Metric)
+		load, statistic := metric.CutStatistic(name)
+		if load != "" && statistic == metric.Errors && c.Unit == metric.UnitPercent && (math.Abs(c.Delta) > alikeErrors || c.Delta != 0 && c.P < alpha) {
 			different[errorsOf{c.Scenario, c.Arm, load, window}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", c.Metric, c.ArmCenter, c.BaselineCenter)
 		}
 	}
@@ -317,39 +314,17 @@ func differentErrors(comparisons []Comparison, alpha float64) map[errorsOf]strin
 // refusedBy finds the error share that a metric hangs on: that of its load or
 // transaction, or of one that holds it.
 func (c *Comparison) refusedBy(different map[errorsOf]string) (string, bool) {
-	load, window := CutWindow(c.Metric)
-	if len(different) == 0 || strings.HasSuffix(load, "/"+errorShare) {
+	load, window := metric.CutWindow(c.Metric)
+	load, statistic := metric.CutStatistic(load)
+	if len(different) == 0 || statistic == metric.Errors {
 		return "", false
 	}
-	for {
-		slash := strings.LastIndexByte(load, '/')
-		if slash < 0 {
-			return "", false
-		}
-		load = load[:slash]
+	for ; load != ""; load, _ = metric.CutStatistic(load) {
 		if found, is := different[errorsOf{c.Scenario, c.Arm, load, window}]; is {
 			return found, true
 		}
 	}
-}
-
-// CutWindow splits a metric into its name and the window of the run it is cut
-// to: cico/Check-In/p95@alone is cico/Check-In/p95 in the window alone.
-func CutWindow(metric string) (name, window string) {
-	at := strings.LastIndexByte(metric, '@')
-	if at < 0 || strings.Contains(metric[at:], "/") {
-		return metric, ""
-	}
-	return metric[:at], metric[at+1:]
-}
-
-// Named tells a metric and the scenario it is of: cico/Check-In/p95 of cico-8. A
-// load that has its scenario's name says it for both: create-5k/duration.
-func Named(metric, scenario string) string {
-	if load, _, _ := strings.Cut(metric, "/"); load == scenario {
-		return metric
-	}
-	return metric + " of " + scenario
+	return "", false
 }
 
 func quoted(list []string) string {

@@ -369,15 +369,3 @@ func TestReadCSVTakesSpreadsheets(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestNamed(t *testing.T) {
-	for want, got := range map[string]string{
-		"cico/Check-In/p95 of cico-8":     comparison.Named("cico/Check-In/p95", "cico-8"),
-		"create-5k/duration":              comparison.Named("create-5k/duration", "create-5k"),
-		"create-5k/duration of create-50": comparison.Named("create-5k/duration", "create-50"),
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}

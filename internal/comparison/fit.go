@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -116,7 +117,7 @@ func (s sharing) names(blocks []int) []string {
 // choose settles the scale.
 func (f *fit) choose(unit string) {
 	f.scale = ScaleOf(unit, slices.Concat(slices.Collect(maps.Values(f.plain))...))
-	if f.scale == Difference && unit != percent {
+	if f.scale == Difference && unit != metric.UnitPercent {
 		f.shared = append(f.shared, "values at or below zero: compared as differences, not as ratios")
 	}
 	for arm, values := range f.plain {

@@ -5,6 +5,7 @@ package comparison
 import (
 	"math"
 
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -22,7 +23,7 @@ const (
 // effects on times and rates are shares and the spread grows with the value.
 // NaN stands for no value.
 func ScaleOf(unit string, values []float64) Scale {
-	if unit == percent {
+	if unit == metric.UnitPercent {
 		return Difference
 	}
 	for _, value := range values {

@@ -5,6 +5,7 @@ package comparison
 import (
 	"math"
 
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -21,13 +22,13 @@ type Series struct {
 
 // Series gives the values of a metric for the arms asked for, by block and then
 // by arm; false where there are none.
-func (t *Table) Series(scenario, metric string, arms []string) (Series, bool) {
-	of, known := t.series[scenario][metric]
+func (t *Table) Series(scenario, name string, arms []string) (Series, bool) {
+	of, known := t.series[scenario][name]
 	if !known {
 		return Series{}, false
 	}
 	made := Series{Unit: of.unit, Scale: Ratio}
-	if of.unit == percent {
+	if of.unit == metric.UnitPercent {
 		made.Scale = Difference
 	}
 	for _, block := range t.blocks.sorted() {

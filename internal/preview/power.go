@@ -5,13 +5,13 @@ package preview
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -145,10 +145,10 @@ func familyOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
 		}
 	}
 	family := 0
-	for _, metric := range analysis.QuestionOf(spec).Primary {
-		load, _, _ := strings.Cut(metric, "/")
+	for _, name := range analysis.QuestionOf(spec).Primary {
+		primary := metric.Parse(name)
 		for _, scenario := range spec.Scenarios {
-			if analysis.IsServer(load) || hasLoad(scenario, load) {
+			if primary.IsServer() || hasLoad(scenario, primary.Of) {
 				family += candidates
 			}
 		}
@@ -169,7 +169,7 @@ func hasLoad(scenario v1alpha1.Scenario, name string) bool {
 func (p Power) Sentences(margin int32) []string {
 	spread := fmt.Sprintf("if runs of one arm spread by %.3g %%", p.CVPercent)
 	if p.Runs > 0 {
-		spread = fmt.Sprintf("in %s, whose %d piloted runs spread by %.3g %%", comparison.Named(p.Metric, p.Scenario), p.Runs, p.CVPercent)
+		spread = fmt.Sprintf("in %s, whose %d piloted runs spread by %.3g %%", metric.Named(p.Metric, p.Scenario), p.Runs, p.CVPercent)
 	}
 	found := fmt.Sprintf("%s can't tell any effect from noise, whatever its size, %s", environment.Counted(p.Blocks, "block"), spread)
 	if p.DetectablePercent > 0 {

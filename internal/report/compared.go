@@ -4,37 +4,37 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/metric"
 )
 
 // mostCompared rows are shown per table. With ninety modules a page would be
 // all comparisons; the rest is in the CSV.
 const mostCompared = 40
 
-// camel finds where a word begins in what a metric is called.
-var camel = regexp.MustCompile("[A-Z]")
-
 // directions say which way the compared metrics get better.
 func (r *record) directions() string {
-	question := analysis.QuestionOf(&r.Experiment.Spec)
-	var higher []string
-	for _, compared := range r.answer.Comparisons {
-		rising := question.Rising(compared.Metric)
-		what := camel.ReplaceAllStringFunc(rising, func(capital string) string { return " " + strings.ToLower(capital) })
-		if rising != "" && !slices.Contains(higher, what) {
-			higher = append(higher, what)
+	var compared []metric.Metric
+	for _, one := range r.compared() {
+		compared = append(compared, one.metric)
+	}
+	return metric.Directions(compared, r.answer.Question.Higher)
+}
+
+// compared are the comparisons that the tables list.
+func (r *record) compared() []told {
+	var listed []told
+	for i := range r.answer.Comparisons {
+		c := &r.answer.Comparisons[i]
+		isNothing := c.BaselineCenter == 0 && c.ArmCenter == 0
+		if one := tell(c); !c.Twin && !isNothing && (c.Primary || one.metric.IsTelling()) {
+			listed = append(listed, one)
 		}
 	}
-	if len(higher) == 0 {
-		return "Lower is better."
-	}
-	slices.Sort(higher)
-	return "Lower is better, except for " + strings.Join(higher, ", ") + "."
+	return listed
 }
 
 // comparisons are all deltas, with what they are percent of.
@@ -88,9 +88,9 @@ func (r *record) kindOf(t told) int {
 		return kindPrimary
 	case r.answer.Question.IsGuard(t.Metric):
 		return kindGuard
-	case t.metric.component != "":
+	case t.metric.IsServer():
 		return kindServer
-	case t.metric.window != "":
+	case t.metric.Window != "":
 		return kindWindow
 	}
 	return kindLoad
@@ -98,15 +98,11 @@ func (r *record) kindOf(t told) int {
 
 func (r *record) comparisonTables(scenario string, notes *notes) []*table {
 	byKind := make([][]told, len(kindCaptions))
-	for i := range r.answer.Comparisons {
-		c := &r.answer.Comparisons[i]
-		isNothing := c.BaselineCenter == 0 && c.ArmCenter == 0
-		one := tell(c)
-		if c.Scenario != scenario || c.Twin || isNothing || !c.Primary && !one.metric.worthShowing() {
-			continue
+	for _, one := range r.compared() {
+		if one.Scenario == scenario {
+			kind := r.kindOf(one)
+			byKind[kind] = append(byKind[kind], one)
 		}
-		kind := r.kindOf(one)
-		byKind[kind] = append(byKind[kind], one)
 	}
 	var tables []*table
 	for of, all := range byKind {
@@ -144,7 +140,7 @@ func (r *record) comparisonTable(caption string, all []told, notes *notes) *tabl
 }
 
 func shownUnit(unit string) string {
-	if unit == unitCount {
+	if unit == metric.UnitCount {
 		return ""
 	}
 	return unit

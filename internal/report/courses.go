@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/internal/secret"
 )
@@ -21,7 +22,7 @@ const mostCourses = 4
 func modulesOf(uses []use) []string {
 	var components []string
 	for _, one := range uses[:min(len(uses), mostCourses)] {
-		components = append(components, componentModule+"/"+one.of)
+		components = append(components, metric.Name(metric.Module, one.of))
 	}
 	return components
 }
@@ -29,10 +30,10 @@ func modulesOf(uses []use) []string {
 // serversOf are the servers worth a chart each.
 func serversOf(component string) []string {
 	switch component {
-	case componentPostgres:
-		return []string{"postgres/primary", "postgres/replica-1"}
-	case componentKafka:
-		return []string{"kafka/broker-0", "kafka/broker-1", "kafka/broker-2"}
+	case metric.Postgres:
+		return []string{metric.Primary, metric.Replica + "1"}
+	case metric.Kafka:
+		return []string{metric.Broker + "0", metric.Broker + "1", metric.Broker + "2"}
 	}
 	return nil
 }
@@ -42,7 +43,7 @@ func (r *record) courseCharts(scenario v1alpha1.Scenario, components []string, r
 	var charts []chart
 	for _, component := range components {
 		for _, resource := range resources {
-			if made, any := r.course(scenario, component+"/"+resource); any {
+			if made, any := r.course(scenario, metric.Name(component, resource)); any {
 				charts = append(charts, made)
 			}
 		}
@@ -55,7 +56,7 @@ func (r *record) course(scenario v1alpha1.Scenario, named string) (chart, bool) 
 	var bands []band
 	unit, alt := "", ""
 	for _, arm := range r.arms {
-		run := r.typical(scenario.Name, arm.Name, named+"/"+statisticAverage)
+		run := r.typical(scenario.Name, arm.Name, metric.Name(named, metric.Average))
 		if run == nil {
 			continue
 		}
@@ -66,16 +67,16 @@ func (r *record) course(scenario v1alpha1.Scenario, named string) (chart, bool) 
 		if bands == nil {
 			bands = bandsOf(run)
 		}
-		unit = r.unit(scenario.Name, named+"/"+statisticAverage)
+		unit = r.unit(scenario.Name, metric.Name(named, metric.Average))
 		lines = append(lines, line{arm, points})
 		alt += fmt.Sprintf("%s (block %d): from %s to %s. ", arm.Name, run.Spec.Block, rough(least(points)), rough(most(points)))
 	}
 	if len(lines) == 0 {
 		return chart{}, false
 	}
-	parsed := parseMetric(named + "/" + statisticAverage)
-	parsed.statistic = ""
-	subject := capital(parsed.phrase())
+	parsed := metric.Parse(named + "/" + metric.Average)
+	parsed.Statistic = ""
+	subject := capital(parsed.Phrase())
 	in := ""
 	if shown := shownUnit(unit); shown != "" {
 		in = ", in " + shown

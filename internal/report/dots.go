@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -22,7 +23,7 @@ const mostDots = 6
 func (r *record) dotCharts(scenario string) []chart {
 	var charts []chart
 	for _, m := range r.metrics[scenario] {
-		if !r.answer.Question.IsPrimary(m.name) || len(charts) == mostDots {
+		if !r.answer.Question.IsPrimary(m.Name) || len(charts) == mostDots {
 			continue
 		}
 		charts = append(charts, r.dots(scenario, m))
@@ -30,15 +31,15 @@ func (r *record) dotCharts(scenario string) []chart {
 	return charts
 }
 
-func (r *record) dots(scenario string, m metric) chart {
-	unit := r.unit(scenario, m.name)
+func (r *record) dots(scenario string, m metric.Metric) chart {
+	unit := r.unit(scenario, m.Name)
 	p := newPlot(shownUnit(unit))
 	p.HideY()
 	low, high := math.Inf(1), math.Inf(-1)
 	var shown []arm
-	alt := fmt.Sprintf("Every valid run of each arm: %s, in %s. ", m.under(scenario), unit)
+	alt := fmt.Sprintf("Every valid run of each arm: %s, in %s. ", m.Under(scenario), unit)
 	for _, arm := range r.arms {
-		found := r.at(scenario, m.name, arm.Name)
+		found := r.at(scenario, m.Name, arm.Name)
 		if found == nil {
 			continue
 		}
@@ -51,12 +52,12 @@ func (r *record) dots(scenario string, m metric) chart {
 		}
 		alt += fmt.Sprintf("%s: %s from %s to %s, mean %s. ", arm.Name, environment.Counted(len(found.numbers), "run"), fixed(minimum(found.numbers), 1), fixed(peak(found), 1), found.shown(r.confidence()))
 	}
-	p.Add(&dotRows{record: r, scenario: scenario, metric: m.name, arms: shown})
+	p.Add(&dotRows{record: r, scenario: scenario, metric: m.Name, arms: shown})
 	margin := math.Max((high-low)*0.04, math.Abs(high)*1e-3)
 	p.X.Min, p.X.Max = low-margin, high+margin
 	p.Y.Min, p.Y.Max = 0, float64(len(shown))
 	return chart{
-		Name: "runs-" + scenario + "-" + fileName(m.name), Title: "Every run: " + m.phrase(),
+		Name: "runs-" + scenario + "-" + fileName(m.Name), Title: "Every run: " + m.Phrase(),
 		Alt: alt, SVG: drawn(p, vg.Length(len(shown))*dotRowHeight+46),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -46,7 +47,7 @@ func (r *record) effects() []block {
 	}
 	for _, one := range r.answer.Effects {
 		value, interval := r.estimate(one.Estimate, one.Scale)
-		unit := unitPercent
+		unit := metric.UnitPercent
 		if one.Scale != comparison.Ratio {
 			unit = shownUnit(r.unit(one.Scenario, one.Metric))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -55,7 +56,7 @@ func (r *record) forestsOf(title, file string, wanted func(told) bool) []chart {
 
 // inForest: what decides, and what belongs to it.
 func inForest(t told) bool {
-	return t.Primary || t.metric.component == "" && t.metric.request == "" && t.metric.window == "" && (t.metric.statistic == statisticP95 || t.metric.statistic == "recordsPerSecond")
+	return t.Primary || !t.metric.IsServer() && t.metric.Request == "" && t.metric.Window == "" && (t.metric.Statistic == metric.P95 || t.metric.Statistic == metric.RecordsPerSecond)
 }
 
 func (r *record) forest(scenario string, rows []told) chart {

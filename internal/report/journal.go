@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/secret"
 )
 
@@ -56,8 +57,8 @@ func loadTime(run *v1alpha1.PerfRun) string {
 func transactions(run *v1alpha1.PerfRun) string {
 	total, known := int64(0), false
 	for _, observation := range run.Status.Observations {
-		m := parseMetric(observation.Metric)
-		if m.isTransaction() && m.statistic == statisticErrors && m.window == "" {
+		m := metric.Parse(observation.Metric)
+		if m.IsTransaction() && m.Statistic == metric.Errors && m.Window == "" {
 			total += observation.Samples
 			known = true
 		}
@@ -120,11 +121,11 @@ func validity(r *record) section {
 func (r *record) rules() []item {
 	limits := r.Experiment.Spec.Validity
 	items := []item{
-		{Text: "A run counts if every load ended as planned, every runner left its results, and at most " + withUnit(whole(limits.MaxErrorPercentOrDefault()), unitPercent) + " of each load's transactions failed."},
+		{Text: "A run counts if every load ended as planned, every runner left its results, and at most " + withUnit(whole(limits.MaxErrorPercentOrDefault()), metric.UnitPercent) + " of each load's transactions failed."},
 	}
 	if r.judgesScripts() {
-		items = append(items, item{Text: "Of a script's requests at most " + withUnit(whole(limits.MaxFailedRequestsPercentOrDefault()), unitPercent) +
-			" may have failed, and of its checks at most " + withUnit(whole(limits.MaxFailedChecksPercentOrDefault()), unitPercent) + "."})
+		items = append(items, item{Text: "Of a script's requests at most " + withUnit(whole(limits.MaxFailedRequestsPercentOrDefault()), metric.UnitPercent) +
+			" may have failed, and of its checks at most " + withUnit(whole(limits.MaxFailedChecksPercentOrDefault()), metric.UnitPercent) + "."})
 	}
 	items = append(items,
 		item{Text: restartsAllowed(limits.MaxRestartsOrDefault()) + " while load was on, and an import must have brought in every record."},
@@ -132,7 +133,7 @@ func (r *record) rules() []item {
 	)
 	if r.sawNodes() {
 		items = append(items, item{Text: "Where the collector's node, with pods of the run on it, was full, at most " +
-			withUnit(whole(limits.MaxOtherCPUPercentOrDefault()), unitPercent) + " of its CPUs may have been used by what was not the run's."})
+			withUnit(whole(limits.MaxOtherCPUPercentOrDefault()), metric.UnitPercent) + " of its CPUs may have been used by what was not the run's."})
 	}
 	if limits.MaxAttempts > 0 {
 		items = append(items, item{Text: "A run is tried at most " + times(limits.MaxAttempts) + "."})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -122,8 +123,8 @@ func (r *record) slowerResponses(scenario v1alpha1.Scenario) []growth {
 						slopes = append(slopes, slope)
 					}
 				}
-				average := load.Name + "/" + transaction + "/" + statisticAverage
-				one := growth{what: parseMetric(average).phrase(), arm: arm.Name, unit: "ms/h", level: r.at(scenario.Name, average, arm.Name).mean()}
+				average := metric.Name(load.Name, transaction, metric.Average)
+				one := growth{what: metric.Parse(average).Phrase(), arm: arm.Name, unit: "ms/h", level: r.at(scenario.Name, average, arm.Name).mean()}
 				if one.take(slopes, r.confidence()) {
 					growths = append(growths, one)
 				}
@@ -182,16 +183,16 @@ func (r *record) memoryGrowths(scenario string) []growth {
 	byModule := map[string][]growth{}
 	var modules []string
 	for _, m := range r.metrics[scenario] {
-		if m.component != componentModule || m.resource != "memory" || m.statistic != statisticSlope || m.window != "" {
+		if !m.IsUse(metric.Module, metric.Memory, metric.Slope) {
 			continue
 		}
 		for _, arm := range r.arms {
 			if one, found := r.memoryGrowth(scenario, m, arm.Name); found {
-				byModule[m.of] = append(byModule[m.of], one)
+				byModule[m.Of] = append(byModule[m.Of], one)
 			}
 		}
-		if len(byModule[m.of]) > 0 {
-			modules = append(modules, m.of)
+		if len(byModule[m.Of]) > 0 {
+			modules = append(modules, m.Of)
 		}
 	}
 	steepest := func(module string) float64 { return slices.MaxFunc(byModule[module], bySlope).share() }
@@ -205,18 +206,20 @@ func (r *record) memoryGrowths(scenario string) []growth {
 
 func bySlope(a, b growth) int { return cmp.Compare(a.share(), b.share()) }
 
-func (r *record) memoryGrowth(scenario string, m metric, arm string) (growth, bool) {
-	prefix := componentModule + "/" + m.of + "/memory/"
-	found := r.at(scenario, m.name, arm)
+func (r *record) memoryGrowth(scenario string, m metric.Metric, arm string) (growth, bool) {
+	of := func(statistic string) *values {
+		return r.at(scenario, metric.Name(metric.Module, m.Of, metric.Memory, statistic), arm)
+	}
+	found := r.at(scenario, m.Name, arm)
 	if found == nil {
 		return growth{}, false
 	}
-	one := growth{what: "memory of " + m.of, arm: arm, unit: found.unit, runs: len(found.numbers), slope: found.mean(), level: r.at(scenario, prefix+statisticAverage, arm).mean()}
+	one := growth{what: "memory of " + m.Of, arm: arm, unit: found.unit, runs: len(found.numbers), slope: found.mean(), level: of(metric.Average).mean()}
 	if one.runs > 1 {
 		one.low, one.high = stats.Mean(found.numbers).Interval(r.confidence())
 	} else {
 		// The run's own interval, of 95 %.
-		one.low, one.high = r.at(scenario, prefix+"slopeLow", arm).mean(), r.at(scenario, prefix+"slopeHigh", arm).mean()
+		one.low, one.high = of(metric.SlopeLow).mean(), of(metric.SlopeHigh).mean()
 	}
 	return one, !math.IsNaN(one.low)
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"perflab.dev/perflab/internal/metric"
 )
 
 // dash stands where there is no number.
@@ -111,7 +113,7 @@ func moment(at time.Time) string {
 
 // withUnit puts the unit behind a number.
 func withUnit(text, unit string) string {
-	if text == dash || unit == "" || unit == unitCount {
+	if text == dash || unit == "" || unit == metric.UnitCount {
 		return text
 	}
 	return text + space + unit
@@ -119,7 +121,7 @@ func withUnit(text, unit string) string {
 
 // headed puts the unit into a column's title.
 func headed(title, unit string) string {
-	if unit == "" || unit == unitCount {
+	if unit == "" || unit == metric.UnitCount {
 		return title
 	}
 	return title + ", " + unit

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
@@ -112,14 +113,14 @@ func (t *Trace) takeRequests(load string, part *payload.Payload) {
 				continue
 			}
 			t.requests = append(t.requests, requestTimes{
-				load + "/" + transaction + "/" + request, milliseconds(summary.Mean), milliseconds(summary.P95),
+				metric.Name(load, transaction, request), milliseconds(summary.Mean), milliseconds(summary.P95),
 			})
 		}
 	}
 }
 
 // chartedCourses are the resources that a report shows over time.
-var chartedCourses = []string{"/cpu", "/memory", "/connections/total"}
+var chartedCourses = []string{metric.CPU, metric.Memory, metric.Connections}
 
 func (t *Trace) takeSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
 	if samples == nil {
@@ -127,7 +128,7 @@ func (t *Trace) takeSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
 	}
 	start, end := timeOf(run.Status.Timings.LoadStart), timeOf(run.Status.Timings.LoadFinish)
 	for _, course := range results.Courses(samples) {
-		if slices.ContainsFunc(chartedCourses, func(resource string) bool { return strings.HasSuffix(course.Name, resource) }) {
+		if slices.ContainsFunc(chartedCourses, func(resource string) bool { return strings.HasSuffix(course.Name, "/"+resource) }) {
 			t.courses[course.Name] = courseOf(course, start, end)
 		}
 	}
@@ -172,16 +173,16 @@ func (r *record) addRequests(run *v1alpha1.PerfRun) {
 		return
 	}
 	for _, one := range kept.requests {
-		r.addRequest(run, one.metric+"/"+statisticAverage, one.average)
-		r.addRequest(run, one.metric+"/"+statisticP95, one.p95)
+		r.addRequest(run, metric.Name(one.metric, metric.Average), one.average)
+		r.addRequest(run, metric.Name(one.metric, metric.P95), one.p95)
 	}
 }
 
-func (r *record) addRequest(run *v1alpha1.PerfRun, metric string, value float64) {
-	at := place{run.Spec.Scenario.Name, metric, run.Spec.Arm}
+func (r *record) addRequest(run *v1alpha1.PerfRun, name string, value float64) {
+	at := place{run.Spec.Scenario.Name, name, run.Spec.Arm}
 	found := r.cells[at]
 	if found == nil {
-		found = &values{unit: unitMillis}
+		found = &values{unit: metric.UnitMilliseconds}
 		r.cells[at] = found
 	}
 	last := len(found.blocks) - 1

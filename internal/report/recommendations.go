@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -114,9 +115,9 @@ func phrases(all []comparison.Comparison, of verdict.Verdict) string {
 		if c.Verdict != of {
 			continue
 		}
-		text := parseMetric(c.Metric).phrase()
+		text := metric.Parse(c.Metric).Phrase()
 		if several {
-			text = parseMetric(c.Metric).under(c.Scenario)
+			text = metric.Parse(c.Metric).Under(c.Scenario)
 		}
 		named = append(named, text)
 	}
@@ -261,15 +262,15 @@ func (r *record) saturated() []string {
 	var sentences []string
 	for _, scenario := range r.scenarios {
 		for _, m := range r.metrics[scenario.Name] {
-			isServer := m.component == componentPostgres || m.component == componentKafka
-			if !isServer || m.resource != "cpu" || m.window != "" || m.statistic == statisticSlope {
+			isServer := m.Component == metric.Postgres || m.Component == metric.Kafka
+			if !isServer || m.Resource != metric.CPU || m.Window != "" || m.Statistic == metric.Slope {
 				continue
 			}
 			for _, arm := range r.arms {
-				found := r.at(scenario.Name, m.name, arm.Name)
-				if found != nil && found.unit == unitPercent && found.mean() > busy {
+				found := r.at(scenario.Name, m.Name, arm.Name)
+				if found != nil && found.unit == metric.UnitPercent && found.mean() > busy {
 					sentences = append(sentences, fmt.Sprintf("%s under %s in %s is %s: near its limit the server, not the setting, may be what is measured.",
-						capital(m.phrase()), scenario.Name, arm.Name, withUnit(found.shown(r.confidence()), found.unit)))
+						capital(m.Phrase()), scenario.Name, arm.Name, withUnit(found.shown(r.confidence()), found.unit)))
 				}
 			}
 		}

@@ -4,6 +4,7 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -11,7 +12,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -24,7 +26,7 @@ type record struct {
 	journal []*v1alpha1.PerfRun
 	// cells hold the valid runs' values.
 	cells       map[place]*values
-	metrics     map[string][]metric // by scenario, sorted
+	metrics     map[string][]metric.Metric // by scenario, sorted
 	answer      answered
 	comparisons map[place]*comparison.Comparison
 	trace       map[string]*Trace // by run
@@ -75,7 +77,7 @@ func (v *values) shown(confidence float64) string {
 }
 
 func newRecord(input Input) (*record, error) {
-	r := &record{Input: input, cells: map[place]*values{}, metrics: map[string][]metric{}, comparisons: map[place]*comparison.Comparison{}}
+	r := &record{Input: input, cells: map[place]*values{}, metrics: map[string][]metric.Metric{}, comparisons: map[place]*comparison.Comparison{}}
 	runs := slices.Clone(input.Runs)
 	slices.SortFunc(runs, inJournalOrder)
 	for i := range runs {
@@ -87,13 +89,20 @@ func newRecord(input Input) (*record, error) {
 	if r.trace, err = r.traces(); err != nil {
 		return nil, err
 	}
+	var reader observation.Reader
 	for _, run := range r.journal {
-		if err := r.take(run); err != nil {
+		if err := r.take(run, &reader); err != nil {
 			return nil, err
 		}
 	}
 	r.sortMetrics()
 	r.answer = answerOf(r)
+	for _, fault := range reader.Faults() {
+		// The answer, too, has read what the status holds.
+		if !slices.Contains(r.answer.Warnings, fault) {
+			r.answer.Warnings = append(r.answer.Warnings, fault)
+		}
+	}
 	for i := range r.answer.Comparisons {
 		c := &r.answer.Comparisons[i]
 		r.comparisons[place{c.Scenario, c.Metric, c.Arm}] = c
@@ -102,29 +111,37 @@ func newRecord(input Input) (*record, error) {
 }
 
 // take adds the values of a run, if it counts.
-func (r *record) take(run *v1alpha1.PerfRun) error {
+func (r *record) take(run *v1alpha1.PerfRun, reader *observation.Reader) error {
 	if run.Status.Phase != v1alpha1.RunSucceeded {
 		return nil
 	}
-	for _, observation := range r.observationsOf(run) {
-		value, err := decimal.Parse(observation.Value)
-		if err != nil {
-			return fmt.Errorf("metric %q of run %q: %w", observation.Metric, run.Name, err)
-		}
-		at := place{run.Spec.Scenario.Name, observation.Metric, run.Spec.Arm}
-		found := r.cells[at]
-		if found == nil {
-			found = &values{unit: observation.Unit}
-			r.cells[at] = found
-		}
-		if slices.Contains(found.blocks, run.Spec.Block) {
-			return fmt.Errorf("%w: run %q: block %d of arm %q under scenario %q has two valid runs", ErrInput, run.Name, run.Spec.Block, at.arm, at.scenario)
-		}
-		found.blocks = append(found.blocks, run.Spec.Block)
-		found.numbers = append(found.numbers, value)
-		found.samples += observation.Samples
+	counted := r.valid(run.Spec.Scenario.Name, run.Spec.Arm)
+	if slices.ContainsFunc(counted, func(other *v1alpha1.PerfRun) bool { return other != run && other.Spec.Block == run.Spec.Block }) {
+		return fmt.Errorf("%w: run %q: block %d of arm %q under scenario %q has two valid runs", ErrInput, run.Name, run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name)
 	}
+	reader.Read(run.Name, r.observationsOf(run), func(of *v1alpha1.Observation, value float64) error {
+		return r.add(run, of, value)
+	})
 	r.addRequests(run)
+	return nil
+}
+
+// errTwice says that a run has two values of one metric.
+var errTwice = errors.New("the run has it twice")
+
+func (r *record) add(run *v1alpha1.PerfRun, of *v1alpha1.Observation, value float64) error {
+	at := place{run.Spec.Scenario.Name, of.Metric, run.Spec.Arm}
+	found := r.cells[at]
+	if found == nil {
+		found = &values{unit: of.Unit}
+		r.cells[at] = found
+	}
+	if slices.Contains(found.blocks, run.Spec.Block) {
+		return errTwice
+	}
+	found.blocks = append(found.blocks, run.Spec.Block)
+	found.numbers = append(found.numbers, value)
+	found.samples += of.Samples
 	return nil
 }
 
@@ -138,7 +155,7 @@ func (r *record) sortMetrics() {
 	}
 	for scenario, names := range seen {
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			r.metrics[scenario] = append(r.metrics[scenario], parseMetric(name))
+			r.metrics[scenario] = append(r.metrics[scenario], metric.Parse(name))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 )
 
 // shares are those of the busiest pod in its module's CPU, in percent, one per
@@ -29,12 +30,12 @@ func (s shares) shown() string {
 	for _, percent := range s.percents {
 		sum += percent
 	}
-	return withUnit(fixed(math.Round(sum/float64(len(s.percents))), 0), unitPercent) + ", " + environment.Counted(s.pods, "pod")
+	return withUnit(fixed(math.Round(sum/float64(len(s.percents))), 0), metric.UnitPercent) + ", " + environment.Counted(s.pods, "pod")
 }
 
 // cpu of the modules, and how their pods share it.
 func (r *record) cpu() []block {
-	blocks := r.moduleTables("cpu")
+	blocks := r.moduleTables(metric.CPU)
 	for _, scenario := range r.scenarios {
 		if made := r.shareTable(scenario.Name); len(made.Rows) > 0 {
 			blocks = append(blocks, block{Table: made})
@@ -99,7 +100,7 @@ func podsOf(run *v1alpha1.PerfRun) map[string][]float64 {
 		if err != nil {
 			continue
 		}
-		module := strings.TrimPrefix(pod.Name[:max(0, strings.LastIndexByte(pod.Name, '/'))], componentModule+"/")
+		module := strings.TrimPrefix(pod.Name[:max(0, strings.LastIndexByte(pod.Name, '/'))], metric.Module+"/")
 		found[module] = append(found[module], cores)
 	}
 	return found

@@ -137,7 +137,6 @@ func TestProblemsOfRuns(t *testing.T) {
 		break_ func(*report.Input)
 		want   string
 	}{
-		"Value": {func(input *report.Input) { input.Runs[0].Status.Observations[0].Value = "fast" }, `reading "fast" as a number`},
 		"Twice": {func(input *report.Input) { input.Runs = append(input.Runs, input.Runs[0]) }, "has two valid runs"},
 		"Raw":   {func(input *report.Input) { input.Raw[0].BinaryData = map[string][]byte{"cico": []byte("x")} }, "raw results of run"},
 	} {
@@ -145,6 +144,30 @@ func TestProblemsOfRuns(t *testing.T) {
 		tc.break_(&input)
 		if _, err := report.New(input); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+// The page is there, and says what is not in its numbers: of what the status
+// holds, and of what is kept beside it.
+func TestValuesThatCannotBeReadAreNamed(t *testing.T) {
+	input := recorded.Experiment(seed)
+	run := &input.Runs[0]
+	run.Status.Observations[0].Value = "fast"
+	kept, err := json.Marshal([]v1alpha1.Observation{{Metric: "cico/odd/p95", Value: "NaN"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &input.Runs[1]
+	for i := range input.Raw {
+		if raw := &input.Raw[i]; raw.Name == naming.RawResults(other.Name) {
+			raw.BinaryData[naming.RawObservations] = kept
+		}
+	}
+	page := written(t, made(t, input), "report.md")
+	for _, want := range []string{`A value of run "` + run.Name + `" is left out: `, `reading "fast" as a number`, `A value of run "` + other.Name + `" is left out: metric "cico/odd/p95"`} {
+		if strings.Count(page, want) != 1 {
+			t.Errorf("the report says %q %d times, want once", want, strings.Count(page, want))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/metric"
 )
 
 // mostModules are shown per table, those that take most first.
@@ -26,11 +27,11 @@ func resources(r *record) section {
 	}{
 		{"Service CPU", unless(len(system.Modules) == 0, "The modules' CPU was not measured."), (*record).cpu},
 		{"Service memory", unless(len(system.Modules) == 0, "The modules' memory was not measured."), (*record).memory},
-		{"Database", unless(system.Postgres == nil, "PostgreSQL was not measured: neither CPU, nor connections, nor top statements."), func(r *record) []block { return r.serverTables(componentPostgres, "PostgreSQL") }},
-		{"Kafka", unless(system.Kafka == nil, "Kafka was not measured: neither its brokers nor consumer lag."), func(r *record) []block { return r.serverTables(componentKafka, "Kafka") }},
-		{"Load generators", "", func(r *record) []block { return r.serverTables(componentLoad, "Load generators") }},
-		{"The collector's node", "", func(r *record) []block { return r.serverTables(componentNode, "The collector's node") }},
-		{"Further metrics", "", func(r *record) []block { return r.serverTables(componentCustom, "Further metrics") }},
+		{"Database", unless(system.Postgres == nil, "PostgreSQL was not measured: neither CPU, nor connections, nor top statements."), func(r *record) []block { return r.serverTables(metric.Postgres, "PostgreSQL") }},
+		{"Kafka", unless(system.Kafka == nil, "Kafka was not measured: neither its brokers nor consumer lag."), func(r *record) []block { return r.serverTables(metric.Kafka, "Kafka") }},
+		{"Load generators", "", func(r *record) []block { return r.serverTables(metric.Generator, "Load generators") }},
+		{"The collector's node", "", func(r *record) []block { return r.serverTables(metric.Node, "The collector's node") }},
+		{"Further metrics", "", func(r *record) []block { return r.serverTables(metric.Custom, "Further metrics") }},
 	} {
 		blocks := part.blocks(r)
 		if len(blocks) == 0 && part.missing != "" {
@@ -66,7 +67,7 @@ func unless(absent bool, missing string) string {
 }
 
 func (r *record) memory() []block {
-	blocks := r.moduleTables("memory")
+	blocks := r.moduleTables(metric.Memory)
 	for _, scenario := range r.scenarios {
 		if growing, known := r.growing(scenario.Name); known {
 			blocks = append(blocks, paragraph(r.leakStatement(scenario.Name, growing)))
@@ -96,13 +97,15 @@ func (u use) most() float64 {
 func (r *record) moduleTables(resource string) []block {
 	var blocks []block
 	for _, scenario := range r.scenarios {
-		uses := r.uses(scenario.Name, func(m metric) (string, bool) { return m.of, m.component == componentModule && m.resource == resource })
+		uses := r.uses(scenario.Name, func(m metric.Metric) (string, bool) {
+			return m.Of, m.Component == metric.Module && m.Resource == resource
+		})
 		if len(uses) == 0 {
 			continue
 		}
 		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.most(), a.most()) })
 		made := r.useTable(uses[:min(len(uses), mostModules)], "Module")
-		made.Caption = useCaption(capital(resourceName(resource))+" of modules", scenario.Name, uses[0].unit)
+		made.Caption = useCaption(capital(metric.ResourcePhrase(resource))+" of modules", scenario.Name, uses[0].unit)
 		made.More = max(len(uses)-mostModules, 0)
 		blocks = append(blocks, block{Table: made})
 		if charts := r.courseCharts(scenario, modulesOf(uses), resource); len(charts) > 0 {
@@ -115,8 +118,8 @@ func (r *record) moduleTables(resource string) []block {
 func (r *record) serverTables(component, title string) []block {
 	var blocks []block
 	for _, scenario := range r.scenarios {
-		uses := r.uses(scenario.Name, func(m metric) (string, bool) {
-			return strings.Trim(m.of+" "+m.resource, " "), m.component == component
+		uses := r.uses(scenario.Name, func(m metric.Metric) (string, bool) {
+			return strings.Trim(m.Of+" "+m.Resource, " "), m.Component == component
 		})
 		if len(uses) == 0 {
 			continue
@@ -126,10 +129,10 @@ func (r *record) serverTables(component, title string) []block {
 			made.Caption = useCaption(title, scenario.Name, group[0].unit)
 			blocks = append(blocks, block{Table: made})
 		}
-		if charts := r.courseCharts(scenario, serversOf(component), "cpu", "connections/total"); len(charts) > 0 {
+		if charts := r.courseCharts(scenario, serversOf(component), metric.CPU, metric.Connections); len(charts) > 0 {
 			blocks = append(blocks, block{Charts: charts})
 		}
-		if component == componentPostgres {
+		if component == metric.Postgres {
 			blocks = append(blocks, r.statements(scenario.Name)...)
 		}
 	}
@@ -139,40 +142,29 @@ func (r *record) serverTables(component, title string) []block {
 // useCaption has the unit, which tells tables of the same servers apart and would
 // stand in every column.
 func useCaption(what, scenario, unit string) string {
-	if unit == "" || unit == unitCount {
+	if unit == "" || unit == metric.UnitCount {
 		unit = "counts"
 	}
 	return fmt.Sprintf("%s under %s, %s: average and maximum while load counted", what, scenario, unit)
 }
 
-// componentName is what kind of server it is, before the server's own name.
-func componentName(component string) string {
-	switch component {
-	case componentPostgres:
-		return "PostgreSQL"
-	case componentKafka:
-		return "Kafka"
-	}
-	return "load generator"
-}
-
 // uses gathers average and maximum of the metrics that name admits.
-func (r *record) uses(scenario string, name func(metric) (string, bool)) []use {
+func (r *record) uses(scenario string, name func(metric.Metric) (string, bool)) []use {
 	var all []use
 	for _, m := range r.metrics[scenario] {
 		of, wanted := name(m)
-		isUse := m.statistic == statisticAverage || m.statistic == statisticMax || m.statistic == ""
-		if !wanted || !isUse || m.window != "" {
+		isUse := m.Statistic == metric.Average || m.Statistic == metric.Max || m.Statistic == ""
+		if !wanted || !isUse || m.Window != "" {
 			continue
 		}
 		at := slices.IndexFunc(all, func(known use) bool { return known.of == of })
 		if at < 0 {
 			at = len(all)
-			all = append(all, use{of: of, unit: r.unit(scenario, m.name), average: map[string]*values{}, max: map[string]*values{}})
+			all = append(all, use{of: of, unit: r.unit(scenario, m.Name), average: map[string]*values{}, max: map[string]*values{}})
 		}
 		for _, arm := range r.arms {
-			found := r.at(scenario, m.name, arm.Name)
-			if m.statistic == statisticMax {
+			found := r.at(scenario, m.Name, arm.Name)
+			if m.Statistic == metric.Max {
 				all[at].max[arm.Name] = found
 			} else {
 				all[at].average[arm.Name] = found
@@ -239,21 +231,3 @@ func atLeast(largest, average *values, confidence float64) string {
 
 // peak is the largest of all runs: a mean of maxima is none.
 func peak(found *values) float64 { return slices.Max(found.numbers) }
-
-// resourceName is a resource as sentences and headings name it.
-func resourceName(resource string) string {
-	switch resource {
-	case "cpu":
-		return "CPU"
-	case "transactionsPerSecond":
-		return "transactions per second"
-	case "cpuPressure":
-		return "CPU pressure"
-	case "otherCpu":
-		return "CPU that is not the run's"
-	}
-	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
-		return kind + " connections"
-	}
-	return resource
-}

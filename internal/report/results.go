@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
 )
 
 // resultsOf describe what each arm did, per scenario.
@@ -41,15 +42,17 @@ func resultsOf(r *record) section {
 }
 
 func (r *record) imports(scenario v1alpha1.Scenario) bool {
-	return slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return r.unit(scenario.Name, load.Name+"/duration") != "" })
+	return slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool {
+		return r.unit(scenario.Name, metric.Name(load.Name, metric.Duration)) != ""
+	})
 }
 
 // transactionsOf a load, in order.
 func (r *record) transactionsOf(scenario, load string) []string {
 	var names []string
 	for _, m := range r.metrics[scenario] {
-		if m.of == load && m.isTransaction() && !slices.Contains(names, m.transaction) {
-			names = append(names, m.transaction)
+		if m.Of == load && m.IsTransaction() && !slices.Contains(names, m.Transaction) {
+			names = append(names, m.Transaction)
 		}
 	}
 	return names
@@ -64,21 +67,21 @@ func (r *record) transactionTable(scenario, load string) []block {
 	for _, transaction := range r.transactionsOf(scenario, load) {
 		for i, arm := range r.arms {
 			of := func(statistic string) *values {
-				return r.at(scenario, load+"/"+transaction+"/"+statistic, arm.Name)
+				return r.at(scenario, metric.Name(load, transaction, statistic), arm.Name)
 			}
-			average := of(statisticAverage)
-			if average == nil && of(statisticErrors) == nil {
+			average := of(metric.Average)
+			if average == nil && of(metric.Errors) == nil {
 				continue
 			}
 			made.Rows = append(made.Rows, row{First: i == 0, Cells: []cell{
 				{Text: transaction},
 				name(arm.Name),
-				{Text: whole(runsOf(of(statisticErrors), average))},
-				{Text: samplesOf(of(statisticSamples), average)},
+				{Text: whole(runsOf(of(metric.Errors), average))},
+				{Text: samplesOf(of(metric.Samples), average)},
 				{Text: average.shown(r.confidence())},
-				{Text: of(statisticP75).shown(r.confidence())},
-				{Text: of(statisticP95).shown(r.confidence())},
-				{Text: of(statisticErrors).shown(r.confidence())},
+				{Text: of(metric.P75).shown(r.confidence())},
+				{Text: of(metric.P95).shown(r.confidence())},
+				{Text: of(metric.Errors).shown(r.confidence())},
 			}})
 		}
 	}
@@ -96,8 +99,8 @@ func (r *record) throughputTable(scenario v1alpha1.Scenario) []block {
 	}
 	for _, load := range scenario.Loads {
 		for i, arm := range r.arms {
-			requests := r.at(scenario.Name, load.Name+"/"+statisticRequests, arm.Name)
-			iterations := r.at(scenario.Name, load.Name+"/"+statisticIterations, arm.Name)
+			requests := r.at(scenario.Name, metric.Name(load.Name, metric.RequestsPerSecond), arm.Name)
+			iterations := r.at(scenario.Name, metric.Name(load.Name, metric.IterationsPerSecond), arm.Name)
 			if requests == nil && iterations == nil {
 				continue
 			}
@@ -144,17 +147,17 @@ func samplesOf(counted, behind *values) string {
 func (r *record) windowTable(scenario string) []block {
 	var windows []string
 	for _, m := range r.metrics[scenario] {
-		if m.isTransaction() && m.window != "" && !slices.Contains(windows, m.window) {
-			windows = append(windows, m.window)
+		if m.IsTransaction() && m.Window != "" && !slices.Contains(windows, m.Window) {
+			windows = append(windows, m.Window)
 		}
 	}
 	if len(windows) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(windows, func(a, b string) int { return windowRank(a) - windowRank(b) })
+	slices.SortStableFunc(windows, metric.CompareWindows)
 	titles := make([]string, 0, len(windows))
 	for _, window := range windows {
-		titles = append(titles, capital(phraseOfWindow(window))+", ms")
+		titles = append(titles, capital(metric.WindowPhrase(window))+", ms")
 	}
 	made := &table{
 		Caption: "Average response times, by what else was on",
@@ -162,29 +165,19 @@ func (r *record) windowTable(scenario string) []block {
 	}
 	seen := ""
 	for _, m := range r.metrics[scenario] {
-		if !m.isTransaction() || m.statistic != statisticAverage || m.window != windows[0] {
+		if !m.IsTransaction() || m.Statistic != metric.Average || m.Window != windows[0] {
 			continue
 		}
 		for _, arm := range r.arms {
-			cells := []cell{{Text: m.transaction}, name(arm.Name)}
+			cells := []cell{{Text: m.Transaction}, name(arm.Name)}
 			for _, window := range windows {
-				cells = append(cells, cell{Text: r.at(scenario, m.of+"/"+m.transaction+"/"+m.statistic+"@"+window, arm.Name).shown(r.confidence())})
+				cells = append(cells, cell{Text: r.at(scenario, metric.In(metric.Name(m.Of, m.Transaction, m.Statistic), window), arm.Name).shown(r.confidence())})
 			}
-			made.Rows = append(made.Rows, row{First: seen != m.transaction, Cells: cells})
-			seen = m.transaction
+			made.Rows = append(made.Rows, row{First: seen != m.Transaction, Cells: cells})
+			seen = m.Transaction
 		}
 	}
 	return []block{{Table: made}}
-}
-
-func windowRank(window string) int {
-	switch window {
-	case "alone":
-		return 0
-	case "after":
-		return 2
-	}
-	return 1
 }
 
 // slowRequest is the mean from which a single request is listed, in ms.
@@ -205,7 +198,7 @@ func (r *record) requestTable(scenario string) []block {
 	}
 	var found []slow
 	for _, request := range r.requests(scenario) {
-		one := slow{row: row{Cells: []cell{{Text: request.transaction}, name(shownRequest(request.request))}}}
+		one := slow{row: row{Cells: []cell{{Text: request.transaction}, name(metric.RequestPhrase(request.request))}}}
 		for _, arm := range r.arms {
 			average, p95 := request.average[arm.Name], request.p95[arm.Name]
 			if average != nil {
@@ -245,13 +238,13 @@ type request struct {
 func (r *record) requests(scenario string) []request {
 	var all []request
 	for _, m := range r.metrics[scenario] {
-		if m.component != "" || m.request == "" || m.window != "" || m.statistic != statisticAverage {
+		if m.IsServer() || m.Request == "" || m.Window != "" || m.Statistic != metric.Average {
 			continue
 		}
-		one := request{transaction: m.transaction, request: m.request, average: map[string]*values{}, p95: map[string]*values{}}
+		one := request{transaction: m.Transaction, request: m.Request, average: map[string]*values{}, p95: map[string]*values{}}
 		for _, arm := range r.arms {
-			one.average[arm.Name] = r.at(scenario, m.name, arm.Name)
-			one.p95[arm.Name] = r.at(scenario, m.of+"/"+m.transaction+"/"+m.request+"/"+statisticP95, arm.Name)
+			one.average[arm.Name] = r.at(scenario, m.Name, arm.Name)
+			one.p95[arm.Name] = r.at(scenario, metric.Name(m.Of, m.Transaction, m.Request, metric.P95), arm.Name)
 		}
 		all = append(all, one)
 	}
@@ -282,7 +275,7 @@ func (r *record) importTables() []block {
 	}
 	for _, kind := range kinds {
 		for i, arm := range r.arms {
-			alone, beside := r.importOf(kind.alone, "duration", arm.Name), r.importOf(kind.beside, "duration", arm.Name)
+			alone, beside := r.importOf(kind.alone, metric.Duration, arm.Name), r.importOf(kind.beside, metric.Duration, arm.Name)
 			if alone == nil && beside == nil {
 				continue
 			}
@@ -298,8 +291,8 @@ func (r *record) importTables() []block {
 			rates.Rows = append(rates.Rows, row{First: i == 0, Cells: []cell{
 				{Text: kind.what},
 				name(arm.Name),
-				{Text: r.importOf(kind.alone, "recordsPerSecond", arm.Name).shown(r.confidence())},
-				{Text: r.importOf(kind.beside, "recordsPerSecond", arm.Name).shown(r.confidence())},
+				{Text: r.importOf(kind.alone, metric.RecordsPerSecond, arm.Name).shown(r.confidence())},
+				{Text: r.importOf(kind.beside, metric.RecordsPerSecond, arm.Name).shown(r.confidence())},
 			}})
 		}
 	}
@@ -310,7 +303,7 @@ func (r *record) importTables() []block {
 }
 
 func (r *record) importOf(at [2]string, statistic, arm string) *values {
-	return r.at(at[0], at[1]+"/"+statistic, arm)
+	return r.at(at[0], metric.Name(at[1], statistic), arm)
 }
 
 func (r *record) importKinds() []importKind {

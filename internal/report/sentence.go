@@ -8,6 +8,7 @@ import (
 
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -15,23 +16,23 @@ import (
 // and its interval, one for both centers.
 type told struct {
 	*comparison.Comparison
-	metric metric
+	metric metric.Metric
 	places int
 }
 
 func tell(c *comparison.Comparison) told {
-	return told{c, parseMetric(c.Metric), decimals(c.Delta, (c.High-c.Low)/2)}
+	return told{c, metric.Parse(c.Metric), decimals(c.Delta, (c.High-c.Low)/2)}
 }
 
 // deltaUnit is what delta and interval are in.
 func (t told) deltaUnit() string {
 	switch {
 	case t.Scale == comparison.Ratio:
-		return unitPercent
-	case t.Unit == unitPercent:
+		return metric.UnitPercent
+	case t.Unit == metric.UnitPercent:
 		// Percent of what? Of the same whole, not of the baseline.
 		return "points"
-	case t.Unit == unitCount:
+	case t.Unit == metric.UnitCount:
 		return ""
 	}
 	return t.Unit
@@ -75,12 +76,12 @@ func (t told) blocks() string {
 // sentence says what changed, by how much, how sure that is, and of what.
 func (t told) sentence(j *answered) string {
 	baseline, arm := t.centers()
-	if t.metric.statistic == "duration" && t.Unit == "s" && t.BaselineCenter >= 60 {
+	if t.metric.Statistic == metric.Duration && t.Unit == metric.UnitSeconds && t.BaselineCenter >= 60 {
 		baseline, arm = clockOfSeconds(t.BaselineCenter), clockOfSeconds(t.ArmCenter)
 	} else {
 		arm = withUnit(arm, t.Unit)
 	}
-	text := fmt.Sprintf("%s: %s has %s, %s has %s", capital(t.metric.under(t.Scenario)), t.Baseline, withUnit(baseline, unitOf(baseline, t.Unit)), t.Arm, arm)
+	text := fmt.Sprintf("%s: %s has %s, %s has %s", capital(t.metric.Under(t.Scenario)), t.Baseline, withUnit(baseline, unitOf(baseline, t.Unit)), t.Arm, arm)
 	if math.IsNaN(t.Delta) {
 		return text + "."
 	}

@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -176,7 +177,7 @@ func (r *record) exploratory() []item {
 	for i := range r.answer.Comparisons {
 		c := &r.answer.Comparisons[i]
 		isSure := c.Verdict == verdict.Better || c.Verdict == verdict.Worse
-		if one := tell(c); !c.Primary && !c.Twin && isSure && one.metric.worthShowing() && !one.metric.restates() {
+		if one := tell(c); !c.Primary && !c.Twin && isSure && one.metric.IsTelling() && !one.metric.Restates() {
 			found = append(found, one)
 		}
 	}
@@ -203,8 +204,8 @@ func surprise(t told) float64 {
 func (r *record) servers() []item {
 	var items []item
 	for _, scenario := range r.scenarios {
-		for _, resource := range []struct{ metric, phrase string }{{"cpu", "CPU"}, {"memory", "Memory"}} {
-			if top := r.top(scenario.Name, resource.metric); len(top) > 0 {
+		for _, resource := range []struct{ name, phrase string }{{metric.CPU, "CPU"}, {metric.Memory, "Memory"}} {
+			if top := r.top(scenario.Name, resource.name); len(top) > 0 {
 				items = append(items, item{Text: fmt.Sprintf("%s under %s is used most, on average, by %s (%s).", resource.phrase, scenario.Name, listed(top), r.baseline())})
 			}
 		}
@@ -230,9 +231,9 @@ func (r *record) top(scenario, resource string) []string {
 	}
 	var all []used
 	for _, m := range r.metrics[scenario] {
-		if m.component == componentModule && m.resource == resource && m.statistic == statisticAverage && m.window == "" {
-			if found := r.at(scenario, m.name, r.baseline()); found != nil {
-				all = append(all, used{m.of, found})
+		if m.IsUse(metric.Module, resource, metric.Average) {
+			if found := r.at(scenario, m.Name, r.baseline()); found != nil {
+				all = append(all, used{m.Of, found})
 			}
 		}
 	}
@@ -247,8 +248,8 @@ func (r *record) top(scenario, resource string) []string {
 // database tells what PostgreSQL's primary used in the baseline.
 func (r *record) database(scenario string) string {
 	var used []string
-	for _, of := range []struct{ resource, noun string }{{"cpu", ""}, {"connections/total", " connections"}} {
-		if found := r.at(scenario, "postgres/primary/"+of.resource+"/"+statisticAverage, r.baseline()); found != nil {
+	for _, of := range []struct{ resource, noun string }{{metric.CPU, ""}, {metric.Connections, " connections"}} {
+		if found := r.at(scenario, metric.Name(metric.Primary, of.resource, metric.Average), r.baseline()); found != nil {
 			used = append(used, withUnit(found.shown(r.confidence()), found.unit)+of.noun)
 		}
 	}
@@ -265,7 +266,7 @@ func (r *record) failed(scenario v1alpha1.Scenario) string {
 	for _, load := range scenario.Loads {
 		for _, transaction := range r.transactionsOf(scenario.Name, load.Name) {
 			for _, arm := range r.arms {
-				found := r.at(scenario.Name, load.Name+"/"+transaction+"/"+statisticErrors, arm.Name)
+				found := r.at(scenario.Name, metric.Name(load.Name, transaction, metric.Errors), arm.Name)
 				if found != nil && (most == nil || found.mean() > most.mean()) {
 					most, where = found, transaction+" in "+arm.Name
 				}
@@ -289,23 +290,23 @@ const leastGrowth = 0.01
 // interval of the slope lies above none. It says false where none was measured.
 func (r *record) growing(scenario string) (growing []string, known bool) {
 	for _, m := range r.metrics[scenario] {
-		if m.component != componentModule || m.resource != "memory" || m.statistic != statisticSlope || m.window != "" {
+		if !m.IsUse(metric.Module, metric.Memory, metric.Slope) {
 			continue
 		}
 		var in []string
 		for _, arm := range r.arms {
-			found := r.at(scenario, m.name, arm.Name)
+			found := r.at(scenario, m.Name, arm.Name)
 			if found == nil || len(found.numbers) < 2 {
 				continue
 			}
 			known = true
-			used := r.at(scenario, "module/"+m.of+"/memory/"+statisticAverage, arm.Name).mean()
+			used := r.at(scenario, metric.Name(metric.Module, m.Of, metric.Memory, metric.Average), arm.Name).mean()
 			if low, _ := stats.Mean(found.numbers).Interval(r.confidence()); low > 0 && !(found.mean() < used*leastGrowth) {
 				in = append(in, fmt.Sprintf("+%s in %s", withUnit(found.shown(r.confidence()), found.unit), arm.Name))
 			}
 		}
 		if len(in) > 0 {
-			growing = append(growing, fmt.Sprintf("%s (%s)", m.of, strings.Join(in, ", ")))
+			growing = append(growing, fmt.Sprintf("%s (%s)", m.Of, strings.Join(in, ", ")))
 		}
 	}
 	return growing, known

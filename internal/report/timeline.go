@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -61,7 +62,7 @@ func (r *record) timeline(scenario v1alpha1.Scenario, load, transaction string) 
 	var bands []band
 	alt := ""
 	for _, arm := range r.arms {
-		run := r.typical(scenario.Name, arm.Name, load+"/"+transaction+"/"+statisticAverage)
+		run := r.typical(scenario.Name, arm.Name, metric.Name(load, transaction, metric.Average))
 		if run == nil {
 			continue
 		}

@@ -4,12 +4,12 @@ package results_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/results"
 )
 
@@ -26,16 +26,16 @@ func TestTheNamesThatAreKnownAreThoseObserved(t *testing.T) {
 		observed []v1alpha1.Observation
 		known    []string
 	}{
-		"transactions": {results.Observe(loads(users), measurements(failing), v1alpha1.Measurement{}), results.Statistics()},
-		"imports":      {results.Observe(loads(imports(1, 400)), measurements(files), v1alpha1.Measurement{}), results.ImportStatistics()},
-		"summaries":    {observed(summary(t)), append(results.SummaryStatistics(), results.Rates()...)},
-		"servers":      {results.ObserveServers(servers, window("", 0, 60)), results.ServerStatistics()},
+		"transactions": {results.Observe(loads(users), measurements(failing), v1alpha1.Measurement{}), metric.TransactionStatistics()},
+		"imports":      {results.Observe(loads(imports(1, 400)), measurements(files), v1alpha1.Measurement{}), metric.ImportStatistics()},
+		"summaries":    {observed(summary(t)), append(metric.SummaryStatistics(), metric.Rates()...)},
+		"servers":      {results.ObserveServers(servers, window("", 0, 60)), metric.ServerStatistics()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var seen []string
 			for _, observation := range tc.observed {
-				last := observation.Metric[strings.LastIndexByte(observation.Metric, '/')+1:]
+				_, last := metric.CutStatistic(observation.Metric)
 				if !slices.Contains(seen, last) {
 					seen = append(seen, last)
 				}
@@ -46,13 +46,5 @@ func TestTheNamesThatAreKnownAreThoseObserved(t *testing.T) {
 				t.Errorf("statistics (-known +observed):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestWindowsThereMayBe(t *testing.T) {
-	for name, may := range map[string]bool{"alone": true, "after": true, "during-create-5k": true, "before": false, "during": false, "": false} {
-		if got := results.IsWindow(name); got != may {
-			t.Errorf("%q is a window: %t, want %t", name, got, may)
-		}
 	}
 }

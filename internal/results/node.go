@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -61,9 +61,9 @@ func NodeOf(samples *payload.Samples, window Window) (NodeUse, bool) {
 	cpus := float64(node.CPUs)
 	return NodeUse{
 		Name: node.Name, CPUs: node.CPUs, Shared: isOnNode(samples, node.Name), Neighbours: node.Neighbours,
-		BusyPercent:     100 * average(ofNode(samples, node.Name, collector.ResourceCPU)) / cpus,
+		BusyPercent:     100 * average(ofNode(samples, node.Name, metric.CPU)) / cpus,
 		OtherPercent:    100 * average(othersOn(samples, node.Name)) / cpus,
-		PressurePercent: average(ofNode(samples, node.Name, collector.ResourcePressure)),
+		PressurePercent: average(ofNode(samples, node.Name, metric.CPUPressure)),
 	}, true
 }
 
@@ -122,7 +122,7 @@ func lastNode(samples *payload.Samples, window Window) (payload.Node, bool) {
 		latest time.Time
 	)
 	for _, node := range samples.Nodes {
-		points := within(ofNode(samples, node.Name, collector.ResourceCPU), window)
+		points := within(ofNode(samples, node.Name, metric.CPU), window)
 		if len(points) > 0 && points[len(points)-1].At.After(latest) {
 			found, latest = node, points[len(points)-1].At
 		}
@@ -136,7 +136,7 @@ func isOnNode(samples *payload.Samples, name string) bool {
 
 func ofNode(samples *payload.Samples, name, resource string) payload.Points {
 	for _, series := range samples.Series {
-		if series.Component == collector.ComponentNode && series.Instance == name && series.Resource == resource {
+		if series.Component == metric.Node && series.Instance == name && series.Resource == resource {
 			return series.Points
 		}
 	}
@@ -157,7 +157,7 @@ func othersOf(samples *payload.Samples) payload.Points {
 // othersOn are the same of one node: its busy cores in the time that a figure of
 // the run's pods stands for, without that figure.
 func othersOn(samples *payload.Samples, name string) payload.Points {
-	busy, pods := ofNode(samples, name, collector.ResourceCPU), podsOn(samples, name)
+	busy, pods := ofNode(samples, name, metric.CPU), podsOn(samples, name)
 	if len(pods) == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func podsOn(samples *payload.Samples, name string) []payload.SampleSeries {
 	}
 	var found []payload.SampleSeries
 	for _, series := range samples.Series {
-		if series.Resource == resourceCPU && series.Component != collector.ComponentNode && on[podOf(series.Instance)] {
+		if series.Resource == metric.CPU && series.Component != metric.Node && on[podOf(series.Instance)] {
 			found = append(found, series)
 		}
 	}

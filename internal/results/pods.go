@@ -13,12 +13,13 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
 const (
 	// modulePrefix begins the components that are modules.
-	modulePrefix = "module/"
+	modulePrefix = metric.Module + "/"
 	// mostModulePods of a module are told, and mostPods of all.
 	mostModulePods = 16
 	mostPods       = 200
@@ -85,7 +86,7 @@ func podsOfModules(samples *payload.Samples, window Window) map[string][]podUse 
 		at := key{of.module, of.pod}
 		pod := found[at]
 		pod.name, pod.node = of.pod, nodes[of.pod]
-		if of.resource == resourceCPU {
+		if of.resource == metric.CPU {
 			pod.cpu = points
 		} else {
 			pod.memory = points
@@ -108,7 +109,7 @@ type podResource struct{ module, pod, resource string }
 func seriesOfPods(samples *payload.Samples) map[podResource][]payload.SampleSeries {
 	series := map[podResource][]payload.SampleSeries{}
 	for _, one := range samples.Series {
-		isUse := one.Resource == resourceCPU || one.Resource == resourceMemory
+		isUse := one.Resource == metric.CPU || one.Resource == metric.Memory
 		if isUse && strings.HasPrefix(one.Component, modulePrefix) {
 			at := podResource{one.Component, podOf(one.Instance), one.Resource}
 			series[at] = append(series[at], one)

@@ -7,11 +7,11 @@ package results
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -28,16 +28,6 @@ const (
 	// Of a file that the system split.
 	counterChildJobs       = "perflab_child_jobs"
 	counterChildJobsFailed = "perflab_child_jobs_failed"
-)
-
-// Units of observations.
-const (
-	unitMilliseconds = "ms"
-	unitCores        = "cores"
-	unitSeconds      = "s"
-	unitPercent      = "%"
-	unitPerSecond    = "1/s"
-	unitCount        = "1"
 )
 
 // Observe gives the observations of a run's loads: of each over the whole
@@ -66,18 +56,7 @@ func Observe(loads []v1alpha1.Load, measured map[string]Measured, measurement v1
 // Sort puts observations into the order in which a reader, or a status with
 // little room, wants them: whole stretches before windows, each by name.
 func Sort(observations []v1alpha1.Observation) {
-	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int {
-		_, _, windowA := strings.Cut(a.Metric, "@")
-		_, _, windowB := strings.Cut(b.Metric, "@")
-		switch {
-		case windowA == windowB:
-			return strings.Compare(a.Metric, b.Metric)
-		case windowB:
-			return -1
-		default:
-			return 1
-		}
-	})
+	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int { return metric.Compare(a.Metric, b.Metric) })
 }
 
 func observeTransactions(load string, all *payload.Payload, window Window) []v1alpha1.Observation {
@@ -87,79 +66,62 @@ func observeTransactions(load string, all *payload.Payload, window Window) []v1a
 	}
 	p := all.Between(window.From, window.To)
 	for _, transaction := range p.Transactions() {
-		name := load + "/" + transaction + "/"
+		of := metric.Name(load, transaction)
 		total, _ := p.Summary(transaction, "")
 		failed, _ := p.Summary(transaction, outcomeError)
 		observations = append(observations,
-			v1alpha1.Observation{Metric: name + "samples", Value: integer(total.Count), Unit: unitCount},
-			v1alpha1.Observation{Metric: name + "errors", Value: decimal.Format(percent(float64(failed.Count), float64(total.Count))), Unit: unitPercent, Samples: total.Count},
+			// A count is exact, however many digits it has.
+			v1alpha1.Observation{Metric: metric.Name(of, metric.Samples), Value: integer(total.Count), Unit: metric.UnitCount},
+			observed(of, metric.Errors, percent(float64(failed.Count), float64(total.Count)), total.Count),
 		)
 		// Response times are those of transactions that worked: a refused
 		// request is fast and would make a broken system look good.
 		if ok, any := p.Summary(transaction, outcomeOK); any {
-			observations = append(observations, responseTimes(name, ok)...)
+			observations = append(observations, responseTimes(of, ok)...)
 		}
 	}
 	observations = append(observations, observeThroughput(load, all, p)...)
 	for i := range observations {
-		observations[i].Metric = window.of(observations[i].Metric)
+		observations[i].Metric = metric.In(observations[i].Metric, window.Name)
 	}
 	return observations
 }
 
-func responseTimes(name string, summary payload.Summary) []v1alpha1.Observation {
-	statistics := []struct {
-		name  string
-		value time.Duration
-	}{
-		{"average", summary.Mean},
-		{"p50", summary.P50},
-		{"p75", summary.P75},
-		{"p95", summary.P95},
-		{"p99", summary.P99},
-		{"max", summary.Max},
-	}
-	observations := make([]v1alpha1.Observation, 0, len(statistics))
-	for _, statistic := range statistics {
-		observations = append(observations, v1alpha1.Observation{
-			Metric:  name + statistic.name,
-			Value:   decimal.Format(float64(statistic.value) / float64(time.Millisecond)),
-			Unit:    unitMilliseconds,
-			Samples: summary.Count,
-		})
-	}
-	return observations
+// observed is the value of a statistic of a load or a transaction, in its unit.
+func observed(of, statistic string, value float64, samples int64) v1alpha1.Observation {
+	return v1alpha1.Observation{Metric: metric.Name(of, statistic), Value: decimal.Format(value), Unit: metric.Unit(statistic), Samples: samples}
+}
+
+func responseTimes(transaction string, summary payload.Summary) []v1alpha1.Observation {
+	ms := func(length time.Duration) float64 { return float64(length) / float64(time.Millisecond) }
+	return Trend{
+		Average: ms(summary.Mean), P50: ms(summary.P50), P75: ms(summary.P75), P95: ms(summary.P95), P99: ms(summary.P99), Max: ms(summary.Max),
+	}.times(transaction, summary.Count)
 }
 
 func observeImport(load string, p *payload.Payload) []v1alpha1.Observation {
 	records := p.Total(counterRecords)
 	observations := []v1alpha1.Observation{
-		{Metric: load + "/imports", Value: decimal.Format(p.Total(counterImports)), Unit: unitCount},
-		{Metric: load + "/records", Value: decimal.Format(records), Unit: unitCount},
-		{Metric: load + "/failedRecords", Value: decimal.Format(p.Total(counterRecordsFailed)), Unit: unitCount},
+		observed(load, metric.Imports, p.Total(counterImports), 0),
+		observed(load, metric.Records, records, 0),
+		observed(load, metric.FailedRecords, p.Total(counterRecordsFailed), 0),
 	}
 	if children := p.Total(counterChildJobs); children > 0 {
 		observations = append(observations,
-			v1alpha1.Observation{Metric: load + "/childJobs", Value: decimal.Format(children), Unit: unitCount},
-			v1alpha1.Observation{Metric: load + "/failedChildJobs", Value: decimal.Format(p.Total(counterChildJobsFailed)), Unit: unitCount},
+			observed(load, metric.ChildJobs, children, 0),
+			observed(load, metric.FailedChildJobs, p.Total(counterChildJobsFailed), 0),
 		)
 	}
 	// The duration is the job's own, from its dates; the client's includes the
 	// upload and up to one polling interval.
 	if job, ok := p.Summary(transactionImportJob, outcomeOK); ok {
-		observations = append(observations, v1alpha1.Observation{
-			Metric: load + "/duration", Value: decimal.Format(job.Mean.Seconds()), Unit: unitSeconds, Samples: job.Count,
-		})
+		observations = append(observations, observed(load, metric.Duration, job.Mean.Seconds(), job.Count))
 		if total := job.Mean.Seconds() * float64(job.Count); total > 0 {
-			observations = append(observations, v1alpha1.Observation{
-				Metric: load + "/recordsPerSecond", Value: decimal.Format(records / total), Unit: unitPerSecond,
-			})
+			observations = append(observations, observed(load, metric.RecordsPerSecond, records/total, 0))
 		}
 	}
 	if client, ok := p.Summary(transactionImport, outcomeOK); ok {
-		observations = append(observations, v1alpha1.Observation{
-			Metric: load + "/clientDuration", Value: decimal.Format(client.Mean.Seconds()), Unit: unitSeconds, Samples: client.Count,
-		})
+		observations = append(observations, observed(load, metric.ClientDuration, client.Mean.Seconds(), client.Count))
 	}
 	return observations
 }

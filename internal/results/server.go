@@ -11,36 +11,34 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/payload"
 )
 
 const (
-	resourceCPU    = "cpu"
-	resourceMemory = "memory"
 	// groupLags is the component whose instances are groups of consumers.
-	groupLags = "kafka/consumerLag"
+	groupLags = metric.Kafka + "/" + metric.ConsumerLag
 	// mostGroups are told by name, those that were furthest behind.
 	mostGroups = 10
 	// generators are the components of the load's own pods.
-	generators = "generator/"
+	generators = metric.Generator + "/"
 	// oomKilled is the kubelet's word.
 	oomKilled = "OOMKilled"
 )
 
 // others is the quantity that is the node's CPU without that of the run's pods.
-const others = collector.ComponentNode + "/otherCpu"
+const others = metric.Node + "/" + metric.OtherCPU
 
 // growing are the resources of which a leak may be told, so that the interval
 // of their slope is recorded as well.
 var growing = map[string]bool{
-	resourceMemory: true, "heapUsed": true, "disk": true, "databaseSize": true, "connections/total": true, "consumerLag": true,
+	metric.Memory: true, metric.HeapUsed: true, metric.Disk: true, metric.DatabaseSize: true, metric.Connections: true, metric.ConsumerLag: true,
 }
 
 // shares are the resources in percent: several instances have a mean, no sum.
-var shares = map[string]bool{"cpuThrottled": true, "gcShare": true}
+var shares = map[string]bool{metric.CPUThrottled: true, metric.GCShare: true}
 
 // CountedWindow is the stretch over which servers are judged: from the first
 // load's counted start to the last load's counted end.
@@ -54,9 +52,9 @@ func CountedWindow(loads []v1alpha1.Load, measured map[string]Measured, measurem
 // observation.
 func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
-	add := func(name, unit string, value float64, count int) {
+	add := func(of, statistic, unit string, value float64, count int) {
 		observations = append(observations, v1alpha1.Observation{
-			Metric: window.of(name), Value: decimal.Format(value), Unit: unit, Samples: int64(count),
+			Metric: metric.In(metric.Name(of, statistic), window.Name), Value: decimal.Format(value), Unit: unit, Samples: int64(count),
 		})
 	}
 	for _, quantity := range quantities(samples) {
@@ -65,26 +63,26 @@ func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observat
 			continue
 		}
 		average, highest := mean(points), maximum(points)
-		add(quantity.name+"/average", quantity.unit, average, len(points))
+		add(quantity.name, metric.Average, quantity.unit, average, len(points))
 		// A mean of numbers that are alike may exceed them by its rounding.
-		add(quantity.name+"/max", quantity.unit, max(highest, average), len(points))
+		add(quantity.name, metric.Max, quantity.unit, max(highest, average), len(points))
 		if percents := within(quantity.ofRequest, window); len(percents) > 0 {
-			add(quantity.name+"/percentOfRequest", unitPercent, mean(percents), len(percents))
+			add(quantity.name, metric.PercentOfRequest, metric.UnitPercent, mean(percents), len(percents))
 		}
-		if percents := within(quantity.ofLimit, window); len(percents) > 0 && quantity.resource == resourceCPU {
-			add(quantity.name+"/percentOfLimit", unitPercent, mean(percents), len(percents))
+		if percents := within(quantity.ofLimit, window); len(percents) > 0 && quantity.resource == metric.CPU {
+			add(quantity.name, metric.PercentOfLimit, metric.UnitPercent, mean(percents), len(percents))
 		}
 		if slope := slopeOf(points); window.Name == "" && slope.Sure() {
-			add(quantity.name+"/slope", quantity.unit+"/h", slope.Value, len(points))
+			add(quantity.name, metric.Slope, metric.PerHour(quantity.unit), slope.Value, len(points))
 			if low, high := slope.Interval(slopeConfidence); quantity.mayLeak() {
-				add(quantity.name+"/slopeLow", quantity.unit+"/h", low, len(points))
-				add(quantity.name+"/slopeHigh", quantity.unit+"/h", high, len(points))
+				add(quantity.name, metric.SlopeLow, metric.PerHour(quantity.unit), low, len(points))
+				add(quantity.name, metric.SlopeHigh, metric.PerHour(quantity.unit), high, len(points))
 			}
 		}
 	}
 	for component, ends := range endsOf(samples, window) {
-		add(component+"/restarts", unitCount, float64(ends.all), 0)
-		add(component+"/oomKills", unitCount, float64(ends.oom), 0)
+		add(component, metric.Restarts, metric.UnitCount, float64(ends.all), 0)
+		add(component, metric.OOMKills, metric.UnitCount, float64(ends.oom), 0)
 	}
 	slices.SortFunc(observations, func(a, b v1alpha1.Observation) int { return cmp.Compare(a.Metric, b.Metric) })
 	return observations
@@ -98,7 +96,9 @@ type quantity struct {
 	ofRequest, ofLimit payload.Points
 }
 
-func (q quantity) mayLeak() bool { return growing[q.resource] || strings.HasPrefix(q.name, "custom/") }
+func (q quantity) mayLeak() bool {
+	return growing[q.resource] || metric.Parse(q.name).Component == metric.Custom
+}
 
 // quantities are what the samples hold, by component.
 func quantities(samples *payload.Samples) []quantity {
@@ -119,16 +119,16 @@ func quantities(samples *payload.Samples) []quantity {
 		own := quantity{name: strings.TrimSuffix(key[0]+"/"+key[1], "/"), resource: key[1], unit: series[0].Unit}
 		own.points = together(series, shares[own.resource])
 		switch own.resource {
-		case resourceCPU:
+		case metric.CPU:
 			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.CPURequest })
 			own.ofLimit = percentOf(series, asked, func(c payload.Container) float64 { return c.CPULimit })
-		case resourceMemory:
+		case metric.Memory:
 			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.MemoryRequest })
 		}
 		found = append(found, own)
 	}
 	if points := othersOf(samples); len(points) > 0 {
-		found = append(found, quantity{name: others, resource: resourceCPU, unit: unitCores, points: points})
+		found = append(found, quantity{name: others, resource: metric.CPU, unit: metric.UnitCores, points: points})
 	}
 	return mostBehind(found)
 }

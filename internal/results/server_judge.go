@@ -11,6 +11,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/payload"
 )
 
@@ -92,18 +94,19 @@ func longestGap(rounds payload.Points, failed payload.Times, window Window) Gap 
 // CPU use above a percentage of their limit, or of their request where they have
 // no limit. The observations are those of one window.
 func Saturated(observations []v1alpha1.Observation, percent float64) []string {
-	busy := map[string]float64{}
-	of := map[string]string{}
-	for _, kind := range []string{"percentOfRequest", "percentOfLimit"} {
-		for _, observation := range observations {
-			component, found := strings.CutSuffix(strings.Split(observation.Metric, "@")[0], "/"+resourceCPU+"/"+kind)
-			if !found || !strings.HasPrefix(component, "postgres/") && !strings.HasPrefix(component, "kafka/") {
-				continue
+	busy, of := map[string]float64{}, map[string]string{}
+	var reader observation.Reader
+	// Of two, the limit counts.
+	for _, share := range []struct{ statistic, of string }{{metric.PercentOfRequest, "request"}, {metric.PercentOfLimit, "limit"}} {
+		reader.Read("", observations, func(observed *v1alpha1.Observation, value float64) error {
+			m := metric.Parse(observed.Metric)
+			isBackend := m.Component == metric.Postgres || m.Component == metric.Kafka
+			if isBackend && m.Resource == metric.CPU && m.Statistic == share.statistic {
+				component := metric.Name(m.Component, m.Of)
+				busy[component], of[component] = value, share.of
 			}
-			if value, err := decimal.Parse(observation.Value); err == nil {
-				busy[component], of[component] = value, strings.ToLower(strings.TrimPrefix(kind, "percentOf"))
-			}
-		}
+			return nil
+		})
 	}
 	var sentences []string
 	for component, value := range busy {
@@ -126,27 +129,27 @@ const leakPercent = 1
 // than 1 % of the average per hour: the eye sees slopes in noise, the interval
 // does not.
 func Growth(observations []v1alpha1.Observation, quantity string) (sentence string, leaks bool) {
-	values := map[string]float64{}
-	unit := ""
-	for _, observation := range observations {
-		statistic, found := strings.CutPrefix(observation.Metric, quantity+"/")
-		value, err := decimal.Parse(observation.Value)
-		if !found || err != nil {
-			continue
+	values, unit := map[string]float64{}, ""
+	var reader observation.Reader
+	reader.Read("", observations, func(observed *v1alpha1.Observation, value float64) error {
+		of, statistic := metric.CutStatistic(observed.Metric)
+		if of != quantity {
+			return nil
 		}
 		values[statistic] = value
-		if statistic == "slope" {
-			unit = observation.Unit
+		if statistic == metric.Slope {
+			unit = observed.Unit
 		}
-	}
-	slope, known := values["slope"]
-	low, hasLow := values["slopeLow"]
-	high, hasHigh := values["slopeHigh"]
+		return nil
+	})
+	slope, known := values[metric.Slope]
+	low, hasLow := values[metric.SlopeLow]
+	high, hasHigh := values[metric.SlopeHigh]
 	if !known || !hasLow || !hasHigh {
 		return "", false
 	}
 	interval := fmt.Sprintf("95 %% interval %s to %s", decimal.Format(low), decimal.Format(high))
-	leaks = low > 0 && slope > values["average"]*leakPercent/100
+	leaks = low > 0 && slope > values[metric.Average]*leakPercent/100
 	switch {
 	case leaks:
 		return fmt.Sprintf("%s grew by %s %s (%s)", quantity, decimal.Format(slope), unit, interval), true

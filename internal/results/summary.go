@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
 )
 
 // ErrNoSummary says that a log holds no summary of k6.
@@ -155,31 +155,31 @@ func (t Trend) plus(other Trend) Trend {
 func (s *Summary) observe(load string) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, name := range slices.Sorted(maps.Keys(s.Trends)) {
-		observations = append(observations, s.Trends[name].observe(load+"/"+name+"/")...)
+		observations = append(observations, s.Trends[name].observe(metric.Name(load, name))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Counts)) {
-		observations = append(observations, v1alpha1.Observation{Metric: load + "/" + name + "/count", Value: decimal.Format(s.Counts[name]), Unit: unitCount})
+		observations = append(observations, observed(metric.Name(load, name), metric.Count, s.Counts[name], 0))
 	}
 	if s.Requests > 0 {
-		observations = append(observations, v1alpha1.Observation{
-			Metric: load + "/http_req_duration/errors", Value: decimal.Format(percent(s.FailedRequests, s.Requests)), Unit: unitPercent, Samples: int64(s.Requests),
-		})
+		observations = append(observations, observed(metric.Name(load, "http_req_duration"), metric.Errors, percent(s.FailedRequests, s.Requests), int64(s.Requests)))
 	}
 	return append(observations, s.observeThroughput(load)...)
 }
 
-func (t Trend) observe(name string) []v1alpha1.Observation {
-	observations := []v1alpha1.Observation{{Metric: name + "samples", Value: decimal.Format(t.Count), Unit: unitCount}}
-	for _, statistic := range []struct {
-		name  string
-		value float64
-	}{{"average", t.Average}, {"p50", t.P50}, {"p75", t.P75}, {"p95", t.P95}, {"p99", t.P99}, {"max", t.Max}} {
-		if math.IsNaN(statistic.value) {
-			continue
+func (t Trend) observe(of string) []v1alpha1.Observation {
+	return append([]v1alpha1.Observation{observed(of, metric.Samples, t.Count, 0)}, t.times(of, int64(t.Count))...)
+}
+
+// times are one observation per statistic that is known.
+func (t Trend) times(of string, samples int64) []v1alpha1.Observation {
+	var observations []v1alpha1.Observation
+	for _, told := range []struct {
+		statistic string
+		value     float64
+	}{{metric.Average, t.Average}, {metric.P50, t.P50}, {metric.P75, t.P75}, {metric.P95, t.P95}, {metric.P99, t.P99}, {metric.Max, t.Max}} {
+		if !math.IsNaN(told.value) {
+			observations = append(observations, observed(of, told.statistic, told.value, samples))
 		}
-		observations = append(observations, v1alpha1.Observation{
-			Metric: name + statistic.name, Value: decimal.Format(statistic.value), Unit: unitMilliseconds, Samples: int64(t.Count),
-		})
 	}
 	return observations
 }

@@ -3,18 +3,16 @@
 package results
 
 import (
-	"time"
-
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
 // throughput is what a load's k6 counts anyway, and the metric that tells how
 // much of it there was in a second.
 var throughput = []struct{ counter, metric string }{
-	{metricRequests, "requestsPerSecond"},
-	{metricIterations, "iterationsPerSecond"},
+	{metricRequests, metric.RequestsPerSecond},
+	{metricIterations, metric.IterationsPerSecond},
 }
 
 // observeThroughput tells of a part of all that a load measured. An import has
@@ -27,14 +25,11 @@ func observeThroughput(load string, all, part *payload.Payload) []v1alpha1.Obser
 	var observations []v1alpha1.Observation
 	for _, told := range throughput {
 		if all.Total(told.counter) > 0 {
-			observations = append(observations, perSecond(load+"/"+told.metric, part.Total(told.counter), length))
+			count := part.Total(told.counter)
+			observations = append(observations, observed(load, told.metric, count/length.Seconds(), int64(count)))
 		}
 	}
 	return observations
-}
-
-func perSecond(metric string, count float64, length time.Duration) v1alpha1.Observation {
-	return v1alpha1.Observation{Metric: metric, Value: decimal.Format(count / length.Seconds()), Unit: unitPerSecond, Samples: int64(count)}
 }
 
 // observeThroughput of the whole test, by k6's own clock.
@@ -42,9 +37,7 @@ func (s *Summary) observeThroughput(load string) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, told := range throughput {
 		if rate := s.Rates[told.counter]; rate > 0 {
-			observations = append(observations, v1alpha1.Observation{
-				Metric: load + "/" + told.metric, Value: decimal.Format(rate), Unit: unitPerSecond, Samples: int64(s.Counts[told.counter]),
-			})
+			observations = append(observations, observed(load, told.metric, rate, int64(s.Counts[told.counter])))
 		}
 	}
 	return observations

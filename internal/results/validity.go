@@ -5,12 +5,12 @@ package results
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -149,7 +149,7 @@ func CheckGap(gap Gap) (fault *Fault, warning string) {
 func Warnings(observations []v1alpha1.Observation) []string {
 	var whole []v1alpha1.Observation
 	for _, observation := range observations {
-		if !strings.Contains(observation.Metric, "@") {
+		if _, window := metric.CutWindow(observation.Metric); window == "" {
 			whole = append(whole, observation)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -48,16 +49,6 @@ func FromRunners(runners ...*payload.Payload) (Measured, error) {
 	return made, nil
 }
 
-// Names of windows.
-const (
-	// WindowAlone is before the first import.
-	WindowAlone = "alone"
-	// WindowAfter is after the last import.
-	WindowAfter = "after"
-	// windowDuring comes before the name of the import that is on.
-	windowDuring = "during-"
-)
-
 // Window is a stretch of a run; its end is not part of it.
 type Window struct {
 	// Name is empty for the whole stretch that counts.
@@ -73,14 +64,6 @@ func (w Window) Within(other Window) Window {
 	return w
 }
 
-// of names a metric in the window.
-func (w Window) of(metric string) string {
-	if w.Name == "" {
-		return metric
-	}
-	return metric + "@" + w.Name
-}
-
 // Windows cuts a scenario into stretches after the fact, from its loads' own
 // start and end: before the first import, during each, after the last. A
 // scenario without imports beside other loads has none. Warm-up and tail are
@@ -91,13 +74,13 @@ func Windows(loads []v1alpha1.Load, measured map[string]Measured) []Window {
 	if !ok || !any || len(imports(loads)) == len(loads) {
 		return nil
 	}
-	windows := []Window{{Name: WindowAlone, From: run.From, To: importing.From}}
+	windows := []Window{{Name: metric.Alone, From: run.From, To: importing.From}}
 	for _, load := range imports(loads) {
 		if own, found := measured[load.Name]; found {
-			windows = append(windows, Window{Name: windowDuring + load.Name, From: own.Start, To: own.End})
+			windows = append(windows, Window{Name: metric.During(load.Name), From: own.Start, To: own.End})
 		}
 	}
-	return append(windows, Window{Name: WindowAfter, From: importing.To, To: run.To})
+	return append(windows, Window{Name: metric.After, From: importing.To, To: run.To})
 }
 
 func isImport(load v1alpha1.Load) bool { return load.DataImport != nil }

@@ -9,8 +9,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
 )
 
 // Extent is how many blocks are planned. Reason and Message say why no more
@@ -75,7 +75,7 @@ func overBudget(budget time.Duration, progress Progress) bool {
 }
 
 func shown(widest analysis.Precision) string {
-	where := fmt.Sprintf("(%s in arm %q)", comparison.Named(widest.Metric, widest.Scenario), widest.Arm)
+	where := fmt.Sprintf("(%s in arm %q)", metric.Named(widest.Metric, widest.Scenario), widest.Arm)
 	if math.IsInf(widest.HalfWidthPercent, 1) {
 		return "not known " + where
 	}

@@ -11,8 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/metric"
 )
 
 // judgeAnalysis judges the question: whether the metrics that decide it can be
@@ -24,47 +23,54 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 		name    string
 		metrics []string
 	}{{"primary", spec.Analysis.Primary}, {"guards", spec.Analysis.Guards}} {
-		for i, metric := range list.metrics {
-			judgeMetric(j, path.Child(list.name).Index(i), metric, spec.Scenarios)
+		for i, name := range list.metrics {
+			judgeMetric(j, path.Child(list.name).Index(i), name, spec.Scenarios)
 		}
 	}
 	if len(loads) > 0 && len(analysis.QuestionOf(spec).Primary) == 0 {
-		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example " + loads[0] + "/<transaction>/average")
+		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example " + metric.Name(loads[0], "<transaction>", metric.Average))
 	}
 	if len(variants) == 1 && !spec.Design.Calibrate {
 		j.warn("there is no arm beside the baseline: its runs are summed up, and nothing is compared")
 	}
 }
 
-func judgeMetric(j *judgement, path *field.Path, metric string, scenarios []v1alpha1.Scenario) {
-	loads := loadsOf(scenarios)
-	name, window := comparison.CutWindow(metric)
-	load, rest, _ := strings.Cut(name, "/")
-	fault := ""
-	switch {
-	case slices.Contains(loads, load):
-		fault = faultOfLoadMetric(scenarios, load, rest, window)
-	case analysis.IsServer(load):
-		fault = faultOfServerMetric(name)
-	default:
-		fault = fmt.Sprintf("the metric is of load %q, and no scenario has one of this name: begin with one there is (%s), or with a part of the system (%s)",
-			load, strings.Join(loads, ", "), strings.Join(analysis.Components, ", "))
-	}
+func judgeMetric(j *judgement, path *field.Path, written string, scenarios []v1alpha1.Scenario) {
+	fault := faultOfName(written, scenarios)
 	if fault == "" {
-		fault = faultOfWindow(window, loads)
+		fault = faultOfWindow(written, loadsOf(scenarios))
 	}
 	if fault != "" {
-		j.refuse(field.Invalid(path, metric, fault))
+		j.refuse(field.Invalid(path, written, fault))
 	}
 }
 
-func faultOfWindow(window string, loads []string) string {
-	during, isDuring := strings.CutPrefix(window, "during-")
+func faultOfName(written string, scenarios []v1alpha1.Scenario) string {
+	loads := loadsOf(scenarios)
+	name, window := metric.CutWindow(written)
+	first, rest := metric.CutOwner(name)
+	switch {
+	case name == metric.Cost:
+		return ""
+	case slices.Contains(loads, first):
+		return faultOfLoadMetric(scenarios, first, rest, window)
+	case first == metric.System:
+		return fmt.Sprintf("the system as a whole has no such metric: write %s, or begin with a part of it", metric.Cost)
+	case slices.Contains(metric.Components(), first):
+		return faultOfServerMetric(name)
+	}
+	return fmt.Sprintf("the metric is of load %q, and no scenario has one of this name: begin with one there is (%s), or with a part of the system (%s)",
+		first, strings.Join(loads, ", "), strings.Join(metric.Components(), ", "))
+}
+
+func faultOfWindow(written string, loads []string) string {
+	_, window := metric.CutWindow(written)
+	during, isDuring := metric.CutDuring(window)
 	switch {
 	case isDuring && !slices.Contains(loads, during):
 		return fmt.Sprintf("the window is while load %q is on, and no scenario has one of this name: write during- with one there is (%s)",
 			during, strings.Join(loads, ", "))
-	case window != "" && !results.IsWindow(window):
+	case window != "" && !metric.IsWindow(window):
 		return fmt.Sprintf("there is no window %q: write alone, after, or during- with the name of an import", window)
 	default:
 		return ""

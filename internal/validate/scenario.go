@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
 )
 
 // ownArguments of k6 run are set by PerfLab or k6-operator for every load.
@@ -33,9 +34,18 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario) {
 	for i, scenario := range scenarios {
 		loads := field.NewPath("spec", "scenarios").Index(i).Child("loads")
 		for n, load := range scenario.Loads {
+			judgeName(j, load.Name, loads.Index(n).Child("name"))
 			judgeAfter(j, scenario.Loads, load, loads.Index(n).Child("after"))
 			judgeScript(j, load, loads.Index(n).Child("script"))
 		}
+	}
+}
+
+// judgeName refuses loads whose metrics would be taken for those of servers.
+func judgeName(j *judgement, load string, place *field.Path) {
+	if metric.Reserved(load) {
+		j.refuse(field.Invalid(place, load, fmt.Sprintf(
+			"the metrics of load %q could not be told from those of servers, which begin alike: give it another name, for example %s-load", load, load)))
 	}
 }
 

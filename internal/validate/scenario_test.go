@@ -26,6 +26,11 @@ func TestScenariosAreJudged(t *testing.T) {
 			loads: []v1alpha1.Load{importAfter("a", ""), importAfter("b", "c"), importAfter("c", "b")},
 			want:  `spec.scenarios[0].loads[1].after: Invalid value: "c": load "b" never starts: it waits for "c", which waits for it in turn; take one after out`,
 		},
+		"called like the system": {loads: []v1alpha1.Load{importAfter("system", "")}},
+		"called like a part of it": {
+			loads: []v1alpha1.Load{importAfter("node", "")},
+			want:  `spec.scenarios[0].loads[0].name: Invalid value: "node": the metrics of load "node" could not be told from those of servers, which begin alike: give it another name, for example node-load`,
+		},
 		"arguments of its own": {loads: []v1alpha1.Load{script("--vus", "8", "--duration=30m")}},
 		"an output": {
 			loads: []v1alpha1.Load{script("--vus", "8", "--out=json")},

@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
 const (
-	componentKafka = "kafka"
-	resourceLag    = "consumerLag"
 	// share of its time that brokers may spend on answering: thousands of
 	// partitions take long to tell, and the questions must not be the load.
 	share = 0.1
@@ -36,7 +35,7 @@ type brokers struct {
 	behind map[string]bool
 }
 
-func (b *brokers) name() string { return componentKafka }
+func (b *brokers) name() string { return metric.Kafka }
 
 func (b *brokers) sample(ctx context.Context, now round) (record, error) {
 	if now.at.Before(b.rested) {
@@ -56,7 +55,7 @@ func (b *brokers) sample(ctx context.Context, now round) (record, error) {
 	b.rested = now.at.Add(min(longestRest, time.Duration(float64(time.Since(begin))/share)))
 	return func(into *payload.SampleRecorder) {
 		for id, bytes := range disks {
-			into.Record(fmt.Sprintf("kafka/broker-%d", id), "", "disk", unitMebibytes, now.at, float64(bytes)/(1<<20))
+			into.Record(fmt.Sprintf("%s%d", metric.Broker, id), "", metric.Disk, metric.UnitMebibytes, now.at, float64(bytes)/(1<<20))
 		}
 		if lagsErr == nil {
 			b.recordLags(into, now.at, lags)
@@ -75,10 +74,10 @@ func (b *brokers) recordLags(into *payload.SampleRecorder, at time.Time, lags ma
 		sum += lag
 		b.behind[group] = b.behind[group] || lag > 0
 		if b.behind[group] {
-			into.Record(componentKafka+"/"+resourceLag, group, "", unitCount, at, float64(lag))
+			into.Record(metric.Name(metric.Kafka, metric.ConsumerLag), group, "", metric.UnitCount, at, float64(lag))
 		}
 	}
-	into.Record(componentKafka, "", resourceLag, unitCount, at, float64(sum))
+	into.Record(metric.Kafka, "", metric.ConsumerLag, metric.UnitCount, at, float64(sum))
 }
 
 // recordWritten writes down how many records came in since the last answer. A
@@ -89,5 +88,5 @@ func (b *brokers) recordWritten(into *payload.SampleRecorder, at time.Time, writ
 	if since.IsZero() || written < before {
 		return
 	}
-	into.Record(componentKafka, "", "recordsIn", unitPerSecond, at, float64(written-before)/at.Sub(since).Seconds())
+	into.Record(metric.Kafka, "", metric.RecordsIn, metric.UnitPerSecond, at, float64(written-before)/at.Sub(since).Seconds())
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -48,7 +48,7 @@ func newNode(id, proc string) (*node, error) {
 	return &node{id: id, proc: opened}, nil
 }
 
-func (n *node) name() string { return collector.ComponentNode }
+func (n *node) name() string { return metric.Node }
 
 func (n *node) sample(_ context.Context, now round) (record, error) {
 	counts, err := n.count(now.at)
@@ -74,11 +74,11 @@ func (n *node) record(into *payload.SampleRecorder, before, counts nodeCounts) {
 		return
 	}
 	if busy := counts.busy - before.busy; busy >= 0 {
-		into.Record(collector.ComponentNode, n.id, collector.ResourceCPU, unitCores, counts.at, busy/elapsed)
+		into.Record(metric.Node, n.id, metric.CPU, metric.UnitCores, counts.at, busy/elapsed)
 	}
 	if counts.waiting != nil && before.waiting != nil {
 		share := min(100, 100*(*counts.waiting-*before.waiting)/elapsed)
-		into.Record(collector.ComponentNode, n.id, collector.ResourcePressure, unitPercent, counts.at, share)
+		into.Record(metric.Node, n.id, metric.CPUPressure, metric.UnitPercent, counts.at, share)
 	}
 }
 

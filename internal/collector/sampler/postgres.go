@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -72,7 +73,7 @@ func (d *databases) addresses(pods []pod) map[string]string {
 		found[server.Component] = net.JoinHostPort(server.Host, strconv.Itoa(int(server.Port)))
 	}
 	for _, pod := range pods {
-		isServer := pod.component == collector.ComponentPrimary || strings.HasPrefix(pod.component, collector.ComponentReplica)
+		isServer := pod.component == metric.Primary || strings.HasPrefix(pod.component, metric.Replica)
 		if len(d.fixed) == 0 && isServer && pod.address != "" {
 			found[pod.component] = net.JoinHostPort(pod.address, strconv.Itoa(contract.PostgresPort))
 		}
@@ -185,14 +186,14 @@ WHERE pid <> pg_catalog.pg_backend_pid() AND datname IS NOT NULL
 		return nil, fmt.Errorf("counting connections: %w", err)
 	}
 	return func(into *payload.SampleRecorder) {
-		into.Record(d.component, "", "connections/total", unitCount, now.at, total)
+		into.Record(d.component, "", metric.Connections, metric.UnitCount, now.at, total)
 		if !d.monitors {
 			into.Samples.Note(d.component + ": the login may not see what connections do: grant it pg_monitor")
 			return
 		}
-		into.Record(d.component, "", "connections/active", unitCount, now.at, active)
-		into.Record(d.component, "", "connections/idle", unitCount, now.at, idle)
-		into.Record(d.component, "", "connections/idleInTransaction", unitCount, now.at, inTransaction)
+		into.Record(d.component, "", metric.ConnectionsActive, metric.UnitCount, now.at, active)
+		into.Record(d.component, "", metric.ConnectionsIdle, metric.UnitCount, now.at, idle)
+		into.Record(d.component, "", metric.IdleInTransaction, metric.UnitCount, now.at, inTransaction)
 	}, nil
 }
 
@@ -214,10 +215,10 @@ FROM pg_catalog.pg_stat_database WHERE datname = pg_catalog.current_database()`)
 			return
 		}
 		seconds := after.at.Sub(before.at).Seconds()
-		into.Record(d.component, "", "transactionsPerSecond", unitPerSecond, now.at, float64(after.transactions-before.transactions)/seconds)
+		into.Record(d.component, "", metric.TransactionsPerSecond, metric.UnitPerSecond, now.at, float64(after.transactions-before.transactions)/seconds)
 		hit, read := float64(after.blocksHit-before.blocksHit), float64(after.blocksRead-before.blocksRead)
 		// Without a block there is no share of them: 0/0 is not recorded.
-		into.Record(d.component, "", "cacheHits", unitPercent, now.at, 100*hit/(hit+read))
+		into.Record(d.component, "", metric.CacheHits, metric.UnitPercent, now.at, 100*hit/(hit+read))
 	}, nil
 }
 
@@ -236,7 +237,7 @@ END::float8`).Scan(&lag)
 	}
 	return func(into *payload.SampleRecorder) {
 		if lag != nil {
-			into.Record(d.component, "", "lag", unitSeconds, now.at, *lag)
+			into.Record(d.component, "", metric.Lag, metric.UnitSeconds, now.at, *lag)
 		}
 	}, nil
 }
@@ -244,7 +245,7 @@ END::float8`).Scan(&lag)
 // size looks at every file of the database, so it is asked before each print
 // only.
 func (d *database) size(ctx context.Context, now round) (record, error) {
-	if !now.last || d.component != collector.ComponentPrimary {
+	if !now.last || d.component != metric.Primary {
 		return func(*payload.SampleRecorder) {}, nil
 	}
 	var bytes int64
@@ -252,6 +253,6 @@ func (d *database) size(ctx context.Context, now round) (record, error) {
 		return nil, fmt.Errorf("asking for the database's size: %w", err)
 	}
 	return func(into *payload.SampleRecorder) {
-		into.Record(d.component, "", "databaseSize", unitMebibytes, now.at, float64(bytes)/(1<<20))
+		into.Record(d.component, "", metric.DatabaseSize, metric.UnitMebibytes, now.at, float64(bytes)/(1<<20))
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/testing/servers"
 	"perflab.dev/perflab/payload"
 )
@@ -85,10 +86,10 @@ func value(t *testing.T, samples *payload.Samples, component, resource string) f
 }
 
 func fixed(primary servers.PostgreSQL, replicas ...servers.PostgreSQL) *databases {
-	asked := &databases{fixed: []collector.Server{{Component: collector.ComponentPrimary, Host: "127.0.0.1", Port: int32(primary.Port)}}}
+	asked := &databases{fixed: []collector.Server{{Component: metric.Primary, Host: "127.0.0.1", Port: int32(primary.Port)}}}
 	for i, replica := range replicas {
 		asked.fixed = append(asked.fixed, collector.Server{
-			Component: fmt.Sprintf("%s%d", collector.ComponentReplica, i+1), Host: "127.0.0.1", Port: int32(replica.Port),
+			Component: fmt.Sprintf("%s%d", metric.Replica, i+1), Host: "127.0.0.1", Port: int32(replica.Port),
 		})
 	}
 	return asked
@@ -183,7 +184,7 @@ func TestALoginWithoutRights(t *testing.T) {
 	asked := fixed(primary)
 	told(t, asked, round{at: time.Now(), last: true})
 	samples := told(t, asked, round{at: time.Now().Add(time.Second), last: true})
-	if got := value(t, samples, collector.ComponentPrimary, "connections/total"); got != 3 {
+	if got := value(t, samples, metric.Primary, "connections/total"); got != 3 {
 		t.Errorf("%g connections, want 3", got)
 	}
 	if len(samples.Notes) != 1 || !strings.Contains(samples.Notes[0], "grant it pg_monitor") {

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
 
@@ -64,26 +65,26 @@ type podQuery struct {
 // podQueries are what Prometheus is asked about the system's pods.
 var podQueries = []podQuery{
 	{
-		resource: resourceCPU, unit: unitCores, scale: 1, perContainer: true,
+		resource: metric.CPU, unit: metric.UnitCores, scale: 1, perContainer: true,
 		query: `sum by (pod, container) (irate(container_cpu_usage_seconds_total{namespace="%[1]s",container!="",container!="POD"}[%[2]s]))`,
 	},
 	{
-		resource: resourceMemory, unit: unitMebibytes, scale: 1.0 / (1 << 20), perContainer: true,
+		resource: metric.Memory, unit: metric.UnitMebibytes, scale: 1.0 / (1 << 20), perContainer: true,
 		query: `sum by (pod, container) (container_memory_working_set_bytes{namespace="%[1]s",container!="",container!="POD"})`,
 	},
 	{
-		resource: "cpuThrottled", unit: unitPercent, scale: 100, perContainer: true,
+		resource: metric.CPUThrottled, unit: metric.UnitPercent, scale: 100, perContainer: true,
 		query: `sum by (pod, container) (irate(container_cpu_cfs_throttled_periods_total{namespace="%[1]s",container!=""}[%[2]s]))` +
 			` / sum by (pod, container) (irate(container_cpu_cfs_periods_total{namespace="%[1]s",container!=""}[%[2]s]))`,
 		missing: "CPU throttling is not told: Prometheus has no container_cpu_cfs_periods_total of these pods, none of which may have a CPU limit",
 	},
 	{
-		resource: "heapUsed", unit: unitMebibytes, scale: 1.0 / (1 << 20),
+		resource: metric.HeapUsed, unit: metric.UnitMebibytes, scale: 1.0 / (1 << 20),
 		query:   `sum by (pod) ({__name__=~"jvm_memory_used_bytes|jvm_memory_bytes_used",namespace="%[1]s",area="heap"})`,
 		missing: "the JVMs' heaps are not told: Prometheus has no jvm_memory_used_bytes of these pods",
 	},
 	{
-		resource: "gcShare", unit: unitPercent, scale: 100,
+		resource: metric.GCShare, unit: metric.UnitPercent, scale: 100,
 		query:   `sum by (pod) (irate({__name__=~"jvm_gc_pause_seconds_sum|jvm_gc_collection_seconds_sum",namespace="%[1]s"}[%[2]s]))`,
 		missing: "the JVMs' time in garbage collection is not told: Prometheus has no jvm_gc_pause_seconds of these pods",
 	},
@@ -170,7 +171,7 @@ type customMetric struct {
 	metric     collector.Metric
 }
 
-func (c *customMetric) name() string { return "custom/" + c.metric.Name }
+func (c *customMetric) name() string { return metric.Name(metric.Custom, c.metric.Name) }
 
 func (c *customMetric) sample(ctx context.Context, now round) (record, error) {
 	vector, err := instant(ctx, c.prometheus, c.metric.Query, now.at)

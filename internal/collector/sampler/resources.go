@@ -13,18 +13,8 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
 
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
-)
-
-const (
-	resourceCPU    = "cpu"
-	resourceMemory = "memory"
-	unitCores      = "cores"
-	unitMebibytes  = "MiB"
-	unitPercent    = "%"
-	unitPerSecond  = "1/s"
-	unitSeconds    = "s"
-	unitCount      = "1"
 )
 
 // stale is how old the newest figures of the metrics API may be. The usual
@@ -71,8 +61,8 @@ func (m *metricsAPI) sample(ctx context.Context, now round) (record, error) {
 		for _, pod := range now.pods {
 			for _, container := range usage[pod.name].Containers {
 				instance := instanceOf(pod.name, container.Name)
-				into.Record(pod.component, instance, resourceCPU, unitCores, newest, cores(container.Usage[corev1.ResourceCPU]))
-				into.Record(pod.component, instance, resourceMemory, unitMebibytes, newest, mebibytes(container.Usage[corev1.ResourceMemory]))
+				into.Record(pod.component, instance, metric.CPU, metric.UnitCores, newest, cores(container.Usage[corev1.ResourceCPU]))
+				into.Record(pod.component, instance, metric.Memory, metric.UnitMebibytes, newest, mebibytes(container.Usage[corev1.ResourceMemory]))
 			}
 		}
 	}, nil

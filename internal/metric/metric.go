@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package metric knows what metrics are called: how a name is put together and
+// taken apart, to which window of a run it is cut, what it is of, in which unit
+// it is, which way it gets better, and how a sentence words it. Nobody else
+// does. It knows nothing of experiments, and imports nothing of the project.
+//
+// A metric of a load is LOAD/TRANSACTION/STATISTIC or, of the load as a whole,
+// LOAD/STATISTIC: cico/Check-In/p95, create-5k/duration. One of a server is
+// COMPONENT/SERVER/RESOURCE/STATISTIC: postgres/primary/connections/total/average.
+// A window stands behind an @: cico/Check-In/p95@during-create-5k.
+package metric
+
+import (
+	"slices"
+	"strings"
+)
+
+// Components are the first parts of the names of metrics that are of no load.
+const (
+	Module   = "module"
+	Postgres = "postgres"
+	Kafka    = "kafka"
+	Custom   = "custom"
+	System   = "system"
+	Node     = "node"
+	// Generator is what puts a load on: generator/cico/cpu/average.
+	Generator = "generator"
+)
+
+// Cost is the one metric of the system as a whole. All else that begins with
+// system is of a load of this name.
+const Cost = System + "/cost/perHour"
+
+// Components that a question may be about. What a generator uses says nothing
+// of the system.
+func Components() []string { return []string{Module, Postgres, Kafka, Custom, System, Node} }
+
+// Reserved tells the names that no load may have: its metrics could not be told
+// from those of servers. A load called system can, by all that Cost is not.
+// Admission refuses the reserved ones, and Parse relies on it.
+func Reserved(load string) bool {
+	return load == Generator || load != System && slices.Contains(Components(), load)
+}
+
+// Servers with names of their own; Replica and Broker are followed by a number.
+const (
+	Primary = Postgres + "/primary"
+	Replica = Postgres + "/replica-"
+	Broker  = Kafka + "/broker-"
+)
+
+// Resources of servers.
+const (
+	CPU          = "cpu"
+	CPUThrottled = "cpuThrottled"
+	Memory       = "memory"
+	HeapUsed     = "heapUsed"
+	GCShare      = "gcShare"
+	Disk         = "disk"
+	// Of PostgreSQL.
+	Connections           = "connections/total"
+	ConnectionsActive     = "connections/active"
+	ConnectionsIdle       = "connections/idle"
+	IdleInTransaction     = "connections/idleInTransaction"
+	TransactionsPerSecond = "transactionsPerSecond"
+	CacheHits             = "cacheHits"
+	DatabaseSize          = "databaseSize"
+	Lag                   = "lag"
+	// Of Kafka.
+	ConsumerLag = "consumerLag"
+	RecordsIn   = "recordsIn"
+	// Of the collector's node.
+	CPUPressure = "cpuPressure"
+	OtherCPU    = "otherCpu"
+)
+
+// Metric is the name of a metric, taken apart.
+type Metric struct {
+	// Name as recorded.
+	Name string
+	// Component that the metric is of; empty for a load's.
+	Component string
+	// Of is the load, the module, the server.
+	Of string
+	// Transaction of a load, and one of its requests.
+	Transaction, Request string
+	// Resource of a server: cpu, memory, connections/active.
+	Resource string
+	// Statistic, or the quantity of a load as a whole.
+	Statistic string
+	// Window is the stretch of the run; empty for all that counts.
+	Window string
+}
+
+// Name puts a metric's name together: of a load, a transaction and a statistic,
+// or of a component, a server, a resource and a statistic.
+func Name(parts ...string) string { return strings.Join(parts, "/") }
+
+// CutOwner splits a name behind its first part, the load or the component.
+func CutOwner(name string) (owner, rest string) {
+	owner, rest, _ = strings.Cut(name, "/")
+	return owner, rest
+}
+
+// CutStatistic splits a name before its last part, how it is summed up. What
+// has but one part is a statistic of nothing.
+func CutStatistic(name string) (of, statistic string) {
+	at := strings.LastIndexByte(name, '/')
+	return name[:max(at, 0)], name[at+1:]
+}
+
+// Parse takes a metric's name apart. It never fails: what it does not know is a
+// statistic of the load that the name begins with.
+func Parse(name string) Metric {
+	body, window := CutWindow(name)
+	made := Metric{Name: name, Window: window}
+	parts := strings.Split(body, "/")
+	switch {
+	case body == Cost:
+		made.Component, made.Of, made.Resource, made.Statistic = System, System, parts[1], parts[2]
+	case parts[0] == Custom:
+		made.custom(parts)
+	case parts[0] == Node:
+		// There is one collector, so its node has no name.
+		made.server(slices.Insert(slices.Clone(parts), 1, ""))
+	case Reserved(parts[0]):
+		made.server(parts)
+	default:
+		made.load(parts)
+	}
+	return made
+}
+
+func (m *Metric) custom(parts []string) {
+	m.Component = Custom
+	if last := parts[len(parts)-1]; len(parts) > 2 && slices.Contains(summaries, last) {
+		parts, m.Statistic = parts[:len(parts)-1], last
+	}
+	m.Of = Name(parts[1:]...)
+}
+
+func (m *Metric) server(parts []string) {
+	m.Component = parts[0]
+	if len(parts) < 3 {
+		m.Resource = Name(parts[1:]...)
+		return
+	}
+	m.Of = parts[1]
+	if last := len(parts) - 1; last >= 3 && slices.Contains(summaries, parts[last]) {
+		parts, m.Statistic = parts[:last], parts[last]
+	}
+	m.Resource = Name(parts[2:]...)
+}
+
+func (m *Metric) load(parts []string) {
+	m.Of = parts[0]
+	last := len(parts) - 1
+	m.Statistic = parts[last]
+	if last < 2 || !slices.Contains(transactional, m.Statistic) {
+		m.Statistic = Name(parts[1:]...)
+		return
+	}
+	// A request's name has slashes of its own, and begins with its method.
+	m.Transaction, m.Request = parts[1], Name(parts[2:last]...)
+	if m.Request != "" && !isRequest(m.Request) {
+		m.Transaction, m.Request = Name(parts[1:last]...), ""
+	}
+}
+
+func isRequest(name string) bool {
+	method, _, found := strings.Cut(name, " ")
+	return found && method != "" && method == strings.ToUpper(method) || isAddress(name)
+}
+
+// isAddress: runs of scripts that named no requests have recorded their URLs.
+func isAddress(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+// IsServer tells the metrics that are of no load: those of servers, and the cost
+// of them all.
+func (m Metric) IsServer() bool { return m.Component != "" }
+
+// IsTransaction tells the metrics of whole transactions.
+func (m Metric) IsTransaction() bool {
+	return !m.IsServer() && m.Transaction != "" && m.Request == ""
+}
+
+// IsWhole tells the metrics of a load, mostly an import, as a whole.
+func (m Metric) IsWhole() bool { return !m.IsServer() && m.Transaction == "" }
+
+// IsUse tells the metrics of what a server used of a resource over all of a run
+// that counts, summed up so: the average memory of a module.
+func (m Metric) IsUse(component, resource, statistic string) bool {
+	return m.Component == component && m.Resource == resource && m.Statistic == statistic && m.Window == ""
+}
+
+// IsResponseTime tells a transaction's average and 95th percentile.
+func (m Metric) IsResponseTime() bool {
+	return m.isTopTransaction() && (m.Statistic == Average || m.Statistic == P95)
+}
+
+// isTopTransaction leaves out the transactions within others.
+func (m Metric) isTopTransaction() bool {
+	return m.IsTransaction() && !strings.Contains(m.Transaction, "/")
+}
+
+// IsGuard tells the metrics that no winner may make worse where an experiment
+// names none: error shares and 95th percentiles of loads, and the connections of
+// PostgreSQL's servers, over all of a run that counts.
+func (m Metric) IsGuard() bool {
+	if m.IsServer() {
+		return m.IsUse(Postgres, Connections, Average)
+	}
+	isFew := m.IsWhole() || m.isTopTransaction()
+	return isFew && m.Window == "" && (m.Statistic == Errors || m.Statistic == P95)
+}

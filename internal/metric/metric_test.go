@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metric_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/internal/metric"
+)
+
+// kind of a metric.
+type kind int
+
+const (
+	whole kind = iota
+	transaction
+	request
+	server
+)
+
+// known are metrics of every kind, with all that is known of each.
+var known = map[string]struct {
+	want   metric.Metric
+	kind   kind
+	guard  bool
+	rising bool
+	phrase string
+}{
+	"cico/Check-In/p95":                 {metric.Metric{Of: "cico", Transaction: "Check-In", Statistic: "p95"}, transaction, true, false, "Check-In p95 response time"},
+	"cico/Check-In/p95@alone":           {metric.Metric{Of: "cico", Transaction: "Check-In", Statistic: "p95", Window: "alone"}, transaction, false, false, "Check-In p95 response time (alone)"},
+	"cico/Check-In/average@during-a":    {metric.Metric{Of: "cico", Transaction: "Check-In", Statistic: "average", Window: "during-a"}, transaction, false, false, "Check-In average response time (during a)"},
+	"cico/Check-In/errors":              {metric.Metric{Of: "cico", Transaction: "Check-In", Statistic: "errors"}, transaction, true, false, "Check-In error share"},
+	"cico/Check-In/samples@after":       {metric.Metric{Of: "cico", Transaction: "Check-In", Statistic: "samples", Window: "after"}, transaction, false, true, "number of Check-In (after)"},
+	"cico/Check-In/max":                 {metric.Metric{Of: "cico", Transaction: "Check-In", Statistic: "max"}, transaction, false, false, "Check-In longest response time"},
+	"cico/records/average":              {metric.Metric{Of: "cico", Transaction: "records", Statistic: "average"}, transaction, false, false, "records average response time"},
+	"search/find / a/p95":               {metric.Metric{Of: "search", Transaction: "find / a", Statistic: "p95"}, transaction, false, false, "find / a p95 response time"},
+	"cico/Check-In/GET /users/p95":      {metric.Metric{Of: "cico", Transaction: "Check-In", Request: "GET /users", Statistic: "p95"}, request, false, false, "Check-In GET /users p95 response time"},
+	"cico/Check-In/GET /a@b/c/p95":      {metric.Metric{Of: "cico", Transaction: "Check-In", Request: "GET /a@b/c", Statistic: "p95"}, request, false, false, "Check-In GET /a@b/c p95 response time"},
+	"s/find/https://host/a?token=b/p95": {metric.Metric{Of: "s", Transaction: "find", Request: "https://host/a?token=b", Statistic: "p95"}, request, false, false, "find /a p95 response time"},
+
+	"create-5k/duration":         {metric.Metric{Of: "create-5k", Statistic: "duration"}, whole, false, false, "duration of import create-5k"},
+	"create-5k/clientDuration":   {metric.Metric{Of: "create-5k", Statistic: "clientDuration"}, whole, false, false, "duration of import create-5k as the client saw it"},
+	"create-5k/recordsPerSecond": {metric.Metric{Of: "create-5k", Statistic: "recordsPerSecond"}, whole, false, true, "records per second of import create-5k"},
+	"create-5k/failedRecords":    {metric.Metric{Of: "create-5k", Statistic: "failedRecords"}, whole, false, false, "failed records of import create-5k"},
+	"search/requestsPerSecond":   {metric.Metric{Of: "search", Statistic: "requestsPerSecond"}, whole, false, true, "requests per second of search"},
+	"search/iterationsPerSecond": {metric.Metric{Of: "search", Statistic: "iterationsPerSecond"}, whole, false, true, "iterations per second of search"},
+	"search/errors":              {metric.Metric{Of: "search", Statistic: "errors"}, whole, true, false, "search errors"},
+	"search/what/it/says":        {metric.Metric{Of: "search", Statistic: "what/it/says"}, whole, false, false, "search what/it/says"},
+
+	"system/cost/perHour":     {metric.Metric{Component: "system", Of: "system", Resource: "cost", Statistic: "perHour"}, server, false, false, "cost per hour"},
+	"system/duration":         {metric.Metric{Of: "system", Statistic: "duration"}, whole, false, false, "duration of import system"},
+	"system/Check-In/p95":     {metric.Metric{Of: "system", Transaction: "Check-In", Statistic: "p95"}, transaction, true, false, "Check-In p95 response time"},
+	"cost/Check-In/average":   {metric.Metric{Of: "cost", Transaction: "Check-In", Statistic: "average"}, transaction, false, false, "Check-In average response time"},
+	"samples/Check-In/max":    {metric.Metric{Of: "samples", Transaction: "Check-In", Statistic: "max"}, transaction, false, false, "Check-In longest response time"},
+	"module/mod-a/cpu/max":    {metric.Metric{Component: "module", Of: "mod-a", Resource: "cpu", Statistic: "max"}, server, false, false, "max CPU of mod-a"},
+	"module/mod-a/restarts":   {metric.Metric{Component: "module", Of: "mod-a", Resource: "restarts"}, server, false, false, "restarts of mod-a"},
+	"module/records/cpu/max":  {metric.Metric{Component: "module", Of: "records", Resource: "cpu", Statistic: "max"}, server, false, false, "max CPU of records"},
+	"kafka/broker-0/cpu/max":  {metric.Metric{Component: "kafka", Of: "broker-0", Resource: "cpu", Statistic: "max"}, server, false, false, "max CPU of Kafka broker-0"},
+	"generator/cico/cpu/max":  {metric.Metric{Component: "generator", Of: "cico", Resource: "cpu", Statistic: "max"}, server, false, false, "max CPU of load generator cico"},
+	"node/otherCpu/average":   {metric.Metric{Component: "node", Resource: "otherCpu", Statistic: "average"}, server, false, false, "average CPU that is not the run's of the collector's node"},
+	"custom/hits/average":     {metric.Metric{Component: "custom", Of: "hits", Statistic: "average"}, server, false, true, "hits average"},
+	"custom/hits/a@b/c/max":   {metric.Metric{Component: "custom", Of: "hits/a@b/c", Statistic: "max"}, server, false, true, "hits/a@b/c max"},
+	"custom/samples/average":  {metric.Metric{Component: "custom", Of: "samples", Statistic: "average"}, server, false, false, "samples average"},
+	"postgres/primary/oddity": {metric.Metric{Component: "postgres", Of: "primary", Resource: "oddity"}, server, false, false, "oddity of PostgreSQL primary"},
+
+	"postgres/primary/cacheHits":                   {metric.Metric{Component: "postgres", Of: "primary", Resource: "cacheHits"}, server, false, true, "cacheHits of PostgreSQL primary"},
+	"postgres/primary/cacheHits/average":           {metric.Metric{Component: "postgres", Of: "primary", Resource: "cacheHits", Statistic: "average"}, server, false, true, "average cacheHits of PostgreSQL primary"},
+	"postgres/primary/transactionsPerSecond/max":   {metric.Metric{Component: "postgres", Of: "primary", Resource: "transactionsPerSecond", Statistic: "max"}, server, false, true, "max transactions per second of PostgreSQL primary"},
+	"postgres/primary/connections/total":           {metric.Metric{Component: "postgres", Of: "primary", Resource: "connections/total"}, server, false, false, "total connections of PostgreSQL primary"},
+	"postgres/primary/connections/total/average":   {metric.Metric{Component: "postgres", Of: "primary", Resource: "connections/total", Statistic: "average"}, server, true, false, "average total connections of PostgreSQL primary"},
+	"postgres/replica-1/connections/total/average": {metric.Metric{Component: "postgres", Of: "replica-1", Resource: "connections/total", Statistic: "average"}, server, true, false, "average total connections of PostgreSQL replica-1"},
+	"postgres/primary/connections/total/max":       {metric.Metric{Component: "postgres", Of: "primary", Resource: "connections/total", Statistic: "max"}, server, false, false, "max total connections of PostgreSQL primary"},
+}
+
+func TestParse(t *testing.T) {
+	for name, tc := range known {
+		want := tc.want
+		want.Name = name
+		got := metric.Parse(name)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if is := kindOf(got); is != tc.kind {
+			t.Errorf("%s is of kind %d, want %d", name, is, tc.kind)
+		}
+		if guard := got.IsGuard(); guard != tc.guard {
+			t.Errorf("%s: guard %t, want %t", name, guard, tc.guard)
+		}
+		if rising := got.HigherIsBetter([]string{"hits"}); rising != tc.rising {
+			t.Errorf("%s: higher is better %t, want %t", name, rising, tc.rising)
+		}
+		if phrase := got.Phrase(); phrase != tc.phrase {
+			t.Errorf("%s is worded %q, want %q", name, phrase, tc.phrase)
+		}
+	}
+}
+
+func kindOf(m metric.Metric) kind {
+	switch {
+	case m.IsServer():
+		return server
+	case m.IsWhole():
+		return whole
+	case m.IsTransaction():
+		return transaction
+	}
+	return request
+}
+
+// What is of a load is never taken for a server's, but where no load may have
+// the name.
+func TestReservedNames(t *testing.T) {
+	for _, name := range []string{"module", "postgres", "kafka", "custom", "node", "generator", "system", "cost", "cico", ""} {
+		isServer := metric.Parse(name + "/Check-In/p95").IsServer()
+		if reserved := metric.Reserved(name); reserved != isServer {
+			t.Errorf("%q: reserved %t, its metrics are a server's %t", name, reserved, isServer)
+		}
+	}
+	for _, component := range metric.Components() {
+		if !metric.Reserved(component) && component != metric.System {
+			t.Errorf("a load may be called %q", component)
+		}
+	}
+}
+
+func TestWindows(t *testing.T) {
+	for name, tc := range map[string]struct {
+		is   bool
+		load string
+		text string
+	}{
+		"alone":            {true, "", "alone"},
+		"after":            {true, "", "after"},
+		"during-create-5k": {true, "create-5k", "during create-5k"},
+		"before":           {false, "", "before"},
+		"during":           {false, "", "during"},
+		"":                 {false, "", ""},
+	} {
+		if got := metric.IsWindow(name); got != tc.is {
+			t.Errorf("%q is a window: %t, want %t", name, got, tc.is)
+		}
+		if load, found := metric.CutDuring(name); found && (load != tc.load || metric.During(load) != name) {
+			t.Errorf("%q is during %q, want %q", name, load, tc.load)
+		}
+		if got := metric.WindowPhrase(name); got != tc.text {
+			t.Errorf("%q is worded %q, want %q", name, got, tc.text)
+		}
+		if of, window := metric.CutWindow(metric.In("a/b/p95", name)); of != "a/b/p95" || window != name {
+			t.Errorf("%q comes back as %q in %q", name, of, window)
+		}
+	}
+	windows := []string{"during-b", "after", "during-a", "alone"}
+	slices.SortStableFunc(windows, metric.CompareWindows)
+	if diff := cmp.Diff([]string{"alone", "during-b", "during-a", "after"}, windows); diff != "" {
+		t.Errorf("windows in time (-want +got):\n%s", diff)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	names := []string{"b/x@alone", "custom/a@b/c", "a/x@alone", "b/x", "a/x"}
+	slices.SortFunc(names, metric.Compare)
+	if diff := cmp.Diff([]string{"a/x", "b/x", "custom/a@b/c", "a/x@alone", "b/x@alone"}, names); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
+
+func TestParts(t *testing.T) {
+	for name, want := range map[string][4]string{
+		"cico/Check-In/p95": {"cico", "Check-In/p95", "cico/Check-In", "p95"},
+		"a/b":               {"a", "b", "a", "b"},
+		"a":                 {"a", "", "", "a"},
+		"":                  {"", "", "", ""},
+	} {
+		var got [4]string
+		got[0], got[1] = metric.CutOwner(name)
+		got[2], got[3] = metric.CutStatistic(name)
+		if got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestDirections(t *testing.T) {
+	for want, names := range map[string][]string{
+		"Lower is better.": {"cico/Check-In/p95", "custom/misses/max"},
+		"Lower is better, except for records per second.":                         {"a/duration", "b/recordsPerSecond", "a/recordsPerSecond"},
+		"Lower is better, except for cache hits.":                                 {"postgres/primary/cacheHits/average@alone"},
+		"Lower is better, except for hits.":                                       {"custom/hits/average", "module/mod-a/cpu/max"},
+		"Lower is better, except for transactions per second.":                    {"postgres/primary/transactionsPerSecond/average"},
+		"Lower is better, except for iterations per second, requests per second.": {"s/requestsPerSecond", "s/iterationsPerSecond"},
+	} {
+		var metrics []metric.Metric
+		for _, name := range names {
+			metrics = append(metrics, metric.Parse(name))
+		}
+		if got := metric.Directions(metrics, []string{"hits"}); got != want {
+			t.Errorf("%q: %q, want %q", names, got, want)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for want, got := range map[string]string{
+		"cico/Check-In/p95 of cico-8":             metric.Named("cico/Check-In/p95", "cico-8"),
+		"create-5k/duration":                      metric.Named("create-5k/duration", "create-5k"),
+		"create-5k/duration of create-50":         metric.Named("create-5k/duration", "create-50"),
+		"duration of import create-5k":            metric.Parse("create-5k/duration").Under("create-5k"),
+		"duration of import create-5k under both": metric.Parse("create-5k/duration").Under("both"),
+		"cost per hour under system":              metric.Parse(metric.Cost).Under("system"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for unit, statistics := range map[string][]string{
+		"ms": {"average", "p50", "p99", "max"}, "%": {"errors"}, "s": {"duration", "clientDuration"}, "1": {"samples", "count", "records"},
+		"1/s": append(metric.Rates(), "recordsPerSecond"), "": {"slope"},
+	} {
+		for _, statistic := range statistics {
+			if got := metric.Unit(statistic); got != unit {
+				t.Errorf("%s is in %q, want %q", statistic, got, unit)
+			}
+		}
+	}
+	for _, statistic := range slices.Concat(metric.SummaryStatistics(), metric.ImportStatistics(), metric.Rates()) {
+		if metric.Unit(statistic) == "" {
+			t.Errorf("%s of a load has no unit", statistic)
+		}
+	}
+}
+
+func TestWhatIsWorthTelling(t *testing.T) {
+	for name, want := range map[string][2]bool{ // telling, restating
+		"cico/Check-In/average":         {true, false},
+		"cico/Check-In/p75":             {true, true},
+		"cico/Check-In/max":             {false, false},
+		"cico/Check-In/GET /users/p95":  {false, false},
+		"create-5k/recordsPerSecond":    {true, true},
+		"create-5k/records":             {false, false},
+		"module/mod-a/memory/slope":     {false, true},
+		"node/otherCpu/average":         {false, false},
+		"postgres/primary/cacheHits":    {true, false},
+		"generator/cico/cpu/average":    {true, false},
+		"kafka/broker-0/disk/slopeHigh": {false, false},
+	} {
+		m := metric.Parse(name)
+		if got := [2]bool{m.IsTelling(), m.Restates()}; got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metric
+
+import "slices"
+
+// Statistics of transactions and, some of them, of what servers use.
+const (
+	Samples = "samples"
+	Average = "average"
+	P50     = "p50"
+	P75     = "p75"
+	P95     = "p95"
+	P99     = "p99"
+	Max     = "max"
+	Errors  = "errors"
+)
+
+// Statistics of what servers use. Slopes are per hour; SlopeLow and SlopeHigh
+// are the ends of their intervals.
+const (
+	PercentOfRequest = "percentOfRequest"
+	PercentOfLimit   = "percentOfLimit"
+	Slope            = "slope"
+	SlopeLow         = "slopeLow"
+	SlopeHigh        = "slopeHigh"
+	Restarts         = "restarts"
+	OOMKills         = "oomKills"
+)
+
+// Quantities of a load as a whole. The last two are of one that does not import.
+const (
+	Duration         = "duration"
+	ClientDuration   = "clientDuration"
+	RecordsPerSecond = "recordsPerSecond"
+	Imports          = "imports"
+	Records          = "records"
+	FailedRecords    = "failedRecords"
+	ChildJobs        = "childJobs"
+	FailedChildJobs  = "failedChildJobs"
+
+	RequestsPerSecond   = "requestsPerSecond"
+	IterationsPerSecond = "iterationsPerSecond"
+)
+
+// Count of a metric in k6's own summary.
+const Count = "count"
+
+// Transactions of check-in and check-out; those of a script are its own.
+const (
+	CheckIn  = "Check-In"
+	CheckOut = "Check-Out"
+)
+
+// transactional are the statistics of a transaction, summaries how the use of a
+// resource is summed up.
+var (
+	transactional = []string{Average, P50, P75, P95, P99, Max, Samples, Errors}
+	summaries     = []string{Average, Max, PercentOfRequest, PercentOfLimit, Slope, SlopeLow, SlopeHigh}
+)
+
+// TransactionStatistics are those of a transaction.
+func TransactionStatistics() []string { return slices.Clone(transactional) }
+
+// SummaryStatistics are those of a metric in k6's own summary.
+func SummaryStatistics() []string { return append(TransactionStatistics(), Count) }
+
+// ServerStatistics are those of what servers use.
+func ServerStatistics() []string { return append(slices.Clone(summaries), Restarts, OOMKills) }
+
+// Rates are the quantities of a load as a whole, but of one that imports.
+func Rates() []string { return []string{RequestsPerSecond, IterationsPerSecond} }
+
+// ImportStatistics are the quantities of a load that imports.
+func ImportStatistics() []string {
+	return []string{Duration, ClientDuration, RecordsPerSecond, Imports, Records, FailedRecords, ChildJobs, FailedChildJobs}
+}
+
+// Units of observations.
+const (
+	UnitCount        = "1"
+	UnitPercent      = "%"
+	UnitMilliseconds = "ms"
+	UnitSeconds      = "s"
+	UnitPerSecond    = "1/s"
+	UnitCores        = "cores"
+	UnitMebibytes    = "MiB"
+)
+
+// PerHour is the unit of what changes, or costs, so much in an hour.
+func PerHour(unit string) string { return unit + "/h" }
+
+// Unit of a statistic of loads; empty for what is known of servers only, which
+// have the unit of their resource.
+func Unit(statistic string) string {
+	switch statistic {
+	case Average, P50, P75, P95, P99, Max:
+		return UnitMilliseconds
+	case Errors:
+		return UnitPercent
+	case Duration, ClientDuration:
+		return UnitSeconds
+	case RecordsPerSecond, RequestsPerSecond, IterationsPerSecond:
+		return UnitPerSecond
+	case Samples, Count, Imports, Records, FailedRecords, ChildJobs, FailedChildJobs:
+		return UnitCount
+	}
+	return ""
+}

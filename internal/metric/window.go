@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metric
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Windows of a scenario with imports beside other loads.
+const (
+	// Alone is before the first import.
+	Alone = "alone"
+	// After is after the last import.
+	After = "after"
+)
+
+const (
+	duringPrefix = "during-"
+	windowMark   = "@"
+)
+
+// During is the window while an import is on.
+func During(load string) string { return duringPrefix + load }
+
+// CutDuring finds the import that is on in a window; false in those in which
+// none is.
+func CutDuring(window string) (load string, found bool) {
+	return strings.CutPrefix(window, duringPrefix)
+}
+
+// IsWindow says whether a scenario may have a window of the name.
+func IsWindow(name string) bool {
+	_, isDuring := CutDuring(name)
+	return name == Alone || name == After || isDuring
+}
+
+// In names a metric in a window of the run; where that is empty, over all that
+// counts.
+func In(name, window string) string {
+	if window == "" {
+		return name
+	}
+	return name + windowMark + window
+}
+
+// CutWindow splits a metric into its name and the window of the run it is cut
+// to: cico/Check-In/p95@alone is cico/Check-In/p95 in the window alone. An @
+// with a slash behind it is a part of the name.
+func CutWindow(metric string) (name, window string) {
+	at := strings.LastIndex(metric, windowMark)
+	if at < 0 || strings.Contains(metric[at:], "/") {
+		return metric, ""
+	}
+	return metric[:at], metric[at+1:]
+}
+
+// Compare puts names in order as a reader, or a status with little room, wants
+// them: whole stretches before windows, each by name.
+func Compare(a, b string) int {
+	_, windowA := CutWindow(a)
+	_, windowB := CutWindow(b)
+	return cmp.Or(cmp.Compare(min(len(windowA), 1), min(len(windowB), 1)), cmp.Compare(a, b))
+}
+
+// CompareWindows puts windows in the order of time; those during imports are
+// alike.
+func CompareWindows(a, b string) int { return cmp.Compare(rank(a), rank(b)) }
+
+func rank(window string) int {
+	switch window {
+	case Alone:
+		return 0
+	case After:
+		return 2
+	}
+	return 1
+}

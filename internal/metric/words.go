@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metric
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Named tells a metric and the scenario it is of: cico/Check-In/p95 of cico-8. A
+// load that has its scenario's name says it for both: create-5k/duration.
+func Named(metric, scenario string) string {
+	if load, _ := CutOwner(metric); load == scenario {
+		return metric
+	}
+	return metric + " of " + scenario
+}
+
+// Phrase names the metric in a sentence.
+func (m Metric) Phrase() string {
+	text := m.phraseOfAll()
+	if m.Window != "" {
+		text += " (" + WindowPhrase(m.Window) + ")"
+	}
+	return text
+}
+
+// Under names the metric with the scenario it was measured under, unless the name
+// of an import says that already.
+func (m Metric) Under(scenario string) string {
+	if m.IsWhole() && m.Of == scenario {
+		return m.Phrase()
+	}
+	return m.Phrase() + " under " + scenario
+}
+
+// phraseOfAll is the phrase without the window.
+func (m Metric) phraseOfAll() string {
+	switch {
+	case m.Component == System:
+		return "cost per hour"
+	case m.Component == Custom:
+		return strings.TrimSpace(m.Of + " " + m.Statistic)
+	case m.Component == Node:
+		return m.summedUp() + " of the collector's node"
+	case m.IsServer():
+		return m.phraseOfServer()
+	case m.IsWhole():
+		return m.phraseOfWhole()
+	}
+	return m.phraseOfTransaction()
+}
+
+func (m Metric) phraseOfTransaction() string {
+	subject := m.Transaction
+	if m.Request != "" {
+		subject += " " + RequestPhrase(m.Request)
+	}
+	switch m.Statistic {
+	case Average:
+		return subject + " average response time"
+	case Errors:
+		return subject + " error share"
+	case Samples:
+		return "number of " + subject
+	case Max:
+		return subject + " longest response time"
+	}
+	return subject + " " + m.Statistic + " response time"
+}
+
+func (m Metric) phraseOfWhole() string {
+	switch m.Statistic {
+	case Duration:
+		return "duration of import " + m.Of
+	case ClientDuration:
+		return "duration of import " + m.Of + " as the client saw it"
+	case RecordsPerSecond:
+		return "records per second of import " + m.Of
+	case RequestsPerSecond:
+		return "requests per second of " + m.Of
+	case IterationsPerSecond:
+		return "iterations per second of " + m.Of
+	case FailedRecords:
+		return "failed records of import " + m.Of
+	}
+	return m.Of + " " + m.Statistic
+}
+
+func (m Metric) phraseOfServer() string {
+	switch {
+	case m.Resource == "":
+		return m.Name
+	case m.Of == "":
+		return m.summedUp()
+	case m.Component == Module:
+		return m.summedUp() + " of " + m.Of
+	}
+	return m.summedUp() + " of " + componentPhrase(m.Component) + " " + m.Of
+}
+
+// summedUp is how a resource is summed up, and which: average CPU.
+func (m Metric) summedUp() string {
+	return strings.TrimSpace(m.Statistic + " " + ResourcePhrase(m.Resource))
+}
+
+// componentPhrase is what kind of server it is, before the server's own name.
+func componentPhrase(component string) string {
+	switch component {
+	case Postgres:
+		return "PostgreSQL"
+	case Kafka:
+		return "Kafka"
+	}
+	return "load generator"
+}
+
+// ResourcePhrase is a resource as sentences and headings name it.
+func ResourcePhrase(resource string) string {
+	switch resource {
+	case CPU:
+		return "CPU"
+	case TransactionsPerSecond:
+		return "transactions per second"
+	case CPUPressure:
+		return "CPU pressure"
+	case OtherCPU:
+		return "CPU that is not the run's"
+	}
+	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
+		return kind + " connections"
+	}
+	return resource
+}
+
+// WindowPhrase is a window as sentences and headings name it.
+func WindowPhrase(window string) string {
+	if load, isDuring := CutDuring(window); isDuring {
+		return "during " + load
+	}
+	return window
+}
+
+// RequestPhrase is a request's name without host and query, which are long and
+// may hold what nobody should read.
+func RequestPhrase(request string) string {
+	if address, err := url.Parse(request); err == nil && isAddress(request) {
+		return address.EscapedPath()
+	}
+	return request
+}
+
+// IsTelling tells the metrics of which a difference means something: a number of
+// samples follows from the load, a maximum from one request.
+func (m Metric) IsTelling() bool {
+	switch m.Statistic {
+	case Samples, Max, Slope, SlopeLow, SlopeHigh, PercentOfRequest, PercentOfLimit, P99, P50, Imports, Records:
+		return false
+	}
+	// What others do on a node is no effect of an arm.
+	return m.Request == "" && m.Component != Node
+}
+
+// Restates tells the metrics that say again what others beside them say.
+func (m Metric) Restates() bool {
+	switch m.Statistic {
+	case ClientDuration, RecordsPerSecond, RequestsPerSecond, IterationsPerSecond, P75, Slope:
+		return true
+	}
+	return false
+}

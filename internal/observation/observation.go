@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package observation reads what runs measured. A value that can't be used is
+// left out, and named: nothing rests on it, and it keeps nothing from being
+// told. It is pure.
+package observation
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/environment"
+)
+
+var errNotFinite = errors.New("is not a finite number")
+
+// mostFaults is how many values that can't be used are named.
+const mostFaults = 5
+
+// Reader reads the observations of runs, and remembers what it left out.
+type Reader struct {
+	faults []string
+	more   int
+}
+
+// Read gives each observation of a run with its value to use. What can't be read,
+// and what use has no place for, is left out; the run's name is for its fault.
+func (r *Reader) Read(run string, observations []v1alpha1.Observation, use func(of *v1alpha1.Observation, value float64) error) {
+	for i := range observations {
+		value, err := number(observations[i].Value)
+		if err == nil {
+			err = use(&observations[i], value)
+		}
+		switch {
+		case err == nil:
+		case len(r.faults) < mostFaults:
+			r.faults = append(r.faults, fmt.Sprintf("a value of run %q is left out: metric %q: %v", run, observations[i].Metric, err))
+		default:
+			r.more++
+		}
+	}
+}
+
+func number(text string) (float64, error) {
+	value, err := decimal.Parse(text)
+	if err == nil && (math.IsNaN(value) || math.IsInf(value, 0)) {
+		return 0, fmt.Errorf("the value %v %w", value, errNotFinite)
+	}
+	return value, err
+}
+
+// Faults name what was left out, one sentence each.
+func (r *Reader) Faults() []string {
+	if r.more == 0 {
+		return r.faults
+	}
+	return append(r.faults[:len(r.faults):len(r.faults)],
+		fmt.Sprintf("%s %s left out", environment.Counted(r.more, "more value"), environment.Verb(r.more, "is", "are")))
+}
+
+// Counted are the observations that the status of a run holds, if the run counts.
+func Counted(run *v1alpha1.PerfRun) []v1alpha1.Observation {
+	if run.Status.Phase != v1alpha1.RunSucceeded {
+		return nil
+	}
+	return run.Status.Observations
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// measuring adds observations to all runs of an experiment that count.
+func measuring(observations ...v1alpha1.Observation) report.Input {
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		if status := &input.Runs[i].Status; status.Phase == v1alpha1.RunSucceeded {
+			status.Observations = slices.Concat(status.Observations, observations)
+		}
+	}
+	return input
+}
+
+// The cost is the system's; a load may have the system's name all the same.
+func TestTheSystemsCostIsNoLoads(t *testing.T) {
+	input := measuring(
+		v1alpha1.Observation{Metric: "system/cost/perHour", Value: "0.25", Unit: "USD/h"},
+		v1alpha1.Observation{Metric: "system/duration", Value: "60", Unit: "s"},
+	)
+	input.Experiment.Spec.Analysis.Primary = []string{"system/cost/perHour", "system/duration"}
+	page := written(t, made(t, input), "report.md")
+	for _, want := range []string{"Cost per hour under ", "Duration of import system under "} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+	input.Experiment.Spec.Analysis.Primary = nil
+	_, tables, _ := strings.Cut(written(t, made(t, input), "report.md"), "Servers and cost")
+	if servers, _, _ := strings.Cut(tables, "\n\n**"); !strings.Contains(servers, "`system/cost/perHour`") || strings.Contains(servers, "`system/duration`") {
+		t.Errorf("the table of servers and cost:\n%s", servers)
+	}
+}
+
+// Which way a metric gets better is told of those that the page has: of its
+// rates, and not of counts that only the CSV lists.
+func TestDirectionsAreThoseOfThePage(t *testing.T) {
+	input := measuring(
+		v1alpha1.Observation{Metric: "postgres/primary/cacheHits/average", Value: "99", Unit: "%"},
+		v1alpha1.Observation{Metric: "postgres/primary/transactionsPerSecond/average", Value: "9", Unit: "1/s"},
+		v1alpha1.Observation{Metric: "cico/requestsPerSecond", Value: "9", Unit: "1/s"},
+		v1alpha1.Observation{Metric: "cico/iterationsPerSecond", Value: "9", Unit: "1/s"},
+	)
+	const want = "Lower is better, except for cache hits, iterations per second, records per second, requests per second, transactions per second."
+	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, want) {
+		t.Errorf("the report does not say %q", want)
+	}
+}
