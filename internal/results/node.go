@@ -27,6 +27,10 @@ const (
 	// firstFigures is how long a pod may be there before its use is known: the
 	// sources need two figures of it.
 	firstFigures = time.Minute
+	// certain is how long the use of the run's pods has to be known for others to
+	// be blamed. A figure comes late and stands for the time before it, so of a
+	// stretch of one or two the rest may be the pods' own work.
+	certain = 45 * time.Second
 	// mostNeighbours are named in a sentence.
 	mostNeighbours = 3
 )
@@ -41,6 +45,8 @@ type NodeUse struct {
 	// not the run's, and in PressurePercent of the time some task waited for one.
 	// NaN is not known.
 	BusyPercent, OtherPercent, PressurePercent float64
+	// Known is the time over which the use of the run's pods is known.
+	Known time.Duration
 	// Neighbours are pods of the run's namespace whose use is not known.
 	Neighbours []string
 }
@@ -58,11 +64,12 @@ func NodeOf(samples *payload.Samples, window Window) (NodeUse, bool) {
 		}
 		return math.NaN()
 	}
-	cpus := float64(node.CPUs)
+	cpus, others := float64(node.CPUs), othersOn(samples, node.Name)
 	return NodeUse{
 		Name: node.Name, CPUs: node.CPUs, Shared: isOnNode(samples, node.Name), Neighbours: node.Neighbours,
 		BusyPercent:     100 * average(ofNode(samples, node.Name, metric.CPU)) / cpus,
-		OtherPercent:    100 * average(othersOn(samples, node.Name)) / cpus,
+		OtherPercent:    100 * average(others) / cpus,
+		Known:           span(podsOn(samples, node.Name), within(others, window)),
 		PressurePercent: average(ofNode(samples, node.Name, metric.CPUPressure)),
 	}, true
 }
@@ -82,7 +89,7 @@ func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning s
 	switch {
 	case !use.Shared || !use.IsFull():
 		return nil, ""
-	case use.OtherPercent > limit:
+	case use.OtherPercent > limit && use.Known >= certain:
 		return &Fault{v1alpha1.ReasonNodeShared, fmt.Sprintf(
 			"the node %q had too little CPU left for the run: %s%s; wait until the neighbours are done, keep them off the node by placement, or raise validity.maxOtherCPUPercent, which allows %s %%",
 			use.Name, use.told(), use.known(), decimal.Format(limit))}, ""
@@ -172,6 +179,22 @@ func othersOn(samples *payload.Samples, name string) payload.Points {
 		}
 	}
 	return points
+}
+
+// span is the time that figures of pods stand for, up to the last of these
+// points.
+func span(pods []payload.SampleSeries, points payload.Points) time.Duration {
+	if len(points) == 0 {
+		return 0
+	}
+	own := together(pods, false)
+	before := own[0].At
+	for _, point := range own {
+		if point.At.Before(points[0].At) {
+			before = point.At
+		}
+	}
+	return points[len(points)-1].At.Sub(before)
 }
 
 // podsOn are the series of CPU of the run's containers on a node.

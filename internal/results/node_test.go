@@ -142,6 +142,22 @@ func TestCheckNode(t *testing.T) {
 	}
 }
 
+// Of a stretch of a few figures nobody can say whose the CPU was.
+func TestNobodyIsBlamedForAShortWhile(t *testing.T) {
+	samples := onNode(1.98, 0.48, 95)
+	use, _ := results.NodeOf(samples, window("", 5, 6))
+	if use.Known = 30 * time.Second; use.OtherPercent < 70 {
+		t.Fatalf("others used %v %%", use.OtherPercent)
+	}
+	if fault, warning := results.CheckNode(use, v1alpha1.Validity{}); fault != nil || !strings.Contains(warning, "75 % by what is not the run's") {
+		t.Errorf("after 30 s the fault is %v, the warning %q", fault, warning)
+	}
+	use.Known = 45 * time.Second
+	if fault, _ := results.CheckNode(use, v1alpha1.Validity{}); fault == nil {
+		t.Error("after 45 s nobody is blamed")
+	}
+}
+
 func elsewhere(samples *payload.Samples) *payload.Samples {
 	for i := range samples.Containers {
 		samples.Containers[i].Node = "worker-2"
