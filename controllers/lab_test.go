@@ -20,7 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers"
+	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
@@ -94,16 +95,16 @@ func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 }
 
 // operator is one that has just been started: it knows nothing.
-func (l *lab) operator() (*controllers.ExperimentReconciler, *controllers.RunReconciler) {
+func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	cluster := kube.Cluster{Client: l.line.to(l.admin)}
 	now := func() time.Time { return l.now }
-	return &controllers.ExperimentReconciler{Cluster: cluster, Live: l.reader(), Kafka: &l.brokers, Events: &l.events, Telemetry: l.telemetry, Now: now},
-		&controllers.RunReconciler{
+	return &experiment.Reconciler{Cluster: cluster, Live: l.reader(), Kafka: &l.brokers, Events: &l.events, Telemetry: l.telemetry, Now: now},
+		&run.Reconciler{
 			Cluster: cluster, Live: l.reader(), Events: &l.events, Telemetry: l.telemetry, Now: now,
 			Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 			CollectorImage: l.collector,
 			Target:         &l.target, Kafka: &l.brokers, Databases: &l.databases, Runners: &l.runners, Logs: &l.logs,
-			Watches: &controllers.ForeignWatches{Cluster: cluster, Controller: deaf{}},
+			Watches: &run.ForeignWatches{Cluster: cluster, Controller: deaf{}},
 		}
 }
 

@@ -24,7 +24,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers"
+	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
@@ -96,7 +96,7 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	experiments, _ := l.operator()
 	cluster := kube.Cluster{Client: manager.GetClient()}
 	runs.Cluster, runs.Live, runs.Now, runs.Events = cluster, manager.GetAPIReader(), time.Now, manager.GetEventRecorder("perflab")
-	runs.Watches = &controllers.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()}
+	runs.Watches = &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()}
 	experiments.Cluster, experiments.Live, experiments.Now, experiments.Events = cluster, manager.GetAPIReader(), time.Now, runs.Events
 	if err := errors.Join(runs.SetupWithManager(manager), experiments.SetupWithManager(manager)); err != nil {
 		l.t.Fatalf("setting the manager up: %v", err)

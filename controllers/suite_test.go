@@ -21,7 +21,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
+	code, err := runSuite(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = max(code, 1)
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func run(m *testing.M) (code int, err error) {
+func runSuite(m *testing.M) (code int, err error) {
 	dir, err := os.MkdirTemp("", "perflab-crds-")
 	if err != nil {
 		return 1, fmt.Errorf("making a directory for CRDs: %w", err)

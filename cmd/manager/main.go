@@ -27,7 +27,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers"
+	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/kube"
@@ -57,7 +58,7 @@ type options struct {
 }
 
 func main() {
-	if err := run(parse()); err != nil {
+	if err := serve(parse()); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
 	}
@@ -85,7 +86,7 @@ func parse() options {
 	return o
 }
 
-func run(o options) error {
+func serve(o options) error {
 	if o.k6Image == "" {
 		return errors.New("--k6-image (or K6_IMAGE) is missing: name the image of the k6 runners")
 	}
@@ -148,7 +149,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
 	cluster := kube.Cluster{Client: manager.GetClient()}
 	http := probe.NewHTTP()
-	runs := &controllers.RunReconciler{
+	runs := &run.Reconciler{
 		Cluster:        cluster,
 		Live:           manager.GetAPIReader(),
 		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
@@ -161,9 +162,9 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 		Events:         manager.GetEventRecorder("perflab"),
 		Telemetry:      counted,
 		Now:            time.Now,
-		Watches:        &controllers.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
+		Watches:        &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
 	}
-	experiments := &controllers.ExperimentReconciler{
+	experiments := &experiment.Reconciler{
 		Cluster:   cluster,
 		Live:      manager.GetAPIReader(),
 		Kafka:     kafkaadmin.Admin{},

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/kafkaadmin"
+)
+
+// KafkaAdmin asks Kafka's brokers and makes topics in them.
+type KafkaAdmin interface {
+	Describe(ctx context.Context, brokers kafkaadmin.Brokers) (kafka.ClusterState, error)
+	Topics(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error)
+	EnsureTopics(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic, budget time.Duration) (map[string]kafka.TopicState, error)
+	ConfigDifferences(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) ([]string, error)
+	DeleteTopics(ctx context.Context, brokers kafkaadmin.Brokers, ours func(name string) bool) (left int, err error)
+}
+
+// ExternalBrokers reads the credentials from the Secrets that are named, live:
+// the operator has no right to read others, so it can't watch any.
+func ExternalBrokers(ctx context.Context, live client.Reader, namespace string, external *v1alpha1.ExternalKafka) (kafkaadmin.Brokers, *environment.Readiness, error) {
+	brokers := kafkaadmin.Brokers{Servers: external.BootstrapServers, TLS: external.TLS != nil}
+	secrets := secretReader{live: live, namespace: namespace, named: namedSecrets(external)}
+	if external.TLS != nil && external.TLS.CA != nil {
+		brokers.CA = secrets.read(ctx, external.TLS.CA.Name, external.TLS.CA.Key)
+	}
+	if external.SASL != nil {
+		brokers.Mechanism = external.SASL.Mechanism
+		if brokers.Mechanism == "" {
+			brokers.Mechanism = v1alpha1.SASLScramSHA512
+		}
+		brokers.Username = string(secrets.read(ctx, external.SASL.CredentialsSecret.Name, corev1.BasicAuthUsernameKey))
+		brokers.Password = string(secrets.read(ctx, external.SASL.CredentialsSecret.Name, corev1.BasicAuthPasswordKey))
+	}
+	return brokers, secrets.trouble, secrets.err
+}
+
+func namedSecrets(external *v1alpha1.ExternalKafka) []string {
+	var names []string
+	if external.TLS != nil && external.TLS.CA != nil {
+		names = append(names, external.TLS.CA.Name)
+	}
+	if external.SASL != nil {
+		names = append(names, external.SASL.CredentialsSecret.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// secretReader reads entries of Secrets until one can't be read.
+type secretReader struct {
+	live      client.Reader
+	namespace string
+	// named are all Secrets that are to be read, for the advice.
+	named   []string
+	trouble *environment.Readiness
+	err     error
+}
+
+func (r *secretReader) read(ctx context.Context, name, key string) []byte {
+	if r.trouble != nil || r.err != nil {
+		return nil
+	}
+	secret := &corev1.Secret{}
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, secret)
+	switch {
+	case apierrors.IsForbidden(err):
+		r.give(v1alpha1.ReasonSecretForbidden, forbiddenSecret(err, r.namespace, name, r.named))
+	case apierrors.IsNotFound(err):
+		r.give(v1alpha1.ReasonSecretMissing, fmt.Sprintf("Secret %q is not in namespace %q: make it with the key %s", name, r.namespace, key))
+	case err != nil:
+		r.err = fmt.Errorf("reading Secret %q: %w", name, err)
+	case len(secret.Data[key]) == 0:
+		r.give(v1alpha1.ReasonSecretMissing, fmt.Sprintf("Secret %q in namespace %q has no key %s: add it", name, r.namespace, key))
+	default:
+		return secret.Data[key]
+	}
+	return nil
+}
+
+func (r *secretReader) give(reason, message string) {
+	trouble := environment.NotReady(reason, message)
+	r.trouble = &trouble
+}
+
+// deniedUser finds whom the API server denied something.
+var deniedUser = regexp.MustCompile(`User "([^"]+)"`)
+
+// forbiddenSecret says what to run so that the operator may read exactly the
+// Secrets it needs.
+func forbiddenSecret(denied error, namespace, secret string, named []string) string {
+	subject := "--serviceaccount=<namespace>:<name of the operator's service account>"
+	if user := deniedUser.FindStringSubmatch(denied.Error()); user != nil {
+		subject = "--user=" + user[1]
+		if account, found := strings.CutPrefix(user[1], "system:serviceaccount:"); found {
+			subject = "--serviceaccount=" + account
+		}
+	}
+	const role = "perflab-kafka-credentials"
+	return fmt.Sprintf("the operator may not read Secret %q; to let it, run: kubectl create role %s -n %s --verb=get --resource=secrets --resource-name=%s"+
+		" && kubectl create rolebinding %s -n %s --role=%s %s",
+		secret, role, namespace, strings.Join(named, " --resource-name="), role, namespace, role, subject)
+}

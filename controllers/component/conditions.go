@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/results"
+)
+
+// SetCondition sets one condition of an object.
+type SetCondition func(conditionType string, status metav1.ConditionStatus, reason, message string)
+
+// ConditionSetter sets conditions of an object of this generation.
+func ConditionSetter(conditions *[]metav1.Condition, generation int64) SetCondition {
+	return func(conditionType string, status metav1.ConditionStatus, reason, message string) {
+		meta.SetStatusCondition(conditions, metav1.Condition{
+			Type:               conditionType,
+			Status:             status,
+			Reason:             reason,
+			Message:            Cut(message),
+			ObservedGeneration: generation,
+		})
+	}
+}
+
+// SetReadiness sets the condition of a part.
+func (set SetCondition) SetReadiness(condition string, readiness environment.Readiness) {
+	status := metav1.ConditionFalse
+	if readiness.Ready {
+		status = metav1.ConditionTrue
+	}
+	set(condition, status, readiness.Reason, readiness.Message)
+}
+
+// FaultOf reads back why an earlier pass found that the run does not count.
+func FaultOf(run *v1alpha1.PerfRun) *results.Fault {
+	valid := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid)
+	if valid == nil || valid.Status != metav1.ConditionFalse {
+		return nil
+	}
+	return &results.Fault{Reason: valid.Reason, Message: valid.Message}
+}
+
+// PatchStatus writes a status over the version this pass has read, and no other.
+func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before, after client.Object) error {
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := cluster.Client.Status().Patch(ctx, after, patch, kube.FieldOwner); err != nil {
+		return fmt.Errorf("writing the status of %s %q: %w", kind, after.GetName(), err)
+	}
+	return nil
+}
+
+// MaxWarnings is what a status can list.
+const MaxWarnings = 20
+
+// maxMessage is far below what a condition may hold: a message is a sentence.
+const maxMessage = 1024
+
+// Cut bounds a sentence.
+func Cut(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	end := maxMessage - len("…")
+	for !utf8.RuneStart(message[end]) {
+		end--
+	}
+	return message[:end] + "…"
+}
+
+// IsOn tells a run that has not ended yet, and will here. An imported one that
+// had not ended when it was written down never goes on.
+func IsOn(run *v1alpha1.PerfRun) bool {
+	return !run.Status.Phase.IsFinal() && !origin.IsImported(run)
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// longestPause is the longest time between two tries of a pass that fails: what
+// was in its way may be gone, and deadlines go on.
+const longestPause = 30 * time.Second
+
+// Patient tries what fails again, more and more seldom.
+func Patient() controller.Options {
+	return controller.Options{
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, longestPause),
+	}
+}
+
+// LogsOf names what a pass is about in each of its log lines by the keys
+// namespace and run or experiment, in place of the framework's five.
+func LogsOf(kind string, logger logr.Logger) func(*reconcile.Request) logr.Logger {
+	return func(request *reconcile.Request) logr.Logger {
+		if request == nil {
+			return logger.WithValues("controller", kind)
+		}
+		return logger.WithValues("controller", kind, "namespace", request.Namespace, kind, request.Name)
+	}
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/plan"
+	"perflab.dev/perflab/internal/schedule"
+	"perflab.dev/perflab/internal/telemetry"
+)
+
+// teardownPause is the time between two looks at an environment that is being
+// taken down.
+const teardownPause = 2 * time.Second
+
+// Reconciler plans the runs of a PerfExperiment, starts one after
+// the other and sums up what they gave.
+type Reconciler struct {
+	Cluster kube.Cluster
+	// Live reads from the API server, past the cache.
+	Live   client.Reader
+	Kafka  component.KafkaAdmin
+	Events events.EventRecorder
+	// Telemetry counts what happens; nil: nobody wants to know.
+	Telemetry *telemetry.Metrics
+	Now       func() time.Time
+}
+
+// scope holds what one pass over an experiment has learnt.
+type scope struct {
+	experiment *v1alpha1.PerfExperiment
+	now        time.Time
+	// runs of the experiment.
+	runs     []v1alpha1.PerfRun
+	planned  plan.Plan
+	decision schedule.Decision
+	// question is what the runs are to decide, complete the number of blocks
+	// they can decide it with, extent how many blocks are planned for it.
+	question analysis.Question
+	complete int32
+	extent   schedule.Extent
+	// answer is what the runs say; nil: nothing that is not in the status yet.
+	answer *analysis.Answer
+	// confounded are arms in which more than one thing differs.
+	confounded []arms.Confounded
+	// started is the run this pass has made.
+	started *v1alpha1.PerfRun
+	// unknownSystem: the PerfSystem the experiment refers to is not there.
+	unknownSystem bool
+	// judged: the spec was looked at in this pass. What is wrong with it is in
+	// faults, what makes it answer less than it could in warnings.
+	judged   bool
+	faults   field.ErrorList
+	warnings []string
+	// blocker is the run of another experiment that is on.
+	blocker string
+	// specChanged: the plan is not the one the first run was planned from.
+	specChanged bool
+	// tearingDown: parts of the environment are still there.
+	tearingDown bool
+	// leftover is what is hard to take down, and why.
+	leftover string
+	// stored is the ConfigMap with the report of what the runs say, unstored
+	// what keeps it from being written. Both empty: nobody has looked.
+	stored   string
+	unstored string
+	// results of the runs so far.
+	results []v1alpha1.Result
+	// refusal is what the API server, or the owner of an object, has against
+	// what this pass was to write.
+	refusal *environment.Readiness
+	// after asks for another pass.
+	after time.Duration
+}
+
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/finalizers,verbs=update
+
+// Reconcile brings an experiment one pass further.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	experiment := &v1alpha1.PerfExperiment{}
+	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, experiment); err != nil {
+		if apierrors.IsNotFound(err) {
+			return r.returnOrphans(ctx, request.NamespacedName)
+		}
+		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
+	}
+	before := experiment.DeepCopy()
+	s := &scope{experiment: experiment.DeepCopy(), now: r.Now()}
+
+	if experiment.DeletionTimestamp != nil {
+		return r.remove(ctx, before, s)
+	}
+	if origin.IsImported(experiment) {
+		// A record of what was measured elsewhere: it has, and may have, nothing
+		// here. What is still borrowed in its name was an earlier experiment's.
+		return r.returnOrphans(ctx, request.NamespacedName)
+	}
+	if controllerutil.AddFinalizer(s.experiment, v1alpha1.Finalizer) {
+		// Without the finalizer nothing may be built: nobody would take it down.
+		err := r.Cluster.Patch(ctx, s.experiment, before)
+		if err != nil {
+			s.experiment = before.DeepCopy()
+			return r.concludeWith(ctx, before, s, err)
+		}
+		before = s.experiment.DeepCopy()
+	}
+	stepErr := r.advance(ctx, s)
+	stepErr = s.refused(stepErr)
+	reportExperiment(s)
+	storeErr := r.storeReport(ctx, s)
+	reportStored(s)
+	return r.conclude(ctx, before, s, errors.Join(stepErr, storeErr))
+}
+
+// concludeWith ends a pass that could not go on.
+func (r *Reconciler) concludeWith(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, err error) (ctrl.Result, error) {
+	err = s.refused(err)
+	reportExperiment(s)
+	return r.conclude(ctx, before, s, err)
+}
+
+// conclude writes the status, then tells people.
+func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, stepErr error) (ctrl.Result, error) {
+	if err := r.writeStatus(ctx, before, s.experiment); err != nil {
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: time.Second}, nil
+		}
+		return ctrl.Result{}, errors.Join(stepErr, err)
+	}
+	r.announce(before, s)
+	return ctrl.Result{RequeueAfter: s.after}, stepErr
+}
+
+// advance observes, decides and acts.
+func (r *Reconciler) advance(ctx context.Context, s *scope) error {
+	if err := r.observe(ctx, s); err != nil {
+		return err
+	}
+	system, err := r.system(ctx, s)
+	if err != nil || system == nil || !s.sound(system) {
+		return err
+	}
+	s.planned = plan.From(&s.experiment.Spec, *system, r.seed(s.experiment))
+	s.confounded = arms.ConfoundedOf(&s.experiment.Spec, *system)
+	s.question = analysis.QuestionOf(&s.experiment.Spec)
+	s.complete = analysis.CompleteBlocks(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
+	s.extend()
+	s.decision = schedule.Next(s.planned, attempts(s.runs), schedule.Limits{
+		MaxAttempts: s.experiment.Spec.Validity.MaxAttempts,
+		Suspend:     s.experiment.Spec.Suspend,
+	})
+	recorded := recordedHash(s)
+	s.specChanged = recorded != "" && recorded != s.planned.Hash
+	stop := r.Telemetry.StartAnalysis()
+	s.results = analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
+	s.analyze()
+	stop()
+
+	switch {
+	case s.specChanged:
+		return nil
+	case s.decision.Action == schedule.Start:
+		return r.start(ctx, s)
+	case s.decision.Action == schedule.Finish:
+		return r.cleanUp(ctx, s)
+	default:
+		return nil
+	}
+}
+
+// recordedHash is that of the plan the runs follow. The first run may be there
+// before the status tells of it.
+func recordedHash(s *scope) string {
+	if recorded := s.experiment.Status.PlanHash; recorded != "" || len(s.runs) == 0 {
+		return recorded
+	}
+	return s.runs[0].Spec.PlanHash
+}
+
+// seed stays the one that was recorded first.
+func (r *Reconciler) seed(experiment *v1alpha1.PerfExperiment) int64 {
+	if recorded := experiment.Status.Seed; recorded != nil && experiment.Spec.Design.Seed == nil {
+		return *recorded
+	}
+	return plan.Seed(experiment)
+}
+
+func (r *Reconciler) observe(ctx context.Context, s *scope) error {
+	runs := &v1alpha1.PerfRunList{}
+	err := r.Cluster.Client.List(ctx, runs, client.InNamespace(s.experiment.Namespace),
+		client.MatchingLabels{v1alpha1.LabelExperiment: s.experiment.Name})
+	if err != nil {
+		return fmt.Errorf("listing runs: %w", err)
+	}
+	for _, run := range runs.Items {
+		// A run of an earlier experiment of the same name is on its way out.
+		if metav1.IsControlledBy(&run, s.experiment) {
+			s.runs = append(s.runs, run)
+		}
+	}
+	return nil
+}
+
+func attempts(runs []v1alpha1.PerfRun) []schedule.Attempt {
+	seen := make([]schedule.Attempt, 0, len(runs))
+	for i := range runs {
+		spec := &runs[i].Spec
+		seen = append(seen, schedule.Attempt{
+			Name: runs[i].Name, Block: spec.Block, Arm: spec.Arm, Scenario: spec.Scenario.Name,
+			Number: spec.Attempt, Phase: runs[i].Status.Phase, Cause: causeOf(&runs[i]),
+		})
+	}
+	return seen
+}
+
+// causeOf says why a run failed where chance has no part in it, in words that
+// are the same for each attempt: what was declared could not be built or is not
+// what runs, or a script does not work.
+func causeOf(run *v1alpha1.PerfRun) string {
+	fault := component.FaultOf(run)
+	scripts := slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool { return load.ScriptFailed(status.ExitCode) })
+	if fault == nil || run.Status.Timings.Ready != nil && !scripts {
+		return ""
+	}
+	cause := fault.Reason + ": " + fault.Message
+	for _, status := range run.Status.Loads {
+		cause = strings.ReplaceAll(cause, status.TestRun, status.Name)
+	}
+	return strings.ReplaceAll(cause, run.Name, "")
+}
+
+// start makes the next run. Its name follows from its place in the plan, so
+// a pass with an old view makes nothing twice.
+func (r *Reconciler) start(ctx context.Context, s *scope) error {
+	blocker, err := r.otherRun(ctx, s.experiment)
+	if err != nil {
+		return err
+	}
+	if blocker != "" {
+		s.blocker = blocker
+		return nil
+	}
+	run := newRun(s)
+	err = r.Cluster.Create(ctx, run)
+	if apierrors.IsAlreadyExists(err) {
+		// Made by an earlier pass; the cache will show it. Or it is not ours.
+		s.after = time.Second
+		return r.Cluster.CheckOwner(ctx, run)
+	}
+	if err != nil {
+		return err
+	}
+	s.started = run
+	return nil
+}
+
+// otherRun is the run of another experiment that is on in the same namespace.
+// Two at once would measure each other.
+func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExperiment) (string, error) {
+	runs := &v1alpha1.PerfRunList{}
+	if err := r.Live.List(ctx, runs, client.InNamespace(experiment.Namespace)); err != nil {
+		return "", fmt.Errorf("listing the namespace's runs: %w", err)
+	}
+	for i := range runs.Items {
+		run := &runs.Items[i]
+		if run.Spec.Experiment != experiment.Name && component.IsOn(run) && run.DeletionTimestamp == nil {
+			return run.Name, nil
+		}
+	}
+	return "", nil
+}
+
+func newRun(s *scope) *v1alpha1.PerfRun {
+	place, spec := s.decision.Run, &s.experiment.Spec
+	run := &v1alpha1.PerfRun{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       s.experiment.Namespace,
+			Name:            naming.Run(s.experiment.Name, place.Block, place.Arm, place.Scenario, s.decision.Attempt),
+			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", s.experiment)},
+		},
+		Spec: v1alpha1.PerfRunSpec{
+			Experiment:  s.experiment.Name,
+			PlanHash:    s.planned.Hash,
+			Block:       place.Block,
+			Position:    place.Position,
+			Attempt:     s.decision.Attempt,
+			Arm:         place.Arm,
+			Seed:        s.planned.Seed + int64(place.Block),
+			Measurement: spec.Measurement,
+			Reset:       spec.Reset,
+			Restore:     spec.Restore,
+			KeepWarm:    spec.KeepWarm,
+			Cost:        spec.Cost,
+			Validity:    spec.Validity,
+			Deadlines:   spec.Deadlines,
+		},
+	}
+	if arm, planned := arms.Named(s.planned.Arms, place.Arm); planned {
+		run.Spec.System = arm.System
+	}
+	for _, scenario := range spec.Scenarios {
+		if scenario.Name == place.Scenario {
+			scenario.DeepCopyInto(&run.Spec.Scenario)
+		}
+	}
+	run.Labels = naming.RunLabels(run)
+	return run
+}
+
+// cleanUp takes the environment of a complete experiment down when its time
+// has come.
+func (r *Reconciler) cleanUp(ctx context.Context, s *scope) error {
+	cleanup := s.experiment.Spec.Cleanup
+	if cleanup.Policy == v1alpha1.CleanupRetain {
+		return nil
+	}
+	if completed := s.experiment.Status.CompletionTime; completed != nil {
+		if left := cleanup.TTLOrDefault() - s.now.Sub(completed.Time); left > 0 {
+			s.after = left
+			return nil
+		}
+	} else if cleanup.TTLOrDefault() > 0 {
+		s.after = cleanup.TTLOrDefault()
+		return nil
+	}
+	return r.tearDown(ctx, s)
+}
+
+func (r *Reconciler) tearDown(ctx context.Context, s *scope) error {
+	returned, err := r.giveBack(ctx, client.ObjectKeyFromObject(s.experiment), s.experiment)
+	if err != nil {
+		return fmt.Errorf("giving back what was borrowed: %w", err)
+	}
+	if !returned {
+		// What the borrowed modules use goes after they have let go of it.
+		s.tearingDown = true
+		s.after = teardownPause
+		return nil
+	}
+	gone, err := component.TearDown(ctx, r.Cluster, s.experiment)
+	if err != nil {
+		return fmt.Errorf("taking the environment down: %w", err)
+	}
+	// The modules may hold on to their topics; they go last.
+	if gone {
+		if gone, err = r.deleteExternalTopics(ctx, s); err != nil {
+			return fmt.Errorf("deleting external topics: %w", err)
+		}
+	}
+	s.tearingDown = !gone
+	if !gone {
+		s.after = teardownPause
+	}
+	return nil
+}
+
+// remove takes down what a deleted experiment has built. Runs go first: a run
+// that is on would build it up again.
+func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(s.experiment, v1alpha1.Finalizer) {
+		return ctrl.Result{}, nil
+	}
+	if err := r.observe(ctx, s); err != nil {
+		return ctrl.Result{}, err
+	}
+	for i := range s.runs {
+		if err := r.Cluster.Delete(ctx, s.experiment, &s.runs[i]); err != nil {
+			s.tearingDown = true
+			return r.concludeWith(ctx, before, s, err)
+		}
+	}
+	stepErr := s.refused(r.tearDown(ctx, s))
+	if stepErr != nil || s.refusal != nil || s.tearingDown || len(s.runs) > 0 {
+		s.after = cmp.Or(s.after, teardownPause)
+		s.tearingDown = true
+		reportExperiment(s)
+		return r.conclude(ctx, before, s, stepErr)
+	}
+	controllerutil.RemoveFinalizer(s.experiment, v1alpha1.Finalizer)
+	if err := r.Cluster.Patch(ctx, s.experiment, before); client.IgnoreNotFound(err) != nil {
+		s.experiment = before.DeepCopy()
+		s.tearingDown = true
+		return r.concludeWith(ctx, before, s, err)
+	}
+	return ctrl.Result{}, nil
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
+)
+
+// aboutReport begins the warnings about the stored report.
+const aboutReport = "the report in the cluster "
+
+// errRender says that there are no pages to store.
+var errRender = errors.New("rendering the report")
+
+// stage is how far an experiment is, as far as its report changes with it.
+type stage struct {
+	blocks int32
+	// ended: no further block is to come.
+	ended bool
+	// digest is that of the runs up to here, and of what they are asked.
+	digest string
+}
+
+// String tells the stage in a warning.
+func (s stage) String() string {
+	if s.ended {
+		return fmt.Sprintf("at the end (complete blocks: %d)", s.blocks)
+	}
+	return fmt.Sprintf("after block %d", s.blocks)
+}
+
+// stage that is worth a report: a block is complete, or the experiment is over.
+func (s *scope) stage() (reached stage, worth bool) {
+	phase := s.experiment.Status.Phase
+	ended := phase == v1alpha1.ExperimentComplete || phase == v1alpha1.ExperimentStalled
+	if s.planned.Hash == "" || s.specChanged || len(s.runs) == 0 || s.complete == 0 && !ended {
+		return stage{}, false
+	}
+	var seen []string
+	for i := range s.runs {
+		if ended || s.runs[i].Spec.Block <= s.complete {
+			seen = append(seen, string(s.runs[i].UID))
+		}
+	}
+	slices.Sort(seen)
+	digest := naming.Hash(s.planned.Hash, s.question.Hash(), s.complete, ended, seen)[:16]
+	return stage{s.complete, ended, digest}, true
+}
+
+// storeReport renders the report once for each stage, and stores it. The stored
+// one tells of what it is, so an operator that has just started renders nothing
+// anew. The experiment goes on without a report: what is wrong with it is a
+// warning; only a cluster that does not answer is an error, to be tried again.
+func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
+	reached, worth := s.stage()
+	if !worth {
+		return nil
+	}
+	name := naming.Report(s.experiment.Name)
+	// Its metadata will do, and past the cache, which holds no ConfigMaps.
+	current := &metav1.PartialObjectMetadata{}
+	current.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: s.experiment.Namespace, Name: name}, current)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return fmt.Errorf("looking for the stored report: %w", err)
+	case err == nil && current.Labels[v1alpha1.LabelExperiment] != s.experiment.Name:
+		s.unstored = fmt.Sprintf("%sis not written: there is a ConfigMap %q that is not PerfLab's; delete it, or keep it under another name", aboutReport, name)
+		return nil
+	case metav1.IsControlledBy(current, s.experiment) && current.Annotations[v1alpha1.AnnotationReportOf] == reached.digest:
+		s.stored = name
+		return nil
+	}
+	failed := fmt.Sprintf("%scould not be written %s: ", aboutReport, reached)
+	if slices.ContainsFunc(s.experiment.Status.Warnings, func(known string) bool { return strings.HasPrefix(known, failed) }) {
+		// The same runs would fail in the same way.
+		return nil
+	}
+	err = r.writeReport(ctx, s, reached)
+	if refusal := kube.RefusalOf(err); errors.Is(err, errRender) || refusal != nil && refusal.Owner != kube.Earlier {
+		log.FromContext(ctx).Info("The report could not be written", "blocks", reached.blocks, "error", err.Error())
+		s.unstored = fmt.Sprintf("%s%v; run perflab report %s to see more", failed, err, s.experiment.Name)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.stored = name
+	return nil
+}
+
+func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) error {
+	traces, err := r.traces(ctx, s.runs)
+	if err != nil {
+		return err
+	}
+	stored, err := reportObject(report.Input{Experiment: *s.experiment.DeepCopy(), Runs: s.runs, Traces: traces})
+	if err != nil {
+		return err
+	}
+	stored.Annotations[v1alpha1.AnnotationReportOf] = reached.digest
+	return r.Cluster.ApplyTyped(ctx, stored)
+}
+
+// traces are what the report takes from the runs' raw results. They are read one
+// after the other: all of them would be a megabyte or two for every run.
+func (r *Reconciler) traces(ctx context.Context, runs []v1alpha1.PerfRun) (map[string]*report.Trace, error) {
+	traces := map[string]*report.Trace{}
+	for i := range runs {
+		run := &runs[i]
+		if run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		raw, err := kube.RawResults(ctx, r.Live, run)
+		if err != nil {
+			return nil, err
+		}
+		if len(raw) == 0 {
+			continue
+		}
+		if traces[run.Name], err = report.TraceOf(run, raw...); err != nil {
+			return nil, fmt.Errorf("%w: %w", errRender, err)
+		}
+	}
+	return traces, nil
+}
+
+// reportObject is the ConfigMap of the report, which goes with its experiment.
+func reportObject(input report.Input) (stored *corev1.ConfigMap, err error) {
+	// Drawing panics over numbers that have no place in a chart. A report is no
+	// reason to leave the experiment's status unwritten.
+	defer func() {
+		if cause := recover(); cause != nil {
+			stored, err = nil, fmt.Errorf("%w: %v", errRender, cause)
+		}
+	}()
+	experiment := &input.Experiment
+	experiment.Status.Warnings = withoutReport(experiment.Status.Warnings)
+	made, err := report.New(input)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errRender, err)
+	}
+	if stored, err = made.Object(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errRender, err)
+	}
+	return stored, nil
+}
+
+// withoutReport are the warnings about anything but the stored report.
+func withoutReport(warnings []string) []string {
+	var others []string
+	for _, warning := range warnings {
+		if !strings.HasPrefix(warning, aboutReport) {
+			others = append(others, warning)
+		}
+	}
+	return others
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/validate"
+)
+
+// maxFaults are told at once; who mends them is told the next.
+const maxFaults = 3
+
+// sound judges the experiment before its first run, as admission does: it may
+// have been stored while nobody was asked, or before its system was there.
+// Later nothing of it can change.
+func (s *scope) sound(system *v1alpha1.System) bool {
+	if len(s.runs) > 0 || s.experiment.Status.StartTime != nil {
+		return true
+	}
+	s.judged = true
+	s.faults, s.warnings = validate.Experiment(s.experiment, system)
+	return len(s.faults) == 0
+}
+
+// faultMessage says what is wrong with the spec in one line.
+func faultMessage(faults field.ErrorList) string {
+	told := make([]string, 0, maxFaults)
+	for _, fault := range faults[:min(len(faults), maxFaults)] {
+		told = append(told, fault.Field+": "+oneLine(fault.Detail))
+	}
+	message := strings.Join(told, "; ")
+	if more := len(faults) - len(told); more > 0 {
+		message += fmt.Sprintf("; and %d more", more)
+	}
+	return message
+}
+
+// oneLine bounds a sentence that may quote what a person wrote.
+func oneLine(sentence string) string {
+	const most = 500
+	runes := []rune(strings.Join(strings.Fields(sentence), " "))
+	if len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return string(runes)
+}
+
+// boundedWarnings cuts warnings to what a status can list.
+func boundedWarnings(warnings []string) []string {
+	var bounded []string
+	for i, warning := range warnings {
+		if i == component.MaxWarnings-1 && len(warnings) > component.MaxWarnings {
+			return append(bounded, fmt.Sprintf("and %d more", len(warnings)-i))
+		}
+		bounded = append(bounded, oneLine(warning))
+	}
+	return bounded
+}

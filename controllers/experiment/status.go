@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/schedule"
+)
+
+// maxInvalidRuns bounds the list in status; older ones are still in the
+// list of runs.
+const maxInvalidRuns = 100
+
+// reportExperiment turns what a pass has learnt into status. Nothing else but
+// reportStored writes it.
+func reportExperiment(s *scope) {
+	status := &s.experiment.Status
+	status.ObservedGeneration = s.experiment.Generation
+	if s.experiment.DeletionTimestamp == nil && s.planned.Hash != "" {
+		reportPlan(s)
+		reportRuns(s)
+		reportAnalysis(s)
+		status.Results = s.results
+	}
+	if s.judged {
+		status.Warnings = boundedWarnings(s.warnings)
+	}
+	status.Phase = experimentPhase(s)
+	status.WaitingFor = waitingFor(s)
+	setExperimentConditions(s)
+}
+
+// reportStored names the report, which is rendered from the rest of the status.
+func reportStored(s *scope) {
+	status := &s.experiment.Status
+	if s.stored == "" && s.unstored == "" {
+		return
+	}
+	status.Warnings = withoutReport(status.Warnings)
+	if s.unstored != "" {
+		status.Warnings = boundedWarnings(append(status.Warnings, s.unstored))
+		return
+	}
+	status.Report = s.stored
+}
+
+// reportPlan records the plan with the first run.
+func reportPlan(s *scope) {
+	status := &s.experiment.Status
+	if s.specChanged || s.started == nil && len(s.runs) == 0 {
+		return
+	}
+	listed := armsStatus(s.planned.Arms)
+	reportVerdicts(s, listed, status.Arms)
+	status.Arms = listed
+	status.PlanHash = s.planned.Hash
+	status.Seed = &s.planned.Seed
+	if status.StartTime == nil {
+		status.StartTime = &metav1.Time{Time: s.now}
+	}
+	if s.decision.Action != schedule.Finish {
+		// More blocks reopen a complete experiment.
+		status.CompletionTime = nil
+		return
+	}
+	if status.CompletionTime == nil {
+		status.CompletionTime = &metav1.Time{Time: s.now}
+	}
+}
+
+// maxDifferences bounds the list in status; the arms' systems are in the runs.
+const maxDifferences = 100
+
+func armsStatus(all []arms.Arm) []v1alpha1.ArmStatus {
+	baseline, _ := arms.Baseline(all)
+	statuses := make([]v1alpha1.ArmStatus, 0, len(all))
+	for _, arm := range all {
+		differences := arms.Differences(baseline.System, arm.System)
+		listed := min(len(differences), maxDifferences)
+		statuses = append(statuses, v1alpha1.ArmStatus{
+			Name:            arm.Name,
+			Baseline:        arm.Baseline,
+			Twin:            arm.Twin,
+			Differences:     differences[:listed],
+			MoreDifferences: int32(len(differences) - listed),
+		})
+	}
+	return statuses
+}
+
+func reportRuns(s *scope) {
+	status := &s.experiment.Status
+	status.Runs = &v1alpha1.RunCounts{
+		Planned: int32(len(s.planned.Runs)),
+		Done:    s.decision.Done,
+		Invalid: s.decision.Invalid,
+	}
+	status.Progress = fmt.Sprintf("%d/%d", status.Runs.Done, status.Runs.Planned)
+	status.Current = currentRun(s)
+	status.InvalidRuns = invalidRuns(s.runs)
+}
+
+func currentRun(s *scope) *v1alpha1.CurrentRun {
+	if s.started != nil {
+		return &v1alpha1.CurrentRun{Run: s.started.Name, Phase: v1alpha1.RunPending}
+	}
+	for i := range s.runs {
+		if run := &s.runs[i]; run.Name == s.decision.Active {
+			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: run.Status.Message}
+		}
+	}
+	return nil
+}
+
+func invalidRuns(runs []v1alpha1.PerfRun) []v1alpha1.InvalidRun {
+	ordered := slices.Clone(runs)
+	slices.SortFunc(ordered, func(a, b v1alpha1.PerfRun) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
+	var invalid []v1alpha1.InvalidRun
+	for i := range ordered {
+		run := &ordered[i]
+		if run.Status.Phase != v1alpha1.RunInvalid {
+			continue
+		}
+		found := v1alpha1.InvalidRun{Run: run.Name, Message: run.Status.Message}
+		if fault := component.FaultOf(run); fault != nil {
+			found.Reason = fault.Reason
+		}
+		invalid = append(invalid, found)
+	}
+	return invalid[max(0, len(invalid)-maxInvalidRuns):]
+}
+
+func experimentPhase(s *scope) v1alpha1.ExperimentPhase {
+	switch {
+	case s.experiment.DeletionTimestamp != nil:
+		return v1alpha1.ExperimentDeleting
+	case s.stalled():
+		return v1alpha1.ExperimentStalled
+	case s.decision.Action == schedule.Finish:
+		return v1alpha1.ExperimentComplete
+	case s.decision.Action == schedule.Hold:
+		return v1alpha1.ExperimentSuspended
+	case s.unknownSystem || s.blocker != "" || s.started == nil && len(s.runs) == 0:
+		return v1alpha1.ExperimentPending
+	default:
+		return v1alpha1.ExperimentRunning
+	}
+}
+
+func waitingFor(s *scope) string {
+	current := s.experiment.Status.Current
+	switch {
+	case s.refusal != nil:
+		return "a write: " + s.refusal.Message
+	case s.leftover != "":
+		return s.leftover
+	case s.tearingDown:
+		return "the environment to be gone"
+	case s.experiment.DeletionTimestamp != nil:
+		return ""
+	case s.stalled():
+		return "a person: " + stalledMessage(s)
+	case s.unknownSystem:
+		return fmt.Sprintf("PerfSystem %q, which is not in the namespace", s.experiment.Spec.SystemRef.Name)
+	case s.blocker != "":
+		return "run " + s.blocker + " of another experiment"
+	case s.decision.Action == schedule.Hold:
+		return "spec.suspend to be taken back"
+	case s.decision.Action == schedule.Wait && current != nil:
+		return strings.TrimSuffix(fmt.Sprintf("%s: %s", current.Phase, current.Message), ": ")
+	default:
+		return ""
+	}
+}
+
+// stalled: only a person can help.
+func (s *scope) stalled() bool {
+	return len(s.faults) > 0 || s.specChanged || s.decision.Action == schedule.GiveUp
+}
+
+func stalledReason(s *scope) string {
+	switch {
+	case len(s.faults) > 0:
+		return v1alpha1.ReasonInvalidSpec
+	case s.specChanged:
+		return v1alpha1.ReasonSpecChanged
+	default:
+		return v1alpha1.ReasonAttemptsExhausted
+	}
+}
+
+func stalledMessage(s *scope) string {
+	if len(s.faults) > 0 {
+		return faultMessage(s.faults)
+	}
+	if s.specChanged {
+		return "the spec is not the one the runs were planned from; put it back, or give the new one a new name; where none of its runs is to be kept, delete the experiment and apply the new one"
+	}
+	invalid := s.experiment.Status.InvalidRuns
+	last := ""
+	if len(invalid) > 0 {
+		last = "; the last time: " + invalid[len(invalid)-1].Message
+	}
+	alike := ""
+	if s.decision.Alike {
+		alike = " in the same way, which another attempt would not change"
+	}
+	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %s%s%s",
+		s.decision.Run.Block, s.decision.Run.Arm, s.decision.Run.Scenario, environment.Counted(s.decision.Attempt-1, "time"), alike, last)
+}
+
+func setExperimentConditions(s *scope) {
+	status := &s.experiment.Status
+	set := component.ConditionSetter(&status.Conditions, s.experiment.Generation)
+	switch status.Phase {
+	case v1alpha1.ExperimentComplete:
+		message := "every planned run has a valid attempt"
+		if status.Verdict != "" {
+			message += "; verdict: " + status.Verdict
+		}
+		set(v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, message)
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, message)
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
+		if s.refusal != nil {
+			set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, s.refusal.Reason, s.refusal.Message)
+		}
+	case v1alpha1.ExperimentStalled:
+		reason := stalledReason(s)
+		set(v1alpha1.ConditionComplete, metav1.ConditionFalse, reason, stalledMessage(s))
+		set(v1alpha1.ConditionReady, metav1.ConditionFalse, reason, stalledMessage(s))
+		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason, stalledMessage(s))
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
+	default:
+		reason, message := progress(s)
+		set(v1alpha1.ConditionComplete, metav1.ConditionFalse, reason, message)
+		set(v1alpha1.ConditionReady, metav1.ConditionUnknown, reason, message)
+		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, reason, message)
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
+	}
+	setSingleFactor(s, set)
+	setCalibrated(s, set)
+	mirrorTrouble(s, set)
+}
+
+// setSingleFactor says whether an effect could come from one thing alone. It
+// stops nothing: who means to compare two whole systems may do so, but reads
+// here what the comparison can't tell apart.
+func setSingleFactor(s *scope, set component.SetCondition) {
+	if s.experiment.DeletionTimestamp != nil || s.planned.Hash == "" {
+		return
+	}
+	if len(s.confounded) == 0 {
+		set(v1alpha1.ConditionSingleFactor, metav1.ConditionTrue, v1alpha1.ReasonSingleFactor, "each arm differs from the baseline in one thing")
+		return
+	}
+	sentences := make([]string, 0, len(s.confounded))
+	for _, confounded := range s.confounded {
+		sentences = append(sentences, confounded.String())
+	}
+	set(v1alpha1.ConditionSingleFactor, metav1.ConditionFalse, v1alpha1.ReasonConfounded,
+		"an effect could come from any of these: "+environment.Enumerate(sentences))
+}
+
+func progress(s *scope) (reason, message string) {
+	if s.refusal != nil {
+		return s.refusal.Reason, s.refusal.Message
+	}
+	switch s.experiment.Status.Phase {
+	case v1alpha1.ExperimentSuspended:
+		return v1alpha1.ReasonSuspended, "no further run is started while spec.suspend is set"
+	case v1alpha1.ExperimentDeleting:
+		return v1alpha1.ReasonDeleting, "the environment is being taken down"
+	default:
+		if s.unknownSystem {
+			return v1alpha1.ReasonSystemMissing, fmt.Sprintf("there is no PerfSystem %q in namespace %q: apply it, or name another one in spec.systemRef",
+				s.experiment.Spec.SystemRef.Name, s.experiment.Namespace)
+		}
+		return v1alpha1.ReasonProgressing, environment.Partly(int(s.decision.Done), len(s.planned.Runs), "run") + " done"
+	}
+}
+
+// mirrorTrouble shows on the experiment which part of the current run's
+// environment is not ready, so that one look at the experiment is enough.
+func mirrorTrouble(s *scope, set component.SetCondition) {
+	var current *v1alpha1.PerfRun
+	for i := range s.runs {
+		if s.runs[i].Name == s.decision.Active {
+			current = &s.runs[i]
+		}
+	}
+	for _, part := range component.Parts {
+		conditionType := part.Condition
+		var found *metav1.Condition
+		if current != nil {
+			found = meta.FindStatusCondition(current.Status.Conditions, conditionType)
+		}
+		if found == nil {
+			meta.RemoveStatusCondition(&s.experiment.Status.Conditions, conditionType)
+			continue
+		}
+		set(conditionType, found.Status, found.Reason, found.Message)
+	}
+}
+
+// writeStatus writes the status if it changed.
+func (r *Reconciler) writeStatus(ctx context.Context, before, after *v1alpha1.PerfExperiment) error {
+	if equality.Semantic.DeepEqual(before.Status, after.Status) {
+		return nil
+	}
+	return component.PatchStatus(ctx, r.Cluster, "experiment", before, after)
+}
+
+// announce tells people what happened, after it has been written down.
+func (r *Reconciler) announce(before *v1alpha1.PerfExperiment, s *scope) {
+	after := s.experiment
+	if s.started != nil {
+		r.Events.Eventf(after, s.started, corev1.EventTypeNormal, "RunStarted", "Start", "Run %s: block %d, arm %s, scenario %s",
+			s.started.Name, s.started.Spec.Block, s.started.Spec.Arm, s.started.Spec.Scenario.Name)
+	}
+	if before.Status.Phase == after.Status.Phase {
+		return
+	}
+	switch after.Status.Phase {
+	case v1alpha1.ExperimentComplete:
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Complete", "Finish", "%s done", environment.Partly(after.Status.Runs.Planned, after.Status.Runs.Planned, "run"))
+		r.announceVerdicts(s)
+	case v1alpha1.ExperimentStalled:
+		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Stalled", "Stall", "%s", stalledMessage(s))
+	case v1alpha1.ExperimentSuspended:
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Suspended", "Suspend", "No further run is started")
+	default:
+		// The other phases go without saying.
+	}
+}
+
+// refused notes what is in the way of an experiment's next write. Other errors
+// are passed on, and those that may pass as well.
+func (s *scope) refused(err error) error {
+	readiness, told := component.RefusalOf(err)
+	if !told {
+		return err
+	}
+	s.refusal = &readiness
+	if readiness.Reason == v1alpha1.ReasonRetrying {
+		return err
+	}
+	s.after = component.RefusedPause
+	return nil
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/payload"
+)
+
+// maxRawBytes keeps the ConfigMap of raw results within what the API server
+// stores.
+const maxRawBytes = 900 << 10
+
+// maxLoadBytes is what one load may take of that.
+const maxLoadBytes = 512 << 10
+
+// maxObservations are kept in a run's status.
+const maxObservations = 1000
+
+// logTimeout bounds reading one runner's log, so that a node that has gone
+// silent makes a run invalid instead of holding it.
+const logTimeout = 2 * time.Minute
+
+// stepCollect reads what the runners measured from their logs, keeps it in a
+// ConfigMap and turns it into observations.
+func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error) {
+	status := s.status()
+	status.Timings.CollectStart = &metav1.Time{Time: r.Now()}
+	measured := map[string]results.Measured{}
+	told := map[string]string{}
+	for _, wanted := range s.run.Spec.Scenario.Loads {
+		own, fault, err := r.readLoad(ctx, s, wanted, told)
+		if err != nil {
+			return outcome{}, err
+		}
+		if fault != nil {
+			s.fault = fault
+			return next(), nil
+		}
+		measured[wanted.Name] = own
+	}
+	s.checkClocks(measured)
+	s.setLoadTimes(measured)
+	analyzeStart := r.Now()
+	observations := s.observe(measured)
+	if err := r.keepRaw(ctx, s, kept{measured, observations, told}); err != nil {
+		return outcome{}, err
+	}
+	s.tell(v1alpha1.ConditionResultsKept, environment.Ready("what was measured is kept"))
+	status.Durations = durations(status.Timings)
+	status.Durations.Collect = metav1.Duration{Duration: analyzeStart.Sub(status.Timings.CollectStart.Time)}
+	status.Durations.Analyze = metav1.Duration{Duration: r.Now().Sub(analyzeStart)}
+	return next(), nil
+}
+
+// readLoad adds up what all runners of a load printed, and notes what they told
+// of their logs.
+func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, told map[string]string) (results.Measured, *results.Fault, error) {
+	status := s.load(wanted.Name)
+	runners, err := r.runners(ctx, s.run.Namespace, status.TestRun)
+	if err != nil {
+		return results.Measured{}, nil, err
+	}
+	missing := func(format string, args ...any) *results.Fault {
+		return &results.Fault{Reason: v1alpha1.ReasonResultsMissing, Message: fmt.Sprintf("load %q: ", wanted.Name) + fmt.Sprintf(format, args...)}
+	}
+	var parts runnersResults
+	for _, pod := range runners {
+		if err := r.readRunner(ctx, pod, wanted, &parts); err != nil {
+			return results.Measured{}, missing("the results of runner %q can't be read: %v", pod.Name, err), nil
+		}
+	}
+	told[wanted.Name] = parts.told.String()
+	if want := int(wanted.ParallelismOrDefault()); len(runners) != want {
+		return results.Measured{}, missing("%d of %s left results", len(runners), environment.Counted(want, "runner")), nil
+	}
+	own, err := parts.sum(status)
+	if err != nil {
+		return results.Measured{}, missing("%v", err), nil
+	}
+	return own, nil, nil
+}
+
+func (r *Reconciler) runners(ctx context.Context, namespace, testRun string) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(namespace),
+		client.MatchingLabels{contract.LabelTestRun: testRun, contract.LabelRunner: "true"})
+	if err != nil {
+		return nil, fmt.Errorf("listing the runners of TestRun %q: %w", testRun, err)
+	}
+	return pods.Items, nil
+}
+
+// runnersResults are what each runner of a load printed.
+type runnersResults struct {
+	histograms []*payload.Payload
+	summaries  []*results.Summary
+	told       strings.Builder
+}
+
+// maxToldBytes are kept of what the runners of a load told of their logs.
+const maxToldBytes = 16 << 10
+
+func (p *runnersResults) tell(runner string, lines []payload.LogLine) {
+	for _, line := range lines {
+		if text := fmt.Sprintf("%s: %s: %s\n", runner, line.Level, line.Text); p.told.Len()+len(text) <= maxToldBytes {
+			p.told.WriteString(text)
+		}
+	}
+}
+
+func (p *runnersResults) sum(status *v1alpha1.LoadStatus) (results.Measured, error) {
+	if len(p.summaries) > 0 {
+		return results.Measured{
+			Summary: results.AddSummaries(p.summaries), Start: status.StartTime.Time, End: status.FinishTime.Time,
+		}, nil
+	}
+	return results.FromRunners(p.histograms...)
+}
+
+func (r *Reconciler) readRunner(ctx context.Context, pod corev1.Pod, wanted v1alpha1.Load, into *runnersResults) error {
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
+	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
+	if err != nil {
+		return err
+	}
+	heard := overhear(log)
+	err = into.read(heard, wanted)
+	into.tell(pod.Name, heard.lines())
+	return errors.Join(err, log.Close())
+}
+
+func (p *runnersResults) read(log io.Reader, wanted v1alpha1.Load) error {
+	if wanted.Script.ResultsOrDefault() == v1alpha1.ResultsSummary {
+		own, err := results.ReadSummary(log)
+		p.summaries = append(p.summaries, own)
+		return err
+	}
+	own, err := payload.Read(log)
+	p.histograms = append(p.histograms, own)
+	return err
+}
+
+// kept is what a run leaves to be looked at again.
+type kept struct {
+	measured     map[string]results.Measured
+	observations []v1alpha1.Observation
+	// told is what runners told of their logs, by load.
+	told map[string]string
+}
+
+// binary is what fits into a ConfigMap, and the names of what does not.
+func (k kept) binary() (data map[string][]byte, dropped []string, err error) {
+	data = map[string][]byte{}
+	total := 0
+	for _, text := range k.texts() {
+		total += len(text)
+	}
+	if len(k.observations) > maxObservations {
+		encoded, err := json.Marshal(k.observations)
+		if err != nil {
+			return nil, nil, fmt.Errorf("encoding the observations: %w", err)
+		}
+		total += len(encoded)
+		data[naming.RawObservations] = encoded
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.measured)) {
+		if k.measured[name].Histograms == nil {
+			continue
+		}
+		encoded, err := fitted(k.measured[name].Histograms)
+		if err != nil || total+len(encoded) > maxRawBytes {
+			dropped = append(dropped, name)
+			continue
+		}
+		total += len(encoded)
+		data[name] = encoded
+	}
+	return data, dropped, nil
+}
+
+// texts are what the loads told, by key.
+func (k kept) texts() map[string]string {
+	texts := map[string]string{}
+	for name, told := range k.told {
+		if told != "" {
+			texts[naming.RawLog(name)] = told
+		}
+	}
+	return texts
+}
+
+// keepRaw stores the merged histograms, so that results can be looked at again
+// in other ways, and the loads' last words. Histograms that don't fit are left
+// out and named: the run counts without them, and no further try would make them
+// smaller.
+func (r *Reconciler) keepRaw(ctx context.Context, s *scope, kept kept) error {
+	data, dropped, err := kept.binary()
+	if err != nil {
+		return err
+	}
+	raw := recordOf(s.run, naming.RawResults(s.run.Name), dropped)
+	raw.Data, raw.BinaryData = kept.texts(), data
+	if err := r.Cluster.ApplyTyped(ctx, raw); err != nil {
+		return err
+	}
+	s.status().RawResults = raw.Name
+	return nil
+}
+
+// recordOf is a ConfigMap that goes with a run. What was left out of it is named
+// in an annotation.
+func recordOf(run *v1alpha1.PerfRun, name string, leftOut []string) *corev1.ConfigMap {
+	record := &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            name,
+			Namespace:       run.Namespace,
+			Labels:          naming.RunLabels(run),
+			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfRun", run)},
+		},
+	}
+	if len(leftOut) > 0 {
+		record.Annotations = map[string]string{v1alpha1.AnnotationLeftOut: strings.Join(leftOut, ",")}
+	}
+	return record
+}
+
+// fitted are the histograms of a load in as many bytes as it may take: what
+// several runners gave may be larger than what each of them printed.
+func fitted(histograms *payload.Payload) ([]byte, error) {
+	small, err := histograms.Fit(maxLoadBytes)
+	if err != nil {
+		return nil, err
+	}
+	return payload.Marshal(small)
+}
+
+// setLoadTimes replaces what was seen of the loads' start and end by what they
+// measured themselves.
+func (s *scope) setLoadTimes(measured map[string]results.Measured) {
+	timings := &s.status().Timings
+	timings.LoadStart, timings.LoadFinish = nil, nil
+	for name, own := range measured {
+		start, end := metav1.NewTime(own.Start), metav1.NewTime(own.End)
+		status := s.load(name)
+		status.StartTime, status.FinishTime = &start, &end
+		if timings.LoadStart == nil || start.Before(timings.LoadStart) {
+			timings.LoadStart = &start
+		}
+		if timings.LoadFinish == nil || timings.LoadFinish.Before(&end) {
+			timings.LoadFinish = &end
+		}
+	}
+}
+
+// warn notes once what makes the run tell less than it could.
+func (s *scope) warn(sentence string) {
+	status := s.status()
+	if len(status.Warnings) < component.MaxWarnings && !slices.Contains(status.Warnings, sentence) {
+		status.Warnings = append(status.Warnings, sentence)
+	}
+}
+
+// checkClocks refuses what was measured by a clock that tells another time.
+func (s *scope) checkClocks(measured map[string]results.Measured) {
+	for _, wanted := range s.run.Spec.Scenario.Loads {
+		made := s.load(wanted.Name).CreateTime.Time
+		fault := results.CheckClock(wanted.Name, measured[wanted.Name], made, s.status().Timings.CollectStart.Time)
+		if fault != nil && s.fault == nil {
+			s.fault = fault
+		}
+	}
+}
+
+// observe gives all observations; the status holds the first of them.
+func (s *scope) observe(measured map[string]results.Measured) []v1alpha1.Observation {
+	spec := s.run.Spec
+	observations := append(s.costs(), s.observeServers(measured)...)
+	observations = append(observations, results.Observe(spec.Scenario.Loads, measured, spec.Measurement)...)
+	for _, wanted := range spec.Scenario.Loads {
+		tally := results.TallyOf(wanted, measured, spec.Measurement)
+		status := s.load(wanted.Name)
+		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
+		if fault := results.Check(wanted, measured, spec.Measurement, spec.Validity); fault != nil && s.fault == nil {
+			s.fault = fault
+		}
+	}
+	for _, sentence := range results.Warnings(observations) {
+		s.warn(sentence)
+	}
+	for _, sentence := range results.StillWarming(spec.Scenario.Loads, measured, spec.Measurement) {
+		s.warn(sentence)
+	}
+	results.Sort(observations)
+	s.status().Observations = observations[:min(len(observations), maxObservations)]
+	return observations
+}
+
+// stepFinish ends the run.
+func (r *Reconciler) stepFinish(_ context.Context, s *scope) (outcome, error) {
+	s.status().Timings.Finish = &metav1.Time{Time: r.Now()}
+	s.over = true
+	return next(), nil
+}
+
+// durations are the differences of the timings; a step that was not reached
+// took no time.
+func durations(timings v1alpha1.RunTimings) *v1alpha1.RunDurations {
+	between := func(from, to *metav1.Time) metav1.Duration {
+		if from == nil || to == nil {
+			return metav1.Duration{}
+		}
+		return metav1.Duration{Duration: to.Sub(from.Time)}
+	}
+	return &v1alpha1.RunDurations{
+		Provision: between(timings.ProvisionStart, timings.Provisioned),
+		Ready:     between(timings.Provisioned, timings.Ready),
+		LoadStart: between(timings.Ready, timings.LoadStart),
+		Load:      between(timings.LoadStart, timings.LoadFinish),
+	}
+}
+
+// tidy takes away the k6 objects of a run that counts: what they measured is
+// kept. Those of an invalid run stay for people to look at.
+func (r *Reconciler) tidy(ctx context.Context, run *v1alpha1.PerfRun) error {
+	if run.Status.Phase != v1alpha1.RunSucceeded {
+		return nil
+	}
+	for _, status := range run.Status.Loads {
+		testRun, err := r.Cluster.Get(ctx, contract.TestRunKind, client.ObjectKey{Namespace: run.Namespace, Name: status.TestRun})
+		if err != nil {
+			return err
+		}
+		if testRun == nil {
+			continue
+		}
+		if err := r.Cluster.Delete(ctx, run, testRun); err != nil {
+			return err
+		}
+	}
+	return r.tidyCollector(ctx, run)
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/workloads"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/payload"
+)
+
+const (
+	// collectorStart is how long loads wait for the collector to be up. After
+	// that they start without it: the gap tells.
+	collectorStart = time.Minute
+	// collectorEnd is how long a collector may take to end once the loads are
+	// over. After that, what it has printed is all there is.
+	collectorEnd = 30 * time.Second
+	// collectorPause is the time between two looks at a collector that ends.
+	collectorPause = time.Second
+	// mostStatements of PostgreSQL are in a run's status.
+	mostStatements = 10
+	// mostNotes about what could not be measured are there as well.
+	mostNotes = 32
+)
+
+// +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=metrics.k8s.io,resources=pods,verbs=get;list
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=delete
+
+// stepCollector starts the collector before the first load and waits until it
+// asks. The right to read pod metrics is the operator's own as well: nobody can
+// give more than he has.
+func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, error) {
+	if r.CollectorImage == "" || s.loadsBegan() {
+		return next(), nil
+	}
+	made, err := r.ensureCollector(ctx, s)
+	if err != nil {
+		return outcome{}, err
+	}
+	pods, err := r.collectorPods(ctx, s.run)
+	if err != nil {
+		return outcome{}, err
+	}
+	if slices.ContainsFunc(pods, hasBegun) {
+		return next(), nil
+	}
+	ready := s.status().Timings.Ready
+	if made && ready != nil && s.now.Sub(ready.Time) >= collectorStart {
+		return next(), nil
+	}
+	s.loading = "the collector of the servers' samples is about to start"
+	return waitFor(collectorPause), nil
+}
+
+// loadsBegan says whether a load's start has been written down.
+func (s *scope) loadsBegan() bool {
+	return s.status().Timings.LoadFinish != nil ||
+		slices.ContainsFunc(s.status().Loads, func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil })
+}
+
+func hasBegun(pod corev1.Pod) bool {
+	return pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending
+}
+
+// ensureCollector makes the Job and what it works as, unless a fresh look shows
+// that the cache is behind and the run is already past its loads.
+func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (made bool, err error) {
+	request := s.request()
+	intents := collector.Access(request)
+	selectors, err := r.borrowedSelectors(ctx, request)
+	if err != nil {
+		return false, err
+	}
+	job, err := collector.Job(s.run, request, collector.ConfigFor(s.run, request, selectors), r.CollectorImage)
+	if err != nil {
+		return false, err
+	}
+	there, err := r.Cluster.Get(ctx, job.GroupVersionKind(), client.ObjectKeyFromObject(job))
+	if err != nil {
+		return false, err
+	}
+	if there != nil {
+		return true, r.Cluster.CheckOwner(ctx, job)
+	}
+	fresh := &v1alpha1.PerfRun{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {
+		return false, fmt.Errorf("reading run %q afresh: %w", s.run.Name, err)
+	}
+	if fresh.ResourceVersion != s.run.ResourceVersion {
+		return false, nil
+	}
+	return true, r.applyAll(ctx, append(intents, job))
+}
+
+// borrowedSelectors are those of the workloads that were there before, by
+// module.
+func (r *Reconciler) borrowedSelectors(ctx context.Context, request environment.Request) (map[string]string, error) {
+	loans, err := r.loans(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	selectors := map[string]string{}
+	for _, loan := range loans {
+		if loan.Object == nil {
+			continue
+		}
+		selector, err := workloads.Selector(loan.Object)
+		if err != nil {
+			return nil, err
+		}
+		selectors[loan.Module.Name] = selector.String()
+	}
+	return selectors, nil
+}
+
+// collectorPods are all that the run's collector had, sorted by name: each
+// holds a part of what was seen in its log.
+func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(run.Namespace),
+		client.MatchingLabels{batchv1.JobNameLabel: naming.CollectorJob(run.Name)})
+	if err != nil {
+		return nil, fmt.Errorf("listing the collector's pods: %w", err)
+	}
+	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return pods.Items, nil
+}
+
+// stepServers ends the collector once the loads are over and reads what it saw.
+func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error) {
+	if r.CollectorImage == "" {
+		return next(), nil
+	}
+	pods, err := r.collectorPods(ctx, s.run)
+	if err != nil {
+		return outcome{}, err
+	}
+	ending, err := r.endCollector(ctx, pods)
+	if err != nil {
+		return outcome{}, err
+	}
+	finish := s.status().Timings.LoadFinish
+	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEnd {
+		s.loading = "the loads are over; the collector is about to end"
+		return waitFor(collectorPause), nil
+	}
+	s.samples, s.unsampled = r.readCollector(ctx, pods)
+	if s.samples == nil {
+		return next(), nil
+	}
+	return next(), r.keepSamples(ctx, s)
+}
+
+// stepDismissCollector lets the collector of a run that does not count end.
+func (r *Reconciler) stepDismissCollector(ctx context.Context, s *scope) (outcome, error) {
+	pods, err := r.collectorPods(ctx, s.run)
+	if err != nil {
+		return outcome{}, err
+	}
+	_, err = r.endCollector(ctx, pods)
+	return next(), err
+}
+
+// endCollector tells pods that are on to end and says whether there are any.
+func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (ending bool, err error) {
+	for i := range pods {
+		pod := &pods[i]
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		ending = ending || hasBegun(*pod)
+		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; told {
+			continue
+		}
+		before := pod.DeepCopy()
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, v1alpha1.AnnotationEnd, "")
+		if err := r.Cluster.Patch(ctx, pod, before); client.IgnoreNotFound(err) != nil {
+			return false, err
+		}
+	}
+	return ending, nil
+}
+
+// readCollector puts together what all pods of the collector printed. A log
+// that can't be read is a gap, which the samples tell; why, the notes do.
+func (r *Reconciler) readCollector(ctx context.Context, pods []corev1.Pod) (samples *payload.Samples, notes []string) {
+	if len(pods) == 0 {
+		return nil, []string{"the servers were not measured: the collector never had a pod"}
+	}
+	var parts []*payload.Samples
+	for _, pod := range pods {
+		own, err := r.readSamples(ctx, pod)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("what the collector's pod %s saw can't be read: %s", pod.Name, environment.Sentence(err.Error())))
+			continue
+		}
+		parts = append(parts, own)
+	}
+	if len(parts) == 0 {
+		return nil, notes
+	}
+	samples, err := payload.MergeSamples(parts...)
+	if err != nil {
+		return nil, append(notes, fmt.Sprintf("what the collector's pods saw does not fit together: %v", err))
+	}
+	return samples, notes
+}
+
+func (r *Reconciler) readSamples(ctx context.Context, pod corev1.Pod) (*payload.Samples, error) {
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	defer cancel()
+	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, collector.Container)
+	if err != nil {
+		return nil, err
+	}
+	own, err := payload.ReadSamples(log)
+	return own, errors.Join(err, log.Close())
+}
+
+// keepSamples stores the samples, so that they can be looked at again in other
+// ways. What is too much to store is thinned.
+func (r *Reconciler) keepSamples(ctx context.Context, s *scope) error {
+	fitted, err := payload.FitSamples(s.samples, maxRawBytes)
+	if err != nil {
+		s.unsampled = append(s.unsampled, fmt.Sprintf("the samples are not stored: %v", err))
+		return nil
+	}
+	encoded, err := payload.MarshalSamples(fitted)
+	if err != nil {
+		return err
+	}
+	raw := recordOf(s.run, naming.RawSamples(s.run.Name), nil)
+	raw.BinaryData = map[string][]byte{"samples": encoded}
+	return r.Cluster.ApplyTyped(ctx, raw)
+}
+
+// observeServers sums up what the collector saw and gives its observations: for
+// the stretch that counts, and for each window within it.
+func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.Observation {
+	if s.samples == nil && len(s.unsampled) == 0 {
+		return nil
+	}
+	spec := s.run.Spec
+	whole := results.CountedWindow(spec.Scenario.Loads, measured, spec.Measurement)
+	s.status().Servers = s.seen(whole)
+	if s.samples == nil {
+		return nil
+	}
+	observations := results.ObserveServers(s.samples, whole)
+	// The stretch that counts of a load that lasts until an import has ended is
+	// that import's, so windows beside it are within a larger one.
+	steady := results.Steady(spec.Scenario.Loads, measured, spec.Measurement)
+	for _, window := range results.Windows(spec.Scenario.Loads, measured) {
+		observations = append(observations, results.ObserveServers(s.samples, window.Within(steady))...)
+	}
+	return observations
+}
+
+// seen is what the status says of the servers beside the observations.
+func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
+	gap := results.LongestGap(s.samples, window, s.run.Spec.Measurement.IntervalOrDefault())
+	fault, warning := results.CheckGap(gap)
+	if fault != nil && s.fault == nil {
+		s.fault = fault
+	}
+	if warning != "" {
+		s.warn(warning)
+	}
+	seen := &v1alpha1.ServersStatus{
+		LongestGap: &metav1.Duration{Duration: gap.Length.Truncate(time.Millisecond)},
+		Interval:   &metav1.Duration{Duration: gap.Interval},
+		Silent:     gap.Source,
+		Notes:      s.unsampled,
+	}
+	if gap.Message != "" {
+		seen.Notes = append(seen.Notes, gap.Source+": "+gap.Message)
+	}
+	if s.samples == nil {
+		return seen
+	}
+	s.checkNode(seen, window)
+	var uneven []string
+	seen.Pods, uneven = results.Pods(s.samples, window)
+	for _, sentence := range uneven {
+		s.warn(sentence)
+	}
+	seen.RawSamples = naming.RawSamples(s.run.Name)
+	seen.Rounds = int32(len(s.samples.Rounds))
+	seen.Statements = results.TopStatements(s.samples, window, mostStatements)
+	seen.Notes = append(seen.Notes, s.samples.Notes...)
+	seen.Notes = seen.Notes[:min(len(seen.Notes), mostNotes)]
+	return seen
+}
+
+// checkNode tells of the node that the collector shared with the run's pods.
+func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
+	use, known := results.NodeOf(s.samples, window)
+	if !known {
+		return
+	}
+	seen.Node = use.Name
+	fault, warning := results.CheckNode(use, s.run.Spec.Validity)
+	if fault != nil && s.fault == nil {
+		s.fault = fault
+	}
+	if warning != "" {
+		s.warn(warning)
+	}
+}
+
+// tidyCollector takes away the Job of a run that counts: what it saw is kept.
+func (r *Reconciler) tidyCollector(ctx context.Context, run *v1alpha1.PerfRun) error {
+	key := client.ObjectKey{Namespace: run.Namespace, Name: naming.CollectorJob(run.Name)}
+	job, err := r.Cluster.Get(ctx, batchv1.SchemeGroupVersion.WithKind("Job"), key)
+	if err != nil || job == nil {
+		return err
+	}
+	return r.Cluster.Delete(ctx, run, job)
+}

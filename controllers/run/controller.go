@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/telemetry"
+)
+
+// TargetProber asks whether a target answers.
+type TargetProber interface {
+	Reach(ctx context.Context, url string) error
+}
+
+// RunnerStopper tells a k6 runner to end its test and deliver its results.
+type RunnerStopper interface {
+	StopRunner(ctx context.Context, address string) error
+}
+
+// LogReader opens the log of a pod's container, from its beginning or what was
+// written of late.
+type LogReader interface {
+	Log(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
+	Recent(ctx context.Context, namespace, pod, container string, since time.Duration) (io.ReadCloser, error)
+}
+
+// Reconciler does one PerfRun: it builds the environment, puts the loads on
+// and collects what they measured.
+type Reconciler struct {
+	Cluster kube.Cluster
+	// Live reads from the API server, past the cache.
+	Live     client.Reader
+	Settings load.Settings
+	// CollectorImage samples the servers of each run. Empty: nobody does.
+	CollectorImage string
+	Target         TargetProber
+	Kafka          component.KafkaAdmin
+	// Databases answers for PostgreSQL's servers.
+	Databases DatabaseProber
+	Runners   RunnerStopper
+	Logs      LogReader
+	Events    events.EventRecorder
+	Telemetry *telemetry.Metrics
+	Now       func() time.Time
+	Watches   *ForeignWatches
+}
+
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfruns,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/finalizers,verbs=update
+// +kubebuilder:rbac:groups=kafka.strimzi.io,resources=kafkas;kafkanodepools,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters;poolers,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+
+// Reconcile brings a run one pass further.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	run := &v1alpha1.PerfRun{}
+	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, run); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if run.DeletionTimestamp != nil || origin.IsImported(run) {
+		return ctrl.Result{}, nil
+	}
+	ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("experiment", run.Spec.Experiment))
+	if run.Status.Phase.IsFinal() {
+		return r.tidyUp(ctx, run)
+	}
+	experiment, err := r.experimentOf(ctx, run)
+	if err != nil || experiment == nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.Watches.Ensure(ctx); err != nil {
+		return ctrl.Result{}, fmt.Errorf("watching the environment: %w", err)
+	}
+	return r.pass(ctx, run, experiment)
+}
+
+// tidyUp takes away what a run that is over needs no more. Its status is final,
+// so what is in the way is an event.
+func (r *Reconciler) tidyUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Result, error) {
+	err := r.tidy(ctx, run)
+	if refusal := kube.RefusalOf(err); refusal != nil {
+		r.Events.Eventf(run, nil, corev1.EventTypeWarning, "NotTidied", "Tidy", "%s", environment.Sentence(refusal.Error()))
+		return ctrl.Result{RequeueAfter: time.Minute}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
+	before := run.DeepCopy()
+	s := &scope{run: run.DeepCopy(), experiment: experiment, now: r.Now()}
+	s.fault = component.FaultOf(before)
+
+	result, stepErr := r.runSteps(ctx, s)
+	reportRun(s)
+	if err := r.writeRunStatus(ctx, before, s.run); err != nil {
+		if apierrors.IsConflict(err) {
+			// This pass saw an old run. The next one sees it as it is.
+			return ctrl.Result{RequeueAfter: time.Second}, nil
+		}
+		return ctrl.Result{}, errors.Join(stepErr, err)
+	}
+	r.announceRun(before, s.run)
+	if apierrors.IsConflict(stepErr) {
+		log.FromContext(ctx).V(1).Info("Conflict", "error", stepErr.Error())
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	return result, stepErr
+}
+
+func (r *Reconciler) result(s *scope, outcome outcome) ctrl.Result {
+	after := outcome.after
+	if !s.deadline.IsZero() {
+		left := max(s.deadline.Sub(s.now), time.Second)
+		if after == 0 || left < after {
+			after = left
+		}
+	}
+	return ctrl.Result{RequeueAfter: after}
+}
+
+// experimentOf returns nil when the run has no living experiment and should be
+// left alone: it is about to be deleted with it, or both are records.
+func (r *Reconciler) experimentOf(ctx context.Context, run *v1alpha1.PerfRun) (*v1alpha1.PerfExperiment, error) {
+	experiment := &v1alpha1.PerfExperiment{}
+	key := client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}
+	err := r.Cluster.Client.Get(ctx, key, experiment)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading experiment %q: %w", key.Name, err)
+	}
+	if experiment.DeletionTimestamp != nil || origin.IsImported(experiment) {
+		return nil, nil
+	}
+	return experiment, nil
+}

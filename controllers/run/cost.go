@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/price"
+)
+
+// priceNodes writes the nodes' prices down, where a price list is declared.
+// What is missing is a condition: the run counts without its cost.
+func (r *Reconciler) priceNodes(ctx context.Context, s *scope, nodes []v1alpha1.EffectiveNode) error {
+	cost := s.run.Spec.Cost
+	if cost == nil {
+		return nil
+	}
+	list := &corev1.ConfigMap{}
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: s.run.Namespace, Name: cost.PriceList.Name}, list)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading the price list %q: %w", cost.PriceList.Name, err)
+	}
+	readiness := environment.Readiness{Ready: true, Reason: v1alpha1.ReasonPriced, Message: "every node has its price"}
+	if trouble := mark(cost, list.Data, apierrors.IsNotFound(err), nodes); trouble != "" {
+		readiness = environment.NotReady(v1alpha1.ReasonPriceMissing, trouble)
+	}
+	s.priced = &readiness
+	return nil
+}
+
+// mark prices the nodes and says what keeps their sum from being known.
+func mark(cost *v1alpha1.Cost, entries map[string]string, absent bool, nodes []v1alpha1.EffectiveNode) string {
+	name := cost.PriceList.Name
+	if absent {
+		return fmt.Sprintf("the run has no cost: there is no ConfigMap %q; make it, with instance types as keys and prices per hour as values", name)
+	}
+	list, faults := price.Read(entries)
+	missing := list.Mark(nodes)
+	switch {
+	case len(nodes) == 0:
+		return "the run has no cost: its pods do not say which nodes they run on"
+	case len(missing) > 0:
+		sentence := fmt.Sprintf("the run has no cost: ConfigMap %q lacks the price of %s; add it", name, strings.Join(missing, ", "))
+		return strings.Join(append([]string{sentence}, faults...), "; ")
+	default:
+		return ""
+	}
+}
+
+// costs are the observations of what the run's nodes cost.
+func (s *scope) costs() []v1alpha1.Observation {
+	cost, effective := s.run.Spec.Cost, s.status().Effective
+	if cost == nil || effective == nil {
+		return nil
+	}
+	sum, known := price.PerHour(effective.Nodes)
+	if !known {
+		return nil
+	}
+	return []v1alpha1.Observation{{Metric: metric.Cost, Value: sum, Unit: metric.PerHour(cost.CurrencyOrDefault())}}
+}

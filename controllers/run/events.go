@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/internal/environment"
+)
+
+const (
+	// startPatience is how long a pod may take to answer its probes before
+	// people are told what the kubelet has to say about it.
+	startPatience = 20 * time.Second
+	// podPatience is how long a Job may be without a pod before its events are
+	// asked for the reason.
+	podPatience = 5 * time.Second
+	// maxAsked bounds the objects whose events one look reads.
+	maxAsked = 3
+	// maxEvents bounds the events that are read of an object.
+	maxEvents = 100
+)
+
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+
+// eventsOf reads the events about pods that have not been ready for a while:
+// only they say what a probe got for an answer, or why a volume can't be
+// mounted. They are read live and few at a time, not watched: a namespace may
+// have more events than anything else. They are words for people: where they can't be
+// read, what is known goes on without them.
+func (r *Reconciler) eventsOf(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
+	late := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
+		started := pod.Status.StartTime
+		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || environment.PodReady(pod) ||
+			started == nil || now.Sub(started.Time) < startPatience
+	})
+	slices.SortFunc(late, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	uids := make([]types.UID, 0, maxAsked)
+	for _, pod := range late[:min(len(late), maxAsked)] {
+		uids = append(uids, pod.UID)
+	}
+	return r.eventsAbout(ctx, namespaceOf(pods), uids...)
+}
+
+func namespaceOf(pods []corev1.Pod) string {
+	if len(pods) == 0 {
+		return ""
+	}
+	return pods[0].Namespace
+}
+
+// eventsAbout reads the events about objects.
+func (r *Reconciler) eventsAbout(ctx context.Context, namespace string, uids ...types.UID) []corev1.Event {
+	var events []corev1.Event
+	for _, uid := range uids {
+		list := &corev1.EventList{}
+		err := r.Live.List(ctx, list, client.InNamespace(namespace),
+			client.MatchingFields{"involvedObject.uid": string(uid)}, client.Limit(maxEvents))
+		if err != nil {
+			log.FromContext(ctx).Info("Events can't be read", "of", uid, "error", err.Error())
+			return events
+		}
+		events = append(events, list.Items...)
+	}
+	return events
+}

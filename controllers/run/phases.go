@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/results"
+)
+
+// gatherTime is how long what was measured may take to be kept, once the loads
+// are over and the logs are read.
+const gatherTime = 5 * time.Minute
+
+// phase is a stretch of a run. Its steps are gone through in each pass until it
+// is over.
+type phase struct {
+	// over says that the stretch lies behind the run.
+	over func(v1alpha1.RunTimings) bool
+	// limit is when waiting has an end, and the sentence to say so then.
+	limit func(*scope) (deadline time.Time, missed string)
+	steps []step
+}
+
+// step is one thing a run goes through.
+type step struct {
+	// condition speaks of what the step waits for.
+	condition string
+	do        func(context.Context, *scope) (outcome, error)
+}
+
+// phases are what a run goes through: it builds, loads and gathers. One that
+// does not count is abandoned.
+func (r *Reconciler) phases(s *scope) []phase {
+	if s.fault != nil {
+		return []phase{{over: never, limit: noLimit, steps: r.abandonSteps()}}
+	}
+	return []phase{
+		{over: built, limit: buildLimit, steps: r.buildSteps()},
+		{over: loaded, limit: loadLimit, steps: r.loadSteps()},
+		{over: never, limit: gatherLimit, steps: r.gatherSteps()},
+	}
+}
+
+func (r *Reconciler) buildSteps() []step {
+	return []step{
+		{"", r.stepBegin},
+		{v1alpha1.ConditionScriptsAvailable, r.stepScripts},
+		{v1alpha1.ConditionTargetReachable, r.stepKinds},
+		{v1alpha1.ConditionImagesAvailable, r.stepImages},
+		{v1alpha1.ConditionTargetReachable, r.stepOutsideTarget},
+		{v1alpha1.ConditionKafkaReady, r.stepData},
+		{v1alpha1.ConditionModulesReady, r.stepStop},
+		{v1alpha1.ConditionDataRestored, r.stepRestore},
+		{v1alpha1.ConditionModulesReady, r.stepModules},
+		{v1alpha1.ConditionTargetReachable, r.stepTarget},
+		{v1alpha1.ConditionDataRestored, r.stepRestoreCall},
+		{v1alpha1.ConditionImagesAvailable, r.stepPulled},
+		{v1alpha1.ConditionModulesReady, r.stepEffective},
+	}
+}
+
+func (r *Reconciler) loadSteps() []step {
+	return []step{
+		{v1alpha1.ConditionLoadsComplete, r.stepCollector},
+		// Again, for a script may have been edited while the environment came up.
+		{v1alpha1.ConditionScriptsAvailable, r.stepScripts},
+		{v1alpha1.ConditionLoadsComplete, r.stepLoads},
+	}
+}
+
+func (r *Reconciler) gatherSteps() []step {
+	return []step{
+		{v1alpha1.ConditionResultsKept, r.stepServers},
+		{v1alpha1.ConditionModulesReady, r.stepBorrowed},
+		{v1alpha1.ConditionKafkaReady, r.stepTopics},
+		{v1alpha1.ConditionResultsKept, r.stepCollect},
+		{v1alpha1.ConditionPostgresReady, r.stepReads},
+		{v1alpha1.ConditionModulesReady, r.stepRestarts},
+		{v1alpha1.ConditionResultsKept, r.stepFinish},
+	}
+}
+
+func (r *Reconciler) abandonSteps() []step {
+	return []step{
+		{v1alpha1.ConditionResultsKept, r.stepSalvage},
+		{v1alpha1.ConditionLoadsComplete, r.stepStopLoads},
+		{v1alpha1.ConditionLoadsComplete, r.stepDismissCollector},
+		{v1alpha1.ConditionModulesReady, r.stepRestarts},
+		{v1alpha1.ConditionResultsKept, r.stepFinish},
+	}
+}
+
+func never(v1alpha1.RunTimings) bool { return false }
+
+func built(timings v1alpha1.RunTimings) bool { return timings.Ready != nil }
+
+func loaded(timings v1alpha1.RunTimings) bool { return timings.LoadFinish != nil }
+
+func noLimit(*scope) (time.Time, string) { return time.Time{}, "" }
+
+func buildLimit(s *scope) (time.Time, string) {
+	limit := s.run.Spec.Deadlines.EnvironmentOrDefault()
+	return s.status().Timings.ProvisionStart.Add(limit), fmt.Sprintf("the environment was not ready within %s", limit)
+}
+
+func loadLimit(s *scope) (time.Time, string) {
+	limit := s.run.Spec.Deadlines.LoadStartOrDefault()
+	since := s.status().Timings.Ready.Time
+	for _, load := range s.status().Loads {
+		if load.CreateTime != nil && load.CreateTime.After(since) {
+			since = load.CreateTime.Time
+		}
+	}
+	return since.Add(limit), fmt.Sprintf("the loads could not be put on within %s", limit)
+}
+
+func gatherLimit(s *scope) (time.Time, string) {
+	return s.status().Timings.LoadFinish.Add(gatherTime), fmt.Sprintf("what was measured could not be kept within %s", gatherTime)
+}
+
+// runSteps goes through the steps until one is not done or finds a fault: the
+// fault is written down first, the pass after that goes through other steps.
+func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error) {
+	known := s.fault != nil
+	for _, phase := range r.phases(s) {
+		if phase.over(s.status().Timings) {
+			continue
+		}
+		s.limit = phase.limit
+		for _, step := range phase.steps {
+			outcome, err := step.do(ctx, s)
+			if err != nil {
+				outcome, err = s.cannot(step, err)
+			}
+			if err != nil {
+				return ctrl.Result{}, err
+			}
+			if found := s.fault != nil && !known; found || !outcome.done {
+				return r.result(s, outcome), nil
+			}
+		}
+	}
+	return ctrl.Result{}, nil
+}
+
+// notReady waits, or gives the run up when the phase has had its time, or when
+// more of it would change nothing.
+func (s *scope) notReady(what string, readiness environment.Readiness) outcome {
+	if readiness.Final {
+		s.fault = &results.Fault{Reason: readiness.Reason, Message: readiness.Message}
+		return next()
+	}
+	deadline, missed := s.limit(s)
+	if deadline.IsZero() {
+		return wait()
+	}
+	if s.now.Before(deadline) {
+		s.alarm(deadline)
+		return wait()
+	}
+	s.fault = &results.Fault{
+		Reason:  v1alpha1.ReasonDeadline,
+		Message: fmt.Sprintf("%s; last seen of %s: %s", missed, what, readiness.Message),
+	}
+	return next()
+}
+
+// cannot tells why a step can't go on, and waits with it until the phase has had
+// its time. What the API server can't do for now is left to the back-off of
+// failed passes, once it has been told.
+func (s *scope) cannot(step step, err error) (outcome, error) {
+	readiness, told := component.RefusalOf(err)
+	if !told {
+		return outcome{}, err
+	}
+	label := ""
+	if refusal := kube.RefusalOf(err); refusal != nil {
+		label = refusal.Component
+	}
+	of := component.PartOf(label, step.condition)
+	s.tell(of.Condition, readiness)
+	if s.fault != nil {
+		s.held = readiness.Message
+		return waitFor(component.RefusedPause), nil
+	}
+	waiting := s.notReady(of.Name, readiness)
+	if readiness.Reason == v1alpha1.ReasonRetrying && s.fault == nil {
+		return outcome{}, err
+	}
+	waiting.after = component.RefusedPause
+	return waiting, nil
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/payload"
+)
+
+const (
+	// glanceTimeout bounds a look at the reports of one load's runners.
+	glanceTimeout = 3 * time.Second
+	// glanceBack holds at least one report of a runner.
+	glanceBack = payload.ProgressEvery + 5*time.Second
+)
+
+// glance notes what the runners of a load that is on tell of themselves. It is
+// for people who watch: what can't be read now is left out, and nothing rests
+// on it.
+func (r *Reconciler) glance(ctx context.Context, s *scope, wanted v1alpha1.Load, pods []corev1.Pod, running []int32) {
+	status := s.load(wanted.Name)
+	fresh := status.Progress != nil && s.now.Sub(status.Progress.Time.Time) < payload.ProgressEvery
+	if len(running) == 0 || fresh || wanted.Script.ResultsOrDefault() == v1alpha1.ResultsSummary {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
+	defer cancel()
+	on := map[string]bool{}
+	for _, n := range running {
+		on[naming.RunnerJob(status.TestRun, n)] = true
+	}
+	var reports []payload.Progress
+	for _, pod := range pods {
+		if !on[pod.Labels[batchv1.JobNameLabel]] {
+			continue
+		}
+		if report, found := r.lastProgress(ctx, pod.Namespace, pod.Name); found {
+			reports = append(reports, report)
+		}
+	}
+	if len(reports) > 0 {
+		status.Progress = load.AddProgress(reports, s.now)
+	}
+}
+
+func (r *Reconciler) lastProgress(ctx context.Context, namespace, pod string) (payload.Progress, bool) {
+	recent, err := r.Logs.Recent(ctx, namespace, pod, contract.RunnerContainer, glanceBack)
+	if err != nil {
+		log.FromContext(ctx).V(1).Info("No progress", "pod", pod, "error", err.Error())
+		return payload.Progress{}, false
+	}
+	report, found := payload.LastProgress(recent)
+	if err := recent.Close(); err != nil {
+		log.FromContext(ctx).V(1).Info("Closing a log", "pod", pod, "error", err.Error())
+	}
+	return report, found
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/payload"
+)
+
+// stepSalvage keeps what the runners of a run that does not count have printed
+// so far, checkpoints included, for people who want to know what went wrong.
+// It never counts, and what can't be read is left.
+func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error) {
+	if s.status().RawResults != "" {
+		return next(), nil
+	}
+	saved := kept{measured: map[string]results.Measured{}, told: map[string]string{}}
+	for _, wanted := range s.run.Spec.Scenario.Loads {
+		if s.load(wanted.Name).CreateTime == nil {
+			continue
+		}
+		own, told, err := r.salvage(ctx, s, wanted)
+		if err != nil {
+			return outcome{}, err
+		}
+		if told != "" {
+			saved.told[wanted.Name] = told
+		}
+		if own.Histograms != nil {
+			saved.measured[wanted.Name] = own
+		}
+	}
+	if len(saved.measured)+len(saved.told) == 0 {
+		return next(), nil
+	}
+	err := r.keepRaw(ctx, s, saved)
+	if refusal := kube.RefusalOf(err); refusal != nil {
+		log.FromContext(ctx).Info("What the runners left can't be kept", "error", refusal.Error())
+		return next(), nil
+	}
+	return next(), err
+}
+
+func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load) (own results.Measured, told string, err error) {
+	status := s.load(wanted.Name)
+	pods, err := r.runners(ctx, s.run.Namespace, status.TestRun)
+	if err != nil {
+		return results.Measured{}, "", err
+	}
+	var parts runnersResults
+	for _, pod := range pods {
+		var own runnersResults
+		err := r.readRunner(ctx, pod, wanted, &own)
+		parts.told.WriteString(own.told.String())
+		if err != nil {
+			log.FromContext(ctx).Info("A runner left nothing to keep", "pod", pod.Name, "error", err.Error())
+			continue
+		}
+		parts.histograms = append(parts.histograms, own.histograms...)
+	}
+	if len(parts.histograms) == 0 {
+		return results.Measured{}, parts.told.String(), nil
+	}
+	own, err = parts.sum(status)
+	if err != nil {
+		log.FromContext(ctx).Info("What the runners left does not fit together", "load", wanted.Name, "error", err.Error())
+		return results.Measured{}, parts.told.String(), nil
+	}
+	return own, parts.told.String(), nil
+}
+
+// lastWords end the message of a load whose runner failed with the last thing
+// the runner logged: its pod may be gone when somebody looks. Our k6 tells that
+// without the secrets of its environment. Of another nobody knows what it
+// prints, and the operator may not read the Secrets to search it for, so its
+// words stay in the log.
+func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Load) string {
+	pods, err := r.runners(ctx, s.run.Namespace, s.load(wanted.Name).TestRun)
+	if err != nil {
+		return ""
+	}
+	silent := ""
+	for _, pod := range pods {
+		if pod.Status.Phase != corev1.PodFailed {
+			continue
+		}
+		if words := load.LastWords(r.told(ctx, pod)); words != "" {
+			return ": " + words
+		}
+		silent = "; for what it said last, see: perflab logs " + s.run.Name
+	}
+	return silent
+}
+
+// told is what a runner told of its log; nothing where it can't be read.
+func (r *Reconciler) told(ctx context.Context, pod corev1.Pod) []payload.LogLine {
+	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
+	defer cancel()
+	printed, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
+	if err != nil {
+		return nil
+	}
+	lines := payload.ReadLog(printed)
+	if err := printed.Close(); err != nil {
+		log.FromContext(ctx).V(1).Info("Closing a log", "pod", pod.Name, "error", err.Error())
+	}
+	return lines
+}

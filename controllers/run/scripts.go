@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// stepScripts looks whether the scripts are there and are those that were
+// measured before, and writes down what they are. A load that has begun has read
+// its script.
+func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error) {
+	due := s.scriptsDue()
+	if len(due) == 0 {
+		return next(), nil
+	}
+	found := map[string]map[string]string{}
+	for _, wanted := range due {
+		files, trouble, err := r.scriptIn(ctx, s.run.Namespace, *wanted.Script.ConfigMap, fmt.Sprintf("load %q", wanted.Name))
+		if err == nil && trouble == nil {
+			trouble, err = r.changedScript(ctx, s, wanted, files)
+		}
+		if err != nil {
+			return outcome{}, err
+		}
+		if trouble != nil {
+			s.tell(v1alpha1.ConditionScriptsAvailable, *trouble)
+			waiting := s.notReady("the scripts", *trouble)
+			waiting.after = missingKindPause
+			return waiting, nil
+		}
+		found[wanted.Name] = files
+	}
+	s.tell(v1alpha1.ConditionScriptsAvailable, environment.Ready("every script is there"))
+	return next(), r.keepScripts(ctx, s, due, found)
+}
+
+// scriptsDue are the loads whose scripts come from ConfigMaps, while none of a
+// run's loads has begun.
+func (s *scope) scriptsDue() []v1alpha1.Load {
+	var due []v1alpha1.Load
+	for _, wanted := range s.run.Spec.Scenario.Loads {
+		if slices.ContainsFunc(s.status().Loads, func(status v1alpha1.LoadStatus) bool { return status.CreateTime != nil }) {
+			return nil
+		}
+		if wanted.Script != nil && wanted.Script.ConfigMap != nil {
+			due = append(due, wanted)
+		}
+	}
+	return due
+}
+
+// changedScript says in what a script is not the one that an earlier run
+// measured. Of runs that don't count nothing is compared, so that a script that
+// made them fail can be mended.
+func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha1.Load, files map[string]string) (*environment.Readiness, error) {
+	key := *wanted.Script.ConfigMap
+	measured, before, err := r.measuredScript(ctx, s, key)
+	if err != nil || before == nil {
+		return nil, err
+	}
+	changed := load.ScriptChanged(key.Key, before, load.ScriptOf(key.Key, files))
+	if changed == "" {
+		return nil, nil
+	}
+	trouble := environment.NotReady(v1alpha1.ReasonScriptChanged, fmt.Sprintf(
+		"the script of load %q is not the one that run %q measured: in ConfigMap %q, %s; put the ConfigMap back as it was (ConfigMap %q has the text), or give the new script an experiment of its own",
+		wanted.Name, measured, key.Name, changed, before.Record))
+	return &trouble, nil
+}
+
+// measuredScript is what a script was in the first run that counts, and that
+// run's name.
+func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.ConfigMapKey) (run string, script *v1alpha1.ScriptStatus, err error) {
+	runs := &v1alpha1.PerfRunList{}
+	err = r.Cluster.Client.List(ctx, runs, client.InNamespace(s.run.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: s.run.Spec.Experiment})
+	if err != nil {
+		return "", nil, fmt.Errorf("listing the runs of experiment %q: %w", s.run.Spec.Experiment, err)
+	}
+	slices.SortFunc(runs.Items, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
+	for i := range runs.Items {
+		if found := scriptOf(&runs.Items[i], key); runs.Items[i].Status.Phase == v1alpha1.RunSucceeded && found != nil {
+			return runs.Items[i].Name, found, nil
+		}
+	}
+	return "", nil, nil
+}
+
+// scriptOf is what a run wrote down of a script; nil: nothing.
+func scriptOf(run *v1alpha1.PerfRun, key v1alpha1.ConfigMapKey) *v1alpha1.ScriptStatus {
+	for _, wanted := range run.Spec.Scenario.Loads {
+		if wanted.Script == nil || wanted.Script.ConfigMap == nil || *wanted.Script.ConfigMap != key {
+			continue
+		}
+		for i := range run.Status.Loads {
+			if status := &run.Status.Loads[i]; status.Name == wanted.Name && status.Script != nil {
+				return status.Script
+			}
+		}
+	}
+	return nil
+}
+
+// keepScripts writes the scripts down before anybody runs them.
+func (r *Reconciler) keepScripts(ctx context.Context, s *scope, due []v1alpha1.Load, found map[string]map[string]string) error {
+	name, scripts := naming.RawScripts(s.run.Name), map[string]*v1alpha1.ScriptStatus{}
+	known := true
+	for _, wanted := range due {
+		key := wanted.Script.ConfigMap.Key
+		is, was := load.ScriptOf(key, found[wanted.Name]), s.load(wanted.Name).Script
+		is.Record = name
+		scripts[wanted.Name] = is
+		known = known && was != nil && load.ScriptChanged(key, was, is) == ""
+	}
+	if known {
+		return nil
+	}
+	texts, leftOut := scriptTexts(due, found)
+	record := recordOf(s.run, name, leftOut)
+	record.Data = texts
+	if err := r.Cluster.ApplyTyped(ctx, record); err != nil {
+		return err
+	}
+	for _, wanted := range s.run.Spec.Scenario.Loads {
+		// In the order of the scenario, those without a script too.
+		s.load(wanted.Name).Script = scripts[wanted.Name]
+	}
+	return nil
+}
+
+// scriptTexts are the scripts, as far as a ConfigMap has room, and the names of
+// those it has none for.
+func scriptTexts(due []v1alpha1.Load, found map[string]map[string]string) (recorded map[string]string, dropped []string) {
+	recorded = map[string]string{}
+	for _, wanted := range due {
+		texts, leftOut := load.ScriptTexts(wanted.Name, wanted.Script.ConfigMap.Key, found[wanted.Name])
+		dropped = append(dropped, leftOut...)
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			if sizeOf(recorded)+len(texts[name]) > maxRawBytes {
+				dropped = append(dropped, name)
+				continue
+			}
+			recorded[name] = texts[name]
+		}
+	}
+	return recorded, dropped
+}
+
+func sizeOf(texts map[string]string) int {
+	total := 0
+	for _, text := range texts {
+		total += len(text)
+	}
+	return total
+}
+
+// scriptIn reads a script, and what lies beside it, from its ConfigMap. It finds
+// out that the script is not there, which a pod would wait for without a word.
+func (r *Reconciler) scriptIn(ctx context.Context, namespace string, script v1alpha1.ConfigMapKey, what string) (map[string]string, *environment.Readiness, error) {
+	object, err := r.Cluster.Get(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap"), client.ObjectKey{Namespace: namespace, Name: script.Name})
+	if err != nil {
+		return nil, nil, err
+	}
+	if object == nil {
+		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
+			"ConfigMap %q with the script of %s is not there: create it in namespace %q", script.Name, what, namespace))
+		return nil, &missing, nil
+	}
+	files := filesIn(object.Object)
+	if _, found := files[script.Key]; !found {
+		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
+			"ConfigMap %q has no key %q, which %s names%s", script.Name, script.Key, what, keysOf(files)))
+		return nil, &missing, nil
+	}
+	return files, nil, nil
+}
+
+// filesIn a ConfigMap are those that a pod would find mounted.
+func filesIn(configMap map[string]any) map[string]string {
+	files := map[string]string{}
+	texts, _ := configMap["data"].(map[string]any)
+	for name, text := range texts {
+		files[name], _ = text.(string)
+	}
+	binary, _ := configMap["binaryData"].(map[string]any)
+	for name, encoded := range binary {
+		text, _ := encoded.(string)
+		if decoded, err := base64.StdEncoding.DecodeString(text); err == nil {
+			files[name] = string(decoded)
+		}
+	}
+	return files
+}
+
+// mostKeys of a ConfigMap are named.
+const mostKeys = 5
+
+func keysOf(files map[string]string) string {
+	names := slices.Sorted(maps.Keys(files))
+	switch {
+	case len(names) == 0:
+		return ": it is empty"
+	case len(names) > mostKeys:
+		return fmt.Sprintf(": it has %s and %d more", strings.Join(names[:mostKeys], ", "), len(names)-mostKeys)
+	default:
+		return ": it has " + strings.Join(names, ", ")
+	}
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+)
+
+// SetupWithManager lets the manager run the reconciler, woken by the run
+// itself and by whatever changes in the environment of a run that is on.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	wake := activeRuns(manager.GetClient())
+	built, err := ctrl.NewControllerManagedBy(manager).
+		For(&v1alpha1.PerfRun{}).
+		WithOptions(component.Patient()).
+		WithLogConstructor(component.LogsOf("run", manager.GetLogger())).
+		Watches(&appsv1.Deployment{}, wake).
+		Watches(&appsv1.StatefulSet{}, wake).
+		Watches(&batchv1.Job{}, wake).
+		Watches(&corev1.Pod{}, wake).
+		Build(r)
+	if err != nil {
+		return fmt.Errorf("setting up the controller of runs: %w", err)
+	}
+	r.Watches.Controller = built
+	r.Watches.Handler = wake
+	return nil
+}

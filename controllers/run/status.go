@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// reportRun turns what a pass has learnt into phase, message and conditions.
+// Nothing else sets them.
+func reportRun(s *scope) {
+	status := s.status()
+	status.ObservedGeneration = s.run.Generation
+	set := component.ConditionSetter(&status.Conditions, s.run.Generation)
+
+	for _, part := range component.Parts {
+		if readiness, known := s.told[part.Condition]; known {
+			set.SetReadiness(part.Condition, readiness)
+		}
+	}
+	if s.priced != nil {
+		set.SetReadiness(v1alpha1.ConditionPriced, *s.priced)
+	}
+	setLoadsComplete(s, set)
+	setValid(s, set)
+	status.Phase = phaseOf(s)
+	status.Message = messageOf(s)
+	setKstatus(s, set)
+}
+
+func setLoadsComplete(s *scope, set component.SetCondition) {
+	trouble, known := s.told[v1alpha1.ConditionLoadsComplete]
+	switch {
+	case s.held != "":
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, s.held)
+	case s.status().Timings.LoadFinish != nil:
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "every load has ended")
+	case s.fault != nil && (s.fault.Reason == v1alpha1.ReasonLoadFailed || s.fault.Reason == v1alpha1.ReasonLoadStuck):
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
+	case known:
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, trouble.Reason, trouble.Message)
+	case s.loading != "":
+		// The sentence with the seconds is in status.message; a condition
+		// that changes each second would not be one.
+		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonLoading, "loads are on")
+	}
+}
+
+func setValid(s *scope, set component.SetCondition) {
+	switch {
+	case s.fault != nil:
+		set(v1alpha1.ConditionValid, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
+	case s.over:
+		set(v1alpha1.ConditionValid, metav1.ConditionTrue, v1alpha1.ReasonValid, "the run counts")
+	default:
+		set(v1alpha1.ConditionValid, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not over")
+	}
+}
+
+// setKstatus sets the conditions generic tools read: a run is Ready when it is
+// over and counts, and Stalled when it is over and does not.
+func setKstatus(s *scope, set component.SetCondition) {
+	conditions := &s.status().Conditions
+	switch s.status().Phase {
+	case v1alpha1.RunSucceeded:
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, "the run is over and counts")
+		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
+	case v1alpha1.RunInvalid:
+		set(v1alpha1.ConditionReady, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
+		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, s.fault.Reason, s.fault.Message)
+		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionReconciling)
+	default:
+		set(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonProgressing, "the run is not over")
+		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonProgressing, "the run is "+string(s.status().Phase))
+	}
+}
+
+func phaseOf(s *scope) v1alpha1.RunPhase {
+	timings := s.status().Timings
+	switch {
+	case s.over && s.fault != nil:
+		return v1alpha1.RunInvalid
+	case s.over:
+		return v1alpha1.RunSucceeded
+	case timings.LoadFinish != nil:
+		return v1alpha1.RunCollecting
+	case timings.Ready != nil:
+		return v1alpha1.RunLoading
+	case timings.ProvisionStart != nil:
+		return v1alpha1.RunProvisioning
+	default:
+		return v1alpha1.RunPending
+	}
+}
+
+func messageOf(s *scope) string {
+	if s.held != "" {
+		return component.Cut(fmt.Sprintf("%s; the run is not over, for %s", s.fault.Message, s.held))
+	}
+	if s.fault != nil {
+		return component.Cut(s.fault.Message)
+	}
+	if s.over {
+		return remarkOf(s)
+	}
+	if trouble, known := s.trouble(); known {
+		return component.Cut(trouble.Message)
+	}
+	if s.loading == "" {
+		return component.Cut(s.told[v1alpha1.ConditionLoadsComplete].Message)
+	}
+	return component.Cut(s.loading)
+}
+
+// remarkOf is what there is to say about a run that counts.
+func remarkOf(s *scope) string {
+	priced := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionPriced)
+	if priced == nil || priced.Status != metav1.ConditionFalse {
+		return ""
+	}
+	return component.Cut(priced.Message)
+}
+
+// writeRunStatus writes the status if it changed.
+func (r *Reconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1.PerfRun) error {
+	if equality.Semantic.DeepEqual(before.Status, after.Status) {
+		return nil
+	}
+	return component.PatchStatus(ctx, r.Cluster, "run", before, after)
+}
+
+// announceRun tells people what happened, after it has been written down.
+func (r *Reconciler) announceRun(before, after *v1alpha1.PerfRun) {
+	if before.Status.Phase == after.Status.Phase {
+		return
+	}
+	r.Telemetry.RunOver(after)
+	switch after.Status.Phase {
+	case v1alpha1.RunProvisioning:
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Provisioning", "Provision", "Building arm %s for scenario %s", after.Spec.Arm, after.Spec.Scenario.Name)
+	case v1alpha1.RunLoading:
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Loading", "Load", "The environment is ready, the loads begin")
+	case v1alpha1.RunSucceeded:
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "The run gave %s", environment.Counted(len(after.Status.Observations), "observation"))
+	case v1alpha1.RunInvalid:
+		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Invalid", "Finish", "%s", after.Status.Message)
+	default:
+		// The other phases go without saying.
+	}
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/kube"
+)
+
+// ForeignWatches watches the kinds of other operators. They may be installed
+// after us, so a kind is watched from the first pass that finds it served.
+type ForeignWatches struct {
+	Cluster kube.Cluster
+	Cache   cache.Cache
+	// Controller and Handler are set when the controller is built.
+	Controller controller.Controller
+	Handler    handler.EventHandler
+
+	mutex   sync.Mutex
+	watched map[schema.GroupKind]bool
+}
+
+// Ensure starts the watches that are possible and not on yet.
+func (w *ForeignWatches) Ensure(_ context.Context) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.watched == nil {
+		w.watched = map[schema.GroupKind]bool{}
+	}
+	for _, kind := range contract.ForeignKinds() {
+		if w.watched[kind] {
+			continue
+		}
+		version, served, err := w.Cluster.Serves(kind)
+		if err != nil {
+			return err
+		}
+		if !served {
+			continue
+		}
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind.WithVersion(version))
+		if err := w.Controller.Watch(source.Kind(w.Cache, client.Object(object), w.Handler)); err != nil {
+			return fmt.Errorf("watching %s: %w", kind, err)
+		}
+		w.watched[kind] = true
+	}
+	return nil
+}
+
+// activeRuns maps any object of a namespace to the runs that are on in it.
+// There is at most one, so nothing is lost by not looking closer.
+func activeRuns(reader client.Reader) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		runs := &v1alpha1.PerfRunList{}
+		if err := reader.List(ctx, runs, client.InNamespace(object.GetNamespace())); err != nil {
+			// The cache only fails while it is being stopped.
+			return nil
+		}
+		var requests []reconcile.Request
+		for i := range runs.Items {
+			if component.IsOn(&runs.Items[i]) {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&runs.Items[i])})
+			}
+		}
+		return requests
+	})
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/environment/workloads"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/results"
+)
+
+// +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets,verbs=get;list;watch;patch;update
+
+// borrowWorkloads changes the modules that are already there over to what the
+// run declares and says how far they are. As long as one of them can't be
+// borrowed, none is touched.
+func (r *Reconciler) borrowWorkloads(ctx context.Context, s *scope) (environment.Readiness, error) {
+	request := s.request()
+	loans, err := r.loans(ctx, request)
+	if err != nil || len(loans) == 0 {
+		return environment.Ready(""), err
+	}
+	if slices.ContainsFunc(loans, func(loan workloads.Loan) bool { return loan.Refusal != nil }) {
+		return workloads.Assess(loans, s.now), nil
+	}
+	for i := range loans {
+		refusal, err := r.change(ctx, s, &loans[i])
+		if err != nil {
+			return environment.Readiness{}, err
+		}
+		if refusal != nil {
+			return *refusal, nil
+		}
+		if loans[i].Pods, err = r.podsOf(ctx, loans[i].Object); err != nil {
+			return environment.Readiness{}, err
+		}
+		loans[i].Events = r.eventsOf(ctx, loans[i].Pods, s.now)
+	}
+	return workloads.Assess(loans, s.now), nil
+}
+
+// loans are the run's borrowed modules. What the cache shows is good enough for
+// those that were changed before; it leaves out who owns which field, so the
+// others are read anew.
+func (r *Reconciler) loans(ctx context.Context, request environment.Request) ([]workloads.Loan, error) {
+	prefix := kafka.Env(request)
+	var loans []workloads.Loan
+	for _, module := range request.BorrowedModules() {
+		key := client.ObjectKey{Namespace: request.Namespace, Name: module.WorkloadRef.Name}
+		kind := appsv1.SchemeGroupVersion.WithKind(string(cmp.Or(module.WorkloadRef.Kind, v1alpha1.WorkloadDeployment)))
+		env := modules.BorrowedEnv(request, prefix, module)
+		object, err := r.Cluster.Get(ctx, kind, key)
+		if err != nil {
+			return nil, err
+		}
+		loan := workloads.Borrow(request, module, env, object)
+		if object != nil && (!loan.IsApplied() || len(loan.Contested()) > 0) {
+			if object, err = getLive(ctx, r.Live, object); err != nil {
+				return nil, err
+			}
+			loan = workloads.Borrow(request, module, env, object)
+		}
+		if fields := loan.Contested(); len(fields) > 0 {
+			loan.Contend(fields, object, string(kube.FieldOwner))
+		}
+		loans = append(loans, loan)
+	}
+	return loans, nil
+}
+
+// getLive reads an object past the cache; nil when it is gone.
+func getLive(ctx context.Context, live client.Reader, seen *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(seen.GroupVersionKind())
+	err := live.Get(ctx, client.ObjectKeyFromObject(seen), object)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s %q: %w", seen.GetKind(), seen.GetName(), err)
+	}
+	return object, nil
+}
+
+// change applies what the run changes in a workload, once per run. It says why
+// the API server refuses, if it does.
+func (r *Reconciler) change(ctx context.Context, s *scope, loan *workloads.Loan) (*environment.Readiness, error) {
+	if loan.IsApplied() {
+		return nil, nil
+	}
+	lives, err := r.isWanted(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if !lives {
+		// Nobody would give back what is borrowed now.
+		refusal := environment.NotReady(v1alpha1.ReasonDeleting, "the experiment is being deleted")
+		return &refusal, nil
+	}
+	return nil, r.Cluster.Borrow(ctx, loan.Application(string(kube.FieldOwner)))
+}
+
+// isWanted asks the API server, not the cache, whether the run and its
+// experiment are there to stay.
+func (r *Reconciler) isWanted(ctx context.Context, s *scope) (bool, error) {
+	for _, object := range []client.Object{&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}} {
+		key := client.ObjectKey{Namespace: s.run.Namespace, Name: s.run.Name}
+		if _, isExperiment := object.(*v1alpha1.PerfExperiment); isExperiment {
+			key.Name = s.run.Spec.Experiment
+		}
+		err := r.Live.Get(ctx, key, object)
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("reading %q: %w", key.Name, err)
+		}
+		if object.GetDeletionTimestamp() != nil {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// podsOf lists the pods a workload selects.
+func (r *Reconciler) podsOf(ctx context.Context, object *unstructured.Unstructured) ([]corev1.Pod, error) {
+	selector, err := workloads.Selector(object)
+	if err != nil {
+		return nil, err
+	}
+	pods := &corev1.PodList{}
+	err = r.Cluster.Client.List(ctx, pods, client.InNamespace(object.GetNamespace()), client.MatchingLabelsSelector{Selector: selector})
+	if err != nil {
+		return nil, fmt.Errorf("listing the pods of %s %q: %w", object.GetKind(), object.GetName(), err)
+	}
+	return pods.Items, nil
+}
+
+// addBorrowedPods adds, by module, the pods of borrowed modules that were made
+// for the run.
+func (r *Reconciler) addBorrowedPods(ctx context.Context, s *scope, pods map[string][]corev1.Pod) error {
+	loans, err := r.loans(ctx, s.request())
+	if err != nil {
+		return err
+	}
+	for _, loan := range loans {
+		if loan.Object == nil {
+			continue
+		}
+		if loan.Pods, err = r.podsOf(ctx, loan.Object); err != nil {
+			return err
+		}
+		pods[loan.Module.Name] = loan.CurrentPods()
+	}
+	return nil
+}
+
+// stepBorrowed finds workloads that somebody has changed back under the loads:
+// nobody knows what was measured then.
+func (r *Reconciler) stepBorrowed(ctx context.Context, s *scope) (outcome, error) {
+	loans, err := r.loans(ctx, s.request())
+	if err != nil {
+		return outcome{}, err
+	}
+	for _, loan := range loans {
+		if loan.Refusal == nil && loan.IsApplied() {
+			continue
+		}
+		message := fmt.Sprintf("%s %q is no longer as this run has made it", loan.Module.WorkloadRef.Kind, loan.Module.WorkloadRef.Name)
+		if loan.Refusal != nil {
+			message = loan.Refusal.Message
+		}
+		s.fault = &results.Fault{Reason: v1alpha1.ReasonWorkloadContested, Message: "while the loads were on, " + message}
+		break
+	}
+	return next(), nil
+}
