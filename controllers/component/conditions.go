@@ -5,7 +5,7 @@ package component
 import (
 	"context"
 	"fmt"
-	"unicode/utf8"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,11 +72,7 @@ func Cut(message string) string {
 	if len(message) <= maxMessage {
 		return message
 	}
-	end := maxMessage - len("…")
-	for !utf8.RuneStart(message[end]) {
-		end--
-	}
-	return message[:end] + "…"
+	return strings.ToValidUTF8(message[:maxMessage-len("…")], "") + "…"
 }
 
 // IsOn tells a run that has not ended yet, and will here. An imported one that

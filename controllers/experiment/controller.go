@@ -271,13 +271,26 @@ func (r *Reconciler) start(ctx context.Context, s *scope) error {
 	if apierrors.IsAlreadyExists(err) {
 		// Made by an earlier pass; the cache will show it. Or it is not ours.
 		s.after = time.Second
-		return r.Cluster.CheckOwner(ctx, run)
+		return r.checkOwner(ctx, run)
 	}
 	if err != nil {
 		return err
 	}
 	s.started = run
 	return nil
+}
+
+// checkOwner looks whose the run is that stands in the place of a wanted one.
+func (r *Reconciler) checkOwner(ctx context.Context, wanted *v1alpha1.PerfRun) error {
+	current := &v1alpha1.PerfRun{}
+	err := r.Cluster.Client.Get(ctx, client.ObjectKeyFromObject(wanted), current)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading run %q: %w", wanted.Name, err)
+	}
+	return r.Cluster.CheckOwner(current, wanted)
 }
 
 // otherRun is the run of another experiment that is on in the same namespace.

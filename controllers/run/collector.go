@@ -98,7 +98,7 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (made bool, 
 		return false, err
 	}
 	if there != nil {
-		return true, r.Cluster.CheckOwner(ctx, job)
+		return true, r.Cluster.CheckOwner(there, job)
 	}
 	fresh := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {

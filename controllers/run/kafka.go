@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -238,16 +237,11 @@ func (r *Reconciler) noteExternal(ctx context.Context, request environment.Reque
 		replacing := environment.NotReady(v1alpha1.ReasonReplacing, "the topics of an earlier configuration are being deleted")
 		return &replacing, nil
 	}
-	if owner := metav1.GetControllerOf(current); err == nil && (owner == nil || owner.UID != request.Owner.UID) {
-		taken := environment.NotReady(v1alpha1.ReasonNameTaken, fmt.Sprintf(
-			"ConfigMap %q, which is to note that there will be topics, is there already, and this experiment did not make it: delete it, or give the experiment another name", ledger.Name))
-		return &taken, nil
-	}
 	if apierrors.IsNotFound(err) {
 		return nil, r.Cluster.Create(ctx, ledger)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading ConfigMap %q, which notes that there will be topics: %w", ledger.Name, err)
 	}
-	return nil, nil
+	return nil, r.Cluster.CheckOwner(current, ledger)
 }

@@ -66,7 +66,7 @@ func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) e
 	if current == nil {
 		wanted.SetResourceVersion(neverStored)
 	} else {
-		if err := c.checkOwner(current, wanted); err != nil {
+		if err := c.CheckOwner(current, wanted); err != nil {
 			return err
 		}
 		if current.GetAnnotations()[annotationIntent] == annotations[annotationIntent] {
@@ -78,21 +78,9 @@ func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) e
 	return c.explain("apply", intent, err)
 }
 
-// CheckOwner looks whether the object that stands in the place of a wanted one
-// has the same owner, and is a [Refusal] if not.
-func (c Cluster) CheckOwner(ctx context.Context, wanted client.Object) error {
-	current := wanted.DeepCopyObject().(client.Object)
-	err := c.Client.Get(ctx, client.ObjectKeyFromObject(wanted), current)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("reading %q: %w", wanted.GetName(), err)
-	}
-	return c.checkOwner(current, wanted)
-}
-
-func (c Cluster) checkOwner(current, wanted client.Object) error {
+// CheckOwner is a [Refusal] if the object that stands in the place of a wanted
+// one has another owner.
+func (c Cluster) CheckOwner(current, wanted client.Object) error {
 	owner := ownership(current, wanted)
 	if owner == Ours {
 		return nil
