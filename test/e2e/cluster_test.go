@@ -116,7 +116,8 @@ func runs(ctx context.Context, t *testing.T, namespace string) []v1alpha1.PerfRu
 	return list.Items
 }
 
-// apply creates the objects of a YAML file, edited by the given functions.
+// apply creates the objects of a YAML file, the experiment edited by the given
+// functions. What an earlier experiment has left beside it may be there already.
 func apply(t *testing.T, namespace, file string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	t.Helper()
 	var experiment *v1alpha1.PerfExperiment
@@ -131,7 +132,9 @@ func apply(t *testing.T, namespace, file string, edits ...func(*v1alpha1.PerfExp
 			continue
 		}
 		object.SetNamespace(namespace)
-		create(t, object)
+		if err := cluster.Create(t.Context(), object); client.IgnoreAlreadyExists(err) != nil {
+			t.Fatalf("creating %s: %v", object.GetName(), err)
+		}
 	}
 	if experiment == nil {
 		t.Fatalf("%s has no PerfExperiment", file)

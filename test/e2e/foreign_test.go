@@ -49,7 +49,7 @@ func TestWhatIsThereAlready(t *testing.T) {
 		{func(*v1alpha1.PerfExperiment) {}, v1alpha1.ConditionKafkaReady, `Kafka "small"`},
 		{withoutKafka, v1alpha1.ConditionPostgresReady, `Cluster "small-pg"`},
 	} {
-		experiment := applyExperiment(t, home, taken.edit)
+		experiment := apply(t, home, "testdata/experiment.yaml", taken.edit)
 		eventually(ctx, t, patience, taken.name+" to be called taken", func() (bool, string) {
 			current := get(ctx, t, experiment)
 			found := meta.FindStatusCondition(current.Status.Conditions, taken.condition)
@@ -69,26 +69,6 @@ func TestWhatIsThereAlready(t *testing.T) {
 	if after := state(ctx, t, home, theirs); after != before {
 		t.Errorf("what was there is now\n%s\nand was\n%s", after, before)
 	}
-}
-
-// applyExperiment makes the smallest experiment, and its login where that is not
-// there yet.
-func applyExperiment(t *testing.T, home string, edit func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
-	t.Helper()
-	var experiment *v1alpha1.PerfExperiment
-	for _, object := range objects(t, "testdata/experiment.yaml") {
-		object.SetNamespace(home)
-		if object.GetKind() == "PerfExperiment" {
-			experiment = typed(t, object)
-			edit(experiment)
-			create(t, experiment)
-			continue
-		}
-		if err := cluster.Create(t.Context(), object); client.IgnoreAlreadyExists(err) != nil {
-			t.Fatalf("creating %s: %v", object.GetName(), err)
-		}
-	}
-	return experiment
 }
 
 func reread(ctx context.Context, t *testing.T, object *unstructured.Unstructured) {
