@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"perflab.dev/perflab/internal/audit"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // errSlips says that a delta does not follow, where that is to fail.
@@ -172,7 +172,7 @@ func (o auditOptions) write(out io.Writer, found audited) error {
 	}
 	sheet := sheet{out: out, markdown: o.format == formatMarkdown}
 	sheet.line("%s: %d follow, %d within rounding, %d slipped, %d unchecked",
-		environment.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked))
+		prose.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked))
 	writeSlips(&sheet, "Slipped", found.Slips)
 	writeSlips(&sheet, "Within rounding", found.Rounding)
 	writeUnchecked(&sheet, found.Unchecked)

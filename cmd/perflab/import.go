@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
 )
 
@@ -121,9 +121,9 @@ func toImport(inputs []report.Input, names []string) ([]report.Input, error) {
 func (r *imported) tell(command *cobra.Command) error {
 	p := &page{out: command.OutOrStdout()}
 	p.line("PerfExperiment %q of %s/%s is recorded in namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
-		r.experiment.Namespace, environment.Counted(len(r.runs), "run"), environment.Counted(r.rawResults(), "ConfigMap")+" with raw results")
+		r.experiment.Namespace, prose.Counted(len(r.runs), "run"), prose.Counted(r.rawResults(), "ConfigMap")+" with raw results")
 	if r.unfinished > 0 {
-		p.line("  %s had not ended when it was exported; nothing goes on here", environment.Counted(r.unfinished, "run"))
+		p.line("  %s had not ended when it was exported; nothing goes on here", prose.Counted(r.unfinished, "run"))
 	}
 	for _, name := range r.leftOut {
 		p.line("  ConfigMap %q is left out: no run among these names it as its raw results", name)

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -156,7 +156,7 @@ func writeLoad(p *page, load v1alpha1.LoadStatus) {
 	}
 	if last := load.Progress; last != nil {
 		p.line("    told last, %s: %s, %s requests/s, %s %% errors", moment(last.Time.Time),
-			environment.Counted(last.Users, "user"), last.RequestsPerSecond, last.ErrorPercent)
+			prose.Counted(last.Users, "user"), last.RequestsPerSecond, last.ErrorPercent)
 	}
 }
 

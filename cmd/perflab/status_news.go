@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"regexp"
 
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // news says of an experiment what is worth a line in a log: phases, what is
@@ -16,7 +16,7 @@ func (s sight) news() []string {
 	status := &s.experiment.Status
 	lines := []string{s.phase()}
 	if counts := status.Runs; counts != nil {
-		line := environment.Partly(counts.Done, counts.Planned, "run") + " done"
+		line := prose.Partly(counts.Done, counts.Planned, "run") + " done"
 		if counts.Invalid > 0 {
 			line += fmt.Sprintf(", %d invalid", counts.Invalid)
 		}

@@ -14,9 +14,9 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -110,7 +110,7 @@ func compared(found v1alpha1.Comparison) string {
 	case found.Verdict == "":
 		line += ": not compared, the report says why"
 	case found.FurtherBlocks > 0:
-		line += fmt.Sprintf(": %s, about %s would tell", found.Verdict, environment.Counted(found.FurtherBlocks, "more block"))
+		line += fmt.Sprintf(": %s, about %s would tell", found.Verdict, prose.Counted(found.FurtherBlocks, "more block"))
 	default:
 		line += ": " + string(found.Verdict)
 	}

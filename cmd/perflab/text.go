@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 
 	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/preview"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // mostChanges is how many changes an arm makes are listed.
@@ -44,8 +44,8 @@ func (p *page) table(rows [][]string) {
 func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	p := &page{out: out}
 	p.line("Experiment %s: %s (%s x %s x %s), %s %s", shown.Experiment,
-		environment.Counted(len(shown.Runs), "run"), environment.Counted(len(shown.Arms), "arm"), environment.Counted(len(shown.Scenarios), "scenario"),
-		environment.Counted(int(shown.Blocks), "block"), roughly(shown.WallTime), shown.WallTime.Total)
+		prose.Counted(len(shown.Runs), "run"), prose.Counted(len(shown.Arms), "arm"), prose.Counted(len(shown.Scenarios), "scenario"),
+		prose.Counted(int(shown.Blocks), "block"), roughly(shown.WallTime), shown.WallTime.Total)
 	if shown.WallTime.Most > 0 {
 		p.line("  up to %s where blocks are added for design.target", shown.WallTime.Most)
 	}
@@ -88,7 +88,7 @@ func writeQuestion(p *page, shown preview.Preview) {
 	if len(shown.Power) == 0 {
 		return
 	}
-	p.line("\nWhat the design can show (%s)", environment.Counted(shown.Power[0].Family, "primary comparison"))
+	p.line("\nWhat the design can show (%s)", prose.Counted(shown.Power[0].Family, "primary comparison"))
 	for _, power := range shown.Power {
 		for _, sentence := range power.Sentences(shown.MarginPercent) {
 			p.line("  %s", sentence)

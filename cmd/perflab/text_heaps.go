@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/preview"
+	"perflab.dev/perflab/internal/prose"
 )
 
 func writeHeaps(p *page, shown preview.Preview) {
@@ -22,7 +22,7 @@ func writeHeaps(p *page, shown preview.Preview) {
 	}
 	if unknown := withoutLimit(shown.Heaps); len(unknown) > 0 {
 		p.line("  not known in MiB: the memory %s of %s %s not declared; declare resources.limits.memory",
-			environment.Verb(len(unknown), "limit", "limits"), environment.Enumerate(unknown), environment.Verb(len(unknown), "is", "are"))
+			prose.Verb(len(unknown), "limit", "limits"), prose.Enumerate(unknown), prose.Verb(len(unknown), "is", "are"))
 	}
 }
 
@@ -87,7 +87,7 @@ func withoutLimit(heaps []preview.Heap) []string {
 
 func shiftText(shift preview.HeapShift) string {
 	text := fmt.Sprintf("%s against the baseline: larger in %s, smaller in %d, the same in %d",
-		shift.Arm, environment.Counted(shift.Larger, "module"), shift.Smaller, shift.Same)
+		shift.Arm, prose.Counted(shift.Larger, "module"), shift.Smaller, shift.Same)
 	if shift.Unknown > 0 {
 		text += fmt.Sprintf(", not known in %d", shift.Unknown)
 	}

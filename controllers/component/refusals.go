@@ -10,6 +10,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // RefusedPause is the time between two tries of a write that was refused. What
@@ -23,9 +24,9 @@ func RefusalOf(err error) (environment.Readiness, bool) {
 	case apierrors.IsConflict(err):
 		return environment.Readiness{}, false
 	case refusal != nil:
-		return environment.NotReady(reasonOf(refusal), environment.Sentence(refusal.Error())), true
+		return environment.NotReady(reasonOf(refusal), prose.Sentence(refusal.Error())), true
 	case kube.IsPassing(err):
-		return environment.NotReady(v1alpha1.ReasonRetrying, environment.Sentence(err.Error())), true
+		return environment.NotReady(v1alpha1.ReasonRetrying, prose.Sentence(err.Error())), true
 	default:
 		return environment.Readiness{}, false
 	}

@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // borrowable are the kinds of workloads that can be borrowed.
@@ -87,7 +87,7 @@ func (r *Reconciler) announceReturn(object *unstructured.Unstructured, experimen
 		return
 	}
 	r.Events.Eventf(about, object, corev1.EventTypeWarning, "GivenBackChanged", "GiveBack",
-		"%s %s was changed by others while it was borrowed; their changes stay: %s", object.GetKind(), object.GetName(), environment.Enumerate(kept))
+		"%s %s was changed by others while it was borrowed; their changes stay: %s", object.GetKind(), object.GetName(), prose.Enumerate(kept))
 }
 
 // returnOrphans gives back what an experiment that is gone has left borrowed:

@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/schedule"
 )
 
@@ -221,7 +221,7 @@ func stalledMessage(s *scope) string {
 		alike = " in the same way, which another attempt would not change"
 	}
 	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %s%s%s",
-		s.decision.Run.Block, s.decision.Run.Arm, s.decision.Run.Scenario, environment.Counted(s.decision.Attempt-1, "time"), alike, last)
+		s.decision.Run.Block, s.decision.Run.Arm, s.decision.Run.Scenario, prose.Counted(s.decision.Attempt-1, "time"), alike, last)
 }
 
 func setExperimentConditions(s *scope) {
@@ -274,7 +274,7 @@ func setSingleFactor(s *scope, set component.SetCondition) {
 		sentences = append(sentences, confounded.String())
 	}
 	set(v1alpha1.ConditionSingleFactor, metav1.ConditionFalse, v1alpha1.ReasonConfounded,
-		"an effect could come from any of these: "+environment.Enumerate(sentences))
+		"an effect could come from any of these: "+prose.Enumerate(sentences))
 }
 
 func progress(s *scope) (reason, message string) {
@@ -291,7 +291,7 @@ func progress(s *scope) (reason, message string) {
 			return v1alpha1.ReasonSystemMissing, fmt.Sprintf("there is no PerfSystem %q in namespace %q: apply it, or name another one in spec.systemRef",
 				s.experiment.Spec.SystemRef.Name, s.experiment.Namespace)
 		}
-		return v1alpha1.ReasonProgressing, environment.Partly(int(s.decision.Done), len(s.planned.Runs), "run") + " done"
+		return v1alpha1.ReasonProgressing, prose.Partly(int(s.decision.Done), len(s.planned.Runs), "run") + " done"
 	}
 }
 
@@ -338,7 +338,7 @@ func (r *Reconciler) announce(before *v1alpha1.PerfExperiment, s *scope) {
 	}
 	switch after.Status.Phase {
 	case v1alpha1.ExperimentComplete:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Complete", "Finish", "%s done", environment.Partly(after.Status.Runs.Planned, after.Status.Runs.Planned, "run"))
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Complete", "Finish", "%s done", prose.Partly(after.Status.Runs.Planned, after.Status.Runs.Planned, "run"))
 		r.announceVerdicts(s)
 	case v1alpha1.ExperimentStalled:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Stalled", "Stall", "%s", stalledMessage(s))

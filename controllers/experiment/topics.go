@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // topicPatience is how long topics in somebody else's brokers may take to be
@@ -56,7 +57,7 @@ func (r *Reconciler) workOff(ctx context.Context, s *scope, ledger *corev1.Confi
 		return r.release(ctx, ledger)
 	}
 	if trouble == "" {
-		trouble = fmt.Sprintf("%d of them %s still there", left, environment.Verb(left, "is", "are"))
+		trouble = fmt.Sprintf("%d of them %s still there", left, prose.Verb(left, "is", "are"))
 	}
 	if s.now.Sub(deleted.Time) <= topicPatience {
 		s.leftover = "its topics in the external Kafka to be gone: " + trouble
@@ -66,7 +67,7 @@ func (r *Reconciler) workOff(ctx context.Context, s *scope, ledger *corev1.Confi
 		return err
 	}
 	r.Events.Eventf(s.experiment, nil, corev1.EventTypeWarning, reasonTopicsLeft, "Delete",
-		"topics of this experiment stay in the external Kafka; delete them there yourself. %s", environment.Sentence(trouble))
+		"topics of this experiment stay in the external Kafka; delete them there yourself. %s", prose.Sentence(trouble))
 	return nil
 }
 

@@ -22,6 +22,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
 )
@@ -91,7 +92,7 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	}
 	told[wanted.Name] = parts.told.String()
 	if want := int(wanted.ParallelismOrDefault()); len(runners) != want {
-		return results.Measured{}, missing("%d of %s left results", len(runners), environment.Counted(want, "runner")), nil
+		return results.Measured{}, missing("%d of %s left results", len(runners), prose.Counted(want, "runner")), nil
 	}
 	own, err := parts.sum(status)
 	if err != nil {

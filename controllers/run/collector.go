@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
 )
@@ -209,7 +210,7 @@ func (r *Reconciler) readCollector(ctx context.Context, pods []corev1.Pod) (samp
 	for _, pod := range pods {
 		own, err := r.readSamples(ctx, pod)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("what the collector's pod %s saw can't be read: %s", pod.Name, environment.Sentence(err.Error())))
+			notes = append(notes, fmt.Sprintf("what the collector's pod %s saw can't be read: %s", pod.Name, prose.Sentence(err.Error())))
 			continue
 		}
 		parts = append(parts, own)

@@ -18,10 +18,10 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/telemetry"
 )
 
@@ -105,7 +105,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func (r *Reconciler) tidyUp(ctx context.Context, run *v1alpha1.PerfRun) (ctrl.Result, error) {
 	err := r.tidy(ctx, run)
 	if refusal := kube.RefusalOf(err); refusal != nil {
-		r.Events.Eventf(run, nil, corev1.EventTypeWarning, "NotTidied", "Tidy", "%s", environment.Sentence(refusal.Error()))
+		r.Events.Eventf(run, nil, corev1.EventTypeWarning, "NotTidied", "Tidy", "%s", prose.Sentence(refusal.Error()))
 		return ctrl.Result{RequeueAfter: time.Minute}, nil
 	}
 	return ctrl.Result{}, err

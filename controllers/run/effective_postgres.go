@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // replicationPatience is how long replicas may take, once PostgreSQL is up,
@@ -32,7 +33,7 @@ func (r *Reconciler) effectivePostgres(ctx context.Context, s *scope, effective 
 	}
 	if addresses := postgres.ExternalAddresses(request); len(addresses) > 0 {
 		effective.Postgres = &v1alpha1.EffectivePostgres{Unproved: fmt.Sprintf(
-			"PostgreSQL at %s is not run by PerfLab, which does not ask it for more than a connection", environment.Enumerate(addresses))}
+			"PostgreSQL at %s is not run by PerfLab, which does not ask it for more than a connection", prose.Enumerate(addresses))}
 		return true, nil
 	}
 	object, err := r.Cluster.Get(ctx, contract.PostgresClusterKind, client.ObjectKey{Namespace: s.run.Namespace, Name: request.PostgresName()})
@@ -80,7 +81,7 @@ func (r *Reconciler) postgresServers(ctx context.Context, request environment.Re
 		server := postgres.Server{Name: pod.Name}
 		metrics, err := r.Databases.Metrics(ctx, metricsURL(pod))
 		if err != nil {
-			server.Silence = environment.Sentence(err.Error())
+			server.Silence = prose.Sentence(err.Error())
 		}
 		server.Metrics = metrics
 		servers = append(servers, server)

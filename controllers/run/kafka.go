@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 )
 
 const (
@@ -115,7 +116,7 @@ func (r *Reconciler) askForNodes(ctx context.Context, request environment.Reques
 		pods[at].SetNamespace(request.Namespace)
 		refusal, err := r.Cluster.WouldTake(ctx, &pods[at])
 		if err != nil || refusal != "" {
-			observed.Refused = environment.Sentence(refusal)
+			observed.Refused = prose.Sentence(refusal)
 			return err
 		}
 	}
@@ -129,7 +130,7 @@ func (r *Reconciler) provisionTopics(ctx context.Context, s *scope) (environment
 	request := s.request()
 	wanted := kafka.Topics(request)
 	if s.status().Timings.Provisioned != nil {
-		return environment.Ready(environment.Partly(len(wanted), len(wanted), "topic") + " made"), nil
+		return environment.Ready(prose.Partly(len(wanted), len(wanted), "topic") + " made"), nil
 	}
 	before := kafka.AssessTopics(wanted, nil)
 	external := kafka.IsExternal(request.System.Kafka)

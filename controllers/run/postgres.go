@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // DatabaseProber asks PostgreSQL's servers.
@@ -60,7 +61,7 @@ func (r *Reconciler) silentDatabase(ctx context.Context, request environment.Req
 		if err := r.Databases.Listens(ctx, address); err != nil {
 			silent := environment.NotReady(v1alpha1.ReasonUnreachable, fmt.Sprintf(
 				"PostgreSQL at %s does not answer: %s; check host and port in system.postgres.external and that this cluster may connect to it",
-				address, environment.Sentence(err.Error())))
+				address, prose.Sentence(err.Error())))
 			return &silent
 		}
 	}

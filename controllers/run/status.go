@@ -13,7 +13,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // reportRun turns what a pass has learnt into phase, message and conditions.
@@ -151,7 +151,7 @@ func (r *Reconciler) announceRun(before, after *v1alpha1.PerfRun) {
 	case v1alpha1.RunLoading:
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Loading", "Load", "The environment is ready, the loads begin")
 	case v1alpha1.RunSucceeded:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "The run gave %s", environment.Counted(len(after.Status.Observations), "observation"))
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Succeeded", "Finish", "The run gave %s", prose.Counted(len(after.Status.Observations), "observation"))
 	case v1alpha1.RunInvalid:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Invalid", "Finish", "%s", after.Status.Message)
 	default:

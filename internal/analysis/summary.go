@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -32,7 +32,7 @@ func (a *Answer) Calibration() Calibration {
 	case !a.Enough():
 		return Calibration{
 			Reason:  v1alpha1.ReasonTooFewBlocks,
-			Message: fmt.Sprintf("%s %s complete, and to judge the twin %q takes %d", environment.Counted(a.Blocks, "block"), environment.Verb(a.Blocks, "is", "are"), a.Twin, verdict.MinimumBlocks),
+			Message: fmt.Sprintf("%s %s complete, and to judge the twin %q takes %d", prose.Counted(a.Blocks, "block"), prose.Verb(a.Blocks, "is", "are"), a.Twin, verdict.MinimumBlocks),
 		}
 	case len(own) == 0:
 		return Calibration{
@@ -49,7 +49,7 @@ func (a *Answer) Calibration() Calibration {
 	widest := slices.MaxFunc(own, func(x, y comparison.Comparison) int { return cmp.Compare(math.Abs(x.Delta), math.Abs(y.Delta)) })
 	return Calibration{
 		Known: true, Calibrated: true, Reason: v1alpha1.ReasonTwinAlike,
-		Message: fmt.Sprintf("the twin %q does not differ from the baseline in %s; the largest delta: %s", a.Twin, environment.Counted(len(own), "primary comparison"), sentence(&widest)),
+		Message: fmt.Sprintf("the twin %q does not differ from the baseline in %s; the largest delta: %s", a.Twin, prose.Counted(len(own), "primary comparison"), sentence(&widest)),
 	}
 }
 
@@ -171,7 +171,7 @@ func (a *Answer) Sentences(all []arms.Arm) []string {
 		case verdicts.Wins:
 			wins = "wins: "
 		case len(verdicts.WorseGuards) > 0 && verdicts.Better > 0:
-			wins = "does not win, for guarded metrics are worse (" + environment.Enumerate(verdicts.WorseGuards) + "): "
+			wins = "does not win, for guarded metrics are worse (" + prose.Enumerate(verdicts.WorseGuards) + "): "
 		}
 		told = append(told, fmt.Sprintf("arm %q %s%s", arm.Name, wins, several(of)))
 	}

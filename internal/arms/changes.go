@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/secret"
 )
 
@@ -35,7 +35,7 @@ func Changes(differences []v1alpha1.Difference) []Change {
 	}
 	for i, made := range order {
 		if names := entries[made]; names[0] != "" {
-			order[i].Setting += " (" + environment.Enumerate(names) + ")"
+			order[i].Setting += " (" + prose.Enumerate(names) + ")"
 		}
 	}
 	return order

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // eventChecks find in what was told of a pod, by events alone, why it does not
@@ -63,7 +64,7 @@ func Refusal(events []corev1.Event) string {
 	if !cut {
 		why = failure.Message
 	}
-	return Sentence(why)
+	return prose.Sentence(why)
 }
 
 // ProbeFailure says which probe of a pod failed last, and how; empty where none
@@ -127,7 +128,7 @@ var statusCode = regexp.MustCompile(`statuscode: (\d+)`)
 // probeFailure tells which probe failed, what it asked and what came back,
 // without the pod's address, which is another one for each pod.
 func probeFailure(pod corev1.Pod, failure corev1.Event) string {
-	said := Sentence(failure.Message)
+	said := prose.Sentence(failure.Message)
 	parts := probed.FindStringSubmatch(said)
 	if parts == nil {
 		return said

@@ -4,7 +4,6 @@ package environment
 
 import (
 	"fmt"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -64,40 +63,4 @@ func Fields(value any) map[string]any {
 		panic(fmt.Sprintf("converting %T: %v", value, err))
 	}
 	return fields
-}
-
-// Enumerate lists names in a sentence, cut to what a reader takes in at once:
-// "a, b, c and 4 more".
-func Enumerate(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
-// Counted writes a number of things in a sentence: "1 broker", "3 brokers".
-func Counted[N int | int32 | int64](number N, noun string) string {
-	if number == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", number, noun)
-}
-
-// Verb is the form that goes with a number of things: one "is", several "are".
-func Verb[N int | int32 | int64](number N, one, several string) string {
-	if number == 1 {
-		return one
-	}
-	return several
-}
-
-// Partly says how many of all things are as a sentence goes on to say: "2 of 3
-// modules are", "0 of 1 node is".
-func Partly[N int | int32 | int64](part, all N, noun string) string {
-	number := part
-	if all == 1 {
-		number = 1
-	}
-	return fmt.Sprintf("%d of %s %s", part, Counted(all, noun), Verb(number, "is", "are"))
 }

@@ -5,7 +5,6 @@ package environment
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/secret"
 )
 
@@ -165,7 +165,7 @@ func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
 // has it, without what may be secret.
 func lastWords(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
-	return Sentence(secret.HideInText(lines[len(lines)-1]))
+	return prose.Sentence(secret.HideInText(lines[len(lines)-1]))
 }
 
 // failed finds a pod that was ended as a whole, for example evicted.
@@ -192,32 +192,8 @@ func unschedulable(pod corev1.Pod, now time.Time) (Readiness, bool) {
 }
 
 // Parts of the runtime's sentences that differ from one try to the next.
-var (
-	backOff = regexp.MustCompile(`^Back-off pulling image "[^"]*"(: )?`)
-	rpc     = regexp.MustCompile(`rpc error: code = \w+ desc = `)
-	pull    = regexp.MustCompile(`^(ErrImagePull|ImagePullBackOff): `)
-	socket  = regexp.MustCompile(`\S+:\d+->`)
-	podName = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
-	podUID  = regexp.MustCompile(` \(pod: "[^"]*", container: [^)]*\)`)
-	spaces  = regexp.MustCompile(`\s+`)
-)
-
-// Sentence makes another program's message fit for a condition: one line, of
-// bounded length, and the same for each try at the same thing.
-func Sentence(message string) string {
-	const most = 300
-	for _, volatile := range []*regexp.Regexp{backOff, pull, rpc, socket, podName, podUID} {
-		message = volatile.ReplaceAllString(message, "")
-	}
-	message = strings.TrimRight(strings.TrimSpace(spaces.ReplaceAllString(message, " ")), ".")
-	if runes := []rune(message); len(runes) > most {
-		message = string(runes[:most]) + "…"
-	}
-	return message
-}
-
 func quoted(message string) string {
-	if message = Sentence(message); message == "" {
+	if message = prose.Sentence(message); message == "" {
 		return ""
 	}
 	return ": " + message

@@ -4,7 +4,6 @@ package environment_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -180,46 +179,6 @@ func TestPodTitle(t *testing.T) {
 	}
 }
 
-func TestSentence(t *testing.T) {
-	cases := map[string]string{
-		`rpc error: code = NotFound desc = failed to pull "r/a:1"`: `failed to pull "r/a:1"`,
-		`pods "a-6d4-x7k2p" is forbidden: exceeded quota.`:         "exceeded quota",
-		"two\nlines":                       "two lines",
-		"Back-off pulling image \"r/a:1\"": "",
-	}
-	for message, want := range cases {
-		if got := environment.Sentence(message); got != want {
-			t.Errorf("%q became %q, want %q", message, got, want)
-		}
-	}
-}
-
-func TestSentenceIsBounded(t *testing.T) {
-	got := environment.Sentence("one\n  two\t" + strings.Repeat("ü", 1000))
-	if runes := []rune(got); len(runes) != 301 || !strings.HasPrefix(got, "one two ü") || !strings.HasSuffix(got, "ü…") {
-		t.Errorf("%d characters: %q", len(runes), got)
-	}
-}
-
-func TestEnumerate(t *testing.T) {
-	cases := map[string][]string{
-		"":                   nil,
-		"a":                  {"a"},
-		"a, b, c":            {"a", "b", "c"},
-		"a, b, c and 2 more": {"a", "b", "c", "d", "e"},
-	}
-	for want, names := range cases {
-		if got := environment.Enumerate(names); got != want {
-			t.Errorf("%v: %q, want %q", names, got, want)
-		}
-	}
-}
-
-// module is a pod of a Deployment with random parts in its name.
-func module(status string) string {
-	return `{metadata: {name: demo-mod-users-6d4b75cb6d-x7k2p, generateName: demo-mod-users-6d4b75cb6d-, labels: {pod-template-hash: 6d4b75cb6d}}, status: {` + status + `}}`
-}
-
 func pod(t *testing.T, text string) corev1.Pod {
 	t.Helper()
 	var pod corev1.Pod
@@ -232,4 +191,9 @@ func pod(t *testing.T, text string) corev1.Pod {
 func not(reason, message string) *environment.Readiness {
 	readiness := environment.NotReady(reason, message)
 	return &readiness
+}
+
+// module is a pod of a Deployment with random parts in its name.
+func module(status string) string {
+	return `{metadata: {name: demo-mod-users-6d4b75cb6d-x7k2p, generateName: demo-mod-users-6d4b75cb6d-, labels: {pod-template-hash: 6d4b75cb6d}}, status: {` + status + `}}`
 }

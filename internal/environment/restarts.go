@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // EffectivePods are pods as they are when load is put on.
@@ -63,7 +64,7 @@ func RestartFault(parts []Restarted, allowed int32, since time.Time) string {
 			continue
 		}
 		total += part.Times
-		told = append(told, fmt.Sprintf("%s %s%s", part.Part, Counted(part.Times, "time"), lastEnd(part.Pods, since)))
+		told = append(told, fmt.Sprintf("%s %s%s", part.Part, prose.Counted(part.Times, "time"), lastEnd(part.Pods, since)))
 	}
 	if total <= allowed {
 		return ""

@@ -14,7 +14,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -110,7 +110,7 @@ func live(load v1alpha1.Load, progress *v1alpha1.LoadProgress) string {
 		total := int64(load.DataImport.Records) * int64(max(load.DataImport.Imports, 1))
 		parts = append(parts, fmt.Sprintf("%d of %d records", *progress.Records, total))
 	} else {
-		parts = append(parts, fmt.Sprintf("%s, %s requests/s", environment.Counted(progress.Users, "user"), progress.RequestsPerSecond))
+		parts = append(parts, fmt.Sprintf("%s, %s requests/s", prose.Counted(progress.Users, "user"), progress.RequestsPerSecond))
 	}
 	if progress.ErrorPercent != "0" {
 		parts = append(parts, progress.ErrorPercent+" % errors")

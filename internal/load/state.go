@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Grace is how long a load may take to wind down after it should have ended.
@@ -114,7 +115,7 @@ func readRunners(state *State, observed Observed) {
 	case state.Started:
 		state.Message = "running"
 	default:
-		state.Message = "starting: " + environment.Partly(int32(len(state.Running))+ended, total, "runner") + " up"
+		state.Message = "starting: " + prose.Partly(int32(len(state.Running))+ended, total, "runner") + " up"
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 var errNotFinite = errors.New("is not a finite number")
@@ -58,7 +58,7 @@ func (r *Reader) Faults() []string {
 		return r.faults
 	}
 	return append(r.faults[:len(r.faults):len(r.faults)],
-		fmt.Sprintf("%s %s left out", environment.Counted(r.more, "more value"), environment.Verb(r.more, "is", "are")))
+		fmt.Sprintf("%s %s left out", prose.Counted(r.more, "more value"), prose.Verb(r.more, "is", "are")))
 }
 
 // Counted are the observations that the status of a run holds, if the run counts.

@@ -16,8 +16,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/price"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Cost is what an arm costs at the least: the nodes its pods take by what they
@@ -195,7 +195,7 @@ func (c Cost) String() string {
 		text += fmt.Sprintf(", %s %s for its runs", c.Total, c.Currency)
 	}
 	if c.Unplaced > 0 {
-		text += fmt.Sprintf("; %s without an instance type %s not counted", environment.Counted(c.Unplaced, "pod"), environment.Verb(c.Unplaced, "is", "are"))
+		text += fmt.Sprintf("; %s without an instance type %s not counted", prose.Counted(c.Unplaced, "pod"), prose.Verb(c.Unplaced, "is", "are"))
 	}
 	return text
 }

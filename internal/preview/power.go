@@ -10,8 +10,8 @@ import (
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -171,14 +171,14 @@ func (p Power) Sentences(margin int32) []string {
 	if p.Runs > 0 {
 		spread = fmt.Sprintf("in %s, whose %d piloted runs spread by %.3g %%", metric.Named(p.Metric, p.Scenario), p.Runs, p.CVPercent)
 	}
-	found := fmt.Sprintf("%s can't tell any effect from noise, whatever its size, %s", environment.Counted(p.Blocks, "block"), spread)
+	found := fmt.Sprintf("%s can't tell any effect from noise, whatever its size, %s", prose.Counted(p.Blocks, "block"), spread)
 	if p.DetectablePercent > 0 {
 		found = fmt.Sprintf("%s %s an effect of %.1f %% or more with a chance of 80 %%, %s; intervals are about ±%.1f %%",
-			environment.Counted(p.Blocks, "block"), environment.Verb(p.Blocks, "finds", "find"), p.DetectablePercent, spread, p.HalfWidthPercent)
+			prose.Counted(p.Blocks, "block"), prose.Verb(p.Blocks, "finds", "find"), p.DetectablePercent, spread, p.HalfWidthPercent)
 	}
 	takes := fmt.Sprintf("an effect as large as the margin of %d %% takes more than a thousand blocks", margin)
 	if p.BlocksForMargin > 0 {
-		takes = fmt.Sprintf("an effect as large as the margin of %d %% takes %s", margin, environment.Counted(p.BlocksForMargin, "block"))
+		takes = fmt.Sprintf("an effect as large as the margin of %d %% takes %s", margin, prose.Counted(p.BlocksForMargin, "block"))
 	}
 	if p.BlocksForTarget > 0 {
 		takes += fmt.Sprintf(", intervals as narrow as design.target about %d", p.BlocksForTarget)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // document is a report before it has a format. Its texts are plain: every
@@ -72,7 +72,7 @@ func (t *table) withoutEmptyLast() {
 
 // Left says how many rows are left out.
 func (t *table) Left() string {
-	return fmt.Sprintf("%s %s left out; the CSV has them.", environment.Counted(t.More, "further row"), environment.Verb(t.More, "is", "are"))
+	return fmt.Sprintf("%s %s left out; the CSV has them.", prose.Counted(t.More, "further row"), prose.Verb(t.More, "is", "are"))
 }
 
 // Repeats tells whether a row is about the same as the one above it, so that its

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -50,7 +50,7 @@ func (r *record) dots(scenario string, m metric.Metric) chart {
 				low, high = math.Min(low, value), math.Max(high, value)
 			}
 		}
-		alt += fmt.Sprintf("%s: %s from %s to %s, mean %s. ", arm.Name, environment.Counted(len(found.numbers), "run"), fixed(minimum(found.numbers), 1), fixed(peak(found), 1), found.shown(r.confidence()))
+		alt += fmt.Sprintf("%s: %s from %s to %s, mean %s. ", arm.Name, prose.Counted(len(found.numbers), "run"), fixed(minimum(found.numbers), 1), fixed(peak(found), 1), found.shown(r.confidence()))
 	}
 	p.Add(&dotRows{record: r, scenario: scenario, metric: m.Name, arms: shown})
 	margin := math.Max((high-low)*0.04, math.Abs(high)*1e-3)

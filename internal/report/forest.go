@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -77,7 +77,7 @@ func (r *record) forest(scenario string, rows []told) chart {
 	}
 	p.X.Min, p.X.Max = -reach, reach
 	p.Y.Min, p.Y.Max = 0, float64(len(rows))
-	alt := fmt.Sprintf("Deltas of %s to %s under %s with %s %% intervals; the margin of %s %% is shaded. ", environment.Counted(len(rows), "comparison"), r.baseline(), scenario, plain(r.answer.confidencePercent), plain(r.answer.marginPercent))
+	alt := fmt.Sprintf("Deltas of %s to %s under %s with %s %% intervals; the margin of %s %% is shaded. ", prose.Counted(len(rows), "comparison"), r.baseline(), scenario, plain(r.answer.confidencePercent), plain(r.answer.marginPercent))
 	for _, one := range rows {
 		alt += fmt.Sprintf("%s, %s: %s %% (%s), %s. ", one.Metric, one.Arm, one.delta(), one.interval(), one.verdict())
 	}

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/secret"
 )
 
@@ -167,7 +167,7 @@ func restartsAllowed(most int32) string {
 	return "Modules' containers may have restarted at most " + times(most)
 }
 
-func times(number int32) string { return environment.Counted(number, "time") }
+func times(number int32) string { return prose.Counted(number, "time") }
 
 // span of the experiment, from its first load to its last.
 func (r *record) span() (first, last time.Time) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -17,7 +17,7 @@ func methodology(r *record) section {
 	spec := &r.Experiment.Spec
 	steps := []string{
 		fmt.Sprintf("Every arm met every scenario once in every block: %s x %s x %s.",
-			environment.Counted(len(r.arms), "arm"), environment.Counted(len(r.scenarios), "scenario"), environment.Counted(spec.Design.Blocks, "block")),
+			prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(spec.Design.Blocks, "block")),
 		r.orderStep(),
 		resetStep(spec),
 	}

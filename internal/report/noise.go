@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // noise shows what the experiment makes of no difference at all.
@@ -43,12 +43,12 @@ func (r *record) noiseSentence(known, calibrated bool) string {
 	alike := fmt.Sprintf("%s is configured as %s. ", r.twin(), r.baseline())
 	switch {
 	case !known:
-		return alike + fmt.Sprintf("%s %s complete, too few to judge what lies between them.", environment.Counted(r.answer.Blocks, "block"), environment.Verb(r.answer.Blocks, "is", "are"))
+		return alike + fmt.Sprintf("%s %s complete, too few to judge what lies between them.", prose.Counted(r.answer.Blocks, "block"), prose.Verb(r.answer.Blocks, "is", "are"))
 	case calibrated:
 		return alike + "Judged by all metrics that decide together, nothing lies between them: the experiment finds no difference where there is none."
 	}
 	return alike + fmt.Sprintf("Yet it differs on %s, judged by all metrics that decide together. So would any arm: every verdict is withheld until it is known what else changes between runs.",
-		environment.Counted(len(r.answer.uncalibrated), "metric"))
+		prose.Counted(len(r.answer.uncalibrated), "metric"))
 }
 
 func (r *record) noiseRow(t told) row {

@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -62,7 +62,7 @@ func (r *record) recommend(arm string) []item {
 	switch {
 	case equivalent == all:
 		items = append(items, item{Verdict: string(verdict.Equivalent), Text: fmt.Sprintf(
-			"%s can stand in for %s: none of the %s that decide differs by %s%s%% or more.", arm, r.baseline(), environment.Counted(all, "metric"), plain(r.answer.marginPercent), space)})
+			"%s can stand in for %s: none of the %s that decide differs by %s%s%% or more.", arm, r.baseline(), prose.Counted(all, "metric"), plain(r.answer.marginPercent), space)})
 	case worse > 0 && better > 0:
 		items = append(items, item{Text: fmt.Sprintf(
 			"%s is a trade. Better: %s. Worse: %s. Which weighs more is for people to say.", arm, phrases(primary, verdict.Better), phrases(primary, verdict.Worse))})
@@ -145,7 +145,7 @@ func (r *record) doubts() []item {
 		say("%s.", capital(confounded.Warning()))
 	}
 	if blocks := r.Experiment.Spec.Design.Blocks; blocks > 0 && blocks < verdict.MinimumBlocks {
-		say("%s %s too few for a verdict, which takes %d: the deltas describe these runs and no others.", environment.Counted(blocks, "block"), environment.Verb(blocks, "is", "are"), verdict.MinimumBlocks)
+		say("%s %s too few for a verdict, which takes %d: the deltas describe these runs and no others.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks)
 	}
 	if r.Experiment.Spec.Design.Order == v1alpha1.OrderFixed {
 		say("The runs were done in a fixed order, in which drift looks like an effect. Use design.order: Randomized.")
@@ -251,7 +251,7 @@ func (r *record) warming() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("In %s response times still fell after the warm-up, so averages and percentiles hold some of it. A measurement.warmUp of %s would leave that out; let the loads last longer by as much.",
-		environment.Counted(count, "run"), spoken(longest))}
+		prose.Counted(count, "run"), spoken(longest))}
 }
 
 // busy is the use of a server, in percent, from which its queue, and not the

@@ -11,8 +11,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // shares are those of the busiest pod in its module's CPU, in percent, one per
@@ -30,7 +30,7 @@ func (s shares) shown() string {
 	for _, percent := range s.percents {
 		sum += percent
 	}
-	return withUnit(fixed(math.Round(sum/float64(len(s.percents))), 0), metric.UnitPercent) + ", " + environment.Counted(s.pods, "pod")
+	return withUnit(fixed(math.Round(sum/float64(len(s.percents))), 0), metric.UnitPercent) + ", " + prose.Counted(s.pods, "pod")
 }
 
 // cpu of the modules, and how their pods share it.

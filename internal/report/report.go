@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Report is an experiment's page, ready to be written in any format.
@@ -35,7 +35,7 @@ func New(input Input) (*Report, error) {
 }
 
 func subtitle(r *record) string {
-	return fmt.Sprintf("%s, %s, %s", environment.Counted(len(r.arms), "arm"), environment.Counted(len(r.scenarios), "scenario"), environment.Counted(r.Experiment.Spec.Design.Blocks, "block"))
+	return fmt.Sprintf("%s, %s, %s", prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(r.Experiment.Spec.Design.Blocks, "block"))
 }
 
 func (r *record) facts() []fact {

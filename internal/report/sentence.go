@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -116,10 +116,10 @@ func (t told) consequence(j *answered) string {
 		case t.FurtherBlocks == 0:
 			return ". The runs can't tell, and no reasonable number of further blocks would."
 		}
-		return fmt.Sprintf(". The runs can't tell; about %s would settle it.", environment.Counted(t.FurtherBlocks, "further block"))
+		return fmt.Sprintf(". The runs can't tell; about %s would settle it.", prose.Counted(t.FurtherBlocks, "further block"))
 	case verdict.None:
 		if t.Blocks < verdict.MinimumBlocks {
-			return fmt.Sprintf(". No verdict: %s %s both arms, and it takes %d.", environment.Counted(t.Blocks, "block"), environment.Verb(t.Blocks, "holds", "hold"), verdict.MinimumBlocks)
+			return fmt.Sprintf(". No verdict: %s %s both arms, and it takes %d.", prose.Counted(t.Blocks, "block"), prose.Verb(t.Blocks, "holds", "hold"), verdict.MinimumBlocks)
 		}
 		return ". No verdict: the values must not be compared; see the notes of the comparison."
 	default:

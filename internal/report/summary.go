@@ -11,8 +11,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -32,10 +32,10 @@ func overview(r *record) section {
 	}
 	if len(others) > 0 {
 		made.Blocks = append(made.Blocks, paragraph(fmt.Sprintf("This experiment compares %s with the baseline %s, on %s, under %s.",
-			listed(others), r.baseline(), system, environment.Counted(len(r.scenarios), "scenario"))))
+			listed(others), r.baseline(), system, prose.Counted(len(r.scenarios), "scenario"))))
 	} else {
 		made.Blocks = append(made.Blocks, paragraph(fmt.Sprintf("This experiment measures %s, on %s, under %s. There is no other arm to compare it with.",
-			r.baseline(), system, environment.Counted(len(r.scenarios), "scenario"))))
+			r.baseline(), system, prose.Counted(len(r.scenarios), "scenario"))))
 	}
 	made.Blocks = append(made.Blocks, block{Table: armsTable(r)}, block{Table: scenariosTable(r)})
 	return made
@@ -122,22 +122,22 @@ func summary(r *record) section {
 }
 
 func (r *record) progress(valid, invalid, other int) string {
-	text := fmt.Sprintf("%s counted", environment.Counted(valid, "run"))
+	text := fmt.Sprintf("%s counted", prose.Counted(valid, "run"))
 	if planned := r.Experiment.Status.Runs; planned != nil && int(planned.Planned) != valid {
 		text += fmt.Sprintf(" of %d planned", planned.Planned)
 	}
 	if invalid > 0 {
-		text += fmt.Sprintf("; %s did not and %s repeated", environment.Counted(invalid, "attempt"), environment.Verb(invalid, "is", "are"))
+		text += fmt.Sprintf("; %s did not and %s repeated", prose.Counted(invalid, "attempt"), prose.Verb(invalid, "is", "are"))
 	}
 	if other > 0 {
-		text += fmt.Sprintf("; %s %s on, so these results are not the last", environment.Counted(other, "run"), environment.Verb(other, "is", "are"))
+		text += fmt.Sprintf("; %s %s on, so these results are not the last", prose.Counted(other, "run"), prose.Verb(other, "is", "are"))
 	}
 	text += "."
 	if analysis := r.Experiment.Status.Analysis; analysis != nil && analysis.Stopped != nil {
 		text += " " + capital(analysis.Stopped.Message) + "."
 	}
 	if len(r.answer.Comparisons) > 0 {
-		text += fmt.Sprintf(" The comparison rests on %s.", environment.Counted(r.answer.Blocks, "complete block"))
+		text += fmt.Sprintf(" The comparison rests on %s.", prose.Counted(r.answer.Blocks, "complete block"))
 	}
 	return text
 }

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // describeScenario says what a scenario puts on.
@@ -56,13 +56,13 @@ func describeLoad(load v1alpha1.Load) string {
 		text += ", from " + spoken(load.StartAfterOrDefault()) + " on"
 	}
 	if runners := load.ParallelismOrDefault(); runners > 1 {
-		text += ", from " + environment.Counted(runners, "runner")
+		text += ", from " + prose.Counted(runners, "runner")
 	}
 	return text
 }
 
 func describeCirculation(users *v1alpha1.CheckInCheckOut) string {
-	text := "check-in and check-out by " + environment.Counted(users.Users, "user")
+	text := "check-in and check-out by " + prose.Counted(users.Users, "user")
 	if users.RampUp != nil {
 		text += " over a ramp-up of " + spoken(users.RampUp.Duration)
 	}
@@ -74,9 +74,9 @@ func describeImport(imported *v1alpha1.DataImport) string {
 	if kind == "" {
 		kind = "create bibliographic"
 	}
-	text := fmt.Sprintf("%s, %s", kind, environment.Counted(imported.Records, "record"))
+	text := fmt.Sprintf("%s, %s", kind, prose.Counted(imported.Records, "record"))
 	if imported.Imports > 1 {
-		text = fmt.Sprintf("%s, %s of %s", kind, environment.Counted(imported.Imports, "import"), environment.Counted(imported.Records, "record"))
+		text = fmt.Sprintf("%s, %s of %s", kind, prose.Counted(imported.Imports, "import"), prose.Counted(imported.Records, "record"))
 		if imported.Pause != nil && imported.Pause.Duration > 0 {
 			text += fmt.Sprintf(" with pauses of %s", spoken(imported.Pause.Duration))
 		}
@@ -99,7 +99,7 @@ func describeScript(script *v1alpha1.Script) string {
 		{"iteration", script.Argument("--iterations", "-i")},
 	} {
 		if number, err := strconv.Atoi(told.value); err == nil {
-			text += ", " + environment.Counted(number, told.noun)
+			text += ", " + prose.Counted(number, told.noun)
 		}
 	}
 	return text

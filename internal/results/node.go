@@ -12,8 +12,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -100,7 +100,7 @@ func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning s
 
 func (u NodeUse) told() string {
 	whole := func(percent float64) string { return decimal.Format(math.Round(percent)) }
-	text := fmt.Sprintf("its %s were %s %% busy", environment.Counted(u.CPUs, "CPU"), whole(u.BusyPercent))
+	text := fmt.Sprintf("its %s were %s %% busy", prose.Counted(u.CPUs, "CPU"), whole(u.BusyPercent))
 	if !math.IsNaN(u.OtherPercent) {
 		text += fmt.Sprintf(", %s %% by what is not the run's", whole(u.OtherPercent))
 	}

@@ -12,8 +12,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -145,5 +145,5 @@ func unevenShare(module string, pods []podUse) string {
 		return ""
 	}
 	return fmt.Sprintf("pod %s took %s %% of the CPU of module %q (%s cores in %s), more than twice as much as its other pods did on average: they don't share the load; look at connections that stay open, and at topics with fewer partitions than pods",
-		busiest.name, decimal.Format(math.Round(100*most/all)), module, decimal.Format(all), environment.Counted(count, "pod"))
+		busiest.name, decimal.Format(math.Round(100*most/all)), module, decimal.Format(all), prose.Counted(count, "pod"))
 }

@@ -9,8 +9,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -49,17 +49,17 @@ func checkImport(load v1alpha1.Load, p *payload.Payload) *Fault {
 	imports, failed := p.Total(counterImports), p.Total(counterImportsFailed)
 	if children := p.Total(counterChildJobsFailed); children > 0 {
 		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %s of split files failed or ended cancelled",
-			load.Name, int(children), environment.Counted(int(p.Total(counterChildJobs)), "job"))}
+			load.Name, int(children), prose.Counted(int(p.Total(counterChildJobs)), "job"))}
 	}
 	if failed > 0 || imports != float64(load.DataImport.Imports) {
 		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %s ended, %d failed",
-			load.Name, int(imports), environment.Counted(load.DataImport.Imports, "import"), int(failed))}
+			load.Name, int(imports), prose.Counted(load.DataImport.Imports, "import"), int(failed))}
 	}
 	wanted := float64(load.DataImport.Imports) * float64(load.DataImport.Records)
 	records, lost := p.Total(counterRecords), p.Total(counterRecordsFailed)
 	if lost > 0 || records != wanted {
 		return &Fault{v1alpha1.ReasonImportIncomplete, fmt.Sprintf("load %q: %d of %s got in, %d failed",
-			load.Name, int(records), environment.Counted(int(wanted), "record"), int(lost))}
+			load.Name, int(records), prose.Counted(int(wanted), "record"), int(lost))}
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func withoutTransactions(load v1alpha1.Load, requests int64) string {
 		return fmt.Sprintf("load %q did not finish a single transaction in its window; make it longer or the warm-up shorter", load.Name)
 	}
 	return fmt.Sprintf("load %q made %s in its window, and none of them belongs to a transaction: put them into k6 groups, or take a tag that they have for one, for example script.transactions {by: Tag, tag: name}",
-		load.Name, environment.Counted(requests, "request"))
+		load.Name, prose.Counted(requests, "request"))
 }
 
 func checkSummary(load string, summary *Summary, validity v1alpha1.Validity) *Fault {

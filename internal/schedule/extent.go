@@ -9,8 +9,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Extent is how many blocks are planned. Reason and Message say why no more
@@ -50,13 +50,13 @@ func Extend(design v1alpha1.Design, progress Progress) Extent {
 		planned.stop(v1alpha1.ReasonNoPrimaryMetric, "no primary metric has been measured in an arm and in the baseline, so that there is no interval to narrow")
 	case widest.HalfWidthPercent <= float64(target.HalfWidthPercent):
 		planned.stop(v1alpha1.ReasonTargetMet, fmt.Sprintf("after %s the widest interval is %s, within the target of ±%d %%",
-			environment.Counted(planned.Blocks, "block"), shown(widest), target.HalfWidthPercent))
+			prose.Counted(planned.Blocks, "block"), shown(widest), target.HalfWidthPercent))
 	case planned.Blocks >= target.MaxBlocks:
 		planned.stop(v1alpha1.ReasonMaxBlocks, fmt.Sprintf("the %s of maxBlocks %s done, and the widest interval is %s, beyond the target of ±%d %%",
-			environment.Counted(planned.Blocks, "block"), environment.Verb(planned.Blocks, "is", "are"), shown(widest), target.HalfWidthPercent))
+			prose.Counted(planned.Blocks, "block"), prose.Verb(planned.Blocks, "is", "are"), shown(widest), target.HalfWidthPercent))
 	case overBudget(design.BudgetOrNone(), progress):
 		planned.stop(v1alpha1.ReasonBudget, fmt.Sprintf("%s took %s, and the budget of %s has no room for another; the widest interval is %s, beyond the target of ±%d %%",
-			environment.Counted(planned.Blocks, "block"), progress.Elapsed.Round(time.Second), design.BudgetOrNone(), shown(widest), target.HalfWidthPercent))
+			prose.Counted(planned.Blocks, "block"), progress.Elapsed.Round(time.Second), design.BudgetOrNone(), shown(widest), target.HalfWidthPercent))
 	default:
 		planned.Blocks++
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -19,7 +19,7 @@ const maxServiceName = 62
 func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
 	if blocks := spec.Design.Blocks; blocks < verdict.MinimumBlocks {
 		j.warn(fmt.Sprintf("%s %s numbers, but no verdict: raise design.blocks to %d, also later",
-			environment.Counted(blocks, "block"), environment.Verb(blocks, "gives", "give"), verdict.MinimumBlocks))
+			prose.Counted(blocks, "block"), prose.Verb(blocks, "gives", "give"), verdict.MinimumBlocks))
 	}
 	if spec.KeepWarm && spec.Reset == v1alpha1.ResetRecreate {
 		j.warn("nothing is kept warm where everything is built anew for each run: take away keepWarm, or reset: Recreate")
@@ -32,7 +32,7 @@ func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []var
 
 // judgeRuns counts the runs, at their most.
 func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
-	blocks, counted := int(spec.Design.MostBlocks()), environment.Counted(arms, "arm")
+	blocks, counted := int(spec.Design.MostBlocks()), prose.Counted(arms, "arm")
 	if spec.Design.Calibrate {
 		counted += ", the baseline's twin"
 		arms++
@@ -45,7 +45,7 @@ func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
 	if most := int(spec.Design.MaxRuns); most > 0 && runs > most {
 		j.refuse(field.Invalid(field.NewPath("spec", "design", "maxRuns"), most,
 			fmt.Sprintf("%s, %s and %s%s make %d runs, more than design.maxRuns of %d: write maxRuns: %d if they are meant, or fewer blocks",
-				counted, environment.Counted(len(spec.Scenarios), "scenario"), up, environment.Counted(blocks, "block"), runs, most, runs)))
+				counted, prose.Counted(len(spec.Scenarios), "scenario"), up, prose.Counted(blocks, "block"), runs, most, runs)))
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // maxPartitions of one topic: Kafka makes fewer than 10,000 partitions in one
@@ -105,7 +105,7 @@ func partitionFindings(kafka *v1alpha1.Kafka, topics v1alpha1.TopicGroup) []find
 	// How many brokers there are elsewhere is not ours to know.
 	if kafka.Provider != v1alpha1.KafkaProviderExternal && topics.Replicas > kafka.Brokers.Replicas {
 		found = append(found, wrong(topics.Replicas,
-			fmt.Sprintf("the topics of group %q have %d replicas on %s: lower the group's replicas to %d, or raise kafka.brokers.replicas", topics.Group, topics.Replicas, environment.Counted(kafka.Brokers.Replicas, "broker"), kafka.Brokers.Replicas),
+			fmt.Sprintf("the topics of group %q have %d replicas on %s: lower the group's replicas to %d, or raise kafka.brokers.replicas", topics.Group, topics.Replicas, prose.Counted(kafka.Brokers.Replicas, "broker"), kafka.Brokers.Replicas),
 			setting{"kafka", "topics", topics.Group, "replicas"}, setting{"kafka", "brokers", "replicas"}))
 	}
 	return found

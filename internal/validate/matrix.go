@@ -11,7 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 const (
@@ -77,7 +77,7 @@ func judgeExclusion(j *judgement, path *field.Path, matrix *v1alpha1.Matrix, nam
 	}
 	at := slices.Index(names, name)
 	if at < 0 {
-		j.refuse(field.Invalid(path.Key(name), wanted, fmt.Sprintf("the matrix has no factor %q: write one it has (%s)", name, environment.Enumerate(names))))
+		j.refuse(field.Invalid(path.Key(name), wanted, fmt.Sprintf("the matrix has no factor %q: write one it has (%s)", name, prose.Enumerate(names))))
 		return
 	}
 	levels := make([]string, 0, len(matrix.Factors[at].Levels))
@@ -85,7 +85,7 @@ func judgeExclusion(j *judgement, path *field.Path, matrix *v1alpha1.Matrix, nam
 		levels = append(levels, level.Name)
 	}
 	if !slices.Contains(levels, wanted) {
-		j.refuse(field.Invalid(path.Key(name), wanted, fmt.Sprintf("factor %q has no level %q: write one it has (%s)", name, wanted, environment.Enumerate(levels))))
+		j.refuse(field.Invalid(path.Key(name), wanted, fmt.Sprintf("factor %q has no level %q: write one it has (%s)", name, wanted, prose.Enumerate(levels))))
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/folio"
+	"perflab.dev/perflab/internal/prose"
 )
 
 func postgresFindings(system *v1alpha1.System) []finding {
@@ -38,7 +38,7 @@ func splitFindings(system *v1alpha1.System) []finding {
 	found = append(found, replicaFindings(system.Postgres)...)
 	if blind := blindModules(system, split); len(blind) > 0 {
 		found = append(found, doubtful(
-			fmt.Sprintf("the read/write split is on, but %s can't read from a replica: put what can't into postgres.readWriteSplit.exclude, or set readsFromReplica: true where it can", environment.Enumerate(blind)),
+			fmt.Sprintf("the read/write split is on, but %s can't read from a replica: put what can't into postgres.readWriteSplit.exclude, or set readsFromReplica: true where it can", prose.Enumerate(blind)),
 			setting{"postgres", "readWriteSplit", "enabled"}))
 	}
 	return found

@@ -10,7 +10,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // judgeSets judges what can be said of a set without the system.
@@ -92,7 +92,7 @@ func judgeKafkaSet(j *judgement, written writtenSet, kafka *v1alpha1.Kafka) {
 		known := func(group v1alpha1.TopicGroup) bool { return group.Group == topics.Group }
 		if !slices.ContainsFunc(kafka.Topics, known) {
 			j.refuse(field.Invalid(path.Child("topics").Index(i).Child("group"), topics.Group,
-				fmt.Sprintf("%s sets topic group %q, which system.kafka.topics does not have: write one it has (%s)", written.title, topics.Group, environment.Enumerate(groupNames(kafka)))))
+				fmt.Sprintf("%s sets topic group %q, which system.kafka.topics does not have: write one it has (%s)", written.title, topics.Group, prose.Enumerate(groupNames(kafka)))))
 		}
 	}
 	external := kafka.Provider == v1alpha1.KafkaProviderExternal

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // findings are everything wrong with a system but for its patches.
@@ -67,7 +67,7 @@ func unknownModule(name string, system *v1alpha1.System) string {
 	for _, module := range system.Modules {
 		names = append(names, module.Name)
 	}
-	return fmt.Sprintf("the system has no module %q: write one it has (%s)", name, environment.Enumerate(names))
+	return fmt.Sprintf("the system has no module %q: write one it has (%s)", name, prose.Enumerate(names))
 }
 
 func title(what, name string) string { return fmt.Sprintf("%s %q", what, name) }
@@ -78,5 +78,5 @@ func quoted(names []string) string {
 	for _, name := range names {
 		marked = append(marked, fmt.Sprintf("%q", name))
 	}
-	return environment.Enumerate(marked)
+	return prose.Enumerate(marked)
 }

@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Build returns the pod that pulls these images, each once and in this order,
@@ -91,8 +92,8 @@ func Assess(observed environment.Observed, others ...string) environment.Readine
 		}
 	}
 	if len(pulling) > 0 {
-		return environment.NotReady(v1alpha1.ReasonPulling, environment.Partly(len(wanted)-len(pulling), len(wanted), "image")+
-			" there; being pulled: "+environment.Enumerate(pulling))
+		return environment.NotReady(v1alpha1.ReasonPulling, prose.Partly(len(wanted)-len(pulling), len(wanted), "image")+
+			" there; being pulled: "+prose.Enumerate(pulling))
 	}
 	return environment.Ready("the images of loads and collector are there, and no module's is known to be missing")
 }

@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Assess says whether the brokers and controllers are as declared. It looks at
@@ -132,7 +133,7 @@ func LacksPods(req environment.Request, observed environment.Observed) bool {
 func refused(in input) (environment.Readiness, bool) {
 	reason, message, refused := in.kafka.Refusal()
 	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
-		"Strimzi has trouble with Kafka %q and tries again: %s: %s", in.name, reason, environment.Sentence(message))), refused
+		"Strimzi has trouble with Kafka %q and tries again: %s: %s", in.name, reason, prose.Sentence(message))), refused
 }
 
 func rolling(in input) (environment.Readiness, bool) {
@@ -151,7 +152,7 @@ type nodes struct{ ready, present, declared int32 }
 // complete reports whether every declared node is ready and no other is left.
 func (n nodes) complete() bool { return n.ready == n.declared && n.present == n.declared }
 
-func (n nodes) String() string { return environment.Partly(n.ready, n.declared, "node") + " ready" }
+func (n nodes) String() string { return prose.Partly(n.ready, n.declared, "node") + " ready" }
 
 func countNodes(req environment.Request, pods []corev1.Pod) nodes {
 	var count nodes

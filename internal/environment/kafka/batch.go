@@ -7,6 +7,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 const (
@@ -88,11 +89,11 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 	}
 	switch {
 	case made < len(wanted):
-		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, environment.Partly(made, len(wanted), "topic")+" made")
+		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, prose.Partly(made, len(wanted), "topic")+" made")
 	case served < len(wanted):
-		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, environment.Partly(served, len(wanted), "topic")+" led by a broker")
+		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, prose.Partly(served, len(wanted), "topic")+" led by a broker")
 	default:
-		return environment.Ready(environment.Partly(made, len(wanted), "topic") + " made")
+		return environment.Ready(prose.Partly(made, len(wanted), "topic") + " made")
 	}
 }
 
@@ -102,10 +103,10 @@ func (s TopicState) Differs(wanted Topic) string {
 	switch {
 	case s.Partitions != wanted.Partitions:
 		return fmt.Sprintf("topic %q has %s in Kafka, %d %s declared",
-			wanted.Name, environment.Counted(s.Partitions, "partition"), wanted.Partitions, environment.Verb(wanted.Partitions, "is", "are"))
+			wanted.Name, prose.Counted(s.Partitions, "partition"), wanted.Partitions, prose.Verb(wanted.Partitions, "is", "are"))
 	case s.Replicas != wanted.Replicas:
 		return fmt.Sprintf("topic %q has %s in Kafka, %d %s declared",
-			wanted.Name, environment.Counted(s.Replicas, "replica"), wanted.Replicas, environment.Verb(wanted.Replicas, "is", "are"))
+			wanted.Name, prose.Counted(s.Replicas, "replica"), wanted.Replicas, prose.Verb(wanted.Replicas, "is", "are"))
 	default:
 		return ""
 	}

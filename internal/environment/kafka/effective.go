@@ -8,6 +8,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // topicSource says who tells of topics.
@@ -44,7 +45,7 @@ func Differences(req environment.Request, found ClusterState) []string {
 	}
 	if !IsExternal(declared) && found.Brokers != declared.Brokers.Replicas {
 		differences = append(differences, fmt.Sprintf("Kafka has %s, %d %s declared",
-			environment.Counted(found.Brokers, "broker"), declared.Brokers.Replicas, environment.Verb(declared.Brokers.Replicas, "is", "are")))
+			prose.Counted(found.Brokers, "broker"), declared.Brokers.Replicas, prose.Verb(declared.Brokers.Replicas, "is", "are")))
 	}
 	if !sameVersion(declared.Version, found) {
 		differences = append(differences, fmt.Sprintf("Kafka has version %s, %s is declared", found.ShownVersion(), declared.Version))

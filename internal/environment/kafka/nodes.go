@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // What Strimzi appends to a Kafka's name for a component of it.
@@ -80,7 +81,7 @@ func groups(req environment.Request) []group {
 func described(req environment.Request) string {
 	var parts []string
 	for _, group := range groups(req) {
-		parts = append(parts, environment.Counted(group.replicas, group.title))
+		parts = append(parts, prose.Counted(group.replicas, group.title))
 	}
 	if len(parts) == 1 {
 		return parts[0] + ", broker and controller in one"

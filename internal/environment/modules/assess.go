@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Assess says whether every module PerfLab runs itself is as declared and nothing of an earlier
@@ -26,7 +27,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	}
 	pending := slices.DeleteFunc(slices.Clone(states), state.isReady)
 	if len(pending) == 0 {
-		return environment.Ready(environment.Partly(len(states), len(states), "module") + " ready")
+		return environment.Ready(prose.Partly(len(states), len(states), "module") + " ready")
 	}
 	if trouble, found := environment.PodTrouble(podsOf(pending), observed.Events, observed.Now); found {
 		return trouble
@@ -86,7 +87,7 @@ func readDeployment(state *state, object *unstructured.Unstructured, replicas in
 		status.Replicas == replicas && status.UpdatedReplicas == replicas && status.ReadyReplicas == replicas
 	for _, condition := range status.Conditions {
 		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
-			state.refusal = environment.Sentence(condition.Message)
+			state.refusal = prose.Sentence(condition.Message)
 		}
 	}
 }
@@ -120,11 +121,11 @@ func waiting(pending []state, total int) environment.Readiness {
 		{v1alpha1.ReasonCreating, "pods are being made", func(s state) bool { return !s.applied || !started(s) }},
 		{v1alpha1.ReasonNotReady, "pods run, but don't answer their readiness probe yet", func(state) bool { return true }},
 	}
-	count := environment.Partly(total-len(pending), total, "module") + " ready"
+	count := prose.Partly(total-len(pending), total, "module") + " ready"
 	for _, stage := range stages {
 		held := slices.DeleteFunc(slices.Clone(pending), func(s state) bool { return !stage.holds(s) })
 		if len(held) > 0 {
-			return environment.NotReady(stage.reason, fmt.Sprintf("%s; %s: %s", count, environment.Enumerate(titles(held)), stage.doing))
+			return environment.NotReady(stage.reason, fmt.Sprintf("%s; %s: %s", count, prose.Enumerate(titles(held)), stage.doing))
 		}
 	}
 	return environment.NotReady(v1alpha1.ReasonNotReady, count)

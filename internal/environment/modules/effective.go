@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/jvm"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Instance is a pod of a module as it runs.
@@ -87,7 +88,7 @@ func imageDifferences(module v1alpha1.Module, instances []Instance) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("the pods of %s run %d different images under one name: %s; refer to it by its digest",
-		module.Name, len(images), environment.Enumerate(slices.Sorted(maps.Keys(images))))}
+		module.Name, len(images), prose.Enumerate(slices.Sorted(maps.Keys(images))))}
 }
 
 func placementDifferences(module v1alpha1.Module, instances []Instance, labels map[string]map[string]string) []string {

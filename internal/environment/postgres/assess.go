@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Assess says whether PostgreSQL is as declared. It looks at the Cluster, its
@@ -21,7 +22,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no PostgreSQL"}
 	}
 	if !isOurs(req.System.Postgres) {
-		return environment.Ready(fmt.Sprintf("PostgreSQL at %s is already there", environment.Enumerate(ExternalAddresses(req))))
+		return environment.Ready(fmt.Sprintf("PostgreSQL at %s is already there", prose.Enumerate(ExternalAddresses(req))))
 	}
 	name := req.PostgresName()
 	object := observed.Get(contract.PostgresClusterKind.Kind, name)
@@ -67,7 +68,7 @@ func replaced(in input) (environment.Readiness, bool) {
 }
 
 func ready(in input) (environment.Readiness, bool) {
-	message := fmt.Sprintf("PostgreSQL %q is up: %s ready", in.name, environment.Partly(in.cluster.ReadyInstances(), in.cluster.Instances(), "instance"))
+	message := fmt.Sprintf("PostgreSQL %q is up: %s ready", in.name, prose.Partly(in.cluster.ReadyInstances(), in.cluster.Instances(), "instance"))
 	if pooling := in.pooling(); pooling != "" {
 		message += "; " + pooling
 	}
@@ -110,7 +111,7 @@ func refused(in input) (environment.Readiness, bool) {
 		pooler := in.pooler(intent.GetName())
 		if pooler.Failed() {
 			return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf("CloudNativePG can't make Pooler %q as declared: %s",
-				intent.GetName(), environment.Sentence(pooler.PhaseReason()))), true
+				intent.GetName(), prose.Sentence(pooler.PhaseReason()))), true
 		}
 	}
 	return environment.Readiness{}, false
@@ -118,11 +119,11 @@ func refused(in input) (environment.Readiness, bool) {
 
 // doing says how far CloudNativePG is, in its own words where it has any.
 func (in input) doing() string {
-	doing := environment.Partly(in.cluster.ReadyInstances(), in.cluster.Instances(), "instance") + " ready"
+	doing := prose.Partly(in.cluster.ReadyInstances(), in.cluster.Instances(), "instance") + " ready"
 	if phase := in.cluster.Phase(); phase != "" {
 		doing += "; " + phase
 	}
-	if reason := environment.Sentence(in.cluster.PhaseReason()); reason != "" {
+	if reason := prose.Sentence(in.cluster.PhaseReason()); reason != "" {
 		doing += ": " + reason
 	}
 	return doing
@@ -158,8 +159,8 @@ func (in input) pooling() string {
 	var parts []string
 	for _, intent := range buildPoolers(in.req) {
 		name := intent.GetName()
-		part := fmt.Sprintf("%s ready in %q", environment.Partly(in.poolerPods(name), int64(max(1, in.req.System.Postgres.Pooler.Instances)), "PgBouncer"), name)
-		if reason := environment.Sentence(in.pooler(name).PhaseReason()); reason != "" {
+		part := fmt.Sprintf("%s ready in %q", prose.Partly(in.poolerPods(name), int64(max(1, in.req.System.Postgres.Pooler.Instances)), "PgBouncer"), name)
+		if reason := prose.Sentence(in.pooler(name).PhaseReason()); reason != "" {
 			part += ": " + reason
 		}
 		parts = append(parts, part)

@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // strayReads is how many rows replicas may read without anybody meaning to: a
@@ -58,7 +59,7 @@ func unproved(servers []Server) string {
 			reasons = append(reasons, fmt.Sprintf("the metrics of %s lack those of PerfLab's queries (ConfigMap <cluster>-queries)", server.Name))
 		}
 	}
-	return environment.Enumerate(reasons)
+	return prose.Enumerate(reasons)
 }
 
 func sorted(servers []Server) []Server {
@@ -77,17 +78,17 @@ func Differences(req environment.Request, effective *v1alpha1.EffectivePostgres)
 	var differences []string
 	if got := effective.StreamingReplicas; got != nil && int64(*got) != replicas {
 		differences = append(differences, fmt.Sprintf("%s %s PostgreSQL's primary, %d %s declared",
-			environment.Counted(*got, "replica"), environment.Verb(*got, "follows", "follow"), replicas, environment.Verb(replicas, "is", "are")))
+			prose.Counted(*got, "replica"), prose.Verb(*got, "follows", "follow"), replicas, prose.Verb(replicas, "is", "are")))
 	}
 	got := effective.SynchronousReplicas
 	switch {
 	case got == nil:
 	case wanted > 0 && int64(*got) < wanted:
 		differences = append(differences, fmt.Sprintf(
-			"a commit waits for %s, postgres.readWriteSplit.synchronous declares %d", environment.Counted(*got, "replica"), wanted))
+			"a commit waits for %s, postgres.readWriteSplit.synchronous declares %d", prose.Counted(*got, "replica"), wanted))
 	case wanted == 0 && *got > 0:
 		differences = append(differences, fmt.Sprintf(
-			"a commit waits for %s, postgres.readWriteSplit.synchronous is not declared", environment.Counted(*got, "replica")))
+			"a commit waits for %s, postgres.readWriteSplit.synchronous is not declared", prose.Counted(*got, "replica")))
 	}
 	return differences
 }
@@ -146,9 +147,9 @@ func ReadDifferences(req environment.Request, effective *v1alpha1.EffectivePostg
 	switch {
 	case len(readers) > 0 && reads == 0:
 		return []string{fmt.Sprintf("no module read from a replica: postgres.readWriteSplit is enabled for %s, yet the replicas read no row while load was on",
-			environment.Enumerate(readers))}
+			prose.Enumerate(readers))}
 	case len(readers) == 0 && reads > strayReads:
-		return []string{fmt.Sprintf("replicas read %s while load was on, although postgres.readWriteSplit sends no module there", environment.Counted(reads, "row"))}
+		return []string{fmt.Sprintf("replicas read %s while load was on, although postgres.readWriteSplit sends no module there", prose.Counted(reads, "row"))}
 	default:
 		return nil
 	}

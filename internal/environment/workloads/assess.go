@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Assess says whether every borrowed workload has changed over to what the run
@@ -27,7 +28,7 @@ func Assess(loans []Loan, now time.Time) environment.Readiness {
 	}
 	pending := slices.DeleteFunc(slices.Clone(loans), Loan.isReady)
 	if len(pending) == 0 {
-		return environment.Ready(environment.Partly(len(loans), len(loans), "borrowed workload") + " ready")
+		return environment.Ready(prose.Partly(len(loans), len(loans), "borrowed workload") + " ready")
 	}
 	var pods []corev1.Pod
 	var events []corev1.Event
@@ -68,7 +69,7 @@ func (l *Loan) Contested() []string {
 func (l *Loan) Contend(fields []string, object *unstructured.Unstructured, manager string) {
 	l.refuse(v1alpha1.ReasonWorkloadContested, fmt.Sprintf(
 		"%s has changed %s of %s, which this run sets: let it leave these fields alone while the experiment lasts (docs/borrowed-workloads.md), or take them out of module %s",
-		l.rival(object, manager), environment.Enumerate(fields), l.title(), l.Module.Name))
+		l.rival(object, manager), prose.Enumerate(fields), l.title(), l.Module.Name))
 }
 
 // rival is who owns a field that is not as intended.
@@ -145,7 +146,7 @@ func refusal(pending []Loan) (environment.Readiness, bool) {
 			}
 			message, _ := condition["message"].(string)
 			return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
-				"the cluster refuses the pods of %s: %s", loan.title(), environment.Sentence(message))), true
+				"the cluster refuses the pods of %s: %s", loan.title(), prose.Sentence(message))), true
 		}
 	}
 	return environment.Readiness{}, false
@@ -162,7 +163,7 @@ func waiting(pending []Loan, total int) environment.Readiness {
 		{v1alpha1.ReasonCreating, "pods are being made", func(l Loan) bool { return !l.IsApplied() || !l.isStarted() }},
 		{v1alpha1.ReasonNotReady, "pods run, but don't answer their readiness probe yet", func(Loan) bool { return true }},
 	}
-	count := environment.Partly(total-len(pending), total, "borrowed workload") + " ready"
+	count := prose.Partly(total-len(pending), total, "borrowed workload") + " ready"
 	for _, stage := range stages {
 		held := slices.DeleteFunc(slices.Clone(pending), func(l Loan) bool { return !stage.holds(l) })
 		if len(held) == 0 {
@@ -172,7 +173,7 @@ func waiting(pending []Loan, total int) environment.Readiness {
 		for _, loan := range held {
 			names = append(names, loan.Module.Name)
 		}
-		return environment.NotReady(stage.reason, fmt.Sprintf("%s; %s: %s", count, environment.Enumerate(names), stage.doing))
+		return environment.NotReady(stage.reason, fmt.Sprintf("%s; %s: %s", count, prose.Enumerate(names), stage.doing))
 	}
 	return environment.NotReady(v1alpha1.ReasonNotReady, count)
 }

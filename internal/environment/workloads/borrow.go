@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Loan is a workload and what a run changes in it.
@@ -130,7 +131,7 @@ func (l *Loan) suitable() (container *corev1.Container, reason, message string) 
 	at := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return wanted == "" || c.Name == wanted })
 	if at < 0 {
 		return nil, v1alpha1.ReasonWorkloadMissing, fmt.Sprintf("%s has no container %q, only %s: correct workloadRef.container of module %s",
-			l.title(), wanted, environment.Enumerate(namesOf(pod.Containers)), l.Module.Name)
+			l.title(), wanted, prose.Enumerate(namesOf(pod.Containers)), l.Module.Name)
 	}
 	return &pod.Containers[at], "", ""
 }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package prose writes what stands in a sentence: numbers with their nouns, lists
+// of names, and what other programs say.
+package prose
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Enumerate lists names in a sentence, cut to what a reader takes in at once:
+// "a, b, c and 4 more".
+func Enumerate(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// Counted writes a number of things in a sentence: "1 broker", "3 brokers".
+func Counted[N int | int32 | int64](number N, noun string) string {
+	if number == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", number, noun)
+}
+
+// Verb is the form that goes with a number of things: one "is", several "are".
+func Verb[N int | int32 | int64](number N, one, several string) string {
+	if number == 1 {
+		return one
+	}
+	return several
+}
+
+// Partly says how many of all things are as a sentence goes on to say: "2 of 3
+// modules are", "0 of 1 node is".
+func Partly[N int | int32 | int64](part, all N, noun string) string {
+	number := part
+	if all == 1 {
+		number = 1
+	}
+	return fmt.Sprintf("%d of %s %s", part, Counted(all, noun), Verb(number, "is", "are"))
+}
+
+var (
+	backOff = regexp.MustCompile(`^Back-off pulling image "[^"]*"(: )?`)
+	rpc     = regexp.MustCompile(`rpc error: code = \w+ desc = `)
+	pull    = regexp.MustCompile(`^(ErrImagePull|ImagePullBackOff): `)
+	socket  = regexp.MustCompile(`\S+:\d+->`)
+	podName = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
+	podUID  = regexp.MustCompile(` \(pod: "[^"]*", container: [^)]*\)`)
+	spaces  = regexp.MustCompile(`\s+`)
+)
+
+// Sentence makes another program's message fit for a condition: one line, of
+// bounded length, and the same for each try at the same thing.
+func Sentence(message string) string {
+	const most = 300
+	for _, volatile := range []*regexp.Regexp{backOff, pull, rpc, socket, podName, podUID} {
+		message = volatile.ReplaceAllString(message, "")
+	}
+	message = strings.TrimRight(strings.TrimSpace(spaces.ReplaceAllString(message, " ")), ".")
+	if runes := []rune(message); len(runes) > most {
+		message = string(runes[:most]) + "…"
+	}
+	return message
+}

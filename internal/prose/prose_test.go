@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package prose_test
+
+import (
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/internal/prose"
+)
+
+func TestNumbersInSentences(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 broker":         prose.Counted(1, "broker"),
+		"0 brokers":        prose.Counted(int32(0), "broker"),
+		"2 brokers":        prose.Counted(int64(2), "broker"),
+		"is":               prose.Verb(1, "is", "are"),
+		"are":              prose.Verb(0, "is", "are"),
+		"0 of 1 node is":   prose.Partly(0, 1, "node"),
+		"1 of 1 node is":   prose.Partly(1, 1, "node"),
+		"1 of 2 nodes is":  prose.Partly(1, 2, "node"),
+		"0 of 2 nodes are": prose.Partly(0, 2, "node"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestSentence(t *testing.T) {
+	cases := map[string]string{
+		`rpc error: code = NotFound desc = failed to pull "r/a:1"`: `failed to pull "r/a:1"`,
+		`pods "a-6d4-x7k2p" is forbidden: exceeded quota.`:         "exceeded quota",
+		"two\nlines":                       "two lines",
+		"Back-off pulling image \"r/a:1\"": "",
+	}
+	for message, want := range cases {
+		if got := prose.Sentence(message); got != want {
+			t.Errorf("%q became %q, want %q", message, got, want)
+		}
+	}
+}
+
+func TestSentenceIsBounded(t *testing.T) {
+	got := prose.Sentence("one\n  two\t" + strings.Repeat("ü", 1000))
+	if runes := []rune(got); len(runes) != 301 || !strings.HasPrefix(got, "one two ü") || !strings.HasSuffix(got, "ü…") {
+		t.Errorf("%d characters: %q", len(runes), got)
+	}
+}
+
+func TestEnumerate(t *testing.T) {
+	cases := map[string][]string{
+		"":                   nil,
+		"a":                  {"a"},
+		"a, b, c":            {"a", "b", "c"},
+		"a, b, c and 2 more": {"a", "b", "c", "d", "e"},
+	}
+	for want, names := range cases {
+		if got := prose.Enumerate(names); got != want {
+			t.Errorf("%v: %q, want %q", names, got, want)
+		}
+	}
+}
