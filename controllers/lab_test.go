@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/environment/kafka"
@@ -98,12 +99,15 @@ func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	cluster := kube.Cluster{Client: l.line.to(l.admin)}
 	now := func() time.Time { return l.now }
-	return &experiment.Reconciler{Cluster: cluster, Live: l.reader(), Kafka: &l.brokers, Events: &l.events, Telemetry: l.telemetry, Now: now},
+	tools := component.Tools{
+		Cluster: cluster, Live: l.reader(), Events: &l.events,
+		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
+		CollectorImage: l.collector,
+		Target:         &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
+	}
+	return &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now},
 		&run.Reconciler{
-			Cluster: cluster, Live: l.reader(), Events: &l.events, Telemetry: l.telemetry, Now: now,
-			Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
-			CollectorImage: l.collector,
-			Target:         &l.target, Kafka: &l.brokers, Databases: &l.databases, Runners: &l.runners, Logs: &l.logs,
+			Tools: tools, Runners: &l.runners, Telemetry: l.telemetry, Now: now,
 			Watches: &run.ForeignWatches{Cluster: cluster, Controller: deaf{}},
 		}
 }

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/admission"
@@ -149,29 +150,25 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
 	cluster := kube.Cluster{Client: manager.GetClient()}
 	http := probe.NewHTTP()
-	runs := &run.Reconciler{
+	tools := component.Tools{
 		Cluster:        cluster,
 		Live:           manager.GetAPIReader(),
 		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
 		CollectorImage: o.collectorImage,
 		Target:         http,
-		Runners:        http,
 		Kafka:          kafkaadmin.Admin{},
 		Databases:      probe.NewPostgres(),
 		Logs:           kube.PodLogs{Clientset: clientset},
 		Events:         manager.GetEventRecorder("perflab"),
-		Telemetry:      counted,
-		Now:            time.Now,
-		Watches:        &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
 	}
-	experiments := &experiment.Reconciler{
-		Cluster:   cluster,
-		Live:      manager.GetAPIReader(),
-		Kafka:     kafkaadmin.Admin{},
-		Events:    manager.GetEventRecorder("perflab"),
+	runs := &run.Reconciler{
+		Tools:     tools,
+		Runners:   http,
 		Telemetry: counted,
 		Now:       time.Now,
+		Watches:   &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
 	}
+	experiments := &experiment.Reconciler{Tools: tools, Telemetry: counted, Now: time.Now}
 	return errors.Join(
 		runs.SetupWithManager(manager),
 		experiments.SetupWithManager(manager),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package component holds what experiments and runs both know of the parts that
-// a run is made of: the list of them, the conditions that speak of them, what to
-// tell when one can't be written, how they are found and how they go away. It is
-// below both controllers, which don't know each other.
+// Package component holds what a run stands on: Kafka, PostgreSQL, modules and the
+// rest, one type each behind one interface, and the list of them that conditions,
+// waits, proofs and teardown come from. It is below the controllers of runs and of
+// experiments, which don't know each other.
 package component

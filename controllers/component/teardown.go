@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,36 +14,79 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/contract"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 )
 
-// TearDown takes the environment of an experiment down and says true when all
-// of it is gone.
-func TearDown(ctx context.Context, cluster kube.Cluster, experiment *v1alpha1.PerfExperiment) (bool, error) {
-	gone := true
-	for _, part := range slices.Backward(Parts) {
-		partGone, err := part.tearDown(ctx, cluster, experiment)
-		if err != nil {
-			return false, err
-		}
-		gone = gone && partGone
-	}
-	podsGone, err := noPods(ctx, cluster, experiment)
-	return gone && podsGone, err
+// Demolition is what components see when an experiment's environment is taken
+// down.
+type Demolition struct {
+	Tools
+	Experiment *v1alpha1.PerfExperiment
+	Now        time.Time
+	// Leftover says what is hard to take down, and why.
+	Leftover string
+	// othersGone: of the components that came up later nothing is left.
+	othersGone bool
 }
 
-func (p Part) tearDown(ctx context.Context, cluster kube.Cluster, experiment *v1alpha1.PerfExperiment) (bool, error) {
+// TearDown takes the environment of an experiment down and says true when all
+// of it is gone.
+func (d *Demolition) TearDown(ctx context.Context) (bool, error) {
+	d.othersGone = true
+	for _, component := range slices.Backward(All) {
+		departure, err := component.TearDown(ctx, d)
+		if err != nil {
+			return false, fmt.Errorf("taking down %s: %w", component.About().Name, err)
+		}
+		if departure == Holding {
+			return false, nil
+		}
+		d.othersGone = d.othersGone && departure == Gone
+	}
+	return d.othersGone, nil
+}
+
+// TearDown deletes the objects of the part that outlive a run.
+func (p Part) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
 	if p.kinds == nil {
-		return true, nil
+		return Gone, nil
 	}
-	kinds, err := p.kinds(cluster)
+	kinds, err := p.kinds(down.Cluster)
 	if err != nil {
-		return false, err
+		return Leaving, err
 	}
-	return Delete(ctx, cluster, experiment, naming.ComponentLabels(experiment.Name, p.labels[0]), kinds...)
+	gone, err := Delete(ctx, down.Cluster, down.Experiment, naming.ComponentLabels(down.Experiment.Name, p.labels[0]), kinds...)
+	if err != nil || !gone {
+		return Leaving, err
+	}
+	return Gone, nil
+}
+
+// operated takes away what another operator has made pods for. Those of an object
+// that somebody else made under such a name stay.
+func (d *Demolition) operated(ctx context.Context, part Part, kind schema.GroupVersionKind, podLabel string, isOurs func(experiment, name string) bool) (Departure, error) {
+	departure, err := part.TearDown(ctx, d)
+	if err != nil || departure != Gone {
+		return departure, err
+	}
+	theirs, err := foreign(ctx, d.Cluster, d.Experiment, kind)
+	if err != nil {
+		return Leaving, err
+	}
+	return d.podsLeft(ctx, client.HasLabels{podLabel}, func(pod corev1.Pod) bool {
+		name := pod.Labels[podLabel]
+		return isOurs(d.Experiment.Name, name) && !theirs[name]
+	})
+}
+
+// podsLeft says whether pods are left that the part is made of.
+func (d *Demolition) podsLeft(ctx context.Context, which client.ListOption, isOurs func(corev1.Pod) bool) (Departure, error) {
+	pods, err := d.PodsWith(ctx, d.Experiment.Namespace, which)
+	if err != nil || slices.ContainsFunc(pods, isOurs) {
+		return Leaving, err
+	}
+	return Gone, nil
 }
 
 // Delete deletes what the owner has of these kinds and labels, and says true when
@@ -62,32 +106,6 @@ func Delete(ctx context.Context, cluster kube.Cluster, owner client.Object, labe
 		}
 	}
 	return gone, nil
-}
-
-// noPods says whether the pods of the environment are gone: those of the
-// modules, of Kafka and of PostgreSQL. Those of a Kafka or PostgreSQL that
-// somebody else made under such a name stay.
-func noPods(ctx context.Context, cluster kube.Cluster, experiment *v1alpha1.PerfExperiment) (bool, error) {
-	pods := &corev1.PodList{}
-	if err := cluster.Client.List(ctx, pods, client.InNamespace(experiment.Namespace)); err != nil {
-		return false, fmt.Errorf("listing pods: %w", err)
-	}
-	version, _, err := cluster.Serves(contract.KafkaGroupKind)
-	if err != nil {
-		return false, err
-	}
-	kafkas, err := foreign(ctx, cluster, experiment, contract.KafkaKind(version))
-	if err != nil {
-		return false, err
-	}
-	databases, err := foreign(ctx, cluster, experiment, contract.PostgresClusterKind)
-	left := slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool {
-		labels := pod.Labels
-		kafka, database := labels[contract.LabelStrimziCluster], labels[contract.LabelPostgresCluster]
-		ours := labels[v1alpha1.LabelExperiment] == experiment.Name && labels[v1alpha1.LabelComponent] == environment.ComponentModule
-		return ours || naming.IsKafka(experiment.Name, kafka) && !kafkas[kafka] || naming.IsPostgres(experiment.Name, database) && !databases[database]
-	})
-	return !left, err
 }
 
 // foreign are the names of the objects of a kind that the experiment did not

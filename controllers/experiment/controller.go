@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -24,7 +23,6 @@ import (
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
@@ -40,11 +38,7 @@ const teardownPause = 2 * time.Second
 // Reconciler plans the runs of a PerfExperiment, starts one after
 // the other and sums up what they gave.
 type Reconciler struct {
-	Cluster kube.Cluster
-	// Live reads from the API server, past the cache.
-	Live   client.Reader
-	Kafka  component.KafkaAdmin
-	Events events.EventRecorder
+	component.Tools
 	// Telemetry counts what happens; nil: nobody wants to know.
 	Telemetry *telemetry.Metrics
 	Now       func() time.Time
@@ -366,26 +360,12 @@ func (r *Reconciler) cleanUp(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) tearDown(ctx context.Context, s *scope) error {
-	returned, err := r.giveBack(ctx, client.ObjectKeyFromObject(s.experiment), s.experiment)
+	demolition := component.Demolition{Tools: r.Tools, Experiment: s.experiment, Now: s.now}
+	gone, err := demolition.TearDown(ctx)
 	if err != nil {
-		return fmt.Errorf("giving back what was borrowed: %w", err)
+		return err
 	}
-	if !returned {
-		// What the borrowed modules use goes after they have let go of it.
-		s.tearingDown = true
-		s.after = teardownPause
-		return nil
-	}
-	gone, err := component.TearDown(ctx, r.Cluster, s.experiment)
-	if err != nil {
-		return fmt.Errorf("taking the environment down: %w", err)
-	}
-	// The modules may hold on to their topics; they go last.
-	if gone {
-		if gone, err = r.deleteExternalTopics(ctx, s); err != nil {
-			return fmt.Errorf("deleting external topics: %w", err)
-		}
-	}
+	s.leftover = demolition.Leftover
 	s.tearingDown = !gone
 	if !gone {
 		s.after = teardownPause

@@ -304,8 +304,8 @@ func mirrorTrouble(s *scope, set component.SetCondition) {
 			current = &s.runs[i]
 		}
 	}
-	for _, part := range component.Parts {
-		conditionType := part.Condition
+	for _, part := range component.All {
+		conditionType := part.About().Condition
 		var found *metav1.Condition
 		if current != nil {
 			found = meta.FindStatusCondition(current.Status.Conditions, conditionType)

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/collector"
-	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
@@ -86,7 +86,7 @@ func hasBegun(pod corev1.Pod) bool {
 func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (made bool, err error) {
 	request := s.request()
 	intents := collector.Access(request)
-	selectors, err := r.borrowedSelectors(ctx, request)
+	selectors, err := r.borrowedSelectors(ctx, s)
 	if err != nil {
 		return false, err
 	}
@@ -108,13 +108,13 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (made bool, 
 	if fresh.ResourceVersion != s.run.ResourceVersion {
 		return false, nil
 	}
-	return true, r.applyAll(ctx, append(intents, job))
+	return true, r.ApplyAll(ctx, append(intents, job))
 }
 
 // borrowedSelectors are those of the workloads that were there before, by
 // module.
-func (r *Reconciler) borrowedSelectors(ctx context.Context, request environment.Request) (map[string]string, error) {
-	loans, err := r.loans(ctx, request)
+func (r *Reconciler) borrowedSelectors(ctx context.Context, s *scope) (map[string]string, error) {
+	loans, err := component.Modules.Loans(ctx, r.seenBy(s))
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) (
 
 // stepServers ends the collector once the loads are over and reads what it saw.
 func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error) {
-	if r.CollectorImage == "" {
+	if r.CollectorImage == "" || s.status().RawResults != "" {
 		return next(), nil
 	}
 	pods, err := r.collectorPods(ctx, s.run)

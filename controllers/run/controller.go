@@ -6,12 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -19,45 +17,21 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/telemetry"
 )
-
-// TargetProber asks whether a target answers.
-type TargetProber interface {
-	Reach(ctx context.Context, url string) error
-}
 
 // RunnerStopper tells a k6 runner to end its test and deliver its results.
 type RunnerStopper interface {
 	StopRunner(ctx context.Context, address string) error
 }
 
-// LogReader opens the log of a pod's container, from its beginning or what was
-// written of late.
-type LogReader interface {
-	Log(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
-	Recent(ctx context.Context, namespace, pod, container string, since time.Duration) (io.ReadCloser, error)
-}
-
 // Reconciler does one PerfRun: it builds the environment, puts the loads on
 // and collects what they measured.
 type Reconciler struct {
-	Cluster kube.Cluster
-	// Live reads from the API server, past the cache.
-	Live     client.Reader
-	Settings load.Settings
-	// CollectorImage samples the servers of each run. Empty: nobody does.
-	CollectorImage string
-	Target         TargetProber
-	Kafka          component.KafkaAdmin
-	// Databases answers for PostgreSQL's servers.
-	Databases DatabaseProber
+	component.Tools
 	Runners   RunnerStopper
-	Logs      LogReader
-	Events    events.EventRecorder
 	Telemetry *telemetry.Metrics
 	Now       func() time.Time
 	Watches   *ForeignWatches
@@ -131,6 +105,11 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
 	return result, stepErr
+}
+
+// seenBy is what components see of a pass.
+func (r *Reconciler) seenBy(s *scope) *component.Pass {
+	return &component.Pass{Tools: r.Tools, Run: s.run, Experiment: s.experiment, Now: s.now}
 }
 
 func (r *Reconciler) result(s *scope, outcome outcome) ctrl.Result {

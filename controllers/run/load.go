@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/load"
@@ -26,6 +27,10 @@ import (
 // progressPause is the time between two reports of progress while loads are
 // on. What a load does, its pods tell at once.
 const progressPause = payload.ProgressEvery
+
+// podPatience is how long a Job may be without a pod before its events are asked
+// for the reason.
+const podPatience = 5 * time.Second
 
 // stepLoads puts the scenario's loads on as their timeline says and waits
 // until all have ended.
@@ -134,7 +139,7 @@ func (r *Reconciler) createLoad(ctx context.Context, s *scope, wanted v1alpha1.L
 	if fresh.ResourceVersion != s.run.ResourceVersion {
 		return nil
 	}
-	testRun, err := load.TestRun(s.run, wanted, targetURL(s.run), r.Settings)
+	testRun, err := load.TestRun(s.run, wanted, component.TargetURL(s.run), r.Settings)
 	if err != nil {
 		return err
 	}
@@ -195,7 +200,7 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 		return observed, fmt.Errorf("listing the pods of load %q: %w", wanted.Name, err)
 	}
 	observed.Pods = pods.Items
-	observed.Events = r.eventsOf(ctx, pods.Items, s.now)
+	observed.Events = r.EventsOf(ctx, pods.Items, s.now)
 	observed.Refused = r.refusedRunners(ctx, observed)
 	return observed, nil
 }
@@ -210,7 +215,7 @@ func (r *Reconciler) refusedRunners(ctx context.Context, observed load.Observed)
 		if observed.Now.Sub(job.CreationTimestamp.Time) < podPatience {
 			continue
 		}
-		if refusal := environment.Refusal(r.eventsAbout(ctx, job.Namespace, job.UID)); refusal != "" {
+		if refusal := environment.Refusal(r.EventsAbout(ctx, job.Namespace, job.UID)); refusal != "" {
 			return refusal
 		}
 	}

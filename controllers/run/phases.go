@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -54,17 +55,17 @@ func (r *Reconciler) buildSteps() []step {
 	return []step{
 		{"", r.stepBegin},
 		{v1alpha1.ConditionScriptsAvailable, r.stepScripts},
-		{v1alpha1.ConditionTargetReachable, r.stepKinds},
-		{v1alpha1.ConditionImagesAvailable, r.stepImages},
+		{v1alpha1.ConditionTargetReachable, r.stepOperators},
+		r.ready(component.Images),
 		{v1alpha1.ConditionTargetReachable, r.stepOutsideTarget},
-		{v1alpha1.ConditionKafkaReady, r.stepData},
+		{v1alpha1.ConditionKafkaReady, r.stepStores},
 		{v1alpha1.ConditionModulesReady, r.stepStop},
 		{v1alpha1.ConditionDataRestored, r.stepRestore},
-		{v1alpha1.ConditionModulesReady, r.stepModules},
-		{v1alpha1.ConditionTargetReachable, r.stepTarget},
+		r.ready(component.Modules),
+		r.ready(component.Target),
 		{v1alpha1.ConditionDataRestored, r.stepRestoreCall},
 		{v1alpha1.ConditionImagesAvailable, r.stepPulled},
-		{v1alpha1.ConditionModulesReady, r.stepEffective},
+		{v1alpha1.ConditionModulesReady, r.stepProve},
 	}
 }
 
@@ -80,10 +81,8 @@ func (r *Reconciler) loadSteps() []step {
 func (r *Reconciler) gatherSteps() []step {
 	return []step{
 		{v1alpha1.ConditionResultsKept, r.stepServers},
-		{v1alpha1.ConditionModulesReady, r.stepBorrowed},
-		{v1alpha1.ConditionKafkaReady, r.stepTopics},
 		{v1alpha1.ConditionResultsKept, r.stepCollect},
-		{v1alpha1.ConditionPostgresReady, r.stepReads},
+		{v1alpha1.ConditionModulesReady, r.stepProveAgain},
 		{v1alpha1.ConditionModulesReady, r.stepRestarts},
 		{v1alpha1.ConditionResultsKept, r.stepFinish},
 	}
@@ -139,7 +138,7 @@ func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error
 		for _, step := range phase.steps {
 			outcome, err := step.do(ctx, s)
 			if err != nil {
-				outcome, err = s.cannot(step, err)
+				outcome, err = s.cannot(step.condition, err)
 			}
 			if err != nil {
 				return ctrl.Result{}, err
@@ -174,19 +173,30 @@ func (s *scope) notReady(what string, readiness environment.Readiness) outcome {
 	return next()
 }
 
+// troubleOf says which component an error is about.
+type troubleOf struct {
+	part component.Component
+	error
+}
+
+func (t troubleOf) Unwrap() error { return t.error }
+
 // cannot tells why a step can't go on, and waits with it until the phase has had
 // its time. What the API server can't do for now is left to the back-off of
 // failed passes, once it has been told.
-func (s *scope) cannot(step step, err error) (outcome, error) {
+func (s *scope) cannot(condition string, err error) (outcome, error) {
 	readiness, told := component.RefusalOf(err)
 	if !told {
 		return outcome{}, err
+	}
+	if known := (troubleOf{}); errors.As(err, &known) {
+		condition = known.part.About().Condition
 	}
 	label := ""
 	if refusal := kube.RefusalOf(err); refusal != nil {
 		label = refusal.Component
 	}
-	of := component.PartOf(label, step.condition)
+	of := component.PartOf(label, condition)
 	s.tell(of.Condition, readiness)
 	if s.fault != nil {
 		s.held = readiness.Message

@@ -29,6 +29,14 @@ func wait() outcome { return outcome{} }
 
 func waitFor(after time.Duration) outcome { return outcome{after: after} }
 
+// within asks for a pass after this time, if the next step may not go on.
+func (o outcome) within(after time.Duration) outcome {
+	if !o.done {
+		o.after = after
+	}
+	return o
+}
+
 // scope holds what one pass over a run has learnt. Steps write it,
 // reportRun reads it.
 type scope struct {
@@ -59,10 +67,6 @@ type scope struct {
 	samples   *payload.Samples
 	unsampled []string
 
-	// differences say in what the running system is not the declared one. Set
-	// by the steps that read it back.
-	differences []string
-
 	// held says what keeps a run that does not count from its end.
 	held string
 
@@ -79,17 +83,7 @@ type scope struct {
 
 func (s *scope) status() *v1alpha1.PerfRunStatus { return &s.run.Status }
 
-func (s *scope) request() environment.Request {
-	return environment.Request{
-		Namespace:  s.run.Namespace,
-		Experiment: s.run.Spec.Experiment,
-		Run:        s.run.Name,
-		Reset:      s.run.Spec.Reset,
-		KeepWarm:   s.run.Spec.KeepWarm,
-		System:     s.run.Spec.System,
-		Owner:      naming.Owner("PerfExperiment", s.experiment),
-	}
-}
+func (s *scope) request() environment.Request { return component.RequestOf(s.run, s.experiment) }
 
 // mark stamps a timing once.
 func (s *scope) mark(timing **metav1.Time) {
@@ -130,8 +124,8 @@ func (s *scope) tell(condition string, readiness environment.Readiness) {
 // nobody but them can help comes before what is on its way, and pulls that are on
 // come last: they hold nothing up yet.
 func (s *scope) trouble() (found environment.Readiness, any bool) {
-	for _, part := range component.Parts {
-		readiness, known := s.told[part.Condition]
+	for _, part := range component.All {
+		readiness, known := s.told[part.About().Condition]
 		if known && !readiness.Ready && (!any || urgency(readiness) > urgency(found)) {
 			found, any = readiness, true
 		}

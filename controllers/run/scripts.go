@@ -5,13 +5,10 @@ package run
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -30,7 +27,7 @@ func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error)
 	}
 	found := map[string]map[string]string{}
 	for _, wanted := range due {
-		files, trouble, err := r.scriptIn(ctx, s.run.Namespace, *wanted.Script.ConfigMap, fmt.Sprintf("load %q", wanted.Name))
+		files, trouble, err := r.Files(ctx, s.run.Namespace, *wanted.Script.ConfigMap, fmt.Sprintf("load %q", wanted.Name))
 		if err == nil && trouble == nil {
 			trouble, err = r.changedScript(ctx, s, wanted, files)
 		}
@@ -166,57 +163,4 @@ func sizeOf(texts map[string]string) int {
 		total += len(text)
 	}
 	return total
-}
-
-// scriptIn reads a script, and what lies beside it, from its ConfigMap. It finds
-// out that the script is not there, which a pod would wait for without a word.
-func (r *Reconciler) scriptIn(ctx context.Context, namespace string, script v1alpha1.ConfigMapKey, what string) (map[string]string, *environment.Readiness, error) {
-	object, err := r.Cluster.Get(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap"), client.ObjectKey{Namespace: namespace, Name: script.Name})
-	if err != nil {
-		return nil, nil, err
-	}
-	if object == nil {
-		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
-			"ConfigMap %q with the script of %s is not there: create it in namespace %q", script.Name, what, namespace))
-		return nil, &missing, nil
-	}
-	files := filesIn(object.Object)
-	if _, found := files[script.Key]; !found {
-		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
-			"ConfigMap %q has no key %q, which %s names%s", script.Name, script.Key, what, keysOf(files)))
-		return nil, &missing, nil
-	}
-	return files, nil, nil
-}
-
-// filesIn a ConfigMap are those that a pod would find mounted.
-func filesIn(configMap map[string]any) map[string]string {
-	files := map[string]string{}
-	texts, _ := configMap["data"].(map[string]any)
-	for name, text := range texts {
-		files[name], _ = text.(string)
-	}
-	binary, _ := configMap["binaryData"].(map[string]any)
-	for name, encoded := range binary {
-		text, _ := encoded.(string)
-		if decoded, err := base64.StdEncoding.DecodeString(text); err == nil {
-			files[name] = string(decoded)
-		}
-	}
-	return files
-}
-
-// mostKeys of a ConfigMap are named.
-const mostKeys = 5
-
-func keysOf(files map[string]string) string {
-	names := slices.Sorted(maps.Keys(files))
-	switch {
-	case len(names) == 0:
-		return ": it is empty"
-	case len(names) > mostKeys:
-		return fmt.Sprintf(": it has %s and %d more", strings.Join(names[:mostKeys], ", "), len(names)-mostKeys)
-	default:
-		return ": it has " + strings.Join(names, ", ")
-	}
 }

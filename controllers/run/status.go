@@ -23,9 +23,10 @@ func reportRun(s *scope) {
 	status.ObservedGeneration = s.run.Generation
 	set := component.ConditionSetter(&status.Conditions, s.run.Generation)
 
-	for _, part := range component.Parts {
-		if readiness, known := s.told[part.Condition]; known {
-			set.SetReadiness(part.Condition, readiness)
+	for _, part := range component.All {
+		condition := part.About().Condition
+		if readiness, known := s.told[condition]; known {
+			set.SetReadiness(condition, readiness)
 		}
 	}
 	if s.priced != nil {

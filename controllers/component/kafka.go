@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package component
 
 import (
 	"context"
@@ -17,11 +17,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 )
@@ -34,52 +34,69 @@ const (
 	topicPause = time.Second
 )
 
-// provisionKafka builds the brokers, unless they are somebody else's, and the
-// topics in them.
-func (r *Reconciler) provisionKafka(ctx context.Context, s *scope) (environment.Readiness, error) {
-	declared := s.run.Spec.System.Kafka
-	if declared == nil {
-		return notDeclared(), nil
+// kafkaKinds are those of the Strimzi that is installed.
+func kafkaKinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
+	version, served, err := cluster.Serves(contract.KafkaGroupKind)
+	if err != nil || !served {
+		return nil, err
 	}
-	if !kafka.IsExternal(declared) {
-		readiness, err := r.provisionBrokers(ctx, s)
-		if err != nil || !readiness.Ready {
-			return readiness, err
-		}
-	}
-	readiness, err := r.provisionTopics(ctx, s)
-	if err == nil && !readiness.Ready {
-		s.alarm(s.now.Add(topicPause))
-	}
-	return readiness, err
+	return []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}, nil
 }
 
-func (r *Reconciler) provisionBrokers(ctx context.Context, s *scope) (environment.Readiness, error) {
-	version, _, err := r.Cluster.Serves(contract.KafkaGroupKind)
+// kafkaCluster is Kafka with its topics: Strimzi's, or somebody else's brokers.
+type kafkaCluster struct{ Part }
+
+// Needs Strimzi, unless the brokers are somebody else's.
+func (kafkaCluster) Needs(request environment.Request) []Operator {
+	if !kafka.NeedsStrimzi(request.System.Kafka) {
+		return nil
+	}
+	return []Operator{{contract.KafkaGroupKind, kafka.Strimzi(request.System.Kafka)}}
+}
+
+// Provision builds the brokers, unless they are somebody else's, and the topics
+// in them.
+func (k kafkaCluster) Provision(ctx context.Context, p *Pass) (Progress, error) {
+	declared := p.Run.Spec.System.Kafka
+	if declared == nil {
+		return Progress{Readiness: notDeclared()}, nil
+	}
+	if !kafka.IsExternal(declared) {
+		readiness, err := k.provisionBrokers(ctx, p)
+		if err != nil || !readiness.Ready {
+			return Progress{Readiness: readiness}, err
+		}
+	}
+	readiness, err := k.provisionTopics(ctx, p)
+	return Progress{Readiness: readiness, After: topicPause}, err
+}
+
+func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environment.Readiness, error) {
+	version, _, err := p.Cluster.Serves(contract.KafkaGroupKind)
 	if err != nil {
 		return environment.Readiness{}, err
 	}
-	request := s.request()
+	request := p.Request()
 	if served := kafka.AssessServed(request, version); !served.Ready {
 		return served, nil
 	}
 	intents := kafka.Build(request, version)
-	replacing, err := r.replaceKafka(ctx, s, intents, version)
+	replacing, err := k.replace(ctx, p, intents)
 	if err != nil {
 		return environment.Readiness{}, err
 	}
 	if replacing {
 		return environment.NotReady(v1alpha1.ReasonReplacing, "the Kafka of an earlier configuration is being taken down"), nil
 	}
-	if err := r.applyAll(ctx, intents); err != nil {
+	if err := p.ApplyAll(ctx, intents); err != nil {
 		return environment.Readiness{}, err
 	}
-	observed, err := r.observe(ctx, intents, map[string]string{contract.LabelStrimziCluster: request.KafkaName()}, s.now)
+	observed, err := p.observe(ctx, intents, map[string]string{contract.LabelStrimziCluster: request.KafkaName()})
 	if err != nil {
 		return environment.Readiness{}, err
 	}
 	if kafka.LacksPods(request, observed) {
-		if err := r.askForNodes(ctx, request, &observed); err != nil {
+		if err := k.askForNodes(ctx, p, &observed); err != nil {
 			return environment.Readiness{}, err
 		}
 	}
@@ -91,14 +108,15 @@ func (r *Reconciler) provisionBrokers(ctx context.Context, s *scope) (environmen
 // askForNodes finds out why Strimzi's pods are not there: what the API server
 // has against them stands on no object, so it is asked for one that a set lacks,
 // as Strimzi asks. Those of a set are alike.
-func (r *Reconciler) askForNodes(ctx context.Context, request environment.Request, observed *environment.Observed) error {
-	version, served, err := r.Cluster.Serves(contract.StrimziPodSetKind)
+func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *environment.Observed) error {
+	request := p.Request()
+	version, served, err := p.Cluster.Serves(contract.StrimziPodSetKind)
 	if err != nil || !served {
 		return err
 	}
 	podSets := &unstructured.UnstructuredList{}
 	podSets.SetGroupVersionKind(contract.StrimziPodSetKind.WithVersion(version))
-	err = r.Live.List(ctx, podSets, client.InNamespace(request.Namespace), client.MatchingLabels{contract.LabelStrimziCluster: request.KafkaName()})
+	err = p.Live.List(ctx, podSets, client.InNamespace(request.Namespace), client.MatchingLabels{contract.LabelStrimziCluster: request.KafkaName()})
 	if err != nil {
 		return fmt.Errorf("listing the StrimziPodSets of Kafka %q: %w", request.KafkaName(), err)
 	}
@@ -114,7 +132,7 @@ func (r *Reconciler) askForNodes(ctx context.Context, request environment.Reques
 		}
 		pods[at].SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 		pods[at].SetNamespace(request.Namespace)
-		refusal, err := r.Cluster.WouldTake(ctx, &pods[at])
+		refusal, err := p.Cluster.WouldTake(ctx, &pods[at])
 		if err != nil || refusal != "" {
 			observed.Refused = prose.Sentence(refusal)
 			return err
@@ -126,10 +144,10 @@ func (r *Reconciler) askForNodes(ctx context.Context, request environment.Reques
 // provisionTopics makes the declared topics, as many as fit into one pass.
 // Once the run has been provisioned they are left alone: what became of them
 // is for the proof to say.
-func (r *Reconciler) provisionTopics(ctx context.Context, s *scope) (environment.Readiness, error) {
-	request := s.request()
+func (k kafkaCluster) provisionTopics(ctx context.Context, p *Pass) (environment.Readiness, error) {
+	request := p.Request()
 	wanted := kafka.Topics(request)
-	if s.status().Timings.Provisioned != nil {
+	if p.Run.Status.Timings.Provisioned != nil {
 		return environment.Ready(prose.Partly(len(wanted), len(wanted), "topic") + " made"), nil
 	}
 	before := kafka.AssessTopics(wanted, nil)
@@ -137,21 +155,21 @@ func (r *Reconciler) provisionTopics(ctx context.Context, s *scope) (environment
 	if before.Reason == v1alpha1.ReasonRefused || before.Ready && !external {
 		return before, nil
 	}
-	brokers, trouble, err := r.brokers(ctx, request)
+	brokers, trouble, err := k.brokers(ctx, p)
 	if err != nil || trouble != nil {
 		return orReady(trouble), err
 	}
 	if external {
-		noted, err := r.noteExternal(ctx, request)
+		noted, err := k.noteExternal(ctx, p)
 		if err != nil || noted != nil {
 			return orReady(noted), err
 		}
 	}
 	if before.Ready {
-		_, err := r.Kafka.Describe(ctx, brokers)
+		_, err := p.Kafka.Describe(ctx, brokers)
 		return brokersAnswer(err), nil
 	}
-	found, err := r.Kafka.EnsureTopics(ctx, brokers, wanted, topicBudget)
+	found, err := p.Kafka.EnsureTopics(ctx, brokers, wanted, topicBudget)
 	if err != nil {
 		return brokersAnswer(err), nil
 	}
@@ -178,20 +196,23 @@ func orReady(trouble *environment.Readiness) environment.Readiness {
 	return *trouble
 }
 
-// replaceKafka takes a Kafka down that was made from another declaration, with
+// replace takes a Kafka down that was made from another declaration, with
 // pools the new one does not have, and says true until all of it is gone.
 // Kafkas that are kept warm beside the run's own are not looked at.
-func (r *Reconciler) replaceKafka(ctx context.Context, s *scope, intents []environment.Intent, version string) (bool, error) {
-	request := s.request()
+func (k kafkaCluster) replace(ctx context.Context, p *Pass, intents []environment.Intent) (bool, error) {
+	request := p.Request()
 	labels := naming.ComponentLabels(request.Experiment, environment.ComponentKafka)
 	if request.StaysWarm() {
 		labels[contract.LabelStrimziCluster] = request.KafkaName()
 	}
 	wanted := environment.FingerprintOf(intents[0])
-	kinds := []schema.GroupVersionKind{contract.KafkaKind(version), contract.KafkaNodePoolKind(version)}
+	kinds, err := k.kinds(p.Cluster)
+	if err != nil {
+		return false, err
+	}
 	stale := false
 	for _, kind := range kinds {
-		objects, err := r.Cluster.ListOwned(ctx, s.experiment, kind, labels)
+		objects, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, labels)
 		if err != nil {
 			return false, err
 		}
@@ -202,20 +223,21 @@ func (r *Reconciler) replaceKafka(ctx context.Context, s *scope, intents []envir
 	if !stale {
 		return false, nil
 	}
-	gone, err := component.Delete(ctx, r.Cluster, s.experiment, labels, kinds...)
+	gone, err := Delete(ctx, p.Cluster, p.Experiment, labels, kinds...)
 	return !gone, err
 }
 
 // brokers says how the run's brokers are reached, or why that is not known.
-func (r *Reconciler) brokers(ctx context.Context, request environment.Request) (kafkaadmin.Brokers, *environment.Readiness, error) {
+func (k kafkaCluster) brokers(ctx context.Context, p *Pass) (kafkaadmin.Brokers, *environment.Readiness, error) {
+	request := p.Request()
 	if kafka.IsExternal(request.System.Kafka) {
-		return component.ExternalBrokers(ctx, r.Live, request.Namespace, request.System.Kafka.External)
+		return ExternalBrokers(ctx, p.Live, request.Namespace, request.System.Kafka.External)
 	}
-	version, _, err := r.Cluster.Serves(contract.KafkaGroupKind)
+	version, _, err := p.Cluster.Serves(contract.KafkaGroupKind)
 	if err != nil {
 		return kafkaadmin.Brokers{}, nil, err
 	}
-	object, err := r.Cluster.Get(ctx, contract.KafkaKind(version), client.ObjectKey{Namespace: request.Namespace, Name: request.KafkaName()})
+	object, err := p.Cluster.Get(ctx, contract.KafkaKind(version), client.ObjectKey{Namespace: request.Namespace, Name: request.KafkaName()})
 	if err != nil {
 		return kafkaadmin.Brokers{}, nil, err
 	}
@@ -229,20 +251,35 @@ func (r *Reconciler) brokers(ctx context.Context, request environment.Request) (
 
 // noteExternal notes that there will be topics in somebody else's brokers. It
 // gives a reason to wait while an earlier note is being worked off.
-func (r *Reconciler) noteExternal(ctx context.Context, request environment.Request) (*environment.Readiness, error) {
-	ledger := kafka.Ledger(request)
+func (k kafkaCluster) noteExternal(ctx context.Context, p *Pass) (*environment.Readiness, error) {
+	ledger := kafka.Ledger(p.Request())
 	// Past the cache, which would have to hold every ConfigMap there is.
 	current := &corev1.ConfigMap{}
-	err := r.Live.Get(ctx, client.ObjectKeyFromObject(ledger), current)
+	err := p.Live.Get(ctx, client.ObjectKeyFromObject(ledger), current)
 	if err == nil && current.DeletionTimestamp != nil {
 		replacing := environment.NotReady(v1alpha1.ReasonReplacing, "the topics of an earlier configuration are being deleted")
 		return &replacing, nil
 	}
 	if apierrors.IsNotFound(err) {
-		return nil, r.Cluster.Create(ctx, ledger)
+		return nil, p.Cluster.Create(ctx, ledger)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading ConfigMap %q, which notes that there will be topics: %w", ledger.Name, err)
 	}
-	return nil, r.Cluster.CheckOwner(current, ledger)
+	return nil, p.Cluster.CheckOwner(current, ledger)
+}
+
+// TearDown takes away what was built; its pods go with it, save those of a Kafka
+// that somebody else made under such a name. Topics in somebody else's brokers go
+// last, for the modules may hold on to them.
+func (k kafkaCluster) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
+	version, _, err := down.Cluster.Serves(contract.KafkaGroupKind)
+	if err != nil {
+		return Leaving, err
+	}
+	departure, err := down.operated(ctx, k.Part, contract.KafkaKind(version), contract.LabelStrimziCluster, naming.IsKafka)
+	if err != nil || departure != Gone || !down.othersGone {
+		return departure, err
+	}
+	return down.externalTopics(ctx)
 }

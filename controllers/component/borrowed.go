@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package component
 
 import (
 	"cmp"
@@ -25,51 +25,51 @@ import (
 
 // +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets,verbs=get;list;watch;patch;update
 
-// borrowWorkloads changes the modules that are already there over to what the
+// borrow changes the modules that are already there over to what the
 // run declares and says how far they are. As long as one of them can't be
 // borrowed, none is touched.
-func (r *Reconciler) borrowWorkloads(ctx context.Context, s *scope) (environment.Readiness, error) {
-	request := s.request()
-	loans, err := r.loans(ctx, request)
+func (m moduleSet) borrow(ctx context.Context, p *Pass) (environment.Readiness, error) {
+	loans, err := m.Loans(ctx, p)
 	if err != nil || len(loans) == 0 {
 		return environment.Ready(""), err
 	}
 	if slices.ContainsFunc(loans, func(loan workloads.Loan) bool { return loan.Refusal != nil }) {
-		return workloads.Assess(loans, s.now), nil
+		return workloads.Assess(loans, p.Now), nil
 	}
 	for i := range loans {
-		refusal, err := r.change(ctx, s, &loans[i])
+		refusal, err := m.change(ctx, p, &loans[i])
 		if err != nil {
 			return environment.Readiness{}, err
 		}
 		if refusal != nil {
 			return *refusal, nil
 		}
-		if loans[i].Pods, err = r.podsOf(ctx, loans[i].Object); err != nil {
+		if loans[i].Pods, err = m.podsOf(ctx, p, loans[i].Object); err != nil {
 			return environment.Readiness{}, err
 		}
-		loans[i].Events = r.eventsOf(ctx, loans[i].Pods, s.now)
+		loans[i].Events = p.EventsOf(ctx, loans[i].Pods, p.Now)
 	}
-	return workloads.Assess(loans, s.now), nil
+	return workloads.Assess(loans, p.Now), nil
 }
 
-// loans are the run's borrowed modules. What the cache shows is good enough for
+// Loans are the run's borrowed modules. What the cache shows is good enough for
 // those that were changed before; it leaves out who owns which field, so the
 // others are read anew.
-func (r *Reconciler) loans(ctx context.Context, request environment.Request) ([]workloads.Loan, error) {
+func (m moduleSet) Loans(ctx context.Context, p *Pass) ([]workloads.Loan, error) {
+	request := p.Request()
 	prefix := kafka.Env(request)
 	var loans []workloads.Loan
 	for _, module := range request.BorrowedModules() {
 		key := client.ObjectKey{Namespace: request.Namespace, Name: module.WorkloadRef.Name}
 		kind := appsv1.SchemeGroupVersion.WithKind(string(cmp.Or(module.WorkloadRef.Kind, v1alpha1.WorkloadDeployment)))
 		env := modules.BorrowedEnv(request, prefix, module)
-		object, err := r.Cluster.Get(ctx, kind, key)
+		object, err := p.Cluster.Get(ctx, kind, key)
 		if err != nil {
 			return nil, err
 		}
 		loan := workloads.Borrow(request, module, env, object)
 		if object != nil && (!loan.IsApplied() || len(loan.Contested()) > 0) {
-			if object, err = getLive(ctx, r.Live, object); err != nil {
+			if object, err = getLive(ctx, p.Live, object); err != nil {
 				return nil, err
 			}
 			loan = workloads.Borrow(request, module, env, object)
@@ -98,11 +98,11 @@ func getLive(ctx context.Context, live client.Reader, seen *unstructured.Unstruc
 
 // change applies what the run changes in a workload, once per run. It says why
 // the API server refuses, if it does.
-func (r *Reconciler) change(ctx context.Context, s *scope, loan *workloads.Loan) (*environment.Readiness, error) {
+func (m moduleSet) change(ctx context.Context, p *Pass, loan *workloads.Loan) (*environment.Readiness, error) {
 	if loan.IsApplied() {
 		return nil, nil
 	}
-	lives, err := r.isWanted(ctx, s)
+	lives, err := m.isWanted(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -111,18 +111,18 @@ func (r *Reconciler) change(ctx context.Context, s *scope, loan *workloads.Loan)
 		refusal := environment.NotReady(v1alpha1.ReasonDeleting, "the experiment is being deleted")
 		return &refusal, nil
 	}
-	return nil, r.Cluster.Borrow(ctx, loan.Application(string(kube.FieldOwner)))
+	return nil, p.Cluster.Borrow(ctx, loan.Application(string(kube.FieldOwner)))
 }
 
 // isWanted asks the API server, not the cache, whether the run and its
 // experiment are there to stay.
-func (r *Reconciler) isWanted(ctx context.Context, s *scope) (bool, error) {
+func (m moduleSet) isWanted(ctx context.Context, p *Pass) (bool, error) {
 	for _, object := range []client.Object{&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}} {
-		key := client.ObjectKey{Namespace: s.run.Namespace, Name: s.run.Name}
+		key := client.ObjectKey{Namespace: p.Run.Namespace, Name: p.Run.Name}
 		if _, isExperiment := object.(*v1alpha1.PerfExperiment); isExperiment {
-			key.Name = s.run.Spec.Experiment
+			key.Name = p.Run.Spec.Experiment
 		}
-		err := r.Live.Get(ctx, key, object)
+		err := p.Live.Get(ctx, key, object)
 		if apierrors.IsNotFound(err) {
 			return false, nil
 		}
@@ -137,23 +137,18 @@ func (r *Reconciler) isWanted(ctx context.Context, s *scope) (bool, error) {
 }
 
 // podsOf lists the pods a workload selects.
-func (r *Reconciler) podsOf(ctx context.Context, object *unstructured.Unstructured) ([]corev1.Pod, error) {
+func (m moduleSet) podsOf(ctx context.Context, p *Pass, object *unstructured.Unstructured) ([]corev1.Pod, error) {
 	selector, err := workloads.Selector(object)
 	if err != nil {
 		return nil, err
 	}
-	pods := &corev1.PodList{}
-	err = r.Cluster.Client.List(ctx, pods, client.InNamespace(object.GetNamespace()), client.MatchingLabelsSelector{Selector: selector})
-	if err != nil {
-		return nil, fmt.Errorf("listing the pods of %s %q: %w", object.GetKind(), object.GetName(), err)
-	}
-	return pods.Items, nil
+	return p.PodsWith(ctx, object.GetNamespace(), client.MatchingLabelsSelector{Selector: selector})
 }
 
 // addBorrowedPods adds, by module, the pods of borrowed modules that were made
 // for the run.
-func (r *Reconciler) addBorrowedPods(ctx context.Context, s *scope, pods map[string][]corev1.Pod) error {
-	loans, err := r.loans(ctx, s.request())
+func (m moduleSet) addBorrowedPods(ctx context.Context, p *Pass, pods map[string][]corev1.Pod) error {
+	loans, err := m.Loans(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -161,7 +156,7 @@ func (r *Reconciler) addBorrowedPods(ctx context.Context, s *scope, pods map[str
 		if loan.Object == nil {
 			continue
 		}
-		if loan.Pods, err = r.podsOf(ctx, loan.Object); err != nil {
+		if loan.Pods, err = m.podsOf(ctx, p, loan.Object); err != nil {
 			return err
 		}
 		pods[loan.Module.Name] = loan.CurrentPods()
@@ -169,12 +164,12 @@ func (r *Reconciler) addBorrowedPods(ctx context.Context, s *scope, pods map[str
 	return nil
 }
 
-// stepBorrowed finds workloads that somebody has changed back under the loads:
+// ProveAgain finds workloads that somebody has changed back under the loads:
 // nobody knows what was measured then.
-func (r *Reconciler) stepBorrowed(ctx context.Context, s *scope) (outcome, error) {
-	loans, err := r.loans(ctx, s.request())
+func (m moduleSet) ProveAgain(ctx context.Context, p *Pass, _ *v1alpha1.EffectiveSystem) (Proof, error) {
+	loans, err := m.Loans(ctx, p)
 	if err != nil {
-		return outcome{}, err
+		return Proof{}, err
 	}
 	for _, loan := range loans {
 		if loan.Refusal == nil && loan.IsApplied() {
@@ -184,8 +179,7 @@ func (r *Reconciler) stepBorrowed(ctx context.Context, s *scope) (outcome, error
 		if loan.Refusal != nil {
 			message = loan.Refusal.Message
 		}
-		s.fault = &results.Fault{Reason: v1alpha1.ReasonWorkloadContested, Message: "while the loads were on, " + message}
-		break
+		return Proof{Fault: &results.Fault{Reason: v1alpha1.ReasonWorkloadContested, Message: "while the loads were on, " + message}}, nil
 	}
-	return next(), nil
+	return Proof{}, nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run
+package component
 
 import (
 	"cmp"
@@ -20,9 +20,6 @@ const (
 	// startPatience is how long a pod may take to answer its probes before
 	// people are told what the kubelet has to say about it.
 	startPatience = 20 * time.Second
-	// podPatience is how long a Job may be without a pod before its events are
-	// asked for the reason.
-	podPatience = 5 * time.Second
 	// maxAsked bounds the objects whose events one look reads.
 	maxAsked = 3
 	// maxEvents bounds the events that are read of an object.
@@ -31,12 +28,12 @@ const (
 
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 
-// eventsOf reads the events about pods that have not been ready for a while:
+// EventsOf reads the events about pods that have not been ready for a while:
 // only they say what a probe got for an answer, or why a volume can't be
 // mounted. They are read live and few at a time, not watched: a namespace may
 // have more events than anything else. They are words for people: where they can't be
 // read, what is known goes on without them.
-func (r *Reconciler) eventsOf(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
+func (t *Tools) EventsOf(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
 	late := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		started := pod.Status.StartTime
 		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || environment.PodReady(pod) ||
@@ -47,7 +44,7 @@ func (r *Reconciler) eventsOf(ctx context.Context, pods []corev1.Pod, now time.T
 	for _, pod := range late[:min(len(late), maxAsked)] {
 		uids = append(uids, pod.UID)
 	}
-	return r.eventsAbout(ctx, namespaceOf(pods), uids...)
+	return t.EventsAbout(ctx, namespaceOf(pods), uids...)
 }
 
 func namespaceOf(pods []corev1.Pod) string {
@@ -57,12 +54,12 @@ func namespaceOf(pods []corev1.Pod) string {
 	return pods[0].Namespace
 }
 
-// eventsAbout reads the events about objects.
-func (r *Reconciler) eventsAbout(ctx context.Context, namespace string, uids ...types.UID) []corev1.Event {
+// EventsAbout reads the events about objects.
+func (t *Tools) EventsAbout(ctx context.Context, namespace string, uids ...types.UID) []corev1.Event {
 	var events []corev1.Event
 	for _, uid := range uids {
 		list := &corev1.EventList{}
-		err := r.Live.List(ctx, list, client.InNamespace(namespace),
+		err := t.Live.List(ctx, list, client.InNamespace(namespace),
 			client.MatchingFields{"involvedObject.uid": string(uid)}, client.Limit(maxEvents))
 		if err != nil {
 			log.FromContext(ctx).Info("Events can't be read", "of", uid, "error", err.Error())

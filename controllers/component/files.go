@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// Files reads a script, and what lies beside it, from its ConfigMap. It finds
+// out that the script is not there, which a pod would wait for without a word.
+func (t *Tools) Files(ctx context.Context, namespace string, script v1alpha1.ConfigMapKey, what string) (map[string]string, *environment.Readiness, error) {
+	object, err := t.Cluster.Get(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap"), client.ObjectKey{Namespace: namespace, Name: script.Name})
+	if err != nil {
+		return nil, nil, err
+	}
+	if object == nil {
+		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
+			"ConfigMap %q with the script of %s is not there: create it in namespace %q", script.Name, what, namespace))
+		return nil, &missing, nil
+	}
+	files := filesIn(object.Object)
+	if _, found := files[script.Key]; !found {
+		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
+			"ConfigMap %q has no key %q, which %s names%s", script.Name, script.Key, what, keysOf(files)))
+		return nil, &missing, nil
+	}
+	return files, nil, nil
+}
+
+// filesIn a ConfigMap are those that a pod would find mounted.
+func filesIn(configMap map[string]any) map[string]string {
+	files := map[string]string{}
+	texts, _ := configMap["data"].(map[string]any)
+	for name, text := range texts {
+		files[name], _ = text.(string)
+	}
+	binary, _ := configMap["binaryData"].(map[string]any)
+	for name, encoded := range binary {
+		text, _ := encoded.(string)
+		if decoded, err := base64.StdEncoding.DecodeString(text); err == nil {
+			files[name] = string(decoded)
+		}
+	}
+	return files
+}
+
+// maxKeys of a ConfigMap are named.
+const maxKeys = 5
+
+func keysOf(files map[string]string) string {
+	names := slices.Sorted(maps.Keys(files))
+	switch {
+	case len(names) == 0:
+		return ": it is empty"
+	case len(names) > maxKeys:
+		return fmt.Sprintf(": it has %s and %d more", strings.Join(names[:maxKeys], ", "), len(names)-maxKeys)
+	default:
+		return ": it has " + strings.Join(names, ", ")
+	}
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/results"
+)
+
+// Part is what all components have in common: a name, a condition, and objects
+// that are found by label. It is a component of which nothing is built or proved.
+type Part struct {
+	// Condition speaks of it.
+	Condition string
+	// Name of the part in a sentence.
+	Name string
+	// labels of the objects it is made of, by v1alpha1.LabelComponent.
+	labels []string
+	// kinds of the objects that outlive a run, in the order in which they are
+	// taken down; nil: nothing of it does.
+	kinds func(kube.Cluster) ([]schema.GroupVersionKind, error)
+}
+
+// Operator is somebody else's program without which a part can't be built.
+type Operator struct {
+	Kind schema.GroupKind
+	Name string
+}
+
+// Progress says how far a part is.
+type Progress struct {
+	environment.Readiness
+	// After asks for another look when this much time has gone by. Zero: a watch
+	// will tell.
+	After time.Duration
+}
+
+// Proof is what reading a part back gave.
+type Proof struct {
+	// Differences between what runs and what was declared, one sentence each.
+	Differences []string
+	// Unsettled says what may still change or can't be read yet; nil: the proof
+	// is complete.
+	Unsettled *environment.Readiness
+	// Fault says why nobody knows what was measured.
+	Fault *results.Fault
+	// Pods that run the part.
+	Pods []corev1.Pod
+}
+
+// unsettled is a proof that has to be asked for again.
+func unsettled(readiness environment.Readiness) Proof { return Proof{Unsettled: &readiness} }
+
+// Departure says how far a part is on its way out.
+type Departure int
+
+const (
+	// Gone: nothing of it is left.
+	Gone Departure = iota
+	// Leaving: it is on its way, and others may go meanwhile.
+	Leaving
+	// Holding: it still needs the others.
+	Holding
+)
+
+// About returns the part itself.
+func (p Part) About() Part { return p }
+
+// Needs nobody.
+func (Part) Needs(environment.Request) []Operator { return nil }
+
+// Provision builds nothing.
+func (Part) Provision(context.Context, *Pass) (Progress, error) {
+	return Progress{Readiness: notDeclared()}, nil
+}
+
+// Prove has nothing to compare.
+func (Part) Prove(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error) {
+	return Proof{}, nil
+}
+
+// ProveAgain has nothing to compare.
+func (Part) ProveAgain(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error) {
+	return Proof{}, nil
+}
+
+// Restarts counts nothing.
+func (Part) Restarts(context.Context, *Pass, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+	return nil, nil
+}
+
+// PartOf finds the part an object is of by its label, or else that of the
+// condition. What is of none is of the loads.
+func PartOf(label, condition string) Part {
+	at := slices.IndexFunc(All, func(c Component) bool { return label != "" && slices.Contains(c.About().labels, label) })
+	if at < 0 {
+		at = slices.IndexFunc(All, func(c Component) bool { return c.About().Condition == condition })
+	}
+	if at < 0 {
+		return Part{Condition: v1alpha1.ConditionLoadsComplete, Name: "the loads"}
+	}
+	return All[at].About()
+}
+
+func kindsOf(kinds ...schema.GroupVersionKind) func(kube.Cluster) ([]schema.GroupVersionKind, error) {
+	return func(kube.Cluster) ([]schema.GroupVersionKind, error) { return kinds, nil }
+}
+
+func notDeclared() environment.Readiness {
+	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has none"}
+}

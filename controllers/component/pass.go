@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// TargetProber asks whether a target answers.
+type TargetProber interface {
+	Reach(ctx context.Context, url string) error
+}
+
+// DatabaseProber asks PostgreSQL's servers.
+type DatabaseProber interface {
+	// Metrics asks the metrics port of an instance of CloudNativePG.
+	Metrics(ctx context.Context, url string) (contract.PostgresMetrics, error)
+	// Listens returns nil when somebody takes connections at host:port.
+	Listens(ctx context.Context, address string) error
+}
+
+// LogReader opens the log of a pod's container, from its beginning or what was
+// written of late.
+type LogReader interface {
+	Log(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
+	Recent(ctx context.Context, namespace, pod, container string, since time.Duration) (io.ReadCloser, error)
+}
+
+// Tools are what components work with.
+type Tools struct {
+	Cluster kube.Cluster
+	// Live reads from the API server, past the cache.
+	Live     client.Reader
+	Settings load.Settings
+	// CollectorImage samples the servers of each run. Empty: nobody does.
+	CollectorImage string
+	Target         TargetProber
+	Kafka          KafkaAdmin
+	// Databases answers for PostgreSQL's servers.
+	Databases DatabaseProber
+	Logs      LogReader
+	Events    events.EventRecorder
+}
+
+// Pass is what components see of a pass over a run. They read it.
+type Pass struct {
+	Tools
+	Run *v1alpha1.PerfRun
+	// Experiment the run belongs to.
+	Experiment *v1alpha1.PerfExperiment
+	Now        time.Time
+}
+
+// Request is what is to be built for the run.
+func (p *Pass) Request() environment.Request { return RequestOf(p.Run, p.Experiment) }
+
+// RequestOf is what is to be built for a run of an experiment.
+func RequestOf(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) environment.Request {
+	return environment.Request{
+		Namespace:  run.Namespace,
+		Experiment: run.Spec.Experiment,
+		Run:        run.Name,
+		Reset:      run.Spec.Reset,
+		KeepWarm:   run.Spec.KeepWarm,
+		System:     run.Spec.System,
+		Owner:      naming.Owner("PerfExperiment", experiment),
+	}
+}
+
+// within reports whether less than a time has gone by since something happened.
+func (p *Pass) within(limit time.Duration, since *metav1.Time) bool {
+	return since != nil && p.Now.Sub(since.Time) < limit
+}
+
+// ApplyAll applies what a part wants built.
+func (t *Tools) ApplyAll(ctx context.Context, intents []environment.Intent) error {
+	for _, intent := range intents {
+		if err := t.Cluster.Apply(ctx, intent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observe reads the objects of these intents and, where labels are given, the
+// pods behind them.
+func (p *Pass) observe(ctx context.Context, intents []environment.Intent, podLabels map[string]string) (environment.Observed, error) {
+	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: p.Now}
+	for _, intent := range intents {
+		object, err := p.Cluster.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
+		if err != nil {
+			return observed, err
+		}
+		if object != nil {
+			observed.Objects[environment.Key{Kind: intent.GetKind(), Name: intent.GetName()}] = object
+		}
+	}
+	if len(podLabels) == 0 {
+		return observed, nil
+	}
+	pods, err := p.pods(ctx, podLabels)
+	observed.Pods = pods
+	observed.Events = p.EventsOf(ctx, slices.DeleteFunc(slices.Clone(pods), environment.PodOver), p.Now)
+	return observed, err
+}
+
+// pods are those of the run's namespace with these labels.
+func (p *Pass) pods(ctx context.Context, labels map[string]string) ([]corev1.Pod, error) {
+	return p.PodsWith(ctx, p.Run.Namespace, client.MatchingLabels(labels))
+}
+
+// running are those of them that run and stay, sorted by name.
+func (p *Pass) running(ctx context.Context, label, value string) ([]corev1.Pod, error) {
+	pods, err := p.pods(ctx, map[string]string{label: value})
+	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.DeleteFunc(pods, func(pod corev1.Pod) bool {
+		return pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning
+	}), err
+}
+
+// PodsWith lists pods of a namespace.
+func (t *Tools) PodsWith(ctx context.Context, namespace string, which client.ListOption) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	if err := t.Cluster.Client.List(ctx, pods, client.InNamespace(namespace), which); err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
+	}
+	return pods.Items, nil
+}
+
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
+
+// Node reads a node; nil: it is gone, or the operator may not look at it.
+func (t *Tools) Node(ctx context.Context, name string) (*corev1.Node, error) {
+	node := &corev1.Node{}
+	err := t.Live.Get(ctx, client.ObjectKey{Name: name}, node)
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading node %q: %w", name, err)
+	}
+	return node, nil
+}
+
+// outdated reports whether an object was made from another declaration than
+// the wanted one, or is going away.
+func outdated(current *unstructured.Unstructured, wanted string) bool {
+	return current.GetDeletionTimestamp() != nil || environment.FingerprintOf(current) != wanted
+}
+
+// staysUp reports whether an object of the environment may stay while the
+// intents' run is on: it is one of them, or another declaration's that is kept
+// warm.
+func staysUp(request environment.Request, intents []environment.Intent, object *unstructured.Unstructured) bool {
+	at := slices.IndexFunc(intents, func(intent environment.Intent) bool {
+		return intent.GetKind() == object.GetKind() && intent.GetName() == object.GetName()
+	})
+	if at < 0 {
+		return request.StaysWarm()
+	}
+	return !outdated(object, environment.FingerprintOf(intents[at]))
+}

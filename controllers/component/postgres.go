@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
+)
+
+// postgresKinds are what a PostgreSQL consists of, in the order in which it is
+// taken down: a Pooler without its Cluster only complains.
+var postgresKinds = []schema.GroupVersionKind{
+	contract.PostgresPoolerKind,
+	contract.PostgresClusterKind,
+	corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+}
+
+// postgresCluster is PostgreSQL: CloudNativePG's, or somebody else's server.
+type postgresCluster struct{ Part }
+
+// Needs CloudNativePG, unless the server is somebody else's.
+func (postgresCluster) Needs(request environment.Request) []Operator {
+	if len(postgres.Build(request)) == 0 {
+		return nil
+	}
+	return []Operator{{contract.PostgresClusterKind.GroupKind(), "CloudNativePG"}}
+}
+
+// Provision builds PostgreSQL as declared, or looks for the one that is already
+// there.
+func (d postgresCluster) Provision(ctx context.Context, p *Pass) (Progress, error) {
+	readiness, err := d.provision(ctx, p)
+	return Progress{Readiness: readiness}, err
+}
+
+func (d postgresCluster) provision(ctx context.Context, p *Pass) (environment.Readiness, error) {
+	request := p.Request()
+	intents := postgres.Build(request)
+	replacing, err := d.replace(ctx, p, intents)
+	if err != nil {
+		return environment.Readiness{}, err
+	}
+	if replacing {
+		return environment.NotReady(v1alpha1.ReasonReplacing, "the PostgreSQL of an earlier configuration is being taken down"), nil
+	}
+	if request.System.Postgres == nil {
+		return notDeclared(), nil
+	}
+	if err := p.ApplyAll(ctx, intents); err != nil {
+		return environment.Readiness{}, err
+	}
+	if silent := d.silent(ctx, p); silent != nil {
+		return *silent, nil
+	}
+	observed, err := p.observe(ctx, intents, map[string]string{contract.LabelPostgresCluster: request.PostgresName()})
+	if err != nil {
+		return environment.Readiness{}, err
+	}
+	return postgres.Assess(request, observed), nil
+}
+
+// silent finds a server that should already be there and does not answer.
+func (postgresCluster) silent(ctx context.Context, p *Pass) *environment.Readiness {
+	for _, address := range postgres.ExternalAddresses(p.Request()) {
+		if err := p.Databases.Listens(ctx, address); err != nil {
+			silent := environment.NotReady(v1alpha1.ReasonUnreachable, fmt.Sprintf(
+				"PostgreSQL at %s does not answer: %s; check host and port in system.postgres.external and that this cluster may connect to it",
+				address, prose.Sentence(err.Error())))
+			return &silent
+		}
+	}
+	return nil
+}
+
+// replace deletes what was built from another declaration and says true until it
+// is gone. Where everything is kept warm, what has another name stays.
+func (postgresCluster) replace(ctx context.Context, p *Pass, intents []environment.Intent) (replacing bool, err error) {
+	request := p.Request()
+	for _, kind := range postgresKinds {
+		objects, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, naming.ComponentLabels(request.Experiment, environment.ComponentPostgres))
+		if err != nil {
+			return false, err
+		}
+		for i := range objects {
+			if staysUp(request, intents, &objects[i]) {
+				continue
+			}
+			replacing = true
+			if err := p.Cluster.Delete(ctx, p.Experiment, &objects[i]); err != nil {
+				return false, err
+			}
+		}
+	}
+	return replacing, nil
+}
+
+// TearDown takes away what was built; its pods go with it, save those of a
+// PostgreSQL that somebody else made under such a name.
+func (d postgresCluster) TearDown(ctx context.Context, down *Demolition) (Departure, error) {
+	return down.operated(ctx, d.Part, contract.PostgresClusterKind, contract.LabelPostgresCluster, naming.IsPostgres)
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/prose"
+)
+
+// replicationPatience is how long replicas may take, once PostgreSQL is up,
+// until they follow their primary as declared and tell of it.
+const replicationPatience = time.Minute
+
+// Prove reads from PostgreSQL's servers how they replicate, and waits while that
+// may still change.
+func (d postgresCluster) Prove(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Proof, error) {
+	request := p.Request()
+	if request.System.Postgres == nil {
+		return Proof{}, nil
+	}
+	if addresses := postgres.ExternalAddresses(request); len(addresses) > 0 {
+		record.Postgres = &v1alpha1.EffectivePostgres{Unproved: fmt.Sprintf(
+			"PostgreSQL at %s is not run by PerfLab, which does not ask it for more than a connection", prose.Enumerate(addresses))}
+		return Proof{}, nil
+	}
+	object, err := p.Cluster.Get(ctx, contract.PostgresClusterKind, client.ObjectKey{Namespace: p.Run.Namespace, Name: request.PostgresName()})
+	if err != nil {
+		return Proof{}, err
+	}
+	servers, err := d.servers(ctx, p)
+	if err != nil {
+		return Proof{}, err
+	}
+	record.PostgresInstances = int32(contract.PostgresCluster{Object: object}.ReadyInstances())
+	record.Postgres = postgres.Effective(servers)
+	proof := Proof{Differences: postgres.Differences(request, record.Postgres)}
+	if doubts := doubtsAbout(proof, record.Postgres); len(doubts) > 0 && p.within(replicationPatience, p.Run.Status.Timings.Provisioned) {
+		return unsettled(environment.NotReady(v1alpha1.ReasonNotReady, "PostgreSQL does not replicate as declared yet: "+strings.Join(doubts, "; "))), nil
+	}
+	proof.Pods, err = p.running(ctx, contract.LabelPostgresCluster, request.PostgresName())
+	record.PostgresPods = environment.EffectivePods(proof.Pods)
+	return proof, err
+}
+
+// doubtsAbout are the differences, and what could not be told.
+func doubtsAbout(proof Proof, found *v1alpha1.EffectivePostgres) []string {
+	if found.Unproved == "" {
+		return proof.Differences
+	}
+	return append(slices.Clone(proof.Differences), found.Unproved)
+}
+
+// ProveAgain finds out which servers the modules have read from, and whether they
+// still replicate as declared. A run whose reads went elsewhere, or whose replicas
+// fell away, does not count.
+func (d postgresCluster) ProveAgain(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) (Proof, error) {
+	found := record.Postgres
+	if found == nil || len(found.Servers) == 0 {
+		return Proof{}, nil
+	}
+	servers, err := d.servers(ctx, p)
+	if err != nil {
+		return Proof{}, err
+	}
+	return Proof{Differences: slices.Concat(
+		postgres.CountReads(found, servers),
+		postgres.ReadDifferences(p.Request(), found),
+		afterwards(postgres.Differences(p.Request(), postgres.Effective(servers))),
+	)}, nil
+}
+
+// Restarts counts those of the instances.
+func (postgresCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+	pods, err := p.running(ctx, contract.LabelPostgresCluster, p.Request().PostgresName())
+	record.PostgresRestarts = environment.Restarts(record.PostgresPods, pods)
+	return []environment.Restarted{{Part: "PostgreSQL", Times: record.PostgresRestarts, Pods: pods}}, err
+}
+
+// servers asks the instances of the run's PostgreSQL.
+func (postgresCluster) servers(ctx context.Context, p *Pass) ([]postgres.Server, error) {
+	pods, err := p.pods(ctx, map[string]string{
+		contract.LabelPostgresCluster: p.Request().PostgresName(),
+		contract.LabelPostgresRole:    contract.PostgresRoleInstance,
+	})
+	servers := make([]postgres.Server, 0, len(pods))
+	for i := range pods {
+		if pods[i].DeletionTimestamp != nil {
+			continue
+		}
+		server := postgres.Server{Name: pods[i].Name}
+		metrics, err := p.Databases.Metrics(ctx, metricsURL(&pods[i]))
+		if err != nil {
+			server.Silence = prose.Sentence(err.Error())
+		}
+		server.Metrics = metrics
+		servers = append(servers, server)
+	}
+	return servers, err
+}
+
+func metricsURL(pod *corev1.Pod) string {
+	return "http://" + net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(contract.PostgresMetricsPort)) + "/metrics"
+}

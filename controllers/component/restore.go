@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/environment/restore"
+)
+
+// restoredData is what the databases hold at the start of a run.
+type restoredData struct{ Part }
+
+// Provision makes the Job and says how far it is.
+func (d restoredData) Provision(ctx context.Context, p *Pass) (Progress, error) {
+	readiness, err := d.restoring(ctx, p)
+	return Progress{Readiness: readiness}, err
+}
+
+func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readiness, error) {
+	hook := d.hook(p)
+	if sql := hook.Restore.SQL; sql != nil {
+		_, missing, err := p.Files(ctx, p.Run.Namespace, sql.ConfigMap, "restore.sql")
+		if err != nil {
+			return environment.Readiness{}, err
+		}
+		if missing != nil {
+			return *missing, nil
+		}
+	}
+	intent := restore.Build(hook)
+	if err := p.Cluster.Apply(ctx, intent); err != nil {
+		return environment.Readiness{}, err
+	}
+	observed, err := p.observe(ctx, []environment.Intent{intent}, map[string]string{batchv1.JobNameLabel: intent.GetName()})
+	if err != nil {
+		return environment.Readiness{}, err
+	}
+	object := observed.Get(intent.GetKind(), intent.GetName())
+	if object == nil {
+		return restore.Assess(hook, nil, observed), nil
+	}
+	job := &batchv1.Job{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, job); err != nil {
+		return environment.Readiness{}, fmt.Errorf("reading job %q: %w", intent.GetName(), err)
+	}
+	return restore.Assess(hook, job, observed), nil
+}
+
+// hook is what the Job is made from.
+func (restoredData) hook(p *Pass) restore.Hook {
+	request := p.Request()
+	hook := restore.Hook{
+		Run: p.Run, Restore: *p.Run.Spec.Restore,
+		Tenant: request.System.Target.Tenant, CallerImage: p.Settings.StarterImage,
+	}
+	switch {
+	case hook.Restore.HTTP != nil:
+		hook.URL = cmp.Or(addressOf(p.Run, hook.Restore.HTTP.Module), TargetURL(p.Run))
+	case hook.Restore.Job != nil:
+		hook.Env = modules.HookEnvironment(request, kafka.Env(request), hook.Restore.Job.Env)
+	case request.System.Postgres != nil:
+		access := postgres.AccessTo(request)
+		hook.Database = restore.Database{
+			Host: access.Host, Port: access.Port, Name: access.Database,
+			Secret: access.Secret, NameKey: contract.PostgresSecretDatabase,
+		}
+	}
+	return hook
+}

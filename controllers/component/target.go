@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+)
+
+// ProbePause is the time between two questions to somebody who does not answer,
+// for which there is no watch.
+const ProbePause = 2 * time.Second
+
+// loadTarget is what load is put on.
+type loadTarget struct{ Part }
+
+// Needs whoever puts it on.
+func (loadTarget) Needs(environment.Request) []Operator {
+	return []Operator{{contract.TestRunKind.GroupKind(), "k6-operator"}}
+}
+
+// Provision makes sure that the target answers.
+func (loadTarget) Provision(ctx context.Context, p *Pass) (Progress, error) {
+	readiness := environment.Ready("the target answers")
+	if err := p.Target.Reach(ctx, healthURL(p.Run)); err != nil {
+		readiness = environment.NotReady(v1alpha1.ReasonUnreachable,
+			fmt.Sprintf("the target does not answer: %v", err))
+	}
+	return Progress{Readiness: readiness, After: ProbePause}, nil
+}
+
+// TargetURL is the address every request of the load goes to.
+func TargetURL(run *v1alpha1.PerfRun) string {
+	target := run.Spec.System.Target
+	if target.URL != "" {
+		return target.URL
+	}
+	// Admission refuses a target that names no module.
+	return addressOf(run, target.Module)
+}
+
+// addressOf a module; empty: there is none of the name.
+func addressOf(run *v1alpha1.PerfRun, name string) string {
+	for _, module := range run.Spec.System.Modules {
+		if module.Name == name {
+			service, port := environment.ModuleService(run.Spec.Experiment, module)
+			return fmt.Sprintf("http://%s.%s.svc:%d", service, run.Namespace, port)
+		}
+	}
+	return ""
+}
+
+func healthURL(run *v1alpha1.PerfRun) string {
+	for _, module := range run.Spec.System.Modules {
+		if module.Name == run.Spec.System.Target.Module {
+			return TargetURL(run) + module.HealthPath
+		}
+	}
+	return TargetURL(run)
+}

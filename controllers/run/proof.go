@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/results"
+)
+
+// stepProve reads the configuration back from the running system. A run whose
+// system is not the declared one does not count.
+func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
+	record := &v1alpha1.EffectiveSystem{}
+	var pods []corev1.Pod
+	var differences []string
+	for _, part := range component.All {
+		proof, err := part.Prove(ctx, r.seenBy(s), record)
+		if err != nil {
+			return outcome{}, troubleOf{part, err}
+		}
+		if proof.Unsettled != nil {
+			return s.settle(part, component.Progress{Readiness: *proof.Unsettled, After: component.ProbePause}), nil
+		}
+		pods, differences = append(pods, proof.Pods...), append(differences, proof.Differences...)
+	}
+	if err := r.recordNodes(ctx, record, pods); err != nil {
+		return outcome{}, err
+	}
+	if err := r.priceNodes(ctx, s, record.Nodes); err != nil {
+		return outcome{}, err
+	}
+	s.status().Effective = record
+	s.judge(differences)
+	if s.fault == nil {
+		s.mark(&s.status().Timings.Ready)
+	}
+	return next(), nil
+}
+
+// recordNodes writes down the nodes that run pods of the system.
+func (r *Reconciler) recordNodes(ctx context.Context, record *v1alpha1.EffectiveSystem, pods []corev1.Pod) error {
+	counts := map[string]int32{}
+	for _, pod := range pods {
+		counts[pod.Spec.NodeName]++
+	}
+	delete(counts, "")
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		node, err := r.Node(ctx, name)
+		if err != nil {
+			return err
+		}
+		recorded := v1alpha1.EffectiveNode{Name: name, Pods: counts[name]}
+		if node != nil {
+			recorded.InstanceType = node.Labels[corev1.LabelInstanceTypeStable]
+		}
+		record.Nodes = append(record.Nodes, recorded)
+	}
+	return nil
+}
+
+// stepProveAgain reads it back once more when the loads are over.
+func (r *Reconciler) stepProveAgain(ctx context.Context, s *scope) (outcome, error) {
+	record := s.status().Effective
+	if record == nil {
+		return next(), nil
+	}
+	var differences []string
+	for _, part := range component.All {
+		proof, err := part.ProveAgain(ctx, r.seenBy(s), record)
+		if err != nil {
+			return outcome{}, troubleOf{part, err}
+		}
+		if proof.Unsettled != nil {
+			s.loading = "the loads are over; " + proof.Unsettled.Message
+			return waitFor(component.ProbePause), nil
+		}
+		if proof.Fault != nil && s.fault == nil {
+			s.fault = proof.Fault
+		}
+		differences = append(differences, proof.Differences...)
+	}
+	s.judge(differences)
+	return next(), nil
+}
+
+// judge makes one fault of all differences that were found.
+func (s *scope) judge(differences []string) {
+	if len(differences) == 0 || s.fault != nil {
+		return
+	}
+	s.fault = &results.Fault{
+		Reason:  v1alpha1.ReasonEffectiveConfiguration,
+		Message: strings.Join(differences, "; "),
+	}
+}
+
+// stepRestarts counts, once the loads are over, how often containers of the
+// system ended while they were on. A run with more than are allowed does not
+// count.
+func (r *Reconciler) stepRestarts(ctx context.Context, s *scope) (outcome, error) {
+	record, ready := s.status().Effective, s.status().Timings.Ready
+	if record == nil || ready == nil {
+		return next(), nil
+	}
+	var restarted []environment.Restarted
+	for _, part := range component.All {
+		counted, err := part.Restarts(ctx, r.seenBy(s), record)
+		if err != nil {
+			return outcome{}, troubleOf{part, err}
+		}
+		restarted = append(restarted, counted...)
+	}
+	message := environment.RestartFault(restarted, s.run.Spec.Validity.MaxRestartsOrDefault(), ready.Time)
+	if message != "" && s.fault == nil {
+		s.fault = &results.Fault{Reason: v1alpha1.ReasonRestarts, Message: message}
+	}
+	return next(), nil
+}
