@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -190,6 +191,23 @@ func TestARefusalThatLastsEndsTheRun(t *testing.T) {
 			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, lasting.says, notHere)
 		})
 	}
+}
+
+// What is in the way of one component does not hide what is in the way of
+// another that comes up beside it.
+func TestAllThatIsRefusedIsTold(t *testing.T) {
+	l := newLab(t, complete)
+	theirs := unstructured.Unstructured{}
+	theirs.SetGroupVersionKind(contract.KafkaKind("v1"))
+	theirs.SetName("small")
+	listener := map[string]any{"name": "plain", "port": int64(9092), "type": "internal", "tls": false}
+	mustSet(t, &theirs, []any{listener}, "spec", "kafka", "listeners")
+	kafka := l.theirs(theirs)
+	l.create(login(), kafka)
+	l.forbidFrom(false, admissionv1.Create, "postgresql.cnpg.io", "clusters")
+	l.until("a word about both", func() bool {
+		return l.names(kafka) && l.told(v1alpha1.ConditionPostgresReady) != nil
+	})
 }
 
 // Deletions are writes as well.

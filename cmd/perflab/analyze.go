@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"perflab.dev/perflab/internal/comparison"
 )
@@ -74,19 +75,22 @@ made, 2 the input is invalid.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
 	}
-	flags := command.Flags()
-	flags.StringVar(&options.baseline, "baseline", "", "arm that the others are compared with")
-	flags.StringVar(&options.twin, "twin", "", "arm configured as the baseline: where it differs on a primary metric (p adjusted by Holm's procedure over the twin's), every verdict is Inconclusive")
-	flags.Float64Var(&options.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
-	flags.Float64Var(&options.confidence, "confidence", 95, "confidence of the intervals, in percent")
-	flags.StringVar(&options.primary, "primary", "", "regular expression of the metrics that decide; all if not given")
-	flags.StringVar(&options.higher, "higher-is-better", "", "regular expression of the metrics that get better when higher")
-	flags.Uint64Var(&options.seed, "seed", 1, "seed of the sign-flip test, which draws at random beyond 20 blocks")
-	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
+	options.addFlags(command.Flags())
 	if err := command.MarkFlagRequired("baseline"); err != nil {
 		panic(err)
 	}
 	return command
+}
+
+func (o *analyzeOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.baseline, "baseline", "", "arm that the others are compared with")
+	flags.StringVar(&o.twin, "twin", "", "arm configured as the baseline: where it differs on a primary metric (p adjusted by Holm's procedure over the twin's), every verdict is Inconclusive")
+	flags.Float64Var(&o.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
+	flags.Float64Var(&o.confidence, "confidence", 95, "confidence of the intervals, in percent")
+	flags.StringVar(&o.primary, "primary", "", "regular expression of the metrics that decide; all if not given")
+	flags.StringVar(&o.higher, "higher-is-better", "", "regular expression of the metrics that get better when higher")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sign-flip test, which draws at random beyond 20 blocks")
+	flags.StringVarP(&o.format, "output", "o", formatTable, "output format: table, markdown or json")
 }
 
 func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {

@@ -93,15 +93,22 @@ func (r *Reconciler) stepOutsideTarget(ctx context.Context, s *scope) (outcome, 
 	return r.ready(component.Target).do(ctx, s)
 }
 
-// stepStores builds what modules connect to, side by side.
+// stepStores builds what modules connect to, side by side: what keeps one of them
+// from being built keeps nobody from hearing of the others.
 func (r *Reconciler) stepStores(ctx context.Context, s *scope) (outcome, error) {
 	waiting := next()
 	for _, store := range component.Stores {
 		progress, err := store.Provision(ctx, r.seenBy(s))
-		if err != nil {
+		stored := next()
+		if err == nil {
+			stored = s.settle(store, progress)
+		} else if stored, err = s.cannot(store.About().Condition, err); err != nil {
 			return outcome{}, troubleOf{store, err}
 		}
-		if stored := s.settle(store, progress); waiting.done {
+		if s.fault != nil {
+			return next(), nil
+		}
+		if waiting.done {
 			waiting = stored
 		}
 	}
