@@ -27,6 +27,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/plan"
+	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/schedule"
 	"perflab.dev/perflab/internal/telemetry"
 )
@@ -54,7 +55,7 @@ type scope struct {
 	decision schedule.Decision
 	// question is what the runs are to decide, complete the number of blocks
 	// they can decide it with, extent how many blocks are planned for it.
-	question analysis.Question
+	question question.Question
 	complete int32
 	extent   schedule.Extent
 	// answer is what the runs say; nil: nothing that is not in the status yet.
@@ -162,7 +163,7 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 	}
 	s.planned = plan.From(&s.experiment.Spec, *system, r.seed(s.experiment))
 	s.confounded = arms.ConfoundedOf(&s.experiment.Spec, *system)
-	s.question = analysis.QuestionOf(&s.experiment.Spec)
+	s.question = question.Of(&s.experiment.Spec)
 	s.complete = analysis.CompleteBlocks(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
 	s.extend()
 	s.decision = schedule.Next(s.planned, attempts(s.runs), schedule.Limits{

@@ -12,12 +12,13 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/verdict"
 )
 
 // Answer is all that an experiment's runs say on its question.
 type Answer struct {
-	Question Question
+	Question question.Question
 	// Baseline and Twin are arms; Twin is empty where there is none.
 	Baseline, Twin string
 	// Blocks are complete; the answer rests on them.
@@ -40,7 +41,7 @@ type Answer struct {
 // value that can't be read or compared is left out, with a warning that names
 // it.
 func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun) Answer {
-	answer := Answer{Question: QuestionOf(spec), Blocks: CompleteBlocks(all, spec.Scenarios, runs)}
+	answer := Answer{Question: question.Of(spec), Blocks: CompleteBlocks(all, spec.Scenarios, runs)}
 	baseline, _ := arms.Baseline(all)
 	twin, _ := arms.Twin(all)
 	answer.Baseline, answer.Twin = baseline.Name, twin.Name

@@ -9,6 +9,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -24,14 +25,14 @@ type Slowdown struct {
 
 // slowdowns compares each metric while a background load is on with the same
 // metric alone. Primary metrics come first.
-func slowdowns(question Question, table *comparison.Table, all []arms.Arm) []Slowdown {
+func slowdowns(asked question.Question, table *comparison.Table, all []arms.Arm) []Slowdown {
 	var found []Slowdown
 	for _, scenario := range table.Scenarios() {
 		for _, recorded := range table.Metrics(scenario) {
 			name, window := metric.CutWindow(recorded)
 			during, isDuring := metric.CutDuring(window)
-			if isDuring && (question.IsPrimary(name) || question.IsPrimary(recorded) || metric.Parse(name).IsResponseTime()) {
-				found = append(found, slowdownsOf(question, table, all, scenario, name, during)...)
+			if isDuring && (asked.IsPrimary(name) || asked.IsPrimary(recorded) || metric.Parse(name).IsResponseTime()) {
+				found = append(found, slowdownsOf(asked, table, all, scenario, name, during)...)
 			}
 		}
 	}
@@ -46,7 +47,7 @@ func rank(first bool) int {
 	return 0
 }
 
-func slowdownsOf(question Question, table *comparison.Table, all []arms.Arm, scenario, name, during string) []Slowdown {
+func slowdownsOf(asked question.Question, table *comparison.Table, all []arms.Arm, scenario, name, during string) []Slowdown {
 	loaded, _ := fit(table, scenario, metric.In(name, metric.During(during)), all)
 	alone, found := fit(table, scenario, metric.In(name, metric.Alone), all)
 	// Blocks are counted per series; where one of them lacks some, the two
@@ -58,7 +59,7 @@ func slowdownsOf(question Question, table *comparison.Table, all []arms.Arm, sce
 	if err != nil {
 		return nil
 	}
-	primary := slices.ContainsFunc(question.Primary, func(decisive string) bool {
+	primary := slices.ContainsFunc(asked.Primary, func(decisive string) bool {
 		base, _ := metric.CutWindow(decisive)
 		return base == name
 	})

@@ -9,6 +9,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -25,14 +26,14 @@ type Effect struct {
 
 // effects are the main effects and interactions of a matrix's factors on
 // primary metrics. It fails where combinations are left out.
-func effects(question Question, table *comparison.Table, matrix *v1alpha1.Matrix, all []arms.Arm) ([]Effect, error) {
+func effects(asked question.Question, table *comparison.Table, matrix *v1alpha1.Matrix, all []arms.Arm) ([]Effect, error) {
 	if matrix == nil {
 		return nil, nil
 	}
 	numbered := numberedLevels(matrix)
 	var found []Effect
 	for _, scenario := range table.Scenarios() {
-		for _, metric := range question.Primary {
+		for _, metric := range asked.Primary {
 			// The twin comes after the combinations, which numbers them alike.
 			fitted, ok := fit(table, scenario, metric, all)
 			if !ok {

@@ -11,22 +11,13 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/question"
 )
-
-// Precision is the widest interval of an experiment's primary comparisons.
-type Precision struct {
-	// Measured is false where no primary metric has been measured.
-	Measured bool
-	// HalfWidthPercent of the baseline; infinite where there is no interval.
-	HalfWidthPercent float64
-	// Scenario, Metric and Arm it is of.
-	Scenario, Metric, Arm string
-}
 
 // PrecisionOf finds the widest interval over the blocks up to the one given. The
 // twin's count for nothing: nobody asks how it compares.
-func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alpha1.PerfRun, blocks int32) Precision {
-	asked := Answer{Question: QuestionOf(spec)}
+func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alpha1.PerfRun, blocks int32) question.Precision {
+	asked := Answer{Question: question.Of(spec)}
 	baseline, _ := arms.Baseline(all)
 	twin, _ := arms.Twin(all)
 	asked.Baseline, asked.Twin = baseline.Name, twin.Name
@@ -34,13 +25,13 @@ func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alp
 	// The seed is for p-values, which play no part here.
 	compared, err := table.Compare(asked.options(0))
 	if err != nil {
-		return Precision{}
+		return question.Precision{}
 	}
-	widest := Precision{}
+	widest := question.Precision{}
 	for i := range compared {
 		c := &compared[i]
 		if half := halfWidth(c); !c.Twin && (!widest.Measured || half > widest.HalfWidthPercent) {
-			widest = Precision{true, half, c.Scenario, c.Metric, c.Arm}
+			widest = question.Precision{Measured: true, HalfWidthPercent: half, Scenario: c.Scenario, Metric: c.Metric, Arm: c.Arm}
 		}
 	}
 	return widest

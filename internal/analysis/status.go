@@ -26,15 +26,6 @@ const (
 	maxSentence    = 240
 )
 
-// Status is the question as it is frozen, with how far the answer is.
-func (q Question) Status() v1alpha1.AnalysisStatus {
-	return v1alpha1.AnalysisStatus{
-		Primary: q.Primary, Guards: q.Guards,
-		MarginPercent: q.MarginPercent, ConfidencePercent: q.ConfidencePercent,
-		Hash: q.Hash(),
-	}
-}
-
 // Status adds how far the answer is.
 func (a *Answer) Status() v1alpha1.AnalysisStatus {
 	status := a.Question.Status()

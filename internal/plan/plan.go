@@ -10,9 +10,9 @@ import (
 	"strconv"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/question"
 )
 
 // Plan is every run of an experiment in the order in which they are done.
@@ -94,6 +94,6 @@ func ordered(all []arms.Arm, spec *v1alpha1.PerfExperimentSpec, seed int64, bloc
 }
 
 func hash(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) string {
-	return naming.Hash(system, spec.Arms, spec.Matrix, spec.Scenarios, spec.Design.Order, spec.Design.Calibrate, seed, analysis.QuestionOf(spec),
+	return naming.Hash(system, spec.Arms, spec.Matrix, spec.Scenarios, spec.Design.Order, spec.Design.Calibrate, seed, question.Of(spec),
 		spec.Measurement, spec.Reset, spec.Restore, spec.KeepWarm, spec.Cost, spec.Validity, spec.Deadlines)[:16]
 }

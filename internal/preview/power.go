@@ -7,11 +7,11 @@ import (
 	"math"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -59,7 +59,7 @@ type Spread struct {
 func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread {
 	var found []Spread
 	for _, scenario := range table.Scenarios() {
-		for _, metric := range analysis.QuestionOf(spec).Primary {
+		for _, metric := range question.Of(spec).Primary {
 			series, measured := table.Series(scenario, metric, table.Arms())
 			if !measured || series.Scale != comparison.Ratio {
 				continue
@@ -111,18 +111,18 @@ func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptio
 }
 
 func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
-	question := analysis.QuestionOf(spec)
+	asked := question.Of(spec)
 	design := stats.Design{
-		Arms: arms, Blocks: int(spec.Design.Blocks), Deviation: spread.CV, Alpha: question.Alpha(), Family: family,
+		Arms: arms, Blocks: int(spec.Design.Blocks), Deviation: spread.CV, Alpha: asked.Alpha(), Family: family,
 	}
 	told := Power{
 		Scenario: spread.Scenario, Metric: spread.Metric, CVPercent: 100 * spread.CV, Runs: spread.Runs,
 		Family: family, Blocks: spec.Design.Blocks,
 		DetectablePercent: percentOf(design.Detectable(wanted)), HalfWidthPercent: percentOf(design.HalfWidth()),
 	}
-	told.BlocksForMargin, _ = design.BlocksForEffect(math.Log1p(float64(question.MarginPercent)/100), wanted)
-	if question.HalfWidthPercent > 0 {
-		told.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(question.HalfWidthPercent) / 100))
+	told.BlocksForMargin, _ = design.BlocksForEffect(math.Log1p(float64(asked.MarginPercent)/100), wanted)
+	if asked.HalfWidthPercent > 0 {
+		told.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(asked.HalfWidthPercent) / 100))
 	}
 	return told
 }
@@ -145,7 +145,7 @@ func familyOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
 		}
 	}
 	family := 0
-	for _, name := range analysis.QuestionOf(spec).Primary {
+	for _, name := range question.Of(spec).Primary {
 		primary := metric.Parse(name)
 		for _, scenario := range spec.Scenarios {
 			if primary.IsServer() || hasLoad(scenario, primary.Of) {

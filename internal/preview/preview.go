@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/plan"
+	"perflab.dev/perflab/internal/question"
 )
 
 // Preview is what an experiment will do.
@@ -97,8 +97,8 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 		byArm[run.Arm] += lasting[run.Scenario] + assumed.Overhead
 	}
 	preview.WallTime = Estimate{Total: Duration(elapsed), Most: most(spec.Design, elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
-	question := analysis.QuestionOf(spec)
-	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = question.Primary, question.MarginPercent, question.ConfidencePercent
+	asked := question.Of(spec)
+	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = asked.Primary, asked.MarginPercent, asked.ConfidencePercent
 	preview.Power = powers(spec, planned.Arms, assumed)
 	if len(preview.WallTime.Unknown) > 0 {
 		byArm = nil

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/question"
 )
 
 // Extent is how many blocks are planned. Reason and Message say why no more
@@ -33,7 +33,7 @@ type Progress struct {
 	// complete block's last.
 	Elapsed time.Duration
 	// Precision is that of the complete blocks.
-	Precision analysis.Precision
+	Precision question.Precision
 }
 
 // Extend says how many blocks to do: those of the design and, where it has a
@@ -74,7 +74,7 @@ func overBudget(budget time.Duration, progress Progress) bool {
 	return progress.Elapsed+progress.Elapsed/time.Duration(progress.Complete) > budget
 }
 
-func shown(widest analysis.Precision) string {
+func shown(widest question.Precision) string {
 	where := fmt.Sprintf("(%s in arm %q)", metric.Named(widest.Metric, widest.Scenario), widest.Arm)
 	if math.IsInf(widest.HalfWidthPercent, 1) {
 		return "not known " + where

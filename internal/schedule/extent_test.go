@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/schedule"
 )
 
@@ -20,8 +20,8 @@ func TestExtend(t *testing.T) {
 	adaptive := v1alpha1.Design{Blocks: 6, Target: &v1alpha1.PrecisionTarget{HalfWidthPercent: 3, MaxBlocks: 9}}
 	short := adaptive
 	short.Budget = &metav1.Duration{Duration: 8 * time.Hour}
-	width := func(percent float64) analysis.Precision {
-		return analysis.Precision{Measured: true, HalfWidthPercent: percent, Scenario: "cico-8", Metric: "cico/Check-In/average", Arm: "slow"}
+	width := func(percent float64) question.Precision {
+		return question.Precision{Measured: true, HalfWidthPercent: percent, Scenario: "cico-8", Metric: "cico/Check-In/average", Arm: "slow"}
 	}
 	cases := map[string]struct {
 		design   v1alpha1.Design

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/question"
 )
 
 // judgeAnalysis judges the question: whether the metrics that decide it can be
@@ -27,7 +27,7 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 			judgeMetric(j, path.Child(list.name).Index(i), name, spec.Scenarios)
 		}
 	}
-	if len(loads) > 0 && len(analysis.QuestionOf(spec).Primary) == 0 {
+	if len(loads) > 0 && len(question.Of(spec).Primary) == 0 {
 		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example " + metric.Name(loads[0], "<transaction>", metric.Average))
 	}
 	if len(variants) == 1 && !spec.Design.Calibrate {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package analysis
+// Package question says what an experiment is to decide: by which metrics, with
+// which margin and confidence. It is pure, and knows nothing of answers.
+package question
 
 import (
 	"slices"
@@ -14,8 +16,8 @@ import (
 const (
 	defaultMargin     = 5
 	defaultConfidence = 95
-	// mostPrimary is what the declaration can list.
-	mostPrimary = 16
+	// maxPrimary is what the declaration can list.
+	maxPrimary = 16
 )
 
 // Question is what an experiment is to decide, with its defaults filled in.
@@ -34,8 +36,8 @@ type Question struct {
 	Higher []string
 }
 
-// QuestionOf resolves the question of an experiment.
-func QuestionOf(spec *v1alpha1.PerfExperimentSpec) Question {
+// Of resolves the question of an experiment.
+func Of(spec *v1alpha1.PerfExperimentSpec) Question {
 	question := Question{
 		Primary:           spec.Analysis.Primary,
 		Guards:            spec.Analysis.Guards,
@@ -73,7 +75,7 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {
 			for _, name := range decisive(load) {
-				if !slices.Contains(primary, name) && len(primary) < mostPrimary {
+				if !slices.Contains(primary, name) && len(primary) < maxPrimary {
 					primary = append(primary, name)
 				}
 			}
@@ -121,4 +123,24 @@ func (q Question) IsGuard(name string) bool {
 // HigherIsBetter tells which way a metric gets better.
 func (q Question) HigherIsBetter(name string) bool {
 	return metric.Parse(name).HigherIsBetter(q.Higher)
+}
+
+// Status is the question as it is frozen.
+func (q Question) Status() v1alpha1.AnalysisStatus {
+	return v1alpha1.AnalysisStatus{
+		Primary: q.Primary, Guards: q.Guards,
+		MarginPercent: q.MarginPercent, ConfidencePercent: q.ConfidencePercent,
+		Hash: q.Hash(),
+	}
+}
+
+// Precision is how far an answer is from the half-width that was asked for: the
+// widest interval of an experiment's primary comparisons.
+type Precision struct {
+	// Measured is false where no primary metric has been measured.
+	Measured bool
+	// HalfWidthPercent of the baseline; infinite where there is no interval.
+	HalfWidthPercent float64
+	// Scenario, Metric and Arm it is of.
+	Scenario, Metric, Arm string
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package analysis_test
+package question_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/question"
 )
 
 func TestDefaultPrimaryMetrics(t *testing.T) {
@@ -38,7 +38,7 @@ func TestDefaultPrimaryMetrics(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := analysis.DefaultPrimary([]v1alpha1.Scenario{{Name: "s", Loads: tc.loads}})
+			got := question.DefaultPrimary([]v1alpha1.Scenario{{Name: "s", Loads: tc.loads}})
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("primary metrics (-want +got):\n%s", diff)
 			}
@@ -59,7 +59,7 @@ func TestDirections(t *testing.T) {
 	spec.Measurement.Prometheus = &v1alpha1.Prometheus{Metrics: []v1alpha1.CustomMetric{
 		{Name: "hits", HigherIsBetter: true}, {Name: "samples"},
 	}}
-	question := analysis.QuestionOf(spec)
+	asked := question.Of(spec)
 	for metric, higher := range map[string]bool{
 		"cico/Check-In/average":                                false,
 		"cico/Check-In/p95@during-create-5k":                   false,
@@ -83,14 +83,14 @@ func TestDirections(t *testing.T) {
 		"custom/samples/average":                               false,
 		"custom/lag/records/average":                           false,
 	} {
-		if got := question.HigherIsBetter(metric); got != higher {
+		if got := asked.HigherIsBetter(metric); got != higher {
 			t.Errorf("%s: higher is better %t, want %t", metric, got, higher)
 		}
 	}
 }
 
 func TestGuards(t *testing.T) {
-	usual := analysis.QuestionOf(&v1alpha1.PerfExperimentSpec{})
+	usual := question.Of(&v1alpha1.PerfExperimentSpec{})
 	for metric, guard := range map[string]bool{
 		"cico/Check-In/p95":            true,
 		"cico/Check-In/errors":         true,
@@ -112,15 +112,15 @@ func TestGuards(t *testing.T) {
 	}
 	spec := &v1alpha1.PerfExperimentSpec{}
 	spec.Analysis.Guards = []string{"cico/Check-In/p99"}
-	if own := analysis.QuestionOf(spec); own.IsGuard("cico/Check-In/p95") || !own.IsGuard("cico/Check-In/p99") {
+	if own := question.Of(spec); own.IsGuard("cico/Check-In/p95") || !own.IsGuard("cico/Check-In/p99") {
 		t.Error("guards that are named do not replace the usual ones")
 	}
 }
 
 func TestAnotherQuestionHasAnotherHash(t *testing.T) {
-	base := analysis.QuestionOf(&v1alpha1.PerfExperimentSpec{}).Hash()
+	base := question.Of(&v1alpha1.PerfExperimentSpec{}).Hash()
 	spelled := &v1alpha1.PerfExperimentSpec{Analysis: v1alpha1.Analysis{MarginPercent: 5, ConfidencePercent: 95}}
-	if analysis.QuestionOf(spelled).Hash() != base {
+	if question.Of(spelled).Hash() != base {
 		t.Error("writing the defaults out makes another question")
 	}
 	for name, change := range map[string]func(*v1alpha1.PerfExperimentSpec){
@@ -135,7 +135,7 @@ func TestAnotherQuestionHasAnotherHash(t *testing.T) {
 	} {
 		changed := &v1alpha1.PerfExperimentSpec{}
 		change(changed)
-		if analysis.QuestionOf(changed).Hash() == base {
+		if question.Of(changed).Hash() == base {
 			t.Errorf("another %s: the hash did not change", name)
 		}
 	}
