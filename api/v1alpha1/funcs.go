@@ -176,9 +176,6 @@ func (j *JVM) VariableOrDefault() string {
 	return j.Variable
 }
 
-// IsFOLIO reports whether a load only makes sense against FOLIO.
-func (l Load) IsFOLIO() bool { return l.CheckInCheckOut != nil || l.DataImport != nil }
-
 // BudgetOrNone is the time within which blocks may be added; 0: no bound.
 func (d Design) BudgetOrNone() time.Duration { return durationOr(d.Budget, 0) }
 

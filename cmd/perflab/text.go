@@ -46,8 +46,8 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	p.line("Experiment %s: %s (%s x %s x %s), %s %s", shown.Experiment,
 		prose.Counted(len(shown.Runs), "run"), prose.Counted(len(shown.Arms), "arm"), prose.Counted(len(shown.Scenarios), "scenario"),
 		prose.Counted(int(shown.Blocks), "block"), roughly(shown.WallTime), shown.WallTime.Total)
-	if shown.WallTime.Most > 0 {
-		p.line("  up to %s where blocks are added for design.target", shown.WallTime.Most)
+	if shown.WallTime.Max > 0 {
+		p.line("  up to %s where blocks are added for design.target", shown.WallTime.Max)
 	}
 	p.line("  assuming that %s", strings.Join(shown.WallTime.Assumes, " and "))
 	for _, load := range shown.WallTime.Unknown {

@@ -91,7 +91,7 @@ func shiftText(shift preview.HeapShift) string {
 	if shift.Unknown > 0 {
 		text += fmt.Sprintf(", not known in %d", shift.Unknown)
 	}
-	least, most := fmt.Sprintf("%+.1f %%", shift.LeastPercent), fmt.Sprintf("%+.1f %%", shift.MostPercent)
+	least, most := fmt.Sprintf("%+.1f %%", shift.MinPercent), fmt.Sprintf("%+.1f %%", shift.MaxPercent)
 	if least == most {
 		return fmt.Sprintf("%s (%s)", text, least)
 	}

@@ -10,6 +10,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/images"
 	"perflab.dev/perflab/internal/environment/restore"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -37,8 +38,8 @@ func (imagePulls) others(p *Pass) []string {
 		needed = append(needed, p.CollectorImage)
 	}
 	for _, wanted := range p.Run.Spec.Scenario.Loads {
-		if wanted.Script != nil && wanted.Script.Image != "" {
-			needed = append(needed, wanted.Script.Image)
+		if image := kinds.Of(wanted).Image(); image != "" {
+			needed = append(needed, image)
 		}
 	}
 	return needed

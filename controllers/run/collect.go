@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/results"
@@ -155,7 +156,7 @@ func (r *Reconciler) readRunner(ctx context.Context, pod corev1.Pod, wanted v1al
 }
 
 func (p *runnersResults) read(log io.Reader, wanted v1alpha1.Load) error {
-	if wanted.Script.ResultsOrDefault() == v1alpha1.ResultsSummary {
+	if kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
 		own, err := results.ReadSummary(log)
 		p.summaries = append(p.summaries, own)
 		return err

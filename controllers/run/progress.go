@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/payload"
 )
@@ -30,7 +31,7 @@ const (
 func (r *Reconciler) glance(ctx context.Context, s *scope, wanted v1alpha1.Load, pods []corev1.Pod, running []int32) {
 	status := s.load(wanted.Name)
 	fresh := status.Progress != nil && s.now.Sub(status.Progress.Time.Time) < payload.ProgressEvery
-	if len(running) == 0 || fresh || wanted.Script.ResultsOrDefault() == v1alpha1.ResultsSummary {
+	if len(running) == 0 || fresh || kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)

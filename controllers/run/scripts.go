@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -27,7 +28,7 @@ func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error)
 	}
 	found := map[string]map[string]string{}
 	for _, wanted := range due {
-		files, trouble, err := r.Files(ctx, s.run.Namespace, *wanted.Script.ConfigMap, fmt.Sprintf("load %q", wanted.Name))
+		files, trouble, err := r.Files(ctx, s.run.Namespace, *scriptKey(wanted), fmt.Sprintf("load %q", wanted.Name))
 		if err == nil && trouble == nil {
 			trouble, err = r.changedScript(ctx, s, wanted, files)
 		}
@@ -54,18 +55,23 @@ func (s *scope) scriptsDue() []v1alpha1.Load {
 		if slices.ContainsFunc(s.status().Loads, func(status v1alpha1.LoadStatus) bool { return status.CreateTime != nil }) {
 			return nil
 		}
-		if wanted.Script != nil && wanted.Script.ConfigMap != nil {
+		if scriptKey(wanted) != nil {
 			due = append(due, wanted)
 		}
 	}
 	return due
 }
 
+// scriptKey is where a load's script is in a ConfigMap; nil for one that is not.
+func scriptKey(wanted v1alpha1.Load) *v1alpha1.ConfigMapKey {
+	return kinds.Of(wanted).Source().ConfigMap
+}
+
 // changedScript says in what a script is not the one that an earlier run
 // measured. Of runs that don't count nothing is compared, so that a script that
 // made them fail can be mended.
 func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha1.Load, files map[string]string) (*environment.Readiness, error) {
-	key := *wanted.Script.ConfigMap
+	key := *scriptKey(wanted)
 	measured, before, err := r.measuredScript(ctx, s, key)
 	if err != nil || before == nil {
 		return nil, err
@@ -100,7 +106,7 @@ func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.
 // scriptOf is what a run wrote down of a script; nil: nothing.
 func scriptOf(run *v1alpha1.PerfRun, key v1alpha1.ConfigMapKey) *v1alpha1.ScriptStatus {
 	for _, wanted := range run.Spec.Scenario.Loads {
-		if wanted.Script == nil || wanted.Script.ConfigMap == nil || *wanted.Script.ConfigMap != key {
+		if own := scriptKey(wanted); own == nil || *own != key {
 			continue
 		}
 		for i := range run.Status.Loads {
@@ -117,7 +123,7 @@ func (r *Reconciler) keepScripts(ctx context.Context, s *scope, due []v1alpha1.L
 	name, scripts := naming.RawScripts(s.run.Name), map[string]*v1alpha1.ScriptStatus{}
 	known := true
 	for _, wanted := range due {
-		key := wanted.Script.ConfigMap.Key
+		key := scriptKey(wanted).Key
 		is, was := load.ScriptOf(key, found[wanted.Name]), s.load(wanted.Name).Script
 		is.Record = name
 		scripts[wanted.Name] = is
@@ -144,7 +150,7 @@ func (r *Reconciler) keepScripts(ctx context.Context, s *scope, due []v1alpha1.L
 func scriptTexts(due []v1alpha1.Load, found map[string]map[string]string) (recorded map[string]string, dropped []string) {
 	recorded = map[string]string{}
 	for _, wanted := range due {
-		texts, leftOut := load.ScriptTexts(wanted.Name, wanted.Script.ConfigMap.Key, found[wanted.Name])
+		texts, leftOut := load.ScriptTexts(wanted.Name, scriptKey(wanted).Key, found[wanted.Name])
 		dropped = append(dropped, leftOut...)
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
 			if sizeOf(recorded)+len(texts[name]) > maxRawBytes {

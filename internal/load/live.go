@@ -14,7 +14,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/payload"
 )
 
@@ -24,11 +24,11 @@ const maxProgressTransactions = 8
 // maxWords bounds what is quoted of a log, in bytes.
 const maxWords = 400
 
-// LastWords is the last error among the lines that k6 told of its log, or else
+// LastWords is the last error among the lines that k6 printed of its log, or else
 // the last line; empty without any.
-func LastWords(told []payload.LogLine) string {
+func LastWords(lines []payload.LogLine) string {
 	last := ""
-	for _, line := range slices.Backward(told) {
+	for _, line := range slices.Backward(lines) {
 		if line.IsError() {
 			return cutWords(line.Text)
 		}
@@ -43,7 +43,7 @@ func cutWords(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxWords)], "")
 }
 
-// AddProgress adds up what a load's runners told, as it was read at a time.
+// AddProgress adds up what a load's runners reported, as it was read at a time.
 // Percentiles don't add up, so those of the slowest runner stand for all.
 func AddProgress(reports []payload.Progress, read time.Time) *v1alpha1.LoadProgress {
 	var sum payload.Progress
@@ -100,18 +100,12 @@ func short(value float64) string {
 	}
 }
 
-// live says in words what a load's runners told last.
+// live says in words what a load's runners reported last.
 func live(load v1alpha1.Load, progress *v1alpha1.LoadProgress) string {
 	if progress == nil {
 		return ""
 	}
-	var parts []string
-	if progress.Records != nil && load.DataImport != nil {
-		total := int64(load.DataImport.Records) * int64(max(load.DataImport.Imports, 1))
-		parts = append(parts, fmt.Sprintf("%d of %d records", *progress.Records, total))
-	} else {
-		parts = append(parts, fmt.Sprintf("%s, %s requests/s", prose.Counted(progress.Users, "user"), progress.RequestsPerSecond))
-	}
+	parts := []string{kinds.Of(load).Progress(progress)}
 	if progress.ErrorPercent != "0" {
 		parts = append(parts, progress.ErrorPercent+" % errors")
 	}

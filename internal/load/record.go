@@ -16,7 +16,7 @@ import (
 const (
 	// maxScriptBytes are kept of a script and of what lies beside it.
 	maxScriptBytes = 256 << 10
-	// maxScriptFiles are told by name. More would still be told apart: what is
+	// maxScriptFiles are listed by name. More would still be told apart: what is
 	// beyond goes into the digest of the last.
 	maxScriptFiles = 64
 )

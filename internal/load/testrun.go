@@ -5,7 +5,9 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +19,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -55,7 +58,7 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 	testRun := &unstructured.Unstructured{Object: map[string]any{
 		"spec": map[string]any{
 			"parallelism": int64(load.ParallelismOrDefault()),
-			"script":      scriptSource(load),
+			"script":      kinds.Of(load).Source().Script(),
 			"arguments":   arguments(load),
 			// The initializer would only find out what the runners say
 			// themselves, at the price of one more pod before each load.
@@ -100,9 +103,10 @@ type podMetadata struct {
 }
 
 func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings Settings, labels map[string]string) (map[string]any, error) {
-	volumes, mounts := data(load)
+	kind := kinds.Of(load)
+	volumes, mounts := kind.Volumes()
 	return pod(runnerSpec{
-		Image:                        runnerImage(load, settings),
+		Image:                        cmp.Or(kind.Image(), settings.RunnerImage),
 		AutomountServiceAccountToken: "false",
 		Metadata:                     podMetadata{Labels: labels},
 		Env:                          variables(run, load, target),
@@ -132,18 +136,22 @@ func lenientProbe(periodSeconds int32) *corev1.Probe {
 	}
 }
 
-func runnerImage(load v1alpha1.Load, settings Settings) string {
-	if load.Script != nil && load.Script.Image != "" {
-		return load.Script.Image
+// arguments of k6 run. Thresholds decide nothing here: verdicts do.
+func arguments(load v1alpha1.Load) string {
+	kind := kinds.Of(load)
+	var list []string
+	if kind.Results() == v1alpha1.ResultsHistograms {
+		list = []string{"--out", "perflab", "--summary-mode=disabled"}
 	}
-	return settings.RunnerImage
+	list = append(list, "--no-thresholds", "--no-color", "--log-output=stderr")
+	return strings.Join(append(list, kind.Arguments()...), " ")
 }
 
 func pod[T any](spec T) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
 }
 
-// Length is how long a load lasts at the most: its duration or, where it has
+// Length is how long a load may last: its duration or, where it has
 // none, the deadline for loads.
 func Length(load v1alpha1.Load, deadlines v1alpha1.Deadlines) time.Duration {
 	if load.Duration != nil {

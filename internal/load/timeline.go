@@ -112,8 +112,8 @@ func Progress(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[
 		part := state.Message
 		if state.Started && !state.Ended && status.StartTime != nil {
 			part = running(load, now.Sub(status.StartTime.Time))
-			if told := live(load, status.Progress); told != "" {
-				part += ", " + told
+			if last := live(load, status.Progress); last != "" {
+				part += ", " + last
 			}
 		}
 		parts = append(parts, load.Name+": "+part)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package observation reads what runs measured. A value that can't be used is
-// left out, and named: nothing rests on it, and it keeps nothing from being
-// told. It is pure.
+// Package observation writes and reads what runs measured. A value that can't be
+// used is left out, and named: nothing rests on it, and it keeps nothing from
+// being told. It is pure.
 package observation
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -19,6 +20,11 @@ var errNotFinite = errors.New("is not a finite number")
 
 // mostFaults is how many values that can't be used are named.
 const mostFaults = 5
+
+// Of is the value of a statistic of a load or a transaction, in its unit.
+func Of(subject, statistic string, value float64, samples int64) v1alpha1.Observation {
+	return v1alpha1.Observation{Metric: metric.Name(subject, statistic), Value: decimal.Format(value), Unit: metric.Unit(statistic), Samples: samples}
+}
 
 // Reader reads the observations of runs, and remembers what it left out.
 type Reader struct {

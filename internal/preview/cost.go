@@ -45,11 +45,11 @@ func costs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, prices map[string]
 		return nil
 	}
 	list, _ := price.Read(prices)
-	var told []Cost
+	var costs []Cost
 	for _, arm := range all {
-		told = append(told, costOf(arm, list, spec.Cost.CurrencyOrDefault(), lasting[arm.Name]))
+		costs = append(costs, costOf(arm, list, spec.Cost.CurrencyOrDefault(), lasting[arm.Name]))
 	}
-	return told
+	return costs
 }
 
 func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duration) Cost {

@@ -36,10 +36,10 @@ type HeapShift struct {
 	Smaller int `json:"smaller"`
 	Same    int `json:"same"`
 	Unknown int `json:"unknown,omitempty"`
-	// LeastPercent and MostPercent bound the difference over the modules whose
+	// MinPercent and MaxPercent bound the difference over the modules whose
 	// heap changes.
-	LeastPercent float64 `json:"leastPercent"`
-	MostPercent  float64 `json:"mostPercent"`
+	MinPercent float64 `json:"leastPercent"`
+	MaxPercent float64 `json:"mostPercent"`
 }
 
 // heaps lists the heap of every module that declares one in any arm: what a
@@ -125,9 +125,9 @@ func (s *HeapShift) add(before, after int64) {
 	}
 	percent := 100 * (float64(after)/float64(before) - 1)
 	if s.Larger+s.Smaller == 0 {
-		s.LeastPercent, s.MostPercent = percent, percent
+		s.MinPercent, s.MaxPercent = percent, percent
 	}
-	s.LeastPercent, s.MostPercent = min(s.LeastPercent, percent), max(s.MostPercent, percent)
+	s.MinPercent, s.MaxPercent = min(s.MinPercent, percent), max(s.MaxPercent, percent)
 	if after > before {
 		s.Larger++
 		return

@@ -55,7 +55,7 @@ type Spread struct {
 
 // Pilot estimates the spread of an experiment's primary metrics from earlier
 // runs, of whatever arms. Metrics that have no ratio scale are left out: of
-// them no share can be told.
+// them there is no share.
 func Pilot(spec *v1alpha1.PerfExperimentSpec, table *comparison.Table) []Spread {
 	var found []Spread
 	for _, scenario := range table.Scenarios() {
@@ -103,11 +103,11 @@ func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptio
 	if len(spreads) == 0 {
 		spreads = []Spread{{CV: assumed.CV}}
 	}
-	var told []Power
+	var powers []Power
 	for _, spread := range spreads {
-		told = append(told, powerOf(spec, len(all), family, spread))
+		powers = append(powers, powerOf(spec, len(all), family, spread))
 	}
-	return told
+	return powers
 }
 
 func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
@@ -115,19 +115,19 @@ func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread)
 	design := stats.Design{
 		Arms: arms, Blocks: int(spec.Design.Blocks), Deviation: spread.CV, Alpha: asked.Alpha(), Family: family,
 	}
-	told := Power{
+	power := Power{
 		Scenario: spread.Scenario, Metric: spread.Metric, CVPercent: 100 * spread.CV, Runs: spread.Runs,
 		Family: family, Blocks: spec.Design.Blocks,
 		DetectablePercent: percentOf(design.Detectable(wanted)), HalfWidthPercent: percentOf(design.HalfWidth()),
 	}
-	told.BlocksForMargin, _ = design.BlocksForEffect(math.Log1p(float64(asked.MarginPercent)/100), wanted)
+	power.BlocksForMargin, _ = design.BlocksForEffect(math.Log1p(float64(asked.MarginPercent)/100), wanted)
 	if asked.HalfWidthPercent > 0 {
-		told.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(asked.HalfWidthPercent) / 100))
+		power.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(asked.HalfWidthPercent) / 100))
 	}
-	return told
+	return power
 }
 
-// percentOf is an effect on logarithms in percent; 0 for what can't be told.
+// percentOf is an effect on logarithms in percent; 0 where there is none.
 func percentOf(effect float64) float64 {
 	if math.IsInf(effect, 0) {
 		return 0

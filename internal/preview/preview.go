@@ -96,7 +96,7 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 		elapsed += lasting[run.Scenario] + assumed.Overhead
 		byArm[run.Arm] += lasting[run.Scenario] + assumed.Overhead
 	}
-	preview.WallTime = Estimate{Total: Duration(elapsed), Most: most(spec.Design, elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
+	preview.WallTime = Estimate{Total: Duration(elapsed), Max: longest(spec.Design, elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
 	asked := question.Of(spec)
 	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = asked.Primary, asked.MarginPercent, asked.ConfidencePercent
 	preview.Power = powers(spec, planned.Arms, assumed)
@@ -112,15 +112,15 @@ func declared(all []arms.Arm) []arms.Arm {
 	return slices.DeleteFunc(slices.Clone(all), func(arm arms.Arm) bool { return arm.Twin })
 }
 
-// most is the time the largest number of blocks takes: no block is added that
+// longest is the time the largest number of blocks takes: no block is added that
 // would not end within the budget.
-func most(design v1alpha1.Design, elapsed time.Duration) Duration {
+func longest(design v1alpha1.Design, elapsed time.Duration) Duration {
 	if design.MostBlocks() == design.Blocks {
 		return 0
 	}
-	longest := elapsed / time.Duration(design.Blocks) * time.Duration(design.MostBlocks())
+	lasts := elapsed / time.Duration(design.Blocks) * time.Duration(design.MostBlocks())
 	if budget := design.BudgetOrNone(); budget > 0 {
-		longest = max(elapsed, min(longest, budget))
+		lasts = max(elapsed, min(lasts, budget))
 	}
-	return Duration(longest)
+	return Duration(lasts)
 }

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/kinds"
 )
 
 // Assumptions are what nobody knows before the first run.
 type Assumptions struct {
-	// RecordsPerSecond an import processes.
-	RecordsPerSecond float64
+	kind.Assumptions
 	// Overhead of a run beside its load: building, restarting, collecting.
 	Overhead time.Duration
 	// CV is how much runs of one arm spread, as a share of the value.
@@ -23,8 +24,6 @@ type Assumptions struct {
 	Piloted []Spread
 	// Prices per hour by instance type; nil: not known.
 	Prices map[string]string
-	// ConfigMaps are the data of those that are at hand, by name: scripts.
-	ConfigMaps map[string]map[string]string
 }
 
 // Duration is written as people write it: 1h30m0s.
@@ -39,9 +38,9 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 // Estimate is a time with what it rests on.
 type Estimate struct {
 	Total Duration `json:"total"`
-	// Most is the time for the largest number of blocks, where blocks may be
+	// Max is the time for the largest number of blocks, where blocks may be
 	// added; budget included.
-	Most    Duration `json:"most,omitempty"`
+	Max     Duration `json:"most,omitempty"`
 	Assumes []string `json:"assumes"`
 	// Unknown are loads whose length is not known, so that it is not in Total.
 	Unknown []UnknownLength `json:"unknown,omitempty"`
@@ -78,44 +77,60 @@ func (a Assumptions) end(loads []v1alpha1.Load, load v1alpha1.Load, depth int) t
 	return end
 }
 
-// load is how long a load lasts; zero where that is not known.
+// load is how long a load lasts; zero where that is not known, or another load
+// ends it.
 func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 	if load.Duration != nil {
 		return load.Duration.Duration
 	}
-	if load.Script != nil {
-		length, err := a.script(load.Script)
-		if err != nil {
-			return 0
-		}
-		return length.lasts
-	}
-	if load.DataImport == nil {
-		return 0
-	}
-	imports := max(1, load.DataImport.Imports)
-	each := time.Duration(float64(load.DataImport.Records) / a.RecordsPerSecond * float64(time.Second))
-	total := each * time.Duration(imports)
-	if pause := load.DataImport.Pause; pause != nil {
-		total += pause.Duration * time.Duration(imports-1)
-	}
-	return total
+	length, _ := kinds.Of(load).Length(a.Assumptions)
+	return length.Lasts
 }
 
+// sentences say what the times rest on: what is assumed of kinds of loads comes
+// after what is known of single ones.
 func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {
 	sentences := []string{fmt.Sprintf("each run takes %s beside its load", a.Overhead)}
-	imports := false
+	var assumed []string
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
-			imports = imports || load.DataImport != nil
-			sentence := a.scriptSentence(load)
-			if sentence != "" && !slices.Contains(sentences, sentence) {
-				sentences = append(sentences, sentence)
+			length, _ := kinds.Of(load).Length(a.Assumptions)
+			if length.By != "" && load.Until == "" {
+				sentences = append(sentences, fmt.Sprintf("load %s lasts %s by %s", load.Name, Duration(length.Lasts), length.By))
+			}
+			if length.Assumes != "" {
+				assumed = append(assumed, length.Assumes)
 			}
 		}
 	}
-	if imports {
-		sentences = append(sentences, fmt.Sprintf("imports process %g records per second", a.RecordsPerSecond))
+	return unique(append(sentences, assumed...))
+}
+
+func unique(sentences []string) []string {
+	var kept []string
+	for _, sentence := range sentences {
+		if !slices.Contains(kept, sentence) {
+			kept = append(kept, sentence)
+		}
 	}
-	return sentences
+	return kept
+}
+
+// unknown are the loads whose length is not known. One that lasts until another
+// ends takes no time of its own.
+func (a Assumptions) unknown(spec *v1alpha1.PerfExperimentSpec) []UnknownLength {
+	var found []UnknownLength
+	for _, scenario := range spec.Scenarios {
+		for _, load := range scenario.Loads {
+			if _, err := kinds.Of(load).Length(a.Assumptions); err != nil && load.Until == "" {
+				found = append(found, UnknownLength{scenario.Name, load.Name, err.Error()})
+			}
+		}
+	}
+	return found
+}
+
+// String says what is not known and what makes it known.
+func (u UnknownLength) String() string {
+	return fmt.Sprintf("load %s of scenario %s, whose length is not known: %s; where time is to end it, write script.arguments: [--duration, 30m]", u.Load, u.Scenario, u.Why)
 }

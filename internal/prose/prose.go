@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package prose writes what stands in a sentence: numbers with their nouns, lists
-// of names, and what other programs say.
+// Package prose writes what stands in a sentence: numbers with their nouns,
+// durations, lists of names, and what other programs say.
 package prose
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Enumerate lists names in a sentence, cut to what a reader takes in at once:
@@ -44,6 +45,18 @@ func Partly[N int | int32 | int64](part, all N, noun string) string {
 		number = 1
 	}
 	return fmt.Sprintf("%d of %s %s", part, Counted(all, noun), Verb(number, "is", "are"))
+}
+
+// Duration writes a duration without the zeros Go adds: 30m, not 30m0s.
+func Duration(duration time.Duration) string {
+	text := duration.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 var (

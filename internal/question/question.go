@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
 )
@@ -74,7 +75,7 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	var primary []string
 	for _, scenario := range scenarios {
 		for _, load := range scenario.Loads {
-			for _, name := range decisive(load) {
+			for _, name := range kinds.Of(load).Primary() {
 				if !slices.Contains(primary, name) && len(primary) < maxPrimary {
 					primary = append(primary, name)
 				}
@@ -82,25 +83,6 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 		}
 	}
 	return primary
-}
-
-func decisive(load v1alpha1.Load) []string {
-	switch {
-	case load.DataImport != nil:
-		return []string{metric.Name(load.Name, metric.Duration)}
-	case load.CheckInCheckOut == nil:
-		return nil
-	}
-	const neither, all = 0, 100
-	var metrics []string
-	share := load.CheckInCheckOut.CheckInPercent
-	if share == nil || *share != neither {
-		metrics = append(metrics, metric.Name(load.Name, metric.CheckIn, metric.Average))
-	}
-	if share == nil || *share != all {
-		metrics = append(metrics, metric.Name(load.Name, metric.CheckOut, metric.Average))
-	}
-	return metrics
 }
 
 // Hash identifies the question.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/secret"
@@ -123,7 +124,7 @@ func (r *record) rules() []item {
 	items := []item{
 		{Text: "A run counts if every load ended as planned, every runner left its results, and at most " + withUnit(whole(limits.MaxErrorPercentOrDefault()), metric.UnitPercent) + " of each load's transactions failed."},
 	}
-	if r.judgesScripts() {
+	if r.judgesRequests() {
 		items = append(items, item{Text: "Of a script's requests at most " + withUnit(whole(limits.MaxFailedRequestsPercentOrDefault()), metric.UnitPercent) +
 			" may have failed, and of its checks at most " + withUnit(whole(limits.MaxFailedChecksPercentOrDefault()), metric.UnitPercent) + "."})
 	}
@@ -148,12 +149,12 @@ func (r *record) sawNodes() bool {
 	})
 }
 
-// judgesScripts: a script's requests were counted. Of runs that are older than
+// judgesRequests: a script's requests were counted. Of runs that are older than
 // the rule it would be a false promise.
-func (r *record) judgesScripts() bool {
+func (r *record) judgesRequests() bool {
 	return slices.ContainsFunc(r.journal, func(run *v1alpha1.PerfRun) bool {
 		return slices.ContainsFunc(run.Spec.Scenario.Loads, func(load v1alpha1.Load) bool {
-			return load.Script != nil && slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool {
+			return kinds.Of(load).JudgesRequests() && slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool {
 				return status.Name == load.Name && status.Requests != nil
 			})
 		})

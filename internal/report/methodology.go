@@ -76,10 +76,10 @@ func resetStep(spec *v1alpha1.PerfExperimentSpec) string {
 func windowStep(measurement *v1alpha1.Measurement) string {
 	var cut []string
 	if warmUp := measurement.WarmUpOrDefault(); warmUp > 0 {
-		cut = append(cut, "the first "+spoken(warmUp))
+		cut = append(cut, "the first "+prose.Duration(warmUp))
 	}
 	if tail := measurement.TailOrDefault(); tail > 0 {
-		cut = append(cut, "the last "+spoken(tail))
+		cut = append(cut, "the last "+prose.Duration(tail))
 	}
 	if len(cut) == 0 {
 		return "All of each load counted."
@@ -93,7 +93,7 @@ func measureStep(measurement *v1alpha1.Measurement) string {
 		source = "Prometheus"
 	}
 	return fmt.Sprintf("Response times were measured by k6, where the load was made, and kept as histograms that add up exactly over runners. Servers were sampled every %s, CPU and memory from %s.",
-		spoken(measurement.IntervalOrDefault()), source)
+		prose.Duration(measurement.IntervalOrDefault()), source)
 }
 
 // length of the experiment in words.

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
@@ -85,7 +86,7 @@ func (m *measured) unpack(samples bool, key string, body []byte) (err error) {
 	return err
 }
 
-// takeLoads takes response times and requests of all loads but imports.
+// takeLoads takes response times and requests of all loads but batches.
 func (t *Trace) takeLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Payload) {
 	all := map[string]results.Measured{}
 	for name, histograms := range loads {
@@ -93,7 +94,7 @@ func (t *Trace) takeLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Paylo
 	}
 	for _, load := range run.Spec.Scenario.Loads {
 		own := loads[load.Name]
-		if own == nil || load.DataImport != nil {
+		if own == nil || kinds.IsBatch(load) {
 			continue
 		}
 		for _, transaction := range own.Transactions() {

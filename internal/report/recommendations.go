@@ -251,7 +251,7 @@ func (r *record) warming() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("In %s response times still fell after the warm-up, so averages and percentiles hold some of it. A measurement.warmUp of %s would leave that out; let the loads last longer by as much.",
-		prose.Counted(count, "run"), spoken(longest))}
+		prose.Counted(count, "run"), prose.Duration(longest))}
 }
 
 // busy is the use of a server, in percent, from which its queue, and not the

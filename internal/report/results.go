@@ -33,15 +33,16 @@ func resultsOf(r *record) section {
 			made.Blocks = append(made.Blocks, block{Charts: charts})
 		}
 		made.Blocks = append(made.Blocks, r.longevity(scenario)...)
-		if len(made.Blocks) == before && !r.imports(scenario) {
+		if len(made.Blocks) == before && !r.hasBatches(scenario) {
 			made.Blocks = append(made.Blocks, paragraph("No valid run gave results yet."))
 		}
 	}
-	made.Blocks = append(made.Blocks, r.importTables()...)
+	made.Blocks = append(made.Blocks, r.batchTables()...)
 	return made
 }
 
-func (r *record) imports(scenario v1alpha1.Scenario) bool {
+// hasBatches: some batch of the scenario was measured.
+func (r *record) hasBatches(scenario v1alpha1.Scenario) bool {
 	return slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool {
 		return r.unit(scenario.Name, metric.Name(load.Name, metric.Duration)) != ""
 	})
@@ -249,87 +250,4 @@ func (r *record) requests(scenario string) []request {
 		all = append(all, one)
 	}
 	return all
-}
-
-// importKind tells imports of several scenarios that are the same but for what
-// runs beside them.
-type importKind struct {
-	what string
-	// alone and beside are scenario and load; empty where there is none.
-	alone, beside [2]string
-}
-
-// importTables list how long imports took, alone and beside other loads.
-func (r *record) importTables() []block {
-	kinds := r.importKinds()
-	if len(kinds) == 0 {
-		return nil
-	}
-	durations := &table{
-		Caption: "Durations of imports, by the import jobs' own clock",
-		Columns: slices.Concat(words("Import", "Arm"), numbers("Alone, hh:mm:ss", "Alone, s", "With other load, hh:mm:ss", "With other load, s", "Difference, hh:mm:ss")),
-	}
-	rates := &table{
-		Caption: "Records imported per second",
-		Columns: slices.Concat(words("Import", "Arm"), numbers("Alone, 1/s", "With other load, 1/s")),
-	}
-	for _, kind := range kinds {
-		for i, arm := range r.arms {
-			alone, beside := r.importOf(kind.alone, metric.Duration, arm.Name), r.importOf(kind.beside, metric.Duration, arm.Name)
-			if alone == nil && beside == nil {
-				continue
-			}
-			durations.Rows = append(durations.Rows, row{First: i == 0, Cells: []cell{
-				{Text: kind.what},
-				name(arm.Name),
-				{Text: clockOfSeconds(alone.mean())},
-				{Text: alone.shown(r.confidence())},
-				{Text: clockOfSeconds(beside.mean())},
-				{Text: beside.shown(r.confidence())},
-				{Text: clockOfSeconds(beside.mean() - alone.mean())},
-			}})
-			rates.Rows = append(rates.Rows, row{First: i == 0, Cells: []cell{
-				{Text: kind.what},
-				name(arm.Name),
-				{Text: r.importOf(kind.alone, metric.RecordsPerSecond, arm.Name).shown(r.confidence())},
-				{Text: r.importOf(kind.beside, metric.RecordsPerSecond, arm.Name).shown(r.confidence())},
-			}})
-		}
-	}
-	if len(durations.Rows) == 0 {
-		return nil
-	}
-	return []block{heading("Imports"), {Table: durations}, {Table: rates}}
-}
-
-func (r *record) importOf(at [2]string, statistic, arm string) *values {
-	return r.at(at[0], metric.Name(at[1], statistic), arm)
-}
-
-func (r *record) importKinds() []importKind {
-	var kinds []importKind
-	for _, scenario := range r.scenarios {
-		// Imports one after another are alone all the same.
-		beside := slices.ContainsFunc(scenario.Loads, func(load v1alpha1.Load) bool { return load.DataImport == nil })
-		for _, load := range scenario.Loads {
-			if load.DataImport == nil {
-				continue
-			}
-			what := capital(describeImport(load.DataImport))
-			at := slices.IndexFunc(kinds, func(kind importKind) bool { return kind.what == what && *kind.slot(beside) == [2]string{} })
-			if at < 0 {
-				at = len(kinds)
-				kinds = append(kinds, importKind{what: what})
-			}
-			*kinds[at].slot(beside) = [2]string{scenario.Name, load.Name}
-		}
-	}
-	return kinds
-}
-
-func (k *importKind) slot(beside bool) *[2]string {
-	if beside {
-		return &k.beside
-	}
-	return &k.alone
 }

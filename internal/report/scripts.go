@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/secret"
 )
 
@@ -34,9 +35,10 @@ func (r *record) scripts() []shownScript {
 				continue
 			}
 			seen[key] = true
-			one := shownScript{scenario: key[0], load: key[1], sha256: key[2], place: placeOf(load.Script)}
+			source := kinds.Of(load).Source()
+			one := shownScript{scenario: key[0], load: key[1], sha256: key[2], place: source.String()}
 			if kept := r.trace[run.Name]; kept != nil {
-				one.text = kept.scripts[load.Name+"."+load.Script.ConfigMap.Key]
+				one.text = kept.scripts[load.Name+"."+source.ConfigMap.Key]
 			}
 			all = append(all, one)
 		}
@@ -45,7 +47,7 @@ func (r *record) scripts() []shownScript {
 }
 
 func scriptStatus(run *v1alpha1.PerfRun, load v1alpha1.Load) *v1alpha1.ScriptStatus {
-	if load.Script == nil || load.Script.ConfigMap == nil {
+	if kinds.Of(load).Source().ConfigMap == nil {
 		return nil
 	}
 	for i := range run.Status.Loads {

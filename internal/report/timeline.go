@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
@@ -42,7 +43,7 @@ type band struct {
 func (r *record) timeCharts(scenario v1alpha1.Scenario) []chart {
 	var charts []chart
 	for _, load := range scenario.Loads {
-		if load.DataImport != nil {
+		if kinds.IsBatch(load) {
 			continue
 		}
 		for _, transaction := range r.transactionsOf(scenario.Name, load.Name) {
@@ -147,13 +148,13 @@ func milliseconds(duration time.Duration) float64 {
 // minutes from one time to another.
 func minutes(from, to time.Time) float64 { return to.Sub(from).Minutes() }
 
-// bandsOf are the imports of a run that had other load beside them.
+// bandsOf are the batches of a run that had other load beside them.
 func bandsOf(run *v1alpha1.PerfRun) []band {
 	var bands []band
 	start := timeOf(run.Status.Timings.LoadStart)
 	for _, load := range run.Spec.Scenario.Loads {
 		for _, status := range run.Status.Loads {
-			if status.Name == load.Name && load.DataImport != nil && status.StartTime != nil && status.FinishTime != nil {
+			if status.Name == load.Name && kinds.IsBatch(load) && status.StartTime != nil && status.FinishTime != nil {
 				bands = append(bands, band{load.Name, minutes(start, status.StartTime.Time), minutes(start, status.FinishTime.Time)})
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
@@ -31,8 +32,8 @@ const (
 	// be blamed. A figure comes late and stands for the time before it, so of a
 	// stretch of one or two the rest may be the pods' own work.
 	certain = 45 * time.Second
-	// mostNeighbours are named in a sentence.
-	mostNeighbours = 3
+	// maxNeighbours are named in a sentence.
+	maxNeighbours = 3
 )
 
 // NodeUse is what went on, over a stretch of a run, on its collector's node.
@@ -90,15 +91,15 @@ func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning s
 	case !use.Shared || !use.IsFull():
 		return nil, ""
 	case use.OtherPercent > limit && use.Known >= certain:
-		return &Fault{v1alpha1.ReasonNodeShared, fmt.Sprintf(
+		return kind.Faultf(v1alpha1.ReasonNodeShared,
 			"the node %q had too little CPU left for the run: %s%s; wait until the neighbours are done, keep them off the node by placement, or raise validity.maxOtherCPUPercent, which allows %s %%",
-			use.Name, use.told(), use.known(), decimal.Format(limit))}, ""
+			use.Name, use.shares(), use.known(), decimal.Format(limit)), ""
 	default:
-		return nil, fmt.Sprintf("the node %q was full: %s%s: response times tell of waiting for a CPU as well", use.Name, use.told(), use.known())
+		return nil, fmt.Sprintf("the node %q was full: %s%s: response times tell of waiting for a CPU as well", use.Name, use.shares(), use.known())
 	}
 }
 
-func (u NodeUse) told() string {
+func (u NodeUse) shares() string {
 	whole := func(percent float64) string { return decimal.Format(math.Round(percent)) }
 	text := fmt.Sprintf("its %s were %s %% busy", prose.Counted(u.CPUs, "CPU"), whole(u.BusyPercent))
 	if !math.IsNaN(u.OtherPercent) {
@@ -115,11 +116,11 @@ func (u NodeUse) known() string {
 	if len(u.Neighbours) == 0 {
 		return ""
 	}
-	told := strings.Join(u.Neighbours[:min(len(u.Neighbours), mostNeighbours)], ", ")
-	if more := len(u.Neighbours) - mostNeighbours; more > 0 {
-		told += fmt.Sprintf(" and %d more", more)
+	names := strings.Join(u.Neighbours[:min(len(u.Neighbours), maxNeighbours)], ", ")
+	if more := len(u.Neighbours) - maxNeighbours; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf(" (of the run's namespace, beside its own pods: %s)", told)
+	return fmt.Sprintf(" (of the run's namespace, beside its own pods: %s)", names)
 }
 
 // lastNode is the one whose figures in the window are the latest.

@@ -20,9 +20,9 @@ import (
 const (
 	// modulePrefix begins the components that are modules.
 	modulePrefix = metric.Module + "/"
-	// mostModulePods of a module are told, and mostPods of all.
-	mostModulePods = 16
-	mostPods       = 200
+	// maxModulePods of a module are listed, and maxPods of all.
+	maxModulePods = 16
+	maxPods       = 200
 	// unevenTimes the mean of a module's other pods is what none may use, or the
 	// load is not shared.
 	unevenTimes = 2
@@ -49,7 +49,7 @@ func Pods(samples *payload.Samples, window Window) (pods []v1alpha1.PodUse, unev
 		if len(own) < 2 {
 			continue
 		}
-		for i, pod := range own[:min(len(own), mostModulePods)] {
+		for i, pod := range own[:min(len(own), maxModulePods)] {
 			pods = append(pods, v1alpha1.PodUse{
 				Name: fmt.Sprintf("%s/pod-%d", module, i+1), Pod: pod.name, Node: pod.node,
 				CPU: averageOf(pod.cpu), Memory: averageOf(pod.memory),
@@ -59,7 +59,7 @@ func Pods(samples *payload.Samples, window Window) (pods []v1alpha1.PodUse, unev
 			uneven = append(uneven, sentence)
 		}
 	}
-	return pods[:min(len(pods), mostPods)], uneven
+	return pods[:min(len(pods), maxPods)], uneven
 }
 
 func averageOf(points payload.Points) string {
@@ -69,7 +69,7 @@ func averageOf(points payload.Points) string {
 	return decimal.Format(mean(points))
 }
 
-// podsOfModules are the pods that told anything within a window, by module, each
+// podsOfModules are the pods that gave anything within a window, by module, each
 // module's sorted by name.
 func podsOfModules(samples *payload.Samples, window Window) map[string][]podUse {
 	nodes := map[string]string{}
@@ -126,9 +126,9 @@ func unevenShare(module string, pods []podUse) string {
 		longest = max(longest, len(pod.cpu))
 	}
 	var (
-		busiest   podUse
-		most, all float64
-		count     int
+		busiest      podUse
+		highest, all float64
+		count        int
 	)
 	for _, pod := range pods {
 		if len(pod.cpu) == 0 || float64(len(pod.cpu)) < wholeTime*float64(longest) {
@@ -137,13 +137,13 @@ func unevenShare(module string, pods []podUse) string {
 		used := mean(pod.cpu)
 		count++
 		all += used
-		if used > most {
-			busiest, most = pod, used
+		if used > highest {
+			busiest, highest = pod, used
 		}
 	}
-	if count < 2 || all < littleCPU || most <= unevenTimes*(all-most)/float64(count-1) {
+	if count < 2 || all < littleCPU || highest <= unevenTimes*(all-highest)/float64(count-1) {
 		return ""
 	}
 	return fmt.Sprintf("pod %s took %s %% of the CPU of module %q (%s cores in %s), more than twice as much as its other pods did on average: they don't share the load; look at connections that stay open, and at topics with fewer partitions than pods",
-		busiest.name, decimal.Format(math.Round(100*most/all)), module, decimal.Format(all), prose.Counted(count, "pod"))
+		busiest.name, decimal.Format(math.Round(100*highest/all)), module, decimal.Format(all), prose.Counted(count, "pod"))
 }

@@ -20,8 +20,8 @@ import (
 const (
 	// groupLags is the component whose instances are groups of consumers.
 	groupLags = metric.Kafka + "/" + metric.ConsumerLag
-	// mostGroups are told by name, those that were furthest behind.
-	mostGroups = 10
+	// maxGroups are listed by name, those that were furthest behind.
+	maxGroups = 10
 	// generators are the components of the load's own pods.
 	generators = metric.Generator + "/"
 	// oomKilled is the kubelet's word.
@@ -130,11 +130,11 @@ func quantities(samples *payload.Samples) []quantity {
 	if points := othersOf(samples); len(points) > 0 {
 		found = append(found, quantity{name: others, resource: metric.CPU, unit: metric.UnitCores, points: points})
 	}
-	return mostBehind(found)
+	return furthestBehind(found)
 }
 
-// mostBehind leaves out the groups of consumers that were least behind.
-func mostBehind(found []quantity) []quantity {
+// furthestBehind leaves out the groups of consumers that were least behind.
+func furthestBehind(found []quantity) []quantity {
 	var groups []quantity
 	for _, one := range found {
 		if strings.HasPrefix(one.name, groupLags+"/") {
@@ -145,7 +145,7 @@ func mostBehind(found []quantity) []quantity {
 		return cmp.Or(cmp.Compare(maximum(b.points), maximum(a.points)), cmp.Compare(a.name, b.name))
 	})
 	left := map[string]bool{}
-	for _, one := range groups[min(len(groups), mostGroups):] {
+	for _, one := range groups[min(len(groups), maxGroups):] {
 		left[one.name] = true
 	}
 	return slices.DeleteFunc(found, func(one quantity) bool { return left[one.name] })

@@ -19,7 +19,7 @@ import (
 // SilentCollector is the source of a gap in which nobody was asked anything.
 const SilentCollector = "collector"
 
-// Gap is a stretch of a window for which a source told nothing.
+// Gap is a stretch of a window for which a source gave nothing.
 type Gap struct {
 	Length time.Duration
 	// Interval between two rounds at that time.
@@ -49,8 +49,8 @@ func LongestGap(samples *payload.Samples, window Window, declared time.Duration)
 	}
 	longest := longestGap(samples.Rounds, nil, window)
 	longest.Source = SilentCollector
-	if longest.Intervals() > mostGap {
-		// No source told anything then, which weighs more than a longer silence
+	if longest.Intervals() > maxGap {
+		// No source gave anything then, which weighs more than a longer silence
 		// of one.
 		return longest
 	}
@@ -160,13 +160,13 @@ func Growth(observations []v1alpha1.Observation, quantity string) (sentence stri
 	}
 }
 
-// mostText bounds a statement's text in a status, in bytes.
-const mostText = 500
+// maxText bounds a statement's text in a status, in bytes.
+const maxText = 500
 
 // TopStatements are those that took most of PostgreSQL's time within a window,
 // the longest first. They are counted by periods of about a minute; a period
 // counts if its middle lies in the window.
-func TopStatements(samples *payload.Samples, window Window, most int) []v1alpha1.StatementShare {
+func TopStatements(samples *payload.Samples, window Window, limit int) []v1alpha1.StatementShare {
 	type key struct{ server, id string }
 	sums, all := map[key]payload.StatementTime{}, map[string]float64{}
 	for _, period := range samples.Statements {
@@ -193,7 +193,7 @@ func TopStatements(samples *payload.Samples, window Window, most int) []v1alpha1
 		return cmp.Or(cmp.Compare(sums[b].Milliseconds, sums[a].Milliseconds), cmp.Compare(a.server, b.server), cmp.Compare(a.id, b.id))
 	})
 	var top []v1alpha1.StatementShare
-	for _, one := range found[:min(len(found), most)] {
+	for _, one := range found[:min(len(found), limit)] {
 		sum := sums[one]
 		top = append(top, v1alpha1.StatementShare{
 			Server: one.server, Text: shortText(samples.Texts[one.id]), Calls: sum.Calls, Rows: sum.Rows,
@@ -210,8 +210,8 @@ func TopStatements(samples *payload.Samples, window Window, most int) []v1alpha1
 func isOwn(text string) bool { return strings.Contains(text, "pg_catalog.") }
 
 func shortText(text string) string {
-	if len(text) <= mostText {
+	if len(text) <= maxText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:mostText-len("…")], "") + "…"
+	return strings.ToValidUTF8(text[:maxText-len("…")], "") + "…"
 }

@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/observation"
 )
 
 // ErrNoSummary says that a log holds no summary of k6.
@@ -91,11 +92,11 @@ func decodeSummary(from io.Reader) (*Summary, error) {
 	if len(read.Metrics) == 0 {
 		return nil, ErrNoSummary
 	}
-	made := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Rates: map[string]float64{}, Runners: 1}
+	summary := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Rates: map[string]float64{}, Runners: 1}
 	for name, values := range read.Metrics {
-		made.take(name, values)
+		summary.take(name, values)
 	}
-	return made, nil
+	return summary, nil
 }
 
 func (s *Summary) take(name string, values map[string]float64) {
@@ -158,27 +159,27 @@ func (s *Summary) observe(load string) []v1alpha1.Observation {
 		observations = append(observations, s.Trends[name].observe(metric.Name(load, name))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Counts)) {
-		observations = append(observations, observed(metric.Name(load, name), metric.Count, s.Counts[name], 0))
+		observations = append(observations, observation.Of(metric.Name(load, name), metric.Count, s.Counts[name], 0))
 	}
 	if s.Requests > 0 {
-		observations = append(observations, observed(metric.Name(load, "http_req_duration"), metric.Errors, percent(s.FailedRequests, s.Requests), int64(s.Requests)))
+		observations = append(observations, observation.Of(metric.Name(load, "http_req_duration"), metric.Errors, percent(s.FailedRequests, s.Requests), int64(s.Requests)))
 	}
 	return append(observations, s.observeThroughput(load)...)
 }
 
 func (t Trend) observe(of string) []v1alpha1.Observation {
-	return append([]v1alpha1.Observation{observed(of, metric.Samples, t.Count, 0)}, t.times(of, int64(t.Count))...)
+	return append([]v1alpha1.Observation{observation.Of(of, metric.Samples, t.Count, 0)}, t.times(of, int64(t.Count))...)
 }
 
 // times are one observation per statistic that is known.
 func (t Trend) times(of string, samples int64) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
-	for _, told := range []struct {
+	for _, one := range []struct {
 		statistic string
 		value     float64
 	}{{metric.Average, t.Average}, {metric.P50, t.P50}, {metric.P75, t.P75}, {metric.P95, t.P95}, {metric.P99, t.P99}, {metric.Max, t.Max}} {
-		if !math.IsNaN(told.value) {
-			observations = append(observations, observed(of, told.statistic, told.value, samples))
+		if !math.IsNaN(one.value) {
+			observations = append(observations, observation.Of(of, one.statistic, one.value, samples))
 		}
 	}
 	return observations

@@ -3,10 +3,9 @@
 package results
 
 import (
-	"fmt"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/payload"
 )
 
@@ -57,13 +56,12 @@ func (s Share) Status() *v1alpha1.FailedShare {
 
 func (s Share) percent() float64 { return percent(float64(s.Failed), float64(s.Count)) }
 
-// checkScript judges a script by its requests and its checks: k6 does not say of
-// a group whether what was inside of it worked.
-func checkScript(load string, tally Tally, validity v1alpha1.Validity) *Fault {
+// checkRequests judges a load by its requests and its checks.
+func checkRequests(load string, tally Tally, validity v1alpha1.Validity) *Fault {
 	for _, judged := range []struct {
 		what, limit string
 		share       Share
-		most        int32
+		max         int32
 		remedy      string
 	}{
 		{
@@ -75,9 +73,9 @@ func checkScript(load string, tally Tally, validity v1alpha1.Validity) *Fault {
 			"see what was answered with perflab logs; if the script's checks are meant to fail, raise the limit (100: any share)",
 		},
 	} {
-		if share := judged.share.percent(); share > float64(judged.most) {
-			return &Fault{v1alpha1.ReasonTooManyErrors, fmt.Sprintf("load %q: %d of %d %s failed (%s %%), more than the %d %% that validity.%s allows: %s",
-				load, judged.share.Failed, judged.share.Count, judged.what, decimal.Format(share), judged.most, judged.limit, judged.remedy)}
+		if share := judged.share.percent(); share > float64(judged.max) {
+			return kind.Faultf(v1alpha1.ReasonTooManyErrors, "load %q: %d of %d %s failed (%s %%), more than the %d %% that validity.%s allows: %s",
+				load, judged.share.Failed, judged.share.Count, judged.what, decimal.Format(share), judged.max, judged.limit, judged.remedy)
 		}
 	}
 	return nil

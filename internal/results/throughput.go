@@ -5,6 +5,7 @@ package results
 import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/payload"
 )
 
@@ -15,18 +16,18 @@ var throughput = []struct{ counter, metric string }{
 	{metricIterations, metric.IterationsPerSecond},
 }
 
-// observeThroughput tells of a part of all that a load measured. An import has
-// none: its requests ask mostly whether it has ended.
+// observeThroughput tells of a part of all that a load measured. A batch has none:
+// its requests ask mostly whether it has ended.
 func observeThroughput(load string, all, part *payload.Payload) []v1alpha1.Observation {
 	length := part.End.Sub(part.Start)
 	if length <= 0 {
 		return nil
 	}
 	var observations []v1alpha1.Observation
-	for _, told := range throughput {
-		if all.Total(told.counter) > 0 {
-			count := part.Total(told.counter)
-			observations = append(observations, observed(load, told.metric, count/length.Seconds(), int64(count)))
+	for _, rate := range throughput {
+		if all.Total(rate.counter) > 0 {
+			count := part.Total(rate.counter)
+			observations = append(observations, observation.Of(load, rate.metric, count/length.Seconds(), int64(count)))
 		}
 	}
 	return observations
@@ -35,9 +36,9 @@ func observeThroughput(load string, all, part *payload.Payload) []v1alpha1.Obser
 // observeThroughput of the whole test, by k6's own clock.
 func (s *Summary) observeThroughput(load string) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
-	for _, told := range throughput {
-		if rate := s.Rates[told.counter]; rate > 0 {
-			observations = append(observations, observed(load, told.metric, rate, int64(s.Counts[told.counter])))
+	for _, rate := range throughput {
+		if value := s.Rates[rate.counter]; value > 0 {
+			observations = append(observations, observation.Of(load, rate.metric, value, int64(s.Counts[rate.counter])))
 		}
 	}
 	return observations

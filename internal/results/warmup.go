@@ -11,15 +11,17 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
 const (
-	// mostSlices is into how many parts the stretch that counts is cut; with
-	// fewer than leastSlices of sliceSamples transactions each, what looks like a
+	// maxSlices is into how many parts the stretch that counts is cut; with
+	// fewer than minSlices of sliceSamples transactions each, what looks like a
 	// fall may be chance.
-	mostSlices   = 20
-	leastSlices  = 8
+	maxSlices    = 20
+	minSlices    = 8
 	sliceSamples = 15
 	// slowTimes the median response time of the last third is what a part has
 	// that is still warming up.
@@ -27,9 +29,9 @@ const (
 	// warmPercent is by how much the parts at the beginning have to raise the
 	// mean of all for anybody to care.
 	warmPercent = 5
-	// fewestSlow transactions are in a single part that is slow: fewer may be a
+	// minSlow transactions are in a single part that is slow: fewer may be a
 	// pause.
-	fewestSlow = 5
+	minSlow = 5
 	// heldShare of the first third's transactions are in the last, or the load
 	// itself has fallen.
 	heldShare = 0.8
@@ -40,12 +42,12 @@ const warmUpAdvice = "set measurement.warmUp to "
 
 // StillWarming says, one sentence for each load, where response times still fell
 // after the warm-up, and how long that should be. What ran while another load
-// came, went or imported is not looked at: there they fall for other reasons.
+// came, went or was a batch is not looked at: there they fall for other reasons.
 func StillWarming(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []string {
 	var sentences []string
 	for _, load := range loads {
 		own := measured[load.Name].Histograms
-		if own == nil || isImport(load) {
+		if own == nil || kinds.IsBatch(load) {
 			continue
 		}
 		window := undisturbed(load, loads, measured, Whole(load, measured, measurement))
@@ -59,8 +61,8 @@ func StillWarming(loads []v1alpha1.Load, measured map[string]Measured, measureme
 		}
 		settled := part.Start.Sub(measured[load.Name].Start) + found.lasts
 		sentences = append(sentences, fmt.Sprintf("load %q: %s took %s ms on average in the first %s that count and %s ms after them: the system was still warming up; %s%s, and let the load last longer by as much",
-			load.Name, found.transaction, milliseconds(found.first), shortDuration(found.lasts), milliseconds(found.after),
-			warmUpAdvice, shortDuration(rounded(settled))))
+			load.Name, found.transaction, milliseconds(found.first), prose.Duration(found.lasts.Round(time.Second)), milliseconds(found.after),
+			warmUpAdvice, prose.Duration(rounded(settled))))
 	}
 	return sentences
 }
@@ -75,14 +77,14 @@ func WarmUpAdvised(sentence string) (time.Duration, bool) {
 }
 
 // undisturbed is the part of a window, from its beginning, in which the other
-// loads neither start nor end; empty where an import is on.
+// loads neither start nor end; empty where a batch is on.
 func undisturbed(load v1alpha1.Load, loads []v1alpha1.Load, measured map[string]Measured, window Window) Window {
 	for _, other := range loads {
 		own, known := measured[other.Name]
 		if !known || other.Name == load.Name {
 			continue
 		}
-		if isImport(other) && !own.Start.After(window.From) && own.End.After(window.From) {
+		if kinds.IsBatch(other) && !own.Start.After(window.From) && own.End.After(window.From) {
 			return Window{}
 		}
 		for _, change := range []time.Time{own.Start, own.End} {
@@ -118,14 +120,14 @@ func longestFall(p *payload.Payload) (fall, bool) {
 // slower than the rest. Medians tell which are: they do not follow a single
 // pause. Means tell whether it matters.
 func fallOf(p *payload.Payload, transaction string) (fall, bool) {
-	all, _ := p.Summary(transaction, outcomeOK)
-	parts := cut(p, transaction, int(min(mostSlices, all.Count/sliceSamples)))
-	if len(parts) < leastSlices || !isHeld(parts) {
+	all, _ := p.Summary(transaction, payload.OK)
+	parts := cut(p, transaction, int(min(maxSlices, all.Count/sliceSamples)))
+	if len(parts) < minSlices || !isHeld(parts) {
 		return fall{}, false
 	}
 	slow := leadingSlow(parts)
 	first, after := joined(parts[:slow]), joined(parts[slow:])
-	isPause := slow == 1 && first.Count < fewestSlow
+	isPause := slow == 1 && first.Count < minSlow
 	if slow == 0 || isPause || float64(all.Mean) < float64(after.Mean)*(1+warmPercent/100.0) {
 		return fall{}, false
 	}
@@ -139,20 +141,20 @@ type slice struct {
 }
 
 // cut gives about so many parts of whole buckets.
-func cut(p *payload.Payload, transaction string, parts int) []slice {
-	if parts < leastSlices {
+func cut(p *payload.Payload, transaction string, count int) []slice {
+	if count < minSlices {
 		return nil
 	}
 	bucket := time.Duration(p.BucketSeconds) * time.Second
 	buckets := float64(p.End.Sub(p.Start)) / float64(bucket)
-	width := bucket * time.Duration(max(1, math.Ceil(buckets/float64(parts))))
+	width := bucket * time.Duration(max(1, math.Ceil(buckets/float64(count))))
 	seconds := p.Start.Unix() / int64(p.BucketSeconds) * int64(p.BucketSeconds)
-	var made []slice
+	var parts []slice
 	for from := time.Unix(seconds, 0); from.Before(p.End); from = from.Add(width) {
-		own, _ := p.Between(from, from.Add(width)).Summary(transaction, outcomeOK)
-		made = append(made, slice{from: from, Summary: own})
+		own, _ := p.Between(from, from.Add(width)).Summary(transaction, payload.OK)
+		parts = append(parts, slice{from: from, Summary: own})
 	}
-	return made
+	return parts
 }
 
 // isHeld: a load that falls takes response times with it.
@@ -204,18 +206,6 @@ func rounded(d time.Duration) time.Duration {
 		step = 30 * time.Second
 	}
 	return (d + step - 1) / step * step
-}
-
-// shortDuration is 5m, not 5m0s.
-func shortDuration(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 func milliseconds(d time.Duration) string {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
@@ -28,11 +29,11 @@ type Measured struct {
 // FromHistograms is what a load with our output gave, as one runner or the sum
 // of several.
 func FromHistograms(p *payload.Payload) Measured {
-	made := Measured{Histograms: p, Start: p.Start, End: p.End}
+	measured := Measured{Histograms: p, Start: p.Start, End: p.End}
 	if average, _, known := p.GeneratorLoad(); known {
-		made.GeneratorPercent = 100 * average
+		measured.GeneratorPercent = 100 * average
 	}
-	return made
+	return measured
 }
 
 // FromRunners adds up what the runners of a load with our output gave.
@@ -41,12 +42,12 @@ func FromRunners(runners ...*payload.Payload) (Measured, error) {
 	if err != nil {
 		return Measured{}, err
 	}
-	made := FromHistograms(all)
+	measured := FromHistograms(all)
 	for _, runner := range runners {
 		// In the sum, one that is saturated among idle ones would not show.
-		made.GeneratorPercent = max(made.GeneratorPercent, FromHistograms(runner).GeneratorPercent)
+		measured.GeneratorPercent = max(measured.GeneratorPercent, FromHistograms(runner).GeneratorPercent)
 	}
-	return made, nil
+	return measured, nil
 }
 
 // Window is a stretch of a run; its end is not part of it.
@@ -65,34 +66,27 @@ func (w Window) Within(other Window) Window {
 }
 
 // Windows cuts a scenario into stretches after the fact, from its loads' own
-// start and end: before the first import, during each, after the last. A
-// scenario without imports beside other loads has none. Warm-up and tail are
-// not cut off yet: each load has its own.
+// start and end: before the first batch, during each, after the last. A scenario
+// without batches beside other loads has none. Warm-up and tail are not cut off
+// yet: each load has its own.
 func Windows(loads []v1alpha1.Load, measured map[string]Measured) []Window {
 	run, ok := extent(loads, measured, func(v1alpha1.Load) bool { return true })
-	importing, any := extent(loads, measured, isImport)
-	if !ok || !any || len(imports(loads)) == len(loads) {
+	working, any := extent(loads, measured, kinds.IsBatch)
+	batches := batchesOf(loads)
+	if !ok || !any || len(batches) == len(loads) {
 		return nil
 	}
-	windows := []Window{{Name: metric.Alone, From: run.From, To: importing.From}}
-	for _, load := range imports(loads) {
+	windows := []Window{{Name: metric.Alone, From: run.From, To: working.From}}
+	for _, load := range batches {
 		if own, found := measured[load.Name]; found {
 			windows = append(windows, Window{Name: metric.During(load.Name), From: own.Start, To: own.End})
 		}
 	}
-	return append(windows, Window{Name: metric.After, From: importing.To, To: run.To})
+	return append(windows, Window{Name: metric.After, From: working.To, To: run.To})
 }
 
-func isImport(load v1alpha1.Load) bool { return load.DataImport != nil }
-
-func imports(loads []v1alpha1.Load) []v1alpha1.Load {
-	var found []v1alpha1.Load
-	for _, load := range loads {
-		if isImport(load) {
-			found = append(found, load)
-		}
-	}
-	return found
+func batchesOf(loads []v1alpha1.Load) []v1alpha1.Load {
+	return slices.DeleteFunc(slices.Clone(loads), func(load v1alpha1.Load) bool { return !kinds.IsBatch(load) })
 }
 
 // extent is from the first start to the last end of some loads; false where
@@ -110,8 +104,8 @@ func extent(loads []v1alpha1.Load, measured map[string]Measured, among func(v1al
 	}), len(some) > 0
 }
 
-// Whole is the part of a load that counts. An import counts from its start to
-// its end. Other loads count without warm-up and tail; where they last until
+// Whole is the part of a load that counts. A batch counts from its start to its
+// end. Other loads count without warm-up and tail; where they last until
 // another load has ended, only while that load is on.
 func Whole(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
 	window := steady(load, measured, measurement)
@@ -144,7 +138,7 @@ func around(loads []v1alpha1.Load, of func(v1alpha1.Load) Window) Window {
 func steady(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) Window {
 	own := measured[load.Name]
 	window := Window{From: own.Start, To: own.End}
-	if isImport(load) {
+	if kinds.IsBatch(load) {
 		return window
 	}
 	window.From = window.From.Add(measurement.WarmUpOrDefault())

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 )
 
@@ -33,52 +35,40 @@ func faultOfLoadMetric(scenarios []v1alpha1.Scenario, name, rest, window string)
 }
 
 func faultOfMetric(load v1alpha1.Load, rest, window string) string {
-	switch {
-	case load.DataImport != nil:
-		return faultOfImportMetric(load.Name, rest, window)
-	case slices.Contains(metric.Rates(), rest):
-		return ""
-	case load.CheckInCheckOut != nil:
-		return faultOfCirculationMetric(load, rest)
-	case load.Script.ResultsOrDefault() == v1alpha1.ResultsSummary:
-		return faultOfStatistic(load.Name, rest, metric.SummaryStatistics())
-	default:
-		return faultOfStatistic(load.Name, rest, metric.TransactionStatistics())
+	loadKind := kinds.Of(load)
+	if batch, is := loadKind.(kind.Batch); is {
+		return faultOfBatchMetric(load.Name, batch, rest, window)
 	}
+	if slices.Contains(metric.Rates(), rest) {
+		return ""
+	}
+	if fault := faultOfTransaction(load.Name, loadKind.Transactions(), rest); fault != "" {
+		return fault
+	}
+	return faultOfStatistic(load.Name, rest, loadKind.Statistics())
 }
 
-func faultOfImportMetric(load, rest, window string) string {
-	switch known := metric.ImportStatistics(); {
+func faultOfBatchMetric(load string, batch kind.Batch, rest, window string) string {
+	verb := batch.Words().Verb
+	switch known := batch.Statistics(); {
 	case !slices.Contains(known, rest):
-		return fmt.Sprintf("load %q imports, and has no metric %q: write %s/ and one of %s", load, rest, load, strings.Join(known, ", "))
+		return fmt.Sprintf("load %q %s, and has no metric %q: write %s/ and one of %s", load, verb, rest, load, strings.Join(known, ", "))
 	case window != "":
-		return fmt.Sprintf("load %q imports, and counts from its start to its end: take the window %q away", load, window)
+		return fmt.Sprintf("load %q %s, and counts from its start to its end: take the window %q away", load, verb, window)
 	default:
 		return ""
 	}
 }
 
-// faultOfCirculationMetric lets requests of a transaction pass: load,
-// transaction, request, statistic.
-func faultOfCirculationMetric(load v1alpha1.Load, rest string) string {
+// faultOfTransaction lets requests of a transaction pass: load, transaction,
+// request, statistic; and any transaction where nobody knows them before.
+func faultOfTransaction(load string, known []string, rest string) string {
 	transaction, _ := metric.CutOwner(rest)
-	if known := transactionsOf(load.CheckInCheckOut); !slices.Contains(known, transaction) {
-		return fmt.Sprintf("load %q has no transaction %q: write one it has (%s), for example %s/%s/average",
-			load.Name, transaction, strings.Join(known, ", "), load.Name, known[0])
+	if len(known) == 0 || slices.Contains(known, transaction) {
+		return ""
 	}
-	return faultOfStatistic(load.Name, rest, metric.TransactionStatistics())
-}
-
-func transactionsOf(circulation *v1alpha1.CheckInCheckOut) []string {
-	const neither, all = 0, 100
-	switch share := circulation.CheckInPercent; {
-	case share != nil && *share == neither:
-		return []string{metric.CheckOut}
-	case share != nil && *share == all:
-		return []string{metric.CheckIn}
-	default:
-		return []string{metric.CheckIn, metric.CheckOut}
-	}
+	return fmt.Sprintf("load %q has no transaction %q: write one it has (%s), for example %s/%s/average",
+		load, transaction, strings.Join(known, ", "), load, known[0])
 }
 
 // faultOfStatistic judges the last part of a load's metric; what is before it is

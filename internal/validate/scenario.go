@@ -4,16 +4,13 @@ package validate
 
 import (
 	"fmt"
-	"regexp"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 )
-
-// ownArguments of k6 run are set by PerfLab or k6-operator for every load.
-var ownArguments = regexp.MustCompile(`^(-o|--out|--summary-.*|--no-summary|--no-thresholds|--paused|-p|--address|-a|--execution-segment.*|--tag)(=.*)?$`)
 
 // judgeLogins refuses loads that log in where nobody says as whom.
 func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Target) {
@@ -22,7 +19,7 @@ func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Ta
 	}
 	for i, scenario := range scenarios {
 		for n, load := range scenario.Loads {
-			if load.IsFOLIO() {
+			if kinds.Of(load).IsFOLIO() {
 				j.refuse(field.Required(field.NewPath("spec", "scenarios").Index(i).Child("loads").Index(n), fmt.Sprintf(
 					"load %q logs in, and the system does not say as whom: write target.credentialsSecret: {name: …} in the system, a Secret with the keys username and password", load.Name)))
 			}
@@ -36,7 +33,11 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario) {
 		for n, load := range scenario.Loads {
 			judgeName(j, load.Name, loads.Index(n).Child("name"))
 			judgeAfter(j, scenario.Loads, load, loads.Index(n).Child("after"))
-			judgeScript(j, load, loads.Index(n).Child("script"))
+			faults, warnings := kinds.Of(load).Validate(loads.Index(n))
+			j.refuse(faults...)
+			for _, warning := range warnings {
+				j.warn(warning)
+			}
 		}
 	}
 }
@@ -73,18 +74,4 @@ func named(loads []v1alpha1.Load, name string) *v1alpha1.Load {
 		}
 	}
 	return nil
-}
-
-func judgeScript(j *judgement, load v1alpha1.Load, place *field.Path) {
-	if load.Script == nil {
-		return
-	}
-	for i, argument := range load.Script.Arguments {
-		if ownArguments.MatchString(argument) {
-			j.refuse(field.Invalid(place.Child("arguments").Index(i), argument, fmt.Sprintf("%s is set by PerfLab: take it out", argument)))
-		}
-	}
-	if load.Script.ResultsOrDefault() == v1alpha1.ResultsSummary && load.ParallelismOrDefault() > 1 {
-		j.warn(fmt.Sprintf("k6's own summaries of several runners have no common percentiles, so load %q will have none: use one runner, or an image with PerfLab's output and results: Histograms (%s)", load.Name, place))
-	}
 }

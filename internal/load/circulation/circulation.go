@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package circulation is the kind of loads in which users check library items in
+// and out.
+package circulation
+
+import (
+	"path"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
+)
+
+// dataFolder is where a load's own data is mounted in the runner.
+const dataFolder = "/perflab/data"
+
+type circulation struct {
+	kind.Defaults
+	*v1alpha1.CheckInCheckOut
+	name string
+}
+
+// Of is a load of this kind; false for any other.
+func Of(load v1alpha1.Load) (kind.Kind, bool) {
+	return circulation{CheckInCheckOut: load.CheckInCheckOut, name: load.Name}, load.CheckInCheckOut != nil
+}
+
+func (circulation) Source() kind.Source { return kind.Source{File: "/scripts/cico.js"} }
+
+func (circulation) IsFOLIO() bool { return true }
+
+func (c circulation) Environment(longest time.Duration) []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		{Name: "USERS", Value: strconv.Itoa(int(c.Users))},
+		{Name: "RAMP_UP_SECONDS", Value: kind.Seconds(c.RampUp)},
+		{Name: "DURATION_SECONDS", Value: kind.Seconds(&metav1.Duration{Duration: longest})},
+	}
+	if c.Release != "" {
+		env = append(env, corev1.EnvVar{Name: "RELEASE", Value: string(c.Release)})
+	}
+	if c.Preflights != nil {
+		env = append(env, corev1.EnvVar{Name: "PREFLIGHTS", Value: strconv.FormatBool(*c.Preflights)})
+	}
+	if c.Data != nil {
+		env = append(env, corev1.EnvVar{Name: "DATA_DIR", Value: dataFolder})
+	}
+	if c.ThinkTime != nil {
+		env = append(env, corev1.EnvVar{Name: "THINK_TIME_SECONDS", Value: kind.Seconds(c.ThinkTime)})
+	}
+	if c.CheckInPercent != nil {
+		env = append(env, corev1.EnvVar{Name: "CHECK_IN_PERCENT", Value: strconv.Itoa(int(*c.CheckInPercent))})
+	}
+	return env
+}
+
+// Volumes hold the items and patrons, read-only.
+func (c circulation) Volumes() ([]corev1.Volume, []corev1.VolumeMount) {
+	if c.Data == nil {
+		return nil, nil
+	}
+	volume := corev1.Volume{Name: "data"}
+	mount := corev1.VolumeMount{Name: volume.Name, MountPath: dataFolder, ReadOnly: true}
+	if configMap := c.Data.ConfigMap; configMap != nil {
+		volume.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap.Name}}
+		return []corev1.Volume{volume}, []corev1.VolumeMount{mount}
+	}
+	folder := c.Data.PersistentVolumeClaim
+	if folder.SubPath != "" {
+		mount.SubPath = path.Clean(folder.SubPath)
+	}
+	volume.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: folder.ClaimName, ReadOnly: true}
+	return []corev1.Volume{volume}, []corev1.VolumeMount{mount}
+}
+
+// Transactions leave out the one that no user makes.
+func (c circulation) Transactions() []string {
+	const none, all = 0, 100
+	switch share := c.CheckInPercent; {
+	case share != nil && *share == none:
+		return []string{metric.CheckOut}
+	case share != nil && *share == all:
+		return []string{metric.CheckIn}
+	default:
+		return []string{metric.CheckIn, metric.CheckOut}
+	}
+}
+
+// Primary is what a user of the library waits for.
+func (c circulation) Primary() []string {
+	var names []string
+	for _, transaction := range c.Transactions() {
+		names = append(names, metric.Name(c.name, transaction, metric.Average))
+	}
+	return names
+}
+
+func (c circulation) Describe() string {
+	text := "check-in and check-out by " + prose.Counted(c.Users, "user")
+	if c.RampUp != nil {
+		text += " over a ramp-up of " + prose.Duration(c.RampUp.Duration)
+	}
+	return text
+}

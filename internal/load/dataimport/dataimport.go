@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package dataimport is the kind of loads that import files of MARC records.
+package dataimport
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
+)
+
+type dataImport struct {
+	kind.Defaults
+	*v1alpha1.DataImport
+	name string
+}
+
+// Of is a load of this kind; false for any other.
+func Of(load v1alpha1.Load) (kind.Kind, bool) {
+	return dataImport{DataImport: load.DataImport, name: load.Name}, load.DataImport != nil
+}
+
+func (dataImport) Source() kind.Source { return kind.Source{File: "/scripts/data-import.js"} }
+
+func (dataImport) IsFOLIO() bool { return true }
+
+func (i dataImport) Environment(time.Duration) []corev1.EnvVar {
+	env := []corev1.EnvVar{
+		{Name: "RECORD_TYPE", Value: string(i.RecordType)},
+		{Name: "OPERATION", Value: string(i.Operation)},
+		{Name: "JOB_PROFILE", Value: i.JobProfileOrDefault()},
+		{Name: "RECORDS", Value: strconv.Itoa(int(i.Records))},
+		{Name: "IMPORTS", Value: strconv.Itoa(int(i.Imports))},
+		{Name: "PAUSE_SECONDS", Value: kind.Seconds(i.Pause)},
+	}
+	if i.Flow != "" {
+		env = append(env, corev1.EnvVar{Name: "FLOW", Value: string(i.Flow)})
+	}
+	if i.StallTimeout != nil {
+		env = append(env, corev1.EnvVar{Name: "STALL_TIMEOUT_SECONDS", Value: kind.Seconds(i.StallTimeout)})
+	}
+	return env
+}
+
+// Length follows from the records, and the pauses between files of them.
+func (i dataImport) Length(assumed kind.Assumptions) (kind.Length, error) {
+	files := time.Duration(max(1, i.Imports))
+	lasts := files * time.Duration(float64(i.Records)/assumed.RecordsPerSecond*float64(time.Second))
+	if i.Pause != nil {
+		lasts += (files - 1) * i.Pause.Duration
+	}
+	return kind.Length{Lasts: lasts, Assumes: fmt.Sprintf("imports process %g records per second", assumed.RecordsPerSecond)}, nil
+}
+
+func (i dataImport) Primary() []string { return []string{metric.Name(i.name, metric.Duration)} }
+
+func (dataImport) Statistics() []string { return metric.ImportStatistics() }
+
+func (i dataImport) Describe() string {
+	operation := strings.ToLower(strings.TrimSpace(string(i.Operation) + " " + string(i.RecordType)))
+	if operation == "" {
+		operation = "create bibliographic"
+	}
+	text := fmt.Sprintf("%s, %s", operation, prose.Counted(i.Records, "record"))
+	if i.Imports > 1 {
+		text = fmt.Sprintf("%s, %s of %s", operation, prose.Counted(i.Imports, "import"), prose.Counted(i.Records, "record"))
+		if i.Pause != nil && i.Pause.Duration > 0 {
+			text += fmt.Sprintf(" with pauses of %s", prose.Duration(i.Pause.Duration))
+		}
+	}
+	if i.Flow == v1alpha1.FlowS3 {
+		text += ", through S3"
+	}
+	return text + fmt.Sprintf(", job profile “%s”", i.JobProfileOrDefault())
+}
+
+// Progress has records, once there are any.
+func (i dataImport) Progress(last *v1alpha1.LoadProgress) string {
+	if last.Records == nil {
+		return i.Defaults.Progress(last)
+	}
+	return fmt.Sprintf("%d of %d records", *last.Records, int64(i.Records)*int64(max(i.Imports, 1)))
+}
+
+func (dataImport) Words() kind.BatchWords {
+	return kind.BatchWords{
+		Verb: "imports", Noun: "Import", Title: "Imports",
+		Durations:  "Durations of imports, by the import jobs' own clock",
+		Rates:      "Records imported per second",
+		RateMetric: metric.RecordsPerSecond,
+	}
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataimport
+
+import (
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/payload"
+)
+
+// Names that data-import.js uses; see k6/README.md.
+const (
+	transactionImport    = "Import"
+	transactionImportJob = "Import job"
+	counterImports       = "perflab_imports"
+	counterImportsFailed = "perflab_imports_failed"
+	counterRecords       = "perflab_records"
+	counterRecordsFailed = "perflab_records_failed"
+	// Of a file that the system split.
+	counterChildJobs       = "perflab_child_jobs"
+	counterChildJobsFailed = "perflab_child_jobs_failed"
+)
+
+// Check says whether every record of every file got in.
+func (i dataImport) Check(measured *payload.Payload) *kind.Fault {
+	imports, failed := measured.Total(counterImports), measured.Total(counterImportsFailed)
+	if children := measured.Total(counterChildJobsFailed); children > 0 {
+		return kind.Faultf(v1alpha1.ReasonImportIncomplete, "load %q: %d of %s of split files failed or ended cancelled",
+			i.name, int(children), prose.Counted(int(measured.Total(counterChildJobs)), "job"))
+	}
+	if failed > 0 || imports != float64(i.Imports) {
+		return kind.Faultf(v1alpha1.ReasonImportIncomplete, "load %q: %d of %s ended, %d failed",
+			i.name, int(imports), prose.Counted(i.Imports, "import"), int(failed))
+	}
+	wanted := float64(i.Imports) * float64(i.Records)
+	records, lost := measured.Total(counterRecords), measured.Total(counterRecordsFailed)
+	if lost > 0 || records != wanted {
+		return kind.Faultf(v1alpha1.ReasonImportIncomplete, "load %q: %d of %s got in, %d failed",
+			i.name, int(records), prose.Counted(int(wanted), "record"), int(lost))
+	}
+	return nil
+}
+
+// Observe has the durations of the jobs themselves, from their dates. The
+// client's include the upload and up to one polling interval.
+func (i dataImport) Observe(measured *payload.Payload) []v1alpha1.Observation {
+	records := measured.Total(counterRecords)
+	observations := []v1alpha1.Observation{
+		observation.Of(i.name, metric.Imports, measured.Total(counterImports), 0),
+		observation.Of(i.name, metric.Records, records, 0),
+		observation.Of(i.name, metric.FailedRecords, measured.Total(counterRecordsFailed), 0),
+	}
+	if children := measured.Total(counterChildJobs); children > 0 {
+		observations = append(observations,
+			observation.Of(i.name, metric.ChildJobs, children, 0),
+			observation.Of(i.name, metric.FailedChildJobs, measured.Total(counterChildJobsFailed), 0),
+		)
+	}
+	if job, ok := measured.Summary(transactionImportJob, payload.OK); ok {
+		observations = append(observations, observation.Of(i.name, metric.Duration, job.Mean.Seconds(), job.Count))
+		if total := job.Mean.Seconds() * float64(job.Count); total > 0 {
+			observations = append(observations, observation.Of(i.name, metric.RecordsPerSecond, records/total, 0))
+		}
+	}
+	if client, ok := measured.Summary(transactionImport, payload.OK); ok {
+		observations = append(observations, observation.Of(i.name, metric.ClientDuration, client.Mean.Seconds(), client.Count))
+	}
+	return observations
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kinds lists the kinds of loads there are. It is pure.
+package kinds
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/circulation"
+	"perflab.dev/perflab/internal/load/dataimport"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/script"
+)
+
+// table has a line for each kind. It finds out whether a load is of the kind.
+var table = []func(v1alpha1.Load) (kind.Kind, bool){
+	circulation.Of,
+	dataimport.Of,
+	script.Of,
+}
+
+// Of is a load as its kind knows it. One of no kind, which the API server
+// refuses, has a kind that knows nothing.
+func Of(load v1alpha1.Load) kind.Kind {
+	for _, of := range table {
+		if found, is := of(load); is {
+			return found
+		}
+	}
+	return unknown{}
+}
+
+// IsBatch tells the loads that are one piece of work.
+func IsBatch(load v1alpha1.Load) bool {
+	_, is := Of(load).(kind.Batch)
+	return is
+}
+
+type unknown struct{ kind.Defaults }
+
+func (unknown) Source() kind.Source                       { return kind.Source{} }
+func (unknown) Environment(time.Duration) []corev1.EnvVar { return nil }
+func (unknown) Describe() string                          { return "" }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package script is the kind of loads that are any k6 script.
+package script
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/payload"
+)
+
+// summaryStatistics are what k6's own summary is asked for, in k6's words.
+const summaryStatistics = "avg,min,med,max,p(75),p(95),p(99),count"
+
+// counterRequests is k6's own.
+const counterRequests = "http_reqs"
+
+// ownArguments of k6 run are set by PerfLab or k6-operator for every load.
+var ownArguments = regexp.MustCompile(`^(-o|--out|--summary-.*|--no-summary|--no-thresholds|--paused|-p|--address|-a|--execution-segment.*|--tag)(=.*)?$`)
+
+type script struct {
+	kind.Defaults
+	*v1alpha1.Script
+	load v1alpha1.Load
+}
+
+// Of is a load of this kind; false for any other.
+func Of(load v1alpha1.Load) (kind.Kind, bool) {
+	return script{Script: load.Script, load: load}, load.Script != nil
+}
+
+func (s script) Source() kind.Source {
+	return kind.Source{ConfigMap: s.ConfigMap, Volume: s.PersistentVolumeClaim, File: s.Path}
+}
+
+func (s script) Image() string { return s.Script.Image }
+
+func (s script) Arguments() []string { return s.Script.Arguments }
+
+func (s script) Results() v1alpha1.ScriptResults { return s.ResultsOrDefault() }
+
+func (s script) isSummary() bool { return s.Results() == v1alpha1.ResultsSummary }
+
+// Environment tells the script's results apart and hands on the user's own
+// variables, which come last and so may replace ours.
+func (s script) Environment(time.Duration) []corev1.EnvVar {
+	env := []corev1.EnvVar{{Name: "PERFLAB_TRANSACTIONS", Value: transactions(s.Script.Transactions)}}
+	if s.isSummary() {
+		// Not as arguments: k6-operator has a shell read those of a script in
+		// the image, and p(95) is no word of a shell's.
+		env = []corev1.EnvVar{
+			{Name: "K6_SUMMARY_EXPORT", Value: "/dev/stdout"},
+			{Name: "K6_SUMMARY_TREND_STATS", Value: summaryStatistics},
+		}
+	}
+	return append(env, s.Env...)
+}
+
+func transactions(by *v1alpha1.ScriptTransactions) string {
+	if by == nil || by.By == "Group" {
+		return "group"
+	}
+	return "tag:" + by.Tag
+}
+
+// Validate refuses arguments that are not the script's to set.
+func (s script) Validate(path *field.Path) (faults field.ErrorList, warnings []string) {
+	path = path.Child("script")
+	for i, argument := range s.Script.Arguments {
+		if ownArguments.MatchString(argument) {
+			faults = append(faults, field.Invalid(path.Child("arguments").Index(i), argument, fmt.Sprintf("%s is set by PerfLab: take it out", argument)))
+		}
+	}
+	if s.isSummary() && s.load.ParallelismOrDefault() > 1 {
+		warnings = []string{fmt.Sprintf("k6's own summaries of several runners have no common percentiles, so load %q will have none: use one runner, or an image with PerfLab's output and results: Histograms (%s)", s.load.Name, path)}
+	}
+	return faults, warnings
+}
+
+// Transactions are the script's own, so that nobody knows them before.
+func (script) Transactions() []string { return nil }
+
+func (s script) Statistics() []string {
+	if s.isSummary() {
+		return metric.SummaryStatistics()
+	}
+	return metric.TransactionStatistics()
+}
+
+// JudgesRequests is true: k6 does not say of a group whether what was inside of
+// it worked.
+func (script) JudgesRequests() bool { return true }
+
+// Check finds requests that belong to no transaction.
+func (s script) Check(measured *payload.Payload) *kind.Fault {
+	requests := int64(measured.Total(counterRequests))
+	if len(measured.Transactions()) > 0 || requests == 0 {
+		return nil
+	}
+	return kind.Faultf(v1alpha1.ReasonResultsMissing,
+		"load %q made %s in its window, and none of them belongs to a transaction: put them into k6 groups, or take a tag that they have for one, for example script.transactions {by: Tag, tag: name}",
+		s.load.Name, prose.Counted(requests, "request"))
+}
+
+// Describe says which script it is and what k6 is told to do with it, which for
+// many scripts is all there is to know without reading them.
+func (s script) Describe() string {
+	text := "the k6 script " + s.Source().String()
+	if s.Script.Image != "" {
+		text += " in image " + s.Script.Image
+	}
+	for _, option := range []struct{ noun, value string }{
+		{"user", s.Argument("--vus", "-u")},
+		{"iteration", s.Argument("--iterations", "-i")},
+	} {
+		if number, err := strconv.Atoi(option.value); err == nil {
+			text += ", " + prose.Counted(number, option.noun)
+		}
+	}
+	if lasts := s.Argument("--duration", "-d"); lasts != "" && s.load.Duration == nil && s.load.Until == "" {
+		text += ", " + lasts
+	}
+	return text
+}
