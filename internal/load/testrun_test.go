@@ -42,17 +42,18 @@ func run() *v1alpha1.PerfRun {
 
 func testRun(t *testing.T, wanted v1alpha1.Load) map[string]any {
 	t.Helper()
-	made, err := load.TestRun(run(), wanted, "http://demo-gateway.lab.svc:8081",
+	object, err := load.TestRun(run(), wanted, "http://demo-gateway.lab.svc:8081",
 		load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made.Object
+	return object.Object
 }
 
 func TestTestRunOfUsers(t *testing.T) {
 	wanted := users()
 	wanted.Parallelism = ptr.To[int32](2)
+	wanted.CheckInCheckOut.Data = &v1alpha1.CirculationData{ConfigMap: &v1alpha1.ConfigMapName{Name: "library"}}
 	wanted.Resources.Limits = corev1.ResourceList{"memory": resource.MustParse("256Mi")}
 	yamlcmp.Equal(t, testRun(t, wanted), `
 apiVersion: k6.io/v1alpha1
@@ -104,8 +105,11 @@ spec:
     - {name: USERS, value: "8"}
     - {name: RAMP_UP_SECONDS, value: "0"}
     - {name: DURATION_SECONDS, value: "90"}
+    - {name: DATA_DIR, value: /perflab/data}
     - {name: PERFLAB_SECRETS, value: "USERNAME,PASSWORD,OKAPI_USERNAME,OKAPI_PASSWORD"}
     resources: {limits: {memory: 256Mi}}
+    volumes: [{name: data, configMap: {name: library}}]
+    volumeMounts: [{name: data, mountPath: /perflab/data, readOnly: true}]
     securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
     containerSecurityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
   starter:
@@ -124,50 +128,15 @@ func environment(t *testing.T, wanted v1alpha1.Load) map[string]string {
 		"PERFLAB_LOAD": true, "PERFLAB_RUN": true, "BASE_URL": true, "TENANT": true, "LOGIN": true, "USERNAME": true, "PASSWORD": true, "OKAPI_USERNAME": true, "OKAPI_PASSWORD": true,
 		"SEED": true, "PERFLAB_SECRETS": true, "K6_AUTO_EXTENSION_RESOLUTION": true, "K6_NO_USAGE_REPORT": true,
 	}
-	told := map[string]string{}
+	values := map[string]string{}
 	runner := testRun(t, wanted)["spec"].(map[string]any)["runner"].(map[string]any)
 	for _, entry := range runner["env"].([]any) {
 		variable := entry.(map[string]any)
 		if name := variable["name"].(string); !common[name] {
-			told[name], _ = variable["value"].(string)
+			values[name], _ = variable["value"].(string)
 		}
 	}
-	return told
-}
-
-func TestWhatScriptsAreTold(t *testing.T) {
-	for name, test := range map[string]struct {
-		load func() v1alpha1.Load
-		want string
-	}{
-		"users with all settings": {func() v1alpha1.Load {
-			load := users()
-			load.CheckInCheckOut.RampUp = seconds(80)
-			load.CheckInCheckOut.ThinkTime = &metav1.Duration{Duration: 500 * time.Millisecond}
-			load.CheckInCheckOut.CheckInPercent = ptr.To[int32](0)
-			load.CheckInCheckOut.Release, load.CheckInCheckOut.Preflights = "2026", ptr.To(false)
-			load.CheckInCheckOut.Data = &v1alpha1.CirculationData{ConfigMap: &v1alpha1.ConfigMapName{Name: "library"}}
-			return load
-		}, `{RELEASE: "2026", PREFLIGHTS: "false", DATA_DIR: /perflab/data, USERS: "8", RAMP_UP_SECONDS: "80", DURATION_SECONDS: "90", THINK_TIME_SECONDS: "0.5", CHECK_IN_PERCENT: "0"}`},
-		"users until an import ends": {func() v1alpha1.Load {
-			load := users()
-			load.Duration, load.Until = nil, "create"
-			return load
-			// They are told to end; the deadline is for when nobody does.
-		}, `{USERS: "8", RAMP_UP_SECONDS: "0", DURATION_SECONDS: "7200"}`},
-		"an import": {
-			imports,
-			`{RECORD_TYPE: Bibliographic, OPERATION: Create, JOB_PROFILE: PTF - Create 2, RECORDS: "500", IMPORTS: "1", PAUSE_SECONDS: "0"}`,
-		},
-		"imports with all settings": {func() v1alpha1.Load {
-			load := imports()
-			load.DataImport.Imports, load.DataImport.Pause, load.DataImport.StallTimeout = 3, seconds(60), seconds(300)
-			load.DataImport.Flow, load.DataImport.JobProfile = v1alpha1.FlowS3, "Mine"
-			return load
-		}, `{RECORD_TYPE: Bibliographic, OPERATION: Create, FLOW: S3, JOB_PROFILE: Mine, RECORDS: "500", IMPORTS: "3", PAUSE_SECONDS: "60", STALL_TIMEOUT_SECONDS: "300"}`},
-	} {
-		t.Run(name, func(t *testing.T) { yamlcmp.Equal(t, environment(t, test.load()), test.want) })
-	}
+	return values
 }
 
 func script(own v1alpha1.Script) v1alpha1.Load {
@@ -232,31 +201,4 @@ func TestSecretsOfAScriptAreNamed(t *testing.T) {
 		}
 	}
 	t.Error("k6 is not told which variables are secret")
-}
-
-func TestDataIsMountedReadOnly(t *testing.T) {
-	for name, test := range map[string]struct {
-		data v1alpha1.CirculationData
-		want string
-	}{
-		"a ConfigMap": {
-			v1alpha1.CirculationData{ConfigMap: &v1alpha1.ConfigMapName{Name: "library"}},
-			`{volumes: [{name: data, configMap: {name: library}}], mounts: [{name: data, mountPath: /perflab/data, readOnly: true}]}`,
-		},
-		"a folder of a volume": {
-			v1alpha1.CirculationData{PersistentVolumeClaim: &v1alpha1.VolumeFolder{ClaimName: "library", SubPath: "cico/"}},
-			`{volumes: [{name: data, persistentVolumeClaim: {claimName: library, readOnly: true}}], mounts: [{name: data, mountPath: /perflab/data, subPath: cico, readOnly: true}]}`,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			wanted := users()
-			wanted.CheckInCheckOut.Data = &test.data
-			runner := testRun(t, wanted)["spec"].(map[string]any)["runner"].(map[string]any)
-			yamlcmp.Equal(t, map[string]any{"volumes": runner["volumes"], "mounts": runner["volumeMounts"]}, test.want)
-		})
-	}
-}
-
-func TestScriptOfAnImport(t *testing.T) {
-	yamlcmp.Equal(t, testRun(t, imports())["spec"].(map[string]any)["script"], `localFile: /scripts/data-import.js`)
 }

@@ -115,29 +115,16 @@ func imports(count, records int32) v1alpha1.Load {
 	return v1alpha1.Load{Name: "create", DataImport: &v1alpha1.DataImport{Records: records, Imports: count}}
 }
 
-func TestObserveImport(t *testing.T) {
-	measured := measurements(imported(t, 1, 0, 400, 0))
-	observations := results.Observe(loads(imports(1, 400)), measured, warmUp(time.Hour))
-	wants := map[string]string{
-		"create/duration":         "8",
-		"create/clientDuration":   "10",
-		"create/records":          "400",
-		"create/failedRecords":    "0",
-		"create/recordsPerSecond": "50",
-	}
-	for metric, want := range wants {
-		if got := value(t, observations, metric); got.Value != want {
-			t.Errorf("%s = %q, want %q (warm-up is for users)", metric, got.Value, want)
-		}
+func TestABatchHasNoWarmUp(t *testing.T) {
+	observations := results.Observe(loads(imports(1, 400)), measurements(imported(t, 1, 0, 400, 0)), warmUp(time.Hour))
+	if got := value(t, observations, "create/duration"); got.Value != "8" {
+		t.Errorf("the import took %+v, want 8 s", got)
 	}
 }
 
 func TestCheck(t *testing.T) {
 	onlyCheckpoint := cico(t)
 	onlyCheckpoint.Final = false
-	stopped := imported(t, 1, 1, 99600, 400)
-	stopped.Count("perflab_child_jobs", at(9), 100)
-	stopped.Count("perflab_child_jobs_failed", at(9), 4)
 	dropping := cico(t)
 	dropping.Count("dropped_iterations", at(15), 3)
 	failing := cico(t)
@@ -159,9 +146,6 @@ func TestCheck(t *testing.T) {
 		"less load than meant": {load: users(""), p: dropping, reason: v1alpha1.ReasonLoadNotHeld, says: "dropped 3 iterations"},
 		"good import":          {load: imports(1, 400), p: imported(t, 1, 0, 400, 0)},
 		"import missing":       {load: imports(2, 400), p: imported(t, 1, 0, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 of 2 imports"},
-		"import failed":        {load: imports(1, 400), p: imported(t, 1, 1, 400, 0), reason: v1alpha1.ReasonImportIncomplete, says: "1 failed"},
-		"records failed":       {load: imports(1, 400), p: imported(t, 1, 0, 400, 3), reason: v1alpha1.ReasonImportIncomplete, says: "3 failed"},
-		"records missing":      {load: imports(1, 400), p: imported(t, 1, 0, 390, 0), reason: v1alpha1.ReasonImportIncomplete, says: "390 of 400"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

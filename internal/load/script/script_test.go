@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package script_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/script"
+	"perflab.dev/perflab/internal/testing/yamlcmp"
+	"perflab.dev/perflab/payload"
+)
+
+// search is a load with this script.
+func search(t *testing.T, settings string) kind.Kind {
+	t.Helper()
+	load := v1alpha1.Load{Name: "search", Parallelism: new(int32(2)), Script: &v1alpha1.Script{}}
+	if err := yaml.Unmarshal([]byte(settings), load.Script); err != nil {
+		t.Fatal(err)
+	}
+	found, is := script.Of(load)
+	if !is {
+		t.Fatal("a script is not of this kind")
+	}
+	return found
+}
+
+// A script is found where its author put it, and its results come out of k6 as
+// its image can give them.
+func TestRunner(t *testing.T) {
+	for name, test := range map[string]struct{ script, want string }{
+		"in a ConfigMap, by groups": {
+			`{configMap: {name: search, key: main.js}, arguments: [--vus, "8"]}`,
+			`{source: main.js of ConfigMap search, script: {configMap: {name: search, file: main.js}}, results: Histograms, image: "", env: {PERFLAB_TRANSACTIONS: group}}`,
+		},
+		"on a volume, by a tag, with variables": {
+			`{persistentVolumeClaim: {claimName: scripts, file: search/main.js}, transactions: {by: Tag, tag: name}, env: [{name: A, value: b}]}`,
+			`{source: search/main.js of volume scripts, script: {volumeClaim: {name: scripts, file: search/main.js, readOnly: true}}, results: Histograms, image: "", env: {PERFLAB_TRANSACTIONS: "tag:name", A: b}}`,
+		},
+		"in an image without our output": {
+			`{path: /scripts/search.js, image: "example.org/upstream:1"}`,
+			`
+source: /scripts/search.js
+script: {localFile: /scripts/search.js}
+results: Summary
+image: example.org/upstream:1
+env: {K6_SUMMARY_EXPORT: /dev/stdout, K6_SUMMARY_TREND_STATS: "avg,min,med,max,p(75),p(95),p(99),count"}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := search(t, test.script)
+			env := map[string]string{}
+			for _, variable := range found.Environment(time.Hour) {
+				env[variable.Name] = variable.Value
+			}
+			yamlcmp.Equal(t, map[string]any{
+				"source": found.Source().String(), "script": found.Source().Script(),
+				"results": found.Results(), "image": found.Image(), "env": env,
+			}, test.want)
+		})
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for name, test := range map[string]struct{ script, fault, warning string }{
+		"arguments of its own": {script: `{path: /a.js, arguments: [--vus, "8", --duration=30m]}`},
+		"an output": {
+			script: `{path: /a.js, arguments: [--vus, "8", --out=json]}`,
+			fault:  `loads.script.arguments[2]: Invalid value: "--out=json": --out=json is set by PerfLab: take it out`,
+		},
+		"summaries of two runners": {script: `{path: /a.js, image: "grafana/k6:2.2.0"}`, warning: "no common percentiles, so load \"search\" will have none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			faults, warnings := search(t, test.script).Validate(field.NewPath("loads"))
+			if (len(faults) > 0) != (test.fault != "") || len(faults) > 0 && faults[0].Error() != test.fault {
+				t.Errorf("faults %v, want %q", faults, test.fault)
+			}
+			if text := strings.Join(warnings, "\n"); (text == "") != (test.warning == "") || !strings.Contains(text, test.warning) {
+				t.Errorf("warnings %q, want %q", warnings, test.warning)
+			}
+		})
+	}
+}
+
+func TestLength(t *testing.T) {
+	files := map[string]map[string]string{"search": {"main.js": "export const options = {duration: __ENV.LENGTH || '9h'}"}}
+	const fromMap = `configMap: {name: search, key: main.js}`
+	for name, test := range map[string]struct {
+		script string
+		lasts  time.Duration
+		by     string
+		fault  string
+	}{
+		"by its options":             {script: `{` + fromMap + `}`, lasts: 9 * time.Hour, by: "the options in main.js"},
+		"by its variables":           {script: `{` + fromMap + `, env: [{name: LENGTH, value: 8m}]}`, lasts: 8 * time.Minute, by: "the options in main.js"},
+		"by k6's variables":          {script: `{` + fromMap + `, env: [{name: K6_DURATION, value: 7m}]}`, lasts: 7 * time.Minute},
+		"by arguments":               {script: `{` + fromMap + `, env: [{name: K6_DURATION, value: 7m}], arguments: [-d, 8m]}`, lasts: 8 * time.Minute},
+		"by stages in arguments":     {script: `{path: /a.js, arguments: [--stage, "3m:5", "--stage=5m:5"]}`, lasts: 8 * time.Minute},
+		"by iterations":              {script: `{` + fromMap + `, arguments: [-i, "5"]}`, fault: "script.arguments: it ends when its iterations are done"},
+		"in a ConfigMap not given":   {script: `{configMap: {name: other, key: main.js}}`, fault: `only the script knows; add the file with ConfigMap "other" with -f`},
+		"in a key that is not there": {script: `{configMap: {name: search, key: other.js}}`, fault: `only the script knows, and ConfigMap "search" has no key "other.js"`},
+		"in an image":                {script: `{path: /a.js}`, fault: "only the script knows, which is in no ConfigMap"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			length, err := search(t, test.script).Length(kind.Assumptions{ConfigMaps: files})
+			if want := (kind.Length{Lasts: test.lasts, By: test.by}); length != want {
+				t.Errorf("length %+v, want %+v", length, want)
+			}
+			if (err == nil) != (test.fault == "") || err != nil && err.Error() != test.fault {
+				t.Errorf("error %v, want %q", err, test.fault)
+			}
+		})
+	}
+}
+
+func TestRequestsBelongToTransactions(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	measured := payload.New("search", "run", "1", at)
+	if fault := search(t, `{path: /a.js}`).Check(measured); fault != nil {
+		t.Errorf("without requests: %+v", fault)
+	}
+	measured.Count("http_reqs", at, 7)
+	fault := search(t, `{path: /a.js}`).Check(measured)
+	if fault == nil || fault.Reason != v1alpha1.ReasonResultsMissing || !strings.Contains(fault.Message, `load "search" made 7 requests in its window`) {
+		t.Errorf("without transactions: %+v", fault)
+	}
+	measured.Record("keyword", "ok", at, time.Second)
+	if fault := search(t, `{path: /a.js}`).Check(measured); fault != nil {
+		t.Errorf("with both: %+v", fault)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	for settings, want := range map[string]string{
+		`{path: /a.js}`: "the k6 script /a.js",
+		`{path: /a.js, image: "grafana/k6:2.2.0", arguments: [-u, "8", -i, "1", -d, 30m]}`: "the k6 script /a.js in image grafana/k6:2.2.0, 8 users, 1 iteration, 30m",
+	} {
+		if got := search(t, settings).Describe(); got != want {
+			t.Errorf("%s: %q, want %q", settings, got, want)
+		}
+	}
+}
