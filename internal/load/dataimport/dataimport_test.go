@@ -137,7 +137,8 @@ func TestEveryRecordHasToGetIn(t *testing.T) {
 		"records failed":  {`{}`, map[string]float64{"imports": 1, "records": 400, "records_failed": 3}, "400 of 400 records got in, 3 failed"},
 		"records missing": {`{}`, map[string]float64{"imports": 1, "records": 390}, "390 of 400 records got in, 0 failed"},
 		"jobs failed": {
-			`{}`, map[string]float64{"imports": 1, "imports_failed": 1, "child_jobs": 100, "child_jobs_failed": 4, "records": 384},
+			`{}`,
+			map[string]float64{"imports": 1, "imports_failed": 1, "child_jobs": 100, "child_jobs_failed": 4, "records": 384},
 			"4 of 100 jobs of split files failed or ended cancelled",
 		},
 	} {
