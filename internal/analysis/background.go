@@ -63,11 +63,11 @@ func slowdownsOf(asked question.Question, table *comparison.Table, all []arms.Ar
 		base, _ := metric.CutWindow(decisive)
 		return base == name
 	})
-	var told []Slowdown
+	var result []Slowdown
 	for i, arm := range all {
 		if !arm.Baseline && !arm.Twin {
-			told = append(told, Slowdown{scenario, name, during, arm.Name, primary, slowdown.Reference, slowdown.Model.Effect(i)})
+			result = append(result, Slowdown{scenario, name, during, arm.Name, primary, slowdown.Reference, slowdown.Model.Effect(i)})
 		}
 	}
-	return told
+	return result
 }

@@ -37,17 +37,17 @@ func (a *Answer) check(table *comparison.Table, all []arms.Arm, ordered []*v1alp
 			found.drift(fitted, 1-a.Question.Alpha())
 		}
 	}
-	for _, told := range found.sure(a.Question.Alpha()) {
-		a.warn(told.sentence)
-		a.attach(told)
+	for _, one := range found.sure(a.Question.Alpha()) {
+		a.warn(one.sentence)
+		a.attach(one)
 	}
 }
 
 // attach lets the sentence travel with the numbers it is about.
-func (a *Answer) attach(told suspicion) {
+func (a *Answer) attach(sure suspicion) {
 	for i := range a.Comparisons {
-		if c := &a.Comparisons[i]; c.Scenario == told.scenario && c.Metric == told.metric {
-			c.Warnings = append(c.Warnings, told.sentence)
+		if c := &a.Comparisons[i]; c.Scenario == sure.scenario && c.Metric == sure.metric {
+			c.Warnings = append(c.Warnings, sure.sentence)
 		}
 	}
 }
@@ -140,9 +140,9 @@ func (s *suspicions) drift(of fitted, confidence float64) {
 		unit = "%"
 	}
 	low, high := slope.Interval(confidence)
-	told := of.series.Scale.Told
+	shown := of.series.Scale.Told
 	sentence := fmt.Sprintf("drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks take that out of the deltas, but the system does not come back to where it was; look at reset",
-		metric.Named(of.metric, of.scenario), told(slope.Value), unit, told(low), told(high))
+		metric.Named(of.metric, of.scenario), shown(slope.Value), unit, shown(low), shown(high))
 	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), sentence})
 }
 
@@ -162,18 +162,18 @@ func sequenceOf(all []arms.Arm, ordered []*v1alpha1.PerfRun, scenarios int) sequ
 	for i, arm := range all {
 		number[arm.Name] = i
 	}
-	made, before, runs := sequence{}, -1, len(all)*scenarios
+	spots, before, runs := sequence{}, -1, len(all)*scenarios
 	for _, run := range ordered {
 		const parts = 3
 		position := int(run.Spec.Position-1) - int(run.Spec.Block-1)*runs
 		if run.Status.Phase == v1alpha1.RunSucceeded {
-			made[place{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = spot{position * parts / runs, before}
+			spots[place{run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name}] = spot{position * parts / runs, before}
 		}
 		if at, known := number[run.Spec.Arm]; known {
 			before = at
 		}
 	}
-	return made
+	return spots
 }
 
 // levels gives each cell of a series its level of a further factor.

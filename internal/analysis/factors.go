@@ -81,7 +81,7 @@ type numbering struct {
 }
 
 func numberedLevels(matrix *v1alpha1.Matrix) numbering {
-	made := numbering{matrix: matrix}
+	numbered := numbering{matrix: matrix}
 	for _, factor := range matrix.Factors {
 		var names []string
 		for _, level := range factor.Levels {
@@ -91,16 +91,16 @@ func numberedLevels(matrix *v1alpha1.Matrix) numbering {
 			}
 			names = append(names, level.Name)
 		}
-		made.levels = append(made.levels, names)
+		numbered.levels = append(numbered.levels, names)
 	}
 	for _, combination := range arms.Combinations(matrix) {
 		numbers := make([]int, len(combination.Levels))
 		for i, level := range combination.Levels {
-			numbers[i] = slices.Index(made.levels[i], level.Name)
+			numbers[i] = slices.Index(numbered.levels[i], level.Name)
 		}
-		made.arms = append(made.arms, numbers)
+		numbered.arms = append(numbered.arms, numbers)
 	}
-	return made
+	return numbered
 }
 
 func (n numbering) name(factor, level int) string {

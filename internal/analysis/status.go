@@ -63,15 +63,15 @@ func (a *Answer) Bounded() []v1alpha1.Comparison {
 		}
 		return -cmp.Compare(loudness(x), loudness(y))
 	})
-	told := make([]v1alpha1.Comparison, 0, min(len(listed), maxComparisons))
+	rows := make([]v1alpha1.Comparison, 0, min(len(listed), maxComparisons))
 	for _, c := range listed[:min(len(listed), maxComparisons)] {
-		told = append(told, row(c))
+		rows = append(rows, row(c))
 	}
-	return told
+	return rows
 }
 
 // loudness is the size of an effect against its error, on the scale of the fit;
-// 0 where that can't be told.
+// 0 where that is not known.
 func loudness(c *comparison.Comparison) float64 {
 	effect, width := c.Delta, c.High-c.Low
 	if c.Scale == comparison.Ratio {
@@ -86,7 +86,7 @@ func loudness(c *comparison.Comparison) float64 {
 }
 
 func row(c *comparison.Comparison) v1alpha1.Comparison {
-	told := v1alpha1.Comparison{
+	shown := v1alpha1.Comparison{
 		Scenario: c.Scenario, Metric: c.Metric, Arm: c.Arm, Unit: c.Unit, Primary: c.Primary, Twin: c.Twin,
 		Blocks: int32(c.Blocks), Scale: string(c.Scale),
 		BaselineCenter: number(c.BaselineCenter), ArmCenter: number(c.ArmCenter),
@@ -96,7 +96,7 @@ func row(c *comparison.Comparison) v1alpha1.Comparison {
 		FurtherBlocks: int32(c.FurtherBlocks),
 	}
 	if !c.Twin {
-		told.Verdict = v1alpha1.Verdict(c.Verdict)
+		shown.Verdict = v1alpha1.Verdict(c.Verdict)
 	}
 	var own []string
 	for _, warning := range c.Warnings {
@@ -105,46 +105,46 @@ func row(c *comparison.Comparison) v1alpha1.Comparison {
 			own = append(own, warning)
 		}
 	}
-	told.Warnings = bounded(own, maxOwnWarnings)
-	return told
+	shown.Warnings = bounded(own, maxOwnWarnings)
+	return shown
 }
 
 // BoundedSlowdowns are those a status has room for.
 func (a *Answer) BoundedSlowdowns() []v1alpha1.Slowdown {
-	var told []v1alpha1.Slowdown
+	var rows []v1alpha1.Slowdown
 	for _, found := range a.Slowdowns[:min(len(a.Slowdowns), maxSlowdowns)] {
-		made := v1alpha1.Slowdown{
+		row := v1alpha1.Slowdown{
 			Scenario: found.Scenario, Metric: found.Metric, During: found.During, Arm: found.Arm,
 			PValue: probability(found.More.P()),
 		}
-		made.BaselinePercent, made.BaselineLow, made.BaselineHigh = a.told(comparison.Ratio, found.Baseline)
-		made.MorePercent, made.Low, made.High = a.told(comparison.Ratio, found.More)
-		told = append(told, made)
+		row.BaselinePercent, row.BaselineLow, row.BaselineHigh = a.interval(comparison.Ratio, found.Baseline)
+		row.MorePercent, row.Low, row.High = a.interval(comparison.Ratio, found.More)
+		rows = append(rows, row)
 	}
-	return told
+	return rows
 }
 
 // BoundedEffects are those a status has room for.
 func (a *Answer) BoundedEffects() []v1alpha1.FactorEffect {
-	var told []v1alpha1.FactorEffect
+	var rows []v1alpha1.FactorEffect
 	for _, found := range a.Effects[:min(len(a.Effects), maxEffects)] {
-		made := v1alpha1.FactorEffect{
+		row := v1alpha1.FactorEffect{
 			Scenario: found.Scenario, Metric: found.Metric, Effect: found.Name, Scale: string(found.Scale),
 			PValue: probability(found.Estimate.P()),
 		}
-		made.Delta, made.Low, made.High = a.told(found.Scale, found.Estimate)
-		told = append(told, made)
+		row.Delta, row.Low, row.High = a.interval(found.Scale, found.Estimate)
+		rows = append(rows, row)
 	}
-	return told
+	return rows
 }
 
-// told is an estimate with its interval.
-func (a *Answer) told(scale comparison.Scale, estimate stats.Estimate) (value, low, high string) {
+// interval writes an estimate with its interval.
+func (a *Answer) interval(scale comparison.Scale, estimate stats.Estimate) (value, low, high string) {
 	from, to := estimate.Interval(1 - a.Question.Alpha())
 	return number(scale.Told(estimate.Value)), number(scale.Told(from)), number(scale.Told(to))
 }
 
-// number is empty for what can't be told.
+// number is empty for what is not known.
 func number(value float64) string {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return ""
@@ -163,10 +163,10 @@ func probability(p float64) string {
 }
 
 // bounded cuts a list of sentences, and each of them.
-func bounded(sentences []string, most int) []string {
+func bounded(sentences []string, limit int) []string {
 	var kept []string
 	for i, sentence := range sentences {
-		if i == most-1 && len(sentences) > most {
+		if i == limit-1 && len(sentences) > limit {
 			return append(kept, "and "+strconv.Itoa(len(sentences)-i)+" more")
 		}
 		if runes := []rune(sentence); len(runes) > maxSentence {

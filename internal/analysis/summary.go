@@ -19,7 +19,7 @@ import (
 
 // Calibration says what the baseline's twin shows.
 type Calibration struct {
-	// Known is false before that can be told.
+	// Known is false before there is anything to say.
 	Known, Calibrated bool
 	// Reason is that of the condition, Message its sentence.
 	Reason, Message string
@@ -77,7 +77,7 @@ func (a *Answer) primary(wanted func(*comparison.Comparison) bool) []comparison.
 // inconclusive". It is empty before there are any.
 func (a *Answer) Summary(final bool) string {
 	candidates := a.candidates()
-	told := counted(candidates)
+	summary := counted(candidates)
 	switch {
 	case len(a.Comparisons) == 0:
 		return ""
@@ -86,12 +86,12 @@ func (a *Answer) Summary(final bool) string {
 	case !a.Enough():
 		return fmt.Sprintf("none below %d blocks", verdict.MinimumBlocks)
 	case len(a.Uncalibrated()) > 0:
-		told = "not calibrated: " + told
+		summary = "not calibrated: " + summary
 	}
 	if !final {
-		return "so far " + told
+		return "so far " + summary
 	}
-	return told
+	return summary
 }
 
 func counted(comparisons []comparison.Comparison) string {
@@ -137,8 +137,8 @@ func (a *Answer) ArmVerdicts(arm arms.Arm) *v1alpha1.ArmVerdicts {
 		return nil
 	}
 	summed.Wins = verdict.Wins(primary, guarded)
-	const most = 10
-	summed.WorseGuards = worse[:min(len(worse), most)]
+	const maxGuards = 10
+	summed.WorseGuards = worse[:min(len(worse), maxGuards)]
 	return summed
 }
 
@@ -159,7 +159,7 @@ func count(summed *v1alpha1.ArmVerdicts, of verdict.Verdict) {
 
 // Sentences say what each arm shows, one sentence per arm.
 func (a *Answer) Sentences(all []arms.Arm) []string {
-	var told []string
+	var sentences []string
 	for _, arm := range all {
 		of := a.primary(func(c *comparison.Comparison) bool { return c.Arm == arm.Name && !c.Twin })
 		verdicts := a.ArmVerdicts(arm)
@@ -173,20 +173,20 @@ func (a *Answer) Sentences(all []arms.Arm) []string {
 		case len(verdicts.WorseGuards) > 0 && verdicts.Better > 0:
 			wins = "does not win, for guarded metrics are worse (" + prose.Enumerate(verdicts.WorseGuards) + "): "
 		}
-		told = append(told, fmt.Sprintf("arm %q %s%s", arm.Name, wins, several(of)))
+		sentences = append(sentences, fmt.Sprintf("arm %q %s%s", arm.Name, wins, several(of)))
 	}
-	return told
+	return sentences
 }
 
 // several tells comparisons, the first few in full.
 func several(comparisons []comparison.Comparison) string {
-	const most = 4
+	const maxSentences = 4
 	var parts []string
-	for i := range comparisons[:min(len(comparisons), most)] {
+	for i := range comparisons[:min(len(comparisons), maxSentences)] {
 		parts = append(parts, sentence(&comparisons[i]))
 	}
 	text := strings.Join(parts, ", ")
-	if more := len(comparisons) - most; more > 0 {
+	if more := len(comparisons) - maxSentences; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

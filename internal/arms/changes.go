@@ -27,14 +27,14 @@ func Changes(differences []v1alpha1.Difference) []Change {
 	var order []Change
 	for _, difference := range differences {
 		setting, entry := withoutEntry(difference.Setting)
-		made := Change{setting, told(difference.Setting, difference.Baseline), told(difference.Setting, difference.Arm)}
-		if _, seen := entries[made]; !seen {
-			order = append(order, made)
+		change := Change{setting, readable(difference.Setting, difference.Baseline), readable(difference.Setting, difference.Arm)}
+		if _, seen := entries[change]; !seen {
+			order = append(order, change)
 		}
-		entries[made] = append(entries[made], entry)
+		entries[change] = append(entries[change], entry)
 	}
-	for i, made := range order {
-		if names := entries[made]; names[0] != "" {
+	for i, change := range order {
+		if names := entries[change]; names[0] != "" {
 			order[i].Setting += " (" + prose.Enumerate(names) + ")"
 		}
 	}
@@ -55,8 +55,8 @@ func withoutEntry(setting string) (shorter, entry string) {
 	return before + after, entry
 }
 
-// told is a setting's value as people may read it.
-func told(setting, value string) string {
+// readable is a setting's value as people may read it.
+func readable(setting, value string) string {
 	if !isSource(value) {
 		value = secret.Hide(setting, value)
 	}

@@ -100,7 +100,7 @@ func (c Confounded) String() string {
 	for _, moved := range c.Moved {
 		setting := moved.Example.Setting
 		parts = append(parts, fmt.Sprintf("%s (%s → %s)", moved.Factor,
-			short(told(setting, moved.Example.Baseline)), short(told(setting, moved.Example.Arm))))
+			short(readable(setting, moved.Example.Baseline)), short(readable(setting, moved.Example.Arm))))
 	}
 	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Moved), strings.Join(parts, ", "))
 }
@@ -111,11 +111,11 @@ func (c Confounded) Warning() string {
 }
 
 func short(value string) string {
-	const most = 40
-	if len(value) <= most {
+	const maxBytes = 40
+	if len(value) <= maxBytes {
 		return value
 	}
-	return strings.ToValidUTF8(value[:most], "") + "…"
+	return strings.ToValidUTF8(value[:maxBytes], "") + "…"
 }
 
 func moved(baseline, arm v1alpha1.System) []Moved {

@@ -42,10 +42,10 @@ func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
 		up = "up to "
 	}
 	runs := arms * len(spec.Scenarios) * blocks
-	if most := int(spec.Design.MaxRuns); most > 0 && runs > most {
-		j.refuse(field.Invalid(field.NewPath("spec", "design", "maxRuns"), most,
+	if allowed := int(spec.Design.MaxRuns); allowed > 0 && runs > allowed {
+		j.refuse(field.Invalid(field.NewPath("spec", "design", "maxRuns"), allowed,
 			fmt.Sprintf("%s, %s and %s%s make %d runs, more than design.maxRuns of %d: write maxRuns: %d if they are meant, or fewer blocks",
-				counted, prose.Counted(len(spec.Scenarios), "scenario"), up, prose.Counted(blocks, "block"), runs, most, runs)))
+				counted, prose.Counted(len(spec.Scenarios), "scenario"), up, prose.Counted(blocks, "block"), runs, allowed, runs)))
 	}
 }
 

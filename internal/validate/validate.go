@@ -61,8 +61,8 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 	judgeReferences(found, variants, system)
 	resolved := make([]*v1alpha1.System, 0, len(variants))
 	for _, variant := range variants {
-		made := variant.over(*system)
-		resolved = append(resolved, &made)
+		changed := variant.over(*system)
+		resolved = append(resolved, &changed)
 	}
 	judgeSystem(found, resolved, system, base)
 	judgeArms(found, variants, resolved, system)

@@ -52,11 +52,11 @@ func listed(all []v1alpha1.Arm) []variant {
 func combined(matrix *v1alpha1.Matrix) []variant {
 	var variants []variant
 	for _, combination := range arms.Combinations(matrix) {
-		made := variant{name: combination.Name, path: matrixPath}
+		levels := variant{name: combination.Name, path: matrixPath}
 		for i, level := range combination.Levels {
-			made.sets = append(made.sets, writtenLevel(matrix, i, level.Name))
+			levels.sets = append(levels.sets, writtenLevel(matrix, i, level.Name))
 		}
-		variants = append(variants, made)
+		variants = append(variants, levels)
 	}
 	return variants
 }
