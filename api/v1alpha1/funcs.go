@@ -112,12 +112,9 @@ func (m Measurement) TailOrDefault() time.Duration { return durationOr(m.Tail, 0
 // IntervalOrDefault is the time between two samples of the servers.
 func (m Measurement) IntervalOrDefault() time.Duration { return durationOr(m.Interval, 15*time.Second) }
 
-// ResultsOrDefault is how the script's results come out of k6. A load without
-// a script has PerfLab's histograms.
+// ResultsOrDefault is how the script's results come out of k6.
 func (s *Script) ResultsOrDefault() ScriptResults {
 	switch {
-	case s == nil:
-		return ResultsHistograms
 	case s.Results != "":
 		return s.Results
 	case s.Image != "":
