@@ -65,12 +65,13 @@ func NodeOf(samples *payload.Samples, window Window) (NodeUse, bool) {
 		}
 		return math.NaN()
 	}
-	cpus, others := float64(node.CPUs), othersOn(samples, node.Name)
+	cpus := float64(node.CPUs)
+	others, own := othersOn(samples, node.Name)
 	return NodeUse{
 		Name: node.Name, CPUs: node.CPUs, Shared: isOnNode(samples, node.Name), Neighbours: node.Neighbours,
 		BusyPercent:     100 * average(ofNode(samples, node.Name, metric.CPU)) / cpus,
 		OtherPercent:    100 * average(others) / cpus,
-		Known:           span(podsOn(samples, node.Name), within(others, window)),
+		Known:           span(own, within(others, window)),
 		PressurePercent: average(ofNode(samples, node.Name, metric.CPUPressure)),
 	}, true
 }
@@ -156,21 +157,21 @@ func ofNode(samples *payload.Samples, name, resource string) payload.Points {
 func othersOf(samples *payload.Samples) payload.Points {
 	var points payload.Points
 	for _, node := range samples.Nodes {
-		points = append(points, othersOn(samples, node.Name)...)
+		others, _ := othersOn(samples, node.Name)
+		points = append(points, others...)
 	}
 	slices.SortStableFunc(points, func(a, b payload.Point) int { return a.At.Compare(b.At) })
 	return points
 }
 
 // othersOn are the same of one node: its busy cores in the time that a figure of
-// the run's pods stands for, without that figure.
-func othersOn(samples *payload.Samples, name string) payload.Points {
+// the run's own pods stands for, without that figure.
+func othersOn(samples *payload.Samples, name string) (points, own payload.Points) {
 	busy, pods := ofNode(samples, name, metric.CPU), podsOn(samples, name)
 	if len(pods) == 0 {
-		return nil
+		return nil, nil
 	}
-	own := together(pods, false)
-	var points payload.Points
+	own = together(pods, false)
 	for i, point := range own {
 		if i == 0 || isNew(pods, point.At, own[0].At) {
 			continue
@@ -179,16 +180,15 @@ func othersOn(samples *payload.Samples, name string) payload.Points {
 			points = append(points, payload.Point{At: point.At, Value: max(0, all-point.Value)})
 		}
 	}
-	return points
+	return points, own
 }
 
-// span is the time that figures of pods stand for, up to the last of these
+// span is the time that the pods' own figures stand for, up to the last of these
 // points.
-func span(pods []payload.SampleSeries, points payload.Points) time.Duration {
+func span(own, points payload.Points) time.Duration {
 	if len(points) == 0 {
 		return 0
 	}
-	own := together(pods, false)
 	before := own[0].At
 	for _, point := range own {
 		if point.At.Before(points[0].At) {
