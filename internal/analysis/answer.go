@@ -45,7 +45,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 	baseline, _ := arms.Baseline(all)
 	twin, _ := arms.Twin(all)
 	answer.Baseline, answer.Twin = baseline.Name, twin.Name
-	counted := within(inOrder(runs), answer.Blocks)
+	counted := within(InOrder(runs), answer.Blocks)
 	table, faults := tabulate(counted, nil)
 	answer.Runs, answer.Warnings = int32(len(counted)), faults
 	if len(counted) == 0 || len(all) < 2 {
@@ -58,7 +58,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 	}
 	answer.Comparisons = compared
 	answer.unmeasured()
-	answer.check(table, all, inOrder(runs), len(spec.Scenarios))
+	answer.check(table, all, InOrder(runs), len(spec.Scenarios))
 	answer.Slowdowns = slowdowns(answer.Question, table, all)
 	answer.Effects, err = effects(answer.Question, table, spec.Matrix, all)
 	if err != nil {
@@ -136,8 +136,8 @@ func CompleteBlocks(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alph
 	return blocks
 }
 
-// inOrder sorts runs as they were done, attempts that did not count included.
-func inOrder(runs []v1alpha1.PerfRun) []*v1alpha1.PerfRun {
+// InOrder sorts runs as they were done, attempts that did not count included.
+func InOrder(runs []v1alpha1.PerfRun) []*v1alpha1.PerfRun {
 	ordered := make([]*v1alpha1.PerfRun, 0, len(runs))
 	for i := range runs {
 		ordered = append(ordered, &runs[i])

@@ -21,7 +21,7 @@ func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alp
 	baseline, _ := arms.Baseline(all)
 	twin, _ := arms.Twin(all)
 	asked.Baseline, asked.Twin = baseline.Name, twin.Name
-	table, _ := tabulate(within(inOrder(runs), blocks), asked.Question.IsPrimary)
+	table, _ := tabulate(within(InOrder(runs), blocks), asked.Question.IsPrimary)
 	// The seed is for p-values, which play no part here.
 	compared, err := table.Compare(asked.options(0))
 	if err != nil {

@@ -3,38 +3,50 @@
 package report
 
 import (
+	"slices"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 )
 
-// answered is what the runs say on the experiment's question, and how sure one
+// answer is what the runs say on the experiment's question, and how sure one
 // wanted to be.
-type answered struct {
+type answer struct {
 	analysis.Answer
 	marginPercent, confidencePercent float64
+	// compared are all comparisons, ready to be written.
+	compared []shownComparison
 	// uncalibrated are the primary metrics in which the twin differs.
 	uncalibrated []comparison.Comparison
 }
 
 // answerOf asks again what the operator has asked: the status holds only so
-// many comparisons, the runs hold all.
-func answerOf(r *record) answered {
-	spec := &r.Experiment.Spec
+// many comparisons, the runs hold all. Faults are those of reading them.
+func answerOf(r *record, faults []string) *answer {
 	seed := int64(1)
 	if recorded := r.Experiment.Status.Seed; recorded != nil {
 		seed = *recorded
 	}
-	made := answered{Answer: analysis.Of(spec, arms.Recorded(r.armsAsDeclared()), seed, r.Runs)}
-	made.marginPercent, made.confidencePercent = float64(made.Question.MarginPercent), float64(made.Question.ConfidencePercent)
-	made.uncalibrated = made.Uncalibrated()
-	return made
+	a := &answer{Answer: analysis.Of(&r.Experiment.Spec, arms.Recorded(armsAsDeclared(r)), seed, r.Runs)}
+	a.marginPercent, a.confidencePercent = float64(a.Question.MarginPercent), float64(a.Question.ConfidencePercent)
+	a.uncalibrated = a.Uncalibrated()
+	for i := range a.Comparisons {
+		a.compared = append(a.compared, show(&a.Comparisons[i]))
+	}
+	for _, fault := range faults {
+		// The answer, too, has read what the status holds.
+		if !slices.Contains(a.Warnings, fault) {
+			a.Warnings = append(a.Warnings, fault)
+		}
+	}
+	return a
 }
 
 // armsAsDeclared are the arms in the order of the declaration, on which the
 // numbering of a matrix's levels rests.
-func (r *record) armsAsDeclared() []v1alpha1.ArmStatus {
+func armsAsDeclared(r *record) []v1alpha1.ArmStatus {
 	if len(r.Experiment.Status.Arms) > 0 {
 		return r.Experiment.Status.Arms
 	}
@@ -44,3 +56,17 @@ func (r *record) armsAsDeclared() []v1alpha1.ArmStatus {
 	}
 	return declared
 }
+
+// where keeps the comparisons that are wanted, by scenario, metric and arm.
+func (a *answer) where(wanted func(shownComparison) bool) []shownComparison {
+	var found []shownComparison
+	for _, c := range a.compared {
+		if wanted(c) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// confidence of the intervals, as a share.
+func (a *answer) confidence() float64 { return a.confidencePercent / 100 }

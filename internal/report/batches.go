@@ -22,21 +22,21 @@ type batch struct {
 
 // batchTables list how long batches took, alone and beside other loads, each kind
 // by itself.
-func (r *record) batchTables() []block {
+func batchTables(r *record) []block {
 	var blocks []block
 	var listed []kind.BatchWords
-	all := r.batches()
+	all := batches(r)
 	for _, one := range all {
 		if !slices.Contains(listed, one.words) {
 			listed = append(listed, one.words)
-			blocks = append(blocks, r.tablesOf(one.words, all)...)
+			blocks = append(blocks, tablesOf(r, one.words, all)...)
 		}
 	}
 	return blocks
 }
 
 // tablesOf the batches that are of one kind.
-func (r *record) tablesOf(kind kind.BatchWords, all []batch) []block {
+func tablesOf(r *record, kind kind.BatchWords, all []batch) []block {
 	durations := &table{
 		Caption: kind.Durations,
 		Columns: slices.Concat(words(kind.Noun, "Arm"), numbers("Alone, hh:mm:ss", "Alone, s", "With other load, hh:mm:ss", "With other load, s", "Difference, hh:mm:ss")),
@@ -47,49 +47,32 @@ func (r *record) tablesOf(kind kind.BatchWords, all []batch) []block {
 	}
 	for _, one := range all {
 		for i, arm := range r.arms {
-			if one.words == kind && r.isMeasured(one, arm.Name) {
-				durations.Rows = append(durations.Rows, r.durationRow(one, i == 0, arm.Name))
-				rates.Rows = append(rates.Rows, r.rateRow(one, i == 0, arm.Name))
+			alone, beside := one.values(r, metric.Duration, arm.Name)
+			if one.words != kind || alone == nil && beside == nil {
+				continue
 			}
+			header := []cell{{Text: one.what}, name(arm.Name)}
+			durations.Rows = append(durations.Rows, row{First: i == 0, Cells: slices.Concat(header, texts(
+				clockOfSeconds(alone.mean()), alone.shown(), clockOfSeconds(beside.mean()), beside.shown(), clockOfSeconds(beside.mean()-alone.mean())))})
+			alone, beside = one.values(r, kind.RateMetric, arm.Name)
+			rates.Rows = append(rates.Rows, row{First: i == 0, Cells: slices.Concat(header, texts(alone.shown(), beside.shown()))})
 		}
 	}
-	if len(durations.Rows) == 0 {
-		return nil
+	return titled(kind.Title, append(durations.blocks(), rates.blocks()...))
+}
+
+// values of a statistic, alone and beside other loads.
+func (b batch) values(r *record, statistic, arm string) (alone, beside *values) {
+	of := func(at [2]string) *values {
+		if at[0] == "" {
+			return nil
+		}
+		return r.under(at[0]).at(metric.Name(at[1], statistic), arm)
 	}
-	return []block{heading(kind.Title), {Table: durations}, {Table: rates}}
+	return of(b.alone), of(b.beside)
 }
 
-func (r *record) isMeasured(of batch, arm string) bool {
-	return r.batchValue(of.alone, metric.Duration, arm) != nil || r.batchValue(of.beside, metric.Duration, arm) != nil
-}
-
-func (r *record) durationRow(of batch, first bool, arm string) row {
-	alone, beside := r.batchValue(of.alone, metric.Duration, arm), r.batchValue(of.beside, metric.Duration, arm)
-	return row{First: first, Cells: []cell{
-		{Text: of.what},
-		name(arm),
-		{Text: clockOfSeconds(alone.mean())},
-		{Text: alone.shown(r.confidence())},
-		{Text: clockOfSeconds(beside.mean())},
-		{Text: beside.shown(r.confidence())},
-		{Text: clockOfSeconds(beside.mean() - alone.mean())},
-	}}
-}
-
-func (r *record) rateRow(of batch, first bool, arm string) row {
-	return row{First: first, Cells: []cell{
-		{Text: of.what},
-		name(arm),
-		{Text: r.batchValue(of.alone, of.words.RateMetric, arm).shown(r.confidence())},
-		{Text: r.batchValue(of.beside, of.words.RateMetric, arm).shown(r.confidence())},
-	}}
-}
-
-func (r *record) batchValue(at [2]string, statistic, arm string) *values {
-	return r.at(at[0], metric.Name(at[1], statistic), arm)
-}
-
-func (r *record) batches() []batch {
+func batches(r *record) []batch {
 	var all []batch
 	for _, scenario := range r.scenarios {
 		// Batches one after another are alone all the same.

@@ -10,21 +10,6 @@ import "html/template"
 func (r *Report) Confluence(charts bool) ([]byte, error) {
 	return r.execute("confluence.xml", template.FuncMap{
 		"charts": func() bool { return charts },
-		"colour": lozenge,
+		"colour": func(verdict string) string { return lookOf(verdict).lozenge },
 	})
-}
-
-// lozenge is the colour of Confluence's status macro that goes with a verdict.
-func lozenge(verdict string) string {
-	switch verdict {
-	case "Better":
-		return "Green"
-	case "Worse", invalidRun:
-		return "Red"
-	case "Equivalent":
-		return "Blue"
-	case "Inconclusive":
-		return "Yellow"
-	}
-	return "Grey"
 }

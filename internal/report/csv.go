@@ -4,11 +4,11 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"strings"
 
-	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
 )
 
@@ -18,11 +18,8 @@ func (r *Report) CSV() ([]byte, error) {
 	var out bytes.Buffer
 	writer := csv.NewWriter(&out)
 	rows := [][]string{strings.Split(comparison.Header, ",")}
-	for _, run := range r.record.journal {
-		if run.Status.Phase != v1alpha1.RunSucceeded {
-			continue
-		}
-		for _, observation := range r.record.observationsOf(run) {
+	for _, run := range r.record.journal.valid() {
+		for _, observation := range cmp.Or(r.record.Traces[run.Name], noTrace).observationsOf(run) {
 			rows = append(rows, []string{
 				whole(run.Spec.Block), run.Spec.Arm, run.Spec.Scenario.Name, observation.Metric, observation.Unit, observation.Value,
 			})

@@ -6,8 +6,8 @@
 // same objects give the same bytes, with no cluster, no clock and no network.
 //
 //	inputs, err := report.Read(file)     // what perflab export wrote
-//	made, err := report.New(inputs[0])
-//	page, err := made.HTML()
+//	result, err := report.New(inputs[0])
+//	page, err := result.HTML()
 //
 // A page is built once as sections of paragraphs, tables and charts, in the
 // order in which performance teams publish, and then written in each format.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/verdict"
 )
 
 // document is a report before it has a format. Its texts are plain: every
@@ -120,6 +121,39 @@ func paragraph(text string) block { return block{Text: text} }
 
 func heading(text string) block { return block{Heading: text} }
 
+// titled puts a heading over blocks, if there are any.
+func titled(title string, blocks []block) []block {
+	if len(blocks) == 0 {
+		return nil
+	}
+	return append([]block{heading(title)}, blocks...)
+}
+
+// list is a block, unless it is empty.
+func list(items []item) []block {
+	if len(items) == 0 {
+		return nil
+	}
+	return []block{{List: items}}
+}
+
+// blocks are the table, unless it has no rows.
+func (t *table) blocks() []block {
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return []block{{Table: t}}
+}
+
+// listOf sentences.
+func listOf(sentences []string) []item {
+	items := make([]item, 0, len(sentences))
+	for _, sentence := range sentences {
+		items = append(items, item{Text: sentence})
+	}
+	return items
+}
+
 func words(titles ...string) []column {
 	columns := make([]column, 0, len(titles))
 	for _, title := range titles {
@@ -146,5 +180,38 @@ func texts(texts ...string) []cell {
 
 func name(name string) cell { return cell{Text: name, Name: true} }
 
-// noVerdict is how the absence of a verdict is shown.
-const noVerdict = "No verdict"
+func names(names ...string) []cell {
+	cells := make([]cell, 0, len(names))
+	for _, one := range names {
+		cells = append(cells, name(one))
+	}
+	return cells
+}
+
+// What is shown as verdicts are: that there is none, and that a run is no good.
+const (
+	noVerdict  = "No verdict"
+	invalidRun = "Invalid"
+)
+
+// look is how a verdict is shown.
+type look struct {
+	role role
+	// lozenge is the colour of Confluence's status macro.
+	lozenge string
+}
+
+var looks = map[string]look{
+	string(verdict.Better):       {roleBetter, "Green"},
+	string(verdict.Worse):        {roleWorse, "Red"},
+	invalidRun:                   {roleWorse, "Red"},
+	string(verdict.Equivalent):   {roleEquivalent, "Blue"},
+	string(verdict.Inconclusive): {roleInconclusive, "Yellow"},
+}
+
+func lookOf(verdict string) look {
+	if found, known := looks[verdict]; known {
+		return found
+	}
+	return look{roleInconclusive, "Grey"}
+}

@@ -14,83 +14,79 @@ import (
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/verdict"
 )
 
-// mostForest is how many comparisons a chart shows before it is a thicket.
-const mostForest = 24
+// maxForest is how many comparisons a chart shows before it is a thicket.
+const maxForest = 24
 
-// forests show deltas with their intervals against the margin, a chart per
-// scenario.
-func (r *record) forests() []chart {
-	return r.forestsOf("Deltas and intervals under ", "forest-", func(t told) bool { return !t.Twin && inForest(t) })
+// forest shows deltas with their intervals against the margin.
+func forest(r *record, under *scenario, _ string) (chart, bool) {
+	return forestOf(r, under, "Deltas and intervals under ", func(c shownComparison) bool { return !c.Twin && inForest(c) })
 }
 
-// noiseForests show the same of the baseline's twin.
-func (r *record) noiseForests() []chart {
-	return r.forestsOf("The twin under ", "noise-", func(t told) bool { return t.Twin && t.Primary })
-}
-
-func (r *record) forestsOf(title, file string, wanted func(told) bool) []chart {
-	var charts []chart
-	for _, scenario := range r.scenarios {
-		var rows []told
-		for i := range r.answer.Comparisons {
-			one := tell(&r.answer.Comparisons[i])
-			if one.Scenario == scenario.Name && one.Scale == comparison.Ratio && !math.IsNaN(one.Delta) && wanted(one) {
-				rows = append(rows, one)
-			}
-		}
-		if len(rows) == 0 {
-			continue
-		}
-		made := r.forest(scenario.Name, rows[:min(len(rows), mostForest)])
-		made.Title, made.Name = title+scenario.Name, file+scenario.Name
-		if more := len(rows) - mostForest; more > 0 {
-			made.Title += fmt.Sprintf(" (%d more in the tables)", more)
-		}
-		charts = append(charts, made)
-	}
-	return charts
+// noiseForest shows the same of the baseline's twin.
+func noiseForest(r *record, under *scenario, _ string) (chart, bool) {
+	return forestOf(r, under, "The twin under ", func(c shownComparison) bool { return c.Twin && c.Primary })
 }
 
 // inForest: what decides, and what belongs to it.
-func inForest(t told) bool {
-	return t.Primary || !t.metric.IsServer() && t.metric.Request == "" && t.metric.Window == "" && (t.metric.Statistic == metric.P95 || t.metric.Statistic == metric.RecordsPerSecond)
+func inForest(c shownComparison) bool {
+	return c.Primary || !c.metric.IsServer() && c.metric.Request == "" && c.metric.Window == "" && (c.metric.Statistic == metric.P95 || c.metric.Statistic == metric.RecordsPerSecond)
 }
 
-func (r *record) forest(scenario string, rows []told) chart {
-	p := newPlot("Delta, % of " + r.baseline())
+func forestOf(r *record, under *scenario, title string, wanted func(shownComparison) bool) (chart, bool) {
+	rows := r.answer.where(func(c shownComparison) bool {
+		return c.Scenario == under.Name && c.Scale == comparison.Ratio && !math.IsNaN(c.Delta) && wanted(c)
+	})
+	if len(rows) == 0 {
+		return chart{}, false
+	}
+	title += under.Name
+	if more := len(rows) - maxForest; more > 0 {
+		title += fmt.Sprintf(" (%d more in the tables)", more)
+	}
+	rows = rows[:min(len(rows), maxForest)]
+	p := newPlot("Delta, % of " + r.answer.Baseline)
 	p.HideY()
-	drawnRows := &forestRows{rows: rows, margin: r.answer.marginPercent, record: r}
-	p.Add(drawnRows)
-	reach := r.answer.marginPercent * 1.25
-	for _, one := range rows {
-		reach = math.Max(reach, math.Abs(one.Delta)*1.15)
-		for _, end := range []float64{one.Low, one.High} {
+	p.Add(&forestRows{rows: rows, margin: r.answer.marginPercent, namesArms: r.severalArms()})
+	reach := reachOf(rows, r.answer.marginPercent)
+	p.X.Min, p.X.Max = -reach, reach
+	p.Y.Min, p.Y.Max = 0, float64(len(rows))
+	return chart{Title: title, Alt: forestAlt(r.answer, under.Name, rows), SVG: drawn(p, vg.Length(len(rows))*rowHeight+46)}, true
+}
+
+// reachOf a forest is how far from none its deltas and intervals go, in percent.
+func reachOf(rows []shownComparison, margin float64) float64 {
+	reach := margin * 1.25
+	for _, c := range rows {
+		reach = math.Max(reach, math.Abs(c.Delta)*1.15)
+		for _, end := range []float64{c.Low, c.High} {
 			if !math.IsNaN(end) && !math.IsInf(end, 0) {
 				// An interval far wider than the rest is cut off rather than
 				// squeezing all others together.
-				reach = math.Max(reach, math.Min(math.Abs(end)*1.08, 4*r.answer.marginPercent+2*math.Abs(one.Delta)))
+				reach = math.Max(reach, math.Min(math.Abs(end)*1.08, 4*margin+2*math.Abs(c.Delta)))
 			}
 		}
 	}
-	p.X.Min, p.X.Max = -reach, reach
-	p.Y.Min, p.Y.Max = 0, float64(len(rows))
-	alt := fmt.Sprintf("Deltas of %s to %s under %s with %s %% intervals; the margin of %s %% is shaded. ", prose.Counted(len(rows), "comparison"), r.baseline(), scenario, plain(r.answer.confidencePercent), plain(r.answer.marginPercent))
-	for _, one := range rows {
-		alt += fmt.Sprintf("%s, %s: %s %% (%s), %s. ", one.Metric, one.Arm, one.delta(), one.interval(), one.verdict())
+	return reach
+}
+
+func forestAlt(a *answer, scenario string, rows []shownComparison) string {
+	alt := fmt.Sprintf("Deltas of %s to %s under %s with %s %% intervals; the margin of %s %% is shaded. ", prose.Counted(len(rows), "comparison"), a.Baseline, scenario, plain(a.confidencePercent), plain(a.marginPercent))
+	for _, c := range rows {
+		alt += fmt.Sprintf("%s, %s: %s %% (%s), %s. ", c.Metric, c.Arm, c.delta(), c.interval(), c.verdict())
 	}
-	return chart{Alt: alt, SVG: drawn(p, vg.Length(len(rows))*rowHeight+46)}
+	return alt
 }
 
 const rowHeight = vg.Length(34)
 
 // forestRows draws a row per comparison: its name and verdict over its interval.
 type forestRows struct {
-	rows   []told
+	rows   []shownComparison
 	margin float64
-	record *record
+	// namesArms: there are several.
+	namesArms bool
 }
 
 // Plot draws the rows from the top down.
@@ -104,26 +100,26 @@ func (f *forestRows) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-func (f *forestRows) row(c draw.Canvas, one told, x func(float64) vg.Length, top vg.Length) {
-	of := roleOf(one.Verdict)
+func (f *forestRows) row(c draw.Canvas, one shownComparison, x func(float64) vg.Length, top vg.Length) {
+	of := lookOf(string(one.Verdict)).role
 	line := top - 25
 	left := textStyle(labelText, roleInk)
 	left.YAlign = draw.YTop
 	name := one.Metric
-	if f.record.severalArms() {
+	if f.namesArms {
 		name += "  " + one.Arm
 	}
 	right := textStyle(labelText, of)
 	right.XAlign, right.YAlign = draw.XRight, draw.YTop
-	told := one.delta() + " %"
+	delta := one.delta() + " %"
 	if !one.Twin {
-		told += "  " + one.verdict()
+		delta += "  " + one.verdict()
 	} else {
 		of = roleInconclusive
 	}
 	right.Color = of.light
-	c.FillText(right, vg.Point{X: c.Max.X, Y: top - 3}, told)
-	c.FillText(left, vg.Point{X: c.Min.X, Y: top - 3}, shortened(name, left, c.Max.X-c.Min.X-right.Width(told)-10))
+	c.FillText(right, vg.Point{X: c.Max.X, Y: top - 3}, delta)
+	c.FillText(left, vg.Point{X: c.Min.X, Y: top - 3}, shortened(name, left, c.Max.X-c.Min.X-right.Width(delta)-10))
 	interval(c, x, one.Low, one.High, line, of.light)
 	at := clamp(x(one.Delta), c.Min.X, c.Max.X)
 	c.DrawGlyph(draw.GlyphStyle{Color: of.light, Radius: 4, Shape: draw.CircleGlyph{}}, vg.Point{X: at, Y: line})
@@ -143,19 +139,6 @@ func interval(c draw.Canvas, x func(float64) vg.Length, low, high float64, line 
 	}
 	if to < c.Max.X {
 		c.StrokeLine2(style, to, line-3.5, to, line+3.5)
-	}
-}
-
-func roleOf(of verdict.Verdict) role {
-	switch of {
-	case verdict.Better:
-		return roleBetter
-	case verdict.Worse:
-		return roleWorse
-	case verdict.Equivalent:
-		return roleEquivalent
-	default:
-		return roleInconclusive
 	}
 }
 

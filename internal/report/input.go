@@ -14,10 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/origin"
 )
 
@@ -148,32 +150,30 @@ func (o *objects) of(experiment v1alpha1.PerfExperiment) Input {
 // accepts: the experiment, its runs in the order of the plan, their raw results.
 // What only the cluster they come from can use is left out.
 func Write(out io.Writer, input Input) error {
-	runs := slices.Clone(input.Runs)
-	slices.SortFunc(runs, inJournalOrder)
+	runs := inPlanOrder(input.Runs)
 	raw := slices.Clone(input.Raw)
 	slices.SortFunc(raw, func(a, b corev1.ConfigMap) int { return cmp.Compare(a.Name, b.Name) })
 
+	group := v1alpha1.GroupVersion
 	experiment := input.Experiment
-	experiment.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: kindExperiment}
-	if err := writeDocument(out, &experiment.ObjectMeta, &experiment); err != nil {
+	if err := writeDocument(out, group.WithKind(kindExperiment), &experiment.ObjectMeta, &experiment); err != nil {
 		return err
 	}
 	for i := range runs {
-		runs[i].TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: kindRun}
-		if err := writeDocument(out, &runs[i].ObjectMeta, &runs[i]); err != nil {
+		if err := writeDocument(out, group.WithKind(kindRun), &runs[i].ObjectMeta, &runs[i]); err != nil {
 			return err
 		}
 	}
 	for i := range raw {
-		raw[i].TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: kindConfigMap}
-		if err := writeDocument(out, &raw[i].ObjectMeta, &raw[i]); err != nil {
+		if err := writeDocument(out, corev1.SchemeGroupVersion.WithKind(kindConfigMap), &raw[i].ObjectMeta, &raw[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeDocument(out io.Writer, meta *metav1.ObjectMeta, object any) error {
+func writeDocument(out io.Writer, kind schema.GroupVersionKind, meta *metav1.ObjectMeta, object runtime.Object) error {
+	object.GetObjectKind().SetGroupVersionKind(kind)
 	*meta = metav1.ObjectMeta{
 		Name: meta.Name, Namespace: meta.Namespace, UID: meta.UID, Generation: meta.Generation,
 		CreationTimestamp: meta.CreationTimestamp, Labels: meta.Labels, Annotations: imported(meta),
@@ -197,10 +197,10 @@ func imported(meta *metav1.ObjectMeta) map[string]string {
 	return map[string]string{v1alpha1.AnnotationImported: meta.Annotations[v1alpha1.AnnotationImported]}
 }
 
-func inJournalOrder(a, b v1alpha1.PerfRun) int {
-	return cmp.Or(
-		cmp.Compare(a.Spec.Position, b.Spec.Position),
-		cmp.Compare(a.Spec.Attempt, b.Spec.Attempt),
-		cmp.Compare(a.Name, b.Name),
-	)
+// inPlanOrder copies runs in the order in which they were done.
+func inPlanOrder(runs []v1alpha1.PerfRun) (sorted []v1alpha1.PerfRun) {
+	for _, run := range analysis.InOrder(runs) {
+		sorted = append(sorted, *run)
+	}
+	return sorted
 }

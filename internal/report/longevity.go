@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -21,8 +22,11 @@ const (
 	longRun = 2 * time.Hour
 	// leastPoints of a line of response times.
 	leastPoints = 10
-	// mostGrowing modules are shown, those that grew most first.
-	mostGrowing = 5
+	// maxGrowing modules are shown, those that grew most first.
+	maxGrowing = 5
+	// leastGrowth is the growth per hour, as a share of the average, that is worth
+	// telling.
+	leastGrowth = 0.01
 )
 
 // growth is the change of a quantity per hour in an arm, over long runs.
@@ -42,42 +46,39 @@ func (g growth) isSure() bool { return g.low > 0 && g.share() >= leastGrowth }
 
 // longevity tells how response times and memory changed over long runs. It gives
 // no verdict: arms are not compared.
-func (r *record) longevity(scenario v1alpha1.Scenario) []block {
-	if !r.isLong(scenario.Name) {
+func longevity(_ *record, under *scenario) []block {
+	if !isLong(under.runs) {
 		return nil
 	}
-	growths := append(r.slowerResponses(scenario), r.memoryGrowths(scenario.Name)...)
+	growths := append(slowerResponses(under), memoryGrowths(under)...)
 	if len(growths) == 0 {
 		return nil
 	}
-	made := &table{
-		Caption: "Over time under " + scenario.Name + ": change per hour of load",
+	result := &table{
+		Caption: "Over time under " + under.Name + ": change per hour of load",
 		Columns: slices.Concat(words("What", "Arm"), numbers("Runs", "Change per hour", "Interval"), words("In"), numbers("Of the average, % per hour")),
 	}
 	var sure []growth
 	for i, one := range growths {
-		places := decimals(one.slope, (one.high-one.low)/2)
-		made.Rows = append(made.Rows, row{First: i == 0 || growths[i-1].what != one.what, Cells: []cell{
-			{Text: capital(one.what)},
-			name(one.arm),
-			{Text: whole(one.runs)},
-			{Text: signed(one.slope, places)},
-			{Text: signed(one.low, places) + " to " + signed(one.high, places)},
-			{Text: one.unit},
-			{Text: signed(100*one.share(), 2)},
-		}})
+		result.Rows = append(result.Rows, row{First: i == 0 || growths[i-1].what != one.what, Cells: one.cells()})
 		if one.isSure() {
 			sure = append(sure, one)
 		}
 	}
-	return []block{{Table: made}, paragraph(longevitySentence(sure))}
+	return append(result.blocks(), paragraph(longevitySentence(sure)))
+}
+
+func (g growth) cells() []cell {
+	places := decimals(g.slope, (g.high-g.low)/2)
+	return append([]cell{{Text: capital(g.what)}, name(g.arm)}, texts(
+		whole(g.runs), signed(g.slope, places), signedInterval(g.low, g.high, places), g.unit, signed(100*g.share(), 2))...)
 }
 
 func longevitySentence(sure []growth) string {
 	if len(sure) == 0 {
-		return fmt.Sprintf("Nothing grew by %s%s%% of its average per hour or more, beyond what noise explains: no sign of a leak.", plain(leastGrowth*100), space)
+		return fmt.Sprintf("Nothing grew by %s of its average per hour or more, beyond what noise explains: no sign of a leak.", percent(leastGrowth*100))
 	}
-	return fmt.Sprintf("What grew by %s%s%% of its average per hour or more, beyond what noise explains: %s. Suspect a leak, or data that piles up.", plain(leastGrowth*100), space, listed(byWhat(sure)))
+	return fmt.Sprintf("What grew by %s of its average per hour or more, beyond what noise explains: %s. Suspect a leak, or data that piles up.", percent(leastGrowth*100), listed(byWhat(sure)))
 }
 
 // byWhat names what grew once, with its arms; growths of one thing follow each
@@ -95,37 +96,21 @@ func byWhat(growths []growth) []string {
 	return named
 }
 
-// isLong: every valid run's load was on for long.
-func (r *record) isLong(scenario string) bool {
-	any := false
-	for _, run := range r.journal {
-		if run.Spec.Scenario.Name != scenario || run.Status.Phase != v1alpha1.RunSucceeded {
-			continue
-		}
-		any = true
-		if timings := run.Status.Timings; timeOf(timings.LoadFinish).Sub(timeOf(timings.LoadStart)) <= longRun {
-			return false
-		}
-	}
-	return any
+// isLong: every run's load was on for long.
+func isLong(runs journal) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(run *v1alpha1.PerfRun) bool {
+		return timeOf(run.Status.Timings.LoadFinish).Sub(timeOf(run.Status.Timings.LoadStart)) <= longRun
+	})
 }
 
 // slowerResponses are the changes of average response times, warm-up and the
 // times of imports left out.
-func (r *record) slowerResponses(scenario v1alpha1.Scenario) []growth {
+func slowerResponses(under *scenario) []growth {
 	var growths []growth
-	for _, load := range scenario.Loads {
-		for _, transaction := range r.transactionsOf(scenario.Name, load.Name) {
-			for _, arm := range r.arms {
-				var slopes []stats.Estimate
-				for _, run := range r.valid(scenario.Name, arm.Name) {
-					if slope, found := r.slopeOf(run, transactionOf{load.Name, transaction}); found {
-						slopes = append(slopes, slope)
-					}
-				}
-				average := metric.Name(load.Name, transaction, metric.Average)
-				one := growth{what: metric.Parse(average).Phrase(), arm: arm.Name, unit: "ms/h", level: r.at(scenario.Name, average, arm.Name).mean()}
-				if one.take(slopes, r.confidence()) {
+	for _, load := range under.Loads {
+		for _, transaction := range under.transactions(load.Name) {
+			for _, arm := range under.arms {
+				if one, found := slowerResponse(under, metric.Name(load.Name, transaction), arm.Name); found {
 					growths = append(growths, one)
 				}
 			}
@@ -134,15 +119,23 @@ func (r *record) slowerResponses(scenario v1alpha1.Scenario) []growth {
 	return growths
 }
 
-// slopeOf a transaction's response times in one run, per hour.
-func (r *record) slopeOf(run *v1alpha1.PerfRun, of transactionOf) (stats.Estimate, bool) {
-	kept := r.trace[run.Name]
-	if kept == nil {
-		return stats.Estimate{}, false
+func slowerResponse(under *scenario, transaction, arm string) (growth, bool) {
+	var slopes []stats.Estimate
+	for _, run := range under.valid(arm) {
+		if slope, found := slopeOf(run, cmp.Or(under.traces[run.Name], noTrace).courses[transaction]); found {
+			slopes = append(slopes, slope)
+		}
 	}
+	average := metric.Name(transaction, metric.Average)
+	one := growth{what: metric.Parse(average).Phrase(), arm: arm, unit: "ms/h", level: under.at(average, arm).mean()}
+	return one, one.take(slopes, under.confidence)
+}
+
+// slopeOf a transaction's response times in one run, per hour.
+func slopeOf(run *v1alpha1.PerfRun, responses []point) (stats.Estimate, bool) {
 	bands := bandsOf(run)
 	var hours, values []float64
-	for _, at := range kept.responses[of] {
+	for _, at := range responses {
 		if !slices.ContainsFunc(bands, func(b band) bool { return b.from <= at.minutes && at.minutes <= b.to }) {
 			hours, values = append(hours, at.minutes/time.Hour.Minutes()), append(values, at.value)
 		}
@@ -179,47 +172,99 @@ func (g *growth) take(slopes []stats.Estimate, confidence float64) bool {
 
 // memoryGrowths are those of the modules that grew most, by the slopes that runs
 // record.
-func (r *record) memoryGrowths(scenario string) []growth {
-	byModule := map[string][]growth{}
-	var modules []string
-	for _, m := range r.metrics[scenario] {
-		if !m.IsUse(metric.Module, metric.Memory, metric.Slope) {
-			continue
-		}
-		for _, arm := range r.arms {
-			if one, found := r.memoryGrowth(scenario, m, arm.Name); found {
-				byModule[m.Of] = append(byModule[m.Of], one)
+func memoryGrowths(under *scenario) []growth {
+	var modules [][]growth
+	for _, m := range under.metrics {
+		if m.IsUse(metric.Module, metric.Memory, metric.Slope) {
+			if found := memoryGrowth(under, m); len(found) > 0 {
+				modules = append(modules, found)
 			}
 		}
-		if len(byModule[m.Of]) > 0 {
-			modules = append(modules, m.Of)
-		}
 	}
-	steepest := func(module string) float64 { return slices.MaxFunc(byModule[module], bySlope).share() }
-	slices.SortStableFunc(modules, func(a, b string) int { return cmp.Compare(steepest(b), steepest(a)) })
+	steepest := func(module []growth) float64 {
+		return slices.MaxFunc(module, func(a, b growth) int { return cmp.Compare(a.share(), b.share()) }).share()
+	}
+	slices.SortStableFunc(modules, func(a, b []growth) int { return cmp.Compare(steepest(b), steepest(a)) })
+	return slices.Concat(modules[:min(len(modules), maxGrowing)]...)
+}
+
+// memoryGrowth of a module, by arm.
+func memoryGrowth(under *scenario, m metric.Metric) []growth {
 	var growths []growth
-	for _, module := range modules[:min(len(modules), mostGrowing)] {
-		growths = append(growths, byModule[module]...)
+	for _, arm := range under.arms {
+		of := func(statistic string) *values {
+			return under.at(metric.Name(metric.Module, m.Of, metric.Memory, statistic), arm.Name)
+		}
+		slope := under.at(m.Name, arm.Name)
+		if slope == nil {
+			continue
+		}
+		one := growth{what: "memory of " + m.Of, arm: arm.Name, unit: slope.unit, runs: len(slope.numbers), slope: slope.mean(), level: of(metric.Average).mean()}
+		one.low, one.high = slope.interval()
+		if one.runs == 1 {
+			// The run's own interval, of 95 %.
+			one.low, one.high = of(metric.SlopeLow).mean(), of(metric.SlopeHigh).mean()
+		}
+		if !math.IsNaN(one.low) {
+			growths = append(growths, one)
+		}
 	}
 	return growths
 }
 
-func bySlope(a, b growth) int { return cmp.Compare(a.share(), b.share()) }
+// leakParagraph is the sentence on memory that grew, on its own.
+func leakParagraph(r *record, under *scenario) []block {
+	if text := leakSentence(r, under); text != "" {
+		return []block{paragraph(text)}
+	}
+	return nil
+}
 
-func (r *record) memoryGrowth(scenario string, m metric.Metric, arm string) (growth, bool) {
-	of := func(statistic string) *values {
-		return r.at(scenario, metric.Name(metric.Module, m.Of, metric.Memory, statistic), arm)
+// leakSentence tells of the modules whose memory grew; empty where that was not
+// measured.
+func leakSentence(_ *record, under *scenario) string {
+	growing, known := growingModules(under)
+	if !known {
+		return ""
 	}
-	found := r.at(scenario, m.Name, arm)
-	if found == nil {
-		return growth{}, false
+	if len(growing) == 0 {
+		return fmt.Sprintf("No module's memory grew by more than %s per hour under %s: no sign of a leak within the length of a run.", percent(leastGrowth*100), under.Name)
 	}
-	one := growth{what: "memory of " + m.Of, arm: arm, unit: found.unit, runs: len(found.numbers), slope: found.mean(), level: of(metric.Average).mean()}
-	if one.runs > 1 {
-		one.low, one.high = stats.Mean(found.numbers).Interval(r.confidence())
-	} else {
-		// The run's own interval, of 95 %.
-		one.low, one.high = of(metric.SlopeLow).mean(), of(metric.SlopeHigh).mean()
+	more := ""
+	if left := len(growing) - maxGrowing; left > 0 {
+		more = fmt.Sprintf(", and of %d more", left)
+		growing = growing[:maxGrowing]
 	}
-	return one, !math.IsNaN(one.low)
+	return fmt.Sprintf("Memory grew while load was on under %s, of %s%s. That is a leak, or caches that were still filling; a longer run tells.", under.Name, listed(growing), more)
+}
+
+// growingModules are those whose memory grew in some arm, run after run. It says
+// false where none was measured.
+func growingModules(under *scenario) (growing []string, known bool) {
+	for _, m := range under.metrics {
+		if !m.IsUse(metric.Module, metric.Memory, metric.Slope) {
+			continue
+		}
+		var in []string
+		for _, arm := range under.arms {
+			slope := under.at(m.Name, arm.Name)
+			if slope == nil || len(slope.numbers) < 2 {
+				continue
+			}
+			known = true
+			if used := under.at(metric.Name(metric.Module, m.Of, metric.Memory, metric.Average), arm.Name); isGrowth(slope, used) {
+				in = append(in, fmt.Sprintf("+%s in %s", slope.shownWithUnit(), arm.Name))
+			}
+		}
+		if len(in) > 0 {
+			growing = append(growing, fmt.Sprintf("%s (%s)", m.Of, strings.Join(in, ", ")))
+		}
+	}
+	return growing, known
+}
+
+// isGrowth: the interval of a slope lies above none, and it is worth telling.
+func isGrowth(slope, used *values) bool {
+	low, _ := slope.interval()
+	return low > 0 && !(slope.mean() < used.mean()*leastGrowth)
 }

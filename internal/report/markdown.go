@@ -46,11 +46,11 @@ func markdownCell(one cell) string {
 
 // fence is longer than any row of backticks in the text it goes around.
 func fence(text string) string {
-	made := "```"
-	for strings.Contains(text, made) {
-		made += "`"
+	result := "```"
+	for strings.Contains(text, result) {
+		result += "`"
 	}
-	return made
+	return result
 }
 
 // markdownRule is what stands below a table's header: numbers flush right.

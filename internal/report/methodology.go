@@ -5,7 +5,6 @@ package report
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/prose"
@@ -13,46 +12,49 @@ import (
 )
 
 // methodology says how the numbers came about, from the spec alone.
-func methodology(r *record) section {
+func methodology(r *record) []block {
 	spec := &r.Experiment.Spec
 	steps := []string{
 		fmt.Sprintf("Every arm met every scenario once in every block: %s x %s x %s.",
 			prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(spec.Design.Blocks, "block")),
-		r.orderStep(),
+		orderStep(&r.Experiment),
 		resetStep(spec),
 	}
 	for _, scenario := range r.scenarios {
-		steps = append(steps, fmt.Sprintf("Scenario %s: %s.", scenario.Name, describeScenario(scenario)))
+		steps = append(steps, fmt.Sprintf("Scenario %s: %s.", scenario.Name, describeScenario(scenario.Scenario)))
 	}
-	steps = append(steps, windowStep(&spec.Measurement), measureStep(&spec.Measurement),
-		r.questionStep(),
-		"One run gave one value per metric, however many requests are behind it: requests of one run are not independent, runs are.",
-		fmt.Sprintf("Per scenario and metric, the model arm + block was fitted by least squares, on logarithms where every value is above zero. Delta, %s%s%% interval and p follow from it; a sign-flip test on the differences within blocks has to agree.",
-			plain(r.answer.confidencePercent), space),
-		fmt.Sprintf("A verdict was asked for in this order: Equivalent, if the interval of two one-sided tests lies within %s%s%% of the baseline; Better or Worse, if p, adjusted for everything compared, and the sign-flip test are both below %s%s%%; else Inconclusive. Fewer than %d blocks get none.",
-			plain(r.answer.marginPercent), space, plain(100-r.answer.confidencePercent), space, verdict.MinimumBlocks),
-	)
-	return section{ID: "methodology", Title: "Methodology", Blocks: []block{{Steps: steps}}}
+	steps = append(steps, windowStep(&spec.Measurement), measureStep(&spec.Measurement), questionStep(r.answer))
+	return []block{{Steps: append(steps, statisticsSteps(r.answer)...)}}
 }
 
 // questionStep says what was to be decided, which nobody can change once a run has
 // begun.
-func (r *record) questionStep() string {
-	question := r.answer.Question
+func questionStep(a *answer) string {
 	decides := "No metric was to decide: all are exploratory"
-	if len(question.Primary) > 0 {
-		decides = fmt.Sprintf("What decides was fixed before the first run: %s, with a margin of %s%s%% at %s%s%% confidence",
-			listed(question.Primary), plain(r.answer.marginPercent), space, plain(r.answer.confidencePercent), space)
+	if len(a.Question.Primary) > 0 {
+		decides = fmt.Sprintf("What decides was fixed before the first run: %s, with a margin of %s at %s confidence",
+			listed(a.Question.Primary), percent(a.marginPercent), percent(a.confidencePercent))
 	}
-	return fmt.Sprintf("%s (question %s).", decides, question.Hash())
+	return fmt.Sprintf("%s (question %s).", decides, a.Question.Hash())
 }
 
-func (r *record) orderStep() string {
-	if r.Experiment.Spec.Design.Order == v1alpha1.OrderFixed {
+// statisticsSteps say how runs became deltas, and deltas verdicts.
+func statisticsSteps(a *answer) []string {
+	return []string{
+		"One run gave one value per metric, however many requests are behind it: requests of one run are not independent, runs are.",
+		fmt.Sprintf("Per scenario and metric, the model arm + block was fitted by least squares, on logarithms where every value is above zero. Delta, %s interval and p follow from it; a sign-flip test on the differences within blocks has to agree.",
+			percent(a.confidencePercent)),
+		fmt.Sprintf("A verdict was asked for in this order: Equivalent, if the interval of two one-sided tests lies within %s of the baseline; Better or Worse, if p, adjusted for everything compared, and the sign-flip test are both below %s; else Inconclusive. Fewer than %d blocks get none.",
+			percent(a.marginPercent), percent(100-a.confidencePercent), verdict.MinimumBlocks),
+	}
+}
+
+func orderStep(experiment *v1alpha1.PerfExperiment) string {
+	if experiment.Spec.Design.Order == v1alpha1.OrderFixed {
 		return "Within a block, runs were done in the order in which arms and scenarios are written."
 	}
 	text := "Within a block, runs were done in random order"
-	if seed := r.Experiment.Status.Seed; seed != nil {
+	if seed := experiment.Status.Seed; seed != nil {
 		text += fmt.Sprintf(" (seed %d)", *seed)
 	}
 	return text + ", so that drift and neighbours do not favour an arm."
@@ -94,13 +96,4 @@ func measureStep(measurement *v1alpha1.Measurement) string {
 	}
 	return fmt.Sprintf("Response times were measured by k6, where the load was made, and kept as histograms that add up exactly over runners. Servers were sampled every %s, CPU and memory from %s.",
 		prose.Duration(measurement.IntervalOrDefault()), source)
-}
-
-// length of the experiment in words.
-func (r *record) length() string {
-	first, last := r.span()
-	if first.IsZero() || last.IsZero() {
-		return dash
-	}
-	return clock(last.Sub(first).Round(time.Second))
 }

@@ -10,51 +10,51 @@ import (
 )
 
 // noise shows what the experiment makes of no difference at all.
-func noise(r *record) section {
-	made := section{ID: "noise-floor", Title: "Noise floor"}
-	twin := r.twin()
-	if twin == "" {
-		made.Blocks = append(made.Blocks, paragraph("No arm is configured as the baseline, so the noise floor was not measured. design.calibrate: true adds one."))
-		return made
+func noise(r *record) []block {
+	a := r.answer
+	if a.Twin == "" {
+		return []block{paragraph("No arm is configured as the baseline, so the noise floor was not measured. design.calibrate: true adds one.")}
 	}
-	found := &table{
-		Caption: fmt.Sprintf("%s against %s, which are configured alike", twin, r.baseline()),
+	result := &table{
+		Caption: fmt.Sprintf("%s against %s, which are configured alike", a.Twin, a.Baseline),
 		Columns: slices.Concat(words("Scenario", "Metric"), numbers("Blocks", "Delta", "Interval"), words("In"), numbers("p"), words("Differs")),
 	}
-	for i := range r.answer.Comparisons {
-		if c := &r.answer.Comparisons[i]; c.Twin && c.Primary {
-			found.Rows = append(found.Rows, r.noiseRow(tell(c)))
+	for _, c := range a.where(func(c shownComparison) bool { return c.Twin && c.Primary }) {
+		differs := "no"
+		if c.Adjusted < 1-a.confidence() {
+			differs = "yes"
 		}
+		result.Rows = append(result.Rows, row{Cells: append(
+			names(c.Scenario, c.Metric), texts(whole(c.Blocks), c.delta(), c.interval(), c.deltaUnit(), probability(c.Adjusted), differs)...)})
 	}
-	if len(found.Rows) == 0 {
-		made.Blocks = append(made.Blocks, paragraph(fmt.Sprintf("The baseline's twin %s has no run that counts yet, so the noise floor is not known.", twin)))
-		return made
+	if len(result.Rows) == 0 {
+		return []block{paragraph(fmt.Sprintf("The baseline's twin %s has no run that counts yet, so the noise floor is not known.", a.Twin))}
 	}
-	calibration := r.answer.Calibration()
-	made.Blocks = append(made.Blocks, paragraph(r.noiseSentence(calibration.Known, calibration.Calibrated)))
-	if charts := r.noiseForests(); len(charts) > 0 {
-		made.Blocks = append(made.Blocks, block{Charts: charts})
-	}
-	made.Blocks = append(made.Blocks, block{Table: found})
-	return made
+	return slices.Concat([]block{paragraph(noiseSentence(a))}, chartsAt(r, inNoise, r.scenarios...), result.blocks())
 }
 
-func (r *record) noiseSentence(known, calibrated bool) string {
-	alike := fmt.Sprintf("%s is configured as %s. ", r.twin(), r.baseline())
+// noiseWords are the same in a word or two.
+func noiseWords(a *answer) string {
+	calibration := a.Calibration()
 	switch {
-	case !known:
-		return alike + fmt.Sprintf("%s %s complete, too few to judge what lies between them.", prose.Counted(r.answer.Blocks, "block"), prose.Verb(r.answer.Blocks, "is", "are"))
-	case calibrated:
+	case a.Twin == "":
+		return "not measured"
+	case !calibration.Known:
+		return "not known yet"
+	case calibration.Calibrated:
+		return "calibrated"
+	}
+	return "exceeded: no verdicts"
+}
+
+func noiseSentence(a *answer) string {
+	alike := fmt.Sprintf("%s is configured as %s. ", a.Twin, a.Baseline)
+	switch calibration := a.Calibration(); {
+	case !calibration.Known:
+		return alike + fmt.Sprintf("%s %s complete, too few to judge what lies between them.", prose.Counted(a.Blocks, "block"), prose.Verb(a.Blocks, "is", "are"))
+	case calibration.Calibrated:
 		return alike + "Judged by all metrics that decide together, nothing lies between them: the experiment finds no difference where there is none."
 	}
 	return alike + fmt.Sprintf("Yet it differs on %s, judged by all metrics that decide together. So would any arm: every verdict is withheld until it is known what else changes between runs.",
-		prose.Counted(len(r.answer.uncalibrated), "metric"))
-}
-
-func (r *record) noiseRow(t told) row {
-	differs := "no"
-	if t.Adjusted < 1-r.confidence() {
-		differs = "yes"
-	}
-	return row{Cells: []cell{name(t.Scenario), name(t.Metric), {Text: whole(t.Blocks)}, {Text: t.delta()}, {Text: t.interval()}, {Text: t.deltaUnit()}, {Text: probability(t.Adjusted)}, {Text: differs}}}
+		prose.Counted(len(a.uncalibrated), "metric"))
 }

@@ -61,6 +61,9 @@ func fixed(value float64, places int) string {
 	return text
 }
 
+// rough writes a number whose uncertainty is unknown.
+func rough(value float64) string { return fixed(value, decimals(value, math.NaN())) }
+
 // signed writes a delta: its sign is always there, except for none.
 func signed(value float64, places int) string {
 	text := fixed(value, places)
@@ -68,6 +71,14 @@ func signed(value float64, places int) string {
 		return "+" + text
 	}
 	return text
+}
+
+// signedInterval writes the ends of a delta's interval.
+func signedInterval(low, high float64, places int) string {
+	if math.IsNaN(low) {
+		return dash
+	}
+	return signed(low, places) + " to " + signed(high, places)
 }
 
 // whole writes a count.
@@ -85,6 +96,9 @@ func probability(p float64) string {
 
 // plain writes a number that a person chose.
 func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+
+// percent writes a share that a person chose.
+func percent(value float64) string { return withUnit(plain(value), metric.UnitPercent) }
 
 // clock writes a duration as hh:mm:ss, rounded to the second.
 func clock(duration time.Duration) string {

@@ -141,13 +141,13 @@ func (fewTicks) Ticks(low, high float64) []plot.Tick {
 }
 
 // roundStep is 1, 2 or 5 times a power of ten, and at most the given number.
-func roundStep(most float64) float64 {
-	if !(most > 0) || math.IsInf(most, 0) {
+func roundStep(limit float64) float64 {
+	if !(limit > 0) || math.IsInf(limit, 0) {
 		return 0
 	}
-	power := math.Pow(10, math.Floor(math.Log10(most)))
+	power := math.Pow(10, math.Floor(math.Log10(limit)))
 	for _, factor := range []float64{5, 2} {
-		if factor*power <= most {
+		if factor*power <= limit {
 			return factor * power
 		}
 	}

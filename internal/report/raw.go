@@ -25,22 +25,18 @@ type Trace struct {
 	// observations are all of a run that has more than its status holds.
 	observations []v1alpha1.Observation
 	// requests of the stretch that counts.
-	requests []requestTimes
-	// responses are the response times over the run, by load and transaction.
-	responses map[transactionOf][]point
-	// courses are what servers used over the run, by name.
+	requests []requestTime
+	// courses are, over the run, the response times by load/transaction and what
+	// servers used by component/name/resource.
 	courses map[string][]point
 	// scripts of the loads, by the load's name, a dot and the file's.
 	scripts map[string]string
 }
 
-type transactionOf struct{ load, transaction string }
-
-// requestTimes are in milliseconds.
-type requestTimes struct {
-	// metric is load/transaction/request.
-	metric       string
-	average, p95 float64
+// requestTime is a metric of a single request, in milliseconds.
+type requestTime struct {
+	metric string
+	value  float64
 }
 
 // measured is what raw results hold, unpacked.
@@ -66,7 +62,7 @@ func TraceOf(run *v1alpha1.PerfRun, raw ...corev1.ConfigMap) (*Trace, error) {
 			}
 		}
 	}
-	trace := &Trace{observations: unpacked.observations, responses: map[transactionOf][]point{}, courses: map[string][]point{}, scripts: scripts}
+	trace := &Trace{observations: unpacked.observations, courses: map[string][]point{}, scripts: scripts}
 	trace.takeLoads(run, unpacked.loads)
 	trace.takeSamples(run, unpacked.samples)
 	return trace, nil
@@ -98,7 +94,7 @@ func (t *Trace) takeLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Paylo
 			continue
 		}
 		for _, transaction := range own.Transactions() {
-			t.responses[transactionOf{load.Name, transaction}] = responseTimes(own, transaction, timeOf(run.Status.Timings.LoadStart))
+			t.courses[metric.Name(load.Name, transaction)] = responseTimes(own, transaction, timeOf(run.Status.Timings.LoadStart))
 		}
 		window := results.Whole(load, all, run.Spec.Measurement)
 		t.takeRequests(load.Name, own.Between(window.From, window.To))
@@ -113,9 +109,9 @@ func (t *Trace) takeRequests(load string, part *payload.Payload) {
 			if !any || strings.HasPrefix(request, "OPTIONS ") {
 				continue
 			}
-			t.requests = append(t.requests, requestTimes{
-				metric.Name(load, transaction, request), milliseconds(summary.Mean), milliseconds(summary.P95),
-			})
+			t.requests = append(t.requests,
+				requestTime{metric.Name(load, transaction, request, metric.Average), milliseconds(summary.Mean)},
+				requestTime{metric.Name(load, transaction, request, metric.P95), milliseconds(summary.P95)})
 		}
 	}
 }
@@ -135,17 +131,20 @@ func (t *Trace) takeSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
 	}
 }
 
-// traces are those of all runs that have raw results.
-func (r *record) traces() (map[string]*Trace, error) {
+// noTrace is that of a run without raw results.
+var noTrace = &Trace{}
+
+// tracesOf are those of all runs that have raw results.
+func tracesOf(input *Input, runs journal) (map[string]*Trace, error) {
 	raw := map[string][]corev1.ConfigMap{}
-	for _, one := range r.Raw {
+	for _, one := range input.Raw {
 		run := one.Labels[v1alpha1.LabelRun]
 		raw[run] = append(raw[run], one)
 	}
 	all := map[string]*Trace{}
-	for _, run := range r.journal {
-		if r.Traces[run.Name] != nil {
-			all[run.Name] = r.Traces[run.Name]
+	for _, run := range runs {
+		if given := input.Traces[run.Name]; given != nil {
+			all[run.Name] = given
 			continue
 		}
 		if raw[run.Name] == nil {
@@ -160,36 +159,9 @@ func (r *record) traces() (map[string]*Trace, error) {
 }
 
 // observationsOf a run: all of them, where they are kept beside its status.
-func (r *record) observationsOf(run *v1alpha1.PerfRun) []v1alpha1.Observation {
-	if kept := r.trace[run.Name]; kept != nil && len(kept.observations) > 0 {
-		return kept.observations
+func (t *Trace) observationsOf(run *v1alpha1.PerfRun) []v1alpha1.Observation {
+	if len(t.observations) > 0 {
+		return t.observations
 	}
 	return run.Status.Observations
-}
-
-// addRequests adds the rows of single requests where a run does not list them.
-func (r *record) addRequests(run *v1alpha1.PerfRun) {
-	kept := r.trace[run.Name]
-	if kept == nil {
-		return
-	}
-	for _, one := range kept.requests {
-		r.addRequest(run, metric.Name(one.metric, metric.Average), one.average)
-		r.addRequest(run, metric.Name(one.metric, metric.P95), one.p95)
-	}
-}
-
-func (r *record) addRequest(run *v1alpha1.PerfRun, name string, value float64) {
-	at := place{run.Spec.Scenario.Name, name, run.Spec.Arm}
-	found := r.cells[at]
-	if found == nil {
-		found = &values{unit: metric.UnitMilliseconds}
-		r.cells[at] = found
-	}
-	last := len(found.blocks) - 1
-	if last >= 0 && found.blocks[last] == run.Spec.Block {
-		// The run lists it.
-		return
-	}
-	found.blocks, found.numbers = append(found.blocks, run.Spec.Block), append(found.numbers, value)
 }

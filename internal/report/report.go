@@ -23,13 +23,9 @@ func New(input Input) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("experiment %q: %w", input.Experiment.Name, err)
 	}
-	page := document{
-		Title: input.Experiment.Name, Subtitle: subtitle(r), Facts: r.facts(),
-		// The order in which performance teams publish.
-		Sections: []section{
-			overview(r), summary(r), recommendations(r), testRuns(r), resultsOf(r), comparisons(r),
-			resources(r), validity(r), noise(r), methodology(r), appendix(r),
-		},
+	page := document{Title: input.Experiment.Name, Subtitle: subtitle(r), Facts: facts(r)}
+	for _, kind := range sections {
+		page.Sections = append(page.Sections, section{ID: kind.id, Title: kind.title, Blocks: kind.blocks(r)})
 	}
 	return &Report{record: r, page: page}, nil
 }
@@ -38,30 +34,15 @@ func subtitle(r *record) string {
 	return fmt.Sprintf("%s, %s, %s", prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(r.Experiment.Spec.Design.Blocks, "block"))
 }
 
-func (r *record) facts() []fact {
-	valid, invalid, _ := r.counts()
-	phase := cmp.Or(r.Experiment.Status.Phase, v1alpha1.ExperimentPending)
-	first, _ := r.span()
+func facts(r *record) []fact {
+	valid, invalid, _ := r.journal.counts()
+	first, _ := r.journal.span()
 	return []fact{
-		{Label: "Phase", Text: string(phase)},
+		{Label: "Phase", Text: string(cmp.Or(r.Experiment.Status.Phase, v1alpha1.ExperimentPending))},
 		{Label: "Runs", Text: fmt.Sprintf("%d valid, %d invalid", valid, invalid)},
-		{Label: "Noise floor", Text: r.noiseFloor()},
+		{Label: "Noise floor", Text: noiseWords(r.answer)},
 		{Label: "Began (UTC)", Text: moment(first)},
-		{Label: "Lasted, hh:mm:ss", Text: r.length()},
+		{Label: "Lasted, hh:mm:ss", Text: r.journal.length()},
 		{Label: "Plan", Text: cmp.Or(r.Experiment.Status.PlanHash, dash)},
 	}
-}
-
-// noiseFloor in a word or two.
-func (r *record) noiseFloor() string {
-	if r.twin() == "" {
-		return "not measured"
-	}
-	switch calibration := r.answer.Calibration(); {
-	case !calibration.Known:
-		return "not known yet"
-	case calibration.Calibrated:
-		return "calibrated"
-	}
-	return "exceeded: no verdicts"
 }

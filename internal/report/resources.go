@@ -3,231 +3,126 @@
 package report
 
 import (
-	"cmp"
-	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/secret"
 )
 
-// mostModules are shown per table, those that take most first.
-const mostModules = 20
+// resourceParts are what there is to tell of servers, in order.
+var resourceParts = []struct {
+	title string
+	// missing is told where nothing was measured of what the system has.
+	missing string
+	isIn    func(*v1alpha1.System) bool
+	// blocks under the scenarios; the first of all scenarios come first.
+	blocks []underScenario
+}{
+	{"Service CPU", "The modules' CPU was not measured.", hasModules, []underScenario{moduleTable(metric.CPU), shareTable}},
+	{"Service memory", "The modules' memory was not measured.", hasModules, []underScenario{moduleTable(metric.Memory), leakParagraph}},
+	{"Database", "PostgreSQL was not measured: neither CPU, nor connections, nor top statements.", hasPostgres, []underScenario{databaseTables}},
+	{"Kafka", "Kafka was not measured: neither its brokers nor consumer lag.", hasKafka, []underScenario{serverTables(metric.Kafka, "Kafka")}},
+	{"Load generators", "", nil, []underScenario{serverTables(metric.Generator, "Load generators")}},
+	{"The collector's node", "", nil, []underScenario{serverTables(metric.Node, "The collector's node")}},
+	{"Further metrics", "", nil, []underScenario{serverTables(metric.Custom, "Further metrics")}},
+}
+
+func hasModules(system *v1alpha1.System) bool  { return len(system.Modules) > 0 }
+func hasPostgres(system *v1alpha1.System) bool { return system.Postgres != nil }
+func hasKafka(system *v1alpha1.System) bool    { return system.Kafka != nil }
 
 // resources tell what the servers used, as far as it was measured.
-func resources(r *record) section {
-	made := section{ID: "resources", Title: "Resource utilisation"}
-	system := r.system()
-	for _, part := range []struct {
-		title, missing string
-		blocks         func(*record) []block
-	}{
-		{"Service CPU", unless(len(system.Modules) == 0, "The modules' CPU was not measured."), (*record).cpu},
-		{"Service memory", unless(len(system.Modules) == 0, "The modules' memory was not measured."), (*record).memory},
-		{"Database", unless(system.Postgres == nil, "PostgreSQL was not measured: neither CPU, nor connections, nor top statements."), func(r *record) []block { return r.serverTables(metric.Postgres, "PostgreSQL") }},
-		{"Kafka", unless(system.Kafka == nil, "Kafka was not measured: neither its brokers nor consumer lag."), func(r *record) []block { return r.serverTables(metric.Kafka, "Kafka") }},
-		{"Load generators", "", func(r *record) []block { return r.serverTables(metric.Generator, "Load generators") }},
-		{"The collector's node", "", func(r *record) []block { return r.serverTables(metric.Node, "The collector's node") }},
-		{"Further metrics", "", func(r *record) []block { return r.serverTables(metric.Custom, "Further metrics") }},
-	} {
-		blocks := part.blocks(r)
-		if len(blocks) == 0 && part.missing != "" {
-			blocks = []block{paragraph(part.missing)}
-		}
-		if len(blocks) > 0 {
-			made.Blocks = append(made.Blocks, heading(part.title))
-			made.Blocks = append(made.Blocks, blocks...)
-		}
+func resources(r *record) []block {
+	// What the baseline's runs were given, or what is declared where there are
+	// none.
+	system := arms.SystemOf(r.Runs, r.answer.Baseline)
+	if system == nil {
+		system = &r.Experiment.Spec.System
 	}
-	if notes := r.unmeasured(); len(notes) > 0 {
-		made.Blocks = append(made.Blocks, heading("What could not be measured"), block{List: notes})
-	}
-	return made
-}
-
-// system is what the baseline's runs were given, or what is declared where there
-// are none.
-func (r *record) system() v1alpha1.System {
-	if given := arms.SystemOf(r.Runs, r.baseline()); given != nil {
-		return *given
-	}
-	return r.Experiment.Spec.System
-}
-
-// unless leaves out what there is to say of a component that the system does not
-// have.
-func unless(absent bool, missing string) string {
-	if absent {
-		return ""
-	}
-	return missing
-}
-
-func (r *record) memory() []block {
-	blocks := r.moduleTables(metric.Memory)
-	for _, scenario := range r.scenarios {
-		if growing, known := r.growing(scenario.Name); known {
-			blocks = append(blocks, paragraph(r.leakStatement(scenario.Name, growing)))
-		}
-	}
-	return blocks
-}
-
-// use is what one server used of one thing, by arm.
-type use struct {
-	of           string
-	average, max map[string]*values
-	unit         string
-}
-
-// most is the largest mean of any arm.
-func (u use) most() float64 {
-	most := math.Inf(-1)
-	for _, found := range u.average {
-		if found != nil {
-			most = math.Max(most, found.mean())
-		}
-	}
-	return most
-}
-
-func (r *record) moduleTables(resource string) []block {
 	var blocks []block
-	for _, scenario := range r.scenarios {
-		uses := r.uses(scenario.Name, func(m metric.Metric) (string, bool) {
-			return m.Of, m.Component == metric.Module && m.Resource == resource
-		})
-		if len(uses) == 0 {
-			continue
+	for _, part := range resourceParts {
+		var own []block
+		for _, of := range part.blocks {
+			for _, scenario := range r.scenarios {
+				own = append(own, of(r, scenario)...)
+			}
 		}
-		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.most(), a.most()) })
-		made := r.useTable(uses[:min(len(uses), mostModules)], "Module")
-		made.Caption = useCaption(capital(metric.ResourcePhrase(resource))+" of modules", scenario.Name, uses[0].unit)
-		made.More = max(len(uses)-mostModules, 0)
-		blocks = append(blocks, block{Table: made})
-		if charts := r.courseCharts(scenario, modulesOf(uses), resource); len(charts) > 0 {
-			blocks = append(blocks, block{Charts: charts})
+		if len(own) == 0 && part.isIn != nil && part.isIn(system) {
+			own = []block{paragraph(part.missing)}
 		}
+		blocks = append(blocks, titled(part.title, own)...)
 	}
-	return blocks
+	return append(blocks, titled("What could not be measured", list(listOf(unmeasured(r.journal.valid()))))...)
 }
 
-func (r *record) serverTables(component, title string) []block {
-	var blocks []block
-	for _, scenario := range r.scenarios {
-		uses := r.uses(scenario.Name, func(m metric.Metric) (string, bool) {
-			return strings.Trim(m.Of+" "+m.Resource, " "), m.Component == component
-		})
-		if len(uses) == 0 {
+// unmeasured are the runs' notes on what could not be measured, once each.
+func unmeasured(runs journal) []string {
+	var sentences []string
+	for _, run := range runs {
+		if run.Status.Servers == nil {
 			continue
 		}
-		for _, group := range byUnit(uses) {
-			made := r.useTable(group, "Server")
-			made.Caption = useCaption(title, scenario.Name, group[0].unit)
-			blocks = append(blocks, block{Table: made})
-		}
-		if charts := r.courseCharts(scenario, serversOf(component), metric.CPU, metric.Connections); len(charts) > 0 {
-			blocks = append(blocks, block{Charts: charts})
-		}
-		if component == metric.Postgres {
-			blocks = append(blocks, r.statements(scenario.Name)...)
-		}
-	}
-	return blocks
-}
-
-// useCaption has the unit, which tells tables of the same servers apart and would
-// stand in every column.
-func useCaption(what, scenario, unit string) string {
-	if unit == "" || unit == metric.UnitCount {
-		unit = "counts"
-	}
-	return fmt.Sprintf("%s under %s, %s: average and maximum while load counted", what, scenario, unit)
-}
-
-// uses gathers average and maximum of the metrics that name admits.
-func (r *record) uses(scenario string, name func(metric.Metric) (string, bool)) []use {
-	var all []use
-	for _, m := range r.metrics[scenario] {
-		of, wanted := name(m)
-		isUse := m.Statistic == metric.Average || m.Statistic == metric.Max || m.Statistic == ""
-		if !wanted || !isUse || m.Window != "" {
-			continue
-		}
-		at := slices.IndexFunc(all, func(known use) bool { return known.of == of })
-		if at < 0 {
-			at = len(all)
-			all = append(all, use{of: of, unit: r.unit(scenario, m.Name), average: map[string]*values{}, max: map[string]*values{}})
-		}
-		for _, arm := range r.arms {
-			found := r.at(scenario, m.Name, arm.Name)
-			if m.Statistic == metric.Max {
-				all[at].max[arm.Name] = found
-			} else {
-				all[at].average[arm.Name] = found
+		for _, note := range run.Status.Servers.Notes {
+			if one := capital(secret.Hide("", note)) + "."; !slices.Contains(sentences, one) {
+				sentences = append(sentences, one)
 			}
 		}
 	}
-	return all
+	return sentences
 }
 
-// byUnit keeps what can stand under one heading together.
-func byUnit(uses []use) [][]use {
-	var groups [][]use
-	for _, one := range uses {
-		at := slices.IndexFunc(groups, func(group []use) bool { return group[0].unit == one.unit })
-		if at < 0 {
-			groups = append(groups, nil)
-			at = len(groups) - 1
-		}
-		groups[at] = append(groups[at], one)
+// databaseTables show what PostgreSQL used, and for what.
+func databaseTables(r *record, under *scenario) []block {
+	blocks := serverTables(metric.Postgres, "PostgreSQL")(r, under)
+	if len(blocks) == 0 {
+		return nil
 	}
-	return groups
+	return append(blocks, statementTable(under).blocks()...)
 }
 
-func (r *record) useTable(uses []use, what string) *table {
-	made := &table{Columns: words(what)}
-	hasMax := slices.ContainsFunc(uses, func(one use) bool { return len(one.max) > 0 })
-	for _, arm := range r.arms {
-		made.Columns = append(made.Columns, numbers(arm.Name+" average")...)
-		if hasMax {
-			made.Columns = append(made.Columns, numbers(arm.Name+" max")...)
+// statementTable has those PostgreSQL spent most time on, in the last valid run of
+// each arm: shares of runs don't add up, as each run lists its own top.
+func statementTable(under *scenario) *table {
+	result := &table{
+		Caption: "Statements that took most of PostgreSQL's time, in the last valid run of each arm",
+		Columns: slices.Concat(words("Arm", "Server", "Statement"), numbers("Calls", "Total, s", "Mean, ms", "Of all, %")),
+	}
+	for _, arm := range under.arms {
+		for i, one := range topStatements(under.valid(arm.Name)) {
+			result.Rows = append(result.Rows, row{First: i == 0, Cells: append(
+				names(arm.Name, one.Server),
+				texts(shortText(one.Text), whole(one.Calls), trimmed(one.TotalSeconds), trimmed(one.MeanMilliseconds), trimmed(one.Percent))...)})
 		}
 	}
-	for _, one := range uses {
-		cells := []cell{name(one.of)}
-		for _, arm := range r.arms {
-			average, largest := one.average[arm.Name], one.max[arm.Name]
-			cells = append(cells, cell{Text: average.shown(r.confidence())})
-			if hasMax {
-				cells = append(cells, cell{Text: atLeast(largest, average, r.confidence())})
-			}
-		}
-		made.Rows = append(made.Rows, row{Cells: cells})
-	}
-	return made
+	return result
 }
 
-// atLeast writes a maximum with the places of its average, and says where the
-// two contradict each other: one of them was measured wrongly.
-func atLeast(largest, average *values, confidence float64) string {
-	if largest == nil {
+// topStatements of the last of some runs.
+func topStatements(runs journal) []v1alpha1.StatementShare {
+	const few = 5
+	if len(runs) == 0 || runs[len(runs)-1].Status.Servers == nil {
+		return nil
+	}
+	top := runs[len(runs)-1].Status.Servers.Statements
+	return top[:min(len(top), few)]
+}
+
+func shortText(text string) string {
+	const enough = 120
+	if runes := []rune(text); len(runes) > enough {
+		return string(runes[:enough]) + "…"
+	}
+	return text
+}
+
+// trimmed writes a recorded number with as many digits as it is worth.
+func trimmed(number string) string {
+	value, err := decimal.Parse(number)
+	if err != nil {
 		return dash
 	}
-	most := peak(largest)
-	if average == nil {
-		return fixed(most, decimals(most, math.NaN()))
-	}
-	mean := average.mean()
-	places := decimals(mean, average.halfWidth(confidence))
-	if most < mean-math.Abs(mean)*1e-6 {
-		return fixed(most, places) + " (below the average)"
-	}
-	return fixed(most, places)
+	return rough(value)
 }
-
-// peak is the largest of all runs: a mean of maxima is none.
-func peak(found *values) float64 { return slices.Max(found.numbers) }

@@ -12,81 +12,76 @@ import (
 	"perflab.dev/perflab/internal/verdict"
 )
 
-// told is a comparison, ready to be written: one number of places for a delta
-// and its interval, one for both centers.
-type told struct {
+// shownComparison is a comparison, ready to be written: one number of places for
+// a delta and its interval, one for both centers.
+type shownComparison struct {
 	*comparison.Comparison
 	metric metric.Metric
 	places int
 }
 
-func tell(c *comparison.Comparison) told {
-	return told{c, metric.Parse(c.Metric), decimals(c.Delta, (c.High-c.Low)/2)}
+func show(c *comparison.Comparison) shownComparison {
+	return shownComparison{c, metric.Parse(c.Metric), decimals(c.Delta, (c.High-c.Low)/2)}
 }
 
 // deltaUnit is what delta and interval are in.
-func (t told) deltaUnit() string {
+func (c shownComparison) deltaUnit() string {
 	switch {
-	case t.Scale == comparison.Ratio:
+	case c.Scale == comparison.Ratio:
 		return metric.UnitPercent
-	case t.Unit == metric.UnitPercent:
+	case c.Unit == metric.UnitPercent:
 		// Percent of what? Of the same whole, not of the baseline.
 		return "points"
-	case t.Unit == metric.UnitCount:
+	case c.Unit == metric.UnitCount:
 		return ""
 	}
-	return t.Unit
+	return c.Unit
 }
 
-func (t told) delta() string { return signed(t.Delta, t.places) }
+func (c shownComparison) delta() string { return signed(c.Delta, c.places) }
 
-func (t told) interval() string {
-	if math.IsNaN(t.Low) {
-		return dash
-	}
-	return signed(t.Low, t.places) + " to " + signed(t.High, t.places)
-}
+func (c shownComparison) interval() string { return signedInterval(c.Low, c.High, c.places) }
 
 // centers of the baseline and the arm, to the place that the delta supports.
-func (t told) centers() (baseline, arm string) {
-	half := (t.High - t.Low) / 2
-	if t.Scale == comparison.Ratio {
-		half *= t.BaselineCenter / 100
+func (c shownComparison) centers() (baseline, arm string) {
+	half := (c.High - c.Low) / 2
+	if c.Scale == comparison.Ratio {
+		half *= c.BaselineCenter / 100
 	}
-	places := decimals(t.BaselineCenter, half)
-	return fixed(t.BaselineCenter, places), fixed(t.ArmCenter, places)
+	places := decimals(c.BaselineCenter, half)
+	return fixed(c.BaselineCenter, places), fixed(c.ArmCenter, places)
 }
 
-func (t told) verdict() string {
-	if t.Verdict == verdict.None {
+func (c shownComparison) verdict() string {
+	if c.Verdict == verdict.None {
 		return noVerdict
 	}
-	return string(t.Verdict)
+	return string(c.Verdict)
 }
 
 // blocks that hold both arms, and about how many more would settle what they can't
 // tell: hardly two rows share that number, so it is no note.
-func (t told) blocks() string {
-	if t.FurtherBlocks == 0 {
-		return whole(t.Blocks)
+func (c shownComparison) blocks() string {
+	if c.FurtherBlocks == 0 {
+		return whole(c.Blocks)
 	}
-	return whole(t.Blocks) + space + "+" + space + whole(t.FurtherBlocks)
+	return whole(c.Blocks) + space + "+" + space + whole(c.FurtherBlocks)
 }
 
 // sentence says what changed, by how much, how sure that is, and of what.
-func (t told) sentence(j *answered) string {
-	baseline, arm := t.centers()
-	if t.metric.Statistic == metric.Duration && t.Unit == metric.UnitSeconds && t.BaselineCenter >= 60 {
-		baseline, arm = clockOfSeconds(t.BaselineCenter), clockOfSeconds(t.ArmCenter)
+func (c shownComparison) sentence(a *answer) string {
+	baseline, arm := c.centers()
+	if c.metric.Statistic == metric.Duration && c.Unit == metric.UnitSeconds && c.BaselineCenter >= 60 {
+		baseline, arm = clockOfSeconds(c.BaselineCenter), clockOfSeconds(c.ArmCenter)
 	} else {
-		arm = withUnit(arm, t.Unit)
+		arm = withUnit(arm, c.Unit)
 	}
-	text := fmt.Sprintf("%s: %s has %s, %s has %s", capital(t.metric.Under(t.Scenario)), t.Baseline, withUnit(baseline, unitOf(baseline, t.Unit)), t.Arm, arm)
-	if math.IsNaN(t.Delta) {
+	text := fmt.Sprintf("%s: %s has %s, %s has %s", capital(c.metric.Under(c.Scenario)), c.Baseline, withUnit(baseline, unitOf(baseline, c.Unit)), c.Arm, arm)
+	if math.IsNaN(c.Delta) {
 		return text + "."
 	}
-	text += fmt.Sprintf(": %s (%s%s%% interval %s)", t.deltaText(), plain(j.confidencePercent), space, t.interval())
-	return text + t.consequence(j)
+	text += fmt.Sprintf(": %s (%s interval %s)", c.deltaText(), percent(a.confidencePercent), c.interval())
+	return text + c.consequence(a)
 }
 
 // unitOf is the unit of a number, unless it is already written as a clock.
@@ -97,29 +92,29 @@ func unitOf(number, unit string) string {
 	return unit
 }
 
-func (t told) deltaText() string {
-	text := withUnit(t.delta(), t.deltaUnit())
-	if t.Scale == comparison.Ratio {
-		text += " of " + t.Baseline
+func (c shownComparison) deltaText() string {
+	text := withUnit(c.delta(), c.deltaUnit())
+	if c.Scale == comparison.Ratio {
+		text += " of " + c.Baseline
 	}
 	return text
 }
 
-func (t told) consequence(j *answered) string {
-	switch t.Verdict {
+func (c shownComparison) consequence(a *answer) string {
+	switch c.Verdict {
 	case verdict.Equivalent:
-		return fmt.Sprintf(", a difference of less than %s%s%%.", plain(j.marginPercent), space)
+		return fmt.Sprintf(", a difference of less than %s.", percent(a.marginPercent))
 	case verdict.Inconclusive:
 		switch {
-		case len(j.uncalibrated) > 0:
+		case len(a.uncalibrated) > 0:
 			return ". No verdict is given, because the baseline differs from its own twin."
-		case t.FurtherBlocks == 0:
+		case c.FurtherBlocks == 0:
 			return ". The runs can't tell, and no reasonable number of further blocks would."
 		}
-		return fmt.Sprintf(". The runs can't tell; about %s would settle it.", prose.Counted(t.FurtherBlocks, "further block"))
+		return fmt.Sprintf(". The runs can't tell; about %s would settle it.", prose.Counted(c.FurtherBlocks, "further block"))
 	case verdict.None:
-		if t.Blocks < verdict.MinimumBlocks {
-			return fmt.Sprintf(". No verdict: %s %s both arms, and it takes %d.", prose.Counted(t.Blocks, "block"), prose.Verb(t.Blocks, "holds", "hold"), verdict.MinimumBlocks)
+		if c.Blocks < verdict.MinimumBlocks {
+			return fmt.Sprintf(". No verdict: %s %s both arms, and it takes %d.", prose.Counted(c.Blocks, "block"), prose.Verb(c.Blocks, "holds", "hold"), verdict.MinimumBlocks)
 		}
 		return ". No verdict: the values must not be compared; see the notes of the comparison."
 	default:

@@ -5,6 +5,7 @@ package report
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,40 +34,31 @@ const (
 // command line writes it from the runs.
 func (r *Report) Stored() (text map[string]string, binary map[string][]byte, leftOut []string, err error) {
 	text, binary = map[string]string{}, map[string][]byte{}
-	markdown, err := r.Markdown("")
-	if err != nil {
-		return nil, nil, nil, err
-	}
 	left := StoredBytes
-	if len(markdown) <= left {
-		text[KeyMarkdown] = string(markdown)
-		left -= len(markdown)
-	} else {
-		leftOut = append(leftOut, KeyMarkdown)
-	}
-	// The page for people first; the numbers are in the runs as well.
+	// The pages for people first; the numbers are in the runs as well.
 	for _, part := range []struct {
 		key   string
 		write func() ([]byte, error)
 	}{
-		{KeyHTML, r.HTML},
-		{KeyConfluence, func() ([]byte, error) { return r.Confluence(false) }},
-		{KeyCSV, r.CSV},
+		{KeyMarkdown, func() ([]byte, error) { return r.Markdown("") }},
+		{KeyHTML, zipped(r.HTML)},
+		{KeyConfluence, zipped(func() ([]byte, error) { return r.Confluence(false) })},
+		{KeyCSV, zipped(r.CSV)},
 	} {
-		page, err := part.write()
+		body, err := part.write()
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		packed, err := zipped(page)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		if len(packed) > left {
+		switch {
+		case len(body) > left:
 			leftOut = append(leftOut, part.key)
 			continue
+		case part.key == KeyMarkdown:
+			text[part.key] = string(body)
+		default:
+			binary[part.key] = body
 		}
-		binary[part.key] = packed
-		left -= len(packed)
+		left -= len(body)
 	}
 	return text, binary, leftOut, nil
 }
@@ -96,14 +88,18 @@ func (r *Report) Object() (*corev1.ConfigMap, error) {
 }
 
 // zipped is the same for the same page: a gzip header without name or time.
-func zipped(page []byte) ([]byte, error) {
-	var out bytes.Buffer
-	writer := gzip.NewWriter(&out)
-	if _, err := writer.Write(page); err != nil {
-		return nil, fmt.Errorf("compressing the report: %w", err)
+func zipped(write func() ([]byte, error)) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		page, err := write()
+		if err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer
+		writer := gzip.NewWriter(&out)
+		_, err = writer.Write(page)
+		if err := errors.Join(err, writer.Close()); err != nil {
+			return nil, fmt.Errorf("compressing the report: %w", err)
+		}
+		return out.Bytes(), nil
 	}
-	if err := writer.Close(); err != nil {
-		return nil, fmt.Errorf("compressing the report: %w", err)
-	}
-	return out.Bytes(), nil
 }

@@ -19,11 +19,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// mostPoints of a line: what a chart of this width can show.
-const mostPoints = 60
-
-// mostTimelines is how many charts over time a scenario has.
-const mostTimelines = 6
+// maxPoints of a line: what a chart of this width can show.
+const maxPoints = 60
 
 // line is a quantity over a run, for one arm.
 type line struct {
@@ -39,35 +36,40 @@ type band struct {
 	from, to float64
 }
 
-// timeCharts show response times over a typical run of each arm.
-func (r *record) timeCharts(scenario v1alpha1.Scenario) []chart {
-	var charts []chart
+// timedTransactions are those of a scenario that have a course over time.
+func timedTransactions(_ *record, scenario *scenario) []string {
+	var subjects []string
 	for _, load := range scenario.Loads {
 		if kinds.IsBatch(load) {
 			continue
 		}
-		for _, transaction := range r.transactionsOf(scenario.Name, load.Name) {
-			if len(charts) == mostTimelines {
-				return charts
-			}
-			if made, any := r.timeline(scenario, load.Name, transaction); any {
-				charts = append(charts, made)
-			}
+		for _, transaction := range scenario.transactions(load.Name) {
+			subjects = append(subjects, metric.Name(load.Name, transaction))
 		}
 	}
-	return charts
+	return subjects
 }
 
-func (r *record) timeline(scenario v1alpha1.Scenario, load, transaction string) (chart, bool) {
+// timeline shows response times over a typical run of each arm.
+func timeline(_ *record, under *scenario, subject string) (chart, bool) {
+	_, transaction := metric.CutOwner(subject)
+	return overRun(under, subject, chart{
+		Title: transaction + " over a typical run, ms",
+		Alt:   fmt.Sprintf("Average response time of %s under %s over the run with the middle average of each arm. ", transaction, under.Name),
+	}, func(value float64) string { return fmt.Sprintf("%.0f", value) }, " ms")
+}
+
+// overRun draws a quantity over the typical run of each arm, and tells from what
+// to what it went.
+func overRun(under *scenario, subject string, result chart, written func(float64) string, unit string) (chart, bool) {
 	var lines []line
 	var bands []band
-	alt := ""
-	for _, arm := range r.arms {
-		run := r.typical(scenario.Name, arm.Name, metric.Name(load, transaction, metric.Average))
+	for _, arm := range under.arms {
+		run := under.typical(arm.Name, metric.Name(subject, metric.Average))
 		if run == nil {
 			continue
 		}
-		points := r.trace[run.Name].responses[transactionOf{load, transaction}]
+		points := under.traces[run.Name].courses[subject]
 		if len(points) < 2 {
 			continue
 		}
@@ -75,42 +77,13 @@ func (r *record) timeline(scenario v1alpha1.Scenario, load, transaction string) 
 			bands = bandsOf(run)
 		}
 		lines = append(lines, line{arm, points})
-		alt += fmt.Sprintf("%s (block %d): from %.0f to %.0f ms. ", arm.Name, run.Spec.Block, least(points), most(points))
+		result.Alt += fmt.Sprintf("%s (block %d): from %s to %s%s. ", arm.Name, run.Spec.Block, written(lowest(points)), written(highest(points)), unit)
 	}
 	if len(lines) == 0 {
 		return chart{}, false
 	}
-	named := transaction + " over a typical run, ms"
-	return chart{
-		Name: "time-" + scenario.Name + "-" + fileName(load+"-"+transaction), Title: named,
-		Alt: fmt.Sprintf("Average response time of %s under %s over the run with the middle average of each arm. ", transaction, scenario.Name) + alt,
-		SVG: overTime(lines, bands),
-	}, true
-}
-
-// typical is the valid run of an arm whose value is the middle one, among those
-// with raw results.
-func (r *record) typical(scenario, arm, metric string) *v1alpha1.PerfRun {
-	type candidate struct {
-		run   *v1alpha1.PerfRun
-		value float64
-	}
-	var all []candidate
-	found := r.at(scenario, metric, arm)
-	if found == nil {
-		return nil
-	}
-	for _, run := range r.valid(scenario, arm) {
-		at := slices.Index(found.blocks, run.Spec.Block)
-		if at >= 0 && r.trace[run.Name] != nil && run.Status.Timings.LoadStart != nil {
-			all = append(all, candidate{run, found.numbers[at]})
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.value, b.value) })
-	return all[(len(all)-1)/2].run
+	result.SVG = overTime(lines, bands)
+	return result, true
 }
 
 // responseTimes are the means of what worked, in as many stretches as a chart
@@ -120,7 +93,7 @@ func responseTimes(own *payload.Payload, transaction string, start time.Time) []
 		return nil
 	}
 	width := time.Duration(own.BucketSeconds) * time.Second
-	per := max(int64(math.Ceil(own.End.Sub(own.Start).Seconds()/float64(own.BucketSeconds)/mostPoints)), 1)
+	per := max(int64(math.Ceil(own.End.Sub(own.Start).Seconds()/float64(own.BucketSeconds)/maxPoints)), 1)
 	sums := map[int64][2]float64{}
 	for _, series := range own.Series {
 		if series.Transaction != transaction || series.Request != "" || series.Outcome != payload.OK {
@@ -165,11 +138,11 @@ func bandsOf(run *v1alpha1.PerfRun) []band {
 	return bands
 }
 
-func least(points []point) float64 {
+func lowest(points []point) float64 {
 	return slices.MinFunc(points, byValue).value
 }
 
-func most(points []point) float64 {
+func highest(points []point) float64 {
 	return slices.MaxFunc(points, byValue).value
 }
 
@@ -178,14 +151,14 @@ func byValue(a, b point) int { return cmp.Compare(a.value, b.value) }
 // overTime draws lines from zero, with the arms' names at their ends.
 func overTime(lines []line, bands []band) picture {
 	p := newPlot("Minutes since the load began")
-	last, highest := 0.0, 0.0
+	last, top := 0.0, 0.0
 	for _, one := range lines {
 		last = math.Max(last, one.points[len(one.points)-1].minutes)
-		highest = math.Max(highest, most(one.points))
+		top = math.Max(top, highest(one.points))
 	}
 	p.Add(&timeLines{lines: lines, bands: bands, last: last})
 	p.X.Min, p.X.Max = 0, last
-	p.Y.Min, p.Y.Max = 0, highest*1.15
+	p.Y.Min, p.Y.Max = 0, top*1.15
 	return drawn(p, 230)
 }
 

@@ -62,6 +62,34 @@ func Pods(samples *payload.Samples, window Window) (pods []v1alpha1.PodUse, unev
 	return pods[:min(len(pods), maxPods)], uneven
 }
 
+// PodShare is that of the busiest pod in the CPU of its module's pods.
+type PodShare struct {
+	Percent float64
+	Pods    int
+}
+
+// PodShares are those of the modules whose pods a run tells of, as Pods named them.
+func PodShares(pods []v1alpha1.PodUse) map[string]PodShare {
+	cores := map[string][]float64{}
+	for _, pod := range pods {
+		if used, err := decimal.Parse(cmp.Or(pod.CPU, "0")); err == nil {
+			module, _ := metric.CutStatistic(strings.TrimPrefix(pod.Name, modulePrefix))
+			cores[module] = append(cores[module], used)
+		}
+	}
+	shares := map[string]PodShare{}
+	for module, own := range cores {
+		all := 0.0
+		for _, used := range own {
+			all += used
+		}
+		if all > 0 {
+			shares[module] = PodShare{100 * slices.Max(own) / all, len(own)}
+		}
+	}
+	return shares
+}
+
 func averageOf(points payload.Points) string {
 	if len(points) == 0 {
 		return ""

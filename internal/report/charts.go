@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import "perflab.dev/perflab/internal/metric"
+
+// chartKind is a kind of chart: where it goes, what it is drawn from, and what
+// its files are called.
+type chartKind struct {
+	// at is the place in the page that it goes to.
+	at string
+	// file begins the names of its files; scenario and subject follow.
+	file string
+	// subjects under a scenario, which have a chart each: metrics, or what their
+	// names begin with; everything is an empty one.
+	subjects func(*record, *scenario) []string
+	// draw says false where there is nothing to see.
+	draw func(r *record, under *scenario, subject string) (chart, bool)
+	// max charts are drawn per scenario; 0 is all.
+	max int
+}
+
+// Places for charts. Those below the tables of servers are called as the metrics
+// in the tables.
+const (
+	inComparison = "comparison"
+	inNoise      = "noise-floor"
+	inResults    = "results"
+)
+
+// chartKinds are all charts that a report has. What stands first in a place comes
+// first there.
+var chartKinds = []chartKind{
+	{inComparison, "forest", everything, forest, 0},
+	{inNoise, "noise", everything, noiseForest, 0},
+	{inResults, "time", timedTransactions, timeline, 6},
+	{inResults, "runs", primaryMetrics, dots, 6},
+	{metric.Name(metric.Module, metric.CPU), "course", busiestModules(metric.CPU), course, 0},
+	{metric.Name(metric.Module, metric.Memory), "course", busiestModules(metric.Memory), course, 0},
+	{metric.Postgres, "course", usesOf(metric.Primary, metric.Replica+"1"), course, 0},
+	{metric.Kafka, "course", usesOf(metric.Broker+"0", metric.Broker+"1", metric.Broker+"2"), course, 0},
+}
+
+func everything(*record, *scenario) []string { return []string{""} }
+
+// chartsAt draws what goes to a place, of scenarios that share it.
+func chartsAt(r *record, at string, under ...*scenario) []block {
+	var blocks []block
+	for _, kind := range chartKinds {
+		var charts []chart
+		for _, scenario := range under {
+			if kind.at == at {
+				charts = append(charts, kind.drawn(r, scenario)...)
+			}
+		}
+		if len(charts) > 0 {
+			blocks = append(blocks, block{Charts: charts})
+		}
+	}
+	return blocks
+}
+
+func (k chartKind) drawn(r *record, under *scenario) []chart {
+	var charts []chart
+	for _, subject := range k.subjects(r, under) {
+		if k.max > 0 && len(charts) == k.max {
+			break
+		}
+		if result, any := k.draw(r, under, subject); any {
+			result.Name = k.file + "-" + under.Name
+			if subject != "" {
+				result.Name += "-" + fileName(subject)
+			}
+			charts = append(charts, result)
+		}
+	}
+	return charts
+}
+
+// fileName makes a metric's name fit for a file.
+func fileName(metric string) string {
+	name := []rune(metric)
+	for i, letter := range name {
+		isPlain := letter >= 'a' && letter <= 'z' || letter >= 'A' && letter <= 'Z' || letter >= '0' && letter <= '9' || letter == '-'
+		if !isPlain {
+			name[i] = '-'
+		}
+	}
+	return string(name)
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"perflab.dev/perflab/internal/metric"
+)
+
+// maxCompared rows are shown per table. With ninety modules a page would be all
+// comparisons; the rest is in the CSV.
+const maxCompared = 40
+
+// comparisons are all deltas, with what they are percent of.
+func comparisons(r *record) []block {
+	if len(r.answer.Comparisons) == 0 {
+		return []block{paragraph("There is nothing to compare.")}
+	}
+	blocks := []block{paragraph(comparisonText(r.answer))}
+	blocks = append(blocks, chartsAt(r, inComparison, r.scenarios...)...)
+	if len(r.answer.uncalibrated) > 0 {
+		blocks = append(blocks, paragraph(fmt.Sprintf("The experiment is not calibrated, so every verdict is withheld: %s differs from %s, though both are configured alike.", r.answer.Twin, r.answer.Baseline)))
+	}
+	notes := &notes{}
+	for _, scenario := range r.scenarios {
+		blocks = append(blocks, titled("Scenario "+scenario.Name, comparisonTables(r, scenario.Name, notes))...)
+	}
+	blocks = append(blocks, slowdowns(r.answer)...)
+	blocks = append(blocks, effects(r)...)
+	if len(notes.list) > 0 {
+		blocks = append(blocks, heading("Notes"), block{Steps: notes.list})
+	}
+	return blocks
+}
+
+func comparisonText(a *answer) string {
+	return fmt.Sprintf(
+		"Delta is the arm less the baseline %s, with the blocks taken out: + is more, %s is less. Intervals are %s, the margin is %s of the baseline. %s p is adjusted for everything compared at once. Metrics that don't decide are exploratory: of those that differ, some do by chance. Where a verdict is Inconclusive, Blocks adds about how many more would settle it.",
+		a.Baseline, minus, percent(a.confidencePercent), percent(a.marginPercent), directions(a))
+}
+
+// directions say which way the compared metrics get better.
+func directions(a *answer) string {
+	var compared []metric.Metric
+	for _, c := range a.where(isListed) {
+		compared = append(compared, c.metric)
+	}
+	return metric.Directions(compared, a.Question.Higher)
+}
+
+// isListed tells the comparisons that the tables list.
+func isListed(c shownComparison) bool {
+	isNothing := c.BaselineCenter == 0 && c.ArmCenter == 0
+	return !c.Twin && !isNothing && (c.Primary || c.metric.IsTelling())
+}
+
+// comparisonKinds are those of comparisons, a table each: each comparison is of
+// the first that has it.
+var comparisonKinds = []struct {
+	caption string
+	has     func(*answer, shownComparison) bool
+}{
+	{"Metrics that decide", func(_ *answer, c shownComparison) bool { return c.Primary }},
+	{"Guarded metrics, which no winner may make worse", func(a *answer, c shownComparison) bool { return a.Question.IsGuard(c.Metric) }},
+	{"Further metrics of the loads", func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() && c.metric.Window == "" }},
+	{"The loads, by what else was on", func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() }},
+	{"Servers and cost", func(*answer, shownComparison) bool { return true }},
+}
+
+func comparisonTables(r *record, scenario string, notes *notes) []block {
+	left := r.answer.where(func(c shownComparison) bool { return c.Scenario == scenario && isListed(c) })
+	var blocks []block
+	for _, kind := range comparisonKinds {
+		var own, others []shownComparison
+		for _, c := range left {
+			if kind.has(r.answer, c) {
+				own = append(own, c)
+			} else {
+				others = append(others, c)
+			}
+		}
+		blocks = append(blocks, comparisonTable(r, kind.caption, own, notes).blocks()...)
+		left = others
+	}
+	return blocks
+}
+
+func comparisonTable(r *record, caption string, all []shownComparison, notes *notes) *table {
+	result := &table{Caption: caption, Columns: words("Metric"), More: max(len(all)-maxCompared, 0)}
+	if r.severalArms() {
+		result.Columns = append(result.Columns, words("Arm")...)
+	}
+	result.Columns = slices.Concat(result.Columns,
+		numbers("Baseline", "Arm's"), words("Unit"), numbers("Delta", "Interval"), words("In"), numbers("Blocks", "p"), words("Verdict", "Notes"))
+	previous := ""
+	for _, c := range all[:min(len(all), maxCompared)] {
+		baseline, arm := c.centers()
+		cells := []cell{name(c.Metric)}
+		if r.severalArms() {
+			cells = append(cells, name(c.Arm))
+		}
+		cells = append(cells, texts(baseline, arm, shownUnit(c.Unit), c.delta(), c.interval(), c.deltaUnit(), c.blocks(), probability(c.Adjusted))...)
+		cells = append(cells, cell{Text: c.verdict(), Verdict: c.verdict()}, cell{Text: notes.of(c.Warnings)})
+		result.Rows = append(result.Rows, row{First: c.Metric != previous, Cells: cells})
+		previous = c.Metric
+	}
+	result.withoutEmptyLast()
+	return result
+}
+
+func shownUnit(unit string) string {
+	if unit == metric.UnitCount {
+		return ""
+	}
+	return unit
+}
+
+// toldElsewhere: by a table's caption, the section's beginning or the row itself.
+var toldElsewhere = []string{"exploratory:", "not calibrated:", "inconclusive: about"}
+
+// notes numbers sentences, so that a row tells its own in a few characters.
+type notes struct{ list []string }
+
+func (n *notes) of(warnings []string) string {
+	var numbers []string
+	for _, warning := range warnings {
+		if slices.ContainsFunc(toldElsewhere, func(beginning string) bool { return strings.HasPrefix(warning, beginning) }) {
+			continue
+		}
+		sentence := capital(warning) + "."
+		at := slices.Index(n.list, sentence)
+		if at < 0 {
+			at = len(n.list)
+			n.list = append(n.list, sentence)
+		}
+		numbers = append(numbers, strconv.Itoa(at+1))
+	}
+	return strings.Join(numbers, ", ")
+}

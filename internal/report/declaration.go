@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/secret"
+)
+
+// declaration is how to do the experiment again.
+func declaration(r *record) []block {
+	sentence := "Apply this declaration to a cluster with PerfLab; the seed makes the order of the runs the same."
+	if reference := r.Experiment.Spec.SystemRef; reference != nil {
+		sentence += fmt.Sprintf(" It refers to PerfSystem %s, which has to be there first.", reference.Name)
+	}
+	return []block{paragraph(sentence + " Values that may be secret are left out."), {Code: written(&r.Experiment)}}
+}
+
+// written is the experiment as a person would write it.
+func written(experiment *v1alpha1.PerfExperiment) string {
+	spec := experiment.Spec.DeepCopy()
+	spec.Suspend = false
+	if spec.Design.Seed == nil {
+		spec.Design.Seed = experiment.Status.Seed
+	}
+	encoded, err := json.Marshal(spec)
+	if err != nil {
+		// Only API values come here; they always marshal.
+		panic(fmt.Sprintf("encoding a spec: %v", err))
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(encoded, &tree); err != nil {
+		panic(fmt.Sprintf("decoding a spec: %v", err))
+	}
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": kindExperiment,
+		"metadata": map[string]any{"name": experiment.Name},
+		"spec":     prune(secret.HideIn(tree)),
+	})
+	if err != nil {
+		panic(fmt.Sprintf("encoding a declaration: %v", err))
+	}
+	return string(text)
+}
+
+// prune takes out what says nothing: empty objects, lists and texts.
+func prune(node any) any {
+	switch node := node.(type) {
+	case map[string]any:
+		for key, value := range node {
+			// In a merge patch, nothing is a value.
+			if key == "merge" {
+				continue
+			}
+			if node[key] = prune(value); node[key] == nil {
+				delete(node, key)
+			}
+		}
+		if len(node) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range node {
+			node[i] = prune(node[i])
+		}
+		if len(node) == 0 {
+			return nil
+		}
+	case string:
+		if node == "" {
+			return nil
+		}
+	}
+	return node
+}

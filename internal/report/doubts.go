@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/results"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// doubters give the reasons to trust the verdicts less, or to ask otherwise, one
+// sentence each.
+var doubters = []func(*record) []string{uncalibrated, confounded, unwise, lopsided, refused, saturated, warming}
+
+// doubts are all of them, and the warnings that say something else.
+func doubts(r *record) []string {
+	var sentences []string
+	for _, doubter := range doubters {
+		sentences = append(sentences, doubter(r)...)
+	}
+	for _, warning := range slices.Concat(r.answer.Warnings, r.Experiment.Status.Warnings) {
+		sentence := capital(strings.TrimSuffix(warning, ".")) + "."
+		if !ofDesign.MatchString(warning) && !slices.Contains(sentences, sentence) {
+			sentences = append(sentences, sentence)
+		}
+	}
+	return sentences
+}
+
+// ofDesign finds warnings of a design that unwise tells in the past, now that it
+// was followed.
+var ofDesign = regexp.MustCompile(`\bdesign\.(blocks|order)\b`)
+
+// uncalibrated: the noise floor is too high, or not known.
+func uncalibrated(r *record) []string {
+	var sentences []string
+	if len(r.answer.uncalibrated) > 0 {
+		sentences = append(sentences, fmt.Sprintf("The experiment is not calibrated: %s is configured as %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline))
+	}
+	if r.answer.Twin == "" && len(r.arms) > 1 {
+		sentences = append(sentences, "There is no twin of the baseline, so the noise floor was not measured: nothing shows what this system makes of no difference at all. Add design.calibrate: true.")
+	}
+	return sentences
+}
+
+// confounded: arms differ in more than one thing.
+func confounded(r *record) []string {
+	spec, system := &r.Experiment.Spec, &r.Experiment.Spec.System
+	if spec.SystemRef != nil && setsAnything(spec, r.answer.Baseline) {
+		return nil
+	}
+	if spec.SystemRef != nil {
+		// A run of the baseline carries what the PerfSystem was.
+		system = arms.SystemOf(r.Runs, r.answer.Baseline)
+	}
+	if system == nil {
+		return nil
+	}
+	var sentences []string
+	for _, one := range arms.ConfoundedOf(spec, *system) {
+		sentences = append(sentences, capital(one.Warning())+".")
+	}
+	return sentences
+}
+
+func setsAnything(spec *v1alpha1.PerfExperimentSpec, name string) bool {
+	for _, arm := range spec.Arms {
+		if arm.Name == name {
+			return arm.Set != nil
+		}
+	}
+	return true
+}
+
+// unwise: the design leaves room for other causes.
+func unwise(r *record) []string {
+	var sentences []string
+	spec := &r.Experiment.Spec
+	if blocks := spec.Design.Blocks; blocks > 0 && blocks < verdict.MinimumBlocks {
+		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which takes %d: the deltas describe these runs and no others.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
+	}
+	if spec.Design.Order == v1alpha1.OrderFixed {
+		sentences = append(sentences, "The runs were done in a fixed order, in which drift looks like an effect. Use design.order: Randomized.")
+	}
+	if spec.Reset == v1alpha1.ResetNone {
+		sentences = append(sentences, "Modules ran on from one run to the next (reset: None), so a run may carry what the one before it left behind.")
+	}
+	return sentences
+}
+
+// lopsided: attempts of some arms failed, those of others did not.
+func lopsided(r *record) []string {
+	const few = 3
+	invalid := r.journal.invalid()
+	if len(invalid) < few || len(r.arms) < 2 {
+		return nil
+	}
+	arm := invalid[0].Spec.Arm
+	if len(invalid.only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Arm == arm })) < len(invalid) {
+		return nil
+	}
+	return []string{fmt.Sprintf("All %d attempts that did not count were of %s. What is left of it may be its good days; see why they failed.", len(invalid), arm)}
+}
+
+// refused: values that must not be compared, because requests failed.
+func refused(r *record) []string {
+	var where []string
+	for _, c := range r.answer.where(func(c shownComparison) bool { return c.Primary }) {
+		at := c.Arm + " under " + c.Scenario
+		isRefused := slices.ContainsFunc(c.Warnings, func(warning string) bool { return strings.HasPrefix(warning, "not compared:") })
+		if isRefused && !slices.Contains(where, at) {
+			where = append(where, at)
+		}
+	}
+	if len(where) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Error shares differ for %s, so response times there are of other requests and are not compared.", listed(where))}
+}
+
+// warming: runs that count in which the system was still warming up after the
+// warm-up.
+func warming(r *record) []string {
+	var longest time.Duration
+	count := 0
+	for _, run := range r.journal.valid() {
+		if advised := warmUpAdvised(run); advised > 0 {
+			count++
+			longest = max(longest, advised)
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("In %s response times still fell after the warm-up, so averages and percentiles hold some of it. A measurement.warmUp of %s would leave that out; let the loads last longer by as much.",
+		prose.Counted(count, "run"), prose.Duration(longest))}
+}
+
+// warmUpAdvised is the longest that a run's warnings advise.
+func warmUpAdvised(run *v1alpha1.PerfRun) time.Duration {
+	longest := time.Duration(0)
+	for _, warning := range run.Status.Warnings {
+		if advised, is := results.WarmUpAdvised(warning); is {
+			longest = max(longest, advised)
+		}
+	}
+	return longest
+}
+
+// busy is the use of a server, in percent, from which its queue, and not the
+// arm, may be what is measured.
+const busy = 90
+
+// saturated: servers were busy.
+func saturated(r *record) []string {
+	var sentences []string
+	for _, scenario := range r.scenarios {
+		for _, m := range scenario.metrics {
+			if !isServerCPU(m) {
+				continue
+			}
+			for _, arm := range scenario.arms {
+				found := scenario.at(m.Name, arm.Name)
+				if found != nil && found.unit == metric.UnitPercent && found.mean() > busy {
+					sentences = append(sentences, fmt.Sprintf("%s under %s in %s is %s: near its limit the server, not the setting, may be what is measured.",
+						capital(m.Phrase()), scenario.Name, arm.Name, found.shownWithUnit()))
+				}
+			}
+		}
+	}
+	return sentences
+}
+
+func isServerCPU(m metric.Metric) bool {
+	isServer := m.Component == metric.Postgres || m.Component == metric.Kafka
+	return isServer && m.Resource == metric.CPU && m.Window == "" && m.Statistic != metric.Slope
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/prose"
+)
+
+// overview says what was compared, on what, and how far it came.
+func overview(r *record) []block {
+	system := "the system it declares"
+	if reference := r.Experiment.Spec.SystemRef; reference != nil {
+		system = "PerfSystem " + reference.Name
+	}
+	on := fmt.Sprintf("%s, on %s, under %s.", r.answer.Baseline, system, prose.Counted(len(r.scenarios), "scenario"))
+	text := "This experiment measures " + on + " There is no other arm to compare it with."
+	var others []string
+	for _, arm := range r.candidates() {
+		others = append(others, arm.Name)
+	}
+	if len(others) > 0 {
+		text = "This experiment compares " + listed(others) + " with the baseline " + on
+	}
+	return []block{paragraph(text), {Table: armsTable(r)}, {Table: scenariosTable(r.scenarios)}}
+}
+
+// maxDifferences are listed per arm; a heap that differs in ninety modules is
+// told once.
+const maxDifferences = 8
+
+func armsTable(r *record) *table {
+	result := &table{Caption: "Arms: what differs from the baseline", Columns: words("Arm", "Setting", "Baseline", "Arm's")}
+	for _, arm := range r.arms {
+		result.Rows = append(result.Rows, armRows(r, arm)...)
+	}
+	return result
+}
+
+// armRows are what an arm changes, or the one row that says why nothing.
+func armRows(r *record, of arm) []row {
+	only := func(text string) []row {
+		return []row{{First: true, Cells: []cell{name(of.Name), {Text: text}, {}, {}}}}
+	}
+	switch {
+	case of.Baseline:
+		return only("the baseline")
+	case of.Twin:
+		return only("nothing: the baseline's twin, which shows the noise")
+	}
+	changes, unlisted := changesOf(r, of)
+	if len(changes) == 0 {
+		return only("nothing that was recorded")
+	}
+	var rows []row
+	for i, change := range changes[:min(len(changes), maxDifferences)] {
+		rows = append(rows, row{First: i == 0, Cells: []cell{
+			name(of.Name), {Text: change.Setting}, {Text: change.Baseline}, {Text: change.Arm},
+		}})
+	}
+	if more := max(len(changes)-maxDifferences, 0) + unlisted; more > 0 {
+		rows = append(rows, row{Cells: []cell{name(of.Name), {Text: fmt.Sprintf("and %d more", more)}, {}, {}}})
+	}
+	return rows
+}
+
+// changesOf an arm from the baseline, by what their runs were given. Without
+// such runs they are those of the status, which leaves some unlisted.
+func changesOf(r *record, of arm) (changes []arms.Change, unlisted int) {
+	baseline, system := arms.SystemOf(r.Runs, r.answer.Baseline), arms.SystemOf(r.Runs, of.Name)
+	if baseline == nil || system == nil {
+		return arms.Changes(of.Differences), int(of.MoreDifferences)
+	}
+	return arms.Changes(arms.Differences(*baseline, *system)), 0
+}
+
+func scenariosTable(scenarios []*scenario) *table {
+	result := &table{Caption: "Scenarios: what was put on", Columns: words("Scenario", "Load", "What it does")}
+	for _, scenario := range scenarios {
+		for i, load := range scenario.Loads {
+			result.Rows = append(result.Rows, row{First: i == 0, Cells: []cell{name(scenario.Name), name(load.Name), {Text: capital(describeLoad(load))}}})
+		}
+	}
+	return result
+}

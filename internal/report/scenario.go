@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/stats"
+)
+
+// scenario is a workload, with what was measured under it. Arms are compared
+// within one, never across.
+type scenario struct {
+	v1alpha1.Scenario
+	// arms are those of the experiment.
+	arms []arm
+	// runs are those that count.
+	runs journal
+	// traces are those of all runs, by run.
+	traces map[string]*Trace
+	// metrics that the runs have, sorted.
+	metrics []metric.Metric
+	cells   map[place]*values
+	// confidence of the intervals, as a share.
+	confidence float64
+}
+
+// place is where a value belongs.
+type place struct{ metric, arm string }
+
+// scenariosOf lists those that the experiment declares, and then those that only
+// its runs know.
+func scenariosOf(r *record) []*scenario {
+	all := slices.Clone(r.Experiment.Spec.Scenarios)
+	for _, run := range r.journal {
+		if !slices.ContainsFunc(all, func(known v1alpha1.Scenario) bool { return known.Name == run.Spec.Scenario.Name }) {
+			all = append(all, run.Spec.Scenario)
+		}
+	}
+	scenarios := make([]*scenario, 0, len(all))
+	for _, one := range all {
+		scenarios = append(scenarios, &scenario{
+			Scenario: one, arms: r.arms, traces: r.Traces, cells: map[place]*values{},
+			runs:       r.journal.valid().only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Scenario.Name == one.Name }),
+			confidence: float64(question.Of(&r.Experiment.Spec).ConfidencePercent) / 100,
+		})
+	}
+	return scenarios
+}
+
+// take adds the values of a run that counts.
+func (s *scenario) take(run *v1alpha1.PerfRun, reader *observation.Reader) error {
+	if slices.ContainsFunc(s.valid(run.Spec.Arm), func(other *v1alpha1.PerfRun) bool { return other != run && other.Spec.Block == run.Spec.Block }) {
+		return fmt.Errorf("%w: run %q: block %d of arm %q under scenario %q has two valid runs", ErrInput, run.Name, run.Spec.Block, run.Spec.Arm, s.Name)
+	}
+	trace := cmp.Or(s.traces[run.Name], noTrace)
+	reader.Read(run.Name, trace.observationsOf(run), func(of *v1alpha1.Observation, value float64) error {
+		return s.add(run, of, value)
+	})
+	for _, request := range trace.requests {
+		// What the run itself lists stands.
+		_ = s.add(run, &v1alpha1.Observation{Metric: request.metric, Unit: metric.UnitMilliseconds}, request.value)
+	}
+	return nil
+}
+
+// errTwice says that a run has two values of one metric.
+var errTwice = errors.New("the run has it twice")
+
+func (s *scenario) add(run *v1alpha1.PerfRun, of *v1alpha1.Observation, value float64) error {
+	at := place{of.Metric, run.Spec.Arm}
+	found := s.cells[at]
+	if found == nil {
+		found = &values{unit: of.Unit, confidence: s.confidence}
+		s.cells[at] = found
+	}
+	if slices.Contains(found.blocks, run.Spec.Block) {
+		return errTwice
+	}
+	found.blocks = append(found.blocks, run.Spec.Block)
+	found.numbers = append(found.numbers, value)
+	found.samples += of.Samples
+	return nil
+}
+
+func (s *scenario) listMetrics() {
+	names := map[string]bool{}
+	for at := range s.cells {
+		names[at.metric] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		s.metrics = append(s.metrics, metric.Parse(name))
+	}
+}
+
+// at finds the values of a metric; nil where no valid run gave it.
+func (s *scenario) at(metric, arm string) *values { return s.cells[place{metric, arm}] }
+
+// unit of a metric, from whichever arm has it.
+func (s *scenario) unit(metric string) string {
+	for _, arm := range s.arms {
+		if found := s.at(metric, arm.Name); found != nil {
+			return found.unit
+		}
+	}
+	return ""
+}
+
+// valid runs of an arm.
+func (s *scenario) valid(arm string) journal {
+	return s.runs.only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Arm == arm })
+}
+
+// transactions of a load, in order.
+func (s *scenario) transactions(load string) []string {
+	var names []string
+	for _, m := range s.metrics {
+		if m.Of == load && m.IsTransaction() && !slices.Contains(names, m.Transaction) {
+			names = append(names, m.Transaction)
+		}
+	}
+	return names
+}
+
+// typical is the valid run of an arm whose value is the middle one, among those
+// with raw results.
+func (s *scenario) typical(arm, metric string) *v1alpha1.PerfRun {
+	found := s.at(metric, arm)
+	if found == nil {
+		return nil
+	}
+	value := func(run *v1alpha1.PerfRun) float64 { return found.numbers[slices.Index(found.blocks, run.Spec.Block)] }
+	traced := s.valid(arm).only(func(run *v1alpha1.PerfRun) bool {
+		return s.traces[run.Name] != nil && run.Status.Timings.LoadStart != nil && slices.Contains(found.blocks, run.Spec.Block)
+	})
+	if len(traced) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(traced, func(a, b *v1alpha1.PerfRun) int { return cmp.Compare(value(a), value(b)) })
+	return traced[(len(traced)-1)/2]
+}
+
+// values are those of one metric, arm and scenario, one per block, in the order
+// of blocks.
+type values struct {
+	unit       string
+	confidence float64
+	blocks     []int32
+	numbers    []float64
+	samples    int64
+}
+
+func (v *values) mean() float64 {
+	if v == nil || len(v.numbers) == 0 {
+		return math.NaN()
+	}
+	return stats.Describe(v.numbers).Mean
+}
+
+// interval of the mean; NaN with fewer than two runs.
+func (v *values) interval() (low, high float64) {
+	if v == nil || len(v.numbers) < 2 {
+		return math.NaN(), math.NaN()
+	}
+	return stats.Mean(v.numbers).Interval(v.confidence)
+}
+
+// halfWidth of the mean's interval.
+func (v *values) halfWidth() float64 {
+	low, high := v.interval()
+	return (high - low) / 2
+}
+
+// peak is the largest of all runs: a mean of maxima is none.
+func (v *values) peak() float64 { return slices.Max(v.numbers) }
+
+// shown writes the mean with as many digits as the runs support.
+func (v *values) shown() string {
+	mean := v.mean()
+	return fixed(mean, decimals(mean, v.halfWidth()))
+}
+
+// shownWithUnit writes the mean and what it is in.
+func (v *values) shownWithUnit() string { return withUnit(v.shown(), v.unit) }

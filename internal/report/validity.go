@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/secret"
+)
+
+// validity lists what did not count, and why.
+func validity(r *record) []block {
+	blocks := []block{{List: listOf(rules(&r.Experiment.Spec.Validity, r.journal))}}
+	result := &table{
+		Caption: "Attempts that did not count", Note: "Invalid attempts are repeated and never averaged in.",
+		Columns: words("Run", "Scenario", "Arm", "Block", "Reason", "What happened"),
+	}
+	for _, run := range r.journal.invalid() {
+		result.Rows = append(result.Rows, row{Cells: []cell{
+			name(run.Name), name(run.Spec.Scenario.Name), name(run.Spec.Arm),
+			{Text: whole(run.Spec.Block)},
+			{Text: reasonOf(run), Verdict: invalidRun},
+			{Text: secret.Hide("", run.Status.Message)},
+		}})
+	}
+	if len(result.Rows) == 0 {
+		return append(blocks, paragraph("Every attempt counted."))
+	}
+	return append(blocks, result.blocks()...)
+}
+
+// rules are what a run had to keep to count.
+func rules(limits *v1alpha1.Validity, runs journal) []string {
+	sentences := []string{"A run counts if every load ended as planned, every runner left its results, and at most " + percent(float64(limits.MaxErrorPercentOrDefault())) + " of each load's transactions failed."}
+	if runs.judgeRequests() {
+		sentences = append(sentences, "Of a script's requests at most "+percent(float64(limits.MaxFailedRequestsPercentOrDefault()))+
+			" may have failed, and of its checks at most "+percent(float64(limits.MaxFailedChecksPercentOrDefault()))+".")
+	}
+	sentences = append(sentences,
+		restartsAllowed(limits.MaxRestartsOrDefault())+" while load was on, and an import must have brought in every record.",
+		"What ran must be what was declared: heap, partitions, metadata mode and replicas are read back from the running system.")
+	if runs.sawNodes() {
+		sentences = append(sentences, "Where the collector's node, with pods of the run on it, was full, at most "+
+			percent(float64(limits.MaxOtherCPUPercentOrDefault()))+" of its CPUs may have been used by what was not the run's.")
+	}
+	if limits.MaxAttempts > 0 {
+		sentences = append(sentences, "A run is tried at most "+times(limits.MaxAttempts)+".")
+	}
+	return sentences
+}
+
+func restartsAllowed(limit int32) string {
+	if limit == 0 {
+		return "No container of a module may have restarted"
+	}
+	return "Modules' containers may have restarted at most " + times(limit)
+}
+
+func times(number int32) string { return prose.Counted(number, "time") }
+
+// sawNodes: the collectors told of the nodes they ran on.
+func (j journal) sawNodes() bool {
+	return slices.ContainsFunc(j, func(run *v1alpha1.PerfRun) bool {
+		return run.Status.Servers != nil && run.Status.Servers.Node != ""
+	})
+}
+
+// judgeRequests: a script's requests were counted. Of runs that are older than
+// the rule it would be a false promise.
+func (j journal) judgeRequests() bool {
+	return slices.ContainsFunc(j, func(run *v1alpha1.PerfRun) bool {
+		return slices.ContainsFunc(run.Spec.Scenario.Loads, func(load v1alpha1.Load) bool {
+			return kinds.Of(load).JudgesRequests() && slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool {
+				return status.Name == load.Name && status.Requests != nil
+			})
+		})
+	})
+}
