@@ -64,7 +64,7 @@ func replaceRaw(t *testing.T, raw []corev1.ConfigMap, name string, own *payload.
 }
 
 func TestLongRunsTellHowThingsChangeOverTime(t *testing.T) {
-	page := written(t, made(t, lengthened(t)), "report.md")
+	page := written(t, reportOf(t, lengthened(t)), "report.md")
 	_, after, found := strings.Cut(page, "Over time under "+recorded.Beside)
 	if !found || strings.Count(page, "Over time under") != 1 {
 		t.Fatal("want one table over time, of the scenario whose runs are long")
@@ -82,7 +82,7 @@ func TestLongRunsTellHowThingsChangeOverTime(t *testing.T) {
 }
 
 func TestShortRunsTellNothingOfTime(t *testing.T) {
-	if page := written(t, made(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "Over time") {
+	if page := written(t, reportOf(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "Over time") {
 		t.Error("twenty minutes tell how things change over time")
 	}
 }

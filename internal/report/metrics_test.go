@@ -30,14 +30,14 @@ func TestTheSystemsCostIsNoLoads(t *testing.T) {
 		v1alpha1.Observation{Metric: "system/duration", Value: "60", Unit: "s"},
 	)
 	input.Experiment.Spec.Analysis.Primary = []string{"system/cost/perHour", "system/duration"}
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for _, want := range []string{"Cost per hour under ", "Duration of import system under "} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the report does not say %q", want)
 		}
 	}
 	input.Experiment.Spec.Analysis.Primary = nil
-	_, tables, _ := strings.Cut(written(t, made(t, input), "report.md"), "Servers and cost")
+	_, tables, _ := strings.Cut(written(t, reportOf(t, input), "report.md"), "Servers and cost")
 	if servers, _, _ := strings.Cut(tables, "\n\n**"); !strings.Contains(servers, "`system/cost/perHour`") || strings.Contains(servers, "`system/duration`") {
 		t.Errorf("the table of servers and cost:\n%s", servers)
 	}
@@ -53,7 +53,7 @@ func TestDirectionsAreThoseOfThePage(t *testing.T) {
 		v1alpha1.Observation{Metric: "cico/iterationsPerSecond", Value: "9", Unit: "1/s"},
 	)
 	const want = "Lower is better, except for cache hits, iterations per second, records per second, requests per second, transactions per second."
-	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, want) {
+	if page := written(t, reportOf(t, input), "report.md"); !strings.Contains(page, want) {
 		t.Errorf("the report does not say %q", want)
 	}
 }

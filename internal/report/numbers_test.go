@@ -18,7 +18,7 @@ type observed map[[3]string][]float64
 
 func readObserved(t *testing.T, seed uint64) (observed, string) {
 	t.Helper()
-	r := made(t, recorded.Experiment(seed))
+	r := reportOf(t, recorded.Experiment(seed))
 	text, err := r.CSV()
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestAMaximumBelowTheAverageIsPointedOut(t *testing.T) {
 			}
 		}
 	}
-	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, "| 1 (below the average) |") {
+	if page := written(t, reportOf(t, input), "report.md"); !strings.Contains(page, "| 1 (below the average) |") {
 		t.Error("it is not pointed out")
 	}
 }

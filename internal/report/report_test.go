@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -39,13 +40,13 @@ var formats = map[string]func(*report.Report) ([]byte, error){
 	"report.confluence": func(r *report.Report) ([]byte, error) { return r.Confluence(true) },
 }
 
-func made(t *testing.T, input report.Input) *report.Report {
+func reportOf(t *testing.T, input report.Input) *report.Report {
 	t.Helper()
-	made, err := report.New(input)
+	result, err := report.New(input)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return result
 }
 
 func written(t *testing.T, r *report.Report, format string) string {
@@ -58,7 +59,7 @@ func written(t *testing.T, r *report.Report, format string) string {
 }
 
 func TestGoldenFiles(t *testing.T) {
-	r := made(t, recorded.Experiment(seed))
+	r := reportOf(t, recorded.Experiment(seed))
 	for name := range formats {
 		path, got := "testdata/"+name, written(t, r, name)
 		if *update {
@@ -79,10 +80,10 @@ func TestGoldenFiles(t *testing.T) {
 // The same objects give the same bytes, in whatever order they come.
 func TestReportDoesNotDependOnTheOrderOfRuns(t *testing.T) {
 	input := recorded.Experiment(seed)
-	r := made(t, input)
+	r := reportOf(t, input)
 	slices.Reverse(input.Runs)
 	slices.Reverse(input.Raw)
-	other := made(t, input)
+	other := reportOf(t, input)
 	for name := range formats {
 		if diff := cmp.Diff(written(t, r, name), written(t, other, name)); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
@@ -100,7 +101,7 @@ func TestExportComesBack(t *testing.T) {
 	if err != nil || len(inputs) != 1 || len(inputs[0].Runs) != len(input.Runs) || len(inputs[0].Raw) != len(input.Raw) {
 		t.Fatalf("%d inputs, %v", len(inputs), err)
 	}
-	r, again := made(t, input), made(t, inputs[0])
+	r, again := reportOf(t, input), reportOf(t, inputs[0])
 	for name := range formats {
 		if diff := cmp.Diff(written(t, r, name), written(t, again, name)); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
@@ -164,7 +165,7 @@ func TestValuesThatCannotBeReadAreNamed(t *testing.T) {
 			raw.BinaryData[naming.RawObservations] = kept
 		}
 	}
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for _, want := range []string{`A value of run "` + run.Name + `" is left out: `, `reading "fast" as a number`, `A value of run "` + other.Name + `" is left out: metric "cico/odd/p95"`} {
 		if strings.Count(page, want) != 1 {
 			t.Errorf("the report says %q %d times, want once", want, strings.Count(page, want))
@@ -173,7 +174,7 @@ func TestValuesThatCannotBeReadAreNamed(t *testing.T) {
 }
 
 func TestCSVIsWhatAnalyzeReads(t *testing.T) {
-	rows, err := made(t, recorded.Experiment(seed)).CSV()
+	rows, err := reportOf(t, recorded.Experiment(seed)).CSV()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestCSVIsWhatAnalyzeReads(t *testing.T) {
 
 // A page that is passed on fetches nothing, runs nothing, and names nobody.
 func TestHTMLStandsAlone(t *testing.T) {
-	root, err := html.Parse(strings.NewReader(written(t, made(t, recorded.Experiment(seed)), "report.html")))
+	root, err := html.Parse(strings.NewReader(written(t, reportOf(t, recorded.Experiment(seed)), "report.html")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,7 @@ func has(node *html.Node, key string) bool {
 }
 
 func TestConfluenceAndChartsAreXML(t *testing.T) {
-	r := made(t, recorded.Experiment(seed))
+	r := reportOf(t, recorded.Experiment(seed))
 	page := `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">` + written(t, r, "report.confluence") + "</page>"
 	attached := wellFormed(t, "confluence", page)
 	for name, picture := range r.Charts() {
@@ -239,6 +240,15 @@ func TestConfluenceAndChartsAreXML(t *testing.T) {
 	}
 	if len(attached) != len(r.Charts()) {
 		t.Errorf("%d charts are shown, %d are there", len(attached), len(r.Charts()))
+	}
+}
+
+// A chart that goes to a place no section has would never be seen.
+func TestEveryChartHasAPlace(t *testing.T) {
+	r := reportOf(t, recorded.Experiment(seed))
+	drawn, shown := slices.Sorted(slices.Values(r.Drawn())), slices.Sorted(maps.Keys(r.Charts()))
+	if diff := cmp.Diff(drawn, shown); diff != "" || len(drawn) == 0 {
+		t.Errorf("charts (-drawn +shown):\n%s", diff)
 	}
 }
 
@@ -278,7 +288,7 @@ func TestNamesAreNoMarkup(t *testing.T) {
 	}
 	input.Experiment.Spec.Analysis.Primary = []string{"cico/" + evil + "/average"}
 	input.Experiment.Spec.Scenarios[0].Loads[0].DataImport.JobProfile = evil
-	r := made(t, input)
+	r := reportOf(t, input)
 	page := written(t, r, "report.html")
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
@@ -311,7 +321,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 		})
 	}
 	input.Experiment.Spec.Measurement.Prometheus = &v1alpha1.Prometheus{URL: "http://scraper:hunter4@prometheus:9090"}
-	r := made(t, input)
+	r := reportOf(t, input)
 	for name := range formats {
 		page := written(t, r, name)
 		for _, secret := range []string{"folio_admin_pw", "hunter2", "hunter3", "hunter4"} {
@@ -335,11 +345,11 @@ func TestWhatAnArmWithoutRunsSets(t *testing.T) {
 	changed.Differences = []v1alpha1.Difference{{Setting: "postgres.parameters.work_mem", Baseline: "4MB", Arm: "8MB"}}
 	changed.MoreDifferences = 7
 	fromStatus := []string{"postgres.parameters.work", "and 7 more"}
-	if page := written(t, made(t, input), "report.md"); containsAny(page, fromStatus) {
+	if page := written(t, reportOf(t, input), "report.md"); containsAny(page, fromStatus) {
 		t.Error("the status is believed, and not the runs")
 	}
 	input.Runs = slices.DeleteFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Arm == changed.Name })
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for _, want := range fromStatus {
 		if !strings.Contains(page, want) {
 			t.Errorf("the report does not say %q", want)
@@ -361,7 +371,7 @@ func TestUncalibratedExperimentGivesNoAdvice(t *testing.T) {
 			}
 		}
 	}
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for _, want := range []string{"The experiment is not calibrated", "No verdict is given, because the baseline differs from its own twin", "every verdict is withheld"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("it does not say %q", want)
@@ -384,7 +394,7 @@ func TestDoubtsAreToldOnce(t *testing.T) {
 		"in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them",
 		"what nothing else says",
 	}
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for _, want := range []string{"2 blocks are too few for a verdict", "The runs were done in a fixed order", "What nothing else says."} {
 		if strings.Count(page, want) != 1 {
 			t.Errorf("the report does not say once that %q", want)
@@ -399,11 +409,11 @@ func TestDoubtsAreToldOnce(t *testing.T) {
 
 func TestStoredReportIsBounded(t *testing.T) {
 	input := recorded.Experiment(seed)
-	text, binary, leftOut, err := made(t, input).Stored()
+	text, binary, leftOut, err := reportOf(t, input).Stored()
 	if err != nil || len(leftOut) != 0 || len(text) != 1 || len(binary) != 3 {
 		t.Fatalf("%d texts, %d files, %v left out, %v", len(text), len(binary), leftOut, err)
 	}
-	again, _, _, err := made(t, input).Stored()
+	again, _, _, err := reportOf(t, input).Stored()
 	if err != nil || again[report.KeyMarkdown] != text[report.KeyMarkdown] {
 		t.Errorf("it is another one the second time: %v", err)
 	}
@@ -414,7 +424,7 @@ func TestStoredReportIsBounded(t *testing.T) {
 			run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: fmt.Sprintf("custom/x%d", j), Value: fmt.Sprint((i*7919+j*104729)%1000003 + 1), Unit: "s"})
 		}
 	}
-	text, binary, leftOut, err = made(t, input).Stored()
+	text, binary, leftOut, err = reportOf(t, input).Stored()
 	size := len(text[report.KeyMarkdown])
 	for _, part := range binary {
 		size += len(part)
@@ -430,7 +440,7 @@ func TestStoredReportIsBounded(t *testing.T) {
 // What is kept beside a run's status is shown as well.
 func TestRawResultsAreShown(t *testing.T) {
 	input := recorded.Experiment(seed)
-	page := written(t, made(t, input), "report.html")
+	page := written(t, reportOf(t, input), "report.html")
 	for _, want := range []string{"CPU of mod-inventory, cores", "Statements that took most of PostgreSQL", "What could not be measured"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("it does not show %q", want)
@@ -445,7 +455,7 @@ func TestRawResultsAreShown(t *testing.T) {
 			input.Raw[i].BinaryData[naming.RawObservations] = overflow
 		}
 	}
-	rows, err := made(t, input).CSV()
+	rows, err := reportOf(t, input).CSV()
 	if err != nil || !strings.Contains(string(rows), "cico/Renewal/average,ms,321") {
 		t.Errorf("observations that the status has no room for are not written: %v", err)
 	}
@@ -471,7 +481,7 @@ func TestTracesStandInForRawResults(t *testing.T) {
 	}
 	traced.Raw = nil
 	for name := range formats {
-		if written(t, made(t, whole), name) != written(t, made(t, traced), name) {
+		if written(t, reportOf(t, whole), name) != written(t, reportOf(t, traced), name) {
 			t.Errorf("%s is another one", name)
 		}
 	}
@@ -480,14 +490,14 @@ func TestTracesStandInForRawResults(t *testing.T) {
 func TestReportOfAnExperimentThatHasNotBegun(t *testing.T) {
 	input := recorded.Experiment(seed)
 	input.Runs, input.Raw, input.Experiment.Status = nil, nil, v1alpha1.PerfExperimentStatus{}
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for _, want := range []string{"No run counts yet", "No run has begun", "There is nothing to compare", "CPU was not measured", "No run recorded what it ran on yet"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("it does not say %q", want)
 		}
 	}
 	for name := range formats {
-		written(t, made(t, input), name)
+		written(t, reportOf(t, input), name)
 	}
 }
 
@@ -496,7 +506,7 @@ func TestReportOfOneArm(t *testing.T) {
 	keep := func(run v1alpha1.PerfRun) bool { return run.Spec.Arm != recorded.Baseline }
 	input.Runs = slices.DeleteFunc(input.Runs, keep)
 	input.Experiment.Spec.Arms, input.Experiment.Status.Arms = input.Experiment.Spec.Arms[:1], input.Experiment.Status.Arms[:1]
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	if !strings.Contains(page, "There is no other arm to compare it with") || !strings.Contains(page, "Response times of cico") {
 		t.Errorf("it says\n%s", page[:1500])
 	}
@@ -507,7 +517,7 @@ func TestReportOfOneArm(t *testing.T) {
 func TestTheCollectorsNode(t *testing.T) {
 	const heading, rule = "### The collector's node", "of its CPUs may have been used by what was not the run's"
 	input := recorded.Experiment(seed)
-	if page := written(t, made(t, input), "report.md"); strings.Contains(page, heading) || strings.Contains(page, rule) {
+	if page := written(t, reportOf(t, input), "report.md"); strings.Contains(page, heading) || strings.Contains(page, rule) {
 		t.Error("a node is told that nobody saw")
 	}
 	for i := range input.Runs {
@@ -521,7 +531,7 @@ func TestTheCollectorsNode(t *testing.T) {
 			v1alpha1.Observation{Metric: "node/cpuPressure/max", Value: "20", Unit: "%"},
 			v1alpha1.Observation{Metric: "node/otherCpu/average", Value: "0.4", Unit: "cores"})
 	}
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for _, want := range []string{heading, rule, "| `cpuPressure` | 12.50 | 20.00 |", "| `otherCpu` | 0.4000 |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -543,7 +553,7 @@ func TestHowPodsShareTheLoad(t *testing.T) {
 			}
 		}
 	}
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for _, want := range []string{"**The busiest pod's share of its module's CPU under ", "| `mod-users` | – | – | 75\u00a0%, 2 pods |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -565,7 +575,7 @@ func TestAWarmUpIsAdvisedOnce(t *testing.T) {
 		}
 	}
 	advice(invalid, "1h")
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	const want = "In 2 runs response times still fell after the warm-up, so averages and percentiles hold some of it. A measurement.warmUp of 2m30s would"
 	if strings.Count(page, "still fell after the warm-up") != 1 || !strings.Contains(page, want) {
 		t.Errorf("the page lacks %q, or has it more than once", want)

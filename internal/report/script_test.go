@@ -50,7 +50,7 @@ func TestScriptsAreNamed(t *testing.T) {
 			input.Runs = nil
 			tc.load.Name = "search"
 			input.Experiment.Spec.Scenarios = []v1alpha1.Scenario{{Name: "searches", Loads: []v1alpha1.Load{tc.load}}}
-			page := written(t, made(t, input), "report.md")
+			page := written(t, reportOf(t, input), "report.md")
 			for _, want := range []string{"| T" + tc.want + " |", "search (t" + tc.want + ")."} {
 				if !strings.Contains(page, want) {
 					t.Errorf("the report does not say %q", want)
@@ -74,7 +74,7 @@ func TestThroughputIsShownWithItsDirection(t *testing.T) {
 	input := recorded.Experiment(seed)
 	load := input.Experiment.Spec.Scenarios[0].Loads[0].Name
 	throughput(&input, load)
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for _, want := range []string{"Throughput, where more is better", "`" + load + "/requestsPerSecond`"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the report does not say %q", want)
@@ -89,11 +89,11 @@ func TestRulesOfScripts(t *testing.T) {
 	for i := range input.Runs {
 		input.Runs[i].Spec.Scenario.Loads = []v1alpha1.Load{{Name: "search", Script: &v1alpha1.Script{Path: "/search.js"}}}
 	}
-	if page := written(t, made(t, input), "report.md"); strings.Contains(page, rule) {
+	if page := written(t, reportOf(t, input), "report.md"); strings.Contains(page, rule) {
 		t.Errorf("runs that are older than the rule are told to keep it")
 	}
 	input.Runs[0].Status.Loads = []v1alpha1.LoadStatus{{Name: "search", Requests: &v1alpha1.FailedShare{Count: 3, FailedPercent: "0"}}}
-	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, rule) {
+	if page := written(t, reportOf(t, input), "report.md"); !strings.Contains(page, rule) {
 		t.Errorf("the report does not say %q", rule)
 	}
 }
@@ -109,7 +109,7 @@ func TestScriptsStandInTheAppendix(t *testing.T) {
 		kept.Name, kept.Namespace, kept.Labels = naming.RawScripts(run.Name), run.Namespace, naming.RunLabels(run)
 		input.Raw = append(input.Raw, kept)
 	}
-	page := written(t, made(t, input), "report.md")
+	page := written(t, reportOf(t, input), "report.md")
 	for words, want := range map[string]int{"searchForWater();": 1, "hunter2": 0} {
 		if got := strings.Count(page, words); got != want {
 			t.Errorf("the report says %q %d times, want %d", words, got, want)
@@ -119,7 +119,7 @@ func TestScriptsStandInTheAppendix(t *testing.T) {
 		t.Error("the report does not name the script with its digest")
 	}
 	input.Raw = nil
-	if page := written(t, made(t, input), "report.md"); !strings.Contains(page, digest) {
+	if page := written(t, reportOf(t, input), "report.md"); !strings.Contains(page, digest) {
 		t.Error("without the text the digest is lost, too")
 	}
 }
