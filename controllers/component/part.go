@@ -64,11 +64,11 @@ func unsettled(readiness environment.Readiness) Proof { return Proof{Unsettled: 
 type Departure int
 
 const (
-	// Gone: nothing of it is left.
+	// Gone says that nothing of it is left.
 	Gone Departure = iota
-	// Leaving: it is on its way, and others may go meanwhile.
+	// Leaving says that it is on its way; others may go meanwhile.
 	Leaving
-	// Holding: it still needs the others.
+	// Holding says that it still needs the others.
 	Holding
 )
 

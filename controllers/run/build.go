@@ -99,10 +99,13 @@ func (r *Reconciler) stepStores(ctx context.Context, s *scope) (outcome, error) 
 	waiting := next()
 	for _, store := range component.Stores {
 		progress, err := store.Provision(ctx, r.seenBy(s))
-		stored := next()
+		var stored outcome
 		if err == nil {
 			stored = s.settle(store, progress)
-		} else if stored, err = s.cannot(store.About().Condition, err); err != nil {
+		} else {
+			stored, err = s.cannot(store.About().Condition, err)
+		}
+		if err != nil {
 			return outcome{}, troubleOf{store, err}
 		}
 		if s.fault != nil {
