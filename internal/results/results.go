@@ -7,7 +7,6 @@ package results
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kind"
@@ -73,13 +72,6 @@ func observeTransactions(load string, all *payload.Payload, window Window) []v1a
 		observations[i].Metric = metric.In(observations[i].Metric, window.Name)
 	}
 	return observations
-}
-
-func responseTimes(transaction string, summary payload.Summary) []v1alpha1.Observation {
-	ms := func(length time.Duration) float64 { return float64(length) / float64(time.Millisecond) }
-	return Trend{
-		Average: ms(summary.Mean), P50: ms(summary.P50), P75: ms(summary.P75), P95: ms(summary.P95), P99: ms(summary.P99), Max: ms(summary.Max),
-	}.times(transaction, summary.Count)
 }
 
 func percent(part, whole float64) float64 {

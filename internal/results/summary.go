@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -52,10 +51,10 @@ type Summary struct {
 
 // Trend is the distribution of a k6 trend.
 type Trend struct {
-	Count, Average, Max float64
-	// P50, P75, P95 and P99 are NaN for several runners: percentiles of parts
-	// don't tell those of the whole.
-	P50, P75, P95, P99 float64
+	Count float64
+	// Times in ms, by statistic. Percentiles of several runners are not known:
+	// those of parts don't tell those of the whole.
+	Times map[string]float64
 }
 
 // exported is the format k6 exports summaries in.
@@ -103,10 +102,7 @@ func (s *Summary) take(name string, values map[string]float64) {
 	_, isTrend := values["avg"]
 	switch {
 	case isTrend:
-		s.Trends[name] = Trend{
-			Count: values["count"], Average: values["avg"], Max: values["max"],
-			P50: values["med"], P75: values["p(75)"], P95: values["p(95)"], P99: values["p(99)"],
-		}
+		s.Trends[name] = trendOf(values)
 	case name == metricRequestFailed:
 		// Of a rate, passes are the samples that are true: the failures.
 		s.FailedRequests, s.Requests = values["passes"], values["passes"]+values["fails"]
@@ -144,10 +140,11 @@ func AddSummaries(parts []*Summary) *Summary {
 
 // plus has no percentiles.
 func (t Trend) plus(other Trend) Trend {
-	count := t.Count + other.Count
-	sum := Trend{Count: count, Max: math.Max(t.Max, other.Max), P50: math.NaN(), P75: math.NaN(), P95: math.NaN(), P99: math.NaN()}
-	if count > 0 {
-		sum.Average = (t.Average*t.Count + other.Average*other.Count) / count
+	sum := Trend{Count: t.Count + other.Count, Times: map[string]float64{
+		metric.Average: 0, metric.Max: max(t.Times[metric.Max], other.Times[metric.Max]),
+	}}
+	if sum.Count > 0 {
+		sum.Times[metric.Average] = (t.Times[metric.Average]*t.Count + other.Times[metric.Average]*other.Count) / sum.Count
 	}
 	return sum
 }
@@ -169,18 +166,4 @@ func (s *Summary) observe(load string) []v1alpha1.Observation {
 
 func (t Trend) observe(of string) []v1alpha1.Observation {
 	return append([]v1alpha1.Observation{observation.Of(of, metric.Samples, t.Count, 0)}, t.times(of, int64(t.Count))...)
-}
-
-// times are one observation per statistic that is known.
-func (t Trend) times(of string, samples int64) []v1alpha1.Observation {
-	var observations []v1alpha1.Observation
-	for _, one := range []struct {
-		statistic string
-		value     float64
-	}{{metric.Average, t.Average}, {metric.P50, t.P50}, {metric.P75, t.P75}, {metric.P95, t.P95}, {metric.P99, t.P99}, {metric.Max, t.Max}} {
-		if !math.IsNaN(one.value) {
-			observations = append(observations, observation.Of(of, one.statistic, one.value, samples))
-		}
-	}
-	return observations
 }

@@ -64,7 +64,7 @@ func TestObserveSummary(t *testing.T) {
 
 func TestSummariesOfTwoRunnersHaveNoPercentiles(t *testing.T) {
 	slow := summary(t)
-	slow.Trends["http_req_duration"] = results.Trend{Count: 120, Average: 160, Max: 2000, P95: 1000}
+	slow.Trends["http_req_duration"] = results.Trend{Count: 120, Times: map[string]float64{"average": 160, "max": 2000, "p95": 1000}}
 	observations := observed(results.AddSummaries([]*results.Summary{summary(t), slow}))
 	if got := value(t, observations, "search/http_req_duration/average").Value; got != "150" {
 		t.Errorf("average = %s, want 150, that of all 160 requests", got)
