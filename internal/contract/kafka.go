@@ -59,6 +59,9 @@ func strimziKind(version, kind string) schema.GroupVersionKind {
 // namespace find the brokers of a Kafka.
 func KafkaBootstrapService(kafka string) string { return kafka + "-kafka-bootstrap" }
 
+// KafkaPort is where the brokers PerfLab runs take clients without TLS.
+const KafkaPort = 9092
+
 // Kafka reads a Strimzi Kafka.
 type Kafka struct{ Object *unstructured.Unstructured }
 

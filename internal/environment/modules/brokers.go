@@ -14,9 +14,6 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// kafkaPort is where the brokers PerfLab runs take clients without TLS.
-const kafkaPort = 9092
-
 // Where a module finds the certificate of the brokers' authority.
 const (
 	trustVolume = "kafka-ca"
@@ -45,13 +42,13 @@ func kafkaEnv(req environment.Request, env string) []corev1.EnvVar {
 func bootstrap(req environment.Request) (host, port string) {
 	external := req.System.Kafka.External
 	if external == nil || len(external.BootstrapServers) == 0 {
-		return contract.KafkaBootstrapService(req.KafkaName()), strconv.Itoa(kafkaPort)
+		return contract.KafkaBootstrapService(req.KafkaName()), strconv.Itoa(contract.KafkaPort)
 	}
 	// Sets come in the order in which they were written.
 	host, port, err := net.SplitHostPort(external.BootstrapServers[0])
 	if err != nil {
 		// Admission lets only host:port through.
-		return external.BootstrapServers[0], strconv.Itoa(kafkaPort)
+		return external.BootstrapServers[0], strconv.Itoa(contract.KafkaPort)
 	}
 	return host, port
 }
