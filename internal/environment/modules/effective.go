@@ -128,7 +128,7 @@ func heapDifference(module v1alpha1.Module, instance Instance) string {
 		return silence(module)
 	}
 	machine := machineOf(module, instance)
-	wanted, err := jvm.MaxHeap(jvm.Rewrite("", JVMSettings(module.JVM)), machine)
+	wanted, err := jvm.MaxHeap(jvm.Rewrite("", environment.JVMSettings(module.JVM)), machine)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", module.Name, err)
 	}

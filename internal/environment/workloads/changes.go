@@ -155,22 +155,7 @@ func optionsOf(declared *v1alpha1.JVM, container *corev1.Container) string {
 	if at := indexOf(container.Env, declared.VariableOrDefault()); at >= 0 {
 		before = container.Env[at].Value
 	}
-	set := jvm.Settings{Options: declared.Options}
-	if heap := declared.Heap; heap != nil {
-		set.MaxRAMPercentage = heap.MaxRAMPercentage
-		if heap.Max != nil {
-			set.MaxHeap = heap.Max.Value()
-		}
-	}
-	if metaspace := declared.Metaspace; metaspace != nil {
-		if metaspace.Initial != nil {
-			set.Metaspace = metaspace.Initial.Value()
-		}
-		if metaspace.Max != nil {
-			set.MaxMetaspace = metaspace.Max.Value()
-		}
-	}
-	return jvm.WithLogInit(jvm.Rewrite(before, set))
+	return jvm.WithLogInit(jvm.Rewrite(before, environment.JVMSettings(declared)))
 }
 
 // clashOf names a variable that has a value in one place and a source in the
