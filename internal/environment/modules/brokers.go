@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 )
 
 // Where a module finds the certificate of the brokers' authority.
@@ -73,10 +74,9 @@ func loginEnv(external *v1alpha1.ExternalKafka) []corev1.EnvVar {
 		return variables
 	}
 	mechanism, jaas := mechanismOf(sasl), loginModule(sasl)
+	variables = append(variables, podspec.LoginEnv("KAFKA_USERNAME", "KAFKA_PASSWORD", sasl.CredentialsSecret.Name)...)
 	return append(
 		variables,
-		fromSecret("KAFKA_USERNAME", sasl.CredentialsSecret.Name, secretUsername),
-		fromSecret("KAFKA_PASSWORD", sasl.CredentialsSecret.Name, secretPassword),
 		corev1.EnvVar{Name: "KAFKA_SASL_MECHANISM", Value: mechanism},
 		corev1.EnvVar{Name: "SPRING_KAFKA_PROPERTIES_SASL_MECHANISM", Value: mechanism},
 		corev1.EnvVar{Name: "SPRING_KAFKA_PROPERTIES_SASL_JAAS_CONFIG", Value: jaas},
