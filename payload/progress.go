@@ -64,6 +64,3 @@ func LastProgress(log io.Reader) (Progress, bool) {
 
 // IsResults says whether a line of a log is part of a payload.
 func IsResults(line string) bool { return strings.Contains(line, payloads.marker) }
-
-// IsProgress says whether a line of a log is one of progress.
-func IsProgress(line string) bool { return strings.Contains(line, progressMarker) }
