@@ -160,7 +160,7 @@ func brokers(declared *v1alpha1.Kafka, request environment.Request) *Kafka {
 	}
 	found := &Kafka{Servers: external.BootstrapServers, TLS: external.TLS != nil}
 	if external.SASL != nil {
-		found.Mechanism = cmp.Or(external.SASL.Mechanism, v1alpha1.SASLScramSHA512)
+		found.Mechanism = external.SASL.MechanismOrDefault()
 	}
 	return found
 }

@@ -73,7 +73,7 @@ func loginEnv(external *v1alpha1.ExternalKafka) []corev1.EnvVar {
 	if sasl == nil {
 		return variables
 	}
-	mechanism, jaas := mechanismOf(sasl), loginModule(sasl)
+	mechanism, jaas := string(sasl.MechanismOrDefault()), loginModule(sasl)
 	variables = append(variables, podspec.LoginEnv("KAFKA_USERNAME", "KAFKA_PASSWORD", sasl.CredentialsSecret.Name)...)
 	return append(
 		variables,
@@ -98,13 +98,6 @@ func securityProtocol(external *v1alpha1.ExternalKafka) string {
 	default:
 		return "SASL_SSL"
 	}
-}
-
-func mechanismOf(sasl *v1alpha1.KafkaSASL) string {
-	if sasl.Mechanism == "" {
-		return string(v1alpha1.SASLScramSHA512)
-	}
-	return string(sasl.Mechanism)
 }
 
 func loginModule(sasl *v1alpha1.KafkaSASL) string {
