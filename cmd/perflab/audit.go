@@ -170,7 +170,7 @@ func (o auditOptions) write(out io.Writer, found audited) error {
 		found.Unchecked = append([]slip{}, found.Unchecked...)
 		return encode(out, found)
 	}
-	sheet := sheet{out: out, markdown: o.format == formatMarkdown}
+	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
 	sheet.line("%s: %d follow, %d within rounding, %d slipped, %d unchecked",
 		prose.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked))
 	writeSlips(&sheet, "Slipped", found.Slips)
