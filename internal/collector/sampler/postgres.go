@@ -163,11 +163,7 @@ func (d *database) sample(ctx context.Context, now round) (record, error) {
 		}
 		records = append(records, write)
 	}
-	return func(into *payload.SampleRecorder) {
-		for _, write := range records {
-			write(into)
-		}
-	}, nil
+	return all(records), nil
 }
 
 // activity counts connections. What they do is only for those to see who have
