@@ -54,9 +54,9 @@ func distinct(images []string) []string {
 }
 
 func containers(images []string) []corev1.Container {
-	made := make([]corev1.Container, 0, len(images))
+	result := make([]corev1.Container, 0, len(images))
 	for i, image := range images {
-		made = append(made, corev1.Container{
+		result = append(result, corev1.Container{
 			Name:  containerName(i),
 			Image: image,
 			// The pull is the question. Whether the image has this program is
@@ -65,7 +65,7 @@ func containers(images []string) []corev1.Container {
 			SecurityContext: podspec.ContainerSecurityContext(),
 		})
 	}
-	return made
+	return result
 }
 
 // Assess says whether these images have been pulled, and whether any other can't

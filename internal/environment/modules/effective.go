@@ -126,7 +126,7 @@ func heapDifferences(module v1alpha1.Module, instances []Instance) []string {
 
 func heapDifference(module v1alpha1.Module, instance Instance) string {
 	if instance.Start.MaxHeap == 0 {
-		return silence(module)
+		return noHeapLogged(module)
 	}
 	machine := machineOf(module, instance)
 	wanted, err := jvm.MaxHeap(jvm.Rewrite("", environment.JVMSettings(module.JVM)), machine)
@@ -159,7 +159,7 @@ func machineOf(module v1alpha1.Module, instance Instance) jvm.Machine {
 	return machine
 }
 
-func silence(module v1alpha1.Module) string {
+func noHeapLogged(module v1alpha1.Module) string {
 	if podspec.EnvIndex(module.Env, module.JVM.VariableOrDefault()) >= 0 {
 		return fmt.Sprintf("the log of %s tells no heap: its env sets %s, which takes the place of its jvm; take one of them away", module.Name, module.JVM.VariableOrDefault())
 	}
