@@ -99,7 +99,7 @@ func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comp
 func row(c *comparison.Comparison, notes *notes) []string {
 	unit := percentSign
 	if c.Scale == comparison.Difference {
-		unit = ofDifference(c.Unit)
+		unit = differenceUnit(c.Unit)
 	}
 	return []string{
 		c.Metric, c.Arm, strconv.Itoa(c.Blocks),
@@ -112,9 +112,9 @@ func row(c *comparison.Comparison, notes *notes) []string {
 
 const percentSign = "%"
 
-// ofDifference is the unit of a difference. Percent of what? Of the same whole,
+// differenceUnit is the unit of a difference. Percent of what? Of the same whole,
 // not of the baseline.
-func ofDifference(unit string) string {
+func differenceUnit(unit string) string {
 	if unit == percentSign {
 		return "points"
 	}

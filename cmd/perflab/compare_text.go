@@ -61,7 +61,7 @@ func deltaUnit(c *across.Comparison) string {
 	if c.Scale == comparison.Ratio {
 		return percentSign
 	}
-	return ofDifference(c.Unit)
+	return differenceUnit(c.Unit)
 }
 
 // acrossJSON is one comparison as other programs read it.
@@ -81,10 +81,10 @@ type acrossJSON struct {
 
 func writeAcrossJSON(out io.Writer, result *across.Result) error {
 	listed := func(all []across.Comparison) []acrossJSON {
-		made := make([]acrossJSON, 0, len(all))
+		result := make([]acrossJSON, 0, len(all))
 		for i := range all {
 			c := &all[i]
-			made = append(made, acrossJSON{
+			result = append(result, acrossJSON{
 				Scenario: c.Scenario, Metric: c.Metric, Unit: c.Unit, First: c.First, Second: c.Second,
 				FirstValue: number(c.FirstValue), SecondValue: number(c.SecondValue),
 				effectJSON: effectJSON{
@@ -94,7 +94,7 @@ func writeAcrossJSON(out io.Writer, result *across.Result) error {
 				PAdjusted: number(c.Adjusted), Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
 			})
 		}
-		return made
+		return result
 	}
 	return encode(out, struct {
 		MarginPercent     float64      `json:"marginPercent"`

@@ -53,16 +53,16 @@ func (in input) title() string { return fmt.Sprintf("Kafka %q", in.name) }
 
 // checks are in the order in which they are asked.
 var checks = []environment.Check[input]{
-	missing,   // nothing to say about what is not there
-	replaced,  // what is there is not what was asked for
-	ready,     // before pods: a pod that is in trouble is not ready
-	trouble,   // a pod tells more than the operator, and sooner
-	silent,    // nobody has touched it
-	unmade,    // the operator can't make its pods, and does not say so
-	refused,   // the operator's own words
-	rolling,   // up, but not yet as declared
-	notJoined, // up, but a pod has gone again
-	abandoned, // begun, and not gone on with
+	missing,     // nothing to say about what is not there
+	replaced,    // what is there is not what was asked for
+	ready,       // before pods: a pod that is in trouble is not ready
+	trouble,     // a pod tells more than the operator, and sooner
+	silent,      // nobody has touched it
+	podsRefused, // the operator can't make its pods, and does not say so
+	refused,     // the operator's own words
+	rolling,     // up, but not yet as declared
+	notJoined,   // up, but a pod has gone again
+	abandoned,   // begun, and not gone on with
 }
 
 func missing(in input) (environment.Readiness, bool) {
@@ -107,7 +107,7 @@ func silent(in input) (environment.Readiness, bool) {
 	return environment.Silent(in.title(), "Strimzi", in.req.Namespace), !in.kafka.HasStatus() && age > environment.Patience
 }
 
-func unmade(in input) (environment.Readiness, bool) {
+func podsRefused(in input) (environment.Readiness, bool) {
 	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
 		"the cluster refuses the pods of Kafka %q: %s", in.name, in.observed.Refused)), in.observed.Refused != ""
 }
