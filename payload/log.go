@@ -3,7 +3,6 @@
 package payload
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -90,18 +89,13 @@ func containsError(lines []LogLine) bool {
 // ReadLog finds the last lines in a log; none in that of another load generator.
 func ReadLog(log io.Reader) []LogLine {
 	var found []LogLine
-	lines := bufio.NewReaderSize(log, 2*maxLine)
-	for {
-		line, err := nextLine(lines)
-		_, text, is := bytes.Cut(line, []byte(logMarker))
-		var told LogLine
-		if is && json.Unmarshal(text, &told) == nil {
-			found = Bounded(append(found, NewLogLine(told.Level, told.Text)))
+	eachMarked(log, logMarker, func(text []byte) {
+		var line LogLine
+		if json.Unmarshal(text, &line) == nil {
+			found = Bounded(append(found, NewLogLine(line.Level, line.Text)))
 		}
-		if err != nil {
-			return found
-		}
-	}
+	})
+	return found
 }
 
 // IsLog says whether a line of a log repeats another.

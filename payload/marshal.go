@@ -15,40 +15,51 @@ import (
 // below what would hurt the reader.
 const maxBody = 64 << 20
 
-// Marshal gives the compressed body, for storage.
-func Marshal(p *Payload) ([]byte, error) {
+// pack encodes a value as compressed JSON. The title is for errors.
+func pack(title string, value any) ([]byte, error) {
 	var body bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&body, gzip.BestCompression)
 	if err != nil {
-		return nil, fmt.Errorf("compressing payload: %w", err)
+		return nil, fmt.Errorf("compressing %s: %w", title, err)
 	}
 	text := json.NewEncoder(zip)
 	text.SetEscapeHTML(false)
-	if err := text.Encode(p); err != nil {
-		return nil, fmt.Errorf("encoding payload of %s: %w", p.Load, err)
+	if err := text.Encode(value); err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", title, err)
 	}
 	if err := zip.Close(); err != nil {
-		return nil, fmt.Errorf("compressing payload of %s: %w", p.Load, err)
+		return nil, fmt.Errorf("compressing %s: %w", title, err)
 	}
 	return body.Bytes(), nil
 }
 
-// Unmarshal reads what Marshal wrote. Its errors are ErrCorrupt.
-func Unmarshal(body []byte) (*Payload, error) {
+// unpack decodes what pack encoded. Its errors are ErrCorrupt.
+func unpack(title string, body []byte, value any) error {
 	zip, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("unpacking payload: %w: %w", ErrCorrupt, err)
+		return fmt.Errorf("unpacking %s: %w: %w", title, ErrCorrupt, err)
 	}
 	text, err := io.ReadAll(io.LimitReader(zip, maxBody+1))
 	if err != nil {
-		return nil, fmt.Errorf("unpacking payload: %w: %w", ErrCorrupt, err)
+		return fmt.Errorf("unpacking %s: %w: %w", title, ErrCorrupt, err)
 	}
 	if len(text) > maxBody {
-		return nil, fmt.Errorf("unpacking payload: %w: more than %d bytes", ErrCorrupt, maxBody)
+		return fmt.Errorf("unpacking %s: %w: more than %d bytes", title, ErrCorrupt, maxBody)
 	}
+	if err := json.Unmarshal(text, value); err != nil {
+		return fmt.Errorf("decoding %s: %w: %w", title, ErrCorrupt, err)
+	}
+	return nil
+}
+
+// Marshal gives the compressed body, for storage.
+func Marshal(p *Payload) ([]byte, error) { return pack("payload of "+p.Load, p) }
+
+// Unmarshal reads what Marshal wrote. Its errors are ErrCorrupt.
+func Unmarshal(body []byte) (*Payload, error) {
 	p := &Payload{}
-	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("decoding payload: %w: %w", ErrCorrupt, err)
+	if err := unpack("payload", body, p); err != nil {
+		return nil, err
 	}
 	if err := p.validate(); err != nil {
 		return nil, fmt.Errorf("decoding payload: %w", err)

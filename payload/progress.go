@@ -3,8 +3,6 @@
 package payload
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,22 +46,14 @@ func (p Progress) Line() (string, error) {
 func LastProgress(log io.Reader) (Progress, bool) {
 	var last Progress
 	found := false
-	lines := bufio.NewReaderSize(log, 2*maxLine)
-	for {
-		line, err := nextLine(lines)
-		_, text, is := bytes.Cut(line, []byte(progressMarker))
-		var told Progress
-		if is && json.Unmarshal(text, &told) == nil {
-			last, found = told, true
+	eachMarked(log, progressMarker, func(text []byte) {
+		var progress Progress
+		if json.Unmarshal(text, &progress) == nil {
+			last, found = progress, true
 		}
-		if err != nil {
-			return last, found
-		}
-	}
+	})
+	return last, found
 }
 
 // IsResults says whether a line of a log is part of a payload.
 func IsResults(line string) bool { return strings.Contains(line, payloads.marker) }
-
-// IsProgress says whether a line of a log is one of progress.
-func IsProgress(line string) bool { return strings.Contains(line, progressMarker) }

@@ -62,6 +62,20 @@ func (f framing) scan(r io.Reader, take func(body []byte) error) (bad, err error
 	}
 }
 
+// eachMarked hands on what follows the marker in each line that has it.
+func eachMarked(log io.Reader, marker string, take func(text []byte)) {
+	lines := bufio.NewReaderSize(log, 2*maxLine)
+	for {
+		line, err := nextLine(lines)
+		if _, text, found := bytes.Cut(line, []byte(marker)); found {
+			take(text)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
 // nextLine returns a line without its end; nothing of one that is too long to
 // be ours. The line is valid until the next call.
 func nextLine(r *bufio.Reader) ([]byte, error) {

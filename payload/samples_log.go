@@ -3,9 +3,6 @@
 package payload
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"io"
 )
@@ -52,37 +49,13 @@ func ReadSamples(r io.Reader) (*Samples, error) {
 }
 
 // MarshalSamples gives the compressed body, for storage.
-func MarshalSamples(s *Samples) ([]byte, error) {
-	var body bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&body, gzip.BestCompression)
-	if err != nil {
-		return nil, fmt.Errorf("compressing samples: %w", err)
-	}
-	if err := json.NewEncoder(zip).Encode(s); err != nil {
-		return nil, fmt.Errorf("encoding samples of %s: %w", s.Run, err)
-	}
-	if err := zip.Close(); err != nil {
-		return nil, fmt.Errorf("compressing samples of %s: %w", s.Run, err)
-	}
-	return body.Bytes(), nil
-}
+func MarshalSamples(s *Samples) ([]byte, error) { return pack("samples of "+s.Run, s) }
 
 // UnmarshalSamples reads what MarshalSamples wrote. Its errors are ErrCorrupt.
 func UnmarshalSamples(body []byte) (*Samples, error) {
-	zip, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		return nil, fmt.Errorf("unpacking samples: %w: %w", ErrCorrupt, err)
-	}
-	text, err := io.ReadAll(io.LimitReader(zip, maxBody+1))
-	if err != nil {
-		return nil, fmt.Errorf("unpacking samples: %w: %w", ErrCorrupt, err)
-	}
-	if len(text) > maxBody {
-		return nil, fmt.Errorf("unpacking samples: %w: more than %d bytes", ErrCorrupt, maxBody)
-	}
 	s := &Samples{}
-	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("decoding samples: %w: %w", ErrCorrupt, err)
+	if err := unpack("samples", body, s); err != nil {
+		return nil, err
 	}
 	if s.Version != SamplesVersion {
 		return nil, fmt.Errorf("decoding samples: %w: version %d, this reader knows version %d", ErrCorrupt, s.Version, SamplesVersion)

@@ -161,6 +161,14 @@ func (t Target) LoginOrDefault() Login {
 	return t.Login
 }
 
+// MechanismOrDefault is how clients log in to the brokers.
+func (s KafkaSASL) MechanismOrDefault() SASLMechanism {
+	if s.Mechanism == "" {
+		return SASLScramSHA512
+	}
+	return s.Mechanism
+}
+
 // JavaOptions is the variable JVM options are written to where nothing else is
 // declared: the one FOLIO's images pass to the JVM.
 const JavaOptions = "JAVA_OPTIONS"

@@ -170,7 +170,8 @@ type Design struct {
 
 	// calibrate adds an arm that is configured as the baseline, its twin. What
 	// differs between the two is noise: where a primary metric does, the
-	// condition Calibrated is False and no verdict is given.
+	// condition Calibrated is False and no verdict is given. Elsewhere such an arm
+	// is called an A/A control.
 	// +optional
 	Calibrate bool `json:"calibrate,omitempty"`
 

@@ -21,28 +21,33 @@ func (o *analyzeOptions) write(out io.Writer, comparisons []comparison.Compariso
 	return o.writeTable(out, comparisons)
 }
 
-// comparisonJSON is one comparison as other programs read it. Numbers that
-// can't be told are null.
+// effectJSON is what all comparisons have of an effect. Numbers that can't be
+// told are null.
+type effectJSON struct {
+	Scale           string   `json:"scale"`
+	Delta           *float64 `json:"delta"`
+	Low             *float64 `json:"low"`
+	High            *float64 `json:"high"`
+	EquivalenceLow  *float64 `json:"equivalenceLow"`
+	EquivalenceHigh *float64 `json:"equivalenceHigh"`
+	PValue          *float64 `json:"pValue"`
+}
+
+// comparisonJSON is one comparison as other programs read it.
 type comparisonJSON struct {
-	Scenario        string          `json:"scenario"`
-	Metric          string          `json:"metric"`
-	Unit            string          `json:"unit"`
-	Arm             string          `json:"arm"`
-	Baseline        string          `json:"baseline"`
-	Blocks          int             `json:"blocks"`
-	BaselineCenter  *float64        `json:"baselineCenter"`
-	ArmCenter       *float64        `json:"armCenter"`
-	Scale           string          `json:"scale"`
-	Delta           *float64        `json:"delta"`
-	Low             *float64        `json:"low"`
-	High            *float64        `json:"high"`
-	EquivalenceLow  *float64        `json:"equivalenceLow"`
-	EquivalenceHigh *float64        `json:"equivalenceHigh"`
-	PValue          *float64        `json:"pValue"`
-	PPermutation    *float64        `json:"pPermutation"`
-	PAdjusted       *float64        `json:"pAdjusted"`
-	Verdict         verdict.Verdict `json:"verdict"`
-	Warnings        []string        `json:"warnings"`
+	Scenario       string   `json:"scenario"`
+	Metric         string   `json:"metric"`
+	Unit           string   `json:"unit"`
+	Arm            string   `json:"arm"`
+	Baseline       string   `json:"baseline"`
+	Blocks         int      `json:"blocks"`
+	BaselineCenter *float64 `json:"baselineCenter"`
+	ArmCenter      *float64 `json:"armCenter"`
+	effectJSON
+	PPermutation *float64        `json:"pPermutation"`
+	PAdjusted    *float64        `json:"pAdjusted"`
+	Verdict      verdict.Verdict `json:"verdict"`
+	Warnings     []string        `json:"warnings"`
 }
 
 func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) error {
@@ -51,10 +56,12 @@ func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) er
 		c := &comparisons[i]
 		listed = append(listed, comparisonJSON{
 			Scenario: c.Scenario, Metric: c.Metric, Unit: c.Unit, Arm: c.Arm, Baseline: c.Baseline, Blocks: c.Blocks,
-			BaselineCenter: number(c.BaselineCenter), ArmCenter: number(c.ArmCenter), Scale: string(c.Scale),
-			Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),
-			EquivalenceLow: number(c.EquivalenceLow), EquivalenceHigh: number(c.EquivalenceHigh),
-			PValue: number(c.P), PPermutation: number(c.Permutation), PAdjusted: number(c.Adjusted),
+			BaselineCenter: number(c.BaselineCenter), ArmCenter: number(c.ArmCenter),
+			effectJSON: effectJSON{
+				Scale: string(c.Scale), Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),
+				EquivalenceLow: number(c.EquivalenceLow), EquivalenceHigh: number(c.EquivalenceHigh), PValue: number(c.P),
+			},
+			PPermutation: number(c.Permutation), PAdjusted: number(c.Adjusted),
 			Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
 		})
 	}
@@ -72,7 +79,7 @@ func number(value float64) *float64 {
 }
 
 func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comparison) error {
-	sheet := sheet{out: out, markdown: o.format == formatMarkdown}
+	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
 	sheet.line("Arms against %s: %s %% intervals, margin %s %%", o.baseline, plain(o.confidence), plain(o.margin))
 	notes := notes{numbers: map[string]int{}}
 	for first := 0; first < len(comparisons); {
@@ -92,7 +99,7 @@ func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comp
 func row(c *comparison.Comparison, notes *notes) []string {
 	unit := percentSign
 	if c.Scale == comparison.Difference {
-		unit = ofDifference(c.Unit)
+		unit = differenceUnit(c.Unit)
 	}
 	return []string{
 		c.Metric, c.Arm, strconv.Itoa(c.Blocks),
@@ -105,9 +112,9 @@ func row(c *comparison.Comparison, notes *notes) []string {
 
 const percentSign = "%"
 
-// ofDifference is the unit of a difference. Percent of what? Of the same whole,
+// differenceUnit is the unit of a difference. Percent of what? Of the same whole,
 // not of the baseline.
-func ofDifference(unit string) string {
+func differenceUnit(unit string) string {
 	if unit == percentSign {
 		return "points"
 	}

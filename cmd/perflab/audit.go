@@ -135,31 +135,31 @@ func (a *audited) add(path string, findings []audit.Finding) {
 		case finding.Outcome == audit.Follows:
 			a.Follows++
 		case finding.Outcome == audit.Rounding:
-			a.Rounding = append(a.Rounding, asSlip(path, finding))
+			a.Rounding = append(a.Rounding, slipOf(path, finding))
 		case finding.Outcome.Slip():
-			a.Slips = append(a.Slips, asSlip(path, finding))
+			a.Slips = append(a.Slips, slipOf(path, finding))
 		default:
-			a.Unchecked = append(a.Unchecked, asSlip(path, finding))
+			a.Unchecked = append(a.Unchecked, slipOf(path, finding))
 		}
 	}
 }
 
-func asSlip(path string, finding audit.Finding) slip {
+func slipOf(path string, finding audit.Finding) slip {
 	delta := finding.Delta
-	made := slip{
+	result := slip{
 		File: path, Line: delta.Line, Report: delta.Report, Table: delta.Table, Configuration: delta.Configuration,
 		Scenario: delta.Scenario, Metric: delta.Metric, Unit: delta.Unit, Printed: delta.Value,
 		Slip: finding.Outcome, Note: finding.Note,
 	}
 	if finding.Outcome == audit.Unchecked {
-		return made
+		return result
 	}
 	// The twelfth digit is float64's, not the table's.
 	expected, off := roundTo(finding.Expected, 12), roundTo(finding.Off, 9)
-	made.Expected, made.Off = &expected, &off
-	made.Minuend = &side{finding.Minuend.Configuration, finding.Minuend.Value, finding.Minuend.Unit}
-	made.Subtrahend = &side{finding.Subtrahend.Configuration, finding.Subtrahend.Value, finding.Subtrahend.Unit}
-	return made
+	result.Expected, result.Off = &expected, &off
+	result.Minuend = &side{finding.Minuend.Configuration, finding.Minuend.Value, finding.Minuend.Unit}
+	result.Subtrahend = &side{finding.Subtrahend.Configuration, finding.Subtrahend.Value, finding.Subtrahend.Unit}
+	return result
 }
 
 func (o auditOptions) write(out io.Writer, found audited) error {
@@ -170,7 +170,7 @@ func (o auditOptions) write(out io.Writer, found audited) error {
 		found.Unchecked = append([]slip{}, found.Unchecked...)
 		return encode(out, found)
 	}
-	sheet := sheet{out: out, markdown: o.format == formatMarkdown}
+	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
 	sheet.line("%s: %d follow, %d within rounding, %d slipped, %d unchecked",
 		prose.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked))
 	writeSlips(&sheet, "Slipped", found.Slips)

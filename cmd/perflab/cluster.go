@@ -28,12 +28,12 @@ type cluster struct {
 var shownFlags = []string{"context", "kubeconfig", "namespace"}
 
 func newCluster(flags *pflag.FlagSet) *cluster {
-	made := &cluster{flags: genericclioptions.NewConfigFlags(true)}
-	kubectls := pflag.NewFlagSet("", pflag.ContinueOnError)
-	made.flags.AddFlags(kubectls)
-	kubectls.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownFlags, flag.Name) })
-	flags.AddFlagSet(kubectls)
-	return made
+	result := &cluster{flags: genericclioptions.NewConfigFlags(true)}
+	kubectlFlags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	result.flags.AddFlags(kubectlFlags)
+	kubectlFlags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownFlags, flag.Name) })
+	flags.AddFlagSet(kubectlFlags)
+	return result
 }
 
 func (c *cluster) namespace() (string, error) {
@@ -64,9 +64,9 @@ func (c *cluster) client() (client.Client, error) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	made, err := client.New(config, client.Options{Scheme: scheme})
+	result, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
-	return made, nil
+	return result, nil
 }

@@ -160,7 +160,7 @@ func (o *compareOptions) write(out io.Writer, result *across.Result) error {
 	if o.format == formatJSON {
 		return writeAcrossJSON(out, result)
 	}
-	sheet := &sheet{out: out, markdown: o.format == formatMarkdown}
+	sheet := &sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
 	writeAcross(sheet, result)
 	return sheet.err
 }

@@ -61,45 +61,40 @@ func deltaUnit(c *across.Comparison) string {
 	if c.Scale == comparison.Ratio {
 		return percentSign
 	}
-	return ofDifference(c.Unit)
+	return differenceUnit(c.Unit)
 }
 
-// acrossJSON is one comparison as other programs read it. Numbers that can't be
-// told are null.
+// acrossJSON is one comparison as other programs read it.
 type acrossJSON struct {
-	Scenario        string          `json:"scenario"`
-	Metric          string          `json:"metric"`
-	Unit            string          `json:"unit"`
-	First           string          `json:"first"`
-	Second          string          `json:"second"`
-	FirstValue      *float64        `json:"firstValue"`
-	SecondValue     *float64        `json:"secondValue"`
-	Scale           string          `json:"scale"`
-	Delta           *float64        `json:"delta"`
-	Low             *float64        `json:"low"`
-	High            *float64        `json:"high"`
-	EquivalenceLow  *float64        `json:"equivalenceLow"`
-	EquivalenceHigh *float64        `json:"equivalenceHigh"`
-	PValue          *float64        `json:"pValue"`
-	PAdjusted       *float64        `json:"pAdjusted"`
-	Verdict         verdict.Verdict `json:"verdict"`
-	Warnings        []string        `json:"warnings"`
+	Scenario    string   `json:"scenario"`
+	Metric      string   `json:"metric"`
+	Unit        string   `json:"unit"`
+	First       string   `json:"first"`
+	Second      string   `json:"second"`
+	FirstValue  *float64 `json:"firstValue"`
+	SecondValue *float64 `json:"secondValue"`
+	effectJSON
+	PAdjusted *float64        `json:"pAdjusted"`
+	Verdict   verdict.Verdict `json:"verdict"`
+	Warnings  []string        `json:"warnings"`
 }
 
 func writeAcrossJSON(out io.Writer, result *across.Result) error {
 	listed := func(all []across.Comparison) []acrossJSON {
-		made := make([]acrossJSON, 0, len(all))
+		result := make([]acrossJSON, 0, len(all))
 		for i := range all {
 			c := &all[i]
-			made = append(made, acrossJSON{
+			result = append(result, acrossJSON{
 				Scenario: c.Scenario, Metric: c.Metric, Unit: c.Unit, First: c.First, Second: c.Second,
-				FirstValue: number(c.FirstValue), SecondValue: number(c.SecondValue), Scale: string(c.Scale),
-				Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),
-				EquivalenceLow: number(c.EquivalenceLow), EquivalenceHigh: number(c.EquivalenceHigh),
-				PValue: number(c.P), PAdjusted: number(c.Adjusted), Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
+				FirstValue: number(c.FirstValue), SecondValue: number(c.SecondValue),
+				effectJSON: effectJSON{
+					Scale: string(c.Scale), Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),
+					EquivalenceLow: number(c.EquivalenceLow), EquivalenceHigh: number(c.EquivalenceHigh), PValue: number(c.P),
+				},
+				PAdjusted: number(c.Adjusted), Verdict: c.Verdict, Warnings: append([]string{}, c.Warnings...),
 			})
 		}
-		return made
+		return result
 	}
 	return encode(out, struct {
 		MarginPercent     float64      `json:"marginPercent"`

@@ -23,20 +23,22 @@ import (
 	"perflab.dev/perflab/internal/contract"
 )
 
-// errUnwell says that something PerfLab can't do without is missing.
-var errUnwell = errors.New("something is missing")
+// errMissing says that something PerfLab can't do without is missing.
+var errMissing = errors.New("something is missing")
 
 // finding is what one look gave.
 type finding struct {
-	// what was looked at.
-	what string
+	// subject is what was looked at.
+	subject string
 	// state of it: well, missing but not needed by everybody, or missing.
 	state state
-	// says what there is or, if it is missing, how to mend it.
-	says string
+	// message says what there is or, if it is missing, how to mend it.
+	message string
 }
 
-func (f finding) line() string { return fmt.Sprintf("%s  %s: %s", f.state.mark(), f.what, f.says) }
+func (f finding) line() string {
+	return fmt.Sprintf("%s  %s: %s", f.state.mark(), f.subject, f.message)
+}
 
 type state int
 
@@ -48,11 +50,11 @@ const (
 
 func (s state) mark() string { return [...]string{"ok     ", "warning", "MISSING"}[s] }
 
-// installOurs is how to install PerfLab.
-const installOurs = "make deploy on the local cluster, or helm install perflab charts/perflab (docs/install.md)"
+// installPerfLab is how to install PerfLab.
+const installPerfLab = "make deploy on the local cluster, or helm install perflab charts/perflab (docs/install.md)"
 
-// others are who PerfLab works with.
-var others = []struct {
+// dependencies are who PerfLab works with.
+var dependencies = []struct {
 	name    string
 	kind    schema.GroupKind
 	without state
@@ -125,10 +127,10 @@ func examine(ctx context.Context, chosen *cluster, out io.Writer) error {
 	}
 	findings := []finding{
 		{"cluster", well, "Kubernetes " + version.GitVersion + " at " + config.Host},
-		findKind(served, v1alpha1.GroupVersion.WithKind("PerfExperiment").GroupKind(), missing, "PerfLab's kinds", installOurs),
+		findKind(served, v1alpha1.GroupVersion.WithKind("PerfExperiment").GroupKind(), missing, "PerfLab's kinds", installPerfLab),
 	}
 	findings = append(findings, findOperator(ctx, reader)...)
-	for _, other := range others {
+	for _, other := range dependencies {
 		findings = append(findings, findKind(served, other.kind, other.without, other.name, other.remedy))
 	}
 	findings = append(findings, findStorage(ctx, reader),
@@ -141,16 +143,16 @@ func examine(ctx context.Context, chosen *cluster, out io.Writer) error {
 		}
 	}
 	if slices.ContainsFunc(findings, func(f finding) bool { return f.state == missing }) {
-		return errUnwell
+		return errMissing
 	}
 	return nil
 }
 
 // findKind looks for a kind in any version, the group's preferred one first.
-func findKind(served discovery.DiscoveryInterface, kind schema.GroupKind, without state, what, remedy string) finding {
+func findKind(served discovery.DiscoveryInterface, kind schema.GroupKind, without state, subject, remedy string) finding {
 	groups, err := served.ServerGroups()
 	if err != nil {
-		return finding{what, without, "the cluster does not say what it serves: " + err.Error()}
+		return finding{subject, without, "the cluster does not say what it serves: " + err.Error()}
 	}
 	for _, group := range groups.Groups {
 		if group.Name != kind.Group {
@@ -159,67 +161,67 @@ func findKind(served discovery.DiscoveryInterface, kind schema.GroupKind, withou
 		for _, version := range group.Versions {
 			resources, err := served.ServerResourcesForGroupVersion(version.GroupVersion)
 			if err != nil {
-				return finding{what, without, version.GroupVersion + " is registered but does not answer: " + err.Error()}
+				return finding{subject, without, version.GroupVersion + " is registered but does not answer: " + err.Error()}
 			}
 			for _, resource := range resources.APIResources {
 				if resource.Kind == kind.Kind {
-					return finding{what, well, kind.Kind + " in " + version.GroupVersion}
+					return finding{subject, well, kind.Kind + " in " + version.GroupVersion}
 				}
 			}
 		}
 	}
-	return finding{what, without, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
+	return finding{subject, without, fmt.Sprintf("no %s in group %s: %s", kind.Kind, kind.Group, remedy)}
 }
 
 // findOperator looks for PerfLab's operator and, where there is one, for the
 // images it is told to use.
 func findOperator(ctx context.Context, reader client.Reader) []finding {
-	const what = "PerfLab's operator"
+	const subject = "PerfLab's operator"
 	var found appsv1.DeploymentList
 	err := reader.List(ctx, &found, client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"})
 	switch {
 	case apierrors.IsForbidden(err):
-		return []finding{{what, lacking, "you may not list Deployments in all namespaces, so it can't be looked for"}}
+		return []finding{{subject, lacking, "you may not list Deployments in all namespaces, so it can't be looked for"}}
 	case err != nil:
-		return []finding{{what, missing, err.Error()}}
+		return []finding{{subject, missing, err.Error()}}
 	case len(found.Items) == 0:
-		return []finding{{what, missing, "there is no Deployment of it: " + installOurs}}
+		return []finding{{subject, missing, "there is no Deployment of it: " + installPerfLab}}
 	}
 	operator := found.Items[0]
 	container := operator.Spec.Template.Spec.Containers[0]
 	where := operator.Namespace + "/" + operator.Name
-	state := finding{what, well, fmt.Sprintf("%s, image %s", where, container.Image)}
+	state := finding{subject, well, fmt.Sprintf("%s, image %s", where, container.Image)}
 	if operator.Status.AvailableReplicas == 0 {
-		state = finding{what, missing, fmt.Sprintf("Deployment %s has no ready pod: kubectl -n %s describe deployment %s", where, operator.Namespace, operator.Name)}
+		state = finding{subject, missing, fmt.Sprintf("Deployment %s has no ready pod: kubectl -n %s describe deployment %s", where, operator.Namespace, operator.Name)}
 	}
 	return append([]finding{state}, findImages(ctx, reader, container.Env)...)
 }
 
 func findStorage(ctx context.Context, reader client.Reader) finding {
-	const what, annotation = "storage", "storageclass.kubernetes.io/is-default-class"
+	const subject, annotation = "storage", "storageclass.kubernetes.io/is-default-class"
 	var classes storagev1.StorageClassList
 	if err := reader.List(ctx, &classes); err != nil {
-		return finding{what, lacking, "storage classes can't be listed: " + err.Error()}
+		return finding{subject, lacking, "storage classes can't be listed: " + err.Error()}
 	}
 	for _, class := range classes.Items {
 		if class.Annotations[annotation] == "true" {
-			return finding{what, well, fmt.Sprintf("default storage class %q (%s)", class.Name, class.Provisioner)}
+			return finding{subject, well, fmt.Sprintf("default storage class %q (%s)", class.Name, class.Provisioner)}
 		}
 	}
-	return finding{what, lacking, "there is no default storage class, which PostgreSQL's and Kafka's volumes need unless they name one: kubectl annotate storageclass NAME " + annotation + "=true"}
+	return finding{subject, lacking, "there is no default storage class, which PostgreSQL's and Kafka's volumes need unless they name one: kubectl annotate storageclass NAME " + annotation + "=true"}
 }
 
 func findRight(ctx context.Context, writer client.Client, namespace, group, resource, verb string) finding {
-	what := fmt.Sprintf("your right to %s %s in namespace %q", verb, resource, namespace)
+	subject := fmt.Sprintf("your right to %s %s in namespace %q", verb, resource, namespace)
 	name, sub, _ := strings.Cut(resource, "/")
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: group, Resource: name, Subresource: sub, Verb: verb},
 	}}
 	if err := writer.Create(ctx, review); err != nil {
-		return finding{what, missing, err.Error()}
+		return finding{subject, missing, err.Error()}
 	}
 	if !review.Status.Allowed {
-		return finding{what, missing, "you don't have it; ask for a Role with it in the namespace"}
+		return finding{subject, missing, "you don't have it; ask for a Role with it in the namespace"}
 	}
-	return finding{what, well, "yes"}
+	return finding{subject, well, "yes"}
 }

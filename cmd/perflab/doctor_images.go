@@ -15,7 +15,7 @@ import (
 
 // imageVariables tell the operator which images to use, in the environment of
 // its container, and where a user sets them.
-var imageVariables = []struct{ name, what, value string }{
+var imageVariables = []struct{ name, subject, value string }{
 	{"K6_IMAGE", "image of the loads", "images.k6"},
 	{"COLLECTOR_IMAGE", "image of the collector", "images.collector"},
 }
@@ -30,19 +30,19 @@ func findImages(ctx context.Context, reader client.Reader, environment []corev1.
 		at := slices.IndexFunc(environment, func(v corev1.EnvVar) bool { return v.Name == variable.name })
 		switch {
 		case at < 0:
-			findings = append(findings, finding{variable.what, missing, fmt.Sprintf("the operator is not told one: set %s (Helm) or %s", variable.value, variable.name)})
+			findings = append(findings, finding{variable.subject, missing, fmt.Sprintf("the operator is not told one: set %s (Helm) or %s", variable.value, variable.name)})
 		case apierrors.IsForbidden(err):
-			findings = append(findings, finding{variable.what, lacking, environment[at].Value + "; you may not list nodes, so it can't be looked for"})
+			findings = append(findings, finding{variable.subject, lacking, environment[at].Value + "; you may not list nodes, so it can't be looked for"})
 		case err != nil:
-			findings = append(findings, finding{variable.what, missing, err.Error()})
+			findings = append(findings, finding{variable.subject, missing, err.Error()})
 		default:
-			findings = append(findings, findImage(nodes.Items, variable.what, environment[at].Value, variable.value))
+			findings = append(findings, findImage(nodes.Items, variable.subject, environment[at].Value, variable.value))
 		}
 	}
 	return findings
 }
 
-func findImage(nodes []corev1.Node, what, image, value string) finding {
+func findImage(nodes []corev1.Node, subject, image, value string) finding {
 	having := 0
 	for _, node := range nodes {
 		if slices.ContainsFunc(node.Status.Images, func(i corev1.ContainerImage) bool { return slices.ContainsFunc(i.Names, isImage(image)) }) {
@@ -51,11 +51,11 @@ func findImage(nodes []corev1.Node, what, image, value string) finding {
 	}
 	switch {
 	case having > 0:
-		return finding{what, well, fmt.Sprintf("%s, on %d of %d nodes", image, having, len(nodes))}
+		return finding{subject, well, fmt.Sprintf("%s, on %d of %d nodes", image, having, len(nodes))}
 	case strings.HasPrefix(image, "localhost/"):
-		return finding{what, missing, fmt.Sprintf("%s is on no node, and localhost is no registry: make images on the local cluster, else push it to a registry and set %s", image, value)}
+		return finding{subject, missing, fmt.Sprintf("%s is on no node, and localhost is no registry: make images on the local cluster, else push it to a registry and set %s", image, value)}
 	default:
-		return finding{what, lacking, image + " is on no node yet: the first run pulls it, and its condition ImagesAvailable says if it can't be"}
+		return finding{subject, lacking, image + " is on no node yet: the first run pulls it, and its condition ImagesAvailable says if it can't be"}
 	}
 }
 

@@ -74,7 +74,7 @@ func (o *importOptions) run(command *cobra.Command, names []string) error {
 		if err != nil {
 			return err
 		}
-		_, err = look(command.Context(), to, client.ObjectKeyFromObject(record.experiment))
+		_, err = takeSnapshot(command.Context(), to, client.ObjectKeyFromObject(record.experiment))
 		if err == nil {
 			return takenError(record.experiment)
 		}
@@ -84,7 +84,7 @@ func (o *importOptions) run(command *cobra.Command, names []string) error {
 		records = append(records, record)
 	}
 	for _, record := range records {
-		if err := (&importing{to: to, patience: collectionTime}).write(command.Context(), record); err != nil {
+		if err := (&importer{to: to, patience: collectionTime}).write(command.Context(), record); err != nil {
 			return err
 		}
 		if err := record.tell(command); err != nil {

@@ -39,10 +39,10 @@ type importedRun struct {
 func importedFrom(input report.Input, namespace string, now time.Time) (*imported, error) {
 	from := origin.Of(&input.Experiment)
 	from.Imported = now
-	made := &imported{from: from, experiment: input.Experiment.DeepCopy()}
-	setImported(&made.experiment.ObjectMeta, namespace, from)
+	result := &imported{from: from, experiment: input.Experiment.DeepCopy()}
+	setImported(&result.experiment.ObjectMeta, namespace, from)
 	// What it did and waited for then, it does not here.
-	made.experiment.Status.Current, made.experiment.Status.WaitingFor = nil, ""
+	result.experiment.Status.Current, result.experiment.Status.WaitingFor = nil, ""
 	own := map[string][]corev1.ConfigMap{}
 	for i := range input.Raw {
 		raw := input.Raw[i].DeepCopy()
@@ -54,7 +54,7 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 		run := input.Runs[i].DeepCopy()
 		setImported(&run.ObjectMeta, namespace, from)
 		if !run.Status.Phase.IsFinal() {
-			made.unfinished++
+			result.unfinished++
 		}
 		recorded := importedRun{run: run}
 		for _, raw := range own[run.Name] {
@@ -62,10 +62,10 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 				recorded.raw = append(recorded.raw, raw)
 			}
 		}
-		made.runs = append(made.runs, recorded)
+		result.runs = append(result.runs, recorded)
 	}
-	made.leftOut = made.unnamed(input.Raw)
-	return made, made.render()
+	result.leftOut = result.unnamed(input.Raw)
+	return result, result.render()
 }
 
 // setImported leaves of an object's metadata what an export has of them. The
@@ -111,11 +111,11 @@ func (r *imported) render() error {
 		input.Runs = append(input.Runs, *recorded.run)
 		input.Raw = append(input.Raw, recorded.raw...)
 	}
-	made, err := report.New(input)
+	document, err := report.New(input)
 	if err != nil || r.experiment.Status.Report == "" {
 		return err
 	}
-	r.report, err = made.Object()
+	r.report, err = document.Object()
 	return err
 }
 

@@ -232,7 +232,7 @@ func TestImportThatIsCutOff(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = (&importing{to: to, patience: time.Second}).write(ctx, record)
+			err = (&importer{to: to, patience: time.Second}).write(ctx, record)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("it says\n%v\nwant\n%s", err, tc.want)
 			}
@@ -258,7 +258,7 @@ func TestImportOverLeftovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = (&importing{to: archive.client, patience: time.Second}).write(t.Context(), record)
+	err = (&importer{to: archive.client, patience: time.Second}).write(t.Context(), record)
 	if !errors.Is(err, errLeftover) || !strings.Contains(err.Error(), `making PerfRun "`+left.Name+`"`) {
 		t.Errorf("it says %v", err)
 	}

@@ -36,8 +36,8 @@ func takenError(experiment *v1alpha1.PerfExperiment) error {
 		errTaken, experiment.Name, experiment.Namespace, experiment.Name, experiment.Namespace)
 }
 
-// importing writes records to a cluster.
-type importing struct {
+// importer writes records to a cluster.
+type importer struct {
 	to client.Client
 	// patience is how long to wait for a name to become free.
 	patience time.Duration
@@ -45,7 +45,7 @@ type importing struct {
 
 // write writes the record, or takes away what it has written of it. The
 // experiment has its status last: one without is not complete.
-func (i *importing) write(ctx context.Context, record *imported) error {
+func (i *importer) write(ctx context.Context, record *imported) error {
 	experiment := record.experiment.DeepCopy()
 	err := i.to.Create(ctx, experiment, cliOwner)
 	if apierrors.IsAlreadyExists(err) {
@@ -65,7 +65,7 @@ func (i *importing) write(ctx context.Context, record *imported) error {
 	return fmt.Errorf("%w; nothing of it is left", err)
 }
 
-func (i *importing) writeAll(ctx context.Context, record *imported, experiment *v1alpha1.PerfExperiment) error {
+func (i *importer) writeAll(ctx context.Context, record *imported, experiment *v1alpha1.PerfExperiment) error {
 	owner := []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)}
 	for _, recorded := range record.runs {
 		recorded.run.OwnerReferences = owner
@@ -87,7 +87,7 @@ func (i *importing) writeAll(ctx context.Context, record *imported, experiment *
 	return nil
 }
 
-func (i *importing) writeRun(ctx context.Context, recorded importedRun) error {
+func (i *importer) writeRun(ctx context.Context, recorded importedRun) error {
 	run := recorded.run.DeepCopy()
 	if err := i.create(ctx, "PerfRun", run); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (i *importing) writeRun(ctx context.Context, recorded importedRun) error {
 
 // create waits for the name to become free: the cluster collects what belonged
 // to a deleted experiment after the experiment itself is gone.
-func (i *importing) create(ctx context.Context, kind string, object client.Object) error {
+func (i *importer) create(ctx context.Context, kind string, object client.Object) error {
 	taken := false
 	err := wait.PollUntilContextTimeout(ctx, time.Second, i.patience, true, func(context.Context) (bool, error) {
 		// The time left for waiting is no bound of a request.
@@ -132,18 +132,18 @@ func (i *importing) create(ctx context.Context, kind string, object client.Objec
 // undo deletes the experiment that was made, and with it what belongs to it. It
 // works after an interruption, too, which may have come before the cluster's
 // answer to who made what; the annotation tells.
-func (i *importing) undo(ctx context.Context, made *v1alpha1.PerfExperiment) error {
+func (i *importer) undo(ctx context.Context, experiment *v1alpha1.PerfExperiment) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	left := &v1alpha1.PerfExperiment{}
-	err := i.to.Get(ctx, client.ObjectKeyFromObject(made), left)
+	err := i.to.Get(ctx, client.ObjectKeyFromObject(experiment), left)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("looking for it: %w", err)
 	}
-	if left.Annotations[v1alpha1.AnnotationImported] != made.Annotations[v1alpha1.AnnotationImported] {
+	if left.Annotations[v1alpha1.AnnotationImported] != experiment.Annotations[v1alpha1.AnnotationImported] {
 		return nil
 	}
 	left.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperiment"))

@@ -22,8 +22,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// mostRecords is how many runs of an experiment are told of.
-const mostRecords = 5
+// maxRecords is how many runs of an experiment are told of.
+const maxRecords = 5
 
 // showRecords tells what runs have left whose pods are gone: the run of the name,
 // or of an experiment those that do not count and the last one.
@@ -55,28 +55,28 @@ func recordsOf(ctx context.Context, reader client.Reader, namespace, name string
 	if !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("reading run %q: %w", name, err)
 	}
-	seen, err := look(ctx, reader, client.ObjectKey{Namespace: namespace, Name: name})
+	seen, err := takeSnapshot(ctx, reader, client.ObjectKey{Namespace: namespace, Name: name})
 	if err != nil {
 		return nil, fmt.Errorf("there is no run %q: %w", name, err)
 	}
 	if len(seen.runs) == 0 {
-		return nil, fmt.Errorf("experiment %q in namespace %q: %w: %s", name, namespace, errNoRun, orElse(seen.waits(), "perflab status says how far it is"))
+		return nil, fmt.Errorf("experiment %q in namespace %q: %w: %s", name, namespace, errNoRun, cmp.Or(seen.waits(), "perflab status says how far it is"))
 	}
-	return worthTelling(seen.runs), nil
+	return notableRuns(seen.runs), nil
 }
 
-// worthTelling are the runs that do not count, and the last one.
-func worthTelling(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
+// notableRuns are the runs that do not count, and the last one.
+func notableRuns(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
 	slices.SortFunc(runs, func(a, b v1alpha1.PerfRun) int {
 		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt))
 	})
-	var told []v1alpha1.PerfRun
+	var shown []v1alpha1.PerfRun
 	for i := range runs {
 		if runs[i].Status.Phase == v1alpha1.RunInvalid || i == len(runs)-1 {
-			told = append(told, runs[i])
+			shown = append(shown, runs[i])
 		}
 	}
-	return told[max(0, len(told)-mostRecords):]
+	return shown[max(0, len(shown)-maxRecords):]
 }
 
 // kept is what a record has of its run's loads, by load.
@@ -119,8 +119,8 @@ func keptOf(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) (k
 
 func writeRecord(p *page, run *v1alpha1.PerfRun, kept kept) {
 	status := &run.Status
-	p.line("run %s (arm %s, scenario %s, block %d): %s", run.Name, run.Spec.Arm, run.Spec.Scenario.Name, run.Spec.Block, whereabouts(run))
-	p.line("  %s", strings.TrimSuffix(orElse(string(status.Phase), string(v1alpha1.RunPending))+": "+status.Message, ": "))
+	p.line("run %s (arm %s, scenario %s, block %d): %s", run.Name, run.Spec.Arm, run.Spec.Scenario.Name, run.Spec.Block, podsLeft(run))
+	p.line("  %s", strings.TrimSuffix(cmp.Or(string(status.Phase), string(v1alpha1.RunPending))+": "+status.Message, ": "))
 	for _, load := range status.Loads {
 		writeLoad(p, load)
 	}
@@ -136,17 +136,17 @@ func writeRecord(p *page, run *v1alpha1.PerfRun, kept kept) {
 	writeConditions(p, run)
 }
 
-// whereabouts of a run's pods.
-func whereabouts(run *v1alpha1.PerfRun) string {
-	made := func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil || load.Outcome != "" }
-	if slices.ContainsFunc(run.Status.Loads, made) {
+// podsLeft says what is left of a run's pods.
+func podsLeft(run *v1alpha1.PerfRun) string {
+	started := func(load v1alpha1.LoadStatus) bool { return load.CreateTime != nil || load.Outcome != "" }
+	if slices.ContainsFunc(run.Status.Loads, started) {
 		return "the pods of its loads are gone; this is what its record kept"
 	}
 	return "no load of it was started, so it has no logs; this is its record"
 }
 
 func writeLoad(p *page, load v1alpha1.LoadStatus) {
-	text := orElse(string(load.Outcome), "not over")
+	text := cmp.Or(string(load.Outcome), "not over")
 	if load.Message != "" {
 		text += ": " + load.Message
 	}

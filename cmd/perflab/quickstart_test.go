@@ -27,8 +27,8 @@ type shownStatus struct {
 	progress []*v1alpha1.LoadProgress
 }
 
-// sight is what the cluster holds then.
-func (s shownStatus) sight(t *testing.T) sight {
+// snapshot is what the cluster holds then.
+func (s shownStatus) snapshot(t *testing.T) snapshot {
 	t.Helper()
 	read, err := readManifest(t.Context(), nil, s.files)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s shownStatus) sight(t *testing.T) sight {
 			Phase: v1alpha1.RunLoading, Message: s.message(experiment.Spec.Scenarios, current.Scenario),
 		},
 	}
-	seen := sight{experiment: *experiment}
+	seen := snapshot{experiment: *experiment}
 	for range s.done {
 		seen.runs = append(seen.runs, begun(v1alpha1.RunSucceeded, s.each))
 		seen.runs[len(seen.runs)-1].Status.Timings.Finish = &metav1.Time{Time: noon}
@@ -91,7 +91,7 @@ func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
 		files: []string{samples + "demo.yaml"}, done: 3, each: 25 * time.Second, elapsed: 18 * time.Second,
 		running: []time.Duration{11 * time.Second},
 	}
-	early := demo.sight(t).experiment.Status.Current
+	early := demo.snapshot(t).experiment.Status.Current
 	demo.progress = []*v1alpha1.LoadProgress{
 		{Users: 1, RequestsPerSecond: "10.2", ErrorPercent: "0", P95: []v1alpha1.TransactionProgress{p95("Search", "52.4")}},
 	}
@@ -101,7 +101,7 @@ func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
 		progress: []*v1alpha1.LoadProgress{{Users: 1, RequestsPerSecond: "4.9", ErrorPercent: "0", P95: []v1alpha1.TransactionProgress{p95("Search", "43.2")}}},
 	}
 	for page, wants := range map[string][]string{
-		"../../docs/quick-start.md": {effect.sight(t).text(noon), indented(demo.sight(t).text(noon))},
+		"../../docs/quick-start.md": {effect.snapshot(t).text(noon), indented(demo.snapshot(t).text(noon))},
 		"../../README.md":           {early.Run + "   " + string(early.Phase) + ": " + early.Message},
 	} {
 		for _, want := range wants {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -50,7 +51,7 @@ var kindOf = map[string]string{
 func sentence(fault *field.Error) string {
 	switch fault.Type {
 	case field.ErrorTypeRequired:
-		return orElse(fault.Detail, "it is not given, and there is no default: write it")
+		return cmp.Or(fault.Detail, "it is not given, and there is no default: write it")
 	case field.ErrorTypeNotSupported:
 		return fmt.Sprintf("%q is none of the values there are: write one of them (%s)", fmt.Sprint(fault.BadValue), strings.TrimPrefix(fault.Detail, "supported values: "))
 	case field.ErrorTypeDuplicate:
@@ -66,7 +67,7 @@ func sentence(fault *field.Error) string {
 
 func invalid(fault *field.Error) string {
 	if parts := wrongType.FindStringSubmatch(fault.Detail); parts != nil {
-		return ofWrongType(fault, parts[1])
+		return wrongTypeText(fault, parts[1])
 	}
 	if parts := bound.FindStringSubmatch(fault.Detail); parts != nil {
 		words := strings.NewReplacer("less than or equal to", "at most", "greater than or equal to", "at least", "chars long", "characters long", "at most 1 items", "1 at most")
@@ -78,13 +79,13 @@ func invalid(fault *field.Error) string {
 	return fault.ErrorBody()
 }
 
-// ofWrongType has a type's name for a value.
-func ofWrongType(fault *field.Error, want string) string {
+// wrongTypeText has a type's name for a value.
+func wrongTypeText(fault *field.Error, want string) string {
 	given, known := kindOf[fmt.Sprint(fault.BadValue)]
 	if !known {
 		given = fmt.Sprintf("%v", fault.BadValue)
 	}
-	text := fmt.Sprintf("it is %s, and must be %s", given, orElse(kindOf[want], want))
+	text := fmt.Sprintf("it is %s, and must be %s", given, cmp.Or(kindOf[want], want))
 	if want == "string" && (given == kindOf["integer"] || given == kindOf["number"] || given == kindOf["float64"] || given == kindOf["boolean"]) {
 		text += `: put it in quotes`
 	}

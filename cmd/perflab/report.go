@@ -80,15 +80,15 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	made, err := report.New(recorded)
+	document, err := report.New(recorded)
 	if err != nil {
 		return err
 	}
-	page, err := o.page(made)
+	page, err := o.page(document)
 	if err != nil {
 		return err
 	}
-	if err := writeCharts(o.charts, made); err != nil {
+	if err := writeCharts(o.charts, document); err != nil {
 		return err
 	}
 	if _, err := command.OutOrStdout().Write(page); err != nil {
@@ -216,27 +216,27 @@ func filesOf(source string) ([]string, error) {
 	return paths, nil
 }
 
-func (o *reportOptions) page(made *report.Report) ([]byte, error) {
+func (o *reportOptions) page(document *report.Report) ([]byte, error) {
 	switch o.format {
 	case formatHTML:
-		return made.HTML()
+		return document.HTML()
 	case formatCSV:
-		return made.CSV()
+		return document.CSV()
 	case formatConfluence:
-		return made.Confluence(o.charts != "")
+		return document.Confluence(o.charts != "")
 	}
-	return made.Markdown(filepath.ToSlash(o.charts))
+	return document.Markdown(filepath.ToSlash(o.charts))
 }
 
 // writeCharts writes the charts into a folder, which is made if need be.
-func writeCharts(folder string, made *report.Report) error {
+func writeCharts(folder string, document *report.Report) error {
 	if folder == "" {
 		return nil
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the charts: %w", err)
 	}
-	for name, picture := range made.Charts() {
+	for name, picture := range document.Charts() {
 		if err := os.WriteFile(filepath.Join(folder, name), picture, 0o644); err != nil {
 			return fmt.Errorf("writing a chart: %w", err)
 		}

@@ -21,7 +21,7 @@ type runOptions struct {
 	cluster  *cluster
 	files    []string
 	noFollow bool
-	how      following
+	how      followOptions
 }
 
 func newRun() *cobra.Command {

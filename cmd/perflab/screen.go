@@ -19,18 +19,18 @@ type screen struct {
 	out      io.Writer
 	terminal bool
 	lines    int
-	// told are the lines a log has.
-	told map[string]bool
+	// written are the lines a log has.
+	written map[string]bool
 	// noted is the note since the last look that showed something.
 	noted string
 }
 
 func newScreen(out io.Writer) *screen {
 	file, isFile := out.(*os.File)
-	return &screen{out: out, terminal: isFile && term.IsTerminal(int(file.Fd())), told: map[string]bool{}}
+	return &screen{out: out, terminal: isFile && term.IsTerminal(int(file.Fd())), written: map[string]bool{}}
 }
 
-func (s *screen) show(seen sight, now time.Time) {
+func (s *screen) show(seen snapshot, now time.Time) {
 	s.noted = ""
 	if !s.terminal {
 		s.tell(seen.news())
@@ -47,8 +47,8 @@ func (s *screen) show(seen sight, now time.Time) {
 // tell writes the lines that were not written before.
 func (s *screen) tell(news []string) {
 	for _, line := range news {
-		if !s.told[line] {
-			s.told[line] = true
+		if !s.written[line] {
+			s.written[line] = true
 			s.write(line + "\n")
 		}
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,15 +11,8 @@ import (
 
 // sheet writes tables, for a terminal or as Markdown.
 type sheet struct {
-	out      io.Writer
+	page
 	markdown bool
-	err      error
-}
-
-func (s *sheet) line(format string, values ...any) {
-	if s.err == nil {
-		_, s.err = fmt.Fprintf(s.out, format+"\n", values...)
-	}
 }
 
 func (s *sheet) title(text string) {
@@ -44,9 +36,7 @@ func (s *sheet) item(number int, text string) {
 func (s *sheet) rows(rows [][]string) {
 	rows = withoutEmptyLast(rows)
 	if !s.markdown {
-		page := page{out: s.out, err: s.err}
-		page.table(rows)
-		s.err = page.err
+		s.table(rows)
 		return
 	}
 	for i, row := range rows {

@@ -32,7 +32,7 @@ var (
 type statusOptions struct {
 	cluster *cluster
 	watch   bool
-	how     following
+	how     followOptions
 }
 
 func newStatus() *cobra.Command {
@@ -73,7 +73,7 @@ func (o statusOptions) run(ctx context.Context, out io.Writer, name string) erro
 	if o.watch {
 		return follow(ctx, reader, key, newScreen(out), o.how)
 	}
-	seen, err := look(ctx, reader, key)
+	seen, err := takeSnapshot(ctx, reader, key)
 	if err != nil {
 		return err
 	}
@@ -89,18 +89,18 @@ func (c *cluster) reader() (client.Client, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	made, err := c.client()
-	return made, namespace, err
+	reader, err := c.client()
+	return reader, namespace, err
 }
 
-// sight is an experiment with its runs.
-type sight struct {
+// snapshot is an experiment with its runs.
+type snapshot struct {
 	experiment v1alpha1.PerfExperiment
 	runs       []v1alpha1.PerfRun
 }
 
-func look(ctx context.Context, reader client.Reader, key client.ObjectKey) (sight, error) {
-	var seen sight
+func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKey) (snapshot, error) {
+	var seen snapshot
 	err := reader.Get(ctx, key, &seen.experiment)
 	if apierrors.IsNotFound(err) {
 		return seen, fmt.Errorf("%w %q in namespace %q: kubectl get perfexperiments -A lists them", errNoSuchExperiment, key.Name, key.Namespace)
@@ -120,13 +120,13 @@ func look(ctx context.Context, reader client.Reader, key client.ObjectKey) (sigh
 	return seen, nil
 }
 
-func (s sight) over() bool {
+func (s snapshot) over() bool {
 	phase := s.experiment.Status.Phase
 	return phase == v1alpha1.ExperimentComplete || phase == v1alpha1.ExperimentStalled
 }
 
 // outcome is what a script wants to know of an experiment.
-func (s sight) outcome(failOn string) error {
+func (s snapshot) outcome(failOn string) error {
 	if s.experiment.Status.Phase == v1alpha1.ExperimentStalled {
 		return fmt.Errorf("experiment %q: %w: %s", s.experiment.Name, errStalled, conditionMessage(s.experiment.Status.Conditions, v1alpha1.ConditionStalled))
 	}
@@ -144,13 +144,13 @@ func (s sight) outcome(failOn string) error {
 // failOnWorse is the only thing to fail on so far.
 const failOnWorse = "worse"
 
-// following says how an experiment is followed.
-type following struct {
+// followOptions say how an experiment is followed.
+type followOptions struct {
 	interval time.Duration
 	failOn   string
 }
 
-func (f *following) addFlags(flags *pflag.FlagSet) {
+func (f *followOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.interval, "interval", 2*time.Second, "time between two looks while it is followed")
 	flags.StringVar(&f.failOn, "fail-on", "", failOnHelp)
 }
@@ -166,9 +166,9 @@ func checkFailOn(value string) error {
 
 // follow shows an experiment until it is over. A look that fails is tried
 // again: the cluster may be away for a while, the experiment goes on.
-func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, screen *screen, how following) error {
+func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, screen *screen, how followOptions) error {
 	for {
-		seen, err := look(ctx, reader, key)
+		seen, err := takeSnapshot(ctx, reader, key)
 		switch {
 		case errors.Is(err, errNoSuchExperiment):
 			return err

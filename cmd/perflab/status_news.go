@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 
@@ -12,7 +13,7 @@ import (
 // news says of an experiment what is worth a line in a log: phases, what is
 // waited for, what is wrong, what has ended. It holds no clock, and no figure
 // that moves by itself, so that the same line means the same state.
-func (s sight) news() []string {
+func (s snapshot) news() []string {
 	status := &s.experiment.Status
 	lines := []string{s.phase()}
 	if counts := status.Runs; counts != nil {
@@ -28,15 +29,15 @@ func (s sight) news() []string {
 	for _, invalid := range status.InvalidRuns {
 		lines = append(lines, fmt.Sprintf("run %s is invalid: %s (%s)", invalid.Run, invalid.Message, invalid.Reason))
 	}
-	lines = append(lines, s.newsOfNow()...)
+	lines = append(lines, s.currentNews()...)
 	for i, line := range lines {
 		lines[i] = s.experiment.Name + ": " + line
 	}
 	return lines
 }
 
-// newsOfNow is what the experiment does, or what came out.
-func (s sight) newsOfNow() []string {
+// currentNews is what the experiment does, or what came out.
+func (s snapshot) currentNews() []string {
 	status := &s.experiment.Status
 	var lines []string
 	if s.over() {
@@ -51,7 +52,7 @@ func (s sight) newsOfNow() []string {
 		lines = append(lines, waits)
 	}
 	if current := status.Current; current != nil {
-		line := fmt.Sprintf("run %s: %s", current.Run, orElse(string(current.Phase), "about to begin"))
+		line := fmt.Sprintf("run %s: %s", current.Run, cmp.Or(string(current.Phase), "about to begin"))
 		if doing := withoutFigures(current.Message); doing != "" {
 			line += ": " + doing
 		}
@@ -62,7 +63,7 @@ func (s sight) newsOfNow() []string {
 
 // waits says what an experiment without a run waits for. What a run waits for it
 // says itself.
-func (s sight) waits() string {
+func (s snapshot) waits() string {
 	status := &s.experiment.Status
 	if status.Current != nil || status.WaitingFor == "" {
 		return ""

@@ -22,8 +22,8 @@ func after(minutes int) *metav1.Time {
 }
 
 // underway is an experiment two of whose six runs are done, ten minutes each.
-func underway() sight {
-	seen := sight{}
+func underway() snapshot {
+	seen := snapshot{}
 	seen.experiment.Name = "partitions"
 	seen.experiment.Status = v1alpha1.PerfExperimentStatus{
 		Phase:   v1alpha1.ExperimentRunning,
@@ -78,8 +78,8 @@ func TestStatusOfARunThatIsAboutToBegin(t *testing.T) {
 	}
 }
 
-func complete(verdict v1alpha1.Verdict) sight {
-	seen := sight{}
+func complete(verdict v1alpha1.Verdict) snapshot {
+	seen := snapshot{}
 	seen.experiment.Name = "partitions"
 	seen.experiment.Status = v1alpha1.PerfExperimentStatus{
 		Phase: v1alpha1.ExperimentComplete,
@@ -133,7 +133,7 @@ func TestOutcomes(t *testing.T) {
 	stalled := underway()
 	stalled.experiment.Status.Phase = v1alpha1.ExperimentStalled
 	for name, test := range map[string]struct {
-		seen   sight
+		seen   snapshot
 		failOn string
 		want   error
 	}{
@@ -154,18 +154,18 @@ func TestOutcomes(t *testing.T) {
 func TestScreenWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
 	screen := newScreen(&out)
-	seen := sight{}
+	seen := snapshot{}
 	seen.experiment.Name = "partitions"
 	status := &seen.experiment.Status
-	look := func() { screen.show(seen, noon) }
+	takeSnapshot := func() { screen.show(seen, noon) }
 	doing := func(phase v1alpha1.RunPhase, message string) {
 		status.Current = &v1alpha1.CurrentRun{Run: "partitions-1-one", Phase: phase, Message: message}
 		status.WaitingFor = string(phase) + ": " + message
-		look()
+		takeSnapshot()
 	}
-	look()
+	takeSnapshot()
 	status.Phase, status.WaitingFor = v1alpha1.ExperimentPending, "run heaps-1 of another experiment"
-	look()
+	takeSnapshot()
 	status.Phase, status.Runs = v1alpha1.ExperimentRunning, &v1alpha1.RunCounts{Planned: 2}
 	doing(v1alpha1.RunPending, "")
 	// The condition says the same as the run, once.
@@ -184,7 +184,7 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	doing(v1alpha1.RunLoading, "cico: running 1m25s, until create ends, 4 users, 80 requests/s, 1 % errors, Check-In p95 18 ms; create: running 1m11s, 9 of 10 records")
 	status.Runs = &v1alpha1.RunCounts{Planned: 2, Invalid: 1}
 	status.InvalidRuns = []v1alpha1.InvalidRun{{Run: "partitions-1-one", Reason: v1alpha1.ReasonTooManyErrors, Message: "5 of 100 transactions failed"}}
-	look()
+	takeSnapshot()
 	done := complete(v1alpha1.VerdictBetter)
 	screen.show(done, noon)
 	screen.show(done, noon)
@@ -215,7 +215,7 @@ partitions: two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to 
 
 // An experiment that no run of is on says what it waits for.
 func TestStatusOfAnExperimentThatWaits(t *testing.T) {
-	seen := sight{}
+	seen := snapshot{}
 	seen.experiment.Name = "partitions"
 	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `PerfSystem "library", which is not in the namespace`}
 	want := "partitions: Pending\n  waits for PerfSystem \"library\", which is not in the namespace\n"

@@ -3,8 +3,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +24,7 @@ import (
 const barWidth = 30
 
 // text says in a few lines how far the experiment is.
-func (s sight) text(now time.Time) string {
+func (s snapshot) text(now time.Time) string {
 	var page strings.Builder
 	status := &s.experiment.Status
 	fmt.Fprintf(&page, "%s: %s\n", s.experiment.Name, s.phase())
@@ -65,16 +65,16 @@ func doing(current *v1alpha1.CurrentRun) string {
 	if current.Message == "" && (current.Phase == "" || current.Phase == v1alpha1.RunPending) {
 		return "about to begin"
 	}
-	return orElse(current.Message, string(current.Phase))
+	return cmp.Or(current.Message, string(current.Phase))
 }
 
-func (s sight) phase() string {
+func (s snapshot) phase() string {
 	phase, from := string(s.experiment.Status.Phase), origin.Of(&s.experiment)
 	switch {
 	case !origin.IsImported(&s.experiment):
-		return orElse(phase, "not seen by the operator yet; is it running? (kubectl perflab doctor)")
+		return cmp.Or(phase, "not seen by the operator yet; is it running? (kubectl perflab doctor)")
 	case phase == "" || s.over():
-		return fmt.Sprintf("%s, imported from %s/%s", orElse(phase, "no status"), from.Namespace, from.Name)
+		return fmt.Sprintf("%s, imported from %s/%s", cmp.Or(phase, "no status"), from.Namespace, from.Name)
 	default:
 		return fmt.Sprintf("%s when it was exported from %s/%s; nothing of it goes on here", phase, from.Namespace, from.Name)
 	}
@@ -92,7 +92,7 @@ func bar(done, planned int32) string {
 func compared(found v1alpha1.Comparison) string {
 	unit := percentSign
 	if found.Scale != string(comparison.Ratio) {
-		unit = ofDifference(found.Unit)
+		unit = differenceUnit(found.Unit)
 	}
 	line := fmt.Sprintf("%s, %s: %s -> %s", found.Arm, metric.Named(found.Metric, found.Scenario),
 		shown(found.BaselineCenter, rounded), withUnit(shown(found.ArmCenter, rounded), found.Unit))
@@ -147,7 +147,7 @@ func troubles(status *v1alpha1.PerfExperimentStatus) []metav1.Condition {
 
 // left is how long the runs that are left will take if they take as long as
 // those before, those of the same scenario where there are any.
-func (s sight) left(now time.Time) (time.Duration, bool) {
+func (s snapshot) left(now time.Time) (time.Duration, bool) {
 	counts := s.experiment.Status.Runs
 	if counts == nil {
 		return 0, false
@@ -178,8 +178,4 @@ func conditionMessage(conditions []metav1.Condition, conditionType string) strin
 		return found.Message
 	}
 	return ""
-}
-
-func orElse(texts ...string) string {
-	return texts[max(slices.IndexFunc(texts, func(text string) bool { return text != "" }), 0)]
 }

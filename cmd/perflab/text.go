@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/prose"
 )
 
-// mostChanges is how many changes an arm makes are listed.
-const mostChanges = 12
+// maxChanges is how many changes an arm makes are listed.
+const maxChanges = 12
 
 // page collects what is written and the first error of writing it.
 type page struct {
@@ -45,7 +45,7 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	p := &page{out: out}
 	p.line("Experiment %s: %s (%s x %s x %s), %s %s", shown.Experiment,
 		prose.Counted(len(shown.Runs), "run"), prose.Counted(len(shown.Arms), "arm"), prose.Counted(len(shown.Scenarios), "scenario"),
-		prose.Counted(int(shown.Blocks), "block"), roughly(shown.WallTime), shown.WallTime.Total)
+		prose.Counted(int(shown.Blocks), "block"), precision(shown.WallTime), shown.WallTime.Total)
 	if shown.WallTime.Max > 0 {
 		p.line("  up to %s where blocks are added for design.target", shown.WallTime.Max)
 	}
@@ -67,8 +67,8 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	return p.err
 }
 
-// roughly says how good an estimate is.
-func roughly(time preview.Estimate) string {
+// precision says how good an estimate is.
+func precision(time preview.Estimate) string {
 	if len(time.Unknown) > 0 {
 		return "more than"
 	}
@@ -120,10 +120,10 @@ func writeArms(p *page, all []preview.Arm) {
 			p.line("  %s", arm.Name)
 		}
 		changes := arms.Changes(arm.Differences)
-		for _, change := range changes[:min(len(changes), mostChanges)] {
+		for _, change := range changes[:min(len(changes), maxChanges)] {
 			p.line("    %s: %s -> %s", change.Setting, change.Baseline, change.Arm)
 		}
-		if more := len(changes) - mostChanges; more > 0 {
+		if more := len(changes) - maxChanges; more > 0 {
 			p.line("    and %d more changes (-o json lists all)", more)
 		}
 	}

@@ -48,8 +48,7 @@ func TargetURL(run *v1alpha1.PerfRun) string {
 func addressOf(run *v1alpha1.PerfRun, name string) string {
 	for _, module := range run.Spec.System.Modules {
 		if module.Name == name {
-			service, port := environment.ModuleService(run.Spec.Experiment, module)
-			return fmt.Sprintf("http://%s.%s.svc:%d", service, run.Namespace, port)
+			return environment.ModuleURL(run.Namespace, run.Spec.Experiment, module)
 		}
 	}
 	return ""

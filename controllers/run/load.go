@@ -169,7 +169,7 @@ func (s *scope) followTimeline(states map[string]load.State) {
 func (r *Reconciler) stopRunners(ctx context.Context, run *v1alpha1.PerfRun, wanted v1alpha1.Load, numbers []int32) {
 	testRun := naming.TestRun(run.Name, wanted.Name)
 	for _, n := range numbers {
-		address := fmt.Sprintf("http://%s.%s.svc:%d", naming.RunnerService(testRun, n), run.Namespace, load.RunnerPort)
+		address := naming.ServiceURL(naming.RunnerService(testRun, n), run.Namespace, load.RunnerPort)
 		if err := r.Runners.StopRunner(ctx, address); err != nil {
 			log.FromContext(ctx).Info("A runner can't be told to end yet", "load", wanted.Name, "runner", n, "error", err.Error())
 		}

@@ -84,27 +84,19 @@ func twinName(baseline string, taken []Arm) string {
 }
 
 // Twin returns the baseline's twin; false when there is none.
-func Twin(all []Arm) (Arm, bool) {
-	at := slices.IndexFunc(all, func(arm Arm) bool { return arm.Twin })
-	if at < 0 {
-		return Arm{}, false
-	}
-	return all[at], true
-}
+func Twin(all []Arm) (Arm, bool) { return find(all, func(arm Arm) bool { return arm.Twin }) }
 
 // Baseline returns the arm the others are compared to; false when there is
 // none.
-func Baseline(all []Arm) (Arm, bool) {
-	at := slices.IndexFunc(all, func(arm Arm) bool { return arm.Baseline })
-	if at < 0 {
-		return Arm{}, false
-	}
-	return all[at], true
-}
+func Baseline(all []Arm) (Arm, bool) { return find(all, func(arm Arm) bool { return arm.Baseline }) }
 
 // Named returns the arm of this name; false when there is none.
 func Named(all []Arm, name string) (Arm, bool) {
-	at := slices.IndexFunc(all, func(arm Arm) bool { return arm.Name == name })
+	return find(all, func(arm Arm) bool { return arm.Name == name })
+}
+
+func find(all []Arm, matches func(Arm) bool) (Arm, bool) {
+	at := slices.IndexFunc(all, matches)
 	if at < 0 {
 		return Arm{}, false
 	}

@@ -5,6 +5,7 @@ package collector
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -13,13 +14,12 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/naming"
 )
@@ -39,13 +39,9 @@ const grace = 20 * time.Second
 func Access(request environment.Request) []environment.Intent {
 	name := naming.Collector(request.Experiment)
 	intent := func(kind schema.GroupVersionKind, fields map[string]any) environment.Intent {
-		made := &unstructured.Unstructured{Object: fields}
-		made.SetGroupVersionKind(kind)
-		made.SetNamespace(request.Namespace)
-		made.SetName(name)
-		made.SetLabels(naming.Labels(request.Experiment))
-		made.SetOwnerReferences([]metav1.OwnerReference{request.Owner})
-		return made
+		object := environment.NewIntent(kind, request.Namespace, name, naming.Labels(request.Experiment), request.Owner)
+		maps.Copy(object.Object, fields)
+		return object
 	}
 	read := func(group string) map[string]any {
 		return map[string]any{"apiGroups": []any{group}, "resources": []any{"pods"}, "verbs": []any{"get", "list"}}
@@ -73,53 +69,39 @@ func Job(run *v1alpha1.PerfRun, request environment.Request, config Config, imag
 		fromPod(EnvPod, "metadata.name"),
 		fromPod(EnvNode, "spec.nodeName"),
 	}, logins(run, request)...)
-	job := batchv1.JobSpec{
-		BackoffLimit: ptr.To[int32](replacements),
+	labels := naming.RunLabels(run)
+	labels[v1alpha1.LabelComponent] = Container
+	intent := environment.RunIntent(run, batchv1.SchemeGroupVersion.WithKind("Job"), naming.CollectorJob(run.Name), labels)
+	intent.Object["spec"] = environment.Fields(&batchv1.JobSpec{
+		BackoffLimit: new(int32(replacements)),
 		// The collector ends before; a pod that hangs does not.
-		ActiveDeadlineSeconds: ptr.To(int64((config.Longest + spare).Seconds())),
-		Template:              corev1.PodTemplateSpec{Spec: pod(request, image, env)},
-	}
-	job.Template.Labels = labels(run)
-	intent := &unstructured.Unstructured{Object: map[string]any{"spec": environment.Fields(&job)}}
-	intent.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
-	intent.SetNamespace(run.Namespace)
-	intent.SetName(naming.CollectorJob(run.Name))
-	intent.SetLabels(labels(run))
-	intent.SetOwnerReferences([]metav1.OwnerReference{naming.Owner("PerfRun", run)})
+		ActiveDeadlineSeconds: new(int64((config.Longest + spare).Seconds())),
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       pod(request, image, env),
+		},
+	})
 	return intent, nil
 }
 
-func labels(run *v1alpha1.PerfRun) map[string]string {
-	labels := naming.RunLabels(run)
-	labels[v1alpha1.LabelComponent] = Container
-	return labels
-}
-
 func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.PodSpec {
-	return corev1.PodSpec{
-		ServiceAccountName:            naming.Collector(request.Experiment),
-		AutomountServiceAccountToken:  ptr.To(true),
-		EnableServiceLinks:            ptr.To(false),
-		RestartPolicy:                 corev1.RestartPolicyNever,
-		TerminationGracePeriodSeconds: ptr.To(int64(grace.Seconds())),
-		SecurityContext:               environment.RestrictedPod(),
-		Containers: []corev1.Container{{
-			Name: Container, Image: image, Env: env,
-			SecurityContext: containerSecurity(),
-			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{
-					corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("48Mi"),
-				},
-				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
+	container := corev1.Container{
+		Name: Container, Image: image, Env: env,
+		SecurityContext: podspec.ContainerSecurityContext(),
+		Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("48Mi"),
 			},
-		}},
+			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
+		},
 	}
-}
-
-func containerSecurity() *corev1.SecurityContext {
-	restricted := environment.RestrictedContainer()
-	restricted.ReadOnlyRootFilesystem = ptr.To(true)
-	return restricted
+	container.SecurityContext.ReadOnlyRootFilesystem = new(true)
+	pod := podspec.Restricted(container)
+	pod.ServiceAccountName = naming.Collector(request.Experiment)
+	pod.AutomountServiceAccountToken = new(true)
+	pod.RestartPolicy = corev1.RestartPolicyNever
+	pod.TerminationGracePeriodSeconds = new(int64(grace.Seconds()))
+	return pod
 }
 
 // logins refer to the Secrets with what PostgreSQL, Kafka and Prometheus ask
@@ -128,36 +110,22 @@ func logins(run *v1alpha1.PerfRun, request environment.Request) []corev1.EnvVar 
 	var env []corev1.EnvVar
 	if request.System.Postgres != nil {
 		access := postgres.AccessTo(request)
-		database := corev1.EnvVar{Name: "PGDATABASE", Value: access.Database}
-		if access.Database == "" {
-			database = fromSecret("PGDATABASE", access.Secret, contract.PostgresSecretDatabase)
-		}
-		env = append(env, database,
-			fromSecret("PGUSER", access.Secret, contract.PostgresSecretUsername),
-			fromSecret("PGPASSWORD", access.Secret, contract.PostgresSecretPassword))
+		env = podspec.PostgresEnv(access.Database, access.Secret, contract.PostgresSecretDatabase)
 	}
 	if kafka := request.System.Kafka; kafka != nil && kafka.External != nil {
 		if sasl := kafka.External.SASL; sasl != nil {
-			env = append(env,
-				fromSecret(EnvKafkaUsername, sasl.CredentialsSecret.Name, "username"),
-				fromSecret(EnvKafkaPassword, sasl.CredentialsSecret.Name, "password"))
+			env = append(env, podspec.LoginEnv(EnvKafkaUsername, EnvKafkaPassword, sasl.CredentialsSecret.Name)...)
 		}
 		if tls := kafka.External.TLS; tls != nil && tls.CA != nil {
-			env = append(env, fromSecret(EnvKafkaCA, tls.CA.Name, tls.CA.Key))
+			env = append(env, podspec.EnvFromSecret(EnvKafkaCA, tls.CA.Name, tls.CA.Key))
 		}
 	}
 	if prometheus := run.Spec.Measurement.Prometheus; prometheus != nil && prometheus.TokenSecret != nil {
-		env = append(env, fromSecret(EnvPrometheusToken, prometheus.TokenSecret.Name, "token"))
+		env = append(env, podspec.EnvFromSecret(EnvPrometheusToken, prometheus.TokenSecret.Name, "token"))
 	}
 	return env
 }
 
 func fromPod(name, field string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: field}}}
-}
-
-func fromSecret(name, secret, key string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key,
-	}}}
 }

@@ -5,6 +5,7 @@ package collector
 import (
 	"cmp"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,9 +17,6 @@ import (
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
 )
-
-// kafkaPort is where the brokers PerfLab runs take clients.
-const kafkaPort = "9092"
 
 // spare is how much longer than its loads a run may last before the collector
 // ends by itself.
@@ -158,11 +156,11 @@ func servers(request environment.Request) *Postgres {
 func brokers(declared *v1alpha1.Kafka, request environment.Request) *Kafka {
 	external := declared.External
 	if external == nil {
-		return &Kafka{Servers: []string{net.JoinHostPort(contract.KafkaBootstrapService(request.KafkaName()), kafkaPort)}}
+		return &Kafka{Servers: []string{net.JoinHostPort(contract.KafkaBootstrapService(request.KafkaName()), strconv.Itoa(contract.KafkaPort))}}
 	}
 	found := &Kafka{Servers: external.BootstrapServers, TLS: external.TLS != nil}
 	if external.SASL != nil {
-		found.Mechanism = cmp.Or(external.SASL.Mechanism, v1alpha1.SASLScramSHA512)
+		found.Mechanism = external.SASL.MechanismOrDefault()
 	}
 	return found
 }

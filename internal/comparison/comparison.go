@@ -90,8 +90,8 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	}
 	all := t.sorted()
 	parts := make([][]Comparison, len(all))
-	shared := sharing{table: t, options: options, arms: t.arms.sorted(), blocks: t.blocks.sorted()}
-	eachInParallel(len(all), func(i int) { parts[i] = shared.compare(all[i]) })
+	common := comparer{table: t, options: options, arms: t.arms.sorted(), blocks: t.blocks.sorted()}
+	eachInParallel(len(all), func(i int) { parts[i] = common.compare(all[i]) })
 	var comparisons []Comparison
 	for _, part := range parts {
 		comparisons = append(comparisons, part...)
@@ -100,7 +100,7 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	refused := differentErrors(comparisons, options.alpha())
 	eachInParallel(len(comparisons), func(i int) { comparisons[i].judge(options.alpha(), refused) })
 	if options.Twin != "" {
-		doubt(comparisons, options.alpha())
+		withdrawVerdicts(comparisons, options.alpha())
 	}
 	return comparisons, nil
 }
@@ -118,68 +118,68 @@ func eachInParallel(count int, do func(int)) {
 	group.Wait()
 }
 
-// sharing is what the comparisons of all series have in common.
-type sharing struct {
+// comparer holds what the comparisons of all series have in common.
+type comparer struct {
 	table        *Table
 	options      Options
 	arms, blocks []int
 }
 
 // compare fits one series and compares its arms.
-func (s sharing) compare(of *series) []Comparison {
-	fitted := s.fit(of)
+func (s comparer) compare(observed *series) []Comparison {
+	fitted := s.fit(observed)
 	var comparisons []Comparison
 	for _, arm := range fitted.arms {
 		if arm == fitted.baseline {
 			continue
 		}
-		comparisons = append(comparisons, s.compareArm(of, fitted, arm))
+		comparisons = append(comparisons, s.compareArm(observed, fitted, arm))
 	}
 	return comparisons
 }
 
-func (s sharing) compareArm(of *series, fitted fit, arm int) Comparison {
-	made := Comparison{
-		Scenario: of.scenario, Metric: of.metric, Unit: of.unit,
+func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
+	result := Comparison{
+		Scenario: observed.scenario, Metric: observed.metric, Unit: observed.unit,
 		Arm: s.table.arms.list[arm], Baseline: s.options.Baseline,
-		Primary: s.options.Primary == nil || s.options.Primary(of.metric),
+		Primary: s.options.Primary == nil || s.options.Primary(observed.metric),
 		Scale:   fitted.scale, Warnings: fitted.warnings(arm),
 	}
-	made.Twin = made.Arm == s.options.Twin
+	result.Twin = result.Arm == s.options.Twin
 	differences := fitted.differences(arm)
-	made.Blocks = len(differences)
-	made.BaselineCenter, made.ArmCenter = fitted.center(fitted.baseline), fitted.center(arm)
+	result.Blocks = len(differences)
+	result.BaselineCenter, result.ArmCenter = fitted.center(fitted.baseline), fitted.center(arm)
 	effect := fitted.effect(arm)
-	made.P = effect.P()
-	made.Permutation = stats.SignFlip(differences, mixed(s.options.Seed, of.scenario, of.metric, made.Arm))
-	made.Delta = fitted.told(effect.Value)
+	result.P = effect.P()
+	result.Permutation = stats.SignFlip(differences, seedOf(s.options.Seed, observed.scenario, observed.metric, result.Arm))
+	result.Delta = fitted.displayed(effect.Value)
 	low, high := effect.Interval(1 - s.options.alpha())
-	made.Low, made.High = fitted.told(low), fitted.told(high)
+	result.Low, result.High = fitted.displayed(low), fitted.displayed(high)
 	low, high = effect.Interval(1 - 2*s.options.alpha())
-	made.EquivalenceLow, made.EquivalenceHigh = fitted.told(low), fitted.told(high)
-	made.evidence = verdict.Evidence{Effect: effect, Permutation: made.Permutation, Blocks: made.Blocks}
-	made.evidence.Low, made.evidence.High = fitted.scale.Margin(s.options.MarginPercent, made.BaselineCenter)
-	if s.options.HigherIsBetter != nil && s.options.HigherIsBetter(of.metric) {
-		made.evidence.Direction = verdict.HigherIsBetter
+	result.EquivalenceLow, result.EquivalenceHigh = fitted.displayed(low), fitted.displayed(high)
+	result.evidence = verdict.Evidence{Effect: effect, Permutation: result.Permutation, Blocks: result.Blocks}
+	result.evidence.Low, result.evidence.High = fitted.scale.Margin(s.options.MarginPercent, result.BaselineCenter)
+	if s.options.HigherIsBetter != nil && s.options.HigherIsBetter(observed.metric) {
+		result.evidence.Direction = verdict.HigherIsBetter
 	}
-	if made.evidence.High == 0 {
-		made.Warnings = append(made.Warnings, "the baseline's center is 0, and so is a margin in percent of it")
+	if result.evidence.High == 0 {
+		result.Warnings = append(result.Warnings, "the baseline's center is 0, and so is a margin in percent of it")
 	}
 	for _, warning := range effect.Warnings {
-		made.Warnings = append(made.Warnings, string(warning))
+		result.Warnings = append(result.Warnings, string(warning))
 	}
 	if warning, found := fitted.spreadWarning(arm, differences, 1-s.options.alpha()); found {
-		made.Warnings = append(made.Warnings, warning)
+		result.Warnings = append(result.Warnings, warning)
 	}
-	if missing := fitted.blocks - made.Blocks; missing > 0 && made.Blocks > 0 {
-		made.Warnings = append(made.Warnings, fmt.Sprintf("%d of %d blocks without a run of the arm or the baseline; the delta allows for it", missing, fitted.blocks))
+	if missing := fitted.blocks - result.Blocks; missing > 0 && result.Blocks > 0 {
+		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d blocks without a run of the arm or the baseline; the delta allows for it", missing, fitted.blocks))
 	}
-	return made
+	return result
 }
 
-// mixed gives each comparison a seed of its own, so that its numbers don't
+// seedOf gives each comparison a seed of its own, so that its numbers don't
 // change with what else is compared.
-func mixed(seed uint64, names ...string) uint64 {
+func seedOf(seed uint64, names ...string) uint64 {
 	hash := fnv.New64a()
 	// A hash takes every write.
 	_, _ = fmt.Fprintf(hash, "%d %q", seed, names)
@@ -192,16 +192,16 @@ func adjust(comparisons []Comparison) {
 	type family struct{ primary, twin bool }
 	members := map[family][]int{}
 	for i := range comparisons {
-		of := family{comparisons[i].Primary, comparisons[i].Twin}
-		members[of] = append(members[of], i)
+		key := family{comparisons[i].Primary, comparisons[i].Twin}
+		members[key] = append(members[key], i)
 	}
-	for of, places := range members {
+	for key, places := range members {
 		p := make([]float64, len(places))
 		for i, place := range places {
 			p[i] = comparisons[place].P
 		}
 		procedure := stats.BenjaminiHochberg
-		if of.primary {
+		if key.primary {
 			procedure = stats.Holm
 		}
 		for i, adjusted := range procedure(p) {
@@ -226,19 +226,19 @@ func Uncalibrated(comparisons []Comparison, alpha float64) []Comparison {
 	return found
 }
 
-// doubt takes back every verdict where the twin differs.
-func doubt(comparisons []Comparison, alpha float64) {
+// withdrawVerdicts takes back every verdict where the twin differs.
+func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 	differing := Uncalibrated(comparisons, alpha)
 	if len(differing) == 0 {
 		return
 	}
 	first := differing[0]
-	told := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s (%+.3g to %+.3g)", first.Arm, metric.Named(first.Metric, first.Scenario), first.Low, first.High)
+	warning := fmt.Sprintf("not calibrated: %q is configured as the baseline, yet differs in %s (%+.3g to %+.3g)", first.Arm, metric.Named(first.Metric, first.Scenario), first.Low, first.High)
 	if more := len(differing) - 1; more > 0 {
-		told += fmt.Sprintf(" and %d more", more)
+		warning += fmt.Sprintf(" and %d more", more)
 	}
 	for i := range comparisons {
-		comparisons[i].Warnings = append(comparisons[i].Warnings, told)
+		comparisons[i].Warnings = append(comparisons[i].Warnings, warning)
 		if comparisons[i].Verdict != verdict.None {
 			comparisons[i].Verdict = verdict.Inconclusive
 		}
@@ -254,11 +254,11 @@ func (c *Comparison) judge(alpha float64, refused map[errorsOf]string) {
 		c.Warnings = append(c.Warnings, ExploratoryWarning)
 	}
 	if c.Blocks < verdict.MinimumBlocks {
-		held := fmt.Sprintf("%d blocks hold", c.Blocks)
+		sentence := fmt.Sprintf("%d blocks hold", c.Blocks)
 		if c.Blocks == 1 {
-			held = "1 block holds"
+			sentence = "1 block holds"
 		}
-		c.warn("descriptive only: %s both arms, a verdict takes at least %d", held, verdict.MinimumBlocks)
+		c.warn("descriptive only: %s both arms, a verdict takes at least %d", sentence, verdict.MinimumBlocks)
 		return
 	}
 	if metric, found := c.refusedBy(refused); found {
@@ -320,21 +320,21 @@ func (c *Comparison) refusedBy(different map[errorsOf]string) (string, bool) {
 		return "", false
 	}
 	for ; load != ""; load, _ = metric.CutStatistic(load) {
-		if found, is := different[errorsOf{c.Scenario, c.Arm, load, window}]; is {
-			return found, true
+		if shares, differ := different[errorsOf{c.Scenario, c.Arm, load, window}]; differ {
+			return shares, true
 		}
 	}
 	return "", false
 }
 
 func quoted(list []string) string {
-	const most = 20
-	shown := make([]string, 0, most)
-	for _, name := range list[:min(len(list), most)] {
+	const maxShown = 20
+	shown := make([]string, 0, maxShown)
+	for _, name := range list[:min(len(list), maxShown)] {
 		shown = append(shown, fmt.Sprintf("%q", name))
 	}
 	text := strings.Join(shown, ", ")
-	if more := len(list) - most; more > 0 {
+	if more := len(list) - maxShown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -15,8 +15,8 @@ import (
 // Header is the first line of a file of observations.
 const Header = "block,arm,scenario,metric,unit,value"
 
-// mostBadRows is how many bad rows are told before reading ends.
-const mostBadRows = 10
+// maxBadRows is how many bad rows are told before reading ends.
+const maxBadRows = 10
 
 // ErrRows says that a file holds no observations that could be compared.
 var ErrRows = errors.New("the observations are invalid")
@@ -33,7 +33,7 @@ func ReadCSV(in io.Reader) (*Table, error) {
 	table := NewTable()
 	var bad []error
 	rows := 0
-	for len(bad) < mostBadRows {
+	for len(bad) < maxBadRows {
 		fields, err := reader.Read()
 		if errors.Is(err, io.EOF) {
 			break

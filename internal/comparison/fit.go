@@ -37,81 +37,81 @@ type fit struct {
 	particular map[int][]string
 }
 
-func (s sharing) fit(of *series) fit {
-	made := fit{
+func (s comparer) fit(observed *series) fit {
+	result := fit{
 		baseline: s.table.arms.number[s.options.Baseline],
 		plain:    map[int][]float64{}, scaled: map[int][]float64{},
 		place: map[int]int{}, particular: map[int][]string{},
 		uneven: map[int]float64{},
 	}
-	blocks := s.collect(of, &made)
-	made.choose(of.unit)
+	blocks := s.collect(observed, &result)
+	result.choose(observed.unit)
 	var cells []stats.Cell
-	for place, arm := range made.arms {
-		made.place[arm] = place
-		for block, value := range made.scaled[arm] {
+	for place, arm := range result.arms {
+		result.place[arm] = place
+		for block, value := range result.scaled[arm] {
 			if !math.IsNaN(value) {
 				cells = append(cells, stats.Cell{Arm: place, Block: block, Value: value})
 			}
 		}
 	}
-	if _, present := made.plain[made.baseline]; !present {
-		made.shared = append(made.shared, "the baseline has no run of this metric")
-		made.baseline = -1
-		return made
+	if _, present := result.plain[result.baseline]; !present {
+		result.shared = append(result.shared, "the baseline has no run of this metric")
+		result.baseline = -1
+		return result
 	}
-	model, err := stats.FitBlocks(cells, len(made.arms), len(blocks), made.place[made.baseline])
+	model, err := stats.FitBlocks(cells, len(result.arms), len(blocks), result.place[result.baseline])
 	if err != nil {
-		made.shared = append(made.shared, err.Error())
-		made.baseline = -1
-		return made
+		result.shared = append(result.shared, err.Error())
+		result.baseline = -1
+		return result
 	}
-	made.model = model
-	made.listOutliers(cells, s.names(blocks))
+	result.model = model
+	result.listOutliers(cells, s.names(blocks))
 	totals := blockTotals(cells, len(blocks))
-	for _, arm := range made.arms {
-		if times, found := made.unevenSpread(arm, totals); found {
-			made.uneven[arm] = times
+	for _, arm := range result.arms {
+		if times, found := result.unevenSpread(arm, totals); found {
+			result.uneven[arm] = times
 		}
 	}
-	return made
+	return result
 }
 
 // collect copies the series' runs in order and lists the blocks that hold any.
-func (s sharing) collect(of *series, made *fit) []int {
+func (s comparer) collect(observed *series, result *fit) []int {
 	var blocks []int
 	for _, block := range s.blocks {
-		for _, runs := range of.runs {
+		for _, runs := range observed.runs {
 			if block < len(runs) && runs[block].place != 0 {
 				blocks = append(blocks, block)
 				break
 			}
 		}
 	}
-	made.blocks = len(blocks)
+	result.blocks = len(blocks)
 	for _, arm := range s.arms {
-		if arm >= len(of.runs) || len(of.runs[arm]) == 0 {
+		if arm >= len(observed.runs) || len(observed.runs[arm]) == 0 {
 			continue
 		}
-		made.arms = append(made.arms, arm)
+		result.arms = append(result.arms, arm)
 		values := make([]float64, len(blocks))
 		for i, block := range blocks {
 			values[i] = math.NaN()
-			if block < len(of.runs[arm]) && of.runs[arm][block].place != 0 {
-				values[i] = of.runs[arm][block].value
+			if block < len(observed.runs[arm]) && observed.runs[arm][block].place != 0 {
+				values[i] = observed.runs[arm][block].value
 			}
 		}
-		made.plain[arm] = values
+		result.plain[arm] = values
 	}
 	return blocks
 }
 
-func (s sharing) names(blocks []int) []string {
-	named := make([]string, len(blocks))
+func (s comparer) names(blocks []int) []string {
+	result := make([]string, len(blocks))
 	for i, block := range blocks {
-		named[i] = s.table.blocks.list[block]
+		result[i] = s.table.blocks.list[block]
 	}
-	return named
+	return result
 }
 
 // choose settles the scale.
@@ -158,8 +158,8 @@ func (f *fit) center(arm int) float64 {
 	return f.scale.Center(values)
 }
 
-// told turns an effect into what people read: percent, or the unit.
-func (f *fit) told(effect float64) float64 { return f.scale.Told(effect) }
+// displayed turns an effect into what people read: percent, or the unit.
+func (f *fit) displayed(effect float64) float64 { return f.scale.Told(effect) }
 
 func (f *fit) warnings(arm int) []string {
 	warnings := append([]string{}, f.shared...)
@@ -222,7 +222,7 @@ func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) 
 		if times, found := f.uneven[suspect.arm]; found {
 			low, high := stats.Mean(differences).Interval(confidence)
 			return fmt.Sprintf("%s spreads %.1f times as much as the other arms: the interval is too narrow; alone, the two arms give %+.3g to %+.3g",
-				suspect.name, times, f.told(low), f.told(high)), true
+				suspect.name, times, f.displayed(low), f.displayed(high)), true
 		}
 	}
 	return "", false

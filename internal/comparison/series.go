@@ -23,36 +23,36 @@ type Series struct {
 // Series gives the values of a metric for the arms asked for, by block and then
 // by arm; false where there are none.
 func (t *Table) Series(scenario, name string, arms []string) (Series, bool) {
-	of, known := t.series[scenario][name]
+	observed, known := t.series[scenario][name]
 	if !known {
 		return Series{}, false
 	}
-	made := Series{Unit: of.unit, Scale: Ratio}
-	if of.unit == metric.UnitPercent {
-		made.Scale = Difference
+	result := Series{Unit: observed.unit, Scale: Ratio}
+	if observed.unit == metric.UnitPercent {
+		result.Scale = Difference
 	}
 	for _, block := range t.blocks.sorted() {
-		before := len(made.Plain)
+		before := len(result.Plain)
 		for i, name := range arms {
 			arm, known := t.arms.number[name]
-			if !known || arm >= len(of.runs) || block >= len(of.runs[arm]) || of.runs[arm][block].place == 0 {
+			if !known || arm >= len(observed.runs) || block >= len(observed.runs[arm]) || observed.runs[arm][block].place == 0 {
 				continue
 			}
-			value := of.runs[arm][block].value
-			made.Plain = append(made.Plain, stats.Cell{Arm: i, Block: len(made.Blocks), Value: value})
+			value := observed.runs[arm][block].value
+			result.Plain = append(result.Plain, stats.Cell{Arm: i, Block: len(result.Blocks), Value: value})
 			if value <= 0 {
-				made.Scale = Difference
+				result.Scale = Difference
 			}
 		}
-		if len(made.Plain) > before {
-			made.Blocks = append(made.Blocks, t.blocks.list[block])
+		if len(result.Plain) > before {
+			result.Blocks = append(result.Blocks, t.blocks.list[block])
 		}
 	}
-	made.Scaled = made.Plain
-	if made.Scale == Ratio {
-		made.Scaled = logarithms(made.Plain)
+	result.Scaled = result.Plain
+	if result.Scale == Ratio {
+		result.Scaled = logarithms(result.Plain)
 	}
-	return made, len(made.Plain) > 0
+	return result, len(result.Plain) > 0
 }
 
 func logarithms(cells []stats.Cell) []stats.Cell {
@@ -66,9 +66,9 @@ func logarithms(cells []stats.Cell) []stats.Cell {
 // Metrics are the names of all metrics of a scenario, in order.
 func (t *Table) Metrics(scenario string) []string {
 	var names []string
-	for _, of := range t.sorted() {
-		if of.scenario == scenario {
-			names = append(names, of.metric)
+	for _, series := range t.sorted() {
+		if series.scenario == scenario {
+			names = append(names, series.metric)
 		}
 	}
 	return names
@@ -77,9 +77,9 @@ func (t *Table) Metrics(scenario string) []string {
 // Scenarios are the names of all scenarios, in order.
 func (t *Table) Scenarios() []string {
 	var names []string
-	for _, of := range t.sorted() {
-		if len(names) == 0 || names[len(names)-1] != of.scenario {
-			names = append(names, of.scenario)
+	for _, series := range t.sorted() {
+		if len(names) == 0 || names[len(names)-1] != series.scenario {
+			names = append(names, series.scenario)
 		}
 	}
 	return names

@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// Most arms and blocks a table takes. What is beyond is a mistaken column.
+// The largest table that is taken. What is beyond is a mistaken column.
 const (
-	mostArms   = 1000
-	mostBlocks = 1000
+	maxArms   = 1000
+	maxBlocks = 1000
 )
 
 var (
@@ -55,7 +55,7 @@ type names struct {
 
 func newNames() names { return names{number: map[string]int{}} }
 
-func (n *names) of(name string) int {
+func (n *names) index(name string) int {
 	number, known := n.number[name]
 	if !known {
 		// The name may be a part of a longer line, which it would keep alive.
@@ -107,36 +107,36 @@ func (t *Table) Add(o Observation) error {
 	found := t.seriesOf(o)
 	if found.unit != o.Unit {
 		return fmt.Errorf("metric %q of scenario %q %w, %q, than before%s, %q: give each metric one unit",
-			o.Metric, o.Scenario, errUnits, o.Unit, on(found.line), found.unit)
+			o.Metric, o.Scenario, errUnits, o.Unit, onLine(found.line), found.unit)
 	}
-	arm, block := t.arms.of(o.Arm), t.blocks.of(o.Block)
-	if arm >= mostArms || block >= mostBlocks {
-		return fmt.Errorf("%w arms or blocks: at most %d arms and %d blocks are compared; are the columns in order?", errTooMany, mostArms, mostBlocks)
+	arm, block := t.arms.index(o.Arm), t.blocks.index(o.Block)
+	if arm >= maxArms || block >= maxBlocks {
+		return fmt.Errorf("%w arms or blocks: at most %d arms and %d blocks are compared; are the columns in order?", errTooMany, maxArms, maxBlocks)
 	}
-	found.runs = atLeast(found.runs, arm+1)
-	found.runs[arm] = atLeast(found.runs[arm], block+1)
+	found.runs = grow(found.runs, arm+1)
+	found.runs[arm] = grow(found.runs[arm], block+1)
 	cell := &found.runs[arm][block]
 	if cell.place != 0 {
 		return fmt.Errorf("metric %q of scenario %q in block %q and arm %q is %w%s: a run gives one value per metric",
-			o.Metric, o.Scenario, o.Block, o.Arm, errDuplicate, here(int(cell.place)-1))
+			o.Metric, o.Scenario, o.Block, o.Arm, errDuplicate, alsoOnLine(int(cell.place)-1))
 	}
 	*cell = run{value: o.Value, place: int32(o.Line) + 1}
 	return nil
 }
 
-// on names a line, where there is one.
-func on(line int) string {
+// onLine names a line, where there is one.
+func onLine(line int) string {
 	if line == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" on line %d", line)
 }
 
-func here(line int) string {
+func alsoOnLine(line int) string {
 	if line == 0 {
 		return ""
 	}
-	return ", here and" + on(line)
+	return ", here and" + onLine(line)
 }
 
 func (t *Table) seriesOf(o Observation) *series {
@@ -177,7 +177,7 @@ func (t *Table) sorted() []*series {
 	return all
 }
 
-func atLeast[T any](list []T, length int) []T {
+func grow[T any](list []T, length int) []T {
 	if len(list) >= length {
 		return list
 	}

@@ -59,6 +59,9 @@ func strimziKind(version, kind string) schema.GroupVersionKind {
 // namespace find the brokers of a Kafka.
 func KafkaBootstrapService(kafka string) string { return kafka + "-kafka-bootstrap" }
 
+// KafkaPort is where the brokers PerfLab runs take clients without TLS.
+const KafkaPort = 9092
+
 // Kafka reads a Strimzi Kafka.
 type Kafka struct{ Object *unstructured.Unstructured }
 
@@ -116,16 +119,6 @@ func (k Kafka) BootstrapServers(listener string) string {
 
 // Version is the version the brokers run, empty while unknown.
 func (k Kafka) Version() string { return text(k.Object, "status", "kafkaVersion") }
-
-// MetadataState is where Kafka keeps its metadata: KRaft or ZooKeeper. Strimzi
-// from 0.49 on knows only KRaft and says nothing.
-func (k Kafka) MetadataState() string {
-	state := text(k.Object, "status", "kafkaMetadataState")
-	if state == "" && k.Version() != "" {
-		return "KRaft"
-	}
-	return state
-}
 
 func hasStatus(object *unstructured.Unstructured) bool {
 	_, observed := field[int64](object, "status", "observedGeneration")

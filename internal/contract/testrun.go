@@ -43,9 +43,6 @@ const (
 	StageError Stage = "error"
 )
 
-// Terminal reports whether no other stage follows.
-func (s Stage) Terminal() bool { return s == StageFinished || s == StageError }
-
 // TestRun reads a k6-operator TestRun.
 type TestRun struct{ Object *unstructured.Unstructured }
 

@@ -20,15 +20,15 @@ import (
 // eventChecks find in what was told of a pod, by events alone, why it does not
 // serve. The order is that of a pod's life turned round.
 var eventChecks = []func(corev1.Pod, []corev1.Event) (Readiness, bool){
-	unanswered,
-	unmounted,
-	unmade,
+	probeFailing,
+	mountFailing,
+	sandboxFailing,
 }
 
-// unanswered finds a probe that fails. A program that is still starting fails it
+// probeFailing finds a probe that fails. A program that is still starting fails it
 // as well, so the sentence says what was asked and what came back, and leaves
 // the rest to the reader.
-func unanswered(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
+func probeFailing(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	failure, found := lastWarning(events, "Unhealthy")
 	if !found {
 		return Readiness{}, false
@@ -37,7 +37,7 @@ func unanswered(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
 		PodTitle(pod), probeFailure(pod, failure))), true
 }
 
-func unmounted(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
+func mountFailing(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	failure, found := lastWarning(events, "FailedMount", "FailedAttachVolume", "FailedMapVolume")
 	if !found {
 		return Readiness{}, false
@@ -45,7 +45,7 @@ func unmounted(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	return NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf("%s: a volume can't be mounted%s", PodTitle(pod), quoted(failure.Message))), true
 }
 
-func unmade(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
+func sandboxFailing(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	failure, found := lastWarning(events, "FailedCreatePodSandBox")
 	if !found {
 		return Readiness{}, false
@@ -128,28 +128,28 @@ var statusCode = regexp.MustCompile(`statuscode: (\d+)`)
 // probeFailure tells which probe failed, what it asked and what came back,
 // without the pod's address, which is another one for each pod.
 func probeFailure(pod corev1.Pod, failure corev1.Event) string {
-	said := prose.Sentence(failure.Message)
-	parts := probed.FindStringSubmatch(said)
+	message := prose.Sentence(failure.Message)
+	parts := probed.FindStringSubmatch(message)
 	if parts == nil {
-		return said
+		return message
 	}
-	return fmt.Sprintf("its %s probe%s %s", strings.ToLower(parts[1]), asked(pod, failure, parts[1]), answered(parts[2]))
+	return fmt.Sprintf("its %s probe%s %s", strings.ToLower(parts[1]), probeTarget(pod, failure, parts[1]), probeAnswer(parts[2]))
 }
 
-func answered(said string) string {
-	if code := statusCode.FindStringSubmatch(said); code != nil {
+func probeAnswer(message string) string {
+	if code := statusCode.FindStringSubmatch(message); code != nil {
 		return "is answered with status " + code[1]
 	}
-	for _, known := range answers {
-		if strings.Contains(said, known.sign) {
+	for _, known := range knownAnswers {
+		if strings.Contains(message, known.sign) {
 			return known.meaning
 		}
 	}
-	return "fails: " + said
+	return "fails: " + message
 }
 
-// answers are what the kubelet's client says where there was none.
-var answers = []struct{ sign, meaning string }{
+// knownAnswers are what the kubelet's client says where there was none.
+var knownAnswers = []struct{ sign, meaning string }{
 	{"connection refused", "is refused a connection"},
 	{"no route to host", "finds no way to it"},
 	{"context deadline exceeded", "gets no answer in time"},
@@ -157,8 +157,8 @@ var answers = []struct{ sign, meaning string }{
 	{"i/o timeout", "gets no answer in time"},
 }
 
-// asked is what a probe of a pod asks for: " (GET :8081/admin/health)".
-func asked(pod corev1.Pod, failure corev1.Event, kind string) string {
+// probeTarget is what a probe of a pod asks for: " (GET :8081/admin/health)".
+func probeTarget(pod corev1.Pod, failure corev1.Event, kind string) string {
 	for _, container := range pod.Spec.Containers {
 		if field := failure.InvolvedObject.FieldPath; field != "" && !strings.Contains(field, "{"+container.Name+"}") {
 			continue
@@ -169,16 +169,16 @@ func asked(pod corev1.Pod, failure corev1.Event, kind string) string {
 		switch {
 		case probe == nil:
 		case probe.HTTPGet != nil:
-			return fmt.Sprintf(" (GET :%d%s)", number(container, probe.HTTPGet.Port), probe.HTTPGet.Path)
+			return fmt.Sprintf(" (GET :%d%s)", portNumber(container, probe.HTTPGet.Port), probe.HTTPGet.Path)
 		case probe.TCPSocket != nil:
-			return fmt.Sprintf(" (port %d)", number(container, probe.TCPSocket.Port))
+			return fmt.Sprintf(" (port %d)", portNumber(container, probe.TCPSocket.Port))
 		}
 	}
 	return ""
 }
 
-// number is that of a port which may be named.
-func number(container corev1.Container, port intstr.IntOrString) int32 {
+// portNumber is that of a port which may be named.
+func portNumber(container corev1.Container, port intstr.IntOrString) int32 {
 	for _, declared := range container.Ports {
 		if port.Type == intstr.String && declared.Name == port.StrVal {
 			return declared.ContainerPort

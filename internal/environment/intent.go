@@ -38,13 +38,24 @@ func FingerprintOf(object *unstructured.Unstructured) string {
 // Intent makes an object of one of the run's components. It belongs to the
 // experiment and carries the fingerprint of the declaration it is made from.
 func (r Request) Intent(kind schema.GroupVersionKind, name, component, fingerprint string) Intent {
+	intent := NewIntent(kind, r.Namespace, name, naming.ComponentLabels(r.Experiment, component), r.Owner)
+	intent.SetAnnotations(map[string]string{v1alpha1.AnnotationFingerprint: fingerprint})
+	return intent
+}
+
+// RunIntent makes an object that belongs to a run and goes with it.
+func RunIntent(run *v1alpha1.PerfRun, kind schema.GroupVersionKind, name string, labels map[string]string) Intent {
+	return NewIntent(kind, run.Namespace, name, labels, naming.Owner("PerfRun", run))
+}
+
+// NewIntent makes an object of this kind that has nothing but its metadata.
+func NewIntent(kind schema.GroupVersionKind, namespace, name string, labels map[string]string, owner metav1.OwnerReference) Intent {
 	intent := &unstructured.Unstructured{Object: map[string]any{}}
 	intent.SetGroupVersionKind(kind)
-	intent.SetNamespace(r.Namespace)
+	intent.SetNamespace(namespace)
 	intent.SetName(name)
-	intent.SetLabels(naming.ComponentLabels(r.Experiment, component))
-	intent.SetAnnotations(map[string]string{v1alpha1.AnnotationFingerprint: fingerprint})
-	intent.SetOwnerReferences([]metav1.OwnerReference{r.Owner})
+	intent.SetLabels(labels)
+	intent.SetOwnerReferences([]metav1.OwnerReference{owner})
 	return intent
 }
 

@@ -114,14 +114,14 @@ func keepIdentity(patched, intent Intent) {
 	patched.SetNamespace(intent.GetNamespace())
 	patched.SetName(intent.GetName())
 	patched.SetOwnerReferences(intent.GetOwnerReferences())
-	patched.SetLabels(over(labels, intent.GetLabels()))
-	patched.SetAnnotations(over(annotations, intent.GetAnnotations()))
+	patched.SetLabels(overlaid(labels, intent.GetLabels()))
+	patched.SetAnnotations(overlaid(annotations, intent.GetAnnotations()))
 }
 
-// over lays ours over theirs.
-func over(theirs, ours map[string]string) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, theirs)
-	maps.Copy(all, ours)
-	return all
+// overlaid lays the overrides over the base.
+func overlaid(base, overrides map[string]string) map[string]string {
+	result := map[string]string{}
+	maps.Copy(result, base)
+	maps.Copy(result, overrides)
+	return result
 }

@@ -45,11 +45,11 @@ func PodTrouble(pods []corev1.Pod, events []corev1.Event, now time.Time) (Readin
 			}
 		}
 	}
-	return told(alive, events)
+	return eventTrouble(alive, events)
 }
 
-// told is what events alone tell of pods that are not ready.
-func told(pods []corev1.Pod, events []corev1.Event) (Readiness, bool) {
+// eventTrouble is what events alone tell of pods that are not ready.
+func eventTrouble(pods []corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	for _, check := range eventChecks {
 		for _, pod := range pods {
 			if PodReady(pod) {

@@ -58,18 +58,18 @@ type Restarted struct {
 // load was on than is allowed; empty when they did not.
 func RestartFault(parts []Restarted, allowed int32, since time.Time) string {
 	var total int32
-	var told []string
+	var sentences []string
 	for _, part := range parts {
 		if part.Times == 0 {
 			continue
 		}
 		total += part.Times
-		told = append(told, fmt.Sprintf("%s %s%s", part.Part, prose.Counted(part.Times, "time"), lastEnd(part.Pods, since)))
+		sentences = append(sentences, fmt.Sprintf("%s %s%s", part.Part, prose.Counted(part.Times, "time"), lastEnd(part.Pods, since)))
 	}
 	if total <= allowed {
 		return ""
 	}
-	return fmt.Sprintf("containers ended or pods were replaced while load was on: %s; validity.maxRestarts allows %d", strings.Join(told, ", "), allowed)
+	return fmt.Sprintf("containers ended or pods were replaced while load was on: %s; validity.maxRestarts allows %d", strings.Join(sentences, ", "), allowed)
 }
 
 // PodOver reports whether a pod has ended for good, and takes no part any more.

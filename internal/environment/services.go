@@ -44,5 +44,14 @@ func ModuleService(experiment string, module v1alpha1.Module) (name string, port
 	if ref := module.WorkloadRef; ref != nil {
 		return cmp.Or(ref.Service, ref.Name), cmp.Or(ref.ServicePort, defaultServicePort)
 	}
-	return naming.Module(experiment, module.Name), cmp.Or(module.Port, defaultPort)
+	return naming.Module(experiment, module.Name), ModulePort(module)
 }
+
+// ModuleURL is where a module is reached from any namespace.
+func ModuleURL(namespace, experiment string, module v1alpha1.Module) string {
+	service, port := ModuleService(experiment, module)
+	return naming.ServiceURL(service, namespace, port)
+}
+
+// ModulePort is the port on which a module that PerfLab runs takes requests.
+func ModulePort(module v1alpha1.Module) int32 { return cmp.Or(module.Port, defaultPort) }

@@ -108,8 +108,8 @@ func (b Brokers) login() (sasl.Mechanism, error) {
 	}
 }
 
-// explained adds to an error of the client what it means to a person.
-func explained(err error) error {
+// explain adds to an error of the client what it means to a person.
+func explain(err error) error {
 	var authority x509.UnknownAuthorityError
 	switch {
 	case errors.Is(err, kerr.SaslAuthenticationFailed):

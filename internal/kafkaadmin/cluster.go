@@ -33,12 +33,12 @@ func (a Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, err
 	defer cancel()
 	versions, err := kadm.NewClient(client).ApiVersions(ctx)
 	if err != nil {
-		return kafka.ClusterState{}, fmt.Errorf("asking Kafka at %q for its brokers: %w", b, explained(err))
+		return kafka.ClusterState{}, fmt.Errorf("asking Kafka at %q for its brokers: %w", b, explain(err))
 	}
 	cluster := kafka.ClusterState{Brokers: int32(len(versions)), Mode: v1alpha1.KafkaModeZooKeeper, Guessed: true}
 	for _, broker := range versions.Sorted() {
 		if broker.Err != nil {
-			return kafka.ClusterState{}, fmt.Errorf("asking broker %d of Kafka at %q what it knows: %w", broker.NodeID, b, explained(broker.Err))
+			return kafka.ClusterState{}, fmt.Errorf("asking broker %d of Kafka at %q what it knows: %w", broker.NodeID, b, explain(broker.Err))
 		}
 		cluster.Version = release(broker.VersionGuess())
 		if _, knows := broker.KeyMaxVersion(int16(kmsg.DescribeQuorum)); knows {
@@ -63,7 +63,7 @@ func quorum(ctx context.Context, client *kgo.Client) error {
 	request.Topics = append(request.Topics, topic)
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
-		return explained(err)
+		return explain(err)
 	}
 	err = kerr.ErrorForCode(response.ErrorCode)
 	if errors.Is(err, kerr.ClusterAuthorizationFailed) {

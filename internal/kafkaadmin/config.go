@@ -44,7 +44,7 @@ func (a Admin) ConfigDifferences(ctx context.Context, b Brokers, wanted []kafka.
 	var differences []string
 	for _, shard := range client.RequestSharded(ctx, request) {
 		if shard.Err != nil {
-			return nil, fmt.Errorf("asking Kafka at %q for its topics' settings: %w", b, explained(shard.Err))
+			return nil, fmt.Errorf("asking Kafka at %q for its topics' settings: %w", b, explain(shard.Err))
 		}
 		for _, resource := range shard.Resp.(*kmsg.DescribeConfigsResponse).Resources {
 			if err := kerr.ErrorForCode(resource.ErrorCode); err != nil {

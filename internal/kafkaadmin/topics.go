@@ -51,7 +51,7 @@ func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic
 	if len(missing) == 0 {
 		return found, nil
 	}
-	enough := time.Now().Add(budget)
+	deadline := time.Now().Add(budget)
 	for _, request := range kafka.Requests(missing) {
 		fresh, err := create(ctx, client, request)
 		if err != nil {
@@ -59,7 +59,7 @@ func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic
 		}
 		// Topics that exist and are not shown: the brokers are behind with
 		// what they were asked for, and more would not help them.
-		if !fresh || time.Now().After(enough) {
+		if !fresh || time.Now().After(deadline) {
 			break
 		}
 	}
@@ -89,14 +89,14 @@ func (a Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name strin
 	admin := kadm.NewClient(client)
 	details, err := admin.ListTopics(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("asking Kafka at %q for its topics: %w", b, explained(err))
+		return 0, fmt.Errorf("asking Kafka at %q for its topics: %w", b, explain(err))
 	}
 	names := slices.DeleteFunc(details.Names(), func(name string) bool { return !ours(name) })
-	const atOnce = 500
-	for names := range slices.Chunk(names, atOnce) {
+	const batchSize = 500
+	for names := range slices.Chunk(names, batchSize) {
 		answers, err := admin.DeleteTopics(ctx, names...)
 		if err != nil {
-			return 0, fmt.Errorf("deleting topics in Kafka at %q: %w", b, explained(err))
+			return 0, fmt.Errorf("deleting topics in Kafka at %q: %w", b, explain(err))
 		}
 		for _, answer := range answers.Sorted() {
 			if answer.Err != nil && answer.Err != kerr.UnknownTopicOrPartition { //nolint:errorlint // kadm returns kerr's own values.
@@ -124,7 +124,7 @@ func topics(ctx context.Context, client *kgo.Client, b Brokers, wanted []kafka.T
 	}
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
-		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, explained(err))
+		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, explain(err))
 	}
 	for _, topic := range response.Topics {
 		err := kerr.ErrorForCode(topic.ErrorCode)
@@ -175,7 +175,7 @@ func create(ctx context.Context, client *kgo.Client, topics []kafka.Topic) (fres
 	}
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
-		return false, explained(err)
+		return false, explain(err)
 	}
 	for _, topic := range response.Topics {
 		fresh = fresh || topic.ErrorCode == 0

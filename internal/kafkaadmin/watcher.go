@@ -36,7 +36,7 @@ func (w *Watcher) Disks(ctx context.Context) (map[int32]int64, error) {
 	all, err := w.admin.DescribeAllLogDirs(ctx, nil)
 	var partly *kadm.ShardErrors
 	if err != nil && !errors.As(err, &partly) {
-		return nil, fmt.Errorf("asking Kafka at %q for its disks: %w", w.brokers, explained(err))
+		return nil, fmt.Errorf("asking Kafka at %q for its disks: %w", w.brokers, explain(err))
 	}
 	disks := map[int32]int64{}
 	for id, directories := range all {
@@ -57,7 +57,7 @@ func (w *Watcher) Lags(ctx context.Context) (map[string]int64, error) {
 	groups, err := w.admin.Lag(ctx)
 	var partly *kadm.ShardErrors
 	if err != nil && !errors.As(err, &partly) {
-		return nil, fmt.Errorf("asking Kafka at %q for the lags of consumers: %w", w.brokers, explained(err))
+		return nil, fmt.Errorf("asking Kafka at %q for the lags of consumers: %w", w.brokers, explain(err))
 	}
 	lags := map[string]int64{}
 	for name, group := range groups {
@@ -75,7 +75,7 @@ func (w *Watcher) Records(ctx context.Context) (int64, error) {
 	offsets, err := w.admin.ListEndOffsets(ctx)
 	var partly *kadm.ShardErrors
 	if err != nil && !errors.As(err, &partly) {
-		return 0, fmt.Errorf("asking Kafka at %q for the ends of its partitions: %w", w.brokers, explained(err))
+		return 0, fmt.Errorf("asking Kafka at %q for the ends of its partitions: %w", w.brokers, explain(err))
 	}
 	var sum int64
 	offsets.Each(func(partition kadm.ListedOffset) {

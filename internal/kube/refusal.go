@@ -75,7 +75,7 @@ func IsPassing(err error) bool {
 }
 
 // doing names in an error what was tried.
-var doing = map[string]string{"apply": "applying", "make": "making", "change": "changing", "write": "writing", "delete": "deleting"}
+var gerunds = map[string]string{"apply": "applying", "make": "making", "change": "changing", "write": "writing", "delete": "deleting"}
 
 // explain wraps what the API server says to a write.
 func (c Cluster) explain(verb string, object client.Object, err error) error {
@@ -84,18 +84,18 @@ func (c Cluster) explain(verb string, object client.Object, err error) error {
 	}
 	refusal := c.refusal(verb, object)
 	if !isLasting(err) {
-		return fmt.Errorf("%s %s %q: %w", doing[verb], refusal.Kind, refusal.Name, err)
+		return fmt.Errorf("%s %s %q: %w", gerunds[verb], refusal.Kind, refusal.Name, err)
 	}
 	refusal.Says = err
 	return refusal
 }
 
 func (c Cluster) refusal(verb string, object client.Object) *Refusal {
-	made := &Refusal{Name: object.GetName(), Component: object.GetLabels()[v1alpha1.LabelComponent], Verb: verb}
+	result := &Refusal{Name: object.GetName(), Component: object.GetLabels()[v1alpha1.LabelComponent], Verb: verb}
 	if kind, err := c.Client.GroupVersionKindFor(object); err == nil {
-		made.Kind = kind.Kind
+		result.Kind = kind.Kind
 	}
-	return made
+	return result
 }
 
 // isLasting: the same write would get the same answer.

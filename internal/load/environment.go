@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/load/kinds"
 )
 
@@ -55,16 +56,9 @@ func targetEnvironment(target v1alpha1.Target) []corev1.EnvVar {
 	if credentials == "" {
 		return env
 	}
-	env = append(env, fromSecret("USERNAME", credentials, corev1.BasicAuthUsernameKey), fromSecret("PASSWORD", credentials, corev1.BasicAuthPasswordKey))
+	env = append(env, podspec.LoginEnv("USERNAME", "PASSWORD", credentials)...)
 	if folio {
-		env = append(env, fromSecret("OKAPI_USERNAME", credentials, corev1.BasicAuthUsernameKey), fromSecret("OKAPI_PASSWORD", credentials, corev1.BasicAuthPasswordKey))
+		env = append(env, podspec.LoginEnv("OKAPI_USERNAME", "OKAPI_PASSWORD", credentials)...)
 	}
 	return env
-}
-
-func fromSecret(name, secret, key string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: secret},
-		Key:                  key,
-	}}}
 }

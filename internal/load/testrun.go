@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -19,6 +18,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
 )
@@ -48,30 +48,24 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 		Image:                        settings.StarterImage,
 		AutomountServiceAccountToken: "false",
 		Metadata:                     podMetadata{Labels: labels},
-		SecurityContext:              *environment.RestrictedPod(),
-		ContainerSecurityContext:     *environment.RestrictedContainer(),
+		SecurityContext:              *podspec.SecurityContext(),
+		ContainerSecurityContext:     *podspec.ContainerSecurityContext(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building the starter of load %q: %w", load.Name, err)
 	}
 
-	testRun := &unstructured.Unstructured{Object: map[string]any{
-		"spec": map[string]any{
-			"parallelism": int64(load.ParallelismOrDefault()),
-			"script":      kinds.Of(load).Source().Script(),
-			"arguments":   arguments(load),
-			// The initializer would only find out what the runners say
-			// themselves, at the price of one more pod before each load.
-			"initializer": map[string]any{"disabled": true},
-			"runner":      runner,
-			"starter":     starter,
-		},
-	}}
-	testRun.SetGroupVersionKind(contract.TestRunKind)
-	testRun.SetNamespace(run.Namespace)
-	testRun.SetName(naming.TestRun(run.Name, load.Name))
-	testRun.SetLabels(labels)
-	testRun.SetOwnerReferences([]metav1.OwnerReference{naming.Owner("PerfRun", run)})
+	testRun := environment.RunIntent(run, contract.TestRunKind, naming.TestRun(run.Name, load.Name), labels)
+	testRun.Object["spec"] = map[string]any{
+		"parallelism": int64(load.ParallelismOrDefault()),
+		"script":      kinds.Of(load).Source().Script(),
+		"arguments":   arguments(load),
+		// The initializer would only find out what the runners say themselves,
+		// at the price of one more pod before each load.
+		"initializer": map[string]any{"disabled": true},
+		"runner":      runner,
+		"starter":     starter,
+	}
 	return testRun, nil
 }
 
@@ -111,8 +105,8 @@ func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, setting
 		Metadata:                     podMetadata{Labels: labels},
 		Env:                          variables(run, load, target),
 		Resources:                    load.Resources,
-		SecurityContext:              *environment.RestrictedPod(),
-		ContainerSecurityContext:     *environment.RestrictedContainer(),
+		SecurityContext:              *podspec.SecurityContext(),
+		ContainerSecurityContext:     *podspec.ContainerSecurityContext(),
 		Volumes:                      volumes,
 		VolumeMounts:                 mounts,
 		// Whether a load hangs is for its deadline to say.

@@ -109,6 +109,11 @@ func Postgres(experiment, shape string) string { return shaped(experiment+"-pg",
 // Module is the name of a module's Deployment and Service.
 func Module(experiment, module string) string { return experiment + "-" + module }
 
+// ServiceURL is where a Service is reached from any namespace.
+func ServiceURL(service, namespace string, port int32) string {
+	return fmt.Sprintf("http://%s.%s.svc:%d", service, namespace, port)
+}
+
 // ImageCheck is the name of the pod that pulls a set of images.
 func ImageCheck(experiment, fingerprint string) string {
 	return experiment + "-images-" + fingerprint[:6]

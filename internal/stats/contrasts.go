@@ -96,8 +96,8 @@ func MainEffects(model *BlockModel, levels [][]int) ([]MainEffect, error) {
 		for level := 1; level < count; level++ {
 			weights := map[int]float64{}
 			share := float64(count) / float64(len(levels))
-			for arm, of := range levels {
-				weights[arm] = share * step(of[factor], level)
+			for arm, combination := range levels {
+				weights[arm] = share * step(combination[factor], level)
 			}
 			effects = append(effects, MainEffect{factor, level, model.Contrast(weights)})
 		}
@@ -119,8 +119,8 @@ func Interactions(model *BlockModel, levels [][]int) ([]Interaction, error) {
 			for l := 1; l < counts[f]; l++ {
 				for k := 1; k < counts[g]; k++ {
 					weights := map[int]float64{}
-					for arm, of := range levels {
-						weights[arm] = share * step(of[f], l) * step(of[g], k)
+					for arm, combination := range levels {
+						weights[arm] = share * step(combination[f], l) * step(combination[g], k)
 					}
 					found = append(found, Interaction{[2]int{f, g}, [2]int{l, k}, model.Contrast(weights)})
 				}
@@ -148,16 +148,16 @@ func fullMatrix(levels [][]int) ([]int, error) {
 	}
 	counts := make([]int, len(levels[0]))
 	seen := map[string]bool{}
-	for arm, of := range levels {
-		if len(of) != len(counts) {
-			return nil, fmt.Errorf("arm %d has levels of %d factors, the first has %d", arm, len(of), len(counts))
+	for arm, combination := range levels {
+		if len(combination) != len(counts) {
+			return nil, fmt.Errorf("arm %d has levels of %d factors, the first has %d", arm, len(combination), len(counts))
 		}
-		if key := fmt.Sprint(of); seen[key] {
-			return nil, fmt.Errorf("two arms have the levels %v", of)
+		if key := fmt.Sprint(combination); seen[key] {
+			return nil, fmt.Errorf("two arms have the levels %v", combination)
 		} else {
 			seen[key] = true
 		}
-		for factor, level := range of {
+		for factor, level := range combination {
 			if level < 0 {
 				return nil, fmt.Errorf("arm %d has level %d: levels count from zero", arm, level)
 			}

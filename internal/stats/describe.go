@@ -44,3 +44,19 @@ func DeltaPercent(value, base float64) (float64, bool) {
 	}
 	return 100 * (value - base) / math.Abs(base), true
 }
+
+// GeometricMean is the exponential of the mean logarithm; NaN without values
+// or where one is not above zero.
+func GeometricMean(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	logs := make([]float64, len(values))
+	for i, value := range values {
+		if value <= 0 {
+			return math.NaN()
+		}
+		logs[i] = math.Log(value)
+	}
+	return math.Exp(Describe(logs).Mean)
+}

@@ -92,13 +92,13 @@ func upperTail(distance, deviation float64, degrees int) float64 {
 
 // TQuantile is the quantile of Student's t distribution.
 func TQuantile(probability float64, degrees int) float64 {
-	asked := quantile{probability, degrees}
-	if known, found := quantiles.Load(asked); found {
+	key := quantile{probability, degrees}
+	if known, found := quantiles.Load(key); found {
 		return known.(float64)
 	}
 	value := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(degrees)}.Quantile(probability)
-	if quantilesKept.Add(1) <= mostQuantiles {
-		quantiles.Store(asked, value)
+	if quantileCount.Add(1) <= maxQuantiles {
+		quantiles.Store(key, value)
 	}
 	return value
 }
@@ -110,9 +110,9 @@ type quantile struct {
 	degrees     int
 }
 
-const mostQuantiles = 1 << 14
+const maxQuantiles = 1 << 14
 
 var (
 	quantiles     sync.Map
-	quantilesKept atomic.Int64
+	quantileCount atomic.Int64
 )

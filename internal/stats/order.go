@@ -38,10 +38,10 @@ func AddedFactor(cells []Cell, levels []int, arms, blocks, reference int) (FTest
 	if err != nil {
 		return FTest{}, err
 	}
-	untold := FTest{F: math.NaN(), P: math.NaN()}
+	undetermined := FTest{F: math.NaN(), P: math.NaN()}
 	before := model.Deviation * model.Deviation * float64(model.DegreesOfFreedom)
 	if model.DegreesOfFreedom < 2 || model.Deviation == 0 {
-		return untold, nil
+		return undetermined, nil
 	}
 	explained, rank, err := model.explainedBy(cells, levels, blocks)
 	if err != nil {
@@ -50,7 +50,7 @@ func AddedFactor(cells []Cell, levels []int, arms, blocks, reference int) (FTest
 	after := math.Max(before-explained, 0)
 	test := FTest{Between: rank, Within: model.DegreesOfFreedom - rank, F: math.NaN(), P: math.NaN()}
 	if test.Between < 1 || test.Within < 1 {
-		return untold, nil
+		return undetermined, nil
 	}
 	test.F = math.Max(before-after, 0) / float64(test.Between) / (after / float64(test.Within))
 	test.P = distuv.F{D1: float64(test.Between), D2: float64(test.Within)}.Survival(test.F)
@@ -72,7 +72,7 @@ func (m *BlockModel) explainedBy(cells []Cell, levels []int, blocks int) (square
 	// Columns are made of zeros and ones: what is smaller is rounding.
 	const smallest = 1e-8
 	for _, level := range distinct(levels) {
-		column, err := m.leftOf(cells, levels, level, blocks)
+		column, err := m.residualOf(cells, levels, level, blocks)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -98,9 +98,9 @@ func distinct(levels []int) []int {
 	return slices.Compact(list)
 }
 
-// leftOf is what arms and blocks leave of a column that is one at the level and
+// residualOf is what arms and blocks leave of a column that is one at the level and
 // zero elsewhere; zero where the arm is not connected.
-func (m *BlockModel) leftOf(cells []Cell, levels []int, level, blocks int) ([]float64, error) {
+func (m *BlockModel) residualOf(cells []Cell, levels []int, level, blocks int) ([]float64, error) {
 	column := make([]Cell, len(cells))
 	for i, cell := range cells {
 		column[i] = Cell{Arm: cell.Arm, Block: cell.Block}
@@ -135,11 +135,11 @@ func (m *BlockModel) leftOf(cells []Cell, levels []int, level, blocks int) ([]fl
 		}
 		means[block] = rest / float64(max(len(sum.arms), 1))
 	}
-	left := make([]float64, len(cells))
+	residuals := make([]float64, len(cells))
 	for i, cell := range column {
 		if m.connected[cell.Arm] {
-			left[i] = cell.Value - effect[cell.Arm] - means[cell.Block]
+			residuals[i] = cell.Value - effect[cell.Arm] - means[cell.Block]
 		}
 	}
-	return left, nil
+	return residuals, nil
 }

@@ -25,14 +25,14 @@ type Design struct {
 }
 
 const (
-	// mostBlocks ends the search for a number of blocks.
-	mostBlocks = 1000
-	// flipsMatter is the number of blocks up to which the sign-flip test,
+	// maxBlocks ends the search for a number of blocks.
+	maxBlocks = 1000
+	// maxFlipBlocks is the number of blocks up to which the sign-flip test,
 	// whose p-values are coarse there, costs power beside the t test.
-	flipsMatter = 12
-	// synthetic is the number of experiments drawn to tell that cost. The
+	maxFlipBlocks = 12
+	// syntheticExperiments is the number of experiments drawn to tell that cost. The
 	// share is sure to within two points.
-	synthetic = 4000
+	syntheticExperiments = 4000
 )
 
 // degrees are those of the residual.
@@ -66,7 +66,7 @@ func (d Design) Power(effect float64) float64 {
 		}
 		return 1
 	}
-	if d.Blocks > flipsMatter {
+	if d.Blocks > maxFlipBlocks {
 		return noncentralPower(math.Abs(effect)/d.standardError(), d.degrees(), d.level())
 	}
 	return d.draw(math.Abs(effect) / d.Deviation)
@@ -89,7 +89,7 @@ func (d Design) draw(effect float64) float64 {
 	}
 	differences := make([]float64, d.Blocks)
 	shown := 0
-	for range synthetic {
+	for range syntheticExperiments {
 		for i := range differences {
 			differences[i] = effect + math.Sqrt2*random.NormFloat64()
 		}
@@ -103,7 +103,7 @@ func (d Design) draw(effect float64) float64 {
 			shown++
 		}
 	}
-	return float64(shown) / synthetic
+	return float64(shown) / syntheticExperiments
 }
 
 // noncentralPower is the power of the two-sided t test, integrated over the
@@ -148,28 +148,28 @@ func (d Design) Detectable(power float64) float64 {
 // BlocksForEffect is the smallest number of blocks that shows the effect with
 // the given power; false beyond a thousand.
 func (d Design) BlocksForEffect(effect, power float64) (int, bool) {
-	return d.least(func(tried Design) bool { return tried.Power(effect) >= power })
+	return d.smallest(func(tried Design) bool { return tried.Power(effect) >= power })
 }
 
 // BlocksForHalfWidth is the smallest number of blocks at which the expected
 // half-width of the interval meets the target; false beyond a thousand.
 func (d Design) BlocksForHalfWidth(target float64) (int, bool) {
-	return d.least(func(tried Design) bool { return tried.HalfWidth() <= target })
+	return d.smallest(func(tried Design) bool { return tried.HalfWidth() <= target })
 }
 
-// least searches the number of blocks by bisection: more blocks never show
+// smallest searches the number of blocks by bisection: more blocks never show
 // less.
-func (d Design) least(enough func(Design) bool) (int, bool) {
+func (d Design) smallest(suffices func(Design) bool) (int, bool) {
 	with := func(blocks int) Design {
 		d.Blocks = blocks
 		return d
 	}
-	if !enough(with(mostBlocks)) {
+	if !suffices(with(maxBlocks)) {
 		return 0, false
 	}
-	low, high := 1, mostBlocks
+	low, high := 1, maxBlocks
 	for high-low > 1 {
-		if middle := (low + high) / 2; enough(with(middle)) {
+		if middle := (low + high) / 2; suffices(with(middle)) {
 			high = middle
 		} else {
 			low = middle

@@ -64,10 +64,6 @@ type (
 			Degrees       int
 			WelchP        float64
 		}
-		A12 struct {
-			A, B []float64
-			A12  float64
-		}
 		Power []struct {
 			Blocks        int
 			Effect, Power float64
@@ -233,11 +229,6 @@ func TestFamiliesAgainstReference(t *testing.T) {
 			alike(t, "Benjamini-Hochberg", hochberg[i], want.BenjaminiHochberg[i])
 		}
 	}
-}
-
-func TestA12AgainstReference(t *testing.T) {
-	want := readReference(t).A12
-	alike(t, "A12", stats.A12(want.A, want.B), want.A12)
 }
 
 func TestPowerAgainstReference(t *testing.T) {

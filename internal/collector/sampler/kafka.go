@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// share of its time that brokers may spend on answering: thousands of
+	// maxAnswerShare of its time that brokers may spend on answering: thousands of
 	// partitions take long to tell, and the questions must not be the load.
-	share = 0.1
-	// longestRest is after what time they are asked all the same.
-	longestRest = time.Minute
+	maxAnswerShare = 0.1
+	// maxRest is after what time they are asked all the same.
+	maxRest = time.Minute
 )
 
 // brokers ask Kafka.
@@ -26,8 +26,8 @@ type brokers struct {
 	admin   kafkaadmin.Admin
 	brokers kafkaadmin.Brokers
 	watcher *kafkaadmin.Watcher
-	// rested is when the brokers may be asked again.
-	rested time.Time
+	// next is when the brokers may be asked again.
+	next time.Time
 	// written is the sum of the partitions' ends at a time.
 	written   int64
 	writtenAt time.Time
@@ -38,7 +38,7 @@ type brokers struct {
 func (b *brokers) name() string { return metric.Kafka }
 
 func (b *brokers) sample(ctx context.Context, now round) (record, error) {
-	if now.at.Before(b.rested) {
+	if now.at.Before(b.next) {
 		return nil, nil
 	}
 	if b.watcher == nil {
@@ -52,7 +52,7 @@ func (b *brokers) sample(ctx context.Context, now round) (record, error) {
 	disks, disksErr := b.watcher.Disks(ctx)
 	lags, lagsErr := b.watcher.Lags(ctx)
 	written, writtenErr := b.watcher.Records(ctx)
-	b.rested = now.at.Add(min(longestRest, time.Duration(float64(time.Since(begin))/share)))
+	b.next = now.at.Add(min(maxRest, time.Duration(float64(time.Since(begin))/maxAnswerShare)))
 	return func(into *payload.SampleRecorder) {
 		for id, bytes := range disks {
 			into.Record(fmt.Sprintf("%s%d", metric.Broker, id), "", metric.Disk, metric.UnitMebibytes, now.at, float64(bytes)/(1<<20))

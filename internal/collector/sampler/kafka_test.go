@@ -57,7 +57,7 @@ func checkBrokers(t *testing.T, addresses []string) {
 	}
 	produce(t, client, "events", 30)
 	commit(t, client, "idle", "events")
-	asked.rested = time.Time{}
+	asked.next = time.Time{}
 	samples := told(t, asked, round{at: begin.Add(10 * time.Second)})
 	if got := value(t, samples, "kafka", "consumerLag"); got != 30 {
 		t.Errorf("groups are %g records behind, want 30", got)
@@ -97,7 +97,7 @@ func commit(t *testing.T, client *kgo.Client, group, topic string) {
 // Brokers that take long to answer are asked less often.
 func TestBrokersAreLeftToRest(t *testing.T) {
 	now := time.Now()
-	asked := &brokers{rested: now.Add(time.Minute)}
+	asked := &brokers{next: now.Add(time.Minute)}
 	if write, err := asked.sample(context.Background(), round{at: now}); write != nil || err != nil {
 		t.Errorf("brokers were asked: %v", err)
 	}

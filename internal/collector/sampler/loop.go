@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// roundsPerInterval is after how many rounds the interval doubles: an hour
+	// roundsPerDoubling is after how many rounds the interval doubles: an hour
 	// at the default of 15 s. So a day takes no more than five times the room
 	// of an hour.
-	roundsPerInterval = 240
-	// checkpoint is the time between two prints, which is all that is lost
+	roundsPerDoubling = 240
+	// checkpointInterval is the time between two prints, which is all that is lost
 	// when the collector is killed.
-	checkpoint = time.Minute
-	// patience is how long a source may take for one round.
-	patience = 10 * time.Second
-	// look is the time between two looks at whether to end.
-	look = 2 * time.Second
+	checkpointInterval = time.Minute
+	// sourceTimeout is how long a source may take for one round.
+	sourceTimeout = 10 * time.Second
+	// endCheckInterval is the time between two looks at whether to end.
+	endCheckInterval = 2 * time.Second
 )
 
 // record writes down what a source told.
 type record func(*payload.SampleRecorder)
 
-// all writes down what several told.
-func all(records []record) record {
+// combined writes down what several told.
+func combined(records []record) record {
 	return func(into *payload.SampleRecorder) {
 		for _, write := range records {
 			write(into)
@@ -66,8 +66,8 @@ type Loop struct {
 	// Longest is after what time the loop ends by itself.
 	Longest time.Duration
 	Log     io.Writer
-	// Told says whether the loop is to end.
-	Told func(context.Context) (bool, error)
+	// ShouldEnd says whether the loop is to end.
+	ShouldEnd func(context.Context) (bool, error)
 
 	pods    *podLister
 	sources []source
@@ -85,8 +85,8 @@ func (l *Loop) Work(ctx context.Context) error {
 	l.recorder = payload.NewSampleRecorder(l.Run, l.Collector, begin)
 	due := time.NewTimer(0)
 	defer due.Stop()
-	looks := time.NewTicker(look)
-	defer looks.Stop()
+	endChecks := time.NewTicker(endCheckInterval)
+	defer endChecks.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -94,16 +94,16 @@ func (l *Loop) Work(ctx context.Context) error {
 		case <-due.C:
 			now := time.Now()
 			due.Reset(l.interval())
-			l.ask(ctx, now, now.Sub(l.printed)+l.interval() > checkpoint)
+			l.sampleRound(ctx, now, now.Sub(l.printed)+l.interval() > checkpointInterval)
 			if now.Sub(begin) >= l.Longest {
 				return l.end(ctx, true)
 			}
-			if err := l.printDue(now); err != nil {
+			if err := l.printIfDue(now); err != nil {
 				return err
 			}
-		case <-looks.C:
+		case <-endChecks.C:
 			// Whoever can't be asked has not told us to end.
-			if told, err := l.Told(ctx); err == nil && told {
+			if ordered, err := l.ShouldEnd(ctx); err == nil && ordered {
 				return l.end(ctx, true)
 			}
 		}
@@ -112,15 +112,15 @@ func (l *Loop) Work(ctx context.Context) error {
 
 // interval is the declared one, doubled as the run gets long.
 func (l *Loop) interval() time.Duration {
-	return l.Interval << min(l.rounds/roundsPerInterval, 10)
+	return l.Interval << min(l.rounds/roundsPerDoubling, 10)
 }
 
-// ask does one round.
-func (l *Loop) ask(ctx context.Context, at time.Time, last bool) {
+// sampleRound does one round.
+func (l *Loop) sampleRound(ctx context.Context, at time.Time, last bool) {
 	l.rounds++
 	l.recorder.Round(at, l.interval())
 	now := round{at: at, interval: l.interval(), last: last}
-	ctx, cancel := context.WithTimeout(ctx, min(patience, max(l.interval(), look)))
+	ctx, cancel := context.WithTimeout(ctx, min(sourceTimeout, max(l.interval(), endCheckInterval)))
 	defer cancel()
 	pods, write, err := l.pods.list(ctx, at)
 	if err != nil {
@@ -129,17 +129,17 @@ func (l *Loop) ask(ctx context.Context, at time.Time, last bool) {
 		now.pods = pods
 		write(l.recorder)
 	}
-	l.askAll(ctx, now)
+	l.sampleAll(ctx, now)
 }
 
-// askAll asks all sources at once and writes down what they told.
-func (l *Loop) askAll(ctx context.Context, now round) {
+// sampleAll asks all sources at once and writes down what they told.
+func (l *Loop) sampleAll(ctx context.Context, now round) {
 	records, errs := make([]record, len(l.sources)), make([]error, len(l.sources))
-	var asked sync.WaitGroup
+	var group sync.WaitGroup
 	for i, source := range l.sources {
-		asked.Go(func() { records[i], errs[i] = source.sample(ctx, now) })
+		group.Go(func() { records[i], errs[i] = source.sample(ctx, now) })
 	}
-	asked.Wait()
+	group.Wait()
 	for i, source := range l.sources {
 		if records[i] != nil {
 			records[i](l.recorder)
@@ -150,8 +150,8 @@ func (l *Loop) askAll(ctx context.Context, now round) {
 	}
 }
 
-func (l *Loop) printDue(now time.Time) error {
-	if now.Sub(l.printed)+l.interval() <= checkpoint {
+func (l *Loop) printIfDue(now time.Time) error {
+	if now.Sub(l.printed)+l.interval() <= checkpointInterval {
 		return nil
 	}
 	return l.print(now, false)
@@ -170,10 +170,10 @@ func (l *Loop) print(now time.Time, final bool) error {
 
 // end asks a last time and prints. A context that has ended does not keep the
 // servers from being asked.
-func (l *Loop) end(ctx context.Context, told bool) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+func (l *Loop) end(ctx context.Context, ordered bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sourceTimeout)
 	defer cancel()
 	now := time.Now()
-	l.ask(ctx, now, true)
-	return l.print(now, told)
+	l.sampleRound(ctx, now, true)
+	return l.print(now, ordered)
 }

@@ -43,7 +43,7 @@ func newLoop(t *testing.T, log *bytes.Buffer, told func(context.Context) (bool, 
 	}
 	return &Loop{
 		Run: "run-1", Collector: "pod", Interval: 20 * time.Millisecond, Longest: time.Minute, Log: log,
-		Told: told, pods: lister, sources: []source{&thermometer{}},
+		ShouldEnd: told, pods: lister, sources: []source{&thermometer{}},
 	}
 }
 
@@ -61,7 +61,7 @@ func TestALoopThatIsToldToEndPrintsEverything(t *testing.T) {
 	loop := newLoop(t, &log, nil)
 	asked := &loop.sources[0].(*thermometer).asked
 	// However long rounds take on a busy machine, there are more than twenty.
-	loop.Told = func(context.Context) (bool, error) { return asked.Load() > 20, nil }
+	loop.ShouldEnd = func(context.Context) (bool, error) { return asked.Load() > 20, nil }
 	if err := loop.Work(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestTheIntervalDoublesAsARunGetsLong(t *testing.T) {
 			t.Fatalf("after %s the interval is %s", elapsed, loop.interval())
 		}
 	}
-	if rounds > 5*roundsPerInterval {
+	if rounds > 5*roundsPerDoubling {
 		t.Errorf("%d rounds in a day, want at most five times those of an hour", rounds)
 	}
 }
@@ -127,9 +127,9 @@ func TestTheLoopPrintsEachMinute(t *testing.T) {
 		loop.printed, loop.recorder = now, payload.NewSampleRecorder("run-1", "pod", now)
 		prints, length := 0, 0
 		const hour = time.Hour
-		for end := now.Add(hour); now.Before(end) && loop.rounds < roundsPerInterval; now = now.Add(interval) {
-			loop.ask(t.Context(), now, false)
-			if err := loop.printDue(now); err != nil {
+		for end := now.Add(hour); now.Before(end) && loop.rounds < roundsPerDoubling; now = now.Add(interval) {
+			loop.sampleRound(t.Context(), now, false)
+			if err := loop.printIfDue(now); err != nil {
 				t.Fatal(err)
 			}
 			if log.Len() > length {

@@ -53,13 +53,13 @@ func New(cluster *rest.Config, config collector.Config, logins Logins, place Pla
 	lister.place = place
 	loop := &Loop{
 		Run: config.Run, Collector: place.Pod, Interval: config.Interval, Longest: config.Longest, Log: log, pods: lister,
-		Told: func(ctx context.Context) (bool, error) {
+		ShouldEnd: func(ctx context.Context) (bool, error) {
 			own, err := pods.Get(ctx, place.Pod, metav1.GetOptions{})
 			if err != nil {
 				return false, fmt.Errorf("reading the collector's own pod: %w", err)
 			}
-			_, told := own.Annotations[v1alpha1.AnnotationEnd]
-			return told, nil
+			_, ordered := own.Annotations[v1alpha1.AnnotationEnd]
+			return ordered, nil
 		},
 	}
 	if loop.sources, err = sources(config, logins, metrics); err != nil {

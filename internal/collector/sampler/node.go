@@ -87,11 +87,11 @@ func (n *node) count(at time.Time) (nodeCounts, error) {
 	if err != nil {
 		return nodeCounts{}, fmt.Errorf("reading /proc/stat: %w", err)
 	}
-	all := stat.CPUTotal
+	total := stat.CPUTotal
 	counts := nodeCounts{
 		at: at, cpus: len(stat.CPU),
 		// What a hypervisor took for other machines was not the run's either.
-		busy: all.User + all.Nice + all.System + all.IRQ + all.SoftIRQ + all.Steal,
+		busy: total.User + total.Nice + total.System + total.IRQ + total.SoftIRQ + total.Steal,
 	}
 	pressure, err := n.proc.PSIStatsForResource("cpu")
 	switch {

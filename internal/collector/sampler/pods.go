@@ -71,12 +71,12 @@ func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, record, erro
 		containers []payload.Container
 		ends       []payload.ContainerEnd
 		ranks      = map[string]int{}
-		here       = payload.Node{Name: l.place.Node}
+		node       = payload.Node{Name: l.place.Node}
 	)
 	for _, item := range list.Items {
 		name, belongs := l.componentOf(item, ranks)
 		if !belongs && l.isNeighbour(item) {
-			here.Neighbours = append(here.Neighbours, item.Name)
+			node.Neighbours = append(node.Neighbours, item.Name)
 		}
 		if !belongs || item.Status.Phase == corev1.PodPending {
 			continue
@@ -84,7 +84,7 @@ func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, record, erro
 		own := pod{component: name, name: item.Name, address: item.Status.PodIP}
 		for _, container := range item.Spec.Containers {
 			own.containers = append(own.containers, container.Name)
-			containers = append(containers, asked(name, item, container))
+			containers = append(containers, containerOf(name, item, container))
 		}
 		found = append(found, own)
 		ends = append(ends, l.endsOf(name, item, at)...)
@@ -94,8 +94,8 @@ func (l *podLister) list(ctx context.Context, at time.Time) ([]pod, record, erro
 			into.Samples.SetContainer(container)
 		}
 		into.Samples.Ends = append(into.Samples.Ends, ends...)
-		if len(here.Neighbours) > 0 {
-			into.Samples.SetNode(here)
+		if len(node.Neighbours) > 0 {
+			into.Samples.SetNode(node)
 		}
 	}, nil
 }
@@ -133,7 +133,7 @@ func ordinal(name string) string { return cmp.Or(lastNumber.FindString(name), na
 
 func instanceOf(pod, container string) string { return pod + "/" + container }
 
-func asked(component string, pod corev1.Pod, container corev1.Container) payload.Container {
+func containerOf(component string, pod corev1.Pod, container corev1.Container) payload.Container {
 	requests, limits := container.Resources.Requests, container.Resources.Limits
 	return payload.Container{
 		Component: component, Instance: instanceOf(pod.Name, container.Name), Node: pod.Spec.NodeName,
@@ -153,13 +153,13 @@ func (l *podLister) endsOf(component string, item corev1.Pod, at time.Time) []pa
 	var ends []payload.ContainerEnd
 	for _, status := range item.Status.ContainerStatuses {
 		key := string(item.UID) + "/" + status.Name
-		known, seen := l.ends[key]
+		before, seen := l.ends[key]
 		l.ends[key] = status.RestartCount
-		if !seen || status.RestartCount <= known {
+		if !seen || status.RestartCount <= before {
 			continue
 		}
 		end := payload.ContainerEnd{
-			Component: component, Instance: instanceOf(item.Name, status.Name), At: at.UTC().Truncate(time.Millisecond), Count: status.RestartCount - known,
+			Component: component, Instance: instanceOf(item.Name, status.Name), At: at.UTC().Truncate(time.Millisecond), Count: status.RestartCount - before,
 		}
 		if last := status.LastTerminationState.Terminated; last != nil {
 			end.At, end.Reason, end.ExitCode = last.FinishedAt.UTC(), last.Reason, last.ExitCode

@@ -63,7 +63,7 @@ func (d *databases) sample(ctx context.Context, now round) (record, error) {
 		}
 		records = append(records, write)
 	}
-	return all(records), errors.Join(failed...)
+	return combined(records), errors.Join(failed...)
 }
 
 // addresses are host:port of the servers, by component.
@@ -131,12 +131,12 @@ func (d *database) connect(ctx context.Context) error {
 	config.RuntimeParams["application_name"] = "perflab-collector"
 	config.RuntimeParams["statement_timeout"] = strconv.Itoa(int(connectTimeout.Milliseconds()))
 	config.RuntimeParams["default_transaction_read_only"] = "on"
-	made, err := pgx.ConnectConfig(ctx, config)
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err
 	}
-	d.Conn = made
-	err = made.QueryRow(ctx, `SELECT pg_catalog.pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`).Scan(&d.monitors)
+	d.Conn = conn
+	err = conn.QueryRow(ctx, `SELECT pg_catalog.pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`).Scan(&d.monitors)
 	if err != nil {
 		return fmt.Errorf("asking what the login may see: %w", err)
 	}
@@ -163,11 +163,7 @@ func (d *database) sample(ctx context.Context, now round) (record, error) {
 		}
 		records = append(records, write)
 	}
-	return func(into *payload.SampleRecorder) {
-		for _, write := range records {
-			write(into)
-		}
-	}, nil
+	return combined(records), nil
 }
 
 // activity counts connections. What they do is only for those to see who have

@@ -121,7 +121,7 @@ func (p *podMetrics) sample(ctx context.Context, now round) (record, error) {
 		}
 		records = append(records, write)
 	}
-	return all(records), errors.Join(failed...)
+	return combined(records), errors.Join(failed...)
 }
 
 func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record, error) {
@@ -129,14 +129,14 @@ func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record
 	if err != nil {
 		return nil, fmt.Errorf("asking Prometheus for %s: %w", query.resource, err)
 	}
-	known := map[string]pod{}
+	byName := map[string]pod{}
 	for _, pod := range now.pods {
-		known[pod.name] = pod
+		byName[pod.name] = pod
 	}
-	told := 0
+	matched := 0
 	write := func(into *payload.SampleRecorder) {
 		for _, sample := range vector {
-			pod, belongs := known[string(sample.Metric["pod"])]
+			pod, belongs := byName[string(sample.Metric["pod"])]
 			if !belongs {
 				continue
 			}
@@ -148,12 +148,12 @@ func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record
 		}
 	}
 	for _, sample := range vector {
-		if _, belongs := known[string(sample.Metric["pod"])]; belongs {
-			told++
+		if _, belongs := byName[string(sample.Metric["pod"])]; belongs {
+			matched++
 		}
 	}
 	switch {
-	case told > 0:
+	case matched > 0:
 		return write, nil
 	case query.missing != "":
 		return func(into *payload.SampleRecorder) { into.Samples.Note(query.missing) }, nil

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// mostStatements of each period are kept.
-	mostStatements = 20
+	// maxStatements of each period are kept.
+	maxStatements = 20
 	// oldestStatements is the version of PostgreSQL from which on
 	// pg_stat_statements tells times of execution apart from those of planning.
 	oldestStatements = 130000
@@ -37,8 +37,8 @@ type statements struct {
 	// before is what was counted until the last print, by statement.
 	before map[int64]statementCount
 	since  time.Time
-	// told are the statements whose text was written down.
-	told map[int64]bool
+	// written are the statements whose text was written down.
+	written map[int64]bool
 }
 
 type statementCount struct {
@@ -57,7 +57,7 @@ func findStatements(ctx context.Context, connection *pgx.Conn) (*statements, err
 	err := connection.QueryRow(ctx, `
 SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e
 JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`).Scan(&schema)
-	found := &statements{schema: schema, told: map[int64]bool{}}
+	found := &statements{schema: schema, written: map[int64]bool{}}
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		found.missing = "the top statements are not told: the extension pg_stat_statements is not in the database"
@@ -134,9 +134,9 @@ GROUP BY queryid`)
 	return counts, nil
 }
 
-// texts reads, without literals, the texts of those that were not told yet.
+// texts reads, without literals, the texts of those that were not written yet.
 func (s *statements) texts(ctx context.Context, connection *pgx.Conn, ids []int64) (map[int64]string, error) {
-	ids = slices.DeleteFunc(ids, func(id int64) bool { return s.told[id] })
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return s.written[id] })
 	texts := map[int64]string{}
 	if len(ids) == 0 {
 		return texts, nil
@@ -154,7 +154,7 @@ WHERE queryid = ANY ($1) GROUP BY queryid`, ids)
 	_, err = pgx.ForEachRow(rows, []any{&id, &text}, func() error {
 		if text != nil {
 			texts[id] = withoutLiterals(*text)
-			s.told[id] = true
+			s.written[id] = true
 		}
 		return nil
 	})
@@ -166,7 +166,7 @@ WHERE queryid = ANY ($1) GROUP BY queryid`, ids)
 
 // topOf are the statements that took most time between two counts, and the
 // time that all of them took.
-func topOf(before, after map[int64]statementCount) (top []payload.StatementTime, ids []int64, all float64) {
+func topOf(before, after map[int64]statementCount) (top []payload.StatementTime, ids []int64, total float64) {
 	type spent struct {
 		id int64
 		statementCount
@@ -181,7 +181,7 @@ func topOf(before, after map[int64]statementCount) (top []payload.StatementTime,
 		if count.calls == was.calls {
 			continue
 		}
-		all += count.milliseconds - was.milliseconds
+		total += count.milliseconds - was.milliseconds
 		list = append(list, spent{id, statementCount{
 			calls: count.calls - was.calls, rows: count.rows - was.rows, milliseconds: count.milliseconds - was.milliseconds,
 		}})
@@ -189,11 +189,11 @@ func topOf(before, after map[int64]statementCount) (top []payload.StatementTime,
 	slices.SortFunc(list, func(a, b spent) int {
 		return cmp.Or(cmp.Compare(b.milliseconds, a.milliseconds), cmp.Compare(a.id, b.id))
 	})
-	for _, one := range list[:min(len(list), mostStatements)] {
+	for _, one := range list[:min(len(list), maxStatements)] {
 		ids = append(ids, one.id)
 		top = append(top, payload.StatementTime{
 			ID: strconv.FormatInt(one.id, 10), Calls: one.calls, Rows: one.rows, Milliseconds: one.milliseconds,
 		})
 	}
-	return top, ids, all
+	return top, ids, total
 }

@@ -10,10 +10,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 )
@@ -26,14 +26,10 @@ func Build(req environment.Request, others ...string) []environment.Intent {
 	fingerprint := environment.Fingerprint(wanted)
 	intent := req.Intent(corev1.SchemeGroupVersion.WithKind("Pod"),
 		naming.ImageCheck(req.Experiment, fingerprint), environment.ComponentImages, fingerprint)
-	intent.Object["spec"] = environment.Fields(&corev1.PodSpec{
-		Containers:                    containers(wanted),
-		RestartPolicy:                 corev1.RestartPolicyNever,
-		AutomountServiceAccountToken:  ptr.To(false),
-		EnableServiceLinks:            ptr.To(false),
-		TerminationGracePeriodSeconds: ptr.To[int64](0),
-		SecurityContext:               environment.RestrictedPod(),
-	})
+	pod := podspec.Restricted(containers(wanted)...)
+	pod.RestartPolicy = corev1.RestartPolicyNever
+	pod.TerminationGracePeriodSeconds = new(int64)
+	intent.Object["spec"] = environment.Fields(&pod)
 	return []environment.Intent{intent}
 }
 
@@ -58,18 +54,18 @@ func distinct(images []string) []string {
 }
 
 func containers(images []string) []corev1.Container {
-	made := make([]corev1.Container, 0, len(images))
+	result := make([]corev1.Container, 0, len(images))
 	for i, image := range images {
-		made = append(made, corev1.Container{
+		result = append(result, corev1.Container{
 			Name:  containerName(i),
 			Image: image,
 			// The pull is the question. Whether the image has this program is
 			// not: a container that can't start has been pulled.
 			Command:         []string{"true"},
-			SecurityContext: environment.RestrictedContainer(),
+			SecurityContext: podspec.ContainerSecurityContext(),
 		})
 	}
-	return made
+	return result
 }
 
 // Assess says whether these images have been pulled, and whether any other can't

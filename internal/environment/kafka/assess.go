@@ -48,27 +48,30 @@ type input struct {
 	nodes    nodes
 }
 
+// title names the Kafka in a sentence.
+func (in input) title() string { return fmt.Sprintf("Kafka %q", in.name) }
+
 // checks are in the order in which they are asked.
 var checks = []environment.Check[input]{
-	missing,   // nothing to say about what is not there
-	replaced,  // what is there is not what was asked for
-	ready,     // before pods: a pod that is in trouble is not ready
-	trouble,   // a pod tells more than the operator, and sooner
-	silent,    // nobody has touched it
-	unmade,    // the operator can't make its pods, and does not say so
-	refused,   // the operator's own words
-	rolling,   // up, but not yet as declared
-	notJoined, // up, but a pod has gone again
-	abandoned, // begun, and not gone on with
+	missing,     // nothing to say about what is not there
+	replaced,    // what is there is not what was asked for
+	ready,       // before pods: a pod that is in trouble is not ready
+	trouble,     // a pod tells more than the operator, and sooner
+	silent,      // nobody has touched it
+	podsRefused, // the operator can't make its pods, and does not say so
+	refused,     // the operator's own words
+	rolling,     // up, but not yet as declared
+	notJoined,   // up, but a pod has gone again
+	abandoned,   // begun, and not gone on with
 }
 
 func missing(in input) (environment.Readiness, bool) {
 	if in.object == nil {
-		return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q is not there yet", in.name)), true
+		return environment.Missing(in.title()), true
 	}
 	for _, group := range groups(in.req) {
 		if group.pool != "" && in.observed.Get(contract.KindKafkaNodePool, group.pool) == nil {
-			return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("KafkaNodePool %q is not there yet", group.pool)), true
+			return environment.Missing(fmt.Sprintf("KafkaNodePool %q", group.pool)), true
 		}
 	}
 	return environment.Readiness{}, false
@@ -84,8 +87,7 @@ func replaced(in input) (environment.Readiness, bool) {
 		object := in.observed.Get(contract.KindKafkaNodePool, group.pool)
 		current = current && environment.FingerprintOf(object) == wanted && object.GetDeletionTimestamp() == nil
 	}
-	return environment.NotReady(v1alpha1.ReasonReplacing,
-		fmt.Sprintf("Kafka %q of an earlier configuration is still there", in.name)), !current
+	return environment.Replaced(in.title()), !current
 }
 
 func ready(in input) (environment.Readiness, bool) {
@@ -102,21 +104,17 @@ func trouble(in input) (environment.Readiness, bool) {
 
 func silent(in input) (environment.Readiness, bool) {
 	age := in.observed.Now.Sub(in.object.GetCreationTimestamp().Time)
-	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
-		"nobody acts on Kafka %q: it has no status; check that the Strimzi operator runs and watches namespace %q",
-		in.name, in.req.Namespace)), !in.kafka.HasStatus() && age > environment.Patience
+	return environment.Silent(in.title(), "Strimzi", in.req.Namespace), !in.kafka.HasStatus() && age > environment.Patience
 }
 
-func unmade(in input) (environment.Readiness, bool) {
+func podsRefused(in input) (environment.Readiness, bool) {
 	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
 		"the cluster refuses the pods of Kafka %q: %s", in.name, in.observed.Refused)), in.observed.Refused != ""
 }
 
 // abandoned finds a Kafka that Strimzi has begun and does not go on with.
 func abandoned(in input) (environment.Readiness, bool) {
-	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
-		"nothing more comes of Kafka %q since Strimzi took it up: %s; if that lasts, check that the Strimzi operator still runs",
-		in.name, in.nodes)), in.observed.Idle(in.kafka.LastWord())
+	return environment.Abandoned(in.title(), "Strimzi", in.nodes.String()), in.observed.Idle(in.kafka.LastWord())
 }
 
 // LacksPods reports whether Strimzi has had the time to make the Kafka's pods

@@ -15,12 +15,12 @@ const (
 	// controller writes a new topic as one batch of records, 10,000 at most,
 	// of which one is the topic itself (KAFKA-14996).
 	MaxPartitions = 9_999
-	// requestPartitions is how many partitions are asked for in one request.
+	// maxRequestPartitions is how many partitions are asked for in one request.
 	// Kafka refuses one with more than 10,000 as a whole (KAFKA-17870), and
 	// small requests let others in between.
-	requestPartitions = 2_000
-	// requestTopics is how many topics are asked for in one request.
-	requestTopics = 250
+	maxRequestPartitions = 2_000
+	// maxRequestTopics is how many topics are asked for in one request.
+	maxRequestTopics = 250
 )
 
 // Requests cuts topics into lists that are each fit for one request. A topic
@@ -29,7 +29,7 @@ func Requests(topics []Topic) [][]Topic {
 	var requests [][]Topic
 	begin, partitions := 0, int32(0)
 	for i, topic := range topics {
-		full := i-begin == requestTopics || partitions+topic.Partitions > requestPartitions
+		full := i-begin == maxRequestTopics || partitions+topic.Partitions > maxRequestPartitions
 		if full && i > begin {
 			requests = append(requests, topics[begin:i])
 			begin, partitions = i, 0
@@ -67,7 +67,7 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 	if len(wanted) == 0 {
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system declares no topics"}
 	}
-	made, served := 0, 0
+	created, served := 0, 0
 	for _, topic := range wanted {
 		if topic.Partitions > MaxPartitions {
 			return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
@@ -82,18 +82,18 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 			return environment.NotReady(v1alpha1.ReasonRefused, difference+
 				": somebody changed it or made it before; delete it, so that it is made as declared")
 		}
-		made++
+		created++
 		if state.Leaderless == 0 {
 			served++
 		}
 	}
 	switch {
-	case made < len(wanted):
-		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, prose.Partly(made, len(wanted), "topic")+" made")
+	case created < len(wanted):
+		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, prose.Partly(created, len(wanted), "topic")+" made")
 	case served < len(wanted):
 		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, prose.Partly(served, len(wanted), "topic")+" led by a broker")
 	default:
-		return environment.Ready(prose.Partly(made, len(wanted), "topic") + " made")
+		return environment.Ready(prose.Partly(created, len(wanted), "topic") + " made")
 	}
 }
 

@@ -13,10 +13,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 )
 
-// Port is where the brokers take clients without TLS.
-const Port = 9092
-
-// Listener is the name of the listener on Port, to which modules and the
+// Listener is the name of the listener on contract.KafkaPort, to which modules and the
 // operator itself connect.
 const Listener = "plain"
 
@@ -93,7 +90,7 @@ func brokers(req environment.Request) map[string]any {
 	kafka := req.System.Kafka
 	brokers := map[string]any{
 		"listeners": []any{map[string]any{
-			"name": Listener, "port": int64(Port), "type": "internal", "tls": false,
+			"name": Listener, "port": int64(contract.KafkaPort), "type": "internal", "tls": false,
 		}},
 		"config": brokerConfig(kafka),
 		// Strimzi's word for "done" is about the Kafka's generation, which a

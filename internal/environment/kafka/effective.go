@@ -110,9 +110,9 @@ func EffectiveTopics(wanted []Topic, found map[string]TopicState) []v1alpha1.Eff
 
 // Shortened cuts differences to what fits into a message.
 func Shortened(differences []string) []string {
-	const most = 3
-	if len(differences) <= most {
+	const maxShown = 3
+	if len(differences) <= maxShown {
 		return differences
 	}
-	return append(differences[:most:most], fmt.Sprintf("and %d more topics or settings of topics", len(differences)-most))
+	return append(differences[:maxShown:maxShown], fmt.Sprintf("and %d more topics or settings of topics", len(differences)-maxShown))
 }

@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 )
@@ -124,9 +125,7 @@ func buildPool(req environment.Request, apiVersion, name string, nodes v1alpha1.
 // labels are those of the nodes' pods.
 func addNodes(spec map[string]any, nodes v1alpha1.KafkaNodes, labels map[string]string) {
 	spec["replicas"] = int64(nodes.Replicas)
-	if resources := environment.Fields(nodes.Resources.DeepCopy()); len(resources) > 0 {
-		spec["resources"] = resources
-	}
+	podspec.AddResources(spec, nodes.Resources)
 	if options := jvmOptions(nodes); len(options) > 0 {
 		spec["jvmOptions"] = options
 	}
@@ -139,7 +138,7 @@ func addNodes(spec map[string]any, nodes v1alpha1.KafkaNodes, labels map[string]
 // Security Standard. Strimzi's own default is baseline, and what admission has
 // against its pods stands in its log alone.
 func restrict(spec map[string]any, persistent bool, containers ...string) {
-	pod := environment.RestrictedPod()
+	pod := podspec.SecurityContext()
 	if persistent {
 		// A context that is given takes the place of Strimzi's own, which has it.
 		pod.FSGroup = new(int64)
@@ -147,7 +146,7 @@ func restrict(spec map[string]any, persistent bool, containers ...string) {
 	addToTemplate(spec, "pod", map[string]any{"securityContext": environment.Fields(pod)})
 	for _, container := range containers {
 		addToTemplate(spec, container, map[string]any{
-			"securityContext": environment.Fields(environment.RestrictedContainer()),
+			"securityContext": environment.Fields(podspec.ContainerSecurityContext()),
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 )
 
 // placement is the declared placement as Strimzi's pod template takes it. That
@@ -20,29 +20,9 @@ func placement(declared *v1alpha1.Placement, labels map[string]string) map[strin
 	if declared == nil {
 		return nil
 	}
-	pod := corev1.PodSpec{
-		Affinity:    affinity(declared),
-		Tolerations: declared.Tolerations,
-	}
-	for _, spread := range declared.TopologySpread {
-		pod.TopologySpreadConstraints = append(pod.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
-			TopologyKey:       spread.TopologyKey,
-			MaxSkew:           max(1, spread.MaxSkew),
-			WhenUnsatisfiable: unsatisfiable(spread),
-			LabelSelector:     &metav1.LabelSelector{MatchLabels: labels},
-		})
-	}
-	fields := environment.Fields(pod.DeepCopy())
-	// A pod must have containers; a template has none.
-	delete(fields, "containers")
-	return fields
-}
-
-func unsatisfiable(spread v1alpha1.Spread) corev1.UnsatisfiableConstraintAction {
-	if spread.WhenUnsatisfiable == "" {
-		return corev1.DoNotSchedule
-	}
-	return spread.WhenUnsatisfiable
+	allowed := *declared
+	allowed.Affinity, allowed.NodeSelector = affinity(declared), nil
+	return podspec.PlacementFields(&allowed, &metav1.LabelSelector{MatchLabels: labels})
 }
 
 func affinity(declared *v1alpha1.Placement) *corev1.Affinity {

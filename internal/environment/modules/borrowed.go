@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 )
 
 // BorrowedEnv is what a module that is already there has to be told about the
@@ -30,20 +31,16 @@ func BorrowedEnv(req environment.Request, env string, module v1alpha1.Module) []
 // readersBesideWriters sends the reads of a module to the primary where it is
 // told of one and of no replica: it may know another one from a Secret.
 func readersBesideWriters(database []corev1.EnvVar) []corev1.EnvVar {
-	if slices.ContainsFunc(database, named("DB_HOST_READER")) {
+	if podspec.EnvIndex(database, "DB_HOST_READER") >= 0 {
 		return database
 	}
 	for writer, reader := range map[string]string{"DB_HOST": "DB_HOST_READER", "DB_PORT": "DB_PORT_READER"} {
-		if at := slices.IndexFunc(database, named(writer)); at >= 0 {
+		if at := podspec.EnvIndex(database, writer); at >= 0 {
 			database = append(database, corev1.EnvVar{Name: reader, Value: database[at].Value})
 		}
 	}
 	slices.SortFunc(database, func(a, b corev1.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
 	return database
-}
-
-func named(name string) func(corev1.EnvVar) bool {
-	return func(variable corev1.EnvVar) bool { return variable.Name == name }
 }
 
 // externalReaderEnv sends a module's reads to the declared replicas or, where

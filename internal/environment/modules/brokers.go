@@ -12,10 +12,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 )
-
-// kafkaPort is where the brokers PerfLab runs take clients without TLS.
-const kafkaPort = 9092
 
 // Where a module finds the certificate of the brokers' authority.
 const (
@@ -45,13 +43,13 @@ func kafkaEnv(req environment.Request, env string) []corev1.EnvVar {
 func bootstrap(req environment.Request) (host, port string) {
 	external := req.System.Kafka.External
 	if external == nil || len(external.BootstrapServers) == 0 {
-		return contract.KafkaBootstrapService(req.KafkaName()), strconv.Itoa(kafkaPort)
+		return contract.KafkaBootstrapService(req.KafkaName()), strconv.Itoa(contract.KafkaPort)
 	}
 	// Sets come in the order in which they were written.
 	host, port, err := net.SplitHostPort(external.BootstrapServers[0])
 	if err != nil {
 		// Admission lets only host:port through.
-		return external.BootstrapServers[0], strconv.Itoa(kafkaPort)
+		return external.BootstrapServers[0], strconv.Itoa(contract.KafkaPort)
 	}
 	return host, port
 }
@@ -75,11 +73,10 @@ func loginEnv(external *v1alpha1.ExternalKafka) []corev1.EnvVar {
 	if sasl == nil {
 		return variables
 	}
-	mechanism, jaas := mechanismOf(sasl), loginModule(sasl)
+	mechanism, jaas := string(sasl.MechanismOrDefault()), loginModule(sasl)
+	variables = append(variables, podspec.LoginEnv("KAFKA_USERNAME", "KAFKA_PASSWORD", sasl.CredentialsSecret.Name)...)
 	return append(
 		variables,
-		fromSecret("KAFKA_USERNAME", sasl.CredentialsSecret.Name, secretUsername),
-		fromSecret("KAFKA_PASSWORD", sasl.CredentialsSecret.Name, secretPassword),
 		corev1.EnvVar{Name: "KAFKA_SASL_MECHANISM", Value: mechanism},
 		corev1.EnvVar{Name: "SPRING_KAFKA_PROPERTIES_SASL_MECHANISM", Value: mechanism},
 		corev1.EnvVar{Name: "SPRING_KAFKA_PROPERTIES_SASL_JAAS_CONFIG", Value: jaas},
@@ -101,13 +98,6 @@ func securityProtocol(external *v1alpha1.ExternalKafka) string {
 	default:
 		return "SASL_SSL"
 	}
-}
-
-func mechanismOf(sasl *v1alpha1.KafkaSASL) string {
-	if sasl.Mechanism == "" {
-		return string(v1alpha1.SASLScramSHA512)
-	}
-	return string(sasl.Mechanism)
 }
 
 func loginModule(sasl *v1alpha1.KafkaSASL) string {

@@ -12,12 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-)
-
-// Keys of a Secret with a login, as the API documents them.
-const (
-	secretUsername = "username"
-	secretPassword = "password"
+	"perflab.dev/perflab/internal/environment/podspec"
 )
 
 // endpoint is where a PostgreSQL server or a pool of connections to it is.
@@ -67,26 +62,12 @@ func endpoints(req environment.Request) (writer, reader endpoint) {
 // credentials refer to the Secret CloudNativePG makes, or to the declared one.
 func credentials(req environment.Request) []corev1.EnvVar {
 	if external := req.System.Postgres.External; external != nil {
-		secret := external.CredentialsSecret.Name
-		return []corev1.EnvVar{
-			{Name: "DB_DATABASE", Value: external.Database},
-			fromSecret("DB_USERNAME", secret, secretUsername),
-			fromSecret("DB_PASSWORD", secret, secretPassword),
-		}
+		return databaseLogin(corev1.EnvVar{Name: "DB_DATABASE", Value: external.Database}, external.CredentialsSecret.Name)
 	}
 	secret := contract.PostgresSecret(req.PostgresName())
-	return []corev1.EnvVar{
-		fromSecret("DB_DATABASE", secret, contract.PostgresSecretDatabase),
-		fromSecret("DB_USERNAME", secret, contract.PostgresSecretUsername),
-		fromSecret("DB_PASSWORD", secret, contract.PostgresSecretPassword),
-	}
+	return databaseLogin(podspec.EnvFromSecret("DB_DATABASE", secret, contract.PostgresSecretDatabase), secret)
 }
 
-func fromSecret(name, secret, key string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
-		SecretKeyRef: &corev1.SecretKeySelector{
-			LocalObjectReference: corev1.LocalObjectReference{Name: secret},
-			Key:                  key,
-		},
-	}}
+func databaseLogin(database corev1.EnvVar, secret string) []corev1.EnvVar {
+	return append([]corev1.EnvVar{database}, podspec.LoginEnv("DB_USERNAME", "DB_PASSWORD", secret)...)
 }

@@ -13,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/jvm"
 	"perflab.dev/perflab/internal/prose"
 )
@@ -125,10 +126,10 @@ func heapDifferences(module v1alpha1.Module, instances []Instance) []string {
 
 func heapDifference(module v1alpha1.Module, instance Instance) string {
 	if instance.Start.MaxHeap == 0 {
-		return silence(module)
+		return noHeapLogged(module)
 	}
 	machine := machineOf(module, instance)
-	wanted, err := jvm.MaxHeap(jvm.Rewrite("", JVMSettings(module.JVM)), machine)
+	wanted, err := jvm.MaxHeap(jvm.Rewrite("", environment.JVMSettings(module.JVM)), machine)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", module.Name, err)
 	}
@@ -158,8 +159,8 @@ func machineOf(module v1alpha1.Module, instance Instance) jvm.Machine {
 	return machine
 }
 
-func silence(module v1alpha1.Module) string {
-	if slices.ContainsFunc(module.Env, named(module.JVM.VariableOrDefault())) {
+func noHeapLogged(module v1alpha1.Module) string {
+	if podspec.EnvIndex(module.Env, module.JVM.VariableOrDefault()) >= 0 {
 		return fmt.Sprintf("the log of %s tells no heap: its env sets %s, which takes the place of its jvm; take one of them away", module.Name, module.JVM.VariableOrDefault())
 	}
 	return fmt.Sprintf("the log of %s tells no heap: its image does not pass %s to the JVM, or the JVM is older than 16", module.Name, module.JVM.VariableOrDefault())

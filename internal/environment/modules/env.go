@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 )
 
 // variableRun and variableTarget are PerfLab's own; variableTenant and
@@ -33,13 +34,7 @@ func environmentOf(req environment.Request, env string, module v1alpha1.Module) 
 		jvmEnv(module),
 		runEnv(req),
 	)
-	ours = slices.DeleteFunc(ours, func(variable corev1.EnvVar) bool {
-		return slices.ContainsFunc(module.Env, func(v corev1.EnvVar) bool { return v.Name == variable.Name })
-	})
-	for _, variable := range module.Env {
-		ours = append(ours, *variable.DeepCopy())
-	}
-	return ours
+	return podspec.OverrideEnv(ours, module.Env)
 }
 
 // addressEnv tells a module where the others are, and where requests that go

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/jvm"
 )
 
@@ -17,31 +17,7 @@ func jvmEnv(module v1alpha1.Module) []corev1.EnvVar {
 		// The image may have options of its own.
 		return nil
 	}
-	return []corev1.EnvVar{{Name: module.JVM.VariableOrDefault(), Value: jvm.WithLogInit(jvm.Rewrite("", JVMSettings(module.JVM)))}}
-}
-
-// JVMSettings are the declared settings of a JVM as options to set. Size and
-// percentage never meet: with both, the JVM ignores the percentage.
-func JVMSettings(declared *v1alpha1.JVM) jvm.Settings {
-	if declared == nil {
-		return jvm.Settings{}
-	}
-	settings := jvm.Settings{Options: declared.Options}
-	if heap := declared.Heap; heap != nil {
-		settings.MaxHeap = bytes(heap.Max)
-		settings.MaxRAMPercentage = heap.MaxRAMPercentage
-	}
-	if metaspace := declared.Metaspace; metaspace != nil {
-		settings.Metaspace, settings.MaxMetaspace = bytes(metaspace.Initial), bytes(metaspace.Max)
-	}
-	return settings
-}
-
-func bytes(size *resource.Quantity) int64 {
-	if size == nil {
-		return 0
-	}
-	return size.Value()
+	return []corev1.EnvVar{{Name: module.JVM.VariableOrDefault(), Value: jvm.WithLogInit(jvm.Rewrite("", environment.JVMSettings(module.JVM)))}}
 }
 
 // JavaOptions are the options a module's JVM is started with, as far as the

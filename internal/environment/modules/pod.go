@@ -14,14 +14,12 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Defaults of the API, for systems that did not pass admission.
-const (
-	defaultPort       = 8081
-	defaultHealthPath = "/admin/health"
-)
+// defaultHealthPath is the API's, for systems that did not pass admission.
+const defaultHealthPath = "/admin/health"
 
 const portName = "http"
 
@@ -59,42 +57,13 @@ func fingerprint(req environment.Request, module v1alpha1.Module) string {
 func bareTemplate(req environment.Request, env string, module v1alpha1.Module) corev1.PodTemplateSpec {
 	labels := naming.ComponentLabels(req.Experiment, environment.ComponentModule)
 	labels[v1alpha1.LabelModule] = module.Name
-	template := corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: labels},
-		Spec: corev1.PodSpec{
-			Containers:                    []corev1.Container{container(req, env, module)},
-			TerminationGracePeriodSeconds: ptr.To[int64](terminationGraceSeconds),
-			AutomountServiceAccountToken:  ptr.To(false),
-			// Service links would put a variable per Service of the namespace
-			// into every JVM, other experiments' among them.
-			EnableServiceLinks: ptr.To(false),
-			SecurityContext:    environment.RestrictedPod(),
-		},
-	}
-	template.Spec.SecurityContext.RunAsUser = module.RunAsUser
-	place(&template.Spec, module.Placement, selector(req, module))
-	mount(&template.Spec, module.Volumes)
-	mountTrust(req, &template.Spec)
-	return template
-}
-
-// place puts pods with these labels where they are declared to be.
-func place(pod *corev1.PodSpec, placement *v1alpha1.Placement, labels map[string]string) {
-	if placement == nil {
-		return
-	}
-	declared := placement.DeepCopy()
-	pod.NodeSelector = declared.NodeSelector
-	pod.Affinity = declared.Affinity
-	pod.Tolerations = declared.Tolerations
-	for _, spread := range declared.TopologySpread {
-		pod.TopologySpreadConstraints = append(pod.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
-			TopologyKey:       spread.TopologyKey,
-			MaxSkew:           max(1, spread.MaxSkew),
-			WhenUnsatisfiable: cmp.Or(spread.WhenUnsatisfiable, corev1.DoNotSchedule),
-			LabelSelector:     &metav1.LabelSelector{MatchLabels: labels},
-		})
-	}
+	pod := podspec.Restricted(container(req, env, module))
+	pod.TerminationGracePeriodSeconds = new(int64(terminationGraceSeconds))
+	pod.SecurityContext.RunAsUser = module.RunAsUser
+	podspec.Place(&pod, module.Placement, &metav1.LabelSelector{MatchLabels: selector(req, module)})
+	mount(&pod, module.Volumes)
+	mountTrust(req, &pod)
+	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod}
 }
 
 func container(req environment.Request, env string, module v1alpha1.Module) corev1.Container {
@@ -114,7 +83,7 @@ func container(req environment.Request, env string, module v1alpha1.Module) core
 		// A module under full load may answer late, which is a result and not
 		// a reason to restart it. Only one that takes no connection is dead.
 		LivenessProbe:   probe(connection(), 10, 6),
-		SecurityContext: environment.RestrictedContainer(),
+		SecurityContext: podspec.ContainerSecurityContext(),
 		// Why a module can't start is in its last lines, which so come with its
 		// status.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
@@ -131,10 +100,7 @@ func probe(handler corev1.ProbeHandler, periodSeconds, failures int32) *corev1.P
 }
 
 func health(module v1alpha1.Module) corev1.ProbeHandler {
-	path := module.HealthPath
-	if path == "" {
-		path = defaultHealthPath
-	}
+	path := cmp.Or(module.HealthPath, defaultHealthPath)
 	return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: healthPort(module), Scheme: corev1.URISchemeHTTP}}
 }
 
@@ -147,7 +113,7 @@ func healthPort(module v1alpha1.Module) intstr.IntOrString {
 }
 
 func containerPorts(module v1alpha1.Module) []corev1.ContainerPort {
-	ports := []corev1.ContainerPort{{Name: portName, ContainerPort: port(module), Protocol: corev1.ProtocolTCP}}
+	ports := []corev1.ContainerPort{{Name: portName, ContainerPort: environment.ModulePort(module), Protocol: corev1.ProtocolTCP}}
 	for _, further := range module.Ports {
 		ports = append(ports, corev1.ContainerPort{Name: further.Name, ContainerPort: further.Port, Protocol: corev1.ProtocolTCP})
 	}
@@ -156,13 +122,6 @@ func containerPorts(module v1alpha1.Module) []corev1.ContainerPort {
 
 func connection() corev1.ProbeHandler {
 	return corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString(portName)}}
-}
-
-func port(module v1alpha1.Module) int32 {
-	if module.Port == 0 {
-		return defaultPort
-	}
-	return module.Port
 }
 
 func replicas(module v1alpha1.Module) int32 { return ptr.Deref(module.Replicas, 1) }

@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"cmp"
 	"net"
 	"strconv"
 
@@ -26,7 +27,7 @@ type Access struct {
 func AccessTo(req environment.Request) Access {
 	if external := req.System.Postgres.External; external != nil {
 		return Access{
-			Host: external.Host, Port: portOf(external.Port),
+			Host: external.Host, Port: cmp.Or(external.Port, contract.PostgresPort),
 			Database: external.Database, Secret: external.CredentialsSecret.Name,
 		}
 	}
@@ -65,12 +66,5 @@ func ReplicaReaders(req environment.Request) []string {
 }
 
 func address(host string, port int32) string {
-	return net.JoinHostPort(host, strconv.Itoa(int(portOf(port))))
-}
-
-func portOf(declared int32) int32 {
-	if declared == 0 {
-		return contract.PostgresPort
-	}
-	return declared
+	return net.JoinHostPort(host, strconv.Itoa(int(cmp.Or(port, contract.PostgresPort))))
 }

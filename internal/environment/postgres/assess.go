@@ -45,6 +45,9 @@ type input struct {
 	cluster  contract.PostgresCluster
 }
 
+// title names the PostgreSQL in a sentence.
+func (in input) title() string { return fmt.Sprintf("PostgreSQL %q", in.name) }
+
 // checks are in the order in which they are asked.
 var checks = []environment.Check[input]{
 	missing,   // nothing to say about what is not there
@@ -58,13 +61,12 @@ var checks = []environment.Check[input]{
 }
 
 func missing(in input) (environment.Readiness, bool) {
-	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is not there yet", in.name)), in.object == nil
+	return environment.Missing(in.title()), in.object == nil
 }
 
 func replaced(in input) (environment.Readiness, bool) {
 	current := environment.FingerprintOf(in.object) == in.req.PostgresShape() && in.object.GetDeletionTimestamp() == nil
-	return environment.NotReady(v1alpha1.ReasonReplacing,
-		fmt.Sprintf("PostgreSQL %q of an earlier configuration is still there", in.name)), !current
+	return environment.Replaced(in.title()), !current
 }
 
 func ready(in input) (environment.Readiness, bool) {
@@ -87,9 +89,7 @@ func trouble(in input) (environment.Readiness, bool) {
 
 func silent(in input) (environment.Readiness, bool) {
 	age := in.observed.Now.Sub(in.object.GetCreationTimestamp().Time)
-	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
-		"nobody acts on PostgreSQL %q: it has no status; check that the CloudNativePG operator runs and watches namespace %q",
-		in.name, in.req.Namespace)), !in.cluster.HasStatus() && age > environment.Patience
+	return environment.Silent(in.title(), "CloudNativePG", in.req.Namespace), !in.cluster.HasStatus() && age > environment.Patience
 }
 
 func stuck(in input) (environment.Readiness, bool) {
@@ -100,9 +100,7 @@ func stuck(in input) (environment.Readiness, bool) {
 // abandoned finds a PostgreSQL that CloudNativePG has begun and does not go on
 // with.
 func abandoned(in input) (environment.Readiness, bool) {
-	return environment.NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
-		"nothing more comes of PostgreSQL %q since CloudNativePG took it up: %s; if that lasts, check that the CloudNativePG operator still runs",
-		in.name, in.doing())), !in.up() && in.observed.Idle(in.cluster.LastWord())
+	return environment.Abandoned(in.title(), "CloudNativePG", in.doing()), !in.up() && in.observed.Idle(in.cluster.LastWord())
 }
 
 // refused finds a Pooler that CloudNativePG can't make.

@@ -9,6 +9,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 )
 
 // database is the name of the database and of the user that owns it.
@@ -62,9 +63,7 @@ func buildCluster(req environment.Request) environment.Intent {
 	if postgres.Image != "" {
 		spec["imageName"] = postgres.Image
 	}
-	if resources := environment.Fields(postgres.Resources.DeepCopy()); len(resources) > 0 {
-		spec["resources"] = resources
-	}
+	podspec.AddResources(spec, postgres.Resources)
 	place(spec, postgres.Placement, req.PostgresName())
 	cluster := req.Intent(contract.PostgresClusterKind, req.PostgresName(), environment.ComponentPostgres, req.PostgresShape())
 	cluster.Object["spec"] = spec

@@ -3,12 +3,12 @@
 package postgres
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 )
 
 // place puts the declared placement into a Cluster's spec. CloudNativePG keeps
@@ -58,23 +58,15 @@ func affinity(declared *v1alpha1.Placement) map[string]any {
 }
 
 func spread(declared []v1alpha1.Spread, cluster string) []any {
+	// The instances alone: the pods of Poolers and of CloudNativePG's jobs carry
+	// the Cluster's label as well.
+	instances := &metav1.LabelSelector{MatchLabels: map[string]string{
+		contract.LabelPostgresCluster: cluster,
+		contract.LabelPostgresRole:    contract.PostgresRoleInstance,
+	}}
 	constraints := make([]any, 0, len(declared))
-	for _, spread := range declared {
-		constraint := &corev1.TopologySpreadConstraint{
-			MaxSkew:           max(1, spread.MaxSkew),
-			TopologyKey:       spread.TopologyKey,
-			WhenUnsatisfiable: spread.WhenUnsatisfiable,
-			// The instances alone: the pods of Poolers and of CloudNativePG's
-			// jobs carry the Cluster's label as well.
-			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
-				contract.LabelPostgresCluster: cluster,
-				contract.LabelPostgresRole:    contract.PostgresRoleInstance,
-			}},
-		}
-		if constraint.WhenUnsatisfiable == "" {
-			constraint.WhenUnsatisfiable = corev1.DoNotSchedule
-		}
-		constraints = append(constraints, environment.Fields(constraint))
+	for _, constraint := range podspec.SpreadConstraints(declared, instances) {
+		constraints = append(constraints, environment.Fields(&constraint))
 	}
 	return constraints
 }

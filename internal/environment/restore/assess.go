@@ -76,17 +76,17 @@ func exitCode(pods []corev1.Pod) (int32, bool) {
 
 // meaning says what the exit codes of the programs we run ourselves stand for.
 func meaning(restore v1alpha1.Restore, code int32) string {
-	psql := map[int32]string{1: "psql could not read the script", 2: "psql lost its connection or got none", 3: "a statement failed, and nothing was changed"}
-	curl := map[int32]string{6: "the host has no address", 7: "nobody takes connections there", 22: "the answer was an HTTP error", 28: "there was no answer in time"}
-	said := ""
+	psqlMeanings := map[int32]string{1: "psql could not read the script", 2: "psql lost its connection or got none", 3: "a statement failed, and nothing was changed"}
+	curlMeanings := map[int32]string{6: "the host has no address", 7: "nobody takes connections there", 22: "the answer was an HTTP error", 28: "there was no answer in time"}
+	text := ""
 	switch {
 	case restore.SQL != nil:
-		said = psql[code]
+		text = psqlMeanings[code]
 	case restore.HTTP != nil:
-		said = curl[code]
+		text = curlMeanings[code]
 	}
-	if said == "" {
+	if text == "" {
 		return ""
 	}
-	return " (" + said + ")"
+	return " (" + text + ")"
 }

@@ -5,18 +5,19 @@
 package restore
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -88,84 +89,65 @@ func Timeout(restore v1alpha1.Restore) time.Duration {
 
 // Build returns the Job. It belongs to the run, which has one attempt at it.
 func Build(hook Hook) environment.Intent {
-	job := &batchv1.Job{Spec: batchv1.JobSpec{
-		BackoffLimit:          ptr.To[int32](retries),
-		ActiveDeadlineSeconds: ptr.To(max(1, int64(Timeout(hook.Restore).Seconds()))),
-		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			Containers:                   []corev1.Container{hook.container()},
-			Volumes:                      hook.volumes(),
-			RestartPolicy:                corev1.RestartPolicyNever,
-			AutomountServiceAccountToken: ptr.To(false),
-			EnableServiceLinks:           ptr.To(false),
-			SecurityContext:              environment.RestrictedPod(),
-		}},
-	}}
-	job.Spec.Template.Spec.SecurityContext.RunAsUser = hook.user()
-	job.Spec.Template.Labels = naming.RunLabels(hook.Run)
-	intent := &unstructured.Unstructured{Object: map[string]any{"spec": environment.Fields(&job.Spec)}}
-	intent.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
-	intent.SetNamespace(hook.Run.Namespace)
-	intent.SetName(naming.Restore(hook.Run.Name))
-	intent.SetLabels(naming.RunLabels(hook.Run))
-	intent.SetOwnerReferences([]metav1.OwnerReference{naming.Owner("PerfRun", hook.Run)})
+	labels := naming.RunLabels(hook.Run)
+	pod := podspec.Restricted(hook.container())
+	pod.Volumes = hook.volumes()
+	pod.RestartPolicy = corev1.RestartPolicyNever
+	pod.SecurityContext.RunAsUser = hook.user()
+	intent := environment.RunIntent(hook.Run, batchv1.SchemeGroupVersion.WithKind("Job"), naming.Restore(hook.Run.Name), labels)
+	intent.Object["spec"] = environment.Fields(&batchv1.JobSpec{
+		BackoffLimit:          new(int32(retries)),
+		ActiveDeadlineSeconds: new(max(1, int64(Timeout(hook.Restore).Seconds()))),
+		Template:              corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
+	})
 	return intent
 }
 
 func (h Hook) container() corev1.Container {
-	made := corev1.Container{Name: container, SecurityContext: environment.RestrictedContainer()}
+	result := corev1.Container{Name: container, SecurityContext: podspec.ContainerSecurityContext()}
 	switch {
 	case h.Restore.SQL != nil:
-		h.sql(&made)
+		h.sql(&result)
 	case h.Restore.HTTP != nil:
-		h.http(&made)
+		h.http(&result)
 	case h.Restore.Job != nil:
-		made.Image, made.Command, made.Env = h.Restore.Job.Image, h.Restore.Job.Command, h.Env
+		result.Image, result.Command, result.Env = h.Restore.Job.Image, h.Restore.Job.Command, h.Env
 	}
-	return made
+	return result
 }
 
-func (h Hook) sql(made *corev1.Container) {
-	made.Image = h.Restore.SQL.Image
+func (h Hook) sql(result *corev1.Container) {
+	result.Image = h.Restore.SQL.Image
 	// All or nothing: -1 is one transaction, ON_ERROR_STOP ends it at the
 	// first error, -X keeps a .psqlrc of the image out.
-	made.Command = []string{"psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-f", scriptDirectory + "/" + scriptFile}
-	made.VolumeMounts = []corev1.VolumeMount{{Name: scriptVolume, MountPath: scriptDirectory, ReadOnly: true}}
-	made.Env = []corev1.EnvVar{
+	result.Command = []string{"psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-f", scriptDirectory + "/" + scriptFile}
+	result.VolumeMounts = []corev1.VolumeMount{{Name: scriptVolume, MountPath: scriptDirectory, ReadOnly: true}}
+	result.Env = []corev1.EnvVar{
 		{Name: "PGHOST", Value: h.Database.Host},
 		{Name: "PGPORT", Value: strconv.Itoa(int(h.Database.Port))},
-		{Name: "PGDATABASE", Value: h.Database.Name},
-		fromSecret("PGUSER", h.Database.Secret, "username"),
-		fromSecret("PGPASSWORD", h.Database.Secret, "password"),
-		{Name: "PGAPPNAME", Value: "perflab-restore"},
 	}
-	if h.Database.Name == "" {
-		made.Env[2] = fromSecret("PGDATABASE", h.Database.Secret, h.Database.NameKey)
-	}
+	result.Env = append(result.Env, podspec.PostgresEnv(h.Database.Name, h.Database.Secret, h.Database.NameKey)...)
+	result.Env = append(result.Env, corev1.EnvVar{Name: "PGAPPNAME", Value: "perflab-restore"})
 }
 
-func (h Hook) http(made *corev1.Container) {
+func (h Hook) http(result *corev1.Container) {
 	call := h.Restore.HTTP
-	made.Image = h.CallerImage
-	made.Command = []string{
+	result.Image = h.CallerImage
+	result.Command = []string{
 		"curl", "--silent", "--show-error", "--fail", "--output", "/dev/null",
 		"--max-time", strconv.Itoa(max(1, int(Timeout(h.Restore).Seconds()))),
 		"--request", methodOf(call),
 	}
 	if h.Tenant != "" {
-		made.Command = append(made.Command, "--header", "X-Okapi-Tenant: "+h.Tenant)
+		result.Command = append(result.Command, "--header", "X-Okapi-Tenant: "+h.Tenant)
 	}
 	if call.Body != "" {
-		made.Command = append(made.Command, "--header", "Content-Type: application/json", "--data-raw", call.Body)
+		result.Command = append(result.Command, "--header", "Content-Type: application/json", "--data-raw", call.Body)
 	}
-	made.Command = append(made.Command, h.URL+call.Path)
+	result.Command = append(result.Command, h.URL+call.Path)
 }
 
-func methodOf(call *v1alpha1.RestoreHTTP) string {
-	if call.Method == "" {
-		return "POST"
-	}
-	return call.Method
-}
+func methodOf(call *v1alpha1.RestoreHTTP) string { return cmp.Or(call.Method, http.MethodPost) }
 
 const (
 	scriptVolume    = "script"
@@ -188,13 +170,7 @@ func (h Hook) user() *int64 {
 	if h.Restore.SQL == nil {
 		return nil
 	}
-	return ptr.To[int64](nobody)
-}
-
-func fromSecret(name, secret, key string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key,
-	}}}
+	return new(int64(nobody))
 }
 
 // title says in a condition what is being done.

@@ -5,7 +5,6 @@ package workloads
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,23 +25,13 @@ func Assess(loans []Loan, now time.Time) environment.Readiness {
 			return *loan.Refusal
 		}
 	}
-	pending := slices.DeleteFunc(slices.Clone(loans), Loan.isReady)
-	if len(pending) == 0 {
-		return environment.Ready(prose.Partly(len(loans), len(loans), "borrowed workload") + " ready")
-	}
-	var pods []corev1.Pod
+	rollouts := make([]environment.Rollout, 0, len(loans))
 	var events []corev1.Event
-	for _, loan := range pending {
-		pods = append(pods, loan.CurrentPods()...)
+	for _, loan := range loans {
+		rollouts = append(rollouts, loan.rollout())
 		events = append(events, loan.Events...)
 	}
-	if trouble, found := environment.PodTrouble(pods, events, now); found {
-		return trouble
-	}
-	if refused, found := refusal(pending); found {
-		return refused
-	}
-	return waiting(pending, len(loans))
+	return environment.AssessRollouts("borrowed workload", rollouts, events, now)
 }
 
 // Selector finds the pods of a workload.
@@ -100,86 +89,14 @@ func (l *Loan) opposes(entry metav1.ManagedFieldsEntry, object *unstructured.Uns
 
 // CurrentPods are the pods made from the template as the run wants it.
 func (l *Loan) CurrentPods() []corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(l.Pods), func(pod corev1.Pod) bool { return environment.PodOver(pod) || !l.isCurrent(pod) })
+	current, _ := environment.SplitPods(l.Pods, l.template)
+	return current
 }
 
-// earlierPods are those made from another one, or going away.
-func (l *Loan) earlierPods() []corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(l.Pods), func(pod corev1.Pod) bool { return environment.PodOver(pod) || l.isCurrent(pod) })
-}
-
-func (l *Loan) isCurrent(pod corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && pod.Annotations[v1alpha1.AnnotationFingerprint] == l.template
-}
-
-func (l Loan) isReady() bool {
-	return l.IsApplied() && l.isSettled() && len(l.earlierPods()) == 0
-}
-
-// isSettled reports whether the workload's controller has seen it and counts
-// as many pods as it should, all of them new and ready.
-func (l *Loan) isSettled() bool {
-	object := l.Object
-	count := func(fields ...string) int64 {
-		value, _, _ := unstructured.NestedInt64(object.Object, fields...)
-		return value
-	}
-	wanted, found, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
-	if !found {
-		wanted = 1
-	}
-	return object.GetDeletionTimestamp() == nil &&
-		count("status", "observedGeneration") >= object.GetGeneration() &&
-		count("status", "replicas") == wanted &&
-		count("status", "updatedReplicas") == wanted &&
-		count("status", "readyReplicas") == wanted
-}
-
-// refusal finds a workload whose pods the cluster does not let in.
-func refusal(pending []Loan) (environment.Readiness, bool) {
-	for _, loan := range pending {
-		conditions, _, _ := unstructured.NestedSlice(loan.Object.Object, "status", "conditions")
-		for _, item := range conditions {
-			condition, _ := item.(map[string]any)
-			if condition["type"] != "ReplicaFailure" || condition["status"] != "True" {
-				continue
-			}
-			message, _ := condition["message"].(string)
-			return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
-				"the cluster refuses the pods of %s: %s", loan.title(), prose.Sentence(message))), true
-		}
-	}
-	return environment.Readiness{}, false
-}
-
-// waiting says what the workloads that are not ready wait for, the earliest
-// stage first.
-func waiting(pending []Loan, total int) environment.Readiness {
-	stages := []struct {
-		reason, doing string
-		holds         func(Loan) bool
-	}{
-		{v1alpha1.ReasonRolling, "pods of an earlier configuration are still there", func(l Loan) bool { return len(l.earlierPods()) > 0 }},
-		{v1alpha1.ReasonCreating, "pods are being made", func(l Loan) bool { return !l.IsApplied() || !l.isStarted() }},
-		{v1alpha1.ReasonNotReady, "pods run, but don't answer their readiness probe yet", func(Loan) bool { return true }},
-	}
-	count := prose.Partly(total-len(pending), total, "borrowed workload") + " ready"
-	for _, stage := range stages {
-		held := slices.DeleteFunc(slices.Clone(pending), func(l Loan) bool { return !stage.holds(l) })
-		if len(held) == 0 {
-			continue
-		}
-		names := make([]string, 0, len(held))
-		for _, loan := range held {
-			names = append(names, loan.Module.Name)
-		}
-		return environment.NotReady(stage.reason, fmt.Sprintf("%s; %s: %s", count, prose.Enumerate(names), stage.doing))
-	}
-	return environment.NotReady(v1alpha1.ReasonNotReady, count)
-}
-
-// isStarted reports whether the workload has pods and all of them run.
-func (l *Loan) isStarted() bool {
-	current := l.CurrentPods()
-	return len(current) > 0 && !slices.ContainsFunc(current, func(pod corev1.Pod) bool { return pod.Status.Phase != corev1.PodRunning })
+// rollout is how far the workload has changed over.
+func (l *Loan) rollout() environment.Rollout {
+	rollout := environment.Rollout{Module: l.Module.Name, Title: l.title(), Applied: l.IsApplied()}
+	rollout.ReadStatus(l.Object)
+	rollout.Current, rollout.Earlier = environment.SplitPods(l.Pods, l.template)
+	return rollout
 }

@@ -14,6 +14,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/jvm"
 )
 
@@ -26,15 +27,13 @@ var restarts = []v1alpha1.ResetPolicy{
 func (l *Loan) changes(req environment.Request, container *corev1.Container, variables []corev1.EnvVar) map[string]any {
 	pod := map[string]any{}
 	if placement := l.Module.Placement; placement != nil {
-		pod = l.placed(placement)
+		pod = podspec.PlacementFields(placement, l.selector())
 	}
 	changed := map[string]any{"name": container.Name}
 	if len(variables) > 0 {
 		changed["env"] = listed(variables)
 	}
-	if resources := environment.Fields(l.Module.Resources.DeepCopy()); len(resources) > 0 {
-		changed["resources"] = resources
-	}
+	podspec.AddResources(changed, l.Module.Resources)
 	if len(changed) > 1 {
 		pod["containers"] = []any{changed}
 	}
@@ -66,27 +65,6 @@ func listed(variables []corev1.EnvVar) []any {
 	return items
 }
 
-// placed are the pod's fields that a placement sets.
-func (l *Loan) placed(placement *v1alpha1.Placement) map[string]any {
-	pod := corev1.PodSpec{
-		NodeSelector: placement.NodeSelector,
-		Affinity:     placement.Affinity,
-		Tolerations:  placement.Tolerations,
-	}
-	for _, spread := range placement.TopologySpread {
-		pod.TopologySpreadConstraints = append(pod.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
-			TopologyKey:       spread.TopologyKey,
-			MaxSkew:           max(1, spread.MaxSkew),
-			WhenUnsatisfiable: cmp.Or(spread.WhenUnsatisfiable, corev1.DoNotSchedule),
-			LabelSelector:     l.selector(),
-		})
-	}
-	fields := environment.Fields(pod.DeepCopy())
-	// A pod must have containers; a change of one need not.
-	delete(fields, "containers")
-	return fields
-}
-
 // selector is how the workload finds its pods.
 func (l *Loan) selector() *metav1.LabelSelector {
 	selector := &metav1.LabelSelector{}
@@ -101,13 +79,8 @@ func (l *Loan) selector() *metav1.LabelSelector {
 // variablesOf are the variables the run sets, those that were there in the
 // order they were in, so that the list keeps its order.
 func variablesOf(module v1alpha1.Module, env []corev1.EnvVar, container *corev1.Container) []corev1.EnvVar {
-	variables := slices.DeleteFunc(slices.Clone(env), func(variable corev1.EnvVar) bool {
-		return indexOf(module.Env, variable.Name) >= 0
-	})
-	for _, variable := range module.Env {
-		variables = append(variables, *variable.DeepCopy())
-	}
-	if options := module.JVM.VariableOrDefault(); module.JVM != nil && indexOf(variables, options) < 0 {
+	variables := podspec.OverrideEnv(env, module.Env)
+	if options := module.JVM.VariableOrDefault(); module.JVM != nil && podspec.EnvIndex(variables, options) < 0 {
 		variables = append(variables, corev1.EnvVar{Name: options, Value: optionsOf(module.JVM, container)})
 	}
 	variables = append(variables, dependents(container.Env, variables)...)
@@ -126,11 +99,11 @@ func dependents(before, set []corev1.EnvVar) []corev1.EnvVar {
 	for _, variable := range before {
 		value := variable.Value
 		for _, added := range set {
-			if indexOf(before, added.Name) < 0 && added.ValueFrom == nil {
+			if podspec.EnvIndex(before, added.Name) < 0 && added.ValueFrom == nil {
 				value = strings.ReplaceAll(value, "$("+added.Name+")", added.Value)
 			}
 		}
-		if value != variable.Value && indexOf(set, variable.Name) < 0 {
+		if value != variable.Value && podspec.EnvIndex(set, variable.Name) < 0 {
 			found = append(found, corev1.EnvVar{Name: variable.Name, Value: value})
 		}
 	}
@@ -138,46 +111,27 @@ func dependents(before, set []corev1.EnvVar) []corev1.EnvVar {
 }
 
 func rank(variables []corev1.EnvVar, name string, otherwise int) int {
-	if at := indexOf(variables, name); at >= 0 {
+	if at := podspec.EnvIndex(variables, name); at >= 0 {
 		return at
 	}
 	return otherwise
-}
-
-func indexOf(variables []corev1.EnvVar, name string) int {
-	return slices.IndexFunc(variables, func(v corev1.EnvVar) bool { return v.Name == name })
 }
 
 // optionsOf are the JVM options the container had, with what is declared set
 // in them and the heap that results logged.
 func optionsOf(declared *v1alpha1.JVM, container *corev1.Container) string {
 	var before string
-	if at := indexOf(container.Env, declared.VariableOrDefault()); at >= 0 {
+	if at := podspec.EnvIndex(container.Env, declared.VariableOrDefault()); at >= 0 {
 		before = container.Env[at].Value
 	}
-	set := jvm.Settings{Options: declared.Options}
-	if heap := declared.Heap; heap != nil {
-		set.MaxRAMPercentage = heap.MaxRAMPercentage
-		if heap.Max != nil {
-			set.MaxHeap = heap.Max.Value()
-		}
-	}
-	if metaspace := declared.Metaspace; metaspace != nil {
-		if metaspace.Initial != nil {
-			set.Metaspace = metaspace.Initial.Value()
-		}
-		if metaspace.Max != nil {
-			set.MaxMetaspace = metaspace.Max.Value()
-		}
-	}
-	return jvm.WithLogInit(jvm.Rewrite(before, set))
+	return jvm.WithLogInit(jvm.Rewrite(before, environment.JVMSettings(declared)))
 }
 
 // clashOf names a variable that has a value in one place and a source in the
 // other: server-side apply would leave both, which no pod may have.
 func clashOf(container *corev1.Container, variables []corev1.EnvVar) string {
 	for _, variable := range variables {
-		at := indexOf(container.Env, variable.Name)
+		at := podspec.EnvIndex(container.Env, variable.Name)
 		if at >= 0 && sourceOf(container.Env[at]) != sourceOf(variable) {
 			return variable.Name
 		}

@@ -42,41 +42,41 @@ func part(object map[string]any) map[string]any {
 	return map[string]any{"labels": labels, "annotations": annotations, "spec": object["spec"]}
 }
 
-// compare walks two values side by side. With some, what the first leaves out
+// compare walks two values side by side. With partial, what the first leaves out
 // may be anything in the second.
-func compare(path string, was, is any, some bool, tell func(string)) {
+func compare(path string, was, is any, partial bool, report func(string)) {
 	switch before := was.(type) {
 	case map[string]any:
 		after, isMap := is.(map[string]any)
 		if !isMap {
-			tell(path)
+			report(path)
 			return
 		}
 		names := slices.Collect(maps.Keys(before))
-		if !some {
+		if !partial {
 			names = append(names, slices.Collect(maps.Keys(after))...)
 		}
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
-			compareField(join(path, name), before, after, name, some, tell)
+			compareField(join(path, name), before, after, name, partial, report)
 		}
 	case []any:
 		after, isList := is.([]any)
 		if isList && named(before) && named(after) {
-			compareItems(path, before, after, some, tell)
+			compareItems(path, before, after, partial, report)
 			return
 		}
 		if !reflect.DeepEqual(was, is) {
-			tell(path)
+			report(path)
 		}
 	default:
 		if !reflect.DeepEqual(was, is) {
-			tell(path)
+			report(path)
 		}
 	}
 }
 
-func compareField(path string, before, after map[string]any, name string, some bool, tell func(string)) {
+func compareField(path string, before, after map[string]any, name string, partial bool, report func(string)) {
 	was, wasThere := before[name]
 	is, isThere := after[name]
 	switch {
@@ -84,15 +84,15 @@ func compareField(path string, before, after map[string]any, name string, some b
 		// An empty text is not stored.
 		return
 	case wasThere != isThere:
-		tell(path)
+		report(path)
 		return
 	}
-	compare(path, was, is, some, tell)
+	compare(path, was, is, partial, report)
 }
 
 // compareItems compares lists whose items have names, each item with the one
 // of its name.
-func compareItems(path string, before, after []any, some bool, tell func(string)) {
+func compareItems(path string, before, after []any, partial bool, report func(string)) {
 	byName := func(items []any) map[string]any {
 		found := map[string]any{}
 		for _, item := range items {
@@ -100,7 +100,7 @@ func compareItems(path string, before, after []any, some bool, tell func(string)
 		}
 		return found
 	}
-	compare(path, byName(before), byName(after), some, tell)
+	compare(path, byName(before), byName(after), partial, report)
 }
 
 // named reports whether every item of a list has a name of its own.

@@ -51,10 +51,10 @@ func GiveBack(object *unstructured.Unstructured, manager string) (Return, bool, 
 	forget(restored)
 	next := Return{Object: restored, Kept: differences(original, snapshot(restored))}
 
-	halfway := restored.DeepCopy()
-	remember(halfway, object)
-	if !reflect.DeepEqual(fieldsOf(halfway), fieldsOf(object)) {
-		next.Object = halfway
+	intermediate := restored.DeepCopy()
+	remember(intermediate, object)
+	if !reflect.DeepEqual(fieldsOf(intermediate), fieldsOf(object)) {
+		next.Object = intermediate
 		return next, true, nil
 	}
 	next.Last = true
@@ -74,15 +74,15 @@ func forget(object *unstructured.Unstructured) {
 }
 
 // remember keeps what a return that is interrupted needs.
-func remember(halfway, object *unstructured.Unstructured) {
-	annotations := halfway.GetAnnotations()
+func remember(intermediate, object *unstructured.Unstructured) {
+	annotations := intermediate.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
 	for _, key := range []string{v1alpha1.AnnotationOriginal, v1alpha1.AnnotationBorrowedBy} {
 		annotations[key] = object.GetAnnotations()[key]
 	}
-	halfway.SetAnnotations(annotations)
+	intermediate.SetAnnotations(annotations)
 }
 
 func fieldsOf(object *unstructured.Unstructured) []any {

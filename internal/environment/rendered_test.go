@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package environment_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/images"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/systems"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// placed is a system whose servers are somebody else's and whose modules use
+// what a pod can be declared to have.
+func placed() v1alpha1.System {
+	system := systems.Full()
+	system.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderExternal, External: &v1alpha1.ExternalKafka{
+		BootstrapServers: []string{"b-1.msk.example.org:9096"},
+		SASL:             &v1alpha1.KafkaSASL{CredentialsSecret: v1alpha1.SecretName{Name: "kafka-login"}},
+		TLS:              &v1alpha1.KafkaTLS{CA: &v1alpha1.SecretKey{Name: "kafka-ca", Key: "ca.crt"}},
+	}}
+	system.Postgres = &v1alpha1.Postgres{Provider: v1alpha1.PostgresProviderExternal, External: &v1alpha1.ExternalPostgres{
+		Host: "db.example.org", ReaderHost: "db-ro.example.org", Database: "folio", CredentialsSecret: v1alpha1.SecretName{Name: "db-login"},
+	}}
+	module := &system.Modules[0]
+	module.Placement = everything(1).Placement
+	module.RunAsUser = ptr.To[int64](1000)
+	module.Env = append(module.Env, corev1.EnvVar{Name: "DB_USERNAME", Value: "other"})
+	module.Volumes = []v1alpha1.ModuleVolume{{Name: "cache", MountPath: "/cache"}}
+	module.Ports = []v1alpha1.ModulePort{{Name: "admin", Port: 9000}}
+	return system
+}
+
+// What is rendered otherwise has another fingerprint, so that an operator that
+// is updated builds the environments of experiments that are on anew, in the
+// middle of their blocks. Where that is meant: go test ./internal/environment -update.
+func TestRenderedAsBefore(t *testing.T) {
+	all := declared()
+	all["Placed"] = placed()
+	var lines []string
+	for name, system := range all {
+		for _, intent := range rendered(request(system)) {
+			lines = append(lines, fmt.Sprintf("%s %s %s %s %s\n", name, strings.TrimPrefix(intent.GetAPIVersion()+"/", "v1/")+intent.GetKind(), intent.GetName(),
+				environment.FingerprintOf(intent), naming.Hash(intent.Object)[:16]))
+		}
+	}
+	slices.Sort(lines)
+	got := strings.Join(lines, "")
+	const golden = "testdata/rendered.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("objects by fingerprint and digest (-want +got):\n%s", diff)
+	}
+}
+
+func rendered(req environment.Request) []environment.Intent {
+	intents := slices.Concat(postgres.Build(req), modules.Build(req, kafka.Env(req)), images.Build(req, "runner:1", "collector:1"))
+	for _, apiVersion := range []string{contract.StrimziV1, contract.StrimziV1Beta2} {
+		if kafka.AssessServed(req, apiVersion).Ready {
+			intents = append(intents, kafka.Build(req, apiVersion)...)
+		}
+	}
+	return intents
+}
