@@ -34,7 +34,7 @@ demo: tools ## Run a real experiment on a real cluster and write its report.
 	hack/demo.sh
 
 .PHONY: test
-test: tools test-go test-payload test-k6 test-sample test-cluster test-packaging test-argocd ## Run every test that needs no cluster.
+test: tools test-go test-payload test-k6 test-sample test-cluster test-packaging test-argocd test-extending ## Run every test that needs no cluster.
 
 .PHONY: tools
 tools: ## Install the programs the other targets call, or name what is missing.
@@ -151,6 +151,10 @@ test-packaging: ## Render and install the chart and config/, and check the dashb
 .PHONY: test-argocd
 test-argocd: ## Ask Argo CD's own code about health and differences.
 	cd test/argocd && go test ./...
+
+.PHONY: test-extending
+test-extending: ## Add one thing of each kind, as docs/extending.md says, to a copy of the project.
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test -count=1 -tags extending -timeout 25m ./test/extending
 
 .PHONY: test-sample
 test-sample: build-k6 ## Test the sample library system on real PostgreSQL and Kafka, with k6's users.

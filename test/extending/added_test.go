@@ -1,0 +1,81 @@
+//go:build extending
+
+// SPDX-License-Identifier: Apache-2.0
+
+package extending_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWhatThePageAddsWorks adds everything to a copy of the project and runs what
+// the page says shows that it works.
+func TestWhatThePageAddsWorks(t *testing.T) {
+	copied := copyOf(t)
+	for kind := range kinds {
+		run(t, copied, "git", "apply", patchOf(t, kind))
+	}
+	run(t, copied, "make", "generate")
+	page := sections(t)
+	for kind, want := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			words := strings.Fields(page[want.section].command)
+			if len(words) == 0 {
+				t.Fatalf("docs/extending.md, %s: no command shows that it works", want.section)
+			}
+			output := run(t, copied, words[0], append(words[1:], "-v")...)
+			if !strings.Contains(output, "--- PASS") {
+				t.Errorf("%v ran no test:\n%s", words, output)
+			}
+		})
+	}
+}
+
+// copyOf the project as it stands, in a place that stays the same, so that what
+// was compiled before is found again.
+func copyOf(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(cache, "perflab", "extending")
+	if err := os.RemoveAll(copied); err != nil {
+		t.Fatal(err)
+	}
+	for file := range strings.Lines(run(t, root, "git", "ls-files", "--cached", "--others", "--exclude-standard")) {
+		copyFile(t, strings.TrimSpace(file), copied)
+	}
+	return copied
+}
+
+// copyFile copies a file or a link. One that was deleted, and not yet from the
+// index, is left out.
+func copyFile(t *testing.T, file, to string) {
+	t.Helper()
+	source, target := filepath.Join(root, file), filepath.Join(to, file)
+	info, err := os.Lstat(source)
+	if os.IsNotExist(err) {
+		return
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(target), 0o755)
+	}
+	if err == nil && info.Mode()&os.ModeSymlink != 0 {
+		var to string
+		if to, err = os.Readlink(source); err == nil {
+			err = os.Symlink(to, target)
+		}
+	} else if err == nil {
+		var data []byte
+		if data, err = os.ReadFile(source); err == nil {
+			err = os.WriteFile(target, data, info.Mode())
+		}
+	}
+	if err != nil {
+		t.Fatalf("copying %s: %v", file, err)
+	}
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package extending_test holds docs/extending.md against the code: each thing
+// that the page says how to add is there as a patch, which has to touch the files
+// that the page lists and no others, and to work.
+package extending_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const root = "../.."
+
+// kinds of things that can be added, by the name of their patch and of their
+// section, and how many files may have to be touched for one.
+var kinds = map[string]struct {
+	section string
+	files   int
+}{
+	"component":      {"A component", 8},
+	"load-kind":      {"A load kind", 4},
+	"factor":         {"A factor", 3},
+	"statistic":      {"A statistic", 3},
+	"report-section": {"A report section", 3},
+}
+
+// section is what the page says about one kind.
+type section struct {
+	// files that are touched, tests left out.
+	files []string
+	// command shows that the addition works.
+	command string
+}
+
+var (
+	listed  = regexp.MustCompile("(?m)^[-0-9.]+ `([^`]+)`")
+	command = regexp.MustCompile("(?m)^(go test .*)$")
+)
+
+func sections(t *testing.T) map[string]section {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root, "docs", "extending.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]section{}
+	for _, text := range strings.Split(string(page), "\n## ")[1:] {
+		title, body, _ := strings.Cut(text, "\n")
+		var own section
+		for _, match := range listed.FindAllStringSubmatch(body, -1) {
+			own.files = append(own.files, match[1])
+		}
+		if match := command.FindStringSubmatch(body); match != nil {
+			own.command = match[1]
+		}
+		slices.Sort(own.files)
+		found[title] = own
+	}
+	return found
+}
+
+// touched are the files of a patch, but for tests.
+func touched(t *testing.T, patch string) []string {
+	t.Helper()
+	var files []string
+	for line := range strings.Lines(run(t, root, "git", "apply", "--numstat", patch)) {
+		fields := strings.Fields(line)
+		if file := fields[len(fields)-1]; !strings.HasSuffix(file, "_test.go") {
+			files = append(files, file)
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
+func run(t *testing.T, directory, name string, arguments ...string) string {
+	t.Helper()
+	program := exec.CommandContext(t.Context(), name, arguments...)
+	program.Dir = directory
+	output, err := program.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(arguments, " "), err, output)
+	}
+	return string(output)
+}
+
+func patchOf(t *testing.T, kind string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", kind+".patch"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestThePageListsTheFilesThatAreTouched(t *testing.T) {
+	page := sections(t)
+	for kind, want := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			own, found := page[want.section]
+			if !found {
+				t.Fatalf("docs/extending.md has no section %q", want.section)
+			}
+			files := touched(t, patchOf(t, kind))
+			if difference := cmp.Diff(files, own.files); difference != "" {
+				t.Errorf("docs/extending.md, %s: the files that are touched (- lacks, + has too many):\n%s", want.section, difference)
+			}
+			if len(files) > want.files {
+				t.Errorf("%d files have to be touched, %d were promised", len(files), want.files)
+			}
+		})
+	}
+}
