@@ -164,7 +164,8 @@ type PerfRunStatus struct {
 	Servers *ServersStatus `json:"servers,omitempty"`
 
 	// conditions: Ready, Reconciling, Stalled (kstatus), ScriptsAvailable,
-	// KafkaReady, PostgresReady, DataRestored, ModulesReady, TargetReachable, LoadsComplete, Valid.
+	// ImagesAvailable, KafkaReady, PostgresReady, DataRestored, ModulesReady,
+	// TargetReachable, LoadsComplete, ResultsKept, Priced, Valid.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

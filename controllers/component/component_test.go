@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/controllers/component"
+)
+
+// Where people look conditions up, they find those of all components.
+func TestConditionsAreDocumented(t *testing.T) {
+	for page, mark := range map[string]string{"docs/troubleshooting.md": "`", "api/v1alpha1/perfrun_types.go": ""} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range component.All {
+			if condition := one.About().Condition; !strings.Contains(string(text), mark+condition+mark) {
+				t.Errorf("%s does not know the condition %s", page, condition)
+			}
+		}
+	}
+}
+
+// A condition speaks of one component.
+func TestComponentsAreToldApart(t *testing.T) {
+	known := map[string]bool{}
+	for _, one := range component.All {
+		about := one.About()
+		if known[about.Condition] || known[about.Name] {
+			t.Errorf("%q and %s are not told apart from others", about.Name, about.Condition)
+		}
+		known[about.Condition], known[about.Name] = true, true
+	}
+}
