@@ -119,47 +119,6 @@ func Saturated(observations []v1alpha1.Observation, percent float64) []string {
 	return sentences
 }
 
-// leakPercent is by how much, of its average per hour, a quantity has to grow
-// for anybody to care.
-const leakPercent = 1
-
-// Growth says how a quantity, for example module/mod-users/memory, changed over
-// the whole of a run, from its observations; empty where they do not tell. It
-// leaks when the whole interval of its slope is above zero and the slope is more
-// than 1 % of the average per hour: the eye sees slopes in noise, the interval
-// does not.
-func Growth(observations []v1alpha1.Observation, quantity string) (sentence string, leaks bool) {
-	values, unit := map[string]float64{}, ""
-	var reader observation.Reader
-	reader.Read("", observations, func(observed *v1alpha1.Observation, value float64) error {
-		of, statistic := metric.CutStatistic(observed.Metric)
-		if of != quantity {
-			return nil
-		}
-		values[statistic] = value
-		if statistic == metric.Slope {
-			unit = observed.Unit
-		}
-		return nil
-	})
-	slope, known := values[metric.Slope]
-	low, hasLow := values[metric.SlopeLow]
-	high, hasHigh := values[metric.SlopeHigh]
-	if !known || !hasLow || !hasHigh {
-		return "", false
-	}
-	interval := fmt.Sprintf("95 %% interval %s to %s", decimal.Format(low), decimal.Format(high))
-	leaks = low > 0 && slope > values[metric.Average]*leakPercent/100
-	switch {
-	case leaks:
-		return fmt.Sprintf("%s grew by %s %s (%s)", quantity, decimal.Format(slope), unit, interval), true
-	case low > 0:
-		return fmt.Sprintf("%s grew by %s %s (%s), less than %d %% of its average per hour", quantity, decimal.Format(slope), unit, interval, leakPercent), false
-	default:
-		return fmt.Sprintf("%s shows no growth: %s %s (%s)", quantity, decimal.Format(slope), unit, interval), false
-	}
-}
-
 // maxText bounds a statement's text in a status, in bytes.
 const maxText = 500
 
