@@ -125,7 +125,7 @@ func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *enviro
 		observed.Objects[environment.Key{Kind: podSet.GetKind(), Name: podSet.GetName()}] = podSet
 		pods := contract.StrimziPods(podSet)
 		at := slices.IndexFunc(pods, func(pod unstructured.Unstructured) bool {
-			return !slices.ContainsFunc(observed.Pods, func(made corev1.Pod) bool { return made.Name == pod.GetName() })
+			return !slices.ContainsFunc(observed.Pods, func(there corev1.Pod) bool { return there.Name == pod.GetName() })
 		})
 		if at < 0 {
 			continue

@@ -128,8 +128,8 @@ func (kafkaCluster) addStrimziVersion(ctx context.Context, p *Pass, state *kafka
 	if err != nil {
 		return err
 	}
-	if told := (contract.Kafka{Object: object}).Version(); told != "" {
-		state.Version, state.Guessed = told, false
+	if exact := (contract.Kafka{Object: object}).Version(); exact != "" {
+		state.Version, state.Guessed = exact, false
 	}
 	return nil
 }

@@ -121,9 +121,9 @@ func (r *Reconciler) announceVerdicts(s *scope) {
 	if differing := s.answer.Uncalibrated(); len(differing) > 0 {
 		r.Events.Eventf(s.experiment, nil, corev1.EventTypeWarning, "NotCalibrated", "Analyze", "%s", forEvent(s.answer.Calibration().Message))
 	}
-	if told := s.answer.Sentences(s.planned.Arms); len(told) > 0 {
+	if sentences := s.answer.Sentences(s.planned.Arms); len(sentences) > 0 {
 		r.Events.Eventf(s.experiment, nil, corev1.EventTypeNormal, "Verdict", "Analyze", "%s",
-			forEvent(fmt.Sprintf("Against the baseline %q: %s", s.answer.Baseline, strings.Join(told, "; "))))
+			forEvent(fmt.Sprintf("Against the baseline %q: %s", s.answer.Baseline, strings.Join(sentences, "; "))))
 	}
 }
 

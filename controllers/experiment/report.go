@@ -150,11 +150,11 @@ func reportObject(input report.Input) (stored *corev1.ConfigMap, err error) {
 	}()
 	experiment := &input.Experiment
 	experiment.Status.Warnings = withoutReport(experiment.Status.Warnings)
-	made, err := report.New(input)
+	page, err := report.New(input)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRender, err)
 	}
-	if stored, err = made.Object(); err != nil {
+	if stored, err = page.Object(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRender, err)
 	}
 	return stored, nil

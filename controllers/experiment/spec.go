@@ -30,12 +30,12 @@ func (s *scope) sound(system *v1alpha1.System) bool {
 
 // faultMessage says what is wrong with the spec in one line.
 func faultMessage(faults field.ErrorList) string {
-	told := make([]string, 0, maxFaults)
+	sentences := make([]string, 0, maxFaults)
 	for _, fault := range faults[:min(len(faults), maxFaults)] {
-		told = append(told, fault.Field+": "+oneLine(fault.Detail))
+		sentences = append(sentences, fault.Field+": "+oneLine(fault.Detail))
 	}
-	message := strings.Join(told, "; ")
-	if more := len(faults) - len(told); more > 0 {
+	message := strings.Join(sentences, "; ")
+	if more := len(faults) - len(sentences); more > 0 {
 		message += fmt.Sprintf("; and %d more", more)
 	}
 	return message

@@ -352,8 +352,8 @@ func (r *Reconciler) announce(before *v1alpha1.PerfExperiment, s *scope) {
 // refused notes what is in the way of an experiment's next write. Other errors
 // are passed on, and those that may pass as well.
 func (s *scope) refused(err error) error {
-	readiness, told := component.RefusalOf(err)
-	if !told {
+	readiness, refused := component.RefusalOf(err)
+	if !refused {
 		return err
 	}
 	s.refusal = &readiness

@@ -77,7 +77,7 @@ func (s *scope) settle(part component.Component, progress component.Progress) ou
 // stepPulled waits for the images of loads and collector, which were pulled
 // while the environment came up: a load that has begun waits for its runner's.
 func (r *Reconciler) stepPulled(_ context.Context, s *scope) (outcome, error) {
-	images := s.told[v1alpha1.ConditionImagesAvailable]
+	images := s.readiness[v1alpha1.ConditionImagesAvailable]
 	if images.Ready {
 		return next(), nil
 	}

@@ -51,9 +51,9 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 	}
 	status.Timings.CollectStart = &metav1.Time{Time: r.Now()}
 	measured := map[string]results.Measured{}
-	told := map[string]string{}
+	logs := map[string]string{}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
-		own, fault, err := r.readLoad(ctx, s, wanted, told)
+		own, fault, err := r.readLoad(ctx, s, wanted, logs)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -67,7 +67,7 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 	s.setLoadTimes(measured)
 	analyzeStart := r.Now()
 	observations := s.observe(measured)
-	if err := r.keepRaw(ctx, s, kept{measured, observations, told}); err != nil {
+	if err := r.keepRaw(ctx, s, kept{measured, observations, logs}); err != nil {
 		return outcome{}, err
 	}
 	s.tell(v1alpha1.ConditionResultsKept, environment.Ready("what was measured is kept"))
@@ -79,7 +79,7 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 
 // readLoad adds up what all runners of a load printed, and notes what they told
 // of their logs.
-func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, told map[string]string) (results.Measured, *results.Fault, error) {
+func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, logs map[string]string) (results.Measured, *results.Fault, error) {
 	status := s.load(wanted.Name)
 	runners, err := r.runners(ctx, s.run.Namespace, status.TestRun)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 			return results.Measured{}, missing("the results of runner %q can't be read: %v", pod.Name, err), nil
 		}
 	}
-	told[wanted.Name] = parts.told.String()
+	logs[wanted.Name] = parts.logs.String()
 	if want := int(wanted.ParallelismOrDefault()); len(runners) != want {
 		return results.Measured{}, missing("%d of %s left results", len(runners), prose.Counted(want, "runner")), nil
 	}
@@ -119,16 +119,16 @@ func (r *Reconciler) runners(ctx context.Context, namespace, testRun string) ([]
 type runnersResults struct {
 	histograms []*payload.Payload
 	summaries  []*results.Summary
-	told       strings.Builder
+	logs       strings.Builder
 }
 
-// maxToldBytes are kept of what the runners of a load told of their logs.
-const maxToldBytes = 16 << 10
+// maxLogBytes are kept of what the runners of a load told of their logs.
+const maxLogBytes = 16 << 10
 
 func (p *runnersResults) tell(runner string, lines []payload.LogLine) {
 	for _, line := range lines {
-		if text := fmt.Sprintf("%s: %s: %s\n", runner, line.Level, line.Text); p.told.Len()+len(text) <= maxToldBytes {
-			p.told.WriteString(text)
+		if text := fmt.Sprintf("%s: %s: %s\n", runner, line.Level, line.Text); p.logs.Len()+len(text) <= maxLogBytes {
+			p.logs.WriteString(text)
 		}
 	}
 }
@@ -170,8 +170,8 @@ func (p *runnersResults) read(log io.Reader, wanted v1alpha1.Load) error {
 type kept struct {
 	measured     map[string]results.Measured
 	observations []v1alpha1.Observation
-	// told is what runners told of their logs, by load.
-	told map[string]string
+	// logs are what runners told of theirs, by load.
+	logs map[string]string
 }
 
 // binary is what fits into a ConfigMap, and the names of what does not.
@@ -207,9 +207,9 @@ func (k kept) binary() (data map[string][]byte, dropped []string, err error) {
 // texts are what the loads told, by key.
 func (k kept) texts() map[string]string {
 	texts := map[string]string{}
-	for name, told := range k.told {
-		if told != "" {
-			texts[naming.RawLog(name)] = told
+	for name, logs := range k.logs {
+		if logs != "" {
+			texts[naming.RawLog(name)] = logs
 		}
 	}
 	return texts

@@ -35,9 +35,9 @@ const (
 	// collectorPause is the time between two looks at a collector that ends.
 	collectorPause = time.Second
 	// mostStatements of PostgreSQL are in a run's status.
-	mostStatements = 10
+	maxStatements = 10
 	// mostNotes about what could not be measured are there as well.
-	mostNotes = 32
+	maxNotes = 32
 )
 
 // +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=get;list;watch;create;patch
@@ -52,7 +52,7 @@ func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, erro
 	if r.CollectorImage == "" || s.loadsBegan() {
 		return next(), nil
 	}
-	made, err := r.ensureCollector(ctx, s)
+	ensured, err := r.ensureCollector(ctx, s)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -64,7 +64,7 @@ func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, erro
 		return next(), nil
 	}
 	ready := s.status().Timings.Ready
-	if made && ready != nil && s.now.Sub(ready.Time) >= collectorStart {
+	if ensured && ready != nil && s.now.Sub(ready.Time) >= collectorStart {
 		return next(), nil
 	}
 	s.loading = "the collector of the servers' samples is about to start"
@@ -83,7 +83,7 @@ func hasBegun(pod corev1.Pod) bool {
 
 // ensureCollector makes the Job and what it works as, unless a fresh look shows
 // that the cache is behind and the run is already past its loads.
-func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (made bool, err error) {
+func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (ensured bool, err error) {
 	request := s.request()
 	intents := collector.Access(request)
 	selectors, err := r.borrowedSelectors(ctx, s)
@@ -188,7 +188,7 @@ func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (endin
 			continue
 		}
 		ending = ending || hasBegun(*pod)
-		if _, told := pod.Annotations[v1alpha1.AnnotationEnd]; told {
+		if _, asked := pod.Annotations[v1alpha1.AnnotationEnd]; asked {
 			continue
 		}
 		before := pod.DeepCopy()
@@ -305,9 +305,9 @@ func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
 	}
 	seen.RawSamples = naming.RawSamples(s.run.Name)
 	seen.Rounds = int32(len(s.samples.Rounds))
-	seen.Statements = results.TopStatements(s.samples, window, mostStatements)
+	seen.Statements = results.TopStatements(s.samples, window, maxStatements)
 	seen.Notes = append(seen.Notes, s.samples.Notes...)
-	seen.Notes = seen.Notes[:min(len(seen.Notes), mostNotes)]
+	seen.Notes = seen.Notes[:min(len(seen.Notes), maxNotes)]
 	return seen
 }
 

@@ -13,13 +13,13 @@ import (
 type overheard struct {
 	io.Reader
 	aside *io.PipeWriter
-	told  chan []payload.LogLine
+	found chan []payload.LogLine
 }
 
 func overhear(log io.Reader) *overheard {
 	heard, aside := io.Pipe()
-	o := &overheard{Reader: io.TeeReader(log, aside), aside: aside, told: make(chan []payload.LogLine, 1)}
-	go func() { o.told <- payload.ReadLog(heard) }()
+	o := &overheard{Reader: io.TeeReader(log, aside), aside: aside, found: make(chan []payload.LogLine, 1)}
+	go func() { o.found <- payload.ReadLog(heard) }()
 	return o
 }
 
@@ -28,5 +28,5 @@ func overhear(log io.Reader) *overheard {
 func (o *overheard) lines() []payload.LogLine {
 	_, _ = io.Copy(io.Discard, o.Reader)
 	_ = o.aside.Close()
-	return <-o.told
+	return <-o.found
 }

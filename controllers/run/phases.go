@@ -185,8 +185,8 @@ func (t troubleOf) Unwrap() error { return t.error }
 // its time. What the API server can't do for now is left to the back-off of
 // failed passes, once it has been told.
 func (s *scope) cannot(condition string, err error) (outcome, error) {
-	readiness, told := component.RefusalOf(err)
-	if !told {
+	readiness, known := component.RefusalOf(err)
+	if !known {
 		return outcome{}, err
 	}
 	if known := (troubleOf{}); errors.As(err, &known) {

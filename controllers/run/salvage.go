@@ -23,23 +23,23 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 	if s.status().RawResults != "" {
 		return next(), nil
 	}
-	saved := kept{measured: map[string]results.Measured{}, told: map[string]string{}}
+	saved := kept{measured: map[string]results.Measured{}, logs: map[string]string{}}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
 		if s.load(wanted.Name).CreateTime == nil {
 			continue
 		}
-		own, told, err := r.salvage(ctx, s, wanted)
+		own, logs, err := r.salvage(ctx, s, wanted)
 		if err != nil {
 			return outcome{}, err
 		}
-		if told != "" {
-			saved.told[wanted.Name] = told
+		if logs != "" {
+			saved.logs[wanted.Name] = logs
 		}
 		if own.Histograms != nil {
 			saved.measured[wanted.Name] = own
 		}
 	}
-	if len(saved.measured)+len(saved.told) == 0 {
+	if len(saved.measured)+len(saved.logs) == 0 {
 		return next(), nil
 	}
 	err := r.keepRaw(ctx, s, saved)
@@ -50,7 +50,7 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 	return next(), err
 }
 
-func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load) (own results.Measured, told string, err error) {
+func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load) (own results.Measured, logs string, err error) {
 	status := s.load(wanted.Name)
 	pods, err := r.runners(ctx, s.run.Namespace, status.TestRun)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load
 	for _, pod := range pods {
 		var own runnersResults
 		err := r.readRunner(ctx, pod, wanted, &own)
-		parts.told.WriteString(own.told.String())
+		parts.logs.WriteString(own.logs.String())
 		if err != nil {
 			log.FromContext(ctx).Info("A runner left nothing to keep", "pod", pod.Name, "error", err.Error())
 			continue
@@ -68,14 +68,14 @@ func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load
 		parts.histograms = append(parts.histograms, own.histograms...)
 	}
 	if len(parts.histograms) == 0 {
-		return results.Measured{}, parts.told.String(), nil
+		return results.Measured{}, parts.logs.String(), nil
 	}
 	own, err = parts.sum(status)
 	if err != nil {
 		log.FromContext(ctx).Info("What the runners left does not fit together", "load", wanted.Name, "error", err.Error())
-		return results.Measured{}, parts.told.String(), nil
+		return results.Measured{}, parts.logs.String(), nil
 	}
-	return own, parts.told.String(), nil
+	return own, parts.logs.String(), nil
 }
 
 // lastWords end the message of a load whose runner failed with the last thing
@@ -93,7 +93,7 @@ func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Lo
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
 		}
-		if words := load.LastWords(r.told(ctx, pod)); words != "" {
+		if words := load.LastWords(r.logLines(ctx, pod)); words != "" {
 			return ": " + words
 		}
 		silent = "; for what it said last, see: perflab logs " + s.run.Name
@@ -101,8 +101,8 @@ func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Lo
 	return silent
 }
 
-// told is what a runner told of its log; nothing where it can't be read.
-func (r *Reconciler) told(ctx context.Context, pod corev1.Pod) []payload.LogLine {
+// logLines are what a runner told of its log; none where it can't be read.
+func (r *Reconciler) logLines(ctx context.Context, pod corev1.Pod) []payload.LogLine {
 	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
 	defer cancel()
 	printed, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)

@@ -53,7 +53,7 @@ type scope struct {
 
 	// told is how ready the parts are, by condition. What is not in it was not
 	// looked at.
-	told map[string]environment.Readiness
+	readiness map[string]environment.Readiness
 
 	// priced says whether the run's cost is known, set by stepEffective where a
 	// price list is declared.
@@ -114,10 +114,10 @@ func (s *scope) load(name string) *v1alpha1.LoadStatus {
 
 // tell notes how ready a part is.
 func (s *scope) tell(condition string, readiness environment.Readiness) {
-	if s.told == nil {
-		s.told = map[string]environment.Readiness{}
+	if s.readiness == nil {
+		s.readiness = map[string]environment.Readiness{}
 	}
-	s.told[condition] = readiness
+	s.readiness[condition] = readiness
 }
 
 // trouble is what people should hear of first; false: every part is ready. What
@@ -125,7 +125,7 @@ func (s *scope) tell(condition string, readiness environment.Readiness) {
 // come last: they hold nothing up yet.
 func (s *scope) trouble() (found environment.Readiness, any bool) {
 	for _, part := range component.All {
-		readiness, known := s.told[part.About().Condition]
+		readiness, known := s.readiness[part.About().Condition]
 		if known && !readiness.Ready && (!any || urgency(readiness) > urgency(found)) {
 			found, any = readiness, true
 		}

@@ -25,7 +25,7 @@ func reportRun(s *scope) {
 
 	for _, part := range component.All {
 		condition := part.About().Condition
-		if readiness, known := s.told[condition]; known {
+		if readiness, known := s.readiness[condition]; known {
 			set.SetReadiness(condition, readiness)
 		}
 	}
@@ -40,7 +40,7 @@ func reportRun(s *scope) {
 }
 
 func setLoadsComplete(s *scope, set component.SetCondition) {
-	trouble, known := s.told[v1alpha1.ConditionLoadsComplete]
+	trouble, known := s.readiness[v1alpha1.ConditionLoadsComplete]
 	switch {
 	case s.held != "":
 		set(v1alpha1.ConditionLoadsComplete, metav1.ConditionFalse, v1alpha1.ReasonRefused, s.held)
@@ -118,7 +118,7 @@ func messageOf(s *scope) string {
 		return component.Cut(trouble.Message)
 	}
 	if s.loading == "" {
-		return component.Cut(s.told[v1alpha1.ConditionLoadsComplete].Message)
+		return component.Cut(s.readiness[v1alpha1.ConditionLoadsComplete].Message)
 	}
 	return component.Cut(s.loading)
 }
