@@ -11,10 +11,6 @@ import (
 	"strconv"
 )
 
-// maxBody bounds what Unmarshal unpacks, in bytes: far above any payload, far
-// below what would hurt the reader.
-const maxBody = 64 << 20
-
 // pack encodes a value as compressed JSON. The title is for errors.
 func pack(title string, value any) ([]byte, error) {
 	var body bytes.Buffer
@@ -33,18 +29,15 @@ func pack(title string, value any) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// unpack decodes what pack encoded. Its errors are ErrCorrupt.
-func unpack(title string, body []byte, value any) error {
+// unpack decodes what pack encoded, within a budget. Its errors are ErrCorrupt.
+func unpack(title string, body []byte, value any, within *budget) error {
 	zip, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("unpacking %s: %w: %w", title, ErrCorrupt, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(zip, maxBody+1))
+	text, err := io.ReadAll(within.of(zip))
 	if err != nil {
 		return fmt.Errorf("unpacking %s: %w: %w", title, ErrCorrupt, err)
-	}
-	if len(text) > maxBody {
-		return fmt.Errorf("unpacking %s: %w: more than %d bytes", title, ErrCorrupt, maxBody)
 	}
 	if err := json.Unmarshal(text, value); err != nil {
 		return fmt.Errorf("decoding %s: %w: %w", title, ErrCorrupt, err)
@@ -58,7 +51,7 @@ func Marshal(p *Payload) ([]byte, error) { return pack("payload of "+p.Load, p) 
 // Unmarshal reads what Marshal wrote. Its errors are ErrCorrupt.
 func Unmarshal(body []byte) (*Payload, error) {
 	p := &Payload{}
-	if err := unpack("payload", body, p); err != nil {
+	if err := unpack("payload", body, p, newBudget(maxPayload)); err != nil {
 		return nil, err
 	}
 	if err := p.validate(); err != nil {

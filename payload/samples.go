@@ -148,7 +148,7 @@ func MergeSamples(parts ...*Samples) (*Samples, error) {
 	}
 	parts = slices.SortedStableFunc(slices.Values(parts), func(a, b *Samples) int { return a.End.Compare(b.End) })
 	sum := NewSamples(parts[0].Run, "", parts[0].Start)
-	series := newSeriesIndex(sum)
+	merge := newSampleMerge(sum)
 	var collectors []string
 	for _, part := range parts {
 		if part.Run != sum.Run {
@@ -158,39 +158,12 @@ func MergeSamples(parts ...*Samples) (*Samples, error) {
 		sum.Start, sum.End = earlier(sum.Start, part.Start), later(sum.End, part.End)
 		sum.Final = part.Final
 		sum.Rounds = append(sum.Rounds, part.Rounds...)
-		for _, own := range part.Series {
-			into := series.of(own.Component, own.Instance, own.Resource, own.Unit)
-			into.Points = append(into.Points, own.Points...)
-		}
-		sum.take(part)
+		merge.add(part)
 	}
 	slices.Sort(collectors)
 	sum.Collector = joined(slices.Compact(collectors))
 	sum.sort()
 	return sum, nil
-}
-
-// take adds what needs no index.
-func (s *Samples) take(part *Samples) {
-	for _, container := range part.Containers {
-		s.SetContainer(container)
-	}
-	for _, node := range part.Nodes {
-		s.SetNode(node)
-	}
-	s.Ends = append(s.Ends, part.Ends...)
-	for _, failure := range part.Failures {
-		for _, at := range failure.At {
-			s.Fail(failure.Source, failure.Message, at)
-		}
-	}
-	s.Statements = append(s.Statements, part.Statements...)
-	for id, text := range part.Texts {
-		s.SetText(id, text)
-	}
-	for _, note := range part.Notes {
-		s.Note(note)
-	}
 }
 
 // sort puts everything into its order, so that equal contents make equal bytes.

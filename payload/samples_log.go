@@ -28,8 +28,9 @@ func WriteSamples(w io.Writer, s *Samples) error {
 // ErrMismatch if they are not all of one run, and with the error of r.
 func ReadSamples(r io.Reader) (*Samples, error) {
 	var parts []*Samples
+	all := newBudget(maxSamples)
 	bad, err := samples.scan(r, func(body []byte) error {
-		part, err := UnmarshalSamples(body)
+		part, err := unmarshalSamples(body, all)
 		if err == nil {
 			parts = append(parts, part)
 		}
@@ -53,12 +54,19 @@ func MarshalSamples(s *Samples) ([]byte, error) { return pack("samples of "+s.Ru
 
 // UnmarshalSamples reads what MarshalSamples wrote. Its errors are ErrCorrupt.
 func UnmarshalSamples(body []byte) (*Samples, error) {
+	return unmarshalSamples(body, newBudget(maxSamples))
+}
+
+func unmarshalSamples(body []byte, within *budget) (*Samples, error) {
 	s := &Samples{}
-	if err := unpack("samples", body, s); err != nil {
+	if err := unpack("samples", body, s, within); err != nil {
 		return nil, err
 	}
 	if s.Version != SamplesVersion {
 		return nil, fmt.Errorf("decoding samples: %w: version %d, this reader knows version %d", ErrCorrupt, s.Version, SamplesVersion)
+	}
+	if len(s.Notes) > maxNotes {
+		return nil, fmt.Errorf("decoding samples: %w: %d notes, at most %d are allowed", ErrCorrupt, len(s.Notes), maxNotes)
 	}
 	if s.End.Before(s.Start) {
 		return nil, fmt.Errorf("decoding samples: %w: they end before they start", ErrCorrupt)

@@ -3,6 +3,7 @@
 package payload
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -65,23 +66,20 @@ func number(value float64) []byte {
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (p *Points) UnmarshalJSON(text []byte) error {
-	var row []json.Number
-	if err := json.Unmarshal(text, &row); err != nil {
-		return err
+	row, count := rowOf(text)
+	if count%2 != 0 {
+		return fmt.Errorf("%d numbers are no pairs of time and value", count)
 	}
-	if len(row)%2 != 0 {
-		return fmt.Errorf("%d numbers are no pairs of time and value", len(row))
-	}
-	points := make(Points, 0, len(row)/2)
+	points := make(Points, 0, count/2)
 	ms := int64(0)
-	for i := 0; i < len(row); i += 2 {
-		step, err := stepOf(row[i], i > 0)
+	for range count / 2 {
+		step, err := row.step(len(points) > 0)
 		if err != nil {
 			return err
 		}
-		value, err := row[i+1].Float64()
+		value, err := strconv.ParseFloat(row.next(), 64)
 		if err != nil {
-			return err
+			return fmt.Errorf("a value that is no number: %w", err)
 		}
 		ms += step
 		points = append(points, Point{At: time.UnixMilli(ms).UTC(), Value: value})
@@ -103,14 +101,11 @@ func (t Times) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (t *Times) UnmarshalJSON(text []byte) error {
-	var row []json.Number
-	if err := json.Unmarshal(text, &row); err != nil {
-		return err
-	}
-	times := make(Times, 0, len(row))
+	row, count := rowOf(text)
+	times := make(Times, 0, count)
 	ms := int64(0)
-	for i := range row {
-		step, err := stepOf(row[i], i > 0)
+	for range count {
+		step, err := row.step(len(times) > 0)
 		if err != nil {
 			return err
 		}
@@ -121,11 +116,30 @@ func (t *Times) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// stepOf reads a step forwards; maxIndex bounds it so that no sum overflows.
-func stepOf(number json.Number, onwards bool) (int64, error) {
-	step, err := number.Int64()
+// row is what is left of a JSON array of numbers. It is read number by number,
+// for a generic decoder would hold all of them twice.
+type row struct{ text []byte }
+
+// rowOf is a row and how many numbers it has. What is no array is one bad number.
+func rowOf(text []byte) (*row, int) {
+	inner := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("[")), []byte("]")))
+	if len(inner) == 0 || string(text) == "null" {
+		return &row{}, 0
+	}
+	return &row{inner}, bytes.Count(inner, []byte(",")) + 1
+}
+
+func (r *row) next() string {
+	number, rest, _ := bytes.Cut(r.text, []byte(","))
+	r.text = rest
+	return string(bytes.TrimSpace(number))
+}
+
+// step reads a step forwards; maxIndex bounds it so that no sum overflows.
+func (r *row) step(onwards bool) (int64, error) {
+	step, err := strconv.ParseInt(r.next(), 10, 64)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("a time that is no number: %w", err)
 	}
 	if onwards && step < 0 || step > 1000*maxIndex || step < -1000*maxIndex {
 		return 0, fmt.Errorf("a step of %d ms", step)

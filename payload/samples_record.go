@@ -75,12 +75,16 @@ func (s *Samples) SetNode(node Node) {
 		s.Nodes = append(s.Nodes, Node{Name: node.Name})
 		at = len(s.Nodes) - 1
 	}
-	known := &s.Nodes[at]
-	known.CPUs = max(known.CPUs, node.CPUs)
-	both := slices.Concat(known.Neighbours, node.Neighbours)
+	s.Nodes[at].add(node)
+}
+
+// add adds what else was seen of a node.
+func (n *Node) add(seen Node) {
+	n.Name, n.CPUs = seen.Name, max(n.CPUs, seen.CPUs)
+	both := slices.Concat(n.Neighbours, seen.Neighbours)
 	slices.Sort(both)
 	both = slices.Compact(both)
-	known.Neighbours = both[:min(len(both), maxNeighbours)]
+	n.Neighbours = both[:min(len(both), maxNeighbours)]
 }
 
 // SetText notes the text of a statement.
@@ -90,6 +94,9 @@ func (s *Samples) SetText(id, text string) {
 	}
 	s.Texts[id] = shortened(text)
 }
+
+// maxNotes of a log are read: a collector writes some tens.
+const maxNotes = 10_000
 
 // Note says, once, what can't be measured.
 func (s *Samples) Note(note string) {

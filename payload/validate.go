@@ -13,6 +13,9 @@ const (
 	// two thousand million samples, 142 years.
 	maxCount = 1 << 31
 	maxSum   = 1 << 62
+	// maxRows are those of transactions and of requests, and as many again in
+	// which the others are added up by outcome and status.
+	maxRows = 4 * MaxSeries
 )
 
 // validate tells what is wrong with p as ErrCorrupt, so that no reader has to
@@ -28,6 +31,12 @@ func (p *Payload) validate() error {
 	}
 	if p.End.Before(p.Start) {
 		return fmt.Errorf("%w: ends before it starts", ErrCorrupt)
+	}
+	if n := len(p.Series); n > maxRows {
+		return fmt.Errorf("%w: %d rows, at most %d are allowed", ErrCorrupt, n, maxRows)
+	}
+	if n := max(len(p.Counters), len(p.Gauges)); n > MaxSeries+1 {
+		return fmt.Errorf("%w: %d counters or gauges, at most %d are allowed", ErrCorrupt, n, MaxSeries+1)
 	}
 	rows := map[Row]bool{}
 	for _, s := range p.Series {

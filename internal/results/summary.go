@@ -66,9 +66,9 @@ type exported struct {
 func ReadSummary(log io.Reader) (*Summary, error) {
 	lines := bufio.NewReader(log)
 	for {
-		line, err := lines.ReadString('\n')
-		if strings.TrimRight(line, "\r\n") == "{" {
-			found, bad := decodeSummary(io.MultiReader(strings.NewReader(line), lines))
+		line, err := lineOf(lines)
+		if line == "{" {
+			found, bad := decodeSummary(io.LimitReader(io.MultiReader(strings.NewReader(line), lines), maxSummary))
 			if bad != nil {
 				return nil, fmt.Errorf("reading k6's summary: %w", bad)
 			}
@@ -81,6 +81,21 @@ func ReadSummary(log io.Reader) (*Summary, error) {
 			return nil, fmt.Errorf("reading log: %w", err)
 		}
 	}
+}
+
+// maxSummary bounds what k6 says of a test, in bytes: some hundred for each of its
+// metrics.
+const maxSummary = 1 << 20
+
+// lineOf reads a line; nothing of one that is too long to begin a summary.
+func lineOf(lines *bufio.Reader) (string, error) {
+	line, more, err := lines.ReadLine()
+	text := string(line)
+	for more && err == nil {
+		text = ""
+		_, more, err = lines.ReadLine()
+	}
+	return text, err
 }
 
 func decodeSummary(from io.Reader) (*Summary, error) {

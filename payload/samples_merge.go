@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package payload
+
+// sampleMerge adds samples to others and knows where in them everything is, so
+// that adding takes as long as what is added is long.
+type sampleMerge struct {
+	sum        *Samples
+	series     seriesIndex
+	containers map[[2]string]int
+	nodes      map[string]int
+	failures   map[string]int
+	notes      map[string]bool
+}
+
+func newSampleMerge(sum *Samples) sampleMerge {
+	return sampleMerge{
+		sum: sum, series: newSeriesIndex(sum), containers: map[[2]string]int{}, nodes: map[string]int{},
+		failures: map[string]int{}, notes: map[string]bool{},
+	}
+}
+
+func (m sampleMerge) add(part *Samples) {
+	for _, own := range part.Series {
+		into := m.series.of(own.Component, own.Instance, own.Resource, own.Unit)
+		into.Points = append(into.Points, own.Points...)
+	}
+	for _, container := range part.Containers {
+		*placeOf(m.containers, [2]string{container.Component, container.Instance}, &m.sum.Containers) = container
+	}
+	for _, node := range part.Nodes {
+		placeOf(m.nodes, node.Name, &m.sum.Nodes).add(node)
+	}
+	for _, failure := range part.Failures {
+		if len(failure.At) == 0 {
+			continue
+		}
+		into := placeOf(m.failures, failure.Source, &m.sum.Failures)
+		into.Source, into.Message = failure.Source, shortened(failure.Message)
+		into.At = append(into.At, failure.At...)
+	}
+	m.sum.Ends = append(m.sum.Ends, part.Ends...)
+	m.sum.Statements = append(m.sum.Statements, part.Statements...)
+	for id, text := range part.Texts {
+		m.sum.SetText(id, text)
+	}
+	for _, note := range part.Notes {
+		if !m.notes[note] {
+			m.notes[note] = true
+			m.sum.Notes = append(m.sum.Notes, note)
+		}
+	}
+}
+
+// placeOf is where in a list something is, at its end where it is new. It is valid
+// until the next call.
+func placeOf[K comparable, V any](places map[K]int, key K, list *[]V) *V {
+	at, known := places[key]
+	if !known {
+		at = len(*list)
+		places[key] = at
+		var added V
+		*list = append(*list, added)
+	}
+	return &(*list)[at]
+}
