@@ -163,9 +163,8 @@ type PerfRunStatus struct {
 	// +optional
 	Servers *ServersStatus `json:"servers,omitempty"`
 
-	// conditions: Ready, Reconciling, Stalled (kstatus), ScriptsAvailable,
-	// ImagesAvailable, KafkaReady, PostgresReady, DataRestored, ModulesReady,
-	// TargetReachable, LoadsComplete, ResultsKept, Priced, Valid.
+	// conditions: Ready, Reconciling, Stalled (kstatus), one for each thing the
+	// run stands on (for example KafkaReady), LoadsComplete, Priced, Valid.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
