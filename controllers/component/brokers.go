@@ -38,10 +38,7 @@ func ExternalBrokers(ctx context.Context, live client.Reader, namespace string, 
 		brokers.CA = secrets.read(ctx, external.TLS.CA.Name, external.TLS.CA.Key)
 	}
 	if external.SASL != nil {
-		brokers.Mechanism = external.SASL.Mechanism
-		if brokers.Mechanism == "" {
-			brokers.Mechanism = v1alpha1.SASLScramSHA512
-		}
+		brokers.Mechanism = external.SASL.MechanismOrDefault()
 		brokers.Username = string(secrets.read(ctx, external.SASL.CredentialsSecret.Name, corev1.BasicAuthUsernameKey))
 		brokers.Password = string(secrets.read(ctx, external.SASL.CredentialsSecret.Name, corev1.BasicAuthPasswordKey))
 	}
