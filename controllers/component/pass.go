@@ -68,6 +68,8 @@ type Pass struct {
 	// Experiment the run belongs to.
 	Experiment *v1alpha1.PerfExperiment
 	Now        time.Time
+	// nodes that were read in this pass, by name.
+	nodes map[string]*corev1.Node
 }
 
 // Request is what is to be built for the run.
@@ -148,16 +150,24 @@ func (t *Tools) PodsWith(ctx context.Context, namespace string, which client.Lis
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 
-// Node reads a node; nil: it is gone, or the operator may not look at it.
-func (t *Tools) Node(ctx context.Context, name string) (*corev1.Node, error) {
+// Node reads a node, once in a pass; nil: it is gone, or the operator may not look
+// at it.
+func (p *Pass) Node(ctx context.Context, name string) (*corev1.Node, error) {
+	if node, known := p.nodes[name]; known {
+		return node, nil
+	}
 	node := &corev1.Node{}
-	err := t.Live.Get(ctx, client.ObjectKey{Name: name}, node)
+	err := p.Live.Get(ctx, client.ObjectKey{Name: name}, node)
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
-		return nil, nil
+		node, err = nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading node %q: %w", name, err)
 	}
+	if p.nodes == nil {
+		p.nodes = map[string]*corev1.Node{}
+	}
+	p.nodes[name] = node
 	return node, nil
 }
 

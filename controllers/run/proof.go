@@ -19,11 +19,11 @@ import (
 // stepProve reads the configuration back from the running system. A run whose
 // system is not the declared one does not count.
 func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
-	record := &v1alpha1.EffectiveSystem{}
+	record, seen := &v1alpha1.EffectiveSystem{}, r.seenBy(s)
 	var pods []corev1.Pod
 	var differences []string
 	for _, part := range component.All {
-		proof, err := part.Prove(ctx, r.seenBy(s), record)
+		proof, err := part.Prove(ctx, seen, record)
 		if err != nil {
 			return outcome{}, troubleOf{part, err}
 		}
@@ -32,7 +32,7 @@ func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
 		}
 		pods, differences = append(pods, proof.Pods...), append(differences, proof.Differences...)
 	}
-	if err := r.recordNodes(ctx, record, pods); err != nil {
+	if err := recordNodes(ctx, seen, record, pods); err != nil {
 		return outcome{}, err
 	}
 	if err := r.priceNodes(ctx, s, record.Nodes); err != nil {
@@ -47,14 +47,14 @@ func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
 }
 
 // recordNodes writes down the nodes that run pods of the system.
-func (r *Reconciler) recordNodes(ctx context.Context, record *v1alpha1.EffectiveSystem, pods []corev1.Pod) error {
+func recordNodes(ctx context.Context, seen *component.Pass, record *v1alpha1.EffectiveSystem, pods []corev1.Pod) error {
 	counts := map[string]int32{}
 	for _, pod := range pods {
 		counts[pod.Spec.NodeName]++
 	}
 	delete(counts, "")
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		node, err := r.Node(ctx, name)
+		node, err := seen.Node(ctx, name)
 		if err != nil {
 			return err
 		}
