@@ -5,7 +5,7 @@ package controllers_test
 import (
 	"bytes"
 	"cmp"
-	"encoding/hex"
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -101,7 +101,11 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 	}
 	began := pod.Status.StartTime.Time
 	var log bytes.Buffer
-	if err := payload.Write(&log, l.measured(pod, testRun, load, began)); err != nil {
+	own := l.measured(pod, testRun, load, began)
+	if l.outside.forge != nil {
+		l.outside.forge(own)
+	}
+	if err := payload.Write(&log, own); err != nil {
 		l.t.Fatal(err)
 	}
 	l.printLog(&log, exit)
@@ -182,10 +186,15 @@ func (l *lab) measured(pod corev1.Pod, testRun *unstructured.Unstructured, name 
 	if l.outside.bulky {
 		// Names of chance can't be packed, and no wider bucket has fewer of them.
 		chance := rand.NewChaCha8([32]byte{})
-		for range payload.MaxSeries {
-			name := make([]byte, 4<<10)
+		name := func() string {
+			name := make([]byte, payload.MaxName*3/4)
 			_, _ = chance.Read(name)
-			own.Count(hex.EncodeToString(name), began, 1)
+			return base64.URLEncoding.EncodeToString(name)
+		}
+		for range payload.MaxSeries {
+			own.Count(name(), began, 1)
+			own.Add(payload.Row{Scenario: name(), Transaction: name(), Outcome: payload.OK}, began, time.Second)
+			own.Add(payload.Row{Scenario: name(), Transaction: name(), Request: name(), Outcome: payload.OK}, began, time.Second)
 		}
 	}
 	own.End, own.Final = l.now, true

@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/payload"
 )
 
 // outside says how everybody but the operator behaves. The zero value is
@@ -46,6 +47,8 @@ type outside struct {
 	lastWords string
 	// cold: check-ins are slow in the first three seconds.
 	cold bool
+	// forge changes what runners print that they measured.
+	forge func(*payload.Payload)
 	// foreignK6: runners are not ours, and tell nothing of their logs.
 	foreignK6 bool
 	// refusing: every request is answered with an error, inside of transactions

@@ -19,6 +19,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/payload"
 )
 
 func TestMissingOperatorsAreNamedOneAfterTheOther(t *testing.T) {
@@ -228,6 +229,39 @@ func TestResultsThatCannotBeReadMakeTheRunInvalid(t *testing.T) {
 	l.logs.clear()
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonResultsMissing, `load "cico"`, "the pod has no log")
+}
+
+// A log that holds what somebody else measured, or more than the operator has
+// memory for, makes the run invalid, and the operator goes on.
+func TestResultsThatAreNotTheRunsMakeItInvalid(t *testing.T) {
+	for name, test := range map[string]struct {
+		forge  func(*payload.Payload)
+		reason string
+		says   []string
+	}{
+		"of another run": {
+			forge:  func(p *payload.Payload) { p.Run = "another" },
+			reason: v1alpha1.ReasonResultsForeign, says: []string{`load "cico"`, `of run "another"`},
+		},
+		"of another pod": {
+			forge:  func(p *payload.Payload) { p.Runner = "another" },
+			reason: v1alpha1.ReasonResultsForeign, says: []string{`of pod "another"`},
+		},
+		"a bomb": {
+			forge:  func(p *payload.Payload) { p.Load = strings.Repeat("a", 64<<20) },
+			reason: v1alpha1.ReasonResultsTooLarge, says: []string{`load "cico"`, "120 MiB"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.outside.forge = test.forge
+			l.create(login(), smallExperiment(t, oneArm))
+			invalid := l.untilRun(v1alpha1.RunInvalid)
+			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, test.reason, test.says...)
+			l.outside.forge = nil
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+		})
+	}
 }
 
 func TestTopicsThatAreNotAsDeclaredMakeTheRunInvalid(t *testing.T) {

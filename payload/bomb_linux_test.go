@@ -4,15 +4,19 @@ package payload_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,70 +28,149 @@ import (
 const memory = 256 << 20
 
 // bombs are logs of a few hundred KB that unpack to a lot. Their parts are
-// repeated, with a number in them where there is a verb for it.
+// repeated, with a number in them where there is a verb for it. They are refused
+// with a sentence that says why or, where they say nothing, are read.
 var bombs = map[string]struct {
 	begin, part, end string
 	times, frames    int
 	samples          bool
+	// logs are those of several runners.
+	logs func() []string
+	says string
 }{
-	"rows of nothing":      {begin: `{"version":2,"series":[{}`, part: `,{}`, times: 16 << 20, end: `]}`},
-	"buckets":              {begin: `{"version":2,"series":[{"transaction":"a","buckets":[[0,1,1,1,1,0,"#"]`, part: `,[%d,1,1,1,1,0,"#"]`, times: 3 << 20, end: `]}]}`},
-	"one long text":        {begin: `{"version":2,"load":"`, part: `aaaaaaaaaaaaaaaa`, times: 8 << 20, end: `"}`},
-	"points":               {begin: `{"version":1,"series":[{"points":[0,0`, part: `,1,0`, times: 16 << 20, end: `]}]}`, samples: true},
-	"statements' texts":    {begin: `{"version":1,"texts":{"a":""`, part: `,"%d":""`, times: 3 << 20, end: `}}`, samples: true},
-	"notes":                {begin: `{"version":1,"notes":[""`, part: `,"%d"`, times: 3 << 20, end: `]}`, samples: true},
-	"containers in frames": {begin: `{"version":1,"containers":[{}`, part: `,{"component":"%d"}`, times: 100_000, end: `]}`, samples: true, frames: 40},
-	"failures in frames":   {begin: `{"version":1,"failures":[{"source":"","at":[0]}`, part: `,{"source":"%d","at":[0]}`, times: 60_000, end: `]}`, samples: true, frames: 40},
+	"rows of nothing":      {begin: `{"version":2,"series":[{}`, part: `,{}`, times: 16 << 20, end: `]}`, says: "120 MiB"},
+	"a few less":           {begin: `{"version":2,"series":[{}`, part: `,{}`, times: 426_000, end: `]}`, says: "power of two"},
+	"buckets":              {begin: `{"version":2,"series":[{"transaction":"a","buckets":[[0,1,1,1,1,0,"$"]`, part: `,[%d,1,1,1,1,0,"$"]`, times: 3 << 20, end: `]}]}`, says: "120 MiB"},
+	"a few buckets less":   {begin: `{"version":2,"series":[{"transaction":"a","buckets":[[0,1,1,1,1,0,"$"]`, part: `,[%d,1,1,1,1,0,"$"]`, times: 385_000, end: `]}]}`, says: "power of two"},
+	"one long text":        {begin: `{"version":2,"load":"`, part: `aaaaaaaaaaaaaaaa`, times: 8 << 20, end: `"}`, says: "120 MiB"},
+	"a text less long":     {begin: `{"version":2,"load":"`, part: `aaaaaaaaaaaaaaaa`, times: 2_500_000, end: `"}`, says: "power of two"},
+	"objects in objects":   {begin: `{"version":2`, part: `,"a":{"a":[{}]}`, times: 3 << 20, end: `}`, says: "120 MiB"},
+	"a few objects less":   {begin: `{"version":2`, part: `,"a":{"a":[{}]}`, times: 150_000, end: `}`, says: "power of two"},
+	"cells":                {logs: func() []string { return []string{cells("1", 0, 13_000)} }},
+	"cells of two runners": {logs: func() []string { return []string{cells("1", 0, 13_000), cells("2", 0, 13_000)} }},
+	"cells side by side": {logs: func() []string {
+		return []string{cells("1", 0, 4_000), cells("2", 4_000, 4_000), cells("3", 8_000, 4_000), cells("4", 0, 13_000)}
+	}},
+	"more cells than fit":  {logs: func() []string { return []string{rows("1", 0), rows("2", 1), rows("3", 2)} }, says: "added up"},
+	"points":               {begin: `{"version":1,"series":[{"points":[0,0`, part: `,1,0`, times: 16 << 20, end: `]}]}`, samples: true, says: "160 MiB"},
+	"a few points less":    {begin: `{"version":1,"series":[{"points":[0,0`, part: `,1,0`, times: 2_700_000, end: `]}]}`, samples: true},
+	"statements' texts":    {begin: `{"version":1,"texts":{"a":""`, part: `,"%d":""`, times: 3 << 20, end: `}}`, samples: true, says: "160 MiB"},
+	"a few texts less":     {begin: `{"version":1,"texts":{"a":""`, part: `,"%d":""`, times: 870_000, end: `}}`, samples: true},
+	"notes":                {begin: `{"version":1,"notes":[""`, part: `,"%d"`, times: 3 << 20, end: `]}`, samples: true, says: "160 MiB"},
+	"a few notes less":     {begin: `{"version":1,"notes":[""`, part: `,"%d"`, times: 1_970_000, end: `]}`, samples: true, says: "at most 10000"},
+	"containers":           {begin: `{"version":1,"containers":[{}`, part: `,{"component":"%d"}`, times: 340_000, end: `]}`, samples: true},
+	"failures":             {begin: `{"version":1,"failures":[{"source":"","at":[0]}`, part: `,{"source":"%d","at":[0]}`, times: 245_000, end: `]}`, samples: true},
+	"containers in frames": {begin: `{"version":1,"containers":[{}`, part: `,{"component":"%d"}`, times: 100_000, end: `]}`, samples: true, frames: 40, says: "160 MiB"},
+	"failures in frames":   {begin: `{"version":1,"failures":[{"source":"","at":[0]}`, part: `,{"source":"%d","at":[0]}`, times: 60_000, end: `]}`, samples: true, frames: 40, says: "160 MiB"},
+}
+
+// cells is what a runner measured that used so many cells from one on, in each of
+// 500 buckets of six transactions: 39 million at most.
+func cells(runner string, from, used int) string {
+	return series(runner, 6, from, used)
+}
+
+// rows is the same of 220 transactions, of which each runner used other cells.
+func rows(runner string, n int) string {
+	const used = 200
+	return series(runner, 220, used*n, used)
+}
+
+func series(runner string, transactions, from, used int) string {
+	const buckets = 500
+	text := strings.Repeat("$", used)
+	var rows []string
+	for n := range transactions {
+		var all []string
+		for i := range buckets {
+			all = append(all, fmt.Sprintf(`[%d,%d,%d,1,1,%d,"%s"]`, i, used, used, from, text))
+		}
+		rows = append(rows, fmt.Sprintf(`{"transaction":"%d","outcome":"ok","buckets":[%s]}`, n, strings.Join(all, ",")))
+	}
+	return fmt.Sprintf(`{"version":2,"runner":%q,"bucketSeconds":1,"requestBucketSeconds":16,"series":[%s]}`, runner, strings.Join(rows, ","))
 }
 
 // TestBombs reads each of them in a process that may not take more memory.
 func TestBombs(t *testing.T) {
-	if path := os.Getenv("PERFLAB_BOMB"); path != "" {
-		readBomb(t, path)
+	if folder := os.Getenv("PERFLAB_BOMB"); folder != "" {
+		readBomb(t, folder)
 		return
 	}
 	for name, bomb := range bombs {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "log")
-			if err := os.WriteFile(path, bombLog(t, bomb.begin, bomb.part, bomb.end, bomb.times, bomb.frames, bomb.samples), 0o600); err != nil {
-				t.Fatal(err)
+			folder := t.TempDir()
+			logs := [][]byte{bombLog(t, bomb.begin, bomb.part, bomb.end, bomb.times, bomb.frames, bomb.samples)}
+			if bomb.logs != nil {
+				logs = nil
+				for _, text := range bomb.logs() {
+					logs = append(logs, bombLog(t, text, "", "", 0, 0, false))
+				}
+			}
+			for n, log := range logs {
+				if err := os.WriteFile(filepath.Join(folder, strconv.Itoa(n)), log, 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
 			reader := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBombs$", "-test.v")
-			reader.Env = append(os.Environ(), "PERFLAB_BOMB="+path)
-			if output, err := reader.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%.3000s", err, output)
-			} else {
-				t.Logf("%s", output)
+			reader.Env = append(os.Environ(), "PERFLAB_BOMB="+folder)
+			output, err := reader.CombinedOutput()
+			if err != nil || !strings.Contains(string(output), cmp.Or(bomb.says, "was read")) {
+				t.Errorf("%v, want it to say %q\n%.1000s", err, bomb.says, output)
 			}
+			t.Logf("%.2000s", output)
 		})
 	}
 }
 
-// readBomb reads a log as the operator does.
-func readBomb(t *testing.T, path string) {
+// readBomb reads logs as the operator does, and says how much memory it took.
+func readBomb(t *testing.T, folder string) {
 	t.Helper()
-	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: memory, Max: memory}); err != nil {
+	// Twice as much of addresses: those of memory that was given back count as well.
+	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: 2 * memory, Max: 2 * memory}); err != nil {
 		t.Fatal(err)
 	}
 	debug.SetMemoryLimit(memory * 9 / 10)
-	log, err := os.Open(path)
+	files, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, err := payload.ReadSamples(log)
-	if err == nil {
-		t.Logf("%d containers and %d failures were read", len(samples.Containers), len(samples.Failures))
-		return
+	var sum payload.Sum
+	for _, file := range files {
+		if err := readLog(filepath.Join(folder, file.Name()), &sum); err != nil {
+			t.Logf("%.300v", err)
+			break
+		}
+		t.Log("was read")
 	}
-	t.Log(err)
-	if _, err := log.Seek(0, io.SeekStart); err != nil {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := payload.Read(log); err == nil {
-		t.Error("a bomb is no payload")
-	} else {
-		t.Log(err)
+	peak := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindStringSubmatch(string(status))
+	if kB, err := strconv.Atoi(peak[1]); err != nil || kB > memory>>10 {
+		t.Errorf("%s: more than %d MiB (%v)", peak[0], memory>>20, err)
 	}
+	t.Log(peak[0])
+}
+
+// readLog reads samples, else a payload that is added to others.
+func readLog(path string, sum *payload.Sum) error {
+	log, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = payload.ReadSamples(log)
+	if !errors.Is(err, payload.ErrNone) {
+		return err
+	}
+	if _, err := log.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	own, err := payload.Read(log)
+	if err != nil {
+		return err
+	}
+	return sum.Add(own)
 }
 
 // bombLog is a log with a text in one frame or in several.

@@ -50,7 +50,7 @@ func (w *weighed) Read(into []byte) (int, error) {
 		w.budget.left -= w.cost(c)
 	}
 	if w.budget.left < 0 {
-		return 0, fmt.Errorf("it takes more than the %d MiB that a reader has for it", w.budget.limit>>20)
+		return 0, fmt.Errorf("%w: it takes more than the %d MiB that a reader has for it", ErrTooLarge, w.budget.limit>>20)
 	}
 	return n, err
 }

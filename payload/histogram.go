@@ -48,6 +48,12 @@ func (h *Histogram) pack() {
 	}
 }
 
+// size is the memory it takes, in bytes, where it is small.
+func (h *Histogram) size() int {
+	const cell = 2 + 4
+	return len(h.packed) + cell*len(h.cells)
+}
+
 func (h *Histogram) unpack() {
 	if h.packed == "" {
 		return

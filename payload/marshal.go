@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -29,29 +30,122 @@ func pack(title string, value any) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// unpack decodes what pack encoded, within a budget. Its errors are ErrCorrupt.
+// unpack decodes what pack encoded, within a budget. Its errors are ErrCorrupt and
+// ErrTooLarge.
 func unpack(title string, body []byte, value any, within *budget) error {
+	return unpacked(title, body, within, func(text *json.Decoder) error { return text.Decode(value) })
+}
+
+// unpacked is the same for who decodes the text by himself. Nothing may follow.
+func unpacked(title string, body []byte, within *budget, decode func(*json.Decoder) error) error {
 	zip, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("unpacking %s: %w: %w", title, ErrCorrupt, err)
 	}
-	text, err := io.ReadAll(within.of(zip))
-	if err != nil {
-		return fmt.Errorf("unpacking %s: %w: %w", title, ErrCorrupt, err)
+	text := json.NewDecoder(within.of(zip))
+	if err = decode(text); err == nil {
+		err = ended(text)
 	}
-	if err := json.Unmarshal(text, value); err != nil {
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return fmt.Errorf("unpacking %s: %w", title, err)
+	case err != nil:
 		return fmt.Errorf("decoding %s: %w: %w", title, ErrCorrupt, err)
 	}
 	return nil
 }
 
+// ended reads a text to its end, where gzip's checksum is.
+func ended(text *json.Decoder) error {
+	_, err := text.Token()
+	if err == nil {
+		return errors.New("something follows")
+	}
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// fields say how each field of a payload is decoded, where it is long element by
+// element, so that of its text no more than one has to be held.
+func (p *Payload) fields() map[string]func(*json.Decoder) error {
+	return map[string]func(*json.Decoder) error{
+		"version":              into(&p.Version),
+		"load":                 into(&p.Load),
+		"run":                  into(&p.Run),
+		"runner":               into(&p.Runner),
+		"start":                into(&p.Start),
+		"end":                  into(&p.End),
+		"bucketSeconds":        into(&p.BucketSeconds),
+		"requestBucketSeconds": into(&p.RequestBucketSeconds),
+		"final":                into(&p.Final),
+		"series":               each(&p.Series),
+		"counters":             each(&p.Counters),
+		"gauges":               each(&p.Gauges),
+	}
+}
+
+func into(value any) func(*json.Decoder) error {
+	return func(text *json.Decoder) error { return text.Decode(value) }
+}
+
+func each[T any](list *[]T) func(*json.Decoder) error {
+	return func(text *json.Decoder) error {
+		// Nothing at all is no list, and a list of nothing.
+		if open, err := text.Token(); err != nil || open == nil {
+			return err
+		} else if open != json.Delim('[') {
+			return fmt.Errorf("%v where a list should begin", open)
+		}
+		for text.More() {
+			var element T
+			if err := text.Decode(&element); err != nil {
+				return err
+			}
+			*list = append(*list, element)
+		}
+		_, err := text.Token()
+		return err
+	}
+}
+
+// decodeFields decodes an object. Fields that nobody knows are passed over.
+func decodeFields(text *json.Decoder, known map[string]func(*json.Decoder) error) error {
+	open, err := text.Token()
+	if err != nil {
+		return err
+	}
+	if open != json.Delim('{') {
+		return fmt.Errorf("%v where an object should begin", open)
+	}
+	for text.More() {
+		name, err := text.Token()
+		if err != nil {
+			return err
+		}
+		decode := known[fmt.Sprint(name)]
+		if decode == nil {
+			decode = into(&json.RawMessage{})
+		}
+		if err := decode(text); err != nil {
+			return fmt.Errorf("%v: %w", name, err)
+		}
+	}
+	_, err = text.Token()
+	return err
+}
+
 // Marshal gives the compressed body, for storage.
 func Marshal(p *Payload) ([]byte, error) { return pack("payload of "+p.Load, p) }
 
-// Unmarshal reads what Marshal wrote. Its errors are ErrCorrupt.
+// Unmarshal reads what Marshal wrote. Its errors are ErrCorrupt and ErrTooLarge.
 func Unmarshal(body []byte) (*Payload, error) {
 	p := &Payload{}
-	if err := unpack("payload", body, p, newBudget(maxPayload)); err != nil {
+	err := unpacked("payload", body, newBudget(maxPayload), func(text *json.Decoder) error {
+		return decodeFields(text, p.fields())
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := p.validate(); err != nil {
@@ -88,7 +182,11 @@ func (b *Bucket) UnmarshalJSON(text []byte) error {
 		}
 	}
 	b.Histogram = &Histogram{}
-	return b.Histogram.parseText(first, cells)
+	if err := b.Histogram.parseText(first, cells); err != nil {
+		return err
+	}
+	b.Histogram.pack()
+	return nil
 }
 
 // MarshalJSON writes [index, sum].

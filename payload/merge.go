@@ -5,82 +5,129 @@ package payload
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Merge adds up what several runners of the same load measured. The result is
-// what one runner would have measured that saw all samples: counts, sums,
-// extremes and histograms add, percentiles are never averaged. Buckets are
-// brought to the widest width among ps. It fails with ErrNone without payloads
-// and with ErrMismatch for different loads or runs or the same runner twice.
+// Merge adds up what several runners of the same load measured; see [Sum]. It
+// fails with ErrNone without payloads.
 func Merge(ps ...*Payload) (*Payload, error) {
-	if len(ps) == 0 {
+	var sum Sum
+	for _, p := range ps {
+		if err := sum.Add(p); err != nil {
+			return nil, err
+		}
+	}
+	return sum.Payload()
+}
+
+// maxSumBytes is what the histograms of a sum may take, packed. Those of the
+// largest payload take 15 MiB, and runners of one load fill the same cells.
+const maxSumBytes = 24 << 20
+
+// Sum adds up what the runners of one load measured, one after the other, so
+// that no more of them than one has to be held. The result is what one runner
+// would have measured that saw all samples: counts, sums, extremes and
+// histograms add, percentiles are never averaged. Buckets are brought to the
+// widest width among the runners'. The zero value is ready for use.
+type Sum struct {
+	all     *Payload
+	runners map[string]bool
+	// whole is the time from the first start to the last end, busy that of the
+	// runners that had something to do.
+	whole, busy stretch
+}
+
+// Add adds what one runner measured. It fails with ErrMismatch for another load or
+// run or the same runner twice, with ErrCorrupt for what can't have been measured,
+// and with ErrTooLarge.
+func (s *Sum) Add(p *Payload) error {
+	if s.all == nil {
+		*s = Sum{all: New(p.Load, p.Run, "", time.Time{}), runners: map[string]bool{}}
+		s.all.Final = true
+	}
+	if err := s.takes(p); err != nil {
+		return err
+	}
+	s.whole = s.whole.with(p)
+	if p.span() > 0 {
+		s.busy = s.busy.with(p)
+	}
+	s.all.widenTo(p)
+	s.all.add(p)
+	s.all.narrow()
+	if size := s.all.packedSize(); size > maxSumBytes {
+		return fmt.Errorf("merging load %q of run %q: %w: the runners' histograms take %d MiB together, at most %d are added up", p.Load, p.Run, ErrTooLarge, size>>20, maxSumBytes>>20)
+	}
+	return nil
+}
+
+// takes refuses what does not belong to the sum.
+func (s *Sum) takes(p *Payload) error {
+	if p.Load != s.all.Load || p.Run != s.all.Run {
+		return fmt.Errorf("merging load %q of run %q with load %q of run %q: %w",
+			s.all.Load, s.all.Run, p.Load, p.Run, ErrMismatch)
+	}
+	if err := p.validate(); err != nil {
+		return fmt.Errorf("merging load %q of run %q: %w", p.Load, p.Run, err)
+	}
+	for _, runner := range strings.Split(p.Runner, ",") {
+		if s.runners[runner] {
+			return fmt.Errorf("merging load %q of run %q: runner %q would count twice: %w", p.Load, p.Run, runner, ErrMismatch)
+		}
+		s.runners[runner] = true
+	}
+	return nil
+}
+
+// Payload is the sum. It fails with ErrNone where nothing was added. A runner that
+// had nothing to do, as where there are more runners than users, has no say in when
+// the measurement began and ended.
+func (s *Sum) Payload() (*Payload, error) {
+	if s.all == nil {
 		return nil, fmt.Errorf("merging payloads: %w", ErrNone)
 	}
-	if err := mergeable(ps); err != nil {
-		return nil, err
+	sum, window := s.all, s.busy
+	if window == (stretch{}) {
+		window = s.whole
 	}
-	sum := New(ps[0].Load, ps[0].Run, runners(ps), time.Time{})
-	sum.Start, sum.End = window(ps)
-	sum.Final = true
-	for _, p := range ps {
-		sum.BucketSeconds = max(sum.BucketSeconds, p.BucketSeconds)
-		sum.RequestBucketSeconds = max(sum.RequestBucketSeconds, p.RequestBucketSeconds)
-	}
-	for _, p := range ps {
-		sum.add(p)
-	}
+	sum.Start, sum.End = window.from, window.to
+	sum.Runner = strings.Join(slices.Sorted(maps.Keys(s.runners)), ",")
 	sum.sort()
-	sum.narrow()
 	if err := sum.validate(); err != nil {
 		return nil, fmt.Errorf("merging load %q of run %q: %w", sum.Load, sum.Run, err)
 	}
 	return sum, nil
 }
 
-func mergeable(ps []*Payload) error {
-	seen := map[string]bool{}
-	for _, p := range ps {
-		if p.Load != ps[0].Load || p.Run != ps[0].Run {
-			return fmt.Errorf("merging load %q of run %q with load %q of run %q: %w",
-				ps[0].Load, ps[0].Run, p.Load, p.Run, ErrMismatch)
-		}
-		if err := p.validate(); err != nil {
-			return fmt.Errorf("merging load %q of run %q: %w", p.Load, p.Run, err)
-		}
-		for _, r := range strings.Split(p.Runner, ",") {
-			if seen[r] {
-				return fmt.Errorf("merging load %q of run %q: runner %q would count twice: %w", p.Load, p.Run, r, ErrMismatch)
-			}
-			seen[r] = true
-		}
+// with is the stretch that holds a payload's as well.
+func (s stretch) with(p *Payload) stretch {
+	if s == (stretch{}) {
+		return stretch{p.Start, p.End}
 	}
-	return nil
+	return stretch{earlier(s.from, p.Start), later(s.to, p.End)}
 }
 
-func runners(ps []*Payload) string {
-	var names []string
-	for _, p := range ps {
-		names = append(names, strings.Split(p.Runner, ",")...)
+// packedSize is what the histograms take, in bytes.
+func (p *Payload) packedSize() (size int) {
+	for _, s := range p.Series {
+		for _, b := range s.Buckets {
+			size += b.Histogram.size()
+		}
 	}
-	slices.Sort(names)
-	return strings.Join(names, ",")
+	return size
 }
 
-// window is from the first start to the last end. A runner that had nothing to
-// do, as where there are more runners than users, has no say in it.
-func window(ps []*Payload) (start, end time.Time) {
-	busy := keep(ps, func(p *Payload) bool { return p.span() > 0 })
-	if len(busy) == 0 {
-		busy = ps
+// widenTo makes the buckets at least as wide as another payload's.
+func (p *Payload) widenTo(o *Payload) {
+	for p.BucketSeconds < o.BucketSeconds {
+		p.widen()
 	}
-	start, end = busy[0].Start, busy[0].End
-	for _, p := range busy {
-		start, end = earlier(start, p.Start), later(end, p.End)
+	for p.RequestBucketSeconds < o.RequestBucketSeconds {
+		p.widenRequests()
 	}
-	return start, end
 }
 
 // add adds p to sum, whose buckets are at least as wide.
@@ -92,6 +139,7 @@ func (sum *Payload) add(p *Payload) {
 		for _, b := range s.Buckets {
 			bucket, _ := into.bucket(floorDiv(b.Index, factor))
 			bucket.add(b)
+			bucket.Histogram.pack()
 		}
 	}
 	factor := int64(sum.BucketSeconds / p.BucketSeconds)

@@ -22,6 +22,9 @@ const (
 	// and of gauges that are kept apart. What comes after is added up under the
 	// name Other.
 	MaxSeries = 256
+	// MaxName is the longest name of a transaction, a request, a counter or a
+	// gauge, in bytes. Longer ones are cut.
+	MaxName = 512
 	// Other is the transaction, request and counter name of what exceeds MaxSeries.
 	Other = "(other)"
 )
@@ -41,6 +44,8 @@ var (
 	ErrNone = errors.New("no payload")
 	// ErrCorrupt says that what should be a payload is damaged or incomplete.
 	ErrCorrupt = errors.New("corrupt payload")
+	// ErrTooLarge says that reading would take more memory than a reader has.
+	ErrTooLarge = errors.New("too large")
 	// ErrMismatch says that payloads do not belong together.
 	ErrMismatch = errors.New("payloads do not belong together")
 )

@@ -11,27 +11,43 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // maxFrame is the largest body that Read collects, in bytes.
 const maxFrame = 16 << 20
 
+// maxHeld is how many bodies of a log may be decoded, the newest first: the last
+// final payload ends a log, and before it there are checkpoints.
+const maxHeld = 3
+
 // Read finds the payload in a log among lines of others: the last valid final
-// one, else the last valid checkpoint. A damaged payload is passed over if the
-// log holds a valid one. Read fails with ErrNone if the log has none at all,
-// with ErrCorrupt if all are damaged, and with the error of r.
+// one, else the last valid checkpoint, among the last three. A damaged payload is
+// passed over if the log holds a valid one. Read fails with ErrNone if the log has
+// none at all, with ErrCorrupt if all are damaged, with ErrTooLarge if they take
+// too much memory, and with the error of r.
 func Read(r io.Reader) (*Payload, error) {
-	var best *Payload
+	var held [][]byte
 	bad, err := payloads.scan(r, func(body []byte) error {
+		held = newest(append(held, body))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading log: %w", err)
+	}
+	var best *Payload
+	for _, body := range slices.Backward(held) {
 		p, err := Unmarshal(body)
-		if err == nil && (best == nil || p.Final || !best.Final) {
+		switch {
+		case err != nil:
+			bad = err
+		case p.Final:
+			return p, nil
+		case best == nil:
 			best = p
 		}
-		return err
-	})
+	}
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("reading log: %w", err)
 	case best != nil:
 		return best, nil
 	case bad != nil:
@@ -39,6 +55,18 @@ func Read(r io.Reader) (*Payload, error) {
 	default:
 		return nil, fmt.Errorf("reading log: %w", ErrNone)
 	}
+}
+
+// newest are the last bodies, no more than one may be large.
+func newest(bodies [][]byte) [][]byte {
+	size := 0
+	for i, body := range slices.Backward(bodies) {
+		size += len(body)
+		if i < len(bodies)-1 && size > maxFrame || i < len(bodies)-maxHeld {
+			return slices.Clone(bodies[i+1:])
+		}
+	}
+	return bodies
 }
 
 // scan gives take every body of this kind that a log holds whole. It returns

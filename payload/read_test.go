@@ -248,11 +248,40 @@ func TestUnmarshalRefuses(t *testing.T) {
 		"row twice":     zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"transaction":"t"},{"transaction":"t"}]}`),
 		"out of order":  zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"counters":[{"name":"c","buckets":[[2,1],[1,1]]}]}`),
 		"too long":      zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"counters":[{"name":"c","buckets":[[1,1],[9999,1]]}]}`),
-		"a bomb":        zipped(t, `{"load":"`+strings.Repeat("x", 65<<20)+`"}`),
+		"a long name":   zipped(t, `{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"gauges":[{"name":"`+strings.Repeat("x", payload.MaxName+1)+`"}]}`),
 	}
 	for name, body := range bodies {
 		if _, err := payload.Unmarshal(body); !errors.Is(err, payload.ErrCorrupt) {
 			t.Errorf("%s: error = %v, want ErrCorrupt", name, err)
+		}
+	}
+}
+
+func TestUnmarshalRefusesWhatIsTooLarge(t *testing.T) {
+	_, err := payload.Unmarshal(zipped(t, `{"load":"`+strings.Repeat("x", 65<<20)+`"}`))
+	if !errors.Is(err, payload.ErrTooLarge) || !strings.Contains(err.Error(), "120 MiB") {
+		t.Errorf("error = %v, want ErrTooLarge", err)
+	}
+}
+
+// A name of any length is recorded so that it can be read.
+func TestLongNamesAreCut(t *testing.T) {
+	long := strings.Repeat("ä", payload.MaxName)
+	p := payload.New("cico", "run-1", "1", start)
+	p.Add(payload.Row{Scenario: long, Transaction: long, Request: long, Outcome: payload.OK}, start, time.Second)
+	p.Count(long, start, 1)
+	p.Set(long, 1)
+	body, err := payload.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := payload.Unmarshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{read.Series[0].Transaction, read.Series[0].Request, read.Counters[0].Name, read.Gauges[0].Name} {
+		if len(name) > payload.MaxName || !strings.HasSuffix(name, "ä…") {
+			t.Errorf("%d bytes that end with %q, want at most %d", len(name), name[len(name)-5:], payload.MaxName)
 		}
 	}
 }

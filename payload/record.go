@@ -41,6 +41,7 @@ func (p *Payload) Set(gauge string, value float64) {
 
 // row finds or makes the series of a row.
 func (p *Payload) row(row Row) *Series {
+	row.Scenario, row.Transaction, row.Request = cut(row.Scenario, MaxName), cut(row.Transaction, MaxName), cut(row.Request, MaxName)
 	if p.places == nil {
 		p.places = map[Row]int{}
 		for i, s := range p.Series {
@@ -79,6 +80,7 @@ func (p *Payload) rows(requests bool) int {
 }
 
 func (p *Payload) counter(name string) *Counter {
+	name = cut(name, MaxName)
 	for i := range p.Counters {
 		if c := &p.Counters[i]; c.Name == name {
 			return c
@@ -92,6 +94,7 @@ func (p *Payload) counter(name string) *Counter {
 }
 
 func (p *Payload) gauge(name string) *Gauge {
+	name = cut(name, MaxName)
 	for i := range p.Gauges {
 		if g := &p.Gauges[i]; g.Name == name {
 			return g

@@ -3,6 +3,8 @@
 package payload
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -22,21 +24,35 @@ func WriteSamples(w io.Writer, s *Samples) error {
 	return nil
 }
 
-// ReadSamples puts together all samples in a log among lines of others.
-// Damaged ones are passed over if the log holds any that are not. It fails with
-// ErrNone if the log has none, with ErrCorrupt if all are damaged, with
-// ErrMismatch if they are not all of one run, and with the error of r.
-func ReadSamples(r io.Reader) (*Samples, error) {
+// ReadSamples puts together all samples in a log; see [SamplesReader.Read].
+func ReadSamples(r io.Reader) (*Samples, error) { return NewSamplesReader().Read(r) }
+
+// SamplesReader reads the logs of one run's collectors, which may not take more
+// memory together than a reader has.
+type SamplesReader struct{ left *budget }
+
+// NewSamplesReader is one that has read nothing.
+func NewSamplesReader() *SamplesReader { return &SamplesReader{newBudget(maxSamples)} }
+
+// Read puts together all samples in a log among lines of others. Damaged ones are
+// passed over if the log holds any that are not. It fails with ErrNone if the log
+// has none, with ErrCorrupt if all are damaged, with ErrTooLarge if they take too
+// much memory, with ErrMismatch if they are not all of one run, and with the error
+// of r.
+func (l *SamplesReader) Read(r io.Reader) (*Samples, error) {
 	var parts []*Samples
-	all := newBudget(maxSamples)
+	var tooLarge error
 	bad, err := samples.scan(r, func(body []byte) error {
-		part, err := unmarshalSamples(body, all)
+		part, err := unmarshalSamples(body, l.left)
+		if errors.Is(err, ErrTooLarge) {
+			tooLarge = err
+		}
 		if err == nil {
 			parts = append(parts, part)
 		}
 		return err
 	})
-	if err != nil {
+	if err = cmp.Or(err, tooLarge); err != nil {
 		return nil, fmt.Errorf("reading log: %w", err)
 	}
 	if len(parts) == 0 && bad != nil {
@@ -52,7 +68,8 @@ func ReadSamples(r io.Reader) (*Samples, error) {
 // MarshalSamples gives the compressed body, for storage.
 func MarshalSamples(s *Samples) ([]byte, error) { return pack("samples of "+s.Run, s) }
 
-// UnmarshalSamples reads what MarshalSamples wrote. Its errors are ErrCorrupt.
+// UnmarshalSamples reads what MarshalSamples wrote. Its errors are ErrCorrupt and
+// ErrTooLarge.
 func UnmarshalSamples(body []byte) (*Samples, error) {
 	return unmarshalSamples(body, newBudget(maxSamples))
 }

@@ -106,11 +106,14 @@ func (s *Samples) Note(note string) {
 }
 
 // shortened cuts a text to what is kept of it, not within a letter.
-func shortened(text string) string {
-	if len(text) <= maxText {
+func shortened(text string) string { return cut(text, maxText) }
+
+// cut is a text of at most so many bytes.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxText-len("…")], "") + "…"
+	return strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
 }
 
 func joined(names []string) string { return strings.Join(names, ",") }

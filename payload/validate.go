@@ -38,6 +38,9 @@ func (p *Payload) validate() error {
 	if n := max(len(p.Counters), len(p.Gauges)); n > MaxSeries+1 {
 		return fmt.Errorf("%w: %d counters or gauges, at most %d are allowed", ErrCorrupt, n, MaxSeries+1)
 	}
+	if err := p.validNames(); err != nil {
+		return err
+	}
 	rows := map[Row]bool{}
 	for _, s := range p.Series {
 		if rows[s.Row] {
@@ -70,6 +73,26 @@ func (p *Payload) validate() error {
 	}
 	if p.span() > MaxBuckets {
 		return fmt.Errorf("%w: %d buckets from first to last, at most %d are allowed", ErrCorrupt, p.span(), MaxBuckets)
+	}
+	return nil
+}
+
+// validNames refuses names that no recorder would have left as they are.
+func (p *Payload) validNames() error {
+	names := []string{p.Load, p.Run}
+	for _, s := range p.Series {
+		names = append(names, s.Scenario, s.Transaction, s.Request, s.Outcome, s.Status)
+	}
+	for _, c := range p.Counters {
+		names = append(names, c.Name)
+	}
+	for _, g := range p.Gauges {
+		names = append(names, g.Name)
+	}
+	for _, name := range names {
+		if len(name) > MaxName {
+			return fmt.Errorf("%w: a name of %d bytes, at most %d are allowed", ErrCorrupt, len(name), MaxName)
+		}
 	}
 	return nil
 }

@@ -178,6 +178,10 @@ const (
 	ReasonLoadStuck = "LoadStuck"
 	// ReasonResultsMissing: a runner's results can't be read.
 	ReasonResultsMissing = "ResultsMissing"
+	// ReasonResultsTooLarge: a log holds more than the operator reads.
+	ReasonResultsTooLarge = "ResultsTooLarge"
+	// ReasonResultsForeign: a log holds the results of another load, run or pod.
+	ReasonResultsForeign = "ResultsForeign"
 	// ReasonTooManyErrors: more transactions failed than allowed.
 	ReasonTooManyErrors = "TooManyErrors"
 	// ReasonLoadNotHeld: less load was put on than was meant.

@@ -4,10 +4,8 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -21,7 +19,6 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/results"
@@ -34,9 +31,6 @@ const maxRawBytes = 900 << 10
 
 // maxLoadBytes is what one load may take of that.
 const maxLoadBytes = 512 << 10
-
-// maxObservations are kept in a run's status.
-const maxObservations = 1000
 
 // logTimeout bounds reading one runner's log, so that a node that has gone
 // silent makes a run invalid instead of holding it.
@@ -66,7 +60,10 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 	s.checkClocks(measured)
 	s.setLoadTimes(measured)
 	analyzeStart := r.Now()
-	observations := s.observe(measured)
+	observations, err := s.observe(measured)
+	if err != nil {
+		return outcome{}, err
+	}
 	if err := r.keepRaw(ctx, s, kept{measured, observations, logs}); err != nil {
 		return outcome{}, err
 	}
@@ -85,22 +82,22 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	if err != nil {
 		return results.Measured{}, nil, err
 	}
-	missing := func(format string, args ...any) *results.Fault {
-		return &results.Fault{Reason: v1alpha1.ReasonResultsMissing, Message: fmt.Sprintf("load %q: ", wanted.Name) + fmt.Sprintf(format, args...)}
-	}
 	var parts runnersResults
 	for _, pod := range runners {
-		if err := r.readRunner(ctx, pod, wanted, &parts); err != nil {
-			return results.Measured{}, missing("the results of runner %q can't be read: %v", pod.Name, err), nil
+		if err := r.readRunner(ctx, s, pod, wanted, &parts); err != nil {
+			return results.Measured{}, results.Unreadable(fmt.Sprintf("load %q, runner %q,", wanted.Name, pod.Name), err), nil
 		}
 	}
 	logs[wanted.Name] = parts.logs.String()
 	if want := int(wanted.ParallelismOrDefault()); len(runners) != want {
-		return results.Measured{}, missing("%d of %s left results", len(runners), prose.Counted(want, "runner")), nil
+		return results.Measured{}, &results.Fault{
+			Reason:  v1alpha1.ReasonResultsMissing,
+			Message: fmt.Sprintf("load %q: %d of %s left results", wanted.Name, len(runners), prose.Counted(want, "runner")),
+		}, nil
 	}
-	own, err := parts.sum(status)
+	own, err := parts.measured(status)
 	if err != nil {
-		return results.Measured{}, missing("%v", err), nil
+		return results.Measured{}, results.Unreadable(fmt.Sprintf("load %q", wanted.Name), err), nil
 	}
 	return own, nil, nil
 }
@@ -115,11 +112,10 @@ func (r *Reconciler) runners(ctx context.Context, namespace, testRun string) ([]
 	return pods.Items, nil
 }
 
-// runnersResults are what each runner of a load printed.
+// runnersResults are what the runners of a load printed.
 type runnersResults struct {
-	histograms []*payload.Payload
-	summaries  []*results.Summary
-	logs       strings.Builder
+	results.Gathered
+	logs strings.Builder
 }
 
 // maxLogBytes are kept of what the runners of a load told of their logs.
@@ -133,16 +129,15 @@ func (p *runnersResults) tell(runner string, lines []payload.LogLine) {
 	}
 }
 
-func (p *runnersResults) sum(status *v1alpha1.LoadStatus) (results.Measured, error) {
-	if len(p.summaries) > 0 {
-		return results.Measured{
-			Summary: results.AddSummaries(p.summaries), Start: status.StartTime.Time, End: status.FinishTime.Time,
-		}, nil
+func (p *runnersResults) measured(status *v1alpha1.LoadStatus) (results.Measured, error) {
+	var start, end metav1.Time
+	if status.StartTime != nil && status.FinishTime != nil {
+		start, end = *status.StartTime, *status.FinishTime
 	}
-	return results.FromRunners(p.histograms...)
+	return p.Measured(start.Time, end.Time)
 }
 
-func (r *Reconciler) readRunner(ctx context.Context, pod corev1.Pod, wanted v1alpha1.Load, into *runnersResults) error {
+func (r *Reconciler) readRunner(ctx context.Context, s *scope, pod corev1.Pod, wanted v1alpha1.Load, into *runnersResults) error {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
@@ -150,44 +145,30 @@ func (r *Reconciler) readRunner(ctx context.Context, pod corev1.Pod, wanted v1al
 		return err
 	}
 	heard := overhear(log)
-	err = into.read(heard, wanted)
+	err = into.Read(heard, wanted, results.Source{Run: s.run.Name, Load: wanted.Name, Pod: pod.Name})
 	into.tell(pod.Name, heard.lines())
 	return errors.Join(err, log.Close())
 }
 
-func (p *runnersResults) read(log io.Reader, wanted v1alpha1.Load) error {
-	if kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
-		own, err := results.ReadSummary(log)
-		p.summaries = append(p.summaries, own)
-		return err
-	}
-	own, err := payload.Read(log)
-	p.histograms = append(p.histograms, own)
-	return err
-}
-
 // kept is what a run leaves to be looked at again.
 type kept struct {
-	measured     map[string]results.Measured
-	observations []v1alpha1.Observation
+	measured map[string]results.Measured
+	// observations are all, as JSON, where the status does not hold them.
+	observations []byte
 	// logs are what runners told of theirs, by load.
 	logs map[string]string
 }
 
 // binary is what fits into a ConfigMap, and the names of what does not.
-func (k kept) binary() (data map[string][]byte, dropped []string, err error) {
+func (k kept) binary() (data map[string][]byte, dropped []string) {
 	data = map[string][]byte{}
 	total := 0
 	for _, text := range k.texts() {
 		total += len(text)
 	}
-	if len(k.observations) > maxObservations {
-		encoded, err := json.Marshal(k.observations)
-		if err != nil {
-			return nil, nil, fmt.Errorf("encoding the observations: %w", err)
-		}
-		total += len(encoded)
-		data[naming.RawObservations] = encoded
+	if len(k.observations) > 0 {
+		total += len(k.observations)
+		data[naming.RawObservations] = k.observations
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.measured)) {
 		if k.measured[name].Histograms == nil {
@@ -201,7 +182,7 @@ func (k kept) binary() (data map[string][]byte, dropped []string, err error) {
 		total += len(encoded)
 		data[name] = encoded
 	}
-	return data, dropped, nil
+	return data, dropped
 }
 
 // texts are what the loads told, by key.
@@ -220,10 +201,7 @@ func (k kept) texts() map[string]string {
 // out and named: the run counts without them, and no further try would make them
 // smaller.
 func (r *Reconciler) keepRaw(ctx context.Context, s *scope, kept kept) error {
-	data, dropped, err := kept.binary()
-	if err != nil {
-		return err
-	}
+	data, dropped := kept.binary()
 	raw := recordOf(s.run, naming.RawResults(s.run.Name), dropped)
 	raw.Data, raw.BinaryData = kept.texts(), data
 	if err := r.Cluster.ApplyTyped(ctx, raw); err != nil {
@@ -298,8 +276,9 @@ func (s *scope) checkClocks(measured map[string]results.Measured) {
 	}
 }
 
-// observe gives all observations; the status holds the first of them.
-func (s *scope) observe(measured map[string]results.Measured) []v1alpha1.Observation {
+// observe puts the observations into the status and gives all of them, as JSON,
+// where it does not hold them.
+func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
 	spec := s.run.Spec
 	observations := append(s.costs(), s.observeServers(measured)...)
 	observations = append(observations, results.Observe(spec.Scenario.Loads, measured, spec.Measurement)...)
@@ -317,9 +296,15 @@ func (s *scope) observe(measured map[string]results.Measured) []v1alpha1.Observa
 	for _, sentence := range results.StillWarming(spec.Scenario.Loads, measured, spec.Measurement) {
 		s.warn(sentence)
 	}
-	results.Sort(observations)
-	s.status().Observations = observations[:min(len(observations), maxObservations)]
-	return observations
+	kept, err := results.Keep(observations)
+	if err != nil {
+		return nil, err
+	}
+	for _, sentence := range kept.Warnings {
+		s.warn(sentence)
+	}
+	s.status().Observations = kept.Status
+	return kept.Raw, nil
 }
 
 // stepFinish ends the run.

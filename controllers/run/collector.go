@@ -163,7 +163,11 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 		s.loading = "the loads are over; the collector is about to end"
 		return waitFor(collectorPause), nil
 	}
-	s.samples, s.unsampled = r.readCollector(ctx, pods)
+	var fault *results.Fault
+	s.samples, s.unsampled, fault = r.readCollector(ctx, s.run.Name, pods)
+	if fault != nil && s.fault == nil {
+		s.fault = fault
+	}
 	if s.samples == nil {
 		return next(), nil
 	}
@@ -201,14 +205,19 @@ func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (endin
 }
 
 // readCollector puts together what all pods of the collector printed. A log
-// that can't be read is a gap, which the samples tell; why, the notes do.
-func (r *Reconciler) readCollector(ctx context.Context, pods []corev1.Pod) (samples *payload.Samples, notes []string) {
+// that can't be read is a gap, which the samples tell; why, the notes do. One that
+// holds too much, or what somebody else saw, is a fault.
+func (r *Reconciler) readCollector(ctx context.Context, run string, pods []corev1.Pod) (samples *payload.Samples, notes []string, fault *results.Fault) {
 	if len(pods) == 0 {
-		return nil, []string{"the servers were not measured: the collector never had a pod"}
+		return nil, []string{"the servers were not measured: the collector never had a pod"}, nil
 	}
 	var parts []*payload.Samples
+	reader := payload.NewSamplesReader()
 	for _, pod := range pods {
-		own, err := r.readSamples(ctx, pod)
+		own, err := r.readSamples(ctx, run, pod, reader)
+		if errors.Is(err, payload.ErrTooLarge) || errors.Is(err, results.ErrForeign) {
+			return nil, nil, results.Unreadable(fmt.Sprintf("the collector's pod %q", pod.Name), err)
+		}
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("what the collector's pod %s saw can't be read: %s", pod.Name, prose.Sentence(err.Error())))
 			continue
@@ -216,23 +225,26 @@ func (r *Reconciler) readCollector(ctx context.Context, pods []corev1.Pod) (samp
 		parts = append(parts, own)
 	}
 	if len(parts) == 0 {
-		return nil, notes
+		return nil, notes, nil
 	}
 	samples, err := payload.MergeSamples(parts...)
 	if err != nil {
-		return nil, append(notes, fmt.Sprintf("what the collector's pods saw does not fit together: %v", err))
+		return nil, append(notes, fmt.Sprintf("what the collector's pods saw does not fit together: %v", err)), nil
 	}
-	return samples, notes
+	return samples, notes, nil
 }
 
-func (r *Reconciler) readSamples(ctx context.Context, pod corev1.Pod) (*payload.Samples, error) {
+func (r *Reconciler) readSamples(ctx context.Context, run string, pod corev1.Pod, reader *payload.SamplesReader) (*payload.Samples, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, collector.Container)
 	if err != nil {
 		return nil, err
 	}
-	own, err := payload.ReadSamples(log)
+	own, err := reader.Read(log)
+	if err == nil {
+		err = results.CheckSamples(own, run, pod.Name)
+	}
 	return own, errors.Join(err, log.Close())
 }
 

@@ -58,19 +58,14 @@ func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load
 	}
 	var parts runnersResults
 	for _, pod := range pods {
-		var own runnersResults
-		err := r.readRunner(ctx, pod, wanted, &own)
-		parts.logs.WriteString(own.logs.String())
-		if err != nil {
+		if err := r.readRunner(ctx, s, pod, wanted, &parts); err != nil {
 			log.FromContext(ctx).Info("A runner left nothing to keep", "pod", pod.Name, "error", err.Error())
-			continue
 		}
-		parts.histograms = append(parts.histograms, own.histograms...)
 	}
-	if len(parts.histograms) == 0 {
+	if !parts.Any() {
 		return results.Measured{}, parts.logs.String(), nil
 	}
-	own, err = parts.sum(status)
+	own, err = parts.measured(status)
 	if err != nil {
 		log.FromContext(ctx).Info("What the runners left does not fit together", "load", wanted.Name, "error", err.Error())
 		return results.Measured{}, parts.logs.String(), nil

@@ -66,8 +66,8 @@ func Job(run *v1alpha1.PerfRun, request environment.Request, config Config, imag
 	env := append([]corev1.EnvVar{
 		// The kubelet would put variables into the place of what is in $( ).
 		{Name: EnvConfig, Value: strings.ReplaceAll(string(encoded), "$(", "$$(")},
-		fromPod(EnvPod, "metadata.name"),
-		fromPod(EnvNode, "spec.nodeName"),
+		podspec.EnvFromPod(EnvPod, "metadata.name"),
+		podspec.EnvFromPod(EnvNode, "spec.nodeName"),
 	}, logins(run, request)...)
 	labels := naming.RunLabels(run)
 	labels[v1alpha1.LabelComponent] = Container
@@ -124,8 +124,4 @@ func logins(run *v1alpha1.PerfRun, request environment.Request) []corev1.EnvVar 
 		env = append(env, podspec.EnvFromSecret(EnvPrometheusToken, prometheus.TokenSecret.Name, "token"))
 	}
 	return env
-}
-
-func fromPod(name, field string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: field}}}
 }

@@ -18,6 +18,7 @@ func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev
 	env := []corev1.EnvVar{
 		{Name: "PERFLAB_LOAD", Value: load.Name},
 		{Name: "PERFLAB_RUN", Value: run.Name},
+		podspec.EnvFromPod("PERFLAB_RUNNER", "metadata.name"),
 		{Name: "BASE_URL", Value: target},
 	}
 	env = append(env, targetEnvironment(run.Spec.System.Target)...)

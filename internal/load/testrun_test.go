@@ -92,6 +92,7 @@ spec:
     env:
     - {name: PERFLAB_LOAD, value: cico}
     - {name: PERFLAB_RUN, value: demo-1-a-s}
+    - {name: PERFLAB_RUNNER, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
     - {name: BASE_URL, value: "http://demo-gateway.lab.svc:8081"}
     - {name: TENANT, value: diku}
     - {name: LOGIN, value: Okapi}
@@ -125,7 +126,7 @@ spec:
 func environment(t *testing.T, wanted v1alpha1.Load) map[string]string {
 	t.Helper()
 	common := map[string]bool{
-		"PERFLAB_LOAD": true, "PERFLAB_RUN": true, "BASE_URL": true, "TENANT": true, "LOGIN": true, "USERNAME": true, "PASSWORD": true, "OKAPI_USERNAME": true, "OKAPI_PASSWORD": true,
+		"PERFLAB_LOAD": true, "PERFLAB_RUN": true, "PERFLAB_RUNNER": true, "BASE_URL": true, "TENANT": true, "LOGIN": true, "USERNAME": true, "PASSWORD": true, "OKAPI_USERNAME": true, "OKAPI_PASSWORD": true,
 		"SEED": true, "PERFLAB_SECRETS": true, "K6_AUTO_EXTENSION_RESOLUTION": true, "K6_NO_USAGE_REPORT": true,
 	}
 	values := map[string]string{}

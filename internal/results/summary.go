@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/payload"
 )
 
 // ErrNoSummary says that a log holds no summary of k6.
@@ -68,7 +69,11 @@ func ReadSummary(log io.Reader) (*Summary, error) {
 	for {
 		line, err := lineOf(lines)
 		if line == "{" {
-			found, bad := decodeSummary(io.LimitReader(io.MultiReader(strings.NewReader(line), lines), maxSummary))
+			rest := &io.LimitedReader{R: lines, N: maxSummary}
+			found, bad := decodeSummary(io.MultiReader(strings.NewReader(line), rest))
+			if rest.N <= 0 {
+				return nil, fmt.Errorf("%w: k6's summary has more than the %d MiB that are read of it", payload.ErrTooLarge, maxSummary>>20)
+			}
 			if bad != nil {
 				return nil, fmt.Errorf("reading k6's summary: %w", bad)
 			}
@@ -110,7 +115,7 @@ func decodeSummary(from io.Reader) (*Summary, error) {
 	for name, values := range read.Metrics {
 		summary.take(name, values)
 	}
-	return summary, nil
+	return summary, summary.check()
 }
 
 func (s *Summary) take(name string, values map[string]float64) {
@@ -130,27 +135,37 @@ func (s *Summary) take(name string, values map[string]float64) {
 	}
 }
 
-// AddSummaries adds up what the runners of one load said.
-func AddSummaries(parts []*Summary) *Summary {
-	if len(parts) == 1 {
-		return parts[0]
+// plus adds what another runner of the load said.
+func (s *Summary) plus(other *Summary) *Summary {
+	s.Runners += other.Runners
+	s.Requests += other.Requests
+	s.FailedRequests += other.FailedRequests
+	s.Checks += other.Checks
+	s.FailedChecks += other.FailedChecks
+	for name, count := range other.Counts {
+		s.Counts[name] += count
+		s.Rates[name] += other.Rates[name]
 	}
-	sum := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Rates: map[string]float64{}}
-	for _, part := range parts {
-		sum.Runners += part.Runners
-		sum.Requests += part.Requests
-		sum.FailedRequests += part.FailedRequests
-		sum.Checks += part.Checks
-		sum.FailedChecks += part.FailedChecks
-		for name, count := range part.Counts {
-			sum.Counts[name] += count
-			sum.Rates[name] += part.Rates[name]
-		}
-		for name, trend := range part.Trends {
-			sum.Trends[name] = sum.Trends[name].plus(trend)
+	for name, trend := range other.Trends {
+		s.Trends[name] = s.Trends[name].plus(trend)
+	}
+	return s
+}
+
+// maxSummaryMetrics are those of a test; k6 has some twenty of its own.
+const maxSummaryMetrics = 1000
+
+// check refuses a summary that is more than a reader has memory for.
+func (s *Summary) check() error {
+	if count := len(s.Trends) + len(s.Counts); count > maxSummaryMetrics {
+		return fmt.Errorf("%w: k6's summary holds %d metrics, at most %d are read", payload.ErrTooLarge, count, maxSummaryMetrics)
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(s.Trends)), slices.Collect(maps.Keys(s.Counts))) {
+		if len(name) > payload.MaxName {
+			return fmt.Errorf("%w: a metric's name in k6's summary has %d bytes, at most %d are read", payload.ErrTooLarge, len(name), payload.MaxName)
 		}
 	}
-	return sum
+	return nil
 }
 
 // plus has no percentiles.

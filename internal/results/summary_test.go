@@ -63,9 +63,9 @@ func TestObserveSummary(t *testing.T) {
 }
 
 func TestSummariesOfTwoRunnersHaveNoPercentiles(t *testing.T) {
-	slow := summary(t)
-	slow.Trends["http_req_duration"] = results.Trend{Count: 120, Times: map[string]float64{"average": 160, "max": 2000, "p95": 1000}}
-	observations := observed(results.AddSummaries([]*results.Summary{summary(t), slow}))
+	slow := strings.Replace(aSummary, `{"count": 40, "avg": 120, "min": 10, "med": 100, "max": 900, "p(75)": 150, "p(95)": 400,`,
+		`{"count": 120, "avg": 160, "min": 10, "med": 100, "max": 2000, "p(75)": 150, "p(95)": 1000,`, 1)
+	observations := observed(gathered(t, aSummary, slow).Summary)
 	if got := value(t, observations, "search/http_req_duration/average").Value; got != "150" {
 		t.Errorf("average = %s, want 150, that of all 160 requests", got)
 	}

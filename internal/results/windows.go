@@ -36,20 +36,6 @@ func FromHistograms(p *payload.Payload) Measured {
 	return measured
 }
 
-// FromRunners adds up what the runners of a load with our output gave.
-func FromRunners(runners ...*payload.Payload) (Measured, error) {
-	all, err := payload.Merge(runners...)
-	if err != nil {
-		return Measured{}, err
-	}
-	measured := FromHistograms(all)
-	for _, runner := range runners {
-		// In the sum, one that is saturated among idle ones would not show.
-		measured.GeneratorPercent = max(measured.GeneratorPercent, FromHistograms(runner).GeneratorPercent)
-	}
-	return measured, nil
-}
-
 // Window is a stretch of a run; its end is not part of it.
 type Window struct {
 	// Name is empty for the whole stretch that counts.

@@ -174,7 +174,13 @@ func TestEachRunnerIsLookedAt(t *testing.T) {
 		runner.Count(payload.GeneratorCPU, at(5), used)
 		runner.Count(payload.GeneratorCPULimit, at(5), 2)
 	}
-	own, err := results.FromRunners(busy, idle)
+	var all results.Gathered
+	for _, one := range []*payload.Payload{busy, idle} {
+		if err := all.Read(logOf(t, one), users(""), results.Source{Run: "run", Load: "cico", Pod: one.Runner}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := all.Measured(time.Time{}, time.Time{})
 	if err != nil || math.Abs(own.GeneratorPercent-95) > 1e-9 || own.Histograms.Total(payload.GeneratorCPU) != 2 {
 		t.Errorf("%g %% of %g CPU seconds, %v; want the busy one's 95 %%", own.GeneratorPercent, own.Histograms.Total(payload.GeneratorCPU), err)
 	}

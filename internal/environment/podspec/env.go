@@ -17,6 +17,11 @@ func EnvFromSecret(name, secret, key string) corev1.EnvVar {
 	}}}
 }
 
+// EnvFromPod is a variable with a field of the pod it is in.
+func EnvFromPod(name, field string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: field}}}
+}
+
 // LoginEnv are the variables of a login whose Secret has the keys username and
 // password.
 func LoginEnv(username, password, secret string) []corev1.EnvVar {
