@@ -18,36 +18,49 @@ const (
 	maxSamples = 160 << 20
 )
 
-// What a byte of the text costs, wherever it is, and what is made of the values
-// that these bytes begin, outside of strings.
-const (
-	textCost    = 3
-	objectCost  = 256
-	arrayCost   = 48
-	fieldCost   = 64
-	elementCost = 24
-	stringCost  = 32
+// weights are what a byte of a text costs, wherever it is, and what is made of the
+// values that these bytes begin, outside of strings.
+type weights struct {
+	text, object, array, field, element, quote, line int
+}
+
+var (
+	ofJSON = weights{text: 3, object: 256, array: 48, field: 64, element: 24, quote: 32}
+	// ofYAML are those of who decodes into values of any kind, by way of a tree of
+	// nodes; a line holds one at least.
+	ofYAML = weights{text: 3, object: 2048, array: 512, field: 512, element: 512, quote: 256, line: 512}
+	// ofCSV are those of who keeps every field.
+	ofCSV = weights{text: 3, element: 24, line: 256}
 )
 
-// budget is the memory that is left to read something with.
-type budget struct{ limit, left int }
+// Budget is the memory that is left to read something with: an estimate, made while
+// it is read.
+type Budget struct{ limit, left int }
 
-func newBudget(bytes int) *budget { return &budget{limit: bytes, left: bytes} }
+// NewBudget is one of so many bytes.
+func NewBudget(bytes int) *Budget { return &Budget{limit: bytes, left: bytes} }
 
-// of passes a JSON text on, as far as the budget reaches.
-func (b *budget) of(text io.Reader) io.Reader { return &weighed{text: text, budget: b} }
+// JSON passes a text on as far as the budget reaches, then fails with ErrTooLarge.
+func (b *Budget) JSON(text io.Reader) io.Reader { return &weighed{text: text, budget: b, weights: ofJSON} }
+
+// YAML does so for one that is decoded into values of any kind.
+func (b *Budget) YAML(text io.Reader) io.Reader { return &weighed{text: text, budget: b, weights: ofYAML} }
+
+// CSV does so for a table.
+func (b *Budget) CSV(text io.Reader) io.Reader { return &weighed{text: text, budget: b, weights: ofCSV} }
 
 // weighed is a text that is paid for while it is read.
 type weighed struct {
 	text              io.Reader
-	budget            *budget
+	budget            *Budget
+	weights           weights
 	inString, escaped bool
 }
 
 func (w *weighed) Read(into []byte) (int, error) {
 	n, err := w.text.Read(into)
 	for _, c := range into[:n] {
-		w.budget.left -= w.cost(c)
+		w.budget.left -= w.weights.text + w.structure(c)
 	}
 	if w.budget.left < 0 {
 		return 0, fmt.Errorf("%w: it takes more than the %d MiB that a reader has for it", ErrTooLarge, w.budget.limit>>20)
@@ -55,23 +68,27 @@ func (w *weighed) Read(into []byte) (int, error) {
 	return n, err
 }
 
-func (w *weighed) cost(c byte) int {
+func (w *weighed) structure(c byte) int {
 	switch {
+	case c == '\n':
+		// In YAML and CSV a quote may stand alone.
+		w.inString, w.escaped = false, false
+		return w.weights.line
 	case w.escaped:
 		w.escaped = false
 	case w.inString:
 		w.escaped, w.inString = c == '\\', c != '"'
 	case c == '"':
 		w.inString = true
-		return textCost + stringCost
+		return w.weights.quote
 	case c == '{':
-		return textCost + objectCost
+		return w.weights.object
 	case c == '[':
-		return textCost + arrayCost
+		return w.weights.array
 	case c == ':':
-		return textCost + fieldCost
+		return w.weights.field
 	case c == ',':
-		return textCost + elementCost
+		return w.weights.element
 	}
-	return textCost
+	return 0
 }

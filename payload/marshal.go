@@ -32,17 +32,17 @@ func pack(title string, value any) ([]byte, error) {
 
 // unpack decodes what pack encoded, within a budget. Its errors are ErrCorrupt and
 // ErrTooLarge.
-func unpack(title string, body []byte, value any, within *budget) error {
+func unpack(title string, body []byte, value any, within *Budget) error {
 	return unpacked(title, body, within, func(text *json.Decoder) error { return text.Decode(value) })
 }
 
 // unpacked is the same for who decodes the text by himself. Nothing may follow.
-func unpacked(title string, body []byte, within *budget, decode func(*json.Decoder) error) error {
+func unpacked(title string, body []byte, within *Budget, decode func(*json.Decoder) error) error {
 	zip, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("unpacking %s: %w: %w", title, ErrCorrupt, err)
 	}
-	text := json.NewDecoder(within.of(zip))
+	text := json.NewDecoder(within.JSON(zip))
 	if err = decode(text); err == nil {
 		err = ended(text)
 	}
@@ -142,7 +142,7 @@ func Marshal(p *Payload) ([]byte, error) { return pack("payload of "+p.Load, p) 
 // Unmarshal reads what Marshal wrote. Its errors are ErrCorrupt and ErrTooLarge.
 func Unmarshal(body []byte) (*Payload, error) {
 	p := &Payload{}
-	err := unpacked("payload", body, newBudget(maxPayload), func(text *json.Decoder) error {
+	err := unpacked("payload", body, NewBudget(maxPayload), func(text *json.Decoder) error {
 		return decodeFields(text, p.fields())
 	})
 	if err != nil {

@@ -29,10 +29,10 @@ func ReadSamples(r io.Reader) (*Samples, error) { return NewSamplesReader().Read
 
 // SamplesReader reads the logs of one run's collectors, which may not take more
 // memory together than a reader has.
-type SamplesReader struct{ left *budget }
+type SamplesReader struct{ left *Budget }
 
 // NewSamplesReader is one that has read nothing.
-func NewSamplesReader() *SamplesReader { return &SamplesReader{newBudget(maxSamples)} }
+func NewSamplesReader() *SamplesReader { return &SamplesReader{NewBudget(maxSamples)} }
 
 // Read puts together all samples in a log among lines of others. Damaged ones are
 // passed over if the log holds any that are not. It fails with ErrNone if the log
@@ -71,10 +71,10 @@ func MarshalSamples(s *Samples) ([]byte, error) { return pack("samples of "+s.Ru
 // UnmarshalSamples reads what MarshalSamples wrote. Its errors are ErrCorrupt and
 // ErrTooLarge.
 func UnmarshalSamples(body []byte) (*Samples, error) {
-	return unmarshalSamples(body, newBudget(maxSamples))
+	return unmarshalSamples(body, NewBudget(maxSamples))
 }
 
-func unmarshalSamples(body []byte, within *budget) (*Samples, error) {
+func unmarshalSamples(body []byte, within *Budget) (*Samples, error) {
 	s := &Samples{}
 	if err := unpack("samples", body, s, within); err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 
@@ -91,10 +90,15 @@ func (o *analyzeOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.higher, "higher-is-better", "", "regular expression of the metrics that get better when higher")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sign-flip test, which draws at random beyond 20 blocks")
 	flags.StringVarP(&o.format, "output", "o", formatTable, "output format: table, markdown or json")
+	addMaxMemory(flags)
 }
 
 func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {
 	if err := o.check(); err != nil {
+		return err
+	}
+	in, err := inputOf(command)
+	if err != nil {
 		return err
 	}
 	path := standardInput
@@ -102,7 +106,7 @@ func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {
 		path = arguments[0]
 	}
 	var table *comparison.Table
-	err := reading(command.InOrStdin(), path, func(in io.Reader) (err error) {
+	err = in.table(path, func(in io.Reader) (err error) {
 		table, err = comparison.ReadCSV(in)
 		return err
 	})
@@ -173,23 +177,4 @@ func (o *analyzeOptions) comparison() comparison.Options {
 		options.HigherIsBetter = o.isHigherIn.MatchString
 	}
 	return options
-}
-
-// reading opens a file, or takes standard input, for one reader.
-func reading(standard io.Reader, path string, read func(io.Reader) error) error {
-	if path == standardInput {
-		if err := read(standard); err != nil {
-			return fmt.Errorf("standard input: %w", err)
-		}
-		return nil
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("opening the file: %w", err)
-	}
-	defer func() { _ = file.Close() }() // Nothing was written.
-	if err := read(file); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
 }

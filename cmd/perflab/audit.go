@@ -56,6 +56,7 @@ invalid, 3 some slipped and --fail is given.`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
+	addMaxMemory(flags)
 	flags.BoolVar(&options.fail, "fail", false, "end with exit code 3 if a delta slipped")
 	return command
 }
@@ -67,9 +68,13 @@ func (o auditOptions) run(command *cobra.Command, paths []string) error {
 	if len(paths) == 0 {
 		paths = []string{standardInput}
 	}
+	in, err := inputOf(command)
+	if err != nil {
+		return err
+	}
 	var found audited
 	for _, path := range paths {
-		err := reading(command.InOrStdin(), path, func(in io.Reader) error {
+		err := in.table(path, func(in io.Reader) error {
 			rows, err := audit.ReadCSV(in)
 			if err != nil {
 				return err

@@ -59,6 +59,7 @@ worse was given.`,
 	}
 	flags := command.Flags()
 	options.from = newCluster(flags)
+	addMaxMemory(flags)
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
 	flags.Float64Var(&options.margin, "margin", 0, "difference that does not matter, in percent of the first; the smaller of the experiments' own if not given")
 	flags.StringArrayVar(&options.pairs, "arms", nil, "FIRST=SECOND, an arm of each experiment; may be given several times")
@@ -80,9 +81,13 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 	if err != nil {
 		return err
 	}
+	in, err := inputOf(command)
+	if err != nil {
+		return err
+	}
 	var records [2]across.Record
 	for i, argument := range arguments {
-		if records[i], err = o.record(command.Context(), argument); err != nil {
+		if records[i], err = o.record(command.Context(), in, argument); err != nil {
 			return err
 		}
 	}
@@ -113,9 +118,9 @@ func armPairs(given []string) ([]across.Pair, error) {
 }
 
 // record is an experiment of the cluster or of a file.
-func (o *compareOptions) record(ctx context.Context, argument string) (across.Record, error) {
+func (o *compareOptions) record(ctx context.Context, in *input, argument string) (across.Record, error) {
 	if isRecordedFile(argument) {
-		return recordOfFile(argument)
+		return recordOfFile(in, argument)
 	}
 	namespace, name, found := strings.Cut(argument, "/")
 	if !found {
@@ -133,8 +138,8 @@ func (o *compareOptions) record(ctx context.Context, argument string) (across.Re
 	return across.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, err
 }
 
-func recordOfFile(path string) (across.Record, error) {
-	inputs, err := readRecorded(nil, []string{path})
+func recordOfFile(in *input, path string) (across.Record, error) {
+	inputs, err := readRecorded(in, []string{path})
 	if err != nil {
 		return across.Record{}, err
 	}

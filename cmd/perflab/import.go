@@ -48,6 +48,7 @@ are invalid.`,
 	}
 	flags := command.Flags()
 	options.to = newCluster(flags)
+	addMaxMemory(flags)
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
 	if err := command.MarkFlagRequired("file"); err != nil {
 		panic(err)
@@ -56,7 +57,11 @@ are invalid.`,
 }
 
 func (o *importOptions) run(command *cobra.Command, names []string) error {
-	inputs, err := readRecorded(command.InOrStdin(), o.sources)
+	in, err := inputOf(command)
+	if err != nil {
+		return err
+	}
+	inputs, err := readRecorded(in, o.sources)
 	if err != nil {
 		return err
 	}

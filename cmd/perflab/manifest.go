@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,9 +20,6 @@ import (
 // errInvalid says that the cluster would refuse a manifest.
 var errInvalid = errors.New("the manifest is invalid")
 
-// standardInput is the name of the file that is none.
-const standardInput = "-"
-
 // manifest is what the files hold.
 type manifest struct {
 	experiments []*v1alpha1.PerfExperiment
@@ -34,7 +30,7 @@ type manifest struct {
 
 // readManifest reads and checks the experiments and systems of files, as the
 // cluster would.
-func readManifest(ctx context.Context, in io.Reader, paths []string) (manifest, error) {
+func readManifest(ctx context.Context, in *input, paths []string) (manifest, error) {
 	reader, err := schema.NewReader()
 	if err != nil {
 		return manifest{}, err
@@ -43,7 +39,7 @@ func readManifest(ctx context.Context, in io.Reader, paths []string) (manifest, 
 	for _, path := range paths {
 		objects, err := documents(in, path)
 		if err != nil {
-			return manifest{}, fmt.Errorf("%s: %w", path, err)
+			return manifest{}, err
 		}
 		for _, object := range objects {
 			// Others, such as the Secret an experiment logs in with, are not ours
@@ -61,16 +57,12 @@ func readManifest(ctx context.Context, in io.Reader, paths []string) (manifest, 
 	return read, nil
 }
 
-func documents(in io.Reader, path string) ([]*unstructured.Unstructured, error) {
-	if path == standardInput {
-		return schema.Documents(in)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("opening the file: %w", err)
-	}
-	defer func() { _ = file.Close() }() // Nothing was written.
-	return schema.Documents(file)
+func documents(in *input, path string) (objects []*unstructured.Unstructured, err error) {
+	err = in.objects(path, func(stream io.Reader) error {
+		objects, err = schema.Documents(stream)
+		return err
+	})
+	return objects, err
 }
 
 func (m *manifest) add(path string, object *unstructured.Unstructured) error {

@@ -66,6 +66,7 @@ invalid.`,
 		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
 	}
 	flags := command.Flags()
+	addMaxMemory(flags)
 	flags.StringArrayVarP(&options.files, "file", "f", nil, `file with the experiment, the PerfSystem it refers to, or a ConfigMap with a script or prices; "-" is standard input; may be given several times`)
 	flags.StringVarP(&options.format, "output", "o", formatText, "output format: text or json")
 	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "records an import is assumed to process per second")
@@ -89,7 +90,11 @@ func (o planOptions) run(command *cobra.Command) error {
 		return fmt.Errorf("%w: --cv %g must be above 0 and at most 100 percent", errOption, o.cv)
 	}
 	o.assumed.CV = o.cv / 100
-	read, err := readManifest(command.Context(), command.InOrStdin(), o.files)
+	in, err := inputOf(command)
+	if err != nil {
+		return err
+	}
+	read, err := readManifest(command.Context(), in, o.files)
 	if err != nil {
 		return err
 	}
@@ -137,7 +142,11 @@ func (o planOptions) assumptions(command *cobra.Command, read manifest, experime
 	if o.pilot == "" {
 		return assumed, nil
 	}
-	err := reading(command.InOrStdin(), o.pilot, func(in io.Reader) error {
+	in, err := inputOf(command)
+	if err != nil {
+		return assumed, err
+	}
+	err = in.table(o.pilot, func(in io.Reader) error {
 		table, err := comparison.ReadCSV(in)
 		if err == nil {
 			assumed.Piloted = preview.Pilot(&experiment.Spec, table)

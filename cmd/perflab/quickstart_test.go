@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -30,7 +31,7 @@ type shownStatus struct {
 // snapshot is what the cluster holds then.
 func (s shownStatus) snapshot(t *testing.T) snapshot {
 	t.Helper()
-	read, err := readManifest(t.Context(), nil, s.files)
+	read, err := readManifest(t.Context(), newInput(nil, resource.MustParse(defaultMaxMemory)), s.files)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,8 @@
 package main
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,6 +64,7 @@ are invalid.`,
 	flags := command.Flags()
 	options.from = newCluster(flags)
 	command.ValidArgsFunction = completeExperiment(options.from)
+	addMaxMemory(flags)
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
 	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence or csv")
 	flags.StringVar(&options.charts, "charts", "", "folder to write the charts to, with -o md and -o confluence")
@@ -116,7 +115,11 @@ func (o *reportOptions) recorded(command *cobra.Command, arguments []string) (re
 		}
 		return o.from.fetch(command.Context(), name)
 	}
-	inputs, err := readRecorded(command.InOrStdin(), o.sources)
+	in, err := inputOf(command)
+	if err != nil {
+		return report.Input{}, err
+	}
+	inputs, err := readRecorded(in, o.sources)
 	if err != nil {
 		return report.Input{}, err
 	}
@@ -148,45 +151,20 @@ func namesOf(inputs []report.Input) []string {
 }
 
 // readRecorded reads files, and folders' files of objects.
-func readRecorded(standard io.Reader, sources []string) ([]report.Input, error) {
-	var streams []io.Reader
+func readRecorded(in *input, sources []string) ([]report.Input, error) {
+	var read report.Reader
 	for _, source := range sources {
-		if source == standardInput {
-			streams = append(streams, standard)
-			continue
-		}
 		paths, err := filesOf(source)
 		if err != nil {
 			return nil, err
 		}
 		for _, path := range paths {
-			file, err := os.Open(path)
-			if err != nil {
-				return nil, fmt.Errorf("opening the file: %w", err)
-			}
-			defer func() { _ = file.Close() }() // Nothing was written.
-			stream, err := unpacked(file, path)
-			if err != nil {
+			if err := in.objects(path, read.Add); err != nil {
 				return nil, err
 			}
-			streams = append(streams, stream)
 		}
 	}
-	return report.Read(streams...)
-}
-
-const packedEnding = ".gz"
-
-// unpacked reads through gzip where the file's name says so.
-func unpacked(file io.Reader, path string) (io.Reader, error) {
-	if filepath.Ext(path) != packedEnding {
-		return file, nil
-	}
-	stream, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s is not a gzip file: %w", report.ErrInput, path, err)
-	}
-	return stream, nil
+	return read.Inputs()
 }
 
 // isRecordedFile tells by its name whether a file holds objects.
@@ -196,6 +174,9 @@ func isRecordedFile(name string) bool {
 
 // filesOf is the file itself, or the YAML and JSON files of a folder.
 func filesOf(source string) ([]string, error) {
+	if source == standardInput {
+		return []string{source}, nil
+	}
 	found, err := os.Stat(source)
 	if err != nil {
 		return nil, fmt.Errorf("opening the file: %w", err)

@@ -44,6 +44,7 @@ metric is worse in an arm.`,
 		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
 	}
 	options.cluster = newCluster(command.Flags())
+	addMaxMemory(command.Flags())
 	command.Flags().StringArrayVarP(&options.files, "file", "f", nil, `file with the objects; "-" is standard input; may be given several times`)
 	command.Flags().BoolVar(&options.noFollow, "no-follow", false, "apply and return")
 	options.how.addFlags(command.Flags())
@@ -59,10 +60,14 @@ func (o runOptions) run(command *cobra.Command) error {
 	}
 	ctx := command.Context()
 	var objects []*unstructured.Unstructured
+	in, err := inputOf(command)
+	if err != nil {
+		return err
+	}
 	for _, path := range o.files {
-		found, err := documents(command.InOrStdin(), path)
+		found, err := documents(in, path)
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return err
 		}
 		objects = append(objects, found...)
 	}

@@ -37,11 +37,14 @@ type Row struct {
 	decimals int
 }
 
+// maxBadRows is how many bad rows are told before reading ends.
+const maxBadRows = 10
+
 // columns that a file must have. Others may be there in any place.
 var columns = []string{"report", "table", "configuration", "scenario", "metric", "value", "unit", "kind"}
 
 // ReadCSV reads published numbers in the long format: one per row, with the
-// kind measured or published_delta. It fails with a sentence per bad row.
+// kind measured or published_delta. It fails with a sentence per bad row, of the first ten.
 func ReadCSV(in io.Reader) ([]Row, error) {
 	reader := csv.NewReader(in)
 	reader.ReuseRecord = true
@@ -66,7 +69,7 @@ func ReadCSV(in io.Reader) ([]Row, error) {
 func readRows(reader *csv.Reader, at map[string]int) ([]Row, error) {
 	var rows []Row
 	var bad []error
-	for {
+	for len(bad) < maxBadRows {
 		fields, err := reader.Read()
 		if errors.Is(err, io.EOF) {
 			break

@@ -46,18 +46,27 @@ type Input struct {
 	Traces map[string]*Trace
 }
 
-// Read collects recorded objects from streams of YAML or JSON documents: what
-// Write and perflab export write, or lists as kubectl get -o yaml prints them.
-// It gives one Input per experiment, sorted by namespace and name; runs and raw
-// results go with the experiment they belong to. Other objects are passed over.
+// Reader collects recorded objects from streams of YAML or JSON documents: what
+// Write and perflab export write, or lists as kubectl get -o yaml prints them. Other
+// objects are passed over. The zero value is ready for use.
+type Reader struct{ found objects }
+
+// Add reads a stream. It fails with ErrInput for what is none of objects.
+func (r *Reader) Add(stream io.Reader) error { return r.found.read(stream) }
+
+// Inputs are one per experiment, sorted by namespace and name; runs and raw results
+// go with the experiment they belong to. It fails with ErrInput where there is none.
+func (r *Reader) Inputs() ([]Input, error) { return r.found.inputs() }
+
+// Read is a Reader for streams that are at hand.
 func Read(streams ...io.Reader) ([]Input, error) {
-	var found objects
+	var reader Reader
 	for _, stream := range streams {
-		if err := found.read(stream); err != nil {
+		if err := reader.Add(stream); err != nil {
 			return nil, err
 		}
 	}
-	return found.inputs()
+	return reader.Inputs()
 }
 
 // objects are those of any number of experiments.
