@@ -71,7 +71,7 @@ func TestWhatIsAskedOfASystemOfOurs(t *testing.T) {
 		"module/mod-users: app.kubernetes.io/managed-by=perflab,perflab.dev/component=module,perflab.dev/experiment=demo,perflab.dev/module=mod-users",
 		"module/mod-old: app=old",
 		"kafka/broker-Ordinal: strimzi.io/cluster=demo,strimzi.io/pool-name=broker-",
-		"kafka/controller-Ordinal: strimzi.io/cluster=demo,strimzi.io/pool-name=controller-",
+		"kafka/controller-Ordinal: strimzi.io/cluster=demo,strimzi.io/pool-name=kraft-",
 		"postgres/primary: cnpg.io/cluster=demo-pg,cnpg.io/instanceRole=primary,cnpg.io/podRole=instance",
 		"postgres/replica-Rank: cnpg.io/cluster=demo-pg,cnpg.io/instanceRole=replica,cnpg.io/podRole=instance",
 		"postgres/pooler-rw: cnpg.io/poolerName=demo-pg-pooler-rw",

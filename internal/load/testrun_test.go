@@ -59,7 +59,7 @@ func TestTestRunOfUsers(t *testing.T) {
 apiVersion: k6.io/v1alpha1
 kind: TestRun
 metadata:
-  name: demo-1-a-s-cico-3f58
+  name: demo-1-a-s-cico-3f58113445
   namespace: lab
   labels: &labels
     app.kubernetes.io/managed-by: perflab

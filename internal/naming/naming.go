@@ -7,6 +7,7 @@ package naming
 
 import (
 	"crypto/sha256"
+	"encoding/base32"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -33,12 +34,12 @@ func Run(experiment string, block int32, arm, scenario string, attempt int32) st
 		name += fmt.Sprintf("-try%d", attempt)
 	}
 	// A plain join can collide (a-b + c, a + b-c), so a hash tells them apart.
-	return shorten(name, maxRunName, Hash(experiment, block, arm, scenario, attempt)[:6])
+	return shorten(name, maxRunName, digest(experiment, block, arm, scenario, attempt))
 }
 
 // TestRun is the name of the k6 TestRun for one load of a run.
 func TestRun(run, load string) string {
-	return shorten(run+"-"+load, maxTestRunName, Hash(run, load)[:4])
+	return shorten(run+"-"+load, maxTestRunName, digest(run, load))
 }
 
 // RunnerService is the name k6-operator gives the Service of runner n, from 1.
@@ -91,15 +92,15 @@ func Kafka(experiment, shape string) string { return shaped(experiment, shape) }
 // BrokerPool is the name of a Kafka's pool of brokers. Pools are unique in a
 // namespace, not in a Kafka, and Strimzi puts the Kafka's name in front of the
 // pool's for the pods, so it carries no more than a digest of it.
-func BrokerPool(kafka string) string { return "broker-" + Hash(kafka)[:6] }
+func BrokerPool(kafka string) string { return "broker-" + shortDigest(kafka) }
 
 // ControllerPool is the name of a Kafka's pool of dedicated controllers.
-func ControllerPool(kafka string) string { return "controller-" + Hash(kafka)[:6] }
+func ControllerPool(kafka string) string { return "kraft-" + shortDigest(kafka) }
 
 // TopicLedger is the name of the ConfigMap that notes that the experiment has
 // topics in brokers that are somebody else's.
 func TopicLedger(experiment string, brokers any) string {
-	return experiment + "-topics-" + Hash(brokers)[:6]
+	return experiment + "-topics-" + digest(brokers)
 }
 
 // Postgres is the name of the experiment's PostgreSQL cluster, with a shape
@@ -116,7 +117,7 @@ func ServiceURL(service, namespace string, port int32) string {
 
 // ImageCheck is the name of the pod that pulls a set of images.
 func ImageCheck(experiment, fingerprint string) string {
-	return experiment + "-images-" + fingerprint[:6]
+	return experiment + "-images-" + fingerprint[:DigestLength]
 }
 
 // Labels are the labels of everything that belongs to an experiment.
@@ -168,6 +169,19 @@ func Hash(values ...any) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// DigestLength is how much of a hash in hexadecimal tells names apart: 40 bits. Among
+// a hundred thousand names, two are alike with a chance of one in two hundred.
+const DigestLength = 10
+
+func digest(values ...any) string { return Hash(values...)[:DigestLength] }
+
+// shortDigest has as many bits in fewer letters, where pods' names leave no room for
+// more.
+func shortDigest(value any) string {
+	sum := sha256.Sum256([]byte(Hash(value)))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:DigestLength/2]))
+}
+
 // IsKafka reports whether a Kafka of this name, of whatever shape, is the
 // experiment's.
 func IsKafka(experiment, name string) bool { return isShaped(experiment, name) }
@@ -181,13 +195,14 @@ func isShaped(base, name string) bool {
 	return found && (shape == "" || shapeSuffix.MatchString(shape))
 }
 
-var shapeSuffix = regexp.MustCompile(`^-[0-9a-f]{4}$`)
+// shapeSuffix is a shape; those of earlier versions have four digits.
+var shapeSuffix = regexp.MustCompile(`^-[0-9a-f]{4}([0-9a-f]{6})?$`)
 
 func shaped(name, shape string) string {
 	if shape == "" {
 		return name
 	}
-	return name + "-" + shape[:4]
+	return name + "-" + shape[:DigestLength]
 }
 
 func shorten(name string, limit int, hash string) string {

@@ -82,16 +82,36 @@ func TestNamesDoNotCollide(t *testing.T) {
 // not change from version to version.
 func TestNamesStayAsTheyAre(t *testing.T) {
 	for got, want := range map[string]string{
-		naming.Run("demo", 1, "one-partition", "cico", 1):              "demo-1-one-partition-cico-85f600",
-		naming.Run("demo", 1, "one-partition", "cico", 2):              "demo-1-one-partition-cico-try-96aff0",
-		naming.Run("demo", 1, "one-partition", "import-under-cico", 1): "demo-1-one-partition-import-u-d15d95",
-		naming.TestRun("demo-1-a-b-abcdef", "cico"):                    "demo-1-a-b-abcdef-cico-d9eb",
+		naming.Run("demo", 1, "one-partition", "cico", 1):              "demo-1-one-partition-cico-85f6005f0c",
+		naming.Run("demo", 1, "one-partition", "cico", 2):              "demo-1-one-partition-cico-96aff07120",
+		naming.Run("demo", 1, "one-partition", "import-under-cico", 1): "demo-1-one-partition-impo-d15d95903e",
+		naming.TestRun("demo-1-a-b-abcdef", "cico"):                    "demo-1-a-b-abcdef-cico-d9ebb13b47",
 		naming.Postgres("demo", ""):                                    "demo-pg",
 		naming.Module("demo", "gateway"):                               "demo-gateway",
-		naming.BrokerPool("demo"):                                      "broker-" + naming.Hash("demo")[:6],
+		naming.BrokerPool("demo"):                                      "broker-uqnlkapi",
 	} {
 		if got != want {
 			t.Errorf("name %q, want %q", got, want)
+		}
+	}
+}
+
+// As many runs as a namespace may hold are told apart, and so are their loads.
+func TestManyNamesDoNotCollide(t *testing.T) {
+	seen := map[string]bool{}
+	for experiment := range 50 {
+		name := fmt.Sprintf("a-long-name-of-an-experiment-%d", experiment)
+		for block := range int32(100) {
+			for arm := range 16 {
+				for _, scenario := range []string{"users", "users-with-imports"} {
+					run := naming.Run(name, block, fmt.Sprintf("partitions-%d", arm), scenario, 1)
+					if testRun := naming.TestRun(run, "cico"); seen[run] || seen[testRun] {
+						t.Fatalf("%s or %s is there twice", run, testRun)
+					} else {
+						seen[run], seen[testRun] = true, true
+					}
+				}
+			}
 		}
 	}
 }

@@ -75,8 +75,8 @@ func node(pool string, id int, isReady bool) corev1.Pod {
 
 func nodes(brokers bool) []corev1.Pod {
 	return []corev1.Pod{
-		node("broker-e4ec08", 0, brokers),
-		node("controller-e4ec08", 1, true), node("controller-e4ec08", 2, true), node("controller-e4ec08", 3, true),
+		node("broker-uqnlkapi", 0, brokers),
+		node("kraft-uqnlkapi", 1, true), node("kraft-uqnlkapi", 2, true), node("kraft-uqnlkapi", 3, true),
 		{ObjectMeta: metav1.ObjectMeta{Name: "demo-entity-operator-1-2"}},
 	}
 }
@@ -99,9 +99,9 @@ func TestAssess(t *testing.T) {
 		},
 		"PoolMissing": {
 			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
-				delete(o.Objects, environment.Key{Kind: "KafkaNodePool", Name: "controller-e4ec08"})
+				delete(o.Objects, environment.Key{Kind: "KafkaNodePool", Name: "kraft-uqnlkapi"})
 			}},
-			want: environment.NotReady(v1alpha1.ReasonCreating, `KafkaNodePool "controller-e4ec08" is not there yet`),
+			want: environment.NotReady(v1alpha1.ReasonCreating, `KafkaNodePool "kraft-uqnlkapi" is not there yet`),
 		},
 		"Earlier": {
 			reason: "what a stale cache shows, or what is still to be replaced, is not ready however ready it says it is",
@@ -112,7 +112,7 @@ func TestAssess(t *testing.T) {
 		},
 		"EarlierPool": {
 			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
-				o.Get("KafkaNodePool", "broker-e4ec08").SetAnnotations(nil)
+				o.Get("KafkaNodePool", "broker-uqnlkapi").SetAnnotations(nil)
 			}},
 			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
 		},
@@ -124,7 +124,7 @@ func TestAssess(t *testing.T) {
 		},
 		"LeavingPool": {
 			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
-				o.Get("KafkaNodePool", "broker-e4ec08").SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
+				o.Get("KafkaNodePool", "broker-uqnlkapi").SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
 			}},
 			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
 		},
@@ -168,7 +168,7 @@ func TestAssess(t *testing.T) {
 			reason: "the pod tells more, and sooner, than the operator",
 			given:  cluster{status: refused, pods: crashing},
 			want: environment.NotReady(v1alpha1.ReasonCrashing,
-				`broker-e4ec08-0: container "kafka" keeps ending with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
+				`broker-uqnlkapi-0: container "kafka" keeps ending with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
 		},
 		"Refused": {
 			given: cluster{status: refused},
@@ -196,7 +196,7 @@ func TestAssess(t *testing.T) {
 		},
 		"NodeTooMany": {
 			reason: "a node of a larger cluster has not gone yet",
-			given:  cluster{status: ready, pods: append(nodes(true), node("broker-e4ec08", 4, false))},
+			given:  cluster{status: ready, pods: append(nodes(true), node("broker-uqnlkapi", 4, false))},
 			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but its pods are not as declared: 4 of 4 nodes are ready`),
 		},
 		"NodeLeaving": {

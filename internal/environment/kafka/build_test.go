@@ -65,7 +65,7 @@ func TestBuildSmall(t *testing.T) {
 apiVersion: kafka.strimzi.io/v1
 kind: KafkaNodePool
 metadata:
-  name: broker-e4ec08
+  name: broker-uqnlkapi
   namespace: lab
   annotations: {perflab.dev/fingerprint: "`+fingerprint+`"}
   labels:

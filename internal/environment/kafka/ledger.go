@@ -5,6 +5,7 @@ package kafka
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,5 +68,8 @@ func (n Noted) IsOurs(topic string) bool {
 		return false
 	}
 	digest, _, found := strings.Cut(rest, ".")
-	return found && len(digest) == digestLength && strings.Trim(digest, "0123456789abcdef") == ""
+	return found && layoutDigest.MatchString(digest)
 }
+
+// layoutDigest is the digest of a layout; those of earlier versions have six digits.
+var layoutDigest = regexp.MustCompile(`^[0-9a-f]{6}([0-9a-f]{4})?$`)

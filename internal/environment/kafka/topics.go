@@ -80,16 +80,13 @@ func presetNames(preset v1alpha1.TopicPreset, tenant string) []string {
 	return names
 }
 
-// digestLength is how much of a digest tells prefixes apart.
-const digestLength = 6
-
 // Env is the prefix of the run's topics and the ENV of its modules. It follows
 // from the layout of the topics: partitions can only grow, so an arm with
 // another layout has topics of its own. Brokers that are somebody else's may
 // serve experiments of the same name from elsewhere, so there it follows from
 // the experiment's identity as well.
 func Env(req environment.Request) string {
-	digest := environment.Fingerprint(layout(req))[:digestLength]
+	digest := environment.Fingerprint(layout(req))[:naming.DigestLength]
 	if kafka := req.System.Kafka; kafka != nil && IsExternal(kafka) {
 		return externalPrefix(req) + digest
 	}
@@ -97,7 +94,7 @@ func Env(req environment.Request) string {
 }
 
 func externalPrefix(req environment.Request) string {
-	return req.Experiment + "-" + naming.Hash(req.Owner.UID)[:digestLength] + "-"
+	return req.Experiment + "-" + naming.Hash(req.Owner.UID)[:naming.DigestLength] + "-"
 }
 
 // declaredTopic is one declared topic, without the ENV that makes its name in

@@ -104,7 +104,7 @@ func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
 
 func TestLedgerHasItsFinalizerAndOwner(t *testing.T) {
 	ledger := kafka.Ledger(request(external()))
-	if len(ledger.Finalizers) != 1 || len(ledger.OwnerReferences) != 1 || !regexp.MustCompile(`^demo-topics-[0-9a-f]{6}$`).MatchString(ledger.Name) {
+	if len(ledger.Finalizers) != 1 || len(ledger.OwnerReferences) != 1 || !regexp.MustCompile(`^demo-topics-[0-9a-f]{10}$`).MatchString(ledger.Name) {
 		t.Errorf("the ledger is %+v", ledger.ObjectMeta)
 	}
 }
