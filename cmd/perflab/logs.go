@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -75,7 +76,7 @@ func (o logsOptions) run(ctx context.Context, out io.Writer, name string) error 
 	for _, pod := range pods {
 		log, err := clientset.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).Stream(ctx)
 		if err != nil {
-			_, _ = fmt.Fprintf(out, "%s: no log: %v\n", pod.Name, err)
+			_, _ = fmt.Fprintf(out, "%s: no log: %s\n", pod.Name, prose.Printable(err.Error()))
 			continue
 		}
 		err = o.copy(out, log, pod.Name)
@@ -110,7 +111,7 @@ func (o logsOptions) copy(out io.Writer, log io.Reader, pod string) error {
 	for {
 		line, err := lines.ReadString('\n')
 		if line != "" && (o.raw || !payload.IsResults(line) && !payload.IsLog(line)) {
-			if _, err := fmt.Fprintf(out, "%s: %s\n", pod, strings.TrimRight(line, "\n")); err != nil {
+			if _, err := fmt.Fprintf(out, "%s: %s\n", pod, prose.Printable(strings.TrimRight(line, "\r\n"))); err != nil {
 				return err
 			}
 		}

@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/internal/audit"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
 )
 
@@ -55,7 +56,7 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	if err == nil {
 		return 0
 	}
-	_, _ = fmt.Fprintln(problems, "perflab:", err) // Nobody is left to tell.
+	_, _ = fmt.Fprintln(problems, "perflab:", prose.Printable(err.Error())) // Nobody is left to tell.
 	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) || errors.Is(err, audit.ErrRows) || errors.Is(err, report.ErrInput) {
 		return exitInvalid
 	}

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"perflab.dev/perflab/internal/prose"
 )
 
 // screen shows how an experiment goes on: in place on a terminal, else, as in a
@@ -39,7 +41,7 @@ func (s *screen) show(seen snapshot, now time.Time) {
 	if s.lines > 0 {
 		s.write(fmt.Sprintf("\x1b[%dA\x1b[J", s.lines))
 	}
-	text := seen.text(now)
+	text := prose.Printable(seen.text(now))
 	s.write(text)
 	s.lines = rows(text, s.width())
 }
@@ -47,6 +49,7 @@ func (s *screen) show(seen snapshot, now time.Time) {
 // tell writes the lines that were not written before.
 func (s *screen) tell(news []string) {
 	for _, line := range news {
+		line = prose.Printable(line)
 		if !s.written[line] {
 			s.written[line] = true
 			s.write(line + "\n")

@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/prose"
 )
 
 var (
@@ -77,7 +78,7 @@ func (o statusOptions) run(ctx context.Context, out io.Writer, name string) erro
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(out, seen.text(time.Now())); err != nil {
+	if _, err := io.WriteString(out, prose.Printable(seen.text(time.Now()))); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	return seen.outcome(o.how.failOn)

@@ -24,7 +24,7 @@ type page struct {
 
 func (p *page) line(format string, values ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.out, format+"\n", values...)
+		_, p.err = fmt.Fprintln(p.out, prose.Printable(fmt.Sprintf(format, values...)))
 	}
 }
 
@@ -36,7 +36,7 @@ func (p *page) table(rows [][]string) {
 	writer := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		// The writer keeps everything until it is flushed.
-		_, _ = fmt.Fprintln(writer, "  "+strings.Join(row, "\t"))
+		_, _ = fmt.Fprintln(writer, prose.Printable("  "+strings.Join(row, "\t")))
 	}
 	p.err = writer.Flush()
 }

@@ -93,6 +93,35 @@ func addRow(table *Table, fields []string, line int) error {
 		return fmt.Errorf("the value %q is not a number", text)
 	}
 	return table.Add(Observation{
-		Block: fields[0], Arm: fields[1], Scenario: fields[2], Metric: fields[3], Unit: fields[4], Value: value, Line: line,
+		Block: textOf(fields[0]), Arm: textOf(fields[1]), Scenario: textOf(fields[2]), Metric: textOf(fields[3]), Unit: textOf(fields[4]),
+		Value: value, Line: line,
 	})
+}
+
+// Cell is a text as a cell that no spreadsheet takes for a formula, whoever chose
+// the text: with a quote in front, which ReadCSV takes off. Numbers stay.
+func Cell(text string) string {
+	if isFormula(text) {
+		return "'" + text
+	}
+	return text
+}
+
+// textOf is the text of a Cell.
+func textOf(cell string) string {
+	if rest, quoted := strings.CutPrefix(cell, "'"); quoted && isFormula(rest) {
+		return rest
+	}
+	return cell
+}
+
+// isFormula says whether a spreadsheet would reckon with a cell, however many
+// quotes are in front of it by now.
+func isFormula(text string) bool {
+	bare := strings.TrimLeft(text, "'")
+	if bare == "" || !strings.ContainsRune("=+-@\t\r\n", rune(bare[0])) {
+		return false
+	}
+	_, err := strconv.ParseFloat(bare, 64)
+	return err != nil
 }

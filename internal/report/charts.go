@@ -2,7 +2,12 @@
 
 package report
 
-import "perflab.dev/perflab/internal/metric"
+import (
+	"strings"
+
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/naming"
+)
 
 // chartKind is a kind of chart: where it goes, what it is drawn from, and what
 // its files are called.
@@ -67,24 +72,31 @@ func (k chartKind) drawn(r *record, under *scenario) []chart {
 			break
 		}
 		if result, any := k.draw(r, under, subject); any {
-			result.Name = k.file + "-" + under.Name
-			if subject != "" {
-				result.Name += "-" + fileName(subject)
-			}
+			result.Name = fileName(strings.TrimSuffix(k.file+"-"+under.Name+"-"+subject, "-"))
 			charts = append(charts, result)
 		}
 	}
 	return charts
 }
 
-// fileName makes a metric's name fit for a file.
-func fileName(metric string) string {
-	name := []rune(metric)
+// maxFileName leaves room for an ending within what file systems take.
+const maxFileName = 200
+
+// fileName makes the name of a chart fit for a file, whatever a metric is called.
+// Where more than its parts' separators had to be replaced, or it had to be cut, a
+// digest tells it from others.
+func fileName(of string) string {
+	name := []rune(of)
+	exact := len(name) <= maxFileName
 	for i, letter := range name {
 		isPlain := letter >= 'a' && letter <= 'z' || letter >= 'A' && letter <= 'Z' || letter >= '0' && letter <= '9' || letter == '-'
 		if !isPlain {
+			exact = exact && strings.ContainsRune("/ _.", letter)
 			name[i] = '-'
 		}
+	}
+	if !exact {
+		return string(name[:min(len(name), maxFileName)]) + "-" + naming.Hash(of)[:naming.DigestLength]
 	}
 	return string(name)
 }

@@ -21,7 +21,8 @@ func (r *Report) CSV() ([]byte, error) {
 	for _, run := range r.record.journal.valid() {
 		for _, observation := range cmp.Or(r.record.Traces[run.Name], noTrace).observationsOf(run) {
 			rows = append(rows, []string{
-				whole(run.Spec.Block), run.Spec.Arm, run.Spec.Scenario.Name, observation.Metric, observation.Unit, observation.Value,
+				whole(run.Spec.Block), comparison.Cell(run.Spec.Arm), comparison.Cell(run.Spec.Scenario.Name), comparison.Cell(observation.Metric),
+				comparison.Cell(observation.Unit), comparison.Cell(observation.Value),
 			})
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+
+	"perflab.dev/perflab/internal/prose"
 )
 
 //go:embed templates
@@ -36,7 +38,7 @@ func (r *Report) execute(name string, functions template.FuncMap) ([]byte, error
 	if err := parsed.Execute(&out, r.page); err != nil {
 		return nil, fmt.Errorf("writing %s: %w", name, err)
 	}
-	return out.Bytes(), nil
+	return []byte(prose.Printable(out.String())), nil
 }
 
 // class of a verdict in the style sheet.

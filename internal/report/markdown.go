@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"text/template"
+
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Markdown is the page as GitHub and most wikis read it. With charts, it shows
@@ -23,7 +25,7 @@ func (r *Report) Markdown(charts string) ([]byte, error) {
 	if err := parsed.Execute(&out, r.page); err != nil {
 		return nil, fmt.Errorf("writing page.md: %w", err)
 	}
-	return out.Bytes(), nil
+	return []byte(prose.Printable(out.String())), nil
 }
 
 var markdownEscapes = strings.NewReplacer(

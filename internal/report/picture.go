@@ -16,6 +16,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"perflab.dev/perflab/internal/prose"
 )
 
 // picture is an SVG whose colours are those of a light page. Each stands for a
@@ -197,8 +199,8 @@ func (p picture) inline(alt string) string {
 func (p picture) file(alt string) []byte {
 	at := strings.IndexByte(string(p), '>') + 1
 	head := strings.Replace(string(p)[:at], "<svg ", `<svg font-family="Liberation Sans, Arial, Helvetica, sans-serif" `, 1)
-	return []byte(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + head + "\n<title>" + escapeXML(alt) + "</title>\n" +
-		`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n" + string(p)[at:] + "\n")
+	return []byte(prose.Printable(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + head + "\n<title>" + escapeXML(alt) + "</title>\n" +
+		`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n" + string(p)[at:] + "\n"))
 }
 
 func css(of color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", of.R, of.G, of.B) }

@@ -273,7 +273,7 @@ func wellFormed(t *testing.T, name, text string) (files []string) {
 
 // Names come from people; a page they are on must not obey them.
 func TestNamesAreNoMarkup(t *testing.T) {
-	const evil = `<img src=x onerror=alert(1)>|**b**` + "`" + `"&'</svg><script>`
+	const evil = `<img src=x onerror=alert(1)>|**b**` + "`" + `"&'</svg><script>` + "\x1b[31m\x01\u202e"
 	input := recorded.Experiment(seed)
 	for i := range input.Runs {
 		run := &input.Runs[i]
@@ -307,6 +307,65 @@ func TestNamesAreNoMarkup(t *testing.T) {
 	for name, picture := range r.Charts() {
 		wellFormed(t, name, string(picture))
 	}
+}
+
+// What is imported was not judged by this cluster's rules: names of any letters
+// leave the folder of the charts and spreadsheets alone, and stay told apart.
+func TestForeignNamesDoNoHarm(t *testing.T) {
+	const scenario, arm = "../../create\x00", "=cmd|' /C calc'!A1"
+	text, err := json.Marshal(recorded.Experiment(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var input report.Input
+	if err := json.Unmarshal([]byte(foreign(t, string(text), map[string]string{"create-5k-under-cico": scenario, "xmx-twin": arm})), &input); err != nil {
+		t.Fatal(err)
+	}
+	r := reportOf(t, input)
+	attached := wellFormed(t, "confluence", `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">`+written(t, r, "report.confluence")+"</page>")
+	for name, picture := range r.Charts() {
+		wellFormed(t, name, string(picture))
+		if !regexp.MustCompile(`^[A-Za-z0-9-]+\.svg$`).MatchString(name) || !slices.Contains(attached, name) {
+			t.Errorf("a chart is called %q, and the page shows %q", name, attached)
+		}
+	}
+	before := reportOf(t, recorded.Experiment(seed))
+	if got, want := len(r.Charts()), len(before.Charts()); got != want {
+		t.Errorf("%d charts, want %d: two have one name", got, want)
+	}
+	for name := range formats {
+		if page := written(t, r, name); strings.ContainsAny(page, "\x00\x1b") {
+			t.Errorf("%s holds characters that steer", name)
+		}
+	}
+	rows, err := r.CSV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(rows, []byte("\n=")) || bytes.Contains(rows, []byte(",=")) || !bytes.Contains(rows, []byte(",'"+arm+",")) {
+		t.Errorf("the CSV has formulas:\n%.500s", rows)
+	}
+	// They come back as they were.
+	table, err := comparison.ReadCSV(bytes.NewReader(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table.Compare(comparison.Options{Baseline: arm, MarginPercent: 5, ConfidencePercent: 95}); err != nil {
+		t.Error(err)
+	}
+}
+
+// foreign is JSON with other names in it.
+func foreign(t *testing.T, text string, names map[string]string) string {
+	t.Helper()
+	for before, after := range names {
+		encoded, err := json.Marshal(after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = strings.ReplaceAll(text, before, strings.Trim(string(encoded), `"`))
+	}
+	return text
 }
 
 func TestSecretsAreLeftOut(t *testing.T) {
