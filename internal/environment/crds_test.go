@@ -3,9 +3,7 @@
 package environment_test
 
 import (
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -26,18 +24,12 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/environment/modules"
 	"perflab.dev/perflab/internal/environment/postgres"
-)
-
-// cloudNativePG is the module whose CRD the Cluster is held against, in the
-// release that clusterPrograms pins for the cluster of the demo.
-const (
-	cloudNativePG   = "github.com/cloudnative-pg/cloudnative-pg"
-	clusterPrograms = "../../hack/cluster/addons"
+	"perflab.dev/perflab/internal/testing/crds"
 )
 
 func TestIntentsKeepToStrimzi(t *testing.T) {
 	for release, apiVersion := range map[string]string{"strimzi-1.2.0": contract.StrimziV1, "strimzi-0.45.2": contract.StrimziV1Beta2} {
-		directory := filepath.Join(crdDirectory(t), release)
+		directory := filepath.Join(crds.Strimzi(t), release)
 		for name, system := range declared() {
 			t.Run(release+"/"+name, func(t *testing.T) {
 				req := request(system)
@@ -77,20 +69,20 @@ func TestZooKeeperIsNotForStrimziV1(t *testing.T) {
 	if served := kafka.AssessServed(req, contract.StrimziV1); served.Ready || served.Reason != v1alpha1.ReasonModeNotServed {
 		t.Errorf("v1 serves ZooKeeper: %+v", served)
 	}
-	crd := readCRD(t, filepath.Join(crdDirectory(t), "strimzi-1.2.0", "kafka.yaml"))
+	crd := readCRD(t, filepath.Join(crds.Strimzi(t), "strimzi-1.2.0", "kafka.yaml"))
 	if found := faultsOf(t, crd, kafka.Build(req, contract.StrimziV1)[0]); len(found) == 0 {
 		t.Error("the CRD of Strimzi 1.2.0 takes ZooKeeper: then why refuse it?")
 	}
 }
 
 func TestIntentsKeepToCloudNativePG(t *testing.T) {
-	crds := filepath.Join(moduleDirectory(t, cloudNativePG), "config/crd/bases")
+	directory := crds.CloudNativePG(t)
 	files := map[string]string{"Cluster": "postgresql.cnpg.io_clusters.yaml", "Pooler": "postgresql.cnpg.io_poolers.yaml"}
 	for name, system := range declared() {
 		t.Run(name, func(t *testing.T) {
 			for _, intent := range postgres.Build(request(system)) {
 				if file := files[intent.GetKind()]; file != "" {
-					keepsTo(t, readCRD(t, filepath.Join(crds, file)), intent)
+					keepsTo(t, readCRD(t, filepath.Join(directory, file)), intent)
 				}
 			}
 		})
@@ -116,7 +108,7 @@ func TestIntentsKeepToKubernetes(t *testing.T) {
 
 // The checks above are worth nothing if they find no fault where there is one.
 func TestKeepsToFindsFaults(t *testing.T) {
-	crd := readCRD(t, filepath.Join(crdDirectory(t), "strimzi-1.2.0", "kafkanodepool.yaml"))
+	crd := readCRD(t, filepath.Join(crds.Strimzi(t), "strimzi-1.2.0", "kafkanodepool.yaml"))
 	faults := map[string]func(spec map[string]any){
 		"Unknown":  func(spec map[string]any) { spec["replica"] = int64(1) },
 		"Type":     func(spec map[string]any) { spec["replicas"] = "1" },
@@ -181,34 +173,4 @@ func readCRD(t *testing.T, path string) *apiextensions.CustomResourceDefinition 
 		t.Fatalf("converting %s: %v", path, err)
 	}
 	return crd
-}
-
-// crdDirectory holds a directory of CRDs for each release of Strimzi.
-func crdDirectory(t *testing.T) string {
-	t.Helper()
-	directory := os.Getenv("PERFLAB_CRDS")
-	if directory == "" {
-		directory = filepath.Join("..", "..", "..", "shared", "crds")
-	}
-	if _, err := os.Stat(filepath.Join(directory, "strimzi-1.2.0")); err != nil {
-		t.Skipf("no CRDs of Strimzi here: set PERFLAB_CRDS to a directory with strimzi-1.2.0 and strimzi-0.45.2 (%v)", err)
-	}
-	return directory
-}
-
-// moduleDirectory is where Go keeps a module that our own does not require:
-// only its CRDs are wanted, not its code.
-func moduleDirectory(t *testing.T, module string) string {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
-	command.Dir = clusterPrograms
-	output, err := command.Output()
-	if err != nil {
-		t.Skipf("no CRD of CloudNativePG here: downloading %s: %v", module, err)
-	}
-	var downloaded struct{ Dir string }
-	if err := json.Unmarshal(output, &downloaded); err != nil {
-		t.Fatalf("reading what go mod download says: %v", err)
-	}
-	return downloaded.Dir
 }
