@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package reach says what a declaration reaches for beyond its own objects:
+// Secrets, ConfigMaps, workloads and ServiceAccounts that are already there,
+// and pods that are more than PerfLab makes by itself. The operator may use all
+// of these, whoever declares them; so each comes with the right its author
+// needs, and admission asks for it. It is pure.
+//
+// A declaration is read as it is written, with all its arms and levels, and not
+// arm by arm: whatever an arm makes of the system, the names in it stand in the
+// system or in the arm, whole. That holds for patches, too, which are judged by
+// the paths they set and never by what stands beside them.
+package reach
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Right is an access to the Kubernetes API, within the declaration's namespace.
+type Right struct {
+	Verb, Group, Resource string
+	// Name of the object; empty: all of the resource.
+	Name string
+}
+
+// kinds are what resources that are named are called in a sentence.
+var kinds = map[string]string{
+	"configmaps": "ConfigMap", "deployments": "Deployment", "secrets": "Secret", "serviceaccounts": "ServiceAccount", "statefulsets": "StatefulSet",
+}
+
+// String is the right as people say it: get Secret "login", create pods.
+func (r Right) String() string {
+	switch {
+	case r.Name != "":
+		return fmt.Sprintf("%s %s %q", r.Verb, kinds[r.Resource], r.Name)
+	case r.Verb == verbGet:
+		return fmt.Sprintf("%s every %s", r.Verb, kinds[r.Resource])
+	default:
+		return r.Verb + " " + r.Resource
+	}
+}
+
+const (
+	verbCreate      = "create"
+	verbGet         = "get"
+	verbImpersonate = "impersonate"
+	verbPatch       = "patch"
+)
+
+// Need is a right that a field takes.
+type Need struct {
+	// Field as its author wrote it.
+	Field *field.Path
+	// In is the PerfSystem the field stands in; empty: in what is judged.
+	In string
+	// Right that its author must have.
+	Right Right
+	// Whose says who needs the right by nature, as "who mounts …", where the
+	// field alone does not.
+	Whose string
+}
+
+// Experiment is what an experiment reaches for. The system is the one its
+// systemRef refers to, nil where that is not there; one that stands in the
+// experiment is read in any case.
+func Experiment(spec *v1alpha1.PerfExperimentSpec, shared *v1alpha1.System) []Need {
+	needs := of(spec)
+	if spec.SystemRef == nil || shared == nil {
+		return needs
+	}
+	for _, need := range System(shared) {
+		need.In = spec.SystemRef.Name
+		needs = append(needs, need)
+	}
+	return needs
+}
+
+// System is what a system of its own, a PerfSystem, reaches for.
+func System(system *v1alpha1.System) []Need { return of(system) }
+
+func of(spec any) []Need {
+	found := &finder{}
+	found.walk(field.NewPath("spec"), spec)
+	return found.needs
+}
+
+// finder collects what is reached for.
+type finder struct{ needs []Need }
+
+func (f *finder) need(path *field.Path, right Right, whose string) {
+	f.needs = append(f.needs, Need{Field: path, Right: right, Whose: whose})
+}
+
+// named needs a right over an object that is referred to by its name.
+func (f *finder) named(path *field.Path, verb, resource, name string) {
+	if name != "" {
+		f.need(path, Right{Verb: verb, Resource: resource, Name: name}, "")
+	}
+}
+
+func (f *finder) secret(path *field.Path, name string) { f.named(path, verbGet, "secrets", name) }
+
+func (f *finder) configMap(path *field.Path, name string) {
+	f.named(path, verbGet, "configmaps", name)
+}
+
+// claim needs pods, and not a look at the claim: what a volume holds is for who
+// can mount it, while a claim may be read by every onlooker of the namespace.
+func (f *finder) claim(path *field.Path, name string) {
+	if name != "" {
+		f.create(path, "pods", fmt.Sprintf("who mounts PersistentVolumeClaim %q", name))
+	}
+}
+
+func (f *finder) create(path *field.Path, resource, whose string) {
+	f.need(path, Right{Verb: verbCreate, Resource: resource}, whose)
+}
