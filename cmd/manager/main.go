@@ -55,6 +55,7 @@ type options struct {
 	webhookPort          int
 	ownNamespace         string
 	webhookConfiguration string
+	authorRights         admission.AuthorRights
 	logging              zap.Options
 }
 
@@ -66,7 +67,7 @@ func main() {
 }
 
 func parse() options {
-	var o options
+	o := options{authorRights: admission.EnforceRights}
 	flag.StringVar(&o.k6Image, "k6-image", os.Getenv("K6_IMAGE"), "image of the k6 runners, with PerfLab's output and scripts (env K6_IMAGE)")
 	flag.StringVar(&o.starterImage, "starter-image", os.Getenv("STARTER_IMAGE"), "image with sh and curl that releases the runners; default: the k6 image (env STARTER_IMAGE)")
 	flag.StringVar(&o.collectorImage, "collector-image", os.Getenv("COLLECTOR_IMAGE"), "image of the collector, which samples the servers of each run (env COLLECTOR_IMAGE)")
@@ -78,6 +79,7 @@ func parse() options {
 	flag.BoolVar(&o.webhook, "webhook", true, "judge experiments and systems when they are written; needs the objects of config/webhook, so turn it off outside a cluster")
 	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port the webhook is served on")
 	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
+	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments and systems that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
 	o.logging.BindFlags(flag.CommandLine)
 	flag.Parse()
@@ -200,7 +202,8 @@ func setUpWebhook(manager ctrl.Manager, certificate *admission.Certificate, o op
 	}
 	certificate.Client, certificate.Live = manager.GetClient(), manager.GetAPIReader()
 	server := webhook.NewServer(webhook.Options{Port: o.webhookPort, TLSOpts: []func(*tls.Config){certificate.Serve}})
-	admission.Register(server, manager.GetScheme(), manager.GetAPIReader())
+	rights := admission.Rights{Author: o.authorRights, Reviewer: manager.GetClient()}
+	admission.Register(server, manager.GetScheme(), manager.GetAPIReader(), rights)
 	return errors.Join(
 		manager.Add(certificate),
 		manager.Add(server),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package admission lets the API server ask whether a declaration can work
-// before it is stored. What is judged, and in which words, is
-// internal/validate's business; this package brings the question there and the
-// answer back, and keeps the certificate it is asked under.
+// before it is stored, and whether its author may use what it reaches for. What
+// is judged, and in which words, is internal/validate's business, what it
+// reaches for internal/reach's; this package brings the questions there and the
+// answers back, and keeps the certificate it is asked under.
 package admission
 
 import (
@@ -21,6 +22,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/reach"
 	"perflab.dev/perflab/internal/validate"
 )
 
@@ -33,15 +35,17 @@ const (
 // Register lets the server answer for both kinds people write. The reader sees
 // the PerfSystems experiments refer to; it is best not a cached one, because
 // people apply a system and an experiment in one go.
-func Register(server webhook.Server, scheme *runtime.Scheme, reader client.Reader) {
-	server.Register(experimentsPath, admission.WithValidator(scheme, &experiments{systems: reader}))
-	server.Register(systemsPath, admission.WithValidator(scheme, systems{}))
+func Register(server webhook.Server, scheme *runtime.Scheme, reader client.Reader, rights Rights) {
+	server.Register(experimentsPath, admission.WithValidator(scheme, &experiments{systems: reader, rights: rights}))
+	server.Register(systemsPath, admission.WithValidator(scheme, systems{rights: rights}))
 }
 
 // experiments judges PerfExperiments.
 type experiments struct {
 	// systems reads the PerfSystem an experiment refers to.
 	systems client.Reader
+	// rights are those the author is held to.
+	rights Rights
 }
 
 var _ admission.Validator[*v1alpha1.PerfExperiment] = &experiments{}
@@ -85,7 +89,20 @@ func (e *experiments) judge(ctx context.Context, experiment *v1alpha1.PerfExperi
 	}
 	faults, doubts := validate.Experiment(experiment, system)
 	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfExperiment{})...)
-	return slices.Concat(warnings, doubts), invalid("PerfExperiment", experiment.Name, faults)
+	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", reached(experiment, system))
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(warnings, doubts, lenient), invalid("PerfExperiment", experiment.Name, append(faults, forbidden...))
+}
+
+// reached is what an experiment would reach for. Of one that has begun nothing
+// that reaches may change, so who stops it, or adds blocks, answers for nothing.
+func reached(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) []reach.Need {
+	if experiment.Status.StartTime != nil {
+		return nil
+	}
+	return reach.Experiment(&experiment.Spec, system)
 }
 
 // system is the one the experiment refers to; nil where it has its own, where
@@ -109,21 +126,24 @@ func (e *experiments) system(ctx context.Context, experiment *v1alpha1.PerfExper
 }
 
 // systems judges PerfSystems.
-type systems struct{}
+type systems struct {
+	// rights are those the author is held to.
+	rights Rights
+}
 
 var _ admission.Validator[*v1alpha1.PerfSystem] = systems{}
 
 // ValidateCreate judges a new system.
-func (systems) ValidateCreate(ctx context.Context, system *v1alpha1.PerfSystem) (admission.Warnings, error) {
-	return judgeSystem(ctx, system)
+func (s systems) ValidateCreate(ctx context.Context, system *v1alpha1.PerfSystem) (admission.Warnings, error) {
+	return s.judge(ctx, system)
 }
 
 // ValidateUpdate judges a changed system.
-func (systems) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfSystem) (admission.Warnings, error) {
+func (s systems) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfSystem) (admission.Warnings, error) {
 	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
 	}
-	return judgeSystem(ctx, after)
+	return s.judge(ctx, after)
 }
 
 // ValidateDelete lets everything go: experiments work on copies.
@@ -131,10 +151,14 @@ func (systems) ValidateDelete(context.Context, *v1alpha1.PerfSystem) (admission.
 	return nil, nil
 }
 
-func judgeSystem(ctx context.Context, system *v1alpha1.PerfSystem) (admission.Warnings, error) {
+func (s systems) judge(ctx context.Context, system *v1alpha1.PerfSystem) (admission.Warnings, error) {
 	faults, doubts := validate.System(&system.Spec, field.NewPath("spec"))
 	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfSystem{})...)
-	return doubts, invalid("PerfSystem", system.Name, faults)
+	lenient, forbidden, err := s.rights.judge(ctx, system.Namespace, "system", reach.System(&system.Spec))
+	if err != nil {
+		return nil, err
+	}
+	return append(doubts, lenient...), invalid("PerfSystem", system.Name, append(faults, forbidden...))
 }
 
 func invalid(kind, name string, faults field.ErrorList) error {

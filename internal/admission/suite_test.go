@@ -3,6 +3,7 @@
 package admission_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/admission"
@@ -25,18 +27,44 @@ import (
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
-// server asks the webhook as one does that was installed from config.
+// server asks the webhook as one does that was installed from config, and the
+// webhook asks it with the rights that config gives the operator.
 var server = &apiserver.Server{
 	Paths:    []string{apiserver.Root("config", "crd")},
 	Webhooks: []string{apiserver.Root("config", "webhook", "configuration.yaml")},
 	Answers: func(server webhook.Server, config *rest.Config) error {
-		reader, err := client.New(config, client.Options{Scheme: scheme()})
+		operator, err := operatorOf(config)
 		if err != nil {
-			return fmt.Errorf("making a client: %w", err)
+			return fmt.Errorf("making the operator's client: %w", err)
 		}
-		admission.Register(server, scheme(), reader)
+		admission.Register(server, scheme(), operator, admission.Rights{Author: admission.EnforceRights, Reviewer: operator})
 		return nil
 	},
+}
+
+// operatorOf is a client with the rights that config gives the operator.
+func operatorOf(config *rest.Config) (client.Client, error) {
+	admin, err := client.New(config, client.Options{Scheme: scheme()})
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range []string{"role.yaml", "role_binding.yaml"} {
+		text, err := os.ReadFile(apiserver.Root("config", "rbac", file))
+		if err != nil {
+			return nil, err
+		}
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(text, &object.Object); err != nil {
+			return nil, err
+		}
+		if err := admin.Create(context.Background(), object); err != nil {
+			return nil, err
+		}
+	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:perflab-system:perflab-operator"}
+	return client.New(config, client.Options{Scheme: scheme()})
 }
 
 func TestMain(m *testing.M) {
