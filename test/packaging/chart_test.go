@@ -102,6 +102,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"metrics.serviceMonitor": {"metrics": values{"serviceMonitor": values{"enabled": "yes"}}},
 		"must be 'Namespaced'":   {"watchNamespace": "lab"},
 		"crds.install":           {"crds": values{"install": "please"}},
+		"webhook.authorRights":   {"webhook": values{"authorRights": "off"}},
 	} {
 		_, err := render(t, home, given)
 		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "/", "."), want) {
@@ -139,6 +140,19 @@ func TestServiceMonitorIsOne(t *testing.T) {
 	endpoint := monitor.Spec.Endpoints[0]
 	if *endpoint.TLSConfig.ServerName != "perflab-metrics.team-a.svc" || endpoint.TLSConfig.InsecureSkipVerify != nil || monitor.Labels["release"] != "prometheus" {
 		t.Errorf("%+v", endpoint)
+	}
+}
+
+func TestAuthorRightsCanBeLoosened(t *testing.T) {
+	for mode, want := range map[string]bool{"enforce": false, "warn": true, "ignore": true} {
+		rendered := mustRender(t, home, values{"webhook": values{"authorRights": mode}})
+		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if contains(written, `"--author-rights=`+mode+`"`) != want {
+			t.Errorf("%s: %s", mode, written)
+		}
 	}
 }
 
