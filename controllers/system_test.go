@@ -3,13 +3,17 @@
 package controllers_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
 )
 
 // shared is the experiment's system as a PerfSystem, to which the experiment
@@ -59,6 +63,68 @@ func TestAnEditOfThePerfSystemDoesNotReachARunningExperiment(t *testing.T) {
 		if image := run.Spec.System.Modules[0].Image; image != "example.org/gateway:1" {
 			t.Errorf("run %s was done with image %q, that of the edit", run.Name, image)
 		}
+	}
+}
+
+// Who may write ConfigMaps, but not use a Secret, could hand the operator a
+// system that nobody was asked about.
+func TestACopyThatSomebodyPutThereIsNotBelieved(t *testing.T) {
+	l := newLab(t, complete)
+	experiment := smallExperiment(t, oneArm)
+	system := shared(experiment)
+	l.create(login(), experiment)
+	l.settle()
+	forged := system.DeepCopy()
+	forged.Spec.Modules[0].Image = "example.org/thief:1"
+	l.create(copyOf(t, l.experiment("small"), &forged.Spec))
+	l.settle()
+	if waiting := l.experiment("small"); len(l.runs()) != 0 || !strings.Contains(waiting.Status.WaitingFor, "PerfSystem") {
+		t.Fatalf("it has %d runs and waits for %q", len(l.runs()), waiting.Status.WaitingFor)
+	}
+	l.create(system)
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	for _, run := range l.runs() {
+		if image := run.Spec.System.Modules[0].Image; image != "example.org/gateway:1" {
+			t.Errorf("run %s was done with image %q", run.Name, image)
+		}
+	}
+}
+
+// Nor is one that is put in the place of the operator's.
+func TestACopyThatIsReplacedIsNotBelieved(t *testing.T) {
+	l := newLab(t, complete)
+	experiment := smallExperiment(t)
+	system := shared(experiment)
+	l.create(login(), system, experiment)
+	l.untilRun(v1alpha1.RunSucceeded)
+	forged := system.DeepCopy()
+	forged.Spec.Modules[0].Image = "example.org/thief:1"
+	copied := copyOf(t, l.experiment("small"), &forged.Spec)
+	if err := l.admin.Delete(t.Context(), copied.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	done := len(l.runs())
+	l.create(copied)
+	l.settle()
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSpecChanged, "")
+	if runs := len(l.runs()); runs != done {
+		t.Errorf("%d runs, want the %d that were there", runs, done)
+	}
+}
+
+// copyOf is a copy of a system as the operator would keep it.
+func copyOf(t *testing.T, experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) *corev1.ConfigMap {
+	t.Helper()
+	encoded, err := json.Marshal(system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: experiment.Namespace, Name: naming.SystemCopy(experiment.Name),
+			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)},
+		},
+		Data: map[string]string{"system.json": string(encoded)},
 	}
 }
 

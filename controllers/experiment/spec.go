@@ -20,13 +20,17 @@ const maxFaults = 3
 // have been stored while nobody was asked, or before its system was there.
 // Later nothing of it can change.
 func (s *scope) sound(system *v1alpha1.System) bool {
-	if len(s.runs) > 0 || s.experiment.Status.StartTime != nil {
+	if s.begun() {
 		return true
 	}
 	s.judged = true
 	s.faults, s.warnings = validate.Experiment(s.experiment, system)
 	return len(s.faults) == 0
 }
+
+// begun reports whether there is a first run, which may be there before the
+// status tells of it.
+func (s *scope) begun() bool { return len(s.runs) > 0 || s.experiment.Status.StartTime != nil }
 
 // faultMessage says what is wrong with the spec in one line.
 func faultMessage(faults field.ErrorList) string {

@@ -27,24 +27,39 @@ const missingSystemPause = 10 * time.Second
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfsystems,verbs=get;list;watch
 
 // system is what the experiment is about: what it says itself, or a copy of
-// the PerfSystem it refers to. The copy is made once, in a ConfigMap that can't
-// be edited, so that nobody changes the system under a running experiment. It
-// is nil when the PerfSystem is not there, or is nothing the experiment can work
-// with.
+// the PerfSystem it refers to. The copy is kept in a ConfigMap that can't be
+// edited, so that nobody changes the system under a running experiment. Until the
+// first run it is not believed: whoever may write ConfigMaps could have put it
+// there, with words nobody was asked about. From then on the plan's hash, in the
+// status, tells one that was put in its place. The system is nil when the
+// PerfSystem is not there, or is nothing the experiment can work with.
 func (r *Reconciler) system(ctx context.Context, s *scope) (*v1alpha1.System, error) {
 	if s.experiment.Spec.SystemRef == nil {
 		return &s.experiment.Spec.System, nil
 	}
-	copied := &corev1.ConfigMap{}
-	key := client.ObjectKey{Namespace: s.experiment.Namespace, Name: naming.SystemCopy(s.experiment.Name)}
-	err := r.Live.Get(ctx, key, copied)
-	if err == nil && metav1.IsControlledBy(copied, s.experiment) {
+	copied, err := r.systemCopy(ctx, s.experiment)
+	if err != nil {
+		return nil, err
+	}
+	if copied != nil && s.begun() {
 		return readSystem(copied)
 	}
+	return r.copySystem(ctx, s, copied)
+}
+
+// systemCopy is the copy that is there; nil where there is none of the
+// experiment's.
+func (r *Reconciler) systemCopy(ctx context.Context, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
+	copied := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: experiment.Namespace, Name: naming.SystemCopy(experiment.Name)}
+	err := r.Live.Get(ctx, key, copied)
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("reading the copy of the system: %w", err)
 	}
-	return r.copySystem(ctx, s)
+	if err != nil || !metav1.IsControlledBy(copied, experiment) {
+		return nil, nil
+	}
+	return copied, nil
 }
 
 func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
@@ -55,7 +70,8 @@ func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
 	return system, nil
 }
 
-func (r *Reconciler) copySystem(ctx context.Context, s *scope) (*v1alpha1.System, error) {
+// copySystem copies the system anew, and takes away a copy of something else.
+func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.ConfigMap) (*v1alpha1.System, error) {
 	original := &v1alpha1.PerfSystem{}
 	key := client.ObjectKey{Namespace: s.experiment.Namespace, Name: s.experiment.Spec.SystemRef.Name}
 	err := r.Cluster.Client.Get(ctx, key, original)
@@ -76,19 +92,27 @@ func (r *Reconciler) copySystem(ctx context.Context, s *scope) (*v1alpha1.System
 	if err != nil {
 		return nil, fmt.Errorf("copying PerfSystem %q: %w", key.Name, err)
 	}
-	copied := &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       key.Namespace,
-			Name:            naming.SystemCopy(s.experiment.Name),
-			Labels:          naming.Labels(s.experiment.Name),
-			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", s.experiment)},
-		},
-		Data:      map[string]string{systemKey: string(encoded)},
-		Immutable: ptr.To(true),
+	if earlier != nil && earlier.Data[systemKey] != string(encoded) {
+		if err := r.Cluster.Delete(ctx, s.experiment, earlier); err != nil {
+			return nil, err
+		}
 	}
-	if err := r.Cluster.ApplyTyped(ctx, copied); err != nil {
+	if err := r.Cluster.ApplyTyped(ctx, systemCopyOf(s.experiment, string(encoded))); err != nil {
 		return nil, err
 	}
 	return &original.Spec, nil
+}
+
+func systemCopyOf(experiment *v1alpha1.PerfExperiment, encoded string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       experiment.Namespace,
+			Name:            naming.SystemCopy(experiment.Name),
+			Labels:          naming.Labels(experiment.Name),
+			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)},
+		},
+		Data:      map[string]string{systemKey: encoded},
+		Immutable: ptr.To(true),
+	}
 }
