@@ -62,7 +62,8 @@ type Patch struct {
 
 	// merge is the patch, for example {"spec": {"kafka": {"rack":
 	// {"topologyKey": "topology.kubernetes.io/zone"}}}}. A field set to null
-	// is taken away. Lists are replaced as a whole.
+	// is taken away. Lists are replaced as a whole. Who writes one that touches
+	// pods' security, volumes or identity needs the right to create pods.
 	// +required
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
@@ -172,7 +173,8 @@ const (
 	LoginExpiring Login = "Expiring"
 )
 
-// SecretName refers to a Secret in the same namespace.
+// SecretName refers to a Secret in the same namespace, which who writes it has
+// the right to get.
 type SecretName struct {
 	// name of the Secret.
 	// +required
@@ -327,7 +329,8 @@ type ConfigMapKey struct {
 	Key string `json:"key"`
 }
 
-// SecretKey refers to one entry of a Secret in the same namespace.
+// SecretKey refers to one entry of a Secret in the same namespace, which who
+// writes it has the right to get.
 type SecretKey struct {
 	// name of the Secret.
 	// +required
@@ -886,7 +889,7 @@ const (
 )
 
 // WorkloadRef names a workload, in the experiment's namespace, that is already
-// there.
+// there, and that who writes it has the right to patch.
 type WorkloadRef struct {
 	// kind of the workload. Default Deployment.
 	// +optional

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"perflab.dev/perflab/internal/admission"
+	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -103,6 +105,22 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 				t.Errorf("allowed %v, warned %q, asked %d; want %+v", got.Allowed, got.Warnings, len(asked.asked), want)
 			}
 		})
+	}
+}
+
+// The sentence that the documentation shows is the one people get.
+func TestTheDocumentedSentence(t *testing.T) {
+	text, err := os.ReadFile(apiserver.Root("docs", "security.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := answer(t, admission.Rights{Author: admission.EnforceRights, Reviewer: &reviewer{}}, shared(t))
+	if got.Allowed || len(got.Result.Details.Causes) != 1 {
+		t.Fatalf("%+v", got.Result)
+	}
+	cause := got.Result.Details.Causes[0]
+	if sentence := cause.Field + ": " + cause.Message; !strings.Contains(string(text), sentence) {
+		t.Errorf("docs/security.md does not show: %s", sentence)
 	}
 }
 
