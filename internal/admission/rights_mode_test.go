@@ -94,8 +94,10 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 	}{
 		admission.EnforceRights: {asked: 1},
 		"":                      {asked: 1},
-		admission.WarnOfRights: {allowed: true, asked: 1,
-			warning: `user "jane" may not get Secret "login" in namespace "lab" (spec.system.target.credentialsSecret): PerfLab would refuse this with --author-rights=enforce`},
+		admission.WarnOfRights: {
+			allowed: true, asked: 1,
+			warning: `user "jane" may not get Secret "login" in namespace "lab" (spec.system.target.credentialsSecret): PerfLab would refuse this with --author-rights=enforce`,
+		},
 		admission.IgnoreRights: {allowed: true},
 	} {
 		t.Run(string(mode), func(t *testing.T) {

@@ -130,59 +130,73 @@ var reaching = map[string]struct {
 	},
 	"a borrowed workload": {
 		[]change{{"spec.system.modules.0", "{name: gateway, workloadRef: {name: okapi}}"}},
-		"spec.system.modules[0].workloadRef", `patch Deployment "okapi"`, []right{{"patch", "apps", "deployments", "okapi"}},
+		"spec.system.modules[0].workloadRef", `patch Deployment "okapi"`,
+		[]right{{"patch", "apps", "deployments", "okapi"}},
 	},
 	"a borrowed StatefulSet": {
 		[]change{{"spec.system.modules.0", "{name: gateway, workloadRef: {kind: StatefulSet, name: okapi}}"}},
-		"spec.system.modules[0].workloadRef", `patch StatefulSet "okapi"`, []right{{"patch", "apps", "statefulsets", "okapi"}},
+		"spec.system.modules[0].workloadRef", `patch StatefulSet "okapi"`,
+		[]right{{"patch", "apps", "statefulsets", "okapi"}},
 	},
 	"an arm's variable": {
 		[]change{{set, "{modules: [{name: gateway, env: [" + secretVariable + "]}]}"}},
-		aSet + ".modules[0].env[0].valueFrom.secretKeyRef", `get Secret "token"`, []right{{"get", "", "secrets", "token"}},
+		aSet + ".modules[0].env[0].valueFrom.secretKeyRef", `get Secret "token"`,
+		[]right{{"get", "", "secrets", "token"}},
 	},
 	"a level's variable": {
 		[]change{{"spec.arms", ""}, {"spec.matrix", "{factors: [{name: f, levels: [{name: a}, {name: b, set: {modules: [{name: gateway, env: [" + secretVariable + "]}]}}]}]}"}},
-		"spec.matrix.factors[0].levels[1].set.modules[0].env[0].valueFrom.secretKeyRef", `get Secret "token"`, []right{{"get", "", "secrets", "token"}},
+		"spec.matrix.factors[0].levels[1].set.modules[0].env[0].valueFrom.secretKeyRef", `get Secret "token"`,
+		[]right{{"get", "", "secrets", "token"}},
 	},
 	"a ConfigMap": {
 		[]change{{module + ".volumes", "[{name: c, mountPath: /c, configMap: {name: conf}}]"}},
-		aModule + ".volumes[0].configMap", `get ConfigMap "conf"`, []right{{"get", "", "configmaps", "conf"}},
+		aModule + ".volumes[0].configMap", `get ConfigMap "conf"`,
+		[]right{{"get", "", "configmaps", "conf"}},
 	},
 	"a claim": {
 		[]change{{module + ".volumes", "[{name: c, mountPath: /c, persistentVolumeClaim: {claimName: data}}]"}},
-		aModule + ".volumes[0].persistentVolumeClaim", "create pods", []right{{"create", "", "pods", ""}},
+		aModule + ".volumes[0].persistentVolumeClaim", "create pods",
+		[]right{{"create", "", "pods", ""}},
 	},
 	"Prometheus' token": {
 		[]change{{"spec.measurement.prometheus", `{url: "http://p:9090", tokenSecret: {name: token}}`}},
-		"spec.measurement.prometheus.tokenSecret", `get Secret "token"`, []right{{"get", "", "secrets", "token"}},
+		"spec.measurement.prometheus.tokenSecret", `get Secret "token"`,
+		[]right{{"get", "", "secrets", "token"}},
 	},
 	"a privileged container": {
 		[]change{{"spec.system.patches", inPods("{containers: [{name: gateway, image: a, securityContext: {privileged: true}}]}")}},
-		"spec.system.patches[0].merge.spec.template.spec.containers", "create pods", []right{{"create", "", "pods", ""}},
+		"spec.system.patches[0].merge.spec.template.spec.containers", "create pods",
+		[]right{{"create", "", "pods", ""}},
 	},
 	"an arm's privileged container": {
 		[]change{{set, "{patches: " + inPods("{containers: [{name: gateway, image: a, securityContext: {privileged: true}}]}") + "}"}},
-		aSet + ".patches[0].merge.spec.template.spec.containers", "create pods", []right{{"create", "", "pods", ""}},
+		aSet + ".patches[0].merge.spec.template.spec.containers", "create pods",
+		[]right{{"create", "", "pods", ""}},
 	},
 	"no security": {
 		[]change{{"spec.system.patches", inPods("{securityContext: null}")}},
-		"spec.system.patches[0].merge.spec.template.spec.securityContext", "create pods", []right{{"create", "", "pods", ""}},
+		"spec.system.patches[0].merge.spec.template.spec.securityContext", "create pods",
+		[]right{{"create", "", "pods", ""}},
 	},
 	"no template": {
 		[]change{{"spec.system.patches", "[{kind: Deployment, merge: {spec: {template: null}}}]"}},
-		"spec.system.patches[0].merge.spec.template", "create pods", []right{{"create", "", "pods", ""}},
+		"spec.system.patches[0].merge.spec.template", "create pods",
+		[]right{{"create", "", "pods", ""}},
 	},
 	"a host path": {
 		[]change{{"spec.system.patches", inPods("{volumes: [{name: root, hostPath: {path: /}}]}")}},
-		"spec.system.patches[0].merge.spec.template.spec.volumes[0].hostPath", "create pods", []right{{"create", "", "pods", ""}},
+		"spec.system.patches[0].merge.spec.template.spec.volumes[0].hostPath", "create pods",
+		[]right{{"create", "", "pods", ""}},
 	},
 	"the host's network": {
 		[]change{{"spec.system.patches", inPods("{hostNetwork: true}")}},
-		"spec.system.patches[0].merge.spec.template.spec.hostNetwork", "create pods", []right{{"create", "", "pods", ""}},
+		"spec.system.patches[0].merge.spec.template.spec.hostNetwork", "create pods",
+		[]right{{"create", "", "pods", ""}},
 	},
 	"the host's processes": {
 		[]change{{"spec.system.patches", inPods("{hostPID: true}")}},
-		"spec.system.patches[0].merge.spec.template.spec.hostPID", "create pods", []right{{"create", "", "pods", ""}},
+		"spec.system.patches[0].merge.spec.template.spec.hostPID", "create pods",
+		[]right{{"create", "", "pods", ""}},
 	},
 	"another account": {
 		[]change{{"spec.system.patches", inPods("{serviceAccountName: admin}")}},
@@ -191,19 +205,23 @@ var reaching = map[string]struct {
 	},
 	"a patch's Secret": {
 		[]change{{"spec.system.patches", inPods("{volumes: [{name: s, secret: {secretName: token}}]}")}},
-		"spec.system.patches[0].merge.spec.template.spec.volumes[0].secret.secretName", `get Secret "token"`, []right{{"get", "", "secrets", "token"}},
+		"spec.system.patches[0].merge.spec.template.spec.volumes[0].secret.secretName", `get Secret "token"`,
+		[]right{{"get", "", "secrets", "token"}},
 	},
 	"Kafka's pods": {
 		[]change{{"spec.system.patches", "[{kind: Kafka, merge: {spec: {kafka: {template: {pod: {securityContext: {runAsUser: 0}}}}}}}]"}},
-		"spec.system.patches[0].merge.spec.kafka.template", "create pods", []right{{"create", "", "pods", ""}},
+		"spec.system.patches[0].merge.spec.kafka.template", "create pods",
+		[]right{{"create", "", "pods", ""}},
 	},
 	"a database's Secret": {
 		[]change{{"spec.system.patches", "[{kind: Cluster, merge: {spec: {superuserSecret: {name: token}}}}]"}},
-		"spec.system.patches[0].merge.spec.superuserSecret.name", `get Secret "token"`, []right{{"get", "", "secrets", "token"}},
+		"spec.system.patches[0].merge.spec.superuserSecret.name", `get Secret "token"`,
+		[]right{{"get", "", "secrets", "token"}},
 	},
 	"a Service": {
 		[]change{{"spec.system.patches", "[{kind: Service, merge: {spec: {type: LoadBalancer}}}]"}},
-		"spec.system.patches[0].merge", "create services", []right{{"create", "", "services", ""}},
+		"spec.system.patches[0].merge", "create services",
+		[]right{{"create", "", "services", ""}},
 	},
 }
 

@@ -142,6 +142,8 @@ func fill(at reflect.Value) {
 				fill(at.Field(i))
 			}
 		}
+	default:
+		// What is no name may be anything.
 	}
 }
 

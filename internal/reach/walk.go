@@ -32,6 +32,8 @@ func (f *finder) walkValue(path *field.Path, value reflect.Value) {
 		for i := range value.NumField() {
 			f.walkField(path, value.Type().Field(i), value.Field(i))
 		}
+	default:
+		// A number, a text, or a map of them.
 	}
 }
 
