@@ -2,7 +2,11 @@
 
 package reach
 
-import "perflab.dev/perflab/api/v1alpha1"
+import (
+	"maps"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
 
 // shape is what anybody may set by a patch of an object. What is not in it
 // makes pods that are more than PerfLab makes by itself, as far as one can tell:
@@ -16,53 +20,58 @@ type shape struct {
 	// names: it takes no right but those over what is named beneath it.
 	names bool
 	// fields are looked into one by one.
-	fields map[string]shape
+	fields fields
 }
+
+// fields are those of an object, by name.
+type fields map[string]shape
 
 // free are fields that reach for nothing.
-func free(names ...string) map[string]shape {
-	fields := map[string]shape{}
+func free(names ...string) fields {
+	all := fields{}
 	for _, name := range names {
-		fields[name] = shape{free: true}
+		all[name] = shape{free: true}
 	}
-	return fields
+	return all
 }
 
-// with adds fields to those of another.
-func with(fields map[string]shape, name string, added shape) map[string]shape {
-	fields[name] = added
-	return fields
+// object has the fields of all parts.
+func object(parts ...fields) shape {
+	all := fields{}
+	for _, part := range parts {
+		maps.Copy(all, part)
+	}
+	return shape{fields: all}
 }
-
-func object(fields map[string]shape) shape { return shape{fields: fields} }
 
 var (
 	named = shape{names: true}
 
-	// source is a volume that holds what is named, or nothing.
-	source = map[string]shape{"configMap": named, "secret": named, "downwardAPI": {free: true}}
+	// source is a volume that holds what is named, or nothing of others.
+	source = fields{"configMap": named, "secret": named, "downwardAPI": {free: true}}
 
-	volumes = object(map[string]shape{
-		"name": {free: true}, "emptyDir": {free: true}, "configMap": named, "secret": named, "downwardAPI": {free: true},
-		"projected": object(map[string]shape{"defaultMode": {free: true}, "sources": object(source)}),
+	volumes = object(free("name", "emptyDir"), source, fields{
+		"projected": object(free("defaultMode"), fields{"sources": object(source)}),
 	})
 
 	// podTemplate leaves out metadata, by which Services of others select pods and
 	// by which clouds and meshes tell who a pod is, and containers, whose list a
 	// patch replaces with their securityContext.
-	podTemplate = object(map[string]shape{"spec": object(with(with(free(
-		"affinity", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostAliases", "hostname", "nodeSelector", "subdomain",
-		"terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints",
-	), "imagePullSecrets", named), "volumes", volumes))})
+	podTemplate = object(fields{"spec": object(
+		free("affinity", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostAliases", "hostname", "nodeSelector", "subdomain",
+			"terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints"),
+		fields{"imagePullSecrets": named, "volumes": volumes},
+	)})
 
-	workload = object(map[string]shape{
-		"metadata": {free: true},
-		"spec": object(with(free("minReadySeconds", "paused", "podManagementPolicy", "progressDeadlineSeconds", "replicas",
-			"revisionHistoryLimit", "strategy", "updateStrategy"), "template", podTemplate)),
-	})
+	workload = object(free("metadata"), fields{"spec": object(
+		free("minReadySeconds", "paused", "podManagementPolicy", "progressDeadlineSeconds", "replicas", "revisionHistoryLimit", "strategy", "updateStrategy"),
+		fields{"template": podTemplate},
+	)})
 
-	kafkaNodes = object(with(with(with(free("config", "jvmOptions", "livenessProbe", "metadataVersion", "readinessProbe", "replicas", "resources", "version"),
-		"logging", named), "metricsConfig", named), "rack", object(free("topologyKey"))))
+	kafkaNodes = object(
+		free("config", "jvmOptions", "livenessProbe", "metadataVersion", "readinessProbe", "replicas", "resources", "version"),
+		fields{"logging": named, "metricsConfig": named, "rack": object(free("topologyKey"))},
+	)
 
 	storage = object(free("resizeInUseVolumes", "size", "storageClass"))
 )
@@ -71,19 +80,21 @@ var (
 // Strimzi's and CloudNativePG's objects are not in them: both operators take
 // orders by annotations, whole patches of pods among them.
 var shapes = map[v1alpha1.PatchKind]shape{
-	"Deployment":  workload,
-	"StatefulSet": workload,
-	"Kafka": object(map[string]shape{"spec": object(map[string]shape{
-		"kafka": kafkaNodes, "zookeeper": kafkaNodes, "maintenanceTimeWindows": {free: true},
-	})}),
-	"KafkaNodePool": object(map[string]shape{"spec": object(free("jvmOptions", "replicas", "resources"))}),
-	"Cluster": object(map[string]shape{"spec": object(with(with(with(with(with(free(
-		"affinity", "description", "enablePDB", "failoverDelay", "imageName", "instances", "livenessProbeTimeout", "logLevel", "maxStopDelay", "maxSyncReplicas",
-		"minSyncReplicas", "primaryUpdateMethod", "primaryUpdateStrategy", "probes", "replicationSlots", "resources", "smartShutdownTimeout", "startDelay",
-		"stopDelay", "switchoverDelay", "topologySpreadConstraints",
-	), "imagePullSecrets", named), "superuserSecret", named), "storage", storage), "walStorage", storage),
-		"postgresql", object(free("parameters", "pg_hba", "pg_ident", "promotionTimeout", "shared_preload_libraries", "syncReplicaElectionConstraint", "synchronous"))))}),
-	"Pooler": object(map[string]shape{"spec": object(with(with(free("deploymentStrategy", "instances", "type"),
-		"pgbouncer", object(free("image", "parameters", "paused", "pg_hba", "poolMode", "resources"))),
-		"template", podTemplate))}),
+	"Deployment":    workload,
+	"StatefulSet":   workload,
+	"Kafka":         object(fields{"spec": object(free("maintenanceTimeWindows"), fields{"kafka": kafkaNodes, "zookeeper": kafkaNodes})}),
+	"KafkaNodePool": object(fields{"spec": object(free("jvmOptions", "replicas", "resources"))}),
+	"Cluster": object(fields{"spec": object(
+		free("affinity", "description", "enablePDB", "failoverDelay", "imageName", "instances", "livenessProbeTimeout", "logLevel", "maxStopDelay",
+			"maxSyncReplicas", "minSyncReplicas", "primaryUpdateMethod", "primaryUpdateStrategy", "probes", "replicationSlots", "resources",
+			"smartShutdownTimeout", "startDelay", "stopDelay", "switchoverDelay", "topologySpreadConstraints"),
+		fields{
+			"imagePullSecrets": named, "superuserSecret": named, "storage": storage, "walStorage": storage,
+			"postgresql": object(free("parameters", "pg_hba", "pg_ident", "promotionTimeout", "shared_preload_libraries", "syncReplicaElectionConstraint", "synchronous")),
+		},
+	)}),
+	"Pooler": object(fields{"spec": object(
+		free("deploymentStrategy", "instances", "type"),
+		fields{"pgbouncer": object(free("image", "parameters", "paused", "pg_hba", "poolMode", "resources")), "template": podTemplate},
+	)}),
 }
