@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sqltext says what of an SQL statement may leave the database. Literals
+// and comments may hold anything, so they stay behind. It reads statements with
+// PostgreSQL's own parser, compiled to WebAssembly, and puts together what may
+// be shown of what the parser knows, instead of taking out what is known to be
+// secret: what is not understood is not shown.
+package sqltext
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxText of a statement is read, in bytes. What is longer is shown by its first
+// word.
+const MaxText = 64 << 10
+
+// placeholder is shown in the place of every literal.
+const placeholder = "?"
+
+// WithoutLiterals shows a statement. A query is shown as it was written, on one
+// line, with a question mark in the place of each literal and without comments.
+// Any other statement is shown by its command alone, because it may hold
+// queries, code and passwords in places of its own: ALTER ROLE, SET, DO. What
+// PostgreSQL's parser does not read as one statement is shown by its first word
+// if that begins a command, else as UNREADABLE.
+func WithoutLiterals(text string) string {
+	// To the parser a text ends at a zero byte.
+	if len(text) > MaxText || !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+		return byFirstWord(text)
+	}
+	prepare()
+	read, err := theParser.read(text)
+	if err != nil {
+		return byFirstWord(text)
+	}
+	pieces, understood := piecesOf(text, read.tokens)
+	switch {
+	case !understood:
+		return byFirstWord(text)
+	case !read.isQuery:
+		return command(keywords(text, read.tokens))
+	default:
+		return line(pieces)
+	}
+}
+
+// piece of a statement.
+type piece struct {
+	text string
+	// apart: there was a space or a comment before it.
+	apart bool
+}
+
+// piecesOf are what may be shown of a text. It is not understood if a token is
+// not where or what it is said to be, or if the server may have read it
+// otherwise.
+func piecesOf(text string, tokens []token) (pieces []piece, understood bool) {
+	end := 0
+	for _, token := range tokens {
+		if token.from < end || token.to <= token.from || token.to > len(text) {
+			return nil, false
+		}
+		if token.kind.isComment() {
+			continue
+		}
+		shown, understood := shownOf(token.kind, text[token.from:token.to])
+		if !understood {
+			return nil, false
+		}
+		pieces = append(pieces, piece{text: shown, apart: token.from > end})
+		end = token.to
+	}
+	return pieces, true
+}
+
+// written are the shapes of what is shown as it was written. No literal has one.
+var written = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	`(?:[Uu]&)?"(?:[^"]|"")*"`,                          // quoted name
+	`[A-Za-z_\x{80}-\x{10FFFF}][\w$\x{80}-\x{10FFFF}]*`, // name or word
+	`\$[0-9]+`, // parameter
+	`[-+*/<>=~!@#%^&|` + "`" + `?]+|::|:=|\.\.|[:.,;()\[\]]`, // operator or mark
+}, "|") + `)$`)
+
+func shownOf(kind kind, text string) (shown string, understood bool) {
+	if kind.isLiteral() {
+		return placeholder, !isAmbiguous(text)
+	}
+	return text, written.MatchString(text)
+}
+
+// isAmbiguous: a session without standard_conforming_strings takes a backslash
+// within simple quotes for an escape, so that its string may end elsewhere than
+// the parser's. As long as no such string has one, both read the same.
+func isAmbiguous(literal string) bool {
+	return strings.HasPrefix(literal, "'") && strings.Contains(literal, `\`)
+}
+
+var spaces = regexp.MustCompile(`\s+`)
+
+// line of pieces.
+func line(pieces []piece) string {
+	var line strings.Builder
+	for _, piece := range pieces {
+		if piece.apart {
+			line.WriteByte(' ')
+		}
+		line.WriteString(piece.text)
+	}
+	return strings.TrimSpace(spaces.ReplaceAllString(line.String(), " "))
+}
+
+// keywords that a statement begins with, in capitals.
+func keywords(text string, tokens []token) []string {
+	var found []string
+	for _, token := range tokens {
+		if token.kind.isComment() {
+			continue
+		}
+		if !token.isKeyword {
+			break
+		}
+		found = append(found, strings.ToUpper(text[token.from:token.to]))
+	}
+	return found
+}
