@@ -51,7 +51,8 @@ type ServersStatus struct {
 type StatementShare struct {
 	// server that ran it, for example postgres/primary.
 	Server string `json:"server"`
-	// text of the statement without its literals, cut to 500 bytes.
+	// text of the statement without its literals, cut to 500 bytes; of a statement
+	// that is no query, its command alone.
 	Text string `json:"text"`
 	// calls of the statement.
 	Calls int64 `json:"calls"`

@@ -31,6 +31,14 @@ const Container = "collector"
 // was killed. What it had printed is read from the log of its pod.
 const replacements = 5
 
+// memory of a collector: what it takes as a rule, and what it may take. Making
+// PostgreSQL's parser ready takes 260 MiB for a second or two, of which some 25
+// stay; about as much as that is for all the rest.
+const (
+	usualMemory   = "96Mi"
+	highestMemory = "512Mi"
+)
+
 // grace is how long a collector that is killed may take to print what it has.
 const grace = 20 * time.Second
 
@@ -90,9 +98,9 @@ func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.
 		SecurityContext: podspec.ContainerSecurityContext(),
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{
-				corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("48Mi"),
+				corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse(usualMemory),
 			},
-			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
+			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(highestMemory)},
 		},
 	}
 	container.SecurityContext.ReadOnlyRootFilesystem = new(true)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"perflab.dev/perflab/internal/sqltext"
 	"perflab.dev/perflab/payload"
 )
 
@@ -68,6 +69,10 @@ JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_s
 	case version >= topLevelSince:
 		found.where = " AND toplevel"
 	}
+	if found.missing == "" {
+		// The first texts are read a minute from now.
+		sqltext.Prepare()
+	}
 	return found, nil
 }
 
@@ -106,6 +111,9 @@ func (d *database) topStatements(ctx context.Context, now round) (record, error)
 		for id, text := range texts {
 			into.Samples.SetText(strconv.FormatInt(id, 10), text)
 		}
+		if sqltext.Failed() {
+			into.Samples.Note(d.component + ": top statements are told by their first word: the parser that takes literals out has failed")
+		}
 	}, nil
 }
 
@@ -135,6 +143,7 @@ GROUP BY queryid`)
 }
 
 // texts reads, without literals, the texts of those that were not written yet.
+// A text that is too long to be read is not fetched as a whole.
 func (s *statements) texts(ctx context.Context, connection *pgx.Conn, ids []int64) (map[int64]string, error) {
 	ids = slices.DeleteFunc(ids, func(id int64) bool { return s.written[id] })
 	texts := map[int64]string{}
@@ -142,8 +151,8 @@ func (s *statements) texts(ctx context.Context, connection *pgx.Conn, ids []int6
 		return texts, nil
 	}
 	rows, err := connection.Query(ctx, `
-SELECT queryid, pg_catalog.min(query) FROM `+s.schema+`.pg_stat_statements(true)
-WHERE queryid = ANY ($1) GROUP BY queryid`, ids)
+SELECT queryid, pg_catalog.left(pg_catalog.min(query), $2) FROM `+s.schema+`.pg_stat_statements(true)
+WHERE queryid = ANY ($1) GROUP BY queryid`, ids, sqltext.MaxText+1)
 	if err != nil {
 		return nil, fmt.Errorf("reading statements: %w", err)
 	}
@@ -153,7 +162,7 @@ WHERE queryid = ANY ($1) GROUP BY queryid`, ids)
 	)
 	_, err = pgx.ForEachRow(rows, []any{&id, &text}, func() error {
 		if text != nil {
-			texts[id] = withoutLiterals(*text)
+			texts[id] = sqltext.WithoutLiterals(*text)
 			s.written[id] = true
 		}
 		return nil
