@@ -58,7 +58,7 @@ func (d *databases) sample(ctx context.Context, now round) (record, error) {
 		if err != nil {
 			// What broke a connection may be over when the next is made.
 			server.close(ctx)
-			failed = append(failed, fmt.Errorf("%s: %w", component, err))
+			failed = append(failed, fmt.Errorf("%s: %w", component, withoutMessage(err)))
 			continue
 		}
 		records = append(records, write)
@@ -133,7 +133,7 @@ func (d *database) connect(ctx context.Context) error {
 	config.RuntimeParams["default_transaction_read_only"] = "on"
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return err
+		return fmt.Errorf("connecting: %w", withoutLogin(err))
 	}
 	d.Conn = conn
 	err = conn.QueryRow(ctx, `SELECT pg_catalog.pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`).Scan(&d.monitors)

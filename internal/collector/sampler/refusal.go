@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// meanings of what PostgreSQL refuses a collector with.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+var meanings = map[string]string{
+	"28000": "it does not let the login in",
+	"28P01": "the login's password is wrong",
+	"3D000": "the database does not exist",
+	"42501": "the login has no right to that",
+	"53300": "it has too many connections",
+	"57014": "it took too long",
+	"57P01": "it is shutting down",
+	"57P03": "it is starting up or shutting down",
+}
+
+var sqlState = regexp.MustCompile(`^[0-9A-Z]{5}$`)
+
+// withoutMessage takes out of a failure what the server wrote. Its messages
+// quote names and values, and those of triggers and functions anything; its code
+// says why all the same.
+func withoutMessage(err error) error {
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	// Only what stands before the first message is certainly not the server's.
+	ours, _, found := strings.Cut(err.Error(), refused.Error())
+	if !found {
+		ours = ""
+	}
+	return errors.New(ours + refusal(refused.Code))
+}
+
+func refusal(code string) string {
+	if !sqlState.MatchString(code) {
+		return "PostgreSQL refuses"
+	}
+	text := "PostgreSQL refuses with SQLSTATE " + code
+	if meaning := meanings[code]; meaning != "" {
+		text += ": " + meaning
+	}
+	return text
+}
+
+// withoutLogin takes the user and the database, which are in a Secret, out of
+// why a server was not reached.
+func withoutLogin(err error) error {
+	var failed *pgconn.ConnectError
+	if errors.As(err, &failed) {
+		return failed.Unwrap()
+	}
+	return err
+}
