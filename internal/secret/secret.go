@@ -12,7 +12,16 @@ var (
 	secretive = regexp.MustCompile(`(?i)(passw|pwd|secret|token|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key)`)
 	ofModule  = regexp.MustCompile(`modules\[[^]]*\]`)
 	userInURL = regexp.MustCompile(`://[^/@\s"']+@`)
+	// inConnection is a password in what says how to connect, as JDBC, libpq and
+	// ODBC write it.
+	inConnection = regexp.MustCompile(`(?i)((?:^|[?&;\s"'` + "`" + `])(?:ssl)?(?:password|passwd|pwd)=)(?:\(not shown\)|'(?:[^'\\]|\\.)*'|[^&;\s"'` + "`" + `]+)`)
 )
+
+// hideInAddress takes users and passwords out of addresses and connection
+// strings.
+func hideInAddress(text string) string {
+	return inConnection.ReplaceAllString(userInURL.ReplaceAllString(text, "://"+leftOut+"@"), "${1}"+leftOut)
+}
 
 // Hide returns a setting's value, unless the setting looks secret. The name of
 // the module it belongs to says nothing: mod-authtoken has settings like any
@@ -21,16 +30,17 @@ func Hide(setting, value string) string {
 	if value != "" && secretive.MatchString(ofModule.ReplaceAllString(setting, "")) {
 		return leftOut
 	}
-	return userInURL.ReplaceAllString(value, "://"+leftOut+"@")
+	return hideInAddress(value)
 }
 
 // literal is what source code assigns to something with a secretive name.
 var literal = regexp.MustCompile(`(?i)([\w.-]*(?:passw|pwd|secret|token|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key)[\w.-]*["']?\]?\s*[:=]\s*)(?:"[^"\n]*"|'[^'\n]*'|` + "`[^`]*`" + `)`)
 
 // HideInText takes what may be secret out of a script: literals that something
-// with a secretive name is set to, and users in URLs.
+// with a secretive name is set to, users in URLs, and passwords in connection
+// strings.
 func HideInText(text string) string {
-	return userInURL.ReplaceAllString(literal.ReplaceAllString(text, "${1}"+leftOut), "://"+leftOut+"@")
+	return hideInAddress(literal.ReplaceAllString(text, "${1}"+leftOut))
 }
 
 // HideIn takes secret values out of a tree of decoded YAML, in place: those
@@ -53,7 +63,7 @@ func HideIn(node any) any {
 			node[i] = HideIn(value)
 		}
 	case string:
-		return userInURL.ReplaceAllString(node, "://"+leftOut+"@")
+		return hideInAddress(node)
 	}
 	return node
 }

@@ -15,6 +15,11 @@ func TestHide(t *testing.T) {
 		"NotSet":           {"modules[users].env[DB_PASSWORD]", "", ""},
 		"SecretiveModule":  {"modules[mod-authtoken].replicas", "27", "27"},
 		"PasswordInTheURL": {"measurement.prometheus.url", "http://me:hunter2@here", "http://(not shown)@here"},
+		"PasswordInJDBC":   {"env[DB_URL]", "jdbc:postgresql://h/db?user=u&password=hunter2&ssl=on", "jdbc:postgresql://h/db?user=u&password=(not shown)&ssl=on"},
+		"PasswordInLibpq":  {"env[DB]", `host=h password='hunt er2\'s' dbname=d`, "host=h password=(not shown) dbname=d"},
+		"PasswordFirst":    {"env[DB]", "PASSWORD=hunter2", "PASSWORD=(not shown)"},
+		"PasswordInODBC":   {"env[DB]", "Server=h;Pwd=hunter2;Uid=u", "Server=h;Pwd=(not shown);Uid=u"},
+		"NoPassword":       {"env[OPTS]", "-Dpassword.length=5", "-Dpassword.length=5"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -32,6 +37,8 @@ func TestHideInText(t *testing.T) {
 		"headers['X-Okapi-Token'] = `abc`":               "headers['X-Okapi-Token'] = (not shown)",
 		"http.get('http://diku:admin@gateway/items')":    "http.get('http://(not shown)@gateway/items')",
 		"const password = __ENV.OKAPI_PASSWORD;":         "const password = __ENV.OKAPI_PASSWORD;",
+		`connect("host=h password=hunter2 port=1")`:      `connect("host=h password=(not shown) port=1")`,
+		"no way to jdbc:postgresql://h/d?password=x y":   "no way to jdbc:postgresql://h/d?password=(not shown) y",
 		"const headers = login.headers['X-Okapi-Token']": "const headers = login.headers['X-Okapi-Token']",
 	} {
 		if got := secret.HideInText(text); got != want {
