@@ -27,8 +27,7 @@ const placeholder = "?"
 // PostgreSQL's parser does not read as one statement is shown by its first word
 // if that begins a command, else as UNREADABLE.
 func WithoutLiterals(text string) string {
-	// To the parser a text ends at a zero byte.
-	if len(text) > MaxText || !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+	if !isReadable(text) {
 		return byFirstWord(text)
 	}
 	prepare()
@@ -45,6 +44,30 @@ func WithoutLiterals(text string) string {
 	default:
 		return line(pieces)
 	}
+}
+
+// isReadable: the parser may be asked. To it a text ends at a zero byte.
+func isReadable(text string) bool {
+	return len(text) <= MaxText && utf8.ValidString(text) && !strings.Contains(text, "\x00") && longestOperator(text) <= maxOperator
+}
+
+// maxOperator bounds what looks like an operator, in characters. The parser's
+// time grows with their square: 16,000 take seconds. PostgreSQL knows no operator
+// of more than 63, but comments have lines of such characters.
+const maxOperator = 250
+
+// longestOperator is the most characters of operators in a row.
+func longestOperator(text string) int {
+	run, longest := 0, 0
+	for i := range len(text) {
+		if strings.IndexByte("+-*/<>=~!@#%^&|`?", text[i]) < 0 {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
 }
 
 // piece of a statement.
