@@ -102,6 +102,8 @@ func tokenOf(message []byte) (read token, err error) {
 			read.kind = kind(int32(number))
 		case fieldKeyword:
 			read.isKeyword = number != 0
+		default:
+			// The rest is not asked for.
 		}
 		return nil
 	})
