@@ -130,6 +130,10 @@ test-payload: ## Test the results' format.
 test-k6: build-k6 ## Test the k6 output and the scripts.
 	cd k6 && go test -parallel 8 ./...
 
+.PHONY: fuzz
+fuzz: ## Feed every parser with what nobody thought of (FUZZTIME=60s each).
+	hack/fuzz.sh
+
 .PHONY: bench-topics
 bench-topics: ## Measure how long 1,474 topics take in a real Kafka, against one request for each.
 	test/emulators/kafka/fetch.sh

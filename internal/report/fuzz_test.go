@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// What calls itself an export is refused with a sentence, or gives every format
+// without a panic, and is written so that it is read again.
+func FuzzReader(f *testing.F) {
+	input := recorded.Experiment(seed)
+	input.Runs, input.Raw = input.Runs[:2], nil
+	var whole bytes.Buffer
+	if err := report.Write(&whole, input); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole.String())
+	f.Add(`{"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfExperiment", "metadata": {"name": "a"}, "spec": {"arms": [{"name": "a"}], "scenarios": [{"name": "s", "loads": [{"name": "l"}]}]}}`)
+	f.Add("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: perflab.dev/v1alpha1, kind: PerfRun, metadata: {name: r}}\n- {apiVersion: perflab.dev/v1alpha1, kind: PerfExperiment}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		inputs, err := report.Read(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, read := range inputs {
+			var again bytes.Buffer
+			if err := report.Write(&again, read); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := report.Read(&again); err != nil {
+				t.Fatalf("what was written is refused: %v", err)
+			}
+			document, err := report.New(read)
+			if err != nil {
+				continue
+			}
+			for _, write := range []func() ([]byte, error){document.HTML, document.CSV, func() ([]byte, error) { return document.Confluence(true) }, func() ([]byte, error) { return document.Markdown("charts") }} {
+				if _, err := write(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
