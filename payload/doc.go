@@ -27,13 +27,15 @@
 // The body is JSON (RFC 8259), compressed with gzip (RFC 1952). [Marshal] gives
 // exactly this, for a ConfigMap's binaryData.
 //
-//	{"version":2, "load":"cico", "run":"demo-0-base", "runner":"tr-1",
+//	{"version":2, "load":"cico", "run":"demo-0-base", "runner":"tr-1", "generator":"k6 v2.2.0",
 //	 "start":"2026-01-02T03:04:05.678Z", "end":"…", "bucketSeconds":4, "requestBucketSeconds":64, "final":true,
 //	 "series":[
 //	   {"scenario":"cico", "transaction":"Check-In", "outcome":"ok", "buckets":[bucket,…]},
 //	   {"scenario":"cico", "transaction":"Check-In", "request":"GET /users", "outcome":"ok", "status":"2xx", "buckets":[bucket,…]}],
 //	 "counters":[{"name":"http_reqs", "buckets":[[index,sum],…]}],
 //	 "gauges":[{"name":"vus", "last":20, "max":75}]}
+//
+// "generator" is what measured, with its version, and may be absent.
 //
 // A series without "request" is the transaction itself. "outcome" is "ok" or
 // "error"; "status", of requests only, is "1xx" to "5xx" or "error" where there

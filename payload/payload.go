@@ -58,6 +58,9 @@ type Payload struct {
 	Run  string `json:"run"`
 	// Runner names who measured; after Merge the runners, sorted, joined by ",".
 	Runner string `json:"runner"`
+	// Generator is what measured, with its version: "k6 v2.2.0". Empty: it does
+	// not say. Merge does not keep it.
+	Generator string `json:"generator,omitempty"`
 	// Start and End bound the measurement: UTC, whole milliseconds.
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`

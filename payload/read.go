@@ -27,13 +27,20 @@ const maxHeld = 3
 // none at all, with ErrCorrupt if all are damaged, with ErrTooLarge if they take
 // too much memory, and with the error of r.
 func Read(r io.Reader) (*Payload, error) {
+	p, _, err := ReadSum(r)
+	return p, err
+}
+
+// ReadSum is Read, and tells the SHA-256 of the payload's body, in hexadecimal,
+// as the line does that begins it.
+func ReadSum(r io.Reader) (p *Payload, sum string, err error) {
 	var held [][]byte
 	bad, err := payloads.scan(r, func(body []byte) error {
 		held = newest(append(held, body))
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading log: %w", err)
+		return nil, "", fmt.Errorf("reading log: %w", err)
 	}
 	var best *Payload
 	for _, body := range slices.Backward(held) {
@@ -42,19 +49,24 @@ func Read(r io.Reader) (*Payload, error) {
 		case err != nil:
 			bad = err
 		case p.Final:
-			return p, nil
+			return p, checksum(body), nil
 		case best == nil:
-			best = p
+			best, sum = p, checksum(body)
 		}
 	}
 	switch {
 	case best != nil:
-		return best, nil
+		return best, sum, nil
 	case bad != nil:
-		return nil, fmt.Errorf("reading log: %w", bad)
+		return nil, "", fmt.Errorf("reading log: %w", bad)
 	default:
-		return nil, fmt.Errorf("reading log: %w", ErrNone)
+		return nil, "", fmt.Errorf("reading log: %w", ErrNone)
 	}
+}
+
+func checksum(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
 }
 
 // newest are the last bodies, no more than one may be large.
@@ -227,7 +239,7 @@ func (f *frameReader) whole() ([]byte, error) {
 	if len(f.body) != f.length || f.next != f.parts+1 {
 		return nil, fmt.Errorf("%w: payload %s has %d of %d bytes", ErrCorrupt, f.id, len(f.body), f.length)
 	}
-	if sum := sha256.Sum256(f.body); hex.EncodeToString(sum[:]) != f.sum {
+	if checksum(f.body) != f.sum {
 		return nil, fmt.Errorf("%w: payload %s does not match its checksum", ErrCorrupt, f.id)
 	}
 	return f.body, nil

@@ -4,6 +4,8 @@ package payload_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -333,4 +335,44 @@ func FuzzUnmarshal(f *testing.F) {
 			t.Fatalf("window ends before it starts: %v..%v", cut.Start, cut.End)
 		}
 	})
+}
+
+// The sum is that of the payload which counts, as its first line tells it.
+func TestReadSumIsThatOfThePayloadThatCounts(t *testing.T) {
+	var log bytes.Buffer
+	checkpoint := payload.New("cico", "run", "tr-1", time.Unix(0, 0))
+	if err := payload.Write(&log, checkpoint); err != nil {
+		t.Fatal(err)
+	}
+	final := checkpoint.Clone()
+	final.Final, final.Generator = true, "k6 v2.2.0"
+	if err := payload.Write(&log, final); err != nil {
+		t.Fatal(err)
+	}
+	begins := regexp.MustCompile(`sha256=([0-9a-f]{64})`).FindAllStringSubmatch(log.String(), -1)
+	read, sum, err := payload.ReadSum(&log)
+	if err != nil || len(begins) != 2 || sum != begins[1][1] || sum == begins[0][1] || read.Generator != final.Generator {
+		t.Errorf("%q of %q, %v: want the second of %q", sum, read.Generator, err, begins)
+	}
+}
+
+// A collector's bodies add up, so the sum is of all of them.
+func TestReadSamplesSumIsOfAllBodies(t *testing.T) {
+	var log bytes.Buffer
+	whole := sha256.New()
+	for minute := range 2 {
+		from := time.Unix(int64(60*minute), 0).UTC()
+		part := &payload.Samples{Version: payload.SamplesVersion, Run: "run", Collector: "pod", Start: from, End: from.Add(time.Minute)}
+		body, err := payload.MarshalSamples(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = whole.Write(body)
+		if err := payload.WriteSamples(&log, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, sum, err := payload.NewSamplesReader().ReadSum(&log); err != nil || sum != hex.EncodeToString(whole.Sum(nil)) {
+		t.Errorf("%q, %v: want %x", sum, err, whole.Sum(nil))
+	}
 }

@@ -4,6 +4,8 @@ package payload
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -40,6 +42,14 @@ func NewSamplesReader() *SamplesReader { return &SamplesReader{NewBudget(maxSamp
 // much memory, with ErrMismatch if they are not all of one run, and with the error
 // of r.
 func (l *SamplesReader) Read(r io.Reader) (*Samples, error) {
+	s, _, err := l.ReadSum(r)
+	return s, err
+}
+
+// ReadSum is Read, and tells the SHA-256, in hexadecimal, of the bodies it has put
+// together, one after the other.
+func (l *SamplesReader) ReadSum(r io.Reader) (s *Samples, sum string, err error) {
+	bodies := sha256.New()
 	var parts []*Samples
 	var tooLarge error
 	bad, err := samples.scan(r, func(body []byte) error {
@@ -49,20 +59,20 @@ func (l *SamplesReader) Read(r io.Reader) (*Samples, error) {
 		}
 		if err == nil {
 			parts = append(parts, part)
+			_, _ = bodies.Write(body) // A digest takes everything.
 		}
 		return err
 	})
 	if err = cmp.Or(err, tooLarge); err != nil {
-		return nil, fmt.Errorf("reading log: %w", err)
+		return nil, "", fmt.Errorf("reading log: %w", err)
 	}
 	if len(parts) == 0 && bad != nil {
-		return nil, fmt.Errorf("reading log: %w", bad)
+		return nil, "", fmt.Errorf("reading log: %w", bad)
 	}
-	sum, err := MergeSamples(parts...)
-	if err != nil {
-		return nil, fmt.Errorf("reading log: %w", err)
+	if s, err = MergeSamples(parts...); err != nil {
+		return nil, "", fmt.Errorf("reading log: %w", err)
 	}
-	return sum, nil
+	return s, hex.EncodeToString(bodies.Sum(nil)), nil
 }
 
 // MarshalSamples gives the compressed body, for storage.

@@ -33,9 +33,11 @@ type recorder struct {
 }
 
 func newRecorder(load, run, runner string, t transactions) *recorder {
+	total := payload.New(load, run, runner, time.Now())
+	total.Generator = k6Version()
 	return &recorder{
 		transactions: t,
-		total:        payload.New(load, run, runner, time.Now()),
+		total:        total,
 		progress:     newProgress(),
 		subjects:     map[*metrics.TagSet]*subject{},
 	}

@@ -4,6 +4,7 @@ package output
 
 import (
 	"fmt"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -27,5 +28,15 @@ func TestCountersThatJudgeALoadHaveTheirPlace(t *testing.T) {
 		if got := r.total.Total(name); got != 1 {
 			t.Errorf("%s = %v beside hundreds of the script's own counters, want 1", name, got)
 		}
+	}
+}
+
+func TestResultsTellTheVersionOfK6(t *testing.T) {
+	info := &debug.BuildInfo{Deps: []*debug.Module{{Path: "github.com/grafana/sobek", Version: "v0.0.1"}, {Path: "go.k6.io/k6/v2", Version: "v2.2.0"}}}
+	if told := k6VersionIn(info); told != "k6 v2.2.0" {
+		t.Errorf("they tell %q", told)
+	}
+	if told := k6VersionIn(&debug.BuildInfo{}); told != "" {
+		t.Errorf("without k6 they tell %q", told)
 	}
 }
