@@ -75,6 +75,7 @@ func (p *Payload) fields() map[string]func(*json.Decoder) error {
 		"load":                 into(&p.Load),
 		"run":                  into(&p.Run),
 		"runner":               into(&p.Runner),
+		"generator":            into(&p.Generator),
 		"start":                into(&p.Start),
 		"end":                  into(&p.End),
 		"bucketSeconds":        into(&p.BucketSeconds),

@@ -40,6 +40,9 @@ const (
 	// AnnotationReportOf holds, on a stored report, the digest of what it was
 	// rendered from.
 	AnnotationReportOf = "perflab.dev/report-of"
+	// AnnotationEvidence holds, on a stored report, the digest of the manifest it
+	// prints and its own, separated by a space.
+	AnnotationEvidence = "perflab.dev/evidence"
 	// AnnotationLeftOut names, on what is stored, the parts that were too large
 	// to be stored as well, separated by commas.
 	AnnotationLeftOut = "perflab.dev/left-out"

@@ -555,6 +555,11 @@ type PerfExperimentStatus struct {
 	// +optional
 	Report string `json:"report,omitempty"`
 
+	// evidence names the manifest with the digests of plan, runs and answer, for
+	// perflab verify.
+	// +optional
+	Evidence *ExperimentEvidence `json:"evidence,omitempty"`
+
 	// comparisons hold every primary comparison, then the guards', then of the
 	// exploratory ones those whose effect is largest against its error. The
 	// report has all.

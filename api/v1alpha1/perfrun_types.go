@@ -163,6 +163,10 @@ type PerfRunStatus struct {
 	// +optional
 	Servers *ServersStatus `json:"servers,omitempty"`
 
+	// evidence is what the record rests on, for perflab verify.
+	// +optional
+	Evidence *RunEvidence `json:"evidence,omitempty"`
+
 	// conditions: Ready, Reconciling, Stalled (kstatus), one for each thing the
 	// run stands on (for example KafkaReady), LoadsComplete, Priced, Valid.
 	// +optional

@@ -22,8 +22,9 @@ func newExport() *cobra.Command {
 		Use:   "export NAME",
 		Short: "Write down what an experiment recorded, to report on it elsewhere",
 		Long: `Write down what an experiment recorded: the experiment, its runs and their raw
-results, as one YAML stream. perflab report -f reads it, without a cluster;
-perflab import records it in another one.
+results, with the digests of all that, as one YAML stream. perflab report -f and
+perflab verify read it, without a cluster; perflab import records it in another
+one.
 
 It needs to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
 
@@ -73,7 +74,8 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 		}
 		recorded.Raw = append(recorded.Raw, found...)
 	}
-	return recorded, nil
+	recorded.Manifest, err = manifestOf(ctx, reader, &recorded.Experiment)
+	return recorded, err
 }
 
 // fetch reads an experiment and its runs, without their raw results.

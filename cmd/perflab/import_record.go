@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/report"
 )
@@ -23,6 +24,8 @@ type imported struct {
 	runs       []importedRun
 	// report is what the operator would keep; nil: it kept none.
 	report *corev1.ConfigMap
+	// manifest are the digests of what was recorded; nil: none were kept.
+	manifest *corev1.ConfigMap
 	// unfinished runs had not ended.
 	unfinished int
 	// leftOut are ConfigMaps that no run names.
@@ -58,13 +61,17 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 		}
 		recorded := importedRun{run: run}
 		for _, raw := range own[run.Name] {
-			if slices.Contains(kube.RawNames(run), raw.Name) {
+			if slices.Contains(naming.RawNames(run), raw.Name) {
 				recorded.raw = append(recorded.raw, raw)
 			}
 		}
 		result.runs = append(result.runs, recorded)
 	}
 	result.leftOut = result.unnamed(input.Raw)
+	if input.Manifest != nil {
+		result.manifest = input.Manifest.DeepCopy()
+		result.manifest.ObjectMeta = metav1.ObjectMeta{Name: input.Manifest.Name, Namespace: namespace, Labels: input.Manifest.Labels}
+	}
 	return result, result.render()
 }
 
@@ -115,7 +122,11 @@ func (r *imported) render() error {
 	if err != nil || r.experiment.Status.Report == "" {
 		return err
 	}
-	r.report, err = document.Object()
+	if r.report, err = document.Object(); err != nil || r.experiment.Status.Evidence == nil {
+		return err
+	}
+	// Another version of perflab may set other pages.
+	r.experiment.Status.Evidence.Report, err = evidence.Content(r.report)
 	return err
 }
 

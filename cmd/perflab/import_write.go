@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -73,9 +74,12 @@ func (i *importer) writeAll(ctx context.Context, record *imported, experiment *v
 			return err
 		}
 	}
-	if record.report != nil {
-		record.report.OwnerReferences = owner
-		if err := i.create(ctx, "ConfigMap", record.report); err != nil {
+	for _, kept := range []*corev1.ConfigMap{record.report, record.manifest} {
+		if kept == nil {
+			continue
+		}
+		kept.OwnerReferences = owner
+		if err := i.create(ctx, "ConfigMap", kept); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/internal/audit"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
 )
@@ -34,6 +35,10 @@ const (
 	exitStalled = 4
 	// exitUnlike: two experiments' baselines could not be shown to be alike.
 	exitUnlike = 5
+	// exitBroken: what was recorded is not what it was.
+	exitBroken = 7
+	// exitNoChain: nobody kept digests of what was recorded.
+	exitNoChain = 8
 	// exitRegression: an arm is worse than the baseline, and that is to fail.
 	exitRegression = 6
 )
@@ -57,11 +62,17 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 		return 0
 	}
 	_, _ = fmt.Fprintln(problems, "perflab:", prose.Printable(err.Error())) // Nobody is left to tell.
-	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) || errors.Is(err, audit.ErrRows) || errors.Is(err, report.ErrInput) {
+	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) || errors.Is(err, audit.ErrRows) || errors.Is(err, report.ErrInput) || errors.Is(err, evidence.ErrManifest) {
 		return exitInvalid
 	}
 	if errors.Is(err, errRegression) {
 		return exitRegression
+	}
+	if errors.Is(err, errBroken) {
+		return exitBroken
+	}
+	if errors.Is(err, evidence.ErrNoChain) {
+		return exitNoChain
 	}
 	if errors.Is(err, errStalled) {
 		return exitStalled
@@ -88,6 +99,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetUsageTemplate(root.UsageTemplate() + connectionHelp)
-	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newReport(), newExport(), newImport(), newCompare(), newAnalyze(), newAudit())
+	root.AddCommand(newPlan(), newRun(), newStatus(), newLogs(), newDoctor(), newReport(), newExport(), newImport(), newVerify(), newCompare(), newAnalyze(), newAudit())
 	return root
 }

@@ -5,36 +5,21 @@ package kube
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
 )
-
-// RawNames are the names of the ConfigMaps with a run's raw results: its loads',
-// its servers', its scripts.
-func RawNames(run *v1alpha1.PerfRun) []string {
-	names := []string{run.Status.RawResults}
-	if servers := run.Status.Servers; servers != nil {
-		names = append(names, servers.RawSamples)
-	}
-	for _, load := range run.Status.Loads {
-		if load.Script != nil && !slices.Contains(names, load.Script.Record) {
-			names = append(names, load.Script.Record)
-		}
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
-}
 
 // RawResults reads the ConfigMaps with a run's raw results one by one: those of
 // all runs are too large to list at once. Those that are gone are left out: the
 // observations are in the run.
 func RawResults(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun) ([]corev1.ConfigMap, error) {
 	var found []corev1.ConfigMap
-	for _, name := range RawNames(run) {
+	for _, name := range naming.RawNames(run) {
 		raw := corev1.ConfigMap{}
 		err := reader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: name}, &raw)
 		if apierrors.IsNotFound(err) {

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,11 +75,30 @@ func RawSamples(run string) string { return run + "-samples" }
 // RawScripts is the name of the ConfigMap with the scripts of a run's loads.
 func RawScripts(run string) string { return run + "-scripts" }
 
+// RawNames are the names of the ConfigMaps with a run's raw results: its loads',
+// its servers', its scripts.
+func RawNames(run *v1alpha1.PerfRun) []string {
+	names := []string{run.Status.RawResults}
+	if servers := run.Status.Servers; servers != nil {
+		names = append(names, servers.RawSamples)
+	}
+	for _, load := range run.Status.Loads {
+		if load.Script != nil && !slices.Contains(names, load.Script.Record) {
+			names = append(names, load.Script.Record)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
 // Restore is the name of the Job that brings data back before a run.
 func Restore(run string) string { return run + "-restore" }
 
 // Report is the name of the ConfigMap with the experiment's report.
 func Report(experiment string) string { return experiment + "-report" }
+
+// Evidence is the name of the ConfigMap with the digests of what an experiment
+// recorded.
+func Evidence(experiment string) string { return experiment + "-evidence" }
 
 // SystemCopy is the name of the ConfigMap with the experiment's copy of the
 // PerfSystem it refers to.

@@ -19,6 +19,7 @@ var appendixParts = []struct {
 	{"Infrastructure", infrastructure},
 	{"Modules", modules},
 	{"Scripts", scriptBlocks},
+	{"Versions", versions},
 	{"Identity", identity},
 	{"How to repeat it", declaration},
 }
@@ -159,6 +160,9 @@ func identity(r *record) []block {
 		{"First load began (UTC)", moment(first)},
 		{"Last load ended (UTC)", moment(last)},
 		{"From first to last load, hh:mm:ss", r.journal.length()},
+	}
+	if kept := status.Evidence; kept != nil {
+		rows = append(rows, [2]string{"SHA-256 of the manifest of digests", kept.SHA256})
 	}
 	result := &table{Caption: "What identifies the experiment", Columns: words("What", "Value")}
 	for _, one := range rows {

@@ -20,6 +20,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
 )
 
@@ -41,6 +42,8 @@ type Input struct {
 	// Raw are the runs' ConfigMaps of raw results. Those that are missing cost
 	// the report its charts over time and its rows of single requests, no more.
 	Raw []corev1.ConfigMap
+	// Manifest is the ConfigMap with the digests of all these; nil: there is none.
+	Manifest *corev1.ConfigMap
 	// Traces stand in for Raw, by run's name, where all raw results at once are
 	// too much to hold.
 	Traces map[string]*Trace
@@ -74,6 +77,7 @@ type objects struct {
 	experiments []v1alpha1.PerfExperiment
 	runs        []v1alpha1.PerfRun
 	raw         []corev1.ConfigMap
+	manifests   []corev1.ConfigMap
 }
 
 func (o *objects) read(stream io.Reader) error {
@@ -110,6 +114,8 @@ func (o *objects) add(object *unstructured.Unstructured) error {
 		return appendTo(&o.runs, object)
 	case group == "" && object.GetKind() == kindConfigMap && object.GetLabels()[v1alpha1.LabelRun] != "":
 		return appendTo(&o.raw, object)
+	case group == "" && object.GetKind() == kindConfigMap && object.GetName() == naming.Evidence(object.GetLabels()[v1alpha1.LabelExperiment]):
+		return appendTo(&o.manifests, object)
 	}
 	return nil
 }
@@ -152,16 +158,25 @@ func (o *objects) of(experiment v1alpha1.PerfExperiment) Input {
 			input.Raw = append(input.Raw, raw)
 		}
 	}
+	for i, manifest := range o.manifests {
+		if manifest.Namespace == experiment.Namespace && manifest.Labels[v1alpha1.LabelExperiment] == experiment.Name {
+			input.Manifest = &o.manifests[i]
+		}
+	}
 	return input
 }
 
 // Write writes the objects as one YAML stream that Read reads and kubectl
-// accepts: the experiment, its runs in the order of the plan, their raw results.
+// accepts: the experiment, its runs in the order of the plan, their raw results,
+// the manifest of digests.
 // What only the cluster they come from can use is left out.
 func Write(out io.Writer, input Input) error {
 	runs := inPlanOrder(input.Runs)
 	raw := slices.Clone(input.Raw)
 	slices.SortFunc(raw, func(a, b corev1.ConfigMap) int { return cmp.Compare(a.Name, b.Name) })
+	if input.Manifest != nil {
+		raw = append(raw, *input.Manifest)
+	}
 
 	group := v1alpha1.GroupVersion
 	experiment := input.Experiment

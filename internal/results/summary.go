@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/payload"
@@ -48,6 +49,9 @@ type Summary struct {
 	FailedChecks, Checks float64
 	// Runners is the number of summaries in this one.
 	Runners int
+	// SHA256 of the summary as k6 printed it, in hexadecimal; of several there is
+	// none.
+	SHA256 string
 }
 
 // Trend is the distribution of a k6 trend.
@@ -104,14 +108,18 @@ func lineOf(lines *bufio.Reader) (string, error) {
 }
 
 func decodeSummary(from io.Reader) (*Summary, error) {
+	var text json.RawMessage
+	if err := json.NewDecoder(from).Decode(&text); err != nil {
+		return nil, err
+	}
 	var read exported
-	if err := json.NewDecoder(from).Decode(&read); err != nil {
+	if err := json.Unmarshal(text, &read); err != nil {
 		return nil, err
 	}
 	if len(read.Metrics) == 0 {
 		return nil, ErrNoSummary
 	}
-	summary := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Rates: map[string]float64{}, Runners: 1}
+	summary := &Summary{Trends: map[string]Trend{}, Counts: map[string]float64{}, Rates: map[string]float64{}, Runners: 1, SHA256: evidence.Sum(text)}
 	for name, values := range read.Metrics {
 		summary.take(name, values)
 	}

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kube_test
+package naming_test
 
 import (
 	"slices"
 	"testing"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
 )
 
 func TestWhatGoesWithARunIsNamedOnce(t *testing.T) {
 	run := &v1alpha1.PerfRun{}
-	if names := kube.RawNames(run); len(names) != 0 {
+	if names := naming.RawNames(run); len(names) != 0 {
 		t.Errorf("a run that has not begun names %q", names)
 	}
 	run.Status.RawResults = "run-raw"
@@ -22,7 +22,7 @@ func TestWhatGoesWithARunIsNamedOnce(t *testing.T) {
 		{Name: "search", Script: &v1alpha1.ScriptStatus{Record: "run-scripts"}},
 		{Name: "summary", Script: &v1alpha1.ScriptStatus{Record: "run-scripts"}},
 	}
-	if names, want := kube.RawNames(run), []string{"run-raw", "run-samples", "run-scripts"}; !slices.Equal(names, want) {
+	if names, want := naming.RawNames(run), []string{"run-raw", "run-samples", "run-scripts"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
 }

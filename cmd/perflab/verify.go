@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
+)
+
+// errBroken says that something is not what it was when it was recorded.
+var errBroken = errors.New("the chain of digests does not hold")
+
+type verifyOptions struct {
+	from   *cluster
+	format string
+	digest string
+	all    bool
+}
+
+func newVerify() *cobra.Command {
+	options := verifyOptions{}
+	command := &cobra.Command{
+		Use:   "verify EXPERIMENT|FILE",
+		Short: "Show that what an experiment recorded is what it was",
+		Long: `Show that what an experiment recorded is what it was when it was recorded. The
+experiment is NAME or NAMESPACE/NAME in the cluster, or a file that perflab export
+wrote (.yaml, .yml or .json; .gz if packed; "-" is standard input).
+
+The chain of SHA-256 digests is followed from the manifest, whose own the report
+prints and the experiment's status has, to the plan, each run's record, what is
+kept of each run, the answer and the stored report. The first link that does not
+hold is named, with --all every one.
+
+The digests are not signed: who may write all objects can make the chain anew, but
+not with the same digest of the manifest. Give the one that was published, on a
+page or in the operator's log, with --digest.
+
+It needs to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
+
+Exit codes: 0 the chain holds, 1 it could not be followed, 2 the recorded objects
+are invalid, 7 a link does not hold, 8 there is no chain: no block is complete
+yet, or PerfLab kept no digests when the experiment was measured.`,
+		Example: `  perflab verify maxram-vs-xmx -n lab
+  perflab verify maxram-vs-xmx.yaml --digest 4f0e2c8d…
+  perflab verify archive/maxram-vs-xmx --all -o json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments[0]) },
+	}
+	flags := command.Flags()
+	options.from = newCluster(flags)
+	command.ValidArgsFunction = completeExperiment(options.from)
+	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
+	flags.StringVar(&options.digest, "digest", "", "SHA-256 of the manifest as it was published")
+	flags.BoolVar(&options.all, "all", false, "name every link that does not hold, not only the first")
+	return command
+}
+
+var digestFormat = regexp.MustCompile("^[0-9a-f]{64}$")
+
+func (o *verifyOptions) run(command *cobra.Command, argument string) error {
+	if err := checkFormat(o.format); err != nil {
+		return err
+	}
+	if o.digest = strings.ToLower(o.digest); o.digest != "" && !digestFormat.MatchString(o.digest) {
+		return fmt.Errorf("%w: --digest %q: write the 64 hexadecimal digits that the report prints", errOption, o.digest)
+	}
+	found, err := o.find(command, argument)
+	if err != nil {
+		return err
+	}
+	found.Published = o.digest
+	name := found.Experiment.Namespace + "/" + found.Experiment.Name
+	result, err := evidence.Verify(*found)
+	if err != nil {
+		return fmt.Errorf("experiment %q: %w", name, err)
+	}
+	out := bufio.NewWriter(command.OutOrStdout())
+	if err := errors.Join(o.write(out, name, result), out.Flush()); err != nil {
+		return fmt.Errorf("writing what was found: %w", err)
+	}
+	if len(result.Broken) > 0 {
+		return fmt.Errorf("experiment %q: %w: %s", name, errBroken, result.Broken[0])
+	}
+	return nil
+}
+
+// find reads what there is of an experiment, in the cluster or in a file.
+func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence.Found, error) {
+	if argument == standardInput || isRecordedFile(argument) {
+		inputs, err := readRecorded(command.InOrStdin(), []string{argument})
+		if err != nil {
+			return nil, err
+		}
+		if len(inputs) != 1 {
+			return nil, fmt.Errorf("%w: %s holds %d experiments: write each into a file of its own with perflab export NAME", errOption, argument, len(inputs))
+		}
+		return foundIn(&inputs[0])
+	}
+	reader, namespace, err := o.from.reader()
+	if err != nil {
+		return nil, err
+	}
+	if own, name, whole := strings.Cut(argument, "/"); whole {
+		namespace, argument = own, name
+	}
+	recorded, err := fetch(command.Context(), reader, namespace, argument)
+	if err != nil {
+		return nil, err
+	}
+	if recorded.Manifest, err = manifestOf(command.Context(), reader, &recorded.Experiment); err != nil {
+		return nil, err
+	}
+	return foundInCluster(command.Context(), reader, &recorded)
+}
+
+func foundIn(recorded *report.Input) (*evidence.Found, error) {
+	found := &evidence.Found{Experiment: &recorded.Experiment, Runs: recorded.Runs, Contents: map[string]string{}}
+	if recorded.Manifest != nil {
+		found.Manifest = recorded.Manifest.Data[evidence.Key]
+	}
+	for i := range recorded.Raw {
+		if err := addContent(found, &recorded.Raw[i]); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func addContent(found *evidence.Found, kept *corev1.ConfigMap) error {
+	sum, err := evidence.Content(kept)
+	found.Contents[kept.Name] = sum
+	return err
+}
+
+// foundInCluster digests what is kept of one run after the other: all at once
+// would be a megabyte or two for each.
+func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.Input) (*evidence.Found, error) {
+	found, err := foundIn(recorded)
+	if err != nil {
+		return nil, err
+	}
+	for i := range recorded.Runs {
+		raw, err := kube.RawResults(ctx, reader, &recorded.Runs[i])
+		if err != nil {
+			return nil, err
+		}
+		for j := range raw {
+			if err := addContent(found, &raw[j]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	stored, err := configMap(ctx, reader, recorded.Experiment.Namespace, naming.Report(recorded.Experiment.Name))
+	if err != nil {
+		return nil, err
+	}
+	sum := ""
+	if stored != nil {
+		sum, err = evidence.Content(stored)
+	}
+	found.Report = &sum
+	return found, err
+}
+
+// configMap reads one; nil: it is not there.
+func configMap(ctx context.Context, reader client.Reader, namespace, name string) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // One that is not there is no error.
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading ConfigMap %q: %w", name, err)
+	}
+	return found, nil
+}
+
+// manifestOf reads the manifest of an experiment's digests; nil: there is none.
+func manifestOf(ctx context.Context, reader client.Reader, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
+	return configMap(ctx, reader, experiment.Namespace, naming.Evidence(experiment.Name))
+}
+
+func (o *verifyOptions) write(out io.Writer, name string, result *evidence.Result) error {
+	shown := result.Broken
+	if !o.all {
+		shown = shown[:min(len(shown), 1)]
+	}
+	if o.format == formatJSON {
+		return writeVerifiedJSON(out, name, result, shown)
+	}
+	sheet := &sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
+	writeVerified(sheet, name, result, shown)
+	return sheet.err
+}

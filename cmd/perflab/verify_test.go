@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// withEvidence is an experiment of one block, with its digests.
+func withEvidence(t *testing.T) report.Input {
+	t.Helper()
+	input := recorded.WithEvidence(1)
+	input.Runs = slices.DeleteFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Block > 1 })
+	input.Raw = slices.DeleteFunc(input.Raw, func(raw corev1.ConfigMap) bool {
+		return !slices.ContainsFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Name == raw.Labels[v1alpha1.LabelRun] })
+	})
+	input.Experiment.Status.Report = naming.Report(recorded.Name)
+	keepDigests(t, &input)
+	return input
+}
+
+// keepDigests writes the manifest of what is recorded.
+func keepDigests(t *testing.T, input *report.Input) {
+	t.Helper()
+	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1, Ended: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	input.Manifest.Data[evidence.Key] = text
+	input.Experiment.Status.Evidence.SHA256, input.Experiment.Status.Evidence.Report = evidence.Sum([]byte(text)), evidence.Sum(nil)
+}
+
+// stored is what an API server makes of what is recorded: it fills in defaults.
+func stored(t *testing.T, at *place, input report.Input) report.Input {
+	t.Helper()
+	at.must(t, written(t, input), "import", "-f", "-")
+	read, err := report.Read(strings.NewReader(at.must(t, "", "export", recorded.Name).out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keepDigests(t, &read[0])
+	return read[0]
+}
+
+func TestVerifyAFile(t *testing.T) {
+	input := withEvidence(t)
+	file, digest := written(t, input), input.Experiment.Status.Evidence.SHA256
+	got := perflab(t, file, "verify", "-", "--digest", digest)
+	want := `
+Experiment lab/maxram-vs-xmx, at the end of 1 complete block
+  link         followed      outcome
+  manifest     1 manifest    holds
+  experiment   1 experiment  holds
+  plan         1 plan        holds
+  record       6 runs        hold
+  raw results  6 ConfigMaps  hold
+  samples      6 ConfigMaps  hold
+  answer       1 answer      holds
+  note: the stored report was not looked at
+
+SHA-256 of the manifest: ` + digest + "\n"
+	if got.code != 0 || got.out != want {
+		t.Errorf("exit code %d, %s; it says\n%swant\n%s", got.code, got.problems, got.out, want)
+	}
+	path := filepath.Join(t.TempDir(), "record.yaml")
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := perflab(t, "", "verify", path); again.code != 0 || again.out != want {
+		t.Errorf("of the same file it says\n%s%s", again.out, again.problems)
+	}
+}
+
+func TestVerifyNamesWhatDoesNotHold(t *testing.T) {
+	input := withEvidence(t)
+	input.Raw[2].BinaryData["samples"] = []byte("others")
+	input.Runs[1].Status.Observations[0].Value = "0.1"
+	record, raw := `record: PerfRun "`+input.Runs[1].Name+`": expected `, `ConfigMap "`+input.Raw[2].Name+`" of run "`
+	first := perflab(t, written(t, input), "verify", "-")
+	if first.code != exitBroken || strings.Count(first.out, ": expected ") != 1 || !strings.Contains(first.problems, "the chain of digests does not hold: ") {
+		t.Errorf("exit code %d: %s\n%s", first.code, first.problems, first.out)
+	}
+	every := perflab(t, written(t, input), "verify", "-", "--all")
+	for _, want := range []string{record, raw, "1 of 6 do not hold", "1 of 6 do not hold"} {
+		if every.code != exitBroken || !strings.Contains(every.out, want) {
+			t.Errorf("exit code %d: it does not say %q:\n%s", every.code, want, every.out)
+		}
+	}
+	var document verifiedJSON
+	asJSON := perflab(t, written(t, input), "verify", "-", "--all", "-o", "json")
+	if err := json.Unmarshal([]byte(asJSON.out), &document); err != nil {
+		t.Fatal(err)
+	}
+	if asJSON.code != exitBroken || document.Holds || len(document.Broken) != 2 || document.SHA256 != input.Experiment.Status.Evidence.SHA256 || len(document.Links) != 7 {
+		t.Errorf("exit code %d: %s", asJSON.code, asJSON.out)
+	}
+}
+
+func TestVerifyProblems(t *testing.T) {
+	input := withEvidence(t)
+	later := withEvidence(t)
+	text := strings.Replace(later.Manifest.Data[evidence.Key], evidence.Format, "perflab.dev/evidence/v9", 1)
+	later.Manifest.Data[evidence.Key], later.Experiment.Status.Evidence.SHA256 = text, evidence.Sum([]byte(text))
+	for name, tc := range map[string]struct {
+		in        string
+		arguments []string
+		code      int
+		want      string
+	}{
+		"NoChain":     {written(t, recorded.Experiment(1)), nil, exitNoChain, `experiment "lab/maxram-vs-xmx": it has no manifest of digests: no block of it is complete yet, or`},
+		"OtherDigest": {written(t, input), []string{"--digest", strings.Repeat("0", 64)}, exitBroken, "against the published digest: expected 0000"},
+		"NoDigest":    {written(t, input), []string{"--digest", "4f0e"}, exitFailed, `--digest "4f0e": write the 64 hexadecimal digits`},
+		"Format":      {written(t, input), []string{"-o", "html"}, exitFailed, "write -o table, -o markdown or -o json"},
+		"Later":       {written(t, later), nil, exitInvalid, "take a newer one"},
+		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", nil, exitInvalid, "there is no PerfExperiment among them"},
+		"Several":     {written(t, input) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a, namespace: b}\n", nil, exitFailed, "holds 2 experiments"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := perflab(t, tc.in, append([]string{"verify", "-"}, tc.arguments...)...)
+			if got.code != tc.code || !strings.Contains(got.problems, tc.want) {
+				t.Errorf("exit code %d, want %d; it says\n%s\nwant\n%s", got.code, tc.code, got.problems, tc.want)
+			}
+		})
+	}
+}
+
+// What is imported keeps its chain, through an API server and back.
+func TestVerifyWhatWasImported(t *testing.T) {
+	home := measured(t)
+	archive, input := home.other(t), stored(t, home.other(t), withEvidence(t))
+	digest := input.Experiment.Status.Evidence.SHA256
+	archive.must(t, written(t, input), "import", "-f", "-")
+	got := archive.must(t, "", "verify", recorded.Name, "--digest", digest)
+	if !strings.Contains(got.out, "record       6 runs        hold\n") || !strings.Contains(got.out, "report       1 report      holds\n") || strings.Contains(got.out, "note:") {
+		t.Errorf("it says\n%s", got.out)
+	}
+	again := perflab(t, archive.must(t, "", "export", recorded.Name).out, "verify", "-", "--digest", digest)
+	if again.code != 0 {
+		t.Errorf("exported again it does not hold: %s", again.problems)
+	}
+	for name, forge := range map[string]struct {
+		do   func(t *testing.T)
+		want string
+	}{
+		"Run": {func(t *testing.T) {
+			run := &v1alpha1.PerfRun{}
+			archive.get(t, input.Runs[0].Name, run)
+			run.Status.Observations[0].Value = "0.1"
+			if err := archive.client.Status().Update(t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+		}, `record: PerfRun "` + input.Runs[0].Name + `"`},
+		"Report": {func(t *testing.T) {
+			page := &corev1.ConfigMap{}
+			archive.get(t, naming.Report(recorded.Name), page)
+			page.Data[report.KeyMarkdown] += "Better.\n"
+			if err := archive.client.Update(t.Context(), page); err != nil {
+				t.Fatal(err)
+			}
+		}, `report: ConfigMap "maxram-vs-xmx-report"`},
+	} {
+		forge.do(t)
+		if got := archive.perflab(t, "", "verify", archive.namespace+"/"+recorded.Name, "--all"); got.code != exitBroken || !strings.Contains(got.out, forge.want) {
+			t.Errorf("%s: exit code %d, it says\n%s%s", name, got.code, got.out, got.problems)
+		}
+	}
+}
+
+func (p *place) get(t *testing.T, name string, object client.Object) {
+	t.Helper()
+	if err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, object); err != nil {
+		t.Fatal(err)
+	}
+}

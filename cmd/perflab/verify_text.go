@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/prose"
+)
+
+// linkNouns say what there is one or several of.
+var linkNouns = map[evidence.Kind]string{
+	evidence.KindManifest: "manifest", evidence.KindExperiment: "experiment", evidence.KindPlan: "plan", evidence.KindRecord: "run",
+	evidence.KindRawResults: "ConfigMap", evidence.KindSamples: "ConfigMap", evidence.KindScripts: "ConfigMap",
+	evidence.KindAnswer: "answer", evidence.KindReport: "report",
+}
+
+func writeVerified(s *sheet, name string, result *evidence.Result, shown []evidence.Broken) {
+	s.title("Experiment " + name + ", " + stageOf(result.Stage))
+	rows := [][]string{{"link", "followed", "outcome"}}
+	for _, link := range evidence.Kinds {
+		if followed := result.Followed[link]; followed > 0 {
+			rows = append(rows, []string{string(link), prose.Counted(followed, linkNouns[link]), outcomeOf(link, followed, result.Broken)})
+		}
+	}
+	s.rows(rows)
+	for _, note := range result.Notes {
+		s.line("  note: %s", note)
+	}
+	if len(shown) > 0 {
+		s.title("What does not hold")
+		for i, broken := range shown {
+			s.item(i+1, broken.String())
+		}
+	}
+	if result.SHA256 != "" {
+		s.line("\nSHA-256 of the manifest: %s", result.SHA256)
+	}
+}
+
+func stageOf(stage evidence.Stage) string {
+	blocks := prose.Counted(stage.Blocks, "complete block")
+	if stage.Ended {
+		return "at the end of " + blocks
+	}
+	return "after " + blocks
+}
+
+func outcomeOf(link evidence.Kind, followed int, broken []evidence.Broken) string {
+	failed := brokenOf(link, broken)
+	switch {
+	case failed == 0 && followed == 1:
+		return "holds"
+	case failed == 0:
+		return "hold"
+	default:
+		return fmt.Sprintf("%d of %d do not hold", failed, followed)
+	}
+}
+
+func brokenOf(link evidence.Kind, broken []evidence.Broken) int {
+	count := 0
+	for _, one := range broken {
+		if one.Link == link {
+			count++
+		}
+	}
+	return count
+}
+
+// verifiedJSON is what -o json writes.
+type verifiedJSON struct {
+	Experiment string            `json:"experiment"`
+	Holds      bool              `json:"holds"`
+	SHA256     string            `json:"sha256"`
+	Blocks     int32             `json:"blocks"`
+	Ended      bool              `json:"ended"`
+	Links      []linkJSON        `json:"links"`
+	Broken     []evidence.Broken `json:"broken"`
+	Notes      []string          `json:"notes"`
+}
+
+type linkJSON struct {
+	Link     evidence.Kind `json:"link"`
+	Followed int           `json:"followed"`
+	Broken   int           `json:"broken"`
+}
+
+func writeVerifiedJSON(out io.Writer, name string, result *evidence.Result, shown []evidence.Broken) error {
+	document := verifiedJSON{
+		Experiment: name, Holds: len(result.Broken) == 0, SHA256: result.SHA256, Blocks: result.Stage.Blocks, Ended: result.Stage.Ended,
+		Links: []linkJSON{}, Broken: append([]evidence.Broken{}, shown...), Notes: append([]string{}, result.Notes...),
+	}
+	for _, link := range evidence.Kinds {
+		if followed := result.Followed[link]; followed > 0 {
+			document.Links = append(document.Links, linkJSON{link, followed, brokenOf(link, result.Broken)})
+		}
+	}
+	return encode(out, document)
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evidence
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/gowebpki/jcs"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// record is what is digested of a run.
+type record struct {
+	Name   string                 `json:"name"`
+	Spec   v1alpha1.PerfRunSpec   `json:"spec"`
+	Status v1alpha1.PerfRunStatus `json:"status"`
+}
+
+// plan is what is digested of what was declared, as far as it is frozen. A system
+// that is referred to is in each run's record.
+type plan struct {
+	Spec v1alpha1.PerfExperimentSpec `json:"spec"`
+	Hash string                      `json:"planHash"`
+	Seed *int64                      `json:"seed"`
+}
+
+// answer is what is digested of what came out.
+type answer struct {
+	Arms        []v1alpha1.ArmStatus     `json:"arms"`
+	Runs        *v1alpha1.RunCounts      `json:"runs"`
+	InvalidRuns []v1alpha1.InvalidRun    `json:"invalidRuns"`
+	Results     []v1alpha1.Result        `json:"results"`
+	Analysis    *v1alpha1.AnalysisStatus `json:"analysis"`
+	Verdict     string                   `json:"verdict"`
+	Comparisons []v1alpha1.Comparison    `json:"comparisons"`
+	Slowdowns   []v1alpha1.Slowdown      `json:"slowdowns"`
+	Effects     []v1alpha1.FactorEffect  `json:"effects"`
+}
+
+// recordOf leaves out of a run's status what an import, or the clock, changes.
+func recordOf(run *v1alpha1.PerfRun) record {
+	run = run.DeepCopy()
+	run.Status.ObservedGeneration = 0
+	for i := range run.Status.Conditions {
+		run.Status.Conditions[i].ObservedGeneration = 0
+		run.Status.Conditions[i].LastTransitionTime = metav1.Time{}
+	}
+	return record{Name: run.Name, Spec: run.Spec, Status: run.Status}
+}
+
+// planOf leaves out of the spec what may change after the first run.
+func planOf(experiment *v1alpha1.PerfExperiment) plan {
+	experiment = experiment.DeepCopy()
+	spec := &experiment.Spec
+	spec.Suspend, spec.Cleanup = false, v1alpha1.Cleanup{}
+	spec.Design.Blocks, spec.Design.MaxRuns, spec.Design.Budget = 0, 0, nil
+	if spec.Design.Target != nil {
+		spec.Design.Target.MaxBlocks = 0
+	}
+	return plan{Spec: *spec, Hash: experiment.Status.PlanHash, Seed: experiment.Status.Seed}
+}
+
+func answerOf(status *v1alpha1.PerfExperimentStatus) answer {
+	return answer{
+		Arms: status.Arms, Runs: status.Runs, InvalidRuns: status.InvalidRuns, Results: status.Results, Analysis: status.Analysis,
+		Verdict: status.Verdict, Comparisons: status.Comparisons, Slowdowns: status.Slowdowns, Effects: status.Effects,
+	}
+}
+
+func (f Form) ofRecord(run *v1alpha1.PerfRun) (string, error) {
+	return digestOf(recordOf(run), f, typeRecord)
+}
+
+func (f Form) ofPlan(experiment *v1alpha1.PerfExperiment) (string, error) {
+	return digestOf(planOf(experiment), f, typePlan)
+}
+
+func (f Form) ofAnswer(status *v1alpha1.PerfExperimentStatus) (string, error) {
+	return digestOf(answerOf(status), f, typeAnswer)
+}
+
+// Answer is the digest of what came out, in the form of this version.
+func Answer(status *v1alpha1.PerfExperimentStatus) (string, error) {
+	return OwnForm().ofAnswer(status)
+}
+
+// Content is the digest of what a ConfigMap holds: of the object, canonicalized
+// by RFC 8785, that has the SHA-256 of what is under each key.
+func Content(object *corev1.ConfigMap) (string, error) {
+	sums := map[string]string{}
+	for key, text := range object.Data {
+		sums[key] = Sum([]byte(text))
+	}
+	for key, body := range object.BinaryData {
+		sums[key] = Sum(body)
+	}
+	text, err := canonical(sums)
+	return Sum(text), err
+}
+
+// Sum is the SHA-256 of bytes, in hexadecimal.
+func Sum(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+// digestOf digests the form's fields of a value, as it is read back from an API
+// server: that brings times to whole seconds and quantities to one form.
+func digestOf[T any](value T, fields Form, as string) (string, error) {
+	var settled T
+	if err := transcode(value, &settled); err != nil {
+		return "", err
+	}
+	var tree any
+	if err := transcode(settled, &tree); err != nil {
+		return "", err
+	}
+	text, err := canonical(fields.reduced(tree, as))
+	return Sum(text), err
+}
+
+func transcode(from, to any) error {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return fmt.Errorf("encoding %T: %w", from, err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(to); err != nil {
+		return fmt.Errorf("decoding %T: %w", from, err)
+	}
+	return nil
+}
+
+func canonical(value any) ([]byte, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %T: %w", value, err)
+	}
+	if text, err = jcs.Transform(text); err != nil {
+		return nil, fmt.Errorf("canonicalizing %T: %w", value, err)
+	}
+	return text, nil
+}
