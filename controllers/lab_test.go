@@ -104,6 +104,9 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector,
 		Target:         &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
+		Surroundings: component.Surroundings{
+			PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
+		},
 	}
 	return &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now},
 		&run.Reconciler{

@@ -162,6 +162,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 		Databases:      probe.NewPostgres(),
 		Logs:           kube.PodLogs{Clientset: clientset},
 		Events:         manager.GetEventRecorder("perflab"),
+		Surroundings:   surroundings(clientset.Discovery(), o),
 	}
 	runs := &run.Reconciler{
 		Tools:     tools,

@@ -85,6 +85,19 @@ SHA-256 of the manifest: ` + digest + "\n"
 	}
 }
 
+// The page on reports shows what perflab verify says.
+func TestDocumentationOfVerify(t *testing.T) {
+	page, err := os.ReadFile("../../docs/report.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := perflab(t, written(t, recorded.WithEvidence(20)), "verify", "-")
+	shown, _, _ := strings.Cut(strings.TrimPrefix(got.out, "\n"), "\nSHA-256")
+	if got.code != 0 || !strings.Contains(string(page), shown+"```") {
+		t.Errorf("exit code %d: docs/report.md does not show\n%s", got.code, shown)
+	}
+}
+
 func TestVerifyNamesWhatDoesNotHold(t *testing.T) {
 	input := withEvidence(t)
 	input.Raw[2].BinaryData["samples"] = []byte("others")

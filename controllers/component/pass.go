@@ -59,6 +59,8 @@ type Tools struct {
 	Databases DatabaseProber
 	Logs      LogReader
 	Events    events.EventRecorder
+	// Surroundings tell what there is beside the system.
+	Surroundings Surroundings
 }
 
 // Pass is what components see of a pass over a run. They read it.

@@ -83,6 +83,11 @@ type scope struct {
 	// what keeps it from being written. Both empty: nobody has looked.
 	stored   string
 	unstored string
+	// evidence is the manifest of digests that belongs to the report; nil: nobody
+	// has looked.
+	evidence *v1alpha1.ExperimentEvidence
+	// unproved says why the report goes without one.
+	unproved string
 	// results of the runs so far.
 	results []v1alpha1.Result
 	// refusal is what the API server, or the owner of an object, has against

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
@@ -57,8 +58,22 @@ func (s *scope) stage() (reached stage, worth bool) {
 		}
 	}
 	slices.Sort(seen)
-	digest := naming.Hash(s.planned.Hash, s.question.Hash(), s.complete, ended, seen)[:16]
+	digest := naming.Hash(s.planned.Hash, s.question.Hash(), s.complete, ended, seen, s.answerAtEnd(ended))[:16]
 	return stage{s.complete, ended, digest}, true
+}
+
+// answerAtEnd is the digest of what came out, once that is final: another operator
+// may find other words for it, which a report and a manifest have to follow.
+func (s *scope) answerAtEnd(ended bool) string {
+	if !ended {
+		return ""
+	}
+	sum, err := evidence.Answer(&s.experiment.Status)
+	if err != nil {
+		// A status that can't be encoded can't be stored either.
+		return ""
+	}
+	return sum
 }
 
 // storeReport renders the report once for each stage, and stores it. The stored
@@ -82,7 +97,7 @@ func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
 		s.unstored = fmt.Sprintf("%sis not written: there is a ConfigMap %q that is not PerfLab's; delete it, or keep it under another name", aboutReport, name)
 		return nil
 	case metav1.IsControlledBy(current, s.experiment) && current.Annotations[v1alpha1.AnnotationReportOf] == reached.digest:
-		s.stored = name
+		s.stored, s.evidence = name, evidenceOn(current, s.experiment.Name)
 		return nil
 	}
 	failed := fmt.Sprintf("%scould not be written %s: ", aboutReport, reached)
@@ -104,15 +119,25 @@ func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) error {
+	kept, err := r.keepManifest(ctx, s, reached)
+	if s.unproved = unproved(err); s.unproved == "" && err != nil {
+		return err
+	}
+	s.evidence = kept
 	traces, err := r.traces(ctx, s.runs)
 	if err != nil {
 		return err
 	}
-	stored, err := reportObject(report.Input{Experiment: *s.experiment.DeepCopy(), Runs: s.runs, Traces: traces})
+	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: s.runs, Traces: traces}
+	input.Experiment.Status.Evidence = kept.DeepCopy()
+	stored, err := reportObject(input)
 	if err != nil {
 		return err
 	}
 	stored.Annotations[v1alpha1.AnnotationReportOf] = reached.digest
+	if err := markEvidence(stored, kept); err != nil {
+		return fmt.Errorf("%w: %w", errRender, err)
+	}
 	return r.Cluster.ApplyTyped(ctx, stored)
 }
 

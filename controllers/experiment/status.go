@@ -46,15 +46,25 @@ func reportExperiment(s *scope) {
 // reportStored names the report, which is rendered from the rest of the status.
 func reportStored(s *scope) {
 	status := &s.experiment.Status
+	if s.evidence != nil {
+		status.Evidence = s.evidence
+	}
 	if s.stored == "" && s.unstored == "" {
 		return
 	}
-	status.Warnings = withoutReport(status.Warnings)
-	if s.unstored != "" {
-		status.Warnings = boundedWarnings(append(status.Warnings, s.unstored))
-		return
+	if s.evidence == nil && s.unproved == "" {
+		// Said when the report was written, which was before this pass.
+		s.unproved = knownUnproved(status.Warnings)
 	}
-	status.Report = s.stored
+	status.Warnings = withoutReport(status.Warnings)
+	for _, warning := range []string{s.unproved, s.unstored} {
+		if warning != "" {
+			status.Warnings = boundedWarnings(append(status.Warnings, warning))
+		}
+	}
+	if s.unstored == "" {
+		status.Report = s.stored
+	}
 }
 
 // reportPlan records the plan with the first run.
@@ -329,6 +339,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, before, after *v1alpha1.Pe
 // announce tells people what happened, after it has been written down.
 func (r *Reconciler) announce(before *v1alpha1.PerfExperiment, s *scope) {
 	after := s.experiment
+	r.announceManifest(before, after)
 	if s.started != nil {
 		r.Events.Eventf(after, s.started, corev1.EventTypeNormal, "RunStarted", "Start", "Run %s: block %d, arm %s, scenario %s",
 			s.started.Name, s.started.Spec.Block, s.started.Spec.Arm, s.started.Spec.Scenario.Name)
@@ -347,6 +358,16 @@ func (r *Reconciler) announce(before *v1alpha1.PerfExperiment, s *scope) {
 	default:
 		// The other phases go without saying.
 	}
+}
+
+// announceManifest tells a manifest's digest where the experiment can't take it
+// back: in an event and in the operator's log.
+func (r *Reconciler) announceManifest(before, after *v1alpha1.PerfExperiment) {
+	kept := after.Status.Evidence
+	if kept == nil || before.Status.Evidence != nil && before.Status.Evidence.SHA256 == kept.SHA256 {
+		return
+	}
+	r.Events.Eventf(after, nil, corev1.EventTypeNormal, "EvidenceKept", "Record", "The manifest of what was recorded has SHA-256 %s", kept.SHA256)
 }
 
 // refused notes what is in the way of an experiment's next write. Other errors

@@ -146,6 +146,9 @@ func (r *Reconciler) readRunner(ctx context.Context, s *scope, pod corev1.Pod, w
 	}
 	heard := overhear(log)
 	err = into.Read(heard, wanted, results.Source{Run: s.run.Name, Load: wanted.Name, Pod: pod.Name})
+	if err == nil {
+		s.note(ofRunner(&pod, wanted.Name, into.Last()))
+	}
 	into.tell(pod.Name, heard.lines())
 	return errors.Join(err, log.Close())
 }
@@ -208,7 +211,7 @@ func (r *Reconciler) keepRaw(ctx context.Context, s *scope, kept kept) error {
 		return err
 	}
 	s.status().RawResults = raw.Name
-	return nil
+	return s.noteKept(raw)
 }
 
 // recordOf is a ConfigMap that goes with a run. What was left out of it is named

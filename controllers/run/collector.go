@@ -164,7 +164,7 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 		return waitFor(collectorPause), nil
 	}
 	var fault *results.Fault
-	s.samples, s.unsampled, fault = r.readCollector(ctx, s.run.Name, pods)
+	s.samples, s.unsampled, fault = r.readCollector(ctx, s, pods)
 	if fault != nil && s.fault == nil {
 		s.fault = fault
 	}
@@ -207,14 +207,14 @@ func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (endin
 // readCollector puts together what all pods of the collector printed. A log
 // that can't be read is a gap, which the samples tell; why, the notes do. One that
 // holds too much, or what somebody else saw, is a fault.
-func (r *Reconciler) readCollector(ctx context.Context, run string, pods []corev1.Pod) (samples *payload.Samples, notes []string, fault *results.Fault) {
+func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.Pod) (samples *payload.Samples, notes []string, fault *results.Fault) {
 	if len(pods) == 0 {
 		return nil, []string{"the servers were not measured: the collector never had a pod"}, nil
 	}
 	var parts []*payload.Samples
 	reader := payload.NewSamplesReader()
 	for _, pod := range pods {
-		own, err := r.readSamples(ctx, run, pod, reader)
+		own, err := r.readSamples(ctx, s, pod, reader)
 		if errors.Is(err, payload.ErrTooLarge) || errors.Is(err, results.ErrForeign) {
 			return nil, nil, results.Unreadable(fmt.Sprintf("the collector's pod %q", pod.Name), err)
 		}
@@ -234,16 +234,19 @@ func (r *Reconciler) readCollector(ctx context.Context, run string, pods []corev
 	return samples, notes, nil
 }
 
-func (r *Reconciler) readSamples(ctx context.Context, run string, pod corev1.Pod, reader *payload.SamplesReader) (*payload.Samples, error) {
+func (r *Reconciler) readSamples(ctx context.Context, s *scope, pod corev1.Pod, reader *payload.SamplesReader) (*payload.Samples, error) {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, collector.Container)
 	if err != nil {
 		return nil, err
 	}
-	own, err := reader.Read(log)
+	own, sum, err := reader.ReadSum(log)
 	if err == nil {
-		err = results.CheckSamples(own, run, pod.Name)
+		err = results.CheckSamples(own, s.run.Name, pod.Name)
+	}
+	if err == nil {
+		s.note(ofCollector(&pod, sum))
 	}
 	return own, errors.Join(err, log.Close())
 }
@@ -262,7 +265,10 @@ func (r *Reconciler) keepSamples(ctx context.Context, s *scope) error {
 	}
 	raw := recordOf(s.run, naming.RawSamples(s.run.Name), nil)
 	raw.BinaryData = map[string][]byte{"samples": encoded}
-	return r.Cluster.ApplyTyped(ctx, raw)
+	if err := r.Cluster.ApplyTyped(ctx, raw); err != nil {
+		return err
+	}
+	return s.noteKept(raw)
 }
 
 // observeServers sums up what the collector saw and gives its observations: for

@@ -39,6 +39,8 @@ func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
 		return outcome{}, err
 	}
 	s.status().Effective = record
+	s.evidence().Versions = seen.Met(ctx, pods)
+	s.noteImage("operator", r.OwnImage(ctx))
 	s.judge(differences)
 	if s.fault == nil {
 		s.mark(&s.status().Timings.Ready)

@@ -142,7 +142,7 @@ func (r *Reconciler) keepScripts(ctx context.Context, s *scope, due []v1alpha1.L
 		// In the order of the scenario, those without a script too.
 		s.load(wanted.Name).Script = scripts[wanted.Name]
 	}
-	return nil
+	return s.noteKept(record)
 }
 
 // scriptTexts are the scripts, as far as a ConfigMap has room, and the names of

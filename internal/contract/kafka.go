@@ -120,6 +120,12 @@ func (k Kafka) BootstrapServers(listener string) string {
 // Version is the version the brokers run, empty while unknown.
 func (k Kafka) Version() string { return text(k.Object, "status", "kafkaVersion") }
 
+// OperatorVersion is that of the Strimzi that last brought the cluster to its
+// spec, empty while unknown.
+func (k Kafka) OperatorVersion() string {
+	return text(k.Object, "status", "operatorLastSuccessfulVersion")
+}
+
 func hasStatus(object *unstructured.Unstructured) bool {
 	_, observed := field[int64](object, "status", "observedGeneration")
 	return observed || len(conditions(object)) > 0

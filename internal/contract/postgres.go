@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -36,6 +37,23 @@ const (
 	PostgresInstancePrimary = "primary"
 	PostgresInstanceReplica = "replica"
 )
+
+// postgresBootstrap is the container with which CloudNativePG prepares a pod. It
+// has the operator's own image.
+const postgresBootstrap = "bootstrap-controller"
+
+// PostgresOperatorImage is the image of the CloudNativePG that made the first of
+// these pods it has made; empty: it has made none.
+func PostgresOperatorImage(pods []corev1.Pod) string {
+	for i := range pods {
+		for _, container := range pods[i].Spec.InitContainers {
+			if pods[i].Labels[LabelPostgresCluster] != "" && container.Name == postgresBootstrap {
+				return container.Image
+			}
+		}
+	}
+	return ""
+}
 
 // PostgresPort is the port of every PostgreSQL Service.
 const PostgresPort = 5432

@@ -13,6 +13,16 @@ var TestRunKind = schema.GroupVersionKind{Group: "k6.io", Version: "v1alpha1", K
 // RunnerContainer is the name of the container k6 runs in.
 const RunnerContainer = "k6"
 
+// K6Operator is part of the name of k6-operator's image.
+const K6Operator = "k6-operator"
+
+// K6OperatorLabels are on its Deployment: as its chart has them, and as its
+// bundle of manifests has.
+var K6OperatorLabels = []map[string]string{
+	{"app.kubernetes.io/name": K6Operator},
+	{"control-plane": "controller-manager"},
+}
+
 // Labels k6-operator puts on the Jobs and pods of a TestRun.
 const (
 	// LabelTestRun names the TestRun.

@@ -25,6 +25,8 @@ type Source struct{ Run, Load, Pod string }
 // Gathered is what the runners of a load printed, added up one after the other.
 // The zero value is ready for use.
 type Gathered struct {
+	// last was added last.
+	last       Printed
 	histograms payload.Sum
 	summary    *Summary
 	// generator is the share of its CPUs that the busiest runner used, in
@@ -32,6 +34,17 @@ type Gathered struct {
 	generator float64
 	any       bool
 }
+
+// Printed is what a log held.
+type Printed struct {
+	// SHA256 of it, in hexadecimal.
+	SHA256 string
+	// Generator is what measured, as it calls itself; empty: it does not say.
+	Generator string
+}
+
+// Last is what the log held that was added last.
+func (g *Gathered) Last() Printed { return g.last }
 
 // Any says whether there is anything.
 func (g *Gathered) Any() bool { return g.any }
@@ -43,7 +56,7 @@ func (g *Gathered) Read(log io.Reader, load v1alpha1.Load, from Source) error {
 	if kinds.Of(load).Results() == v1alpha1.ResultsSummary {
 		return g.readSummary(log)
 	}
-	own, err := payload.Read(log)
+	own, sum, err := payload.ReadSum(log)
 	if err != nil {
 		return err
 	}
@@ -53,7 +66,7 @@ func (g *Gathered) Read(log io.Reader, load v1alpha1.Load, from Source) error {
 	if err := g.histograms.Add(own); err != nil {
 		return err
 	}
-	g.any = true
+	g.any, g.last = true, Printed{SHA256: sum, Generator: own.Generator}
 	g.generator = max(g.generator, FromHistograms(own).GeneratorPercent)
 	return nil
 }
@@ -63,7 +76,7 @@ func (g *Gathered) readSummary(log io.Reader) error {
 	if err != nil {
 		return err
 	}
-	g.any = true
+	g.any, g.last = true, Printed{SHA256: own.SHA256}
 	if g.summary == nil {
 		g.summary = own
 		return nil

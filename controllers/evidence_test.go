@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// evidenceOf is what there is of an experiment's chain.
+func (l *lab) evidenceOf(name string) evidence.Found {
+	l.t.Helper()
+	experiment := l.experiment(name)
+	found := evidence.Found{Experiment: experiment, Contents: map[string]string{}}
+	maps := &corev1.ConfigMapList{}
+	if err := l.admin.List(l.t.Context(), maps, client.InNamespace(l.namespace)); err != nil {
+		l.t.Fatal(err)
+	}
+	for i := range maps.Items {
+		sum, err := evidence.Content(&maps.Items[i])
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		found.Contents[maps.Items[i].Name] = sum
+		if maps.Items[i].Name == naming.Evidence(name) {
+			found.Manifest = maps.Items[i].Data[evidence.Key]
+		}
+	}
+	found.Runs = l.runs()
+	found.Report = ptr.To(found.Contents[naming.Report(name)])
+	return found
+}
+
+// chainHolds follows the chain and fails the test where it does not hold.
+func (l *lab) chainHolds(name string) *evidence.Result {
+	l.t.Helper()
+	result, err := evidence.Verify(l.evidenceOf(name))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, broken := range result.Broken {
+		l.t.Errorf("the chain does not hold: %s", broken)
+	}
+	return result
+}
+
+func TestAnExperimentKeepsAChainOfDigests(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, importUnderUsers))
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	result := l.chainHolds("small")
+	if !result.Stage.Ended || result.Followed[evidence.KindRecord] != 2 || result.Followed[evidence.KindRawResults] != 2 || result.Followed[evidence.KindReport] != 1 || len(result.Notes) != 0 {
+		t.Errorf("it is at %+v, followed are %v, it notes %q", result.Stage, result.Followed, result.Notes)
+	}
+	for _, run := range l.runs() {
+		if kept := run.Status.Evidence; len(kept.Payloads) != 2 || len(kept.Payloads[0].SHA256) != 64 {
+			t.Errorf("run %s has the payloads %+v", run.Name, kept.Payloads)
+		}
+		if met := run.Status.Evidence.Versions; met.PerfLab != "v0.4.0" || met.Kubernetes != "v1.36.1" || met.K6Operator != "" {
+			t.Errorf("run %s met %+v", run.Name, met)
+		}
+	}
+	if page := l.stored().Data["report.md"]; !strings.Contains(page, "| SHA-256 of the manifest of digests | "+result.SHA256+" |") {
+		t.Errorf("the report does not print %s", result.SHA256)
+	}
+	if told := strings.Join(l.events.told, "\n"); strings.Count(told, result.SHA256) != 1 {
+		t.Errorf("events tell the digest %d times, want once:\n%s", strings.Count(told, result.SHA256), told)
+	}
+}
+
+// An operator that is killed at its writes leaves digests of what is there.
+func TestAChainHoldsThoughTheOperatorIsKilledAtEveryWrite(t *testing.T) {
+	for name, killed := range map[string]fate{"before the write": lost, "after the write": unanswered} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.line.fate = everyOther(killed)
+			l.create(login(), smallExperiment(t, importUnderUsers))
+			l.outside.held["cico"] = true
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+			l.settle()
+			if result := l.chainHolds("small"); result.Followed[evidence.KindRawResults] != 2 {
+				t.Errorf("followed are %v", result.Followed)
+			}
+		})
+	}
+}
+
+// A run that is changed between two blocks is found after the second.
+func TestALaterBlockDoesNotCoverUpAChange(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, blocks(2)))
+	forged := ""
+	l.eachRound = func() {
+		if experiment := l.experiment("small"); forged != "" || experiment.Status.Evidence == nil {
+			return
+		}
+		run := l.runs()[0]
+		run.Status.Warnings = append(run.Status.Warnings, "nothing to see here")
+		if err := l.admin.Status().Update(t.Context(), &run); err != nil {
+			t.Fatal(err)
+		}
+		forged = run.Name
+	}
+	l.conduct("small", outcomes{spread: 0.01})
+	result, err := evidence.Verify(l.evidenceOf("small"))
+	if err != nil || len(result.Broken) != 1 || result.Broken[0].Link != evidence.KindRecord || !strings.Contains(result.Broken[0].Object, forged) {
+		t.Errorf("%v: broken are %v, want the record of %q", err, result, forged)
+	}
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/results"
+)
+
+const (
+	// maxImages are kept in a run's status.
+	maxImages = 32
+	// maxPayloads are, too: all runners' of a run that has as many as it may have.
+	maxPayloads = 600
+	// collectorImage is whose an image is that the collector had.
+	collectorImage = "collector"
+)
+
+// printed is what a pod's log held.
+type printed struct {
+	pod *corev1.Pod
+	// load the pod ran, empty for the collector, and the container that printed.
+	load, container string
+	sum             string
+	// generator as it calls itself.
+	generator string
+}
+
+// evidence is what the run's record rests on, made on first use.
+func (s *scope) evidence() *v1alpha1.RunEvidence {
+	if s.status().Evidence == nil {
+		s.status().Evidence = &v1alpha1.RunEvidence{}
+	}
+	return s.status().Evidence
+}
+
+// note writes down what was read of a log, in the pass that uses it. A pass that
+// reads it again takes its place.
+func (s *scope) note(log printed) {
+	s.notePayload(v1alpha1.PayloadDigest{Pod: log.pod.Name, Load: log.load, SHA256: log.sum})
+	s.noteImage(cmp.Or(log.load, collectorImage), imageOf(log.pod, log.container))
+	if generatorVersion.MatchString(log.generator) {
+		s.evidence().Versions.K6 = log.generator
+	}
+}
+
+// generatorVersion is what a load generator may say of itself to be quoted.
+var generatorVersion = regexp.MustCompile(`^[A-Za-z0-9]{1,16} v?[0-9A-Za-z.+-]{1,48}$`)
+
+func (s *scope) notePayload(read v1alpha1.PayloadDigest) {
+	known := s.evidence()
+	known.Payloads = slices.DeleteFunc(known.Payloads, func(one v1alpha1.PayloadDigest) bool { return one.Pod == read.Pod })
+	if read.SHA256 == "" || len(known.Payloads) == maxPayloads {
+		return
+	}
+	known.Payloads = append(known.Payloads, read)
+	slices.SortFunc(known.Payloads, func(a, b v1alpha1.PayloadDigest) int {
+		return cmp.Or(cmp.Compare(a.Load, b.Load), cmp.Compare(a.Pod, b.Pod))
+	})
+}
+
+func (s *scope) noteImage(of, id string) {
+	known, image := s.evidence(), v1alpha1.MetImage{Of: of, ImageID: id}
+	if id == "" || len(known.Images) == maxImages || slices.Contains(known.Images, image) {
+		return
+	}
+	known.Images = append(known.Images, image)
+	slices.SortFunc(known.Images, func(a, b v1alpha1.MetImage) int {
+		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.ImageID, b.ImageID))
+	})
+}
+
+func imageOf(pod *corev1.Pod, container string) string {
+	for _, status := range pod.Status.ContainerStatuses {
+		if status.Name == container {
+			return status.ImageID
+		}
+	}
+	return ""
+}
+
+// noteKept writes down the digest of a ConfigMap that was stored in this pass, so
+// that both stand, or neither.
+func (s *scope) noteKept(record *corev1.ConfigMap) error {
+	sum, err := evidence.Content(record)
+	if err != nil {
+		return err
+	}
+	known := s.evidence()
+	known.Kept = slices.DeleteFunc(known.Kept, func(one v1alpha1.KeptDigest) bool { return one.Name == record.Name })
+	known.Kept = append(known.Kept, v1alpha1.KeptDigest{Name: record.Name, SHA256: sum})
+	slices.SortFunc(known.Kept, func(a, b v1alpha1.KeptDigest) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
+}
+
+func ofRunner(pod *corev1.Pod, load string, held results.Printed) printed {
+	return printed{pod: pod, load: load, container: contract.RunnerContainer, sum: held.SHA256, generator: held.Generator}
+}
+
+func ofCollector(pod *corev1.Pod, sum string) printed {
+	return printed{pod: pod, container: collector.Container, sum: sum}
+}
