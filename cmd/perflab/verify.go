@@ -66,6 +66,7 @@ yet, or PerfLab kept no digests when the experiment was measured.`,
 	options.from = newCluster(flags)
 	command.ValidArgsFunction = completeExperiment(options.from)
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
+	addMaxMemory(flags)
 	flags.StringVar(&options.digest, "digest", "", "SHA-256 of the manifest as it was published")
 	flags.BoolVar(&options.all, "all", false, "name every link that does not hold, not only the first")
 	return command
