@@ -24,8 +24,10 @@ type PerfRun struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the resolved configuration and the run's place in the plan.
+	// spec is the resolved configuration and the run's place in the plan. It
+	// can't be changed: the results are those of this configuration.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the spec of a run says what was measured and can't be changed; to measure something else, apply a PerfExperiment with another name"
 	Spec PerfRunSpec `json:"spec"`
 
 	// status is what the run did and gave.
