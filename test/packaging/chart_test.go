@@ -85,6 +85,10 @@ func TestOperatorsOfOneNamespaceGetNoMore(t *testing.T) {
 	if diff := cmp.Diff([]any{map[string]any{"apiGroups": []any{""}, "resources": []any{"nodes"}, "verbs": []any{"get"}}}, rules); diff != "" {
 		t.Errorf("rights in the whole cluster (-want +got):\n%s", diff)
 	}
+	binding, err := rendered.get(t, "ValidatingAdmissionPolicyBinding", "", "perflab-results-team-a").MarshalJSON()
+	if err != nil || !contains(binding, `"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"lab-a"}}`) || !contains(binding, `"policyName":"perflab-results-team-a"`) {
+		t.Errorf("the policy is not bound to the namespace alone: %s, %v", binding, err)
+	}
 	webhooks, _, _ := unstructured.NestedSlice(rendered.get(t, "ValidatingWebhookConfiguration", "", "perflab-team-a").Object, "webhooks")
 	for _, webhook := range webhooks {
 		only, _, _ := unstructured.NestedString(webhook.(map[string]any), "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name")
@@ -159,6 +163,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 func TestEverythingCanBeLeftOut(t *testing.T) {
 	rendered := mustRender(t, home, values{
 		"crds": values{"install": false}, "webhook": values{"enabled": false}, "metrics": values{"enabled": false}, "networkPolicy": values{"enabled": false},
+		"resultsPolicy": values{"enabled": false},
 	})
 	want := []string{
 		"ClusterRole//perflab-operator", "ClusterRoleBinding//perflab-operator", "Deployment/perflab-system/perflab-operator",

@@ -19,11 +19,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- default .Release.Namespace .Values.watchNamespace }}
 {{- end }}
 
-{{/* A cluster-wide name; operators of single namespaces must not share it. */}}
+{{/* A cluster-wide name; operators of single namespaces must not share it,
+     so none is cut: these kinds take names of 253 characters. */}}
 {{- define "perflab.clusterName" -}}
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
-{{- if include "perflab.namespaced" $root }}{{ printf "%s-%s" $name $root.Release.Namespace | trunc 63 | trimSuffix "-" }}{{ else }}{{ $name }}{{ end }}
+{{- if include "perflab.namespaced" $root }}{{ printf "%s-%s" $name $root.Release.Namespace }}{{ else }}{{ $name }}{{ end }}
 {{- end }}
 
 {{- define "perflab.subjects" -}}

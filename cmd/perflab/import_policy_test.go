@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// guard has the API server keep the policy about results in a place, and waits
+// until it does.
+func (p *place) guard(t *testing.T) {
+	t.Helper()
+	for _, file := range []string{"policy.yaml", "binding.yaml"} {
+		text, err := os.ReadFile(apiserver.Root("config", "results-policy", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(text, &object.Object); err != nil {
+			t.Fatal(err)
+		}
+		if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
+			only := map[string]any{"kubernetes.io/metadata.name": p.namespace}
+			if err := unstructured.SetNestedMap(object.Object, only, "spec", "matchResources", "namespaceSelector", "matchLabels"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.client.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forged := recorded.Experiment(1).Runs[0].DeepCopy()
+	forged.Namespace, forged.UID = p.namespace, ""
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		err := p.client.Create(t.Context(), forged.DeepCopy(), client.DryRunAll)
+		if err != nil && strings.Contains(err.Error(), "PerfLab's operator alone makes PerfRuns") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nobody looks at runs: %v", err)
+		}
+	}
+}
+
+// Who imports writes runs and results; what is there can't be changed into a
+// record, and a record not into what was measured here.
+func TestImportWhereResultsAreTheOperators(t *testing.T) {
+	home := measured(t)
+	archive := home.other(t)
+	archive.guard(t)
+	archive.must(t, home.must(t, "", "export", recorded.Name).out, "import", "-f", "-")
+	if at, there := home.must(t, "", "report", recorded.Name), archive.must(t, "", "report", recorded.Name); at != there {
+		t.Errorf("the report is another")
+	}
+	record := archive.experiment(t)
+	record.Annotations[v1alpha1.AnnotationImported] = ""
+	if err := archive.client.Update(t.Context(), record); err == nil || !strings.Contains(err.Error(), "what is imported is a record") {
+		t.Errorf("marking it anew: %v", err)
+	}
+}
