@@ -182,13 +182,15 @@ func (t *typist) finish() {
 func (t *typist) record() {
 	t.Helper()
 	input := recorded.Experiment(1)
-	for _, name := range []string{recorded.Name, "heap-settled"} {
+	var owner []metav1.OwnerReference
+	for _, name := range []string{"heap-settled", recorded.Name} {
 		stored := input.Experiment.DeepCopy()
 		stored.Name, stored.UID = name, ""
 		if err := client.IgnoreNotFound(t.client.Delete(t.Context(), stored)); err != nil {
 			t.Fatal(err)
 		}
 		t.create(stored)
+		owner = []metav1.OwnerReference{naming.Owner("PerfExperiment", stored)}
 		stored.Status = input.Experiment.Status
 		stored.Status.Comparisons = []v1alpha1.Comparison{{Primary: true, Metric: "create-5k/duration", Arm: recorded.Arm, Scale: "ratio", Delta: "-9.3"}}
 		if err := t.client.Status().Update(t.Context(), stored); err != nil {
@@ -197,7 +199,7 @@ func (t *typist) record() {
 	}
 	for i := range input.Runs {
 		run := input.Runs[i].DeepCopy()
-		run.UID = ""
+		run.UID, run.OwnerReferences = "", owner
 		t.create(run)
 		run.Status = input.Runs[i].Status
 		if err := t.client.Status().Update(t.Context(), run); err != nil {

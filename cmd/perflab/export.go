@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/report"
 )
@@ -78,7 +79,8 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 	return recorded, err
 }
 
-// fetch reads an experiment and its runs, without their raw results.
+// fetch reads an experiment and its runs, without their raw results, and without
+// runs that only name it.
 func fetch(ctx context.Context, reader client.Reader, namespace, name string) (report.Input, error) {
 	recorded := report.Input{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &recorded.Experiment)
@@ -93,6 +95,6 @@ func fetch(ctx context.Context, reader client.Reader, namespace, name string) (r
 	if err := reader.List(ctx, runs, own...); err != nil {
 		return report.Input{}, fmt.Errorf("listing the runs of experiment %q: %w", name, err)
 	}
-	recorded.Runs = runs.Items
+	recorded.Runs, _ = journal.Following(&recorded.Experiment, journal.Recorded(&recorded.Experiment), runs.Items)
 	return recorded, nil
 }

@@ -48,10 +48,20 @@ func failed(t *testing.T) (*v1alpha1.PerfRun, *corev1.ConfigMap) {
 	return run, raw
 }
 
+func partitions() *v1alpha1.PerfExperiment {
+	made := &v1alpha1.PerfExperiment{}
+	made.Namespace, made.Name, made.UID = "lab", "partitions", "1"
+	made.Spec.Arms = []v1alpha1.Arm{{Name: "one", Baseline: true}, {Name: "two"}}
+	made.Spec.Scenarios = []v1alpha1.Scenario{{Name: "searches"}}
+	made.Spec.Design.Blocks, made.Spec.Validity.MaxAttempts = 1, 3
+	return made
+}
+
 func recordOf(name string, position int32, phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
 	run := &v1alpha1.PerfRun{}
 	run.Namespace, run.Name, run.Labels = "lab", name, map[string]string{v1alpha1.LabelExperiment: "partitions"}
-	run.Spec.Arm, run.Spec.Block, run.Spec.Position, run.Spec.Scenario.Name = "two", 1, position, "searches"
+	run.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", partitions())}
+	run.Spec = v1alpha1.PerfRunSpec{Experiment: "partitions", Block: 1, Position: position, Attempt: 1, Arm: "two", Scenario: v1alpha1.Scenario{Name: "searches"}}
 	run.Status.Phase = phase
 	return run
 }
@@ -104,8 +114,7 @@ func TestLogsOfPodsThatAreGoneAreTheRecord(t *testing.T) {
 
 func TestLogsWithoutPods(t *testing.T) {
 	run, _ := failed(t)
-	experiment := &v1alpha1.PerfExperiment{}
-	experiment.Namespace, experiment.Name = "lab", "partitions"
+	experiment := partitions()
 	waiting := experiment.DeepCopy()
 	waiting.Status.WaitingFor = `PerfSystem "library", which is not in the namespace`
 	good, last := recordOf("partitions-0-one", 0, v1alpha1.RunSucceeded), recordOf("partitions-2-one", 2, v1alpha1.RunProvisioning)

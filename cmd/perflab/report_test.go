@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/recorded"
@@ -188,7 +189,8 @@ func scheme(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// store puts the objects into the cluster, and a run of somebody else.
+// store puts the objects into the cluster, a run of somebody else, and one that
+// nobody measured.
 func store(t *testing.T, to client.Client, input report.Input) {
 	t.Helper()
 	create := func(object client.Object) {
@@ -207,6 +209,7 @@ func store(t *testing.T, to client.Client, input report.Input) {
 	}
 	for i := range input.Runs {
 		run := input.Runs[i].DeepCopy()
+		run.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)}
 		create(run)
 		run.Status = input.Runs[i].Status
 		if err := to.Status().Update(t.Context(), run); err != nil {
@@ -220,6 +223,9 @@ func store(t *testing.T, to client.Client, input report.Input) {
 	other.Name, other.Spec.Experiment = "someone-elses", "someone-elses"
 	other.Labels = map[string]string{v1alpha1.LabelExperiment: "someone-elses"}
 	create(other)
+	forged := input.Runs[0].DeepCopy()
+	forged.Name = "forged"
+	create(forged)
 }
 
 func kubeconfigOf(config *rest.Config) api.Config {

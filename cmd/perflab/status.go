@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/prose"
 )
@@ -94,7 +95,8 @@ func (c *cluster) reader() (client.Client, string, error) {
 	return reader, namespace, err
 }
 
-// snapshot is an experiment with its runs.
+// snapshot is an experiment with its runs. Those that only name it are told in
+// its warnings.
 type snapshot struct {
 	experiment v1alpha1.PerfExperiment
 	runs       []v1alpha1.PerfRun
@@ -117,7 +119,7 @@ func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKe
 	if err != nil {
 		return seen, fmt.Errorf("listing the runs of experiment %q: %w", key.Name, err)
 	}
-	seen.runs = runs.Items
+	seen.runs, _ = journal.Following(&seen.experiment, journal.Recorded(&seen.experiment), runs.Items)
 	return seen, nil
 }
 

@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
@@ -49,8 +50,10 @@ type Reconciler struct {
 type scope struct {
 	experiment *v1alpha1.PerfExperiment
 	now        time.Time
-	// runs of the experiment.
+	// runs of the experiment, and those that only name it: they are named, and
+	// otherwise left alone.
 	runs     []v1alpha1.PerfRun
+	foreign  []journal.Foreign
 	planned  plan.Plan
 	decision schedule.Decision
 	// question is what the runs are to decide, complete the number of blocks
@@ -167,6 +170,7 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 		return err
 	}
 	s.planned = plan.From(&s.experiment.Spec, *system, r.seed(s.experiment))
+	s.follow()
 	s.confounded = arms.ConfoundedOf(&s.experiment.Spec, *system)
 	s.question = question.Of(&s.experiment.Spec)
 	s.complete = analysis.CompleteBlocks(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
@@ -175,8 +179,6 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 		MaxAttempts: s.experiment.Spec.Validity.MaxAttempts,
 		Suspend:     s.experiment.Spec.Suspend,
 	})
-	recorded := recordedHash(s)
-	s.specChanged = recorded != "" && recorded != s.planned.Hash
 	stop := r.Telemetry.StartAnalysis()
 	s.results = analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
 	s.analyze()
@@ -194,11 +196,28 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 	}
 }
 
+// follow leaves out the runs that follow another plan.
+func (s *scope) follow() {
+	recorded := s.recordedHash()
+	s.specChanged = recorded != "" && recorded != s.planned.Hash
+	followed := journal.Plan{Hash: recorded}
+	if !s.specChanged {
+		followed = journal.PlanOf(&s.experiment.Spec, recorded)
+	}
+	own, foreign := journal.Following(s.experiment, followed, s.runs)
+	s.runs, s.foreign = own, append(s.foreign, foreign...)
+}
+
 // recordedHash is that of the plan the runs follow. The first run may be there
 // before the status tells of it.
-func recordedHash(s *scope) string {
+func (s *scope) recordedHash() string {
 	if recorded := s.experiment.Status.PlanHash; recorded != "" || len(s.runs) == 0 {
 		return recorded
+	}
+	for i := range s.runs {
+		if s.runs[i].Spec.PlanHash == s.planned.Hash {
+			return s.planned.Hash
+		}
 	}
 	return s.runs[0].Spec.PlanHash
 }
@@ -218,12 +237,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) error {
 	if err != nil {
 		return fmt.Errorf("listing runs: %w", err)
 	}
-	for _, run := range runs.Items {
-		// A run of an earlier experiment of the same name is on its way out.
-		if metav1.IsControlledBy(&run, s.experiment) {
-			s.runs = append(s.runs, run)
-		}
-	}
+	s.runs, s.foreign = journal.Owned(s.experiment, runs.Items)
 	return nil
 }
 
@@ -269,9 +283,7 @@ func (r *Reconciler) start(ctx context.Context, s *scope) error {
 	run := newRun(s)
 	err = r.Cluster.Create(ctx, run)
 	if apierrors.IsAlreadyExists(err) {
-		// Made by an earlier pass; the cache will show it. Or it is not ours.
-		s.after = time.Second
-		return r.checkOwner(ctx, run)
+		return r.checkTaken(ctx, s, run)
 	}
 	if err != nil {
 		return err
@@ -280,8 +292,10 @@ func (r *Reconciler) start(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// checkOwner looks whose the run is that stands in the place of a wanted one.
-func (r *Reconciler) checkOwner(ctx context.Context, wanted *v1alpha1.PerfRun) error {
+// checkTaken looks what stands in the place of a wanted run: one that an
+// earlier pass has made, which the cache will show, or one that is not ours.
+func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.PerfRun) error {
+	s.after = time.Second
 	current := &v1alpha1.PerfRun{}
 	err := r.Cluster.Client.Get(ctx, client.ObjectKeyFromObject(wanted), current)
 	if apierrors.IsNotFound(err) {
@@ -290,7 +304,24 @@ func (r *Reconciler) checkOwner(ctx context.Context, wanted *v1alpha1.PerfRun) e
 	if err != nil {
 		return fmt.Errorf("reading run %q: %w", wanted.Name, err)
 	}
-	return r.Cluster.CheckOwner(current, wanted)
+	if err := r.Cluster.CheckOwner(current, wanted); err != nil {
+		return err
+	}
+	followed := journal.PlanOf(&s.experiment.Spec, s.planned.Hash)
+	switch why := journal.Why(s.experiment, followed, current); {
+	case why != "":
+		s.taken(fmt.Sprintf("PerfRun %q is there already and %s; it is left as it is: delete it if nobody needs it, or give the experiment another name", current.Name, why))
+	case current.Labels[v1alpha1.LabelExperiment] != s.experiment.Name:
+		s.taken(fmt.Sprintf("run %q has lost its label, so that it is not seen: kubectl label perfrun %s -n %s --overwrite %s=%s",
+			current.Name, current.Name, current.Namespace, v1alpha1.LabelExperiment, s.experiment.Name))
+	}
+	return nil
+}
+
+// taken notes that the next run can't have its name.
+func (s *scope) taken(message string) {
+	trouble := environment.NotReady(v1alpha1.ReasonNameTaken, message)
+	s.refusal, s.after = &trouble, component.RefusedPause
 }
 
 // otherRun is the run of another experiment that is on in the same namespace.
@@ -302,11 +333,28 @@ func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExpe
 	}
 	for i := range runs.Items {
 		run := &runs.Items[i]
-		if run.Spec.Experiment != experiment.Name && component.IsOn(run) && run.DeletionTimestamp == nil {
-			return run.Name, nil
+		if run.Spec.Experiment == experiment.Name || !component.IsOn(run) || run.DeletionTimestamp != nil {
+			continue
+		}
+		if underway, err := r.isUnderway(ctx, run); underway || err != nil {
+			return run.Name, err
 		}
 	}
 	return "", nil
+}
+
+// isUnderway reports whether anybody does the run. One that is none of a living
+// experiment's is left alone for ever, and nobody needs to wait for it.
+func (r *Reconciler) isUnderway(ctx context.Context, run *v1alpha1.PerfRun) (bool, error) {
+	experiment := &v1alpha1.PerfExperiment{}
+	err := r.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}, experiment)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading experiment %q: %w", run.Spec.Experiment, err)
+	}
+	return journal.Why(experiment, journal.Recorded(experiment), run) == "", nil
 }
 
 func newRun(s *scope) *v1alpha1.PerfRun {

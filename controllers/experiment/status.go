@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/schedule"
 )
@@ -38,9 +39,26 @@ func reportExperiment(s *scope) {
 	if s.judged {
 		status.Warnings = boundedWarnings(s.warnings)
 	}
+	reportForeign(s)
 	status.Phase = experimentPhase(s)
 	status.WaitingFor = waitingFor(s)
 	setExperimentConditions(s)
+}
+
+// maxForeign are named in the status; the list of runs has the others.
+const maxForeign = 5
+
+// reportForeign names the runs that are left out.
+func reportForeign(s *scope) {
+	status := &s.experiment.Status
+	status.Warnings = slices.DeleteFunc(slices.Clone(status.Warnings), func(known string) bool { return strings.HasPrefix(known, journal.LeftOut) })
+	for _, foreign := range s.foreign[:min(len(s.foreign), maxForeign)] {
+		status.Warnings = append(status.Warnings, foreign.String())
+	}
+	if more := len(s.foreign) - maxForeign; more > 0 {
+		status.Warnings = append(status.Warnings, fmt.Sprintf("%ss that are not named here: %d", journal.LeftOut, more))
+	}
+	status.Warnings = boundedWarnings(status.Warnings)
 }
 
 // reportStored names the report, which is rendered from the rest of the status.

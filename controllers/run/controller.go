@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/prose"
@@ -68,11 +69,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || experiment == nil {
 		return ctrl.Result{}, err
 	}
+	if why := journal.Why(experiment, journal.Recorded(experiment), run); why != "" {
+		// The experiment names it. What is known of the plan may be old.
+		log.FromContext(ctx).V(1).Info("The run is left alone", "why", why)
+		return ctrl.Result{RequeueAfter: foreignPause}, nil
+	}
 	if err := r.Watches.Ensure(ctx); err != nil {
 		return ctrl.Result{}, fmt.Errorf("watching the environment: %w", err)
 	}
 	return r.pass(ctx, run, experiment)
 }
+
+// foreignPause is the time between two looks at a run that is none of its
+// experiment's.
+const foreignPause = time.Minute
 
 // tidyUp takes away what a run that is over needs no more. Its status is final,
 // so what is in the way is an event.

@@ -13,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
@@ -94,10 +95,11 @@ func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.
 	if err != nil {
 		return "", nil, fmt.Errorf("listing the runs of experiment %q: %w", s.run.Spec.Experiment, err)
 	}
-	slices.SortFunc(runs.Items, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
-	for i := range runs.Items {
-		if found := scriptOf(&runs.Items[i], key); runs.Items[i].Status.Phase == v1alpha1.RunSucceeded && found != nil {
-			return runs.Items[i].Name, found, nil
+	own, _ := journal.Following(s.experiment, journal.Recorded(s.experiment), runs.Items)
+	slices.SortFunc(own, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
+	for i := range own {
+		if found := scriptOf(&own[i], key); own[i].Status.Phase == v1alpha1.RunSucceeded && found != nil {
+			return own[i].Name, found, nil
 		}
 	}
 	return "", nil, nil

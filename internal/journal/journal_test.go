@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package journal_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/journal"
+	"perflab.dev/perflab/internal/naming"
+)
+
+func experiment() *v1alpha1.PerfExperiment {
+	made := &v1alpha1.PerfExperiment{}
+	made.Namespace, made.Name, made.UID = "lab", "heap", "1"
+	made.Spec.Arms = []v1alpha1.Arm{{Name: "one", Baseline: true}, {Name: "two"}}
+	made.Spec.Scenarios = []v1alpha1.Scenario{{Name: "search"}}
+	made.Spec.Design = v1alpha1.Design{Blocks: 2, Calibrate: true, Target: &v1alpha1.PrecisionTarget{MaxBlocks: 4}}
+	made.Spec.Validity.MaxAttempts = 3
+	made.Status.PlanHash = "abc"
+	return made
+}
+
+func run(edits ...func(*v1alpha1.PerfRun)) v1alpha1.PerfRun {
+	made := v1alpha1.PerfRun{}
+	made.Namespace, made.Name = "lab", "heap-1"
+	made.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment())}
+	made.Spec = v1alpha1.PerfRunSpec{Experiment: "heap", PlanHash: "abc", Block: 1, Attempt: 1, Arm: "one", Scenario: v1alpha1.Scenario{Name: "search"}}
+	for _, edit := range edits {
+		edit(&made)
+	}
+	return made
+}
+
+func TestRunsThatOnlyNameAnExperiment(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(*v1alpha1.PerfRun)
+		want string
+	}{
+		"as the operator makes it":   {func(*v1alpha1.PerfRun) {}, ""},
+		"the last block":             {func(r *v1alpha1.PerfRun) { r.Spec.Block = 4 }, ""},
+		"the last attempt":           {func(r *v1alpha1.PerfRun) { r.Spec.Attempt = 3 }, ""},
+		"the baseline's twin":        {func(r *v1alpha1.PerfRun) { r.Spec.Arm = "one-twin" }, ""},
+		"nobody's":                   {func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil }, "names this experiment, and is not owned by it"},
+		"owned by another":           {func(r *v1alpha1.PerfRun) { r.OwnerReferences[0].Name, r.OwnerReferences[0].UID = "other", "2" }, "is not owned by it"},
+		"owned, and not controlled":  {func(r *v1alpha1.PerfRun) { r.OwnerReferences[0].Controller = nil }, "is not owned by it"},
+		"of another by its spec":     {func(r *v1alpha1.PerfRun) { r.Spec.Experiment = "other" }, `is of "other" by its spec`},
+		"imported":                   {func(r *v1alpha1.PerfRun) { r.Annotations = map[string]string{v1alpha1.AnnotationImported: ""} }, "was imported, and this experiment is measured here"},
+		"another plan":               {func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "def" }, `follows plan "def", and this experiment plan "abc"`},
+		"no plan":                    {func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "" }, "follows plan"},
+		"an arm that is not planned": {func(r *v1alpha1.PerfRun) { r.Spec.Arm = "three" }, `a place that the plan does not have (block 1, arm "three", scenario "search")`},
+		"an unknown scenario":        {func(r *v1alpha1.PerfRun) { r.Spec.Scenario.Name = "browse" }, "a place that the plan does not have"},
+		"a block too many":           {func(r *v1alpha1.PerfRun) { r.Spec.Block = 5 }, "a place that the plan does not have"},
+		"no block":                   {func(r *v1alpha1.PerfRun) { r.Spec.Block = 0 }, "a place that the plan does not have"},
+		"an attempt too many":        {func(r *v1alpha1.PerfRun) { r.Spec.Attempt = 4 }, "is attempt 4 at its place, which may have 3"},
+		"no attempt":                 {func(r *v1alpha1.PerfRun) { r.Spec.Attempt = 0 }, "is attempt 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of, one := experiment(), run(c.edit)
+			if got := journal.Why(of, journal.Recorded(of), &one); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+				t.Errorf("it %q, want %q", got, c.want)
+			}
+			own, foreign := journal.Following(of, journal.Recorded(of), []v1alpha1.PerfRun{one})
+			if wanted := c.want == ""; wanted != (len(own) == 1) || wanted != (len(foreign) == 0) {
+				t.Errorf("%d runs and %d that only look like it", len(own), len(foreign))
+			}
+		})
+	}
+}
+
+func TestASentenceSaysWhatToDo(t *testing.T) {
+	_, foreign := journal.Owned(experiment(), []v1alpha1.PerfRun{run(func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil })})
+	want := `left out: PerfRun "heap-1" names this experiment, and is not owned by it; it is in no number and no report: delete it if nobody needs it (kubectl delete perfrun heap-1 -n lab)`
+	if diff := cmp.Diff(want, foreign[0].String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What the cluster is about to collect needs no word.
+func TestWhatGoesByItselfIsNotNamed(t *testing.T) {
+	for name, edit := range map[string]func(*v1alpha1.PerfRun){
+		"of an earlier experiment": func(r *v1alpha1.PerfRun) { r.OwnerReferences[0].UID = "0" },
+		"deleted": func(r *v1alpha1.PerfRun) {
+			r.OwnerReferences, r.DeletionTimestamp = nil, &metav1.Time{Time: time.Unix(1, 0)}
+		},
+	} {
+		if own, foreign := journal.Owned(experiment(), []v1alpha1.PerfRun{run(edit)}); len(own)+len(foreign) != 0 {
+			t.Errorf("%s: %v, %v", name, own, foreign)
+		}
+	}
+}
+
+// The runs of a spec that was changed since are those of the plan they follow,
+// and those of a record were planned elsewhere.
+func TestPlacesCountOnlyWhereTheyAreKnown(t *testing.T) {
+	elsewhere := run(func(r *v1alpha1.PerfRun) { r.Spec.Arm = "before" })
+	changed := experiment()
+	changed.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonSpecChanged}}
+	record := experiment()
+	record.Annotations = map[string]string{v1alpha1.AnnotationImported: ""}
+	for name, of := range map[string]*v1alpha1.PerfExperiment{"changed": changed, "record": record} {
+		if why := journal.Why(of, journal.Recorded(of), &elsewhere); why != "" {
+			t.Errorf("%s: a run %s", name, why)
+		}
+	}
+}
