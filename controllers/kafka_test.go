@@ -5,6 +5,7 @@ package controllers_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/hosts"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
@@ -105,7 +107,7 @@ func msk(e *v1alpha1.PerfExperiment) {
 func mskSecrets() []client.Object {
 	return []client.Object{
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "msk-ca"}, StringData: map[string]string{"ca.crt": "PEM"}},
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "msk-login"}, StringData: map[string]string{"username": "perflab", "password": "s3cret-word"}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "msk-login", Annotations: map[string]string{v1alpha1.AnnotationHosts: "*.msk.example.org"}}, StringData: map[string]string{"username": "perflab", "password": "s3cret-word"}},
 	}
 }
 
@@ -238,4 +240,51 @@ func TestSecretsThatAreNotThereAreACondition(t *testing.T) {
 			return c.Type == v1alpha1.ConditionKafkaReady && strings.Contains(c.Message, `Secret "msk-login"`) && strings.Contains(c.Message, "has no key password")
 		})
 	})
+}
+
+// Where a login may be sent is for the Secret to say.
+func TestALoginGoesWhereItsSecretSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		annotations map[string]string
+		says        []string
+	}{
+		"nothing is said": {nil, []string{`Secret "msk-login" does not say which hosts its login may be sent to`, "'perflab.dev/hosts=b-1.msk.example.org:9096'"}},
+		"other hosts": {
+			map[string]string{v1alpha1.AnnotationHosts: "*.example.net"},
+			[]string{`the login of Secret "msk-login" may not be sent to "b-1.msk.example.org:9096"`, "'perflab.dev/hosts=*.example.net,b-1.msk.example.org:9096'"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			secrets := mskSecrets()
+			secrets[1].SetAnnotations(c.annotations)
+			l.create(login())
+			l.create(secrets...)
+			l.create(smallExperiment(t, oneArm, msk))
+			l.until("a pull of the images", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunProvisioning })
+			l.play()
+			l.settle()
+			says := append(c.says, "run: kubectl annotate secret msk-login -n "+l.namespace+" --overwrite")
+			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonHostNotAllowed, says...)
+			if len(l.brokers.asked.Servers) != 0 {
+				t.Errorf("brokers %v were asked", l.brokers.asked)
+			}
+			secrets[1].SetAnnotations(map[string]string{v1alpha1.AnnotationHosts: "b-1.msk.example.org:9096"})
+			l.update(secrets[1])
+			l.untilRun(v1alpha1.RunSucceeded)
+		})
+	}
+}
+
+func TestBrokersThatPointElsewhereAreACondition(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login())
+	l.create(mskSecrets()...)
+	l.brokers.err = fmt.Errorf("unable to dial: %w", &hosts.NotAllowed{Address: "evil.net:9096", Secret: "msk-login", Command: "kubectl annotate"})
+	l.create(smallExperiment(t, oneArm, msk))
+	l.until("a pull of the images", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunProvisioning })
+	l.play()
+	l.settle()
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonHostNotAllowed,
+		`the brokers name an address of theirs, and the login of Secret "msk-login" may not be sent to "evil.net:9096"`)
 }

@@ -163,6 +163,9 @@ const (
 	// ReasonSecretForbidden: the operator may not read a Secret named in the
 	// spec. The message has the commands that allow it.
 	ReasonSecretForbidden = "SecretForbidden"
+	// ReasonHostNotAllowed: a Secret does not name a host that its login is to
+	// be sent to. The message has the command that adds it.
+	ReasonHostNotAllowed = "HostNotAllowed"
 	// ReasonUnreachable: the target, or a server that is already there, does
 	// not answer.
 	ReasonUnreachable = "Unreachable"

@@ -50,6 +50,9 @@ const (
 	// they came from, as <namespace>/<name> <UID> <time>. They are a record of
 	// what was measured there, and the operator leaves them alone.
 	AnnotationImported = "perflab.dev/imported"
+	// AnnotationHosts says, on a Secret with a login, which hosts the operator
+	// may send it to: host, host:port or *.domain, separated by commas.
+	AnnotationHosts = "perflab.dev/hosts"
 	// Finalizer lets the operator take the environment down in the order the
 	// foreign operators need: topics before their Kafka.
 	Finalizer = "perflab.dev/environment"

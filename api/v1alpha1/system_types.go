@@ -393,9 +393,15 @@ type KafkaSASL struct {
 	Mechanism SASLMechanism `json:"mechanism,omitempty"`
 
 	// credentialsSecret names the Secret with the keys username and password.
-	// The operator reads it to make topics, for which it needs a Role.
+	// The operator reads it to make topics, for which it needs a Role, and sends
+	// it to hosts that its annotation perflab.dev/hosts names.
 	// +required
 	CredentialsSecret SecretName `json:"credentialsSecret"`
+
+	// insecurePlaintext lets mechanism PLAIN send the password where tls is
+	// absent, readable to everybody on the way.
+	// +optional
+	InsecurePlaintext bool `json:"insecurePlaintext,omitempty"`
 }
 
 // Storage declares a volume.

@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/hosts"
 	"perflab.dev/perflab/internal/kafkaadmin"
 )
 
@@ -41,6 +42,8 @@ func ExternalBrokers(ctx context.Context, live client.Reader, namespace string, 
 		brokers.Mechanism = external.SASL.MechanismOrDefault()
 		brokers.Username = string(secrets.read(ctx, external.SASL.CredentialsSecret.Name, corev1.BasicAuthUsernameKey))
 		brokers.Password = string(secrets.read(ctx, external.SASL.CredentialsSecret.Name, corev1.BasicAuthPasswordKey))
+		brokers.InsecurePlaintext = external.SASL.InsecurePlaintext
+		brokers.Hosts = secrets.hosts(external.BootstrapServers)
 	}
 	return brokers, secrets.trouble, secrets.err
 }
@@ -65,6 +68,20 @@ type secretReader struct {
 	named   []string
 	trouble *environment.Readiness
 	err     error
+	// last is the Secret that was read last.
+	last *corev1.Secret
+}
+
+// hosts are those that the login which was read last may be sent to.
+func (r *secretReader) hosts(addresses []string) hosts.List {
+	if r.trouble != nil || r.err != nil {
+		return hosts.List{}
+	}
+	list, err := hosts.Of(r.last, addresses)
+	if err != nil {
+		r.give(v1alpha1.ReasonHostNotAllowed, err.Error())
+	}
+	return list
 }
 
 func (r *secretReader) read(ctx context.Context, name, key string) []byte {
@@ -83,6 +100,7 @@ func (r *secretReader) read(ctx context.Context, name, key string) []byte {
 	case len(secret.Data[key]) == 0:
 		r.give(v1alpha1.ReasonSecretMissing, fmt.Sprintf("Secret %q in namespace %q has no key %s: add it", name, r.namespace, key))
 	default:
+		r.last = secret
 		return secret.Data[key]
 	}
 	return nil

@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/hosts"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
@@ -179,11 +180,14 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Pass) (environment
 // brokersAnswer is the readiness of brokers that gave this error.
 func brokersAnswer(err error) environment.Readiness {
 	var refusal *kafkaadmin.Refusal
+	var elsewhere *hosts.NotAllowed
 	switch {
 	case err == nil:
 		return environment.Ready("the brokers answer")
 	case errors.As(err, &refusal):
 		return environment.NotReady(v1alpha1.ReasonRefused, refusal.Error())
+	case errors.As(err, &elsewhere):
+		return environment.NotReady(v1alpha1.ReasonHostNotAllowed, "the brokers name an address of theirs, and "+elsewhere.Error())
 	default:
 		return environment.NotReady(v1alpha1.ReasonUnreachable, fmt.Sprintf("the brokers don't answer: %v", err))
 	}

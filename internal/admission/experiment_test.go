@@ -95,6 +95,11 @@ func TestKafka(t *testing.T) {
 		"preset of two tenants": accept(
 			change{kafka + ".topics.0", "{group: data-import, preset: {name: DataImport}}"}, change{kafka + ".topics.1", "{group: pub-sub, preset: {name: DataImport, tenants: [other]}}"}),
 		"topic twice in a group": refuse(aKafka+".topics[0].names[1]", "Duplicate value", change{kafka + ".topics.0.names", "[a, a]"}),
+		"PLAIN without TLS": refuse(aKafka+".external.sasl.mechanism", "mechanism PLAIN without tls would send the password readable to everybody on the way: write kafka.external.tls: {}",
+			outside("{mechanism: PLAIN, credentialsSecret: {name: msk}}", "")),
+		"PLAIN without TLS, as declared": accept(outside("{mechanism: PLAIN, insecurePlaintext: true, credentialsSecret: {name: msk}}", "")),
+		"PLAIN with TLS":                 accept(outside("{mechanism: PLAIN, credentialsSecret: {name: msk}}", "tls: {}, ")),
+		"SCRAM without TLS":              accept(outside("{credentialsSecret: {name: msk}}", "")),
 		"ZooKeeper with Kafka 4": refuse(aKafka+".version", "Kafka 4.1.0 has no ZooKeeper mode: write a version up to 3.9, for example 3.9.1, or mode: KRaft",
 			change{kafka + ".controllers", ""}, change{kafka + ".mode", "ZooKeeper"}),
 		"arm takes ZooKeeper with Kafka 4": refuse(aSet+".kafka.mode", `arm "changed": Kafka 4.1.0 has no ZooKeeper mode`, change{set, "{kafka: {mode: ZooKeeper}}"}),
@@ -240,4 +245,9 @@ func TestPatches(t *testing.T) {
 func (r rule) warned(sentence string) rule {
 	r.warning = sentence
 	return r
+}
+
+// outside makes Kafka somebody else's, with a login.
+func outside(sasl, tls string) change {
+	return change{"spec.system.kafka", "{provider: External, mode: KRaft, topics: [{group: data-import, names: [Default.diku.DI_COMPLETED], partitions: 2}], external: {bootstrapServers: [\"b:9096\"], " + tls + "sasl: " + sasl + "}}"}
 }

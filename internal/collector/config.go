@@ -100,4 +100,6 @@ type Kafka struct {
 	Servers   []string               `json:"servers"`
 	TLS       bool                   `json:"tls,omitempty"`
 	Mechanism v1alpha1.SASLMechanism `json:"mechanism,omitempty"`
+	// InsecurePlaintext lets PLAIN go without TLS.
+	InsecurePlaintext bool `json:"insecurePlaintext,omitempty"`
 }

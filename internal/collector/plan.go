@@ -160,7 +160,7 @@ func brokers(declared *v1alpha1.Kafka, request environment.Request) *Kafka {
 	}
 	found := &Kafka{Servers: external.BootstrapServers, TLS: external.TLS != nil}
 	if external.SASL != nil {
-		found.Mechanism = external.SASL.MechanismOrDefault()
+		found.Mechanism, found.InsecurePlaintext = external.SASL.MechanismOrDefault(), external.SASL.InsecurePlaintext
 	}
 	return found
 }

@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/hosts"
 )
 
 // timeout is for one question to the brokers: they are asked again.
@@ -37,6 +40,10 @@ type Brokers struct {
 	// Mechanism to log in by. Empty: without.
 	Mechanism          v1alpha1.SASLMechanism
 	Username, Password string
+	// Hosts that the login may be sent to. Brokers name further ones.
+	Hosts hosts.List
+	// InsecurePlaintext lets PLAIN go without TLS.
+	InsecurePlaintext bool
 }
 
 // String names the brokers. It holds no secret.
@@ -57,17 +64,14 @@ func (a Admin) connect(b Brokers) (*kgo.Client, error) {
 		kgo.WithHooks(a.Hooks...),
 		kgo.ClientID("perflab"),
 		kgo.SeedBrokers(b.Servers...),
-		kgo.DialTimeout(timeout),
 		kgo.RequestTimeoutOverhead(timeout),
 		kgo.RetryTimeout(timeout),
 	}
-	if b.TLS {
-		encryption, err := b.encryption()
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, kgo.DialTLSConfig(encryption))
+	dial, err := b.dialer()
+	if err != nil {
+		return nil, err
 	}
+	options = append(options, kgo.Dialer(dial))
 	if b.Mechanism != "" {
 		login, err := b.login()
 		if err != nil {
@@ -80,6 +84,28 @@ func (a Admin) connect(b Brokers) (*kgo.Client, error) {
 		return nil, fmt.Errorf("connecting to Kafka at %q: %w", b, err)
 	}
 	return client, nil
+}
+
+// dialer connects to the hosts that the login may be sent to, and to no others:
+// who answers at one address tells of the others.
+func (b Brokers) dialer() (func(ctx context.Context, network, address string) (net.Conn, error), error) {
+	connect := (&net.Dialer{Timeout: timeout}).DialContext
+	if b.TLS {
+		encryption, err := b.encryption()
+		if err != nil {
+			return nil, err
+		}
+		// The name that the certificate is for is the address's.
+		connect = (&tls.Dialer{NetDialer: &net.Dialer{Timeout: timeout}, Config: encryption}).DialContext
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if err := b.Hosts.Allow(address); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return connect(ctx, network, address)
+	}, nil
 }
 
 func (b Brokers) encryption() (*tls.Config, error) {
@@ -98,6 +124,9 @@ func (b Brokers) login() (sasl.Mechanism, error) {
 	auth := scram.Auth{User: b.Username, Pass: b.Password}
 	switch b.Mechanism {
 	case v1alpha1.SASLPlain:
+		if !b.TLS && !b.InsecurePlaintext {
+			return nil, errors.New(kafka.PlaintextRefused)
+		}
 		return plain.Auth{User: b.Username, Pass: b.Password}.AsMechanism(), nil
 	case v1alpha1.SASLScramSHA256:
 		return auth.AsSha256Mechanism(), nil

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -20,8 +21,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/hosts"
 	"perflab.dev/perflab/internal/kafkaadmin"
 )
 
@@ -54,9 +57,31 @@ func TestLogin(t *testing.T) {
 		},
 		"WrongPassword": {
 			options: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "perflab", "other")},
-			edit:    func(b *kafkaadmin.Brokers) { b.Mechanism = v1alpha1.SASLPlain },
+			edit:    func(b *kafkaadmin.Brokers) { b.Mechanism, b.InsecurePlaintext = v1alpha1.SASLPlain, true },
 			refuse:  true,
 			want:    "kafka.external.sasl.credentialsSecret",
+		},
+		"PlainInPlaintext": {
+			options: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "perflab", password)},
+			edit:    func(b *kafkaadmin.Brokers) { b.Mechanism = v1alpha1.SASLPlain },
+			want:    "readable to everybody on the way: write kafka.external.tls: {}",
+		},
+		"PlainInPlaintextAsDeclared": {
+			options: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "perflab", password)},
+			edit:    func(b *kafkaadmin.Brokers) { b.Mechanism, b.InsecurePlaintext = v1alpha1.SASLPlain, true },
+		},
+		"AHostThatIsAllowed": {
+			options: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "perflab", password)},
+			edit: func(b *kafkaadmin.Brokers) {
+				b.Mechanism, b.Hosts = v1alpha1.SASLScramSHA512, allowed(t, "127.0.0.1")
+			},
+		},
+		"AHostThatIsNot": {
+			options: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "perflab", password)},
+			edit: func(b *kafkaadmin.Brokers) {
+				b.Mechanism, b.Hosts = v1alpha1.SASLScramSHA512, allowed(t, "*.example.org")
+			},
+			want: `the login of Secret "msk" may not be sent to "127.0.0.1:`,
 		},
 		"WrongAuthority": {
 			options: []kfake.Opt{kfake.TLS(served)},
@@ -122,4 +147,39 @@ func certificate(t *testing.T) (served *tls.Config, authority []byte) {
 	}
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}},
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
+}
+
+// allowed are the hosts that a Secret's annotation names.
+func allowed(t *testing.T, annotation string) hosts.List {
+	t.Helper()
+	secret := &corev1.Secret{}
+	secret.Name, secret.Annotations = "msk", map[string]string{v1alpha1.AnnotationHosts: annotation}
+	list, err := hosts.Of(secret, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// Brokers tell of further addresses. Who answers at one that is allowed does not
+// get the login sent to others.
+func TestALoginIsNotSentWhereBrokersPoint(t *testing.T) {
+	cluster, brokers := start(t, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "perflab", "s3cret-word"))
+	addresses := cluster.ListenAddrs()
+	asked := count(cluster, kmsg.SASLHandshake)
+	brokers.Servers, brokers.Mechanism, brokers.Username, brokers.Password = addresses[:1], v1alpha1.SASLScramSHA512, "perflab", "s3cret-word"
+	brokers.Hosts = allowed(t, addresses[0])
+	_, err := admin.Describe(t.Context(), brokers)
+	var elsewhere *hosts.NotAllowed
+	if !errors.As(err, &elsewhere) || elsewhere.Address != addresses[1] && elsewhere.Address != addresses[2] {
+		t.Fatalf("%v, want a word about one of %q", err, addresses[1:])
+	}
+	if strings.Contains(err.Error(), "s3cret-word") {
+		t.Errorf("the password is told: %v", err)
+	}
+	before := *asked
+	brokers.Hosts = allowed(t, strings.Join(addresses, ","))
+	if _, err := admin.Describe(t.Context(), brokers); err != nil || *asked-before <= before {
+		t.Errorf("with all of them allowed: %v, %d logins, before %d", err, *asked-before, before)
+	}
 }

@@ -22,7 +22,7 @@ func kafkaFindings(kafka *v1alpha1.Kafka, tenant string) []finding {
 	}
 	found := topicFindings(kafka, tenant)
 	if kafka.Provider == v1alpha1.KafkaProviderExternal {
-		return found
+		return append(found, loginFindings(kafka.External)...)
 	}
 	found = append(found, modeFindings(kafka)...)
 	found = append(found, nodeFindings("brokers", &kafka.Brokers)...)
@@ -30,6 +30,19 @@ func kafkaFindings(kafka *v1alpha1.Kafka, tenant string) []finding {
 	found = append(found, nodeFindings("zooKeeper", kafka.ZooKeeper)...)
 	found = append(found, quorumFindings("controllers", kafka.Controllers)...)
 	return append(found, quorumFindings("zooKeeper", kafka.ZooKeeper)...)
+}
+
+// loginFindings: PLAIN sends the password as it is.
+func loginFindings(external *v1alpha1.ExternalKafka) []finding {
+	if external == nil || external.TLS != nil || external.SASL == nil {
+		return nil
+	}
+	sasl := external.SASL
+	if sasl.MechanismOrDefault() != v1alpha1.SASLPlain || sasl.InsecurePlaintext {
+		return nil
+	}
+	return []finding{wrong(string(sasl.Mechanism), kafka.PlaintextRefused,
+		setting{"kafka", "external", "sasl", "mechanism"}, setting{"kafka", "external"})}
 }
 
 // modeFindings: Kafka 4 knows no ZooKeeper.

@@ -94,6 +94,7 @@ func sources(config collector.Config, logins Logins, metrics metricsclient.Metri
 		found = append(found, &brokers{brokers: kafkaadmin.Brokers{
 			Servers: kafka.Servers, TLS: kafka.TLS, CA: []byte(logins.KafkaCA),
 			Mechanism: kafka.Mechanism, Username: logins.KafkaUsername, Password: logins.KafkaPassword,
+			InsecurePlaintext: kafka.InsecurePlaintext,
 		}})
 	}
 	return found, nil

@@ -123,8 +123,11 @@ func (d *database) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the address %q: %w", d.address, err)
 	}
-	// The rest, the password too, comes from the environment.
-	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s connect_timeout=%d", quoted(host), quoted(port), int(connectTimeout.Seconds())))
+	// The rest, the password too, comes from the environment. TLS is taken where
+	// it is offered; who listens in, or answers in the server's place, gets no
+	// password that could be read, for a server that asks for it as it is, is
+	// refused.
+	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s connect_timeout=%d require_auth=!password", quoted(host), quoted(port), int(connectTimeout.Seconds())))
 	if err != nil {
 		return fmt.Errorf("reading the login: %w", err)
 	}

@@ -3,20 +3,88 @@
 package sampler
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/testing/servers"
 	"perflab.dev/perflab/payload"
 )
+
+// A server that wants to have the password as it is does not get it.
+func TestThePasswordIsNotSentAsItIs(t *testing.T) {
+	t.Setenv("PGUSER", "app")
+	t.Setenv("PGPASSWORD", "s3cret-word")
+	t.Setenv("PGDATABASE", "app")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan []byte, 1)
+	go func() {
+		var all []byte
+		for {
+			// Where TLS is not to be had, the client comes a second time.
+			conn, err := listener.Accept()
+			if err != nil {
+				heard <- all
+				return
+			}
+			all = append(all, askForPassword(conn)...)
+		}
+	}()
+	asked := &database{address: listener.Addr().String()}
+	_, err = asked.sample(t.Context(), round{})
+	if err == nil || strings.Contains(err.Error(), "s3cret-word") {
+		t.Errorf("it gave %v", err)
+	}
+	if err := listener.Close(); err != nil {
+		t.Error(err)
+	}
+	said := <-heard
+	if !bytes.Contains(said, []byte("perflab-collector")) {
+		t.Errorf("nobody came as far as to be asked: %q", said)
+	}
+	if bytes.Contains(said, []byte("s3cret-word")) {
+		t.Error("the server has the password")
+	}
+}
+
+// askForPassword is a server without TLS, and all that it hears.
+func askForPassword(conn net.Conn) []byte {
+	defer conn.Close() //nolint:errcheck // The client hangs up.
+	var heard bytes.Buffer
+	backend := pgproto3.NewBackend(io.TeeReader(conn, &heard), conn)
+	for {
+		message, err := backend.ReceiveStartupMessage()
+		if err != nil {
+			return heard.Bytes()
+		}
+		if _, encrypted := message.(*pgproto3.SSLRequest); encrypted {
+			if _, err := conn.Write([]byte("N")); err != nil {
+				return heard.Bytes()
+			}
+			continue
+		}
+		backend.Send(&pgproto3.AuthenticationCleartextPassword{})
+		if err := backend.Flush(); err != nil {
+			return heard.Bytes()
+		}
+		_, _ = io.Copy(&heard, conn)
+		return heard.Bytes()
+	}
+}
 
 // connect logs in as somebody, once the server lets anybody in.
 func connect(t *testing.T, server servers.PostgreSQL, user, database string) *pgx.Conn {

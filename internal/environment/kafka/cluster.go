@@ -33,6 +33,9 @@ func Build(req environment.Request, apiVersion string) []environment.Intent {
 	return environment.Patched(intents, req.Patches(contract.KindKafka, contract.KindKafkaNodePool))
 }
 
+// PlaintextRefused says why a password is not sent.
+const PlaintextRefused = "mechanism PLAIN without tls would send the password readable to everybody on the way: write kafka.external.tls: {}, or a mechanism of SCRAM, or, where nobody else is on the way, kafka.external.sasl.insecurePlaintext: true"
+
 // IsExternal reports whether the brokers are somebody else's.
 func IsExternal(kafka *v1alpha1.Kafka) bool {
 	return kafka.Provider == v1alpha1.KafkaProviderExternal
