@@ -163,7 +163,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 func TestEverythingCanBeLeftOut(t *testing.T) {
 	rendered := mustRender(t, home, values{
 		"crds": values{"install": false}, "webhook": values{"enabled": false}, "metrics": values{"enabled": false}, "networkPolicy": values{"enabled": false},
-		"resultsPolicy": values{"enabled": false},
+		"resultsPolicy": values{"enabled": false}, "podDisruptionBudget": values{"enabled": false},
 	})
 	want := []string{
 		"ClusterRole//perflab-operator", "ClusterRoleBinding//perflab-operator", "Deployment/perflab-system/perflab-operator",
@@ -249,5 +249,56 @@ func TestOperatorsAreOfOneRelease(t *testing.T) {
 	}
 	if seen != len(wanted) {
 		t.Errorf("Argo CD gets %d operators, Helm %v", seen, wanted)
+	}
+}
+
+// An image is named by tag, by digest, or by both, as it is.
+func TestImagesByDigest(t *testing.T) {
+	digest := "@sha256:" + strings.Repeat("0123456789abcdef", 4)
+	for image, accepted := range map[string]bool{
+		"example.org/perflab/operator:1.2.3":               true,
+		"example.org/perflab/operator" + digest:            true,
+		"example.org:5000/perflab/operator:1.2.3" + digest: true,
+		"example.org:5000/perflab/operator" + digest:       true,
+		"localhost/perflab/operator:dev":                   true,
+		"operator:1":                                       true,
+		"example.org:5000/perflab/operator":                false,
+		"example.org/perflab/operator@sha256:0123":         false,
+		"example.org/perflab/operator" + digest + ":1.2.3": false,
+		"example.org/perflab/operator:":                    false,
+		"example.org/perflab operator:1":                   false,
+	} {
+		rendered, err := render(t, home, values{"images": values{"operator": image, "k6": image, "collector": image}})
+		if (err == nil) != accepted {
+			t.Errorf("%s: %v, want accepted %v", image, err, accepted)
+		}
+		if err != nil {
+			continue
+		}
+		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
+		if quoted := `"` + image + `"`; err != nil || bytes.Count(written, []byte(quoted)) != 3 {
+			t.Errorf("%s is not what the pod is given: %s, %v", image, written, err)
+		}
+	}
+}
+
+// Where the operator may go can be said by who knows it, or left open.
+func TestTheWayOut(t *testing.T) {
+	own := []any{map[string]any{"to": []any{map[string]any{"ipBlock": map[string]any{"cidr": "10.0.0.0/8"}}}}}
+	for name, c := range map[string]struct {
+		given values
+		types []any
+		rules int
+	}{
+		"as it is": {values{}, []any{"Ingress", "Egress"}, 3},
+		"own":      {values{"rules": own}, []any{"Ingress", "Egress"}, 1},
+		"open":     {values{"enabled": false}, []any{"Ingress"}, 0},
+	} {
+		policy := mustRender(t, "team-a", values{"networkPolicy": values{"egress": c.given}}).get(t, "NetworkPolicy", "team-a", "perflab-operator")
+		types, _, _ := unstructured.NestedSlice(policy.Object, "spec", "policyTypes")
+		rules, _, _ := unstructured.NestedSlice(policy.Object, "spec", "egress")
+		if diff := cmp.Diff(c.types, types); diff != "" || len(rules) != c.rules {
+			t.Errorf("%s: %d rules, types (-want +got):\n%s", name, len(rules), diff)
+		}
 	}
 }
