@@ -95,7 +95,7 @@ func Job(run *v1alpha1.PerfRun, request environment.Request, config Config, imag
 func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.PodSpec {
 	container := corev1.Container{
 		Name: Container, Image: image, Env: env,
-		SecurityContext: podspec.ContainerSecurityContext(),
+		SecurityContext: podspec.ReadOnly(),
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{
 				corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse(usualMemory),
@@ -103,7 +103,6 @@ func pod(request environment.Request, image string, env []corev1.EnvVar) corev1.
 			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(highestMemory)},
 		},
 	}
-	container.SecurityContext.ReadOnlyRootFilesystem = new(true)
 	pod := podspec.Restricted(container)
 	pod.ServiceAccountName = naming.Collector(request.Experiment)
 	pod.AutomountServiceAccountToken = new(true)

@@ -23,7 +23,9 @@ import (
 // pod: a pod's containers can't be changed.
 func Build(req environment.Request, others ...string) []environment.Intent {
 	wanted := distinct(append(slices.Clone(others), ofModules(req)...))
-	fingerprint := environment.Fingerprint(wanted)
+	// With what the containers may do: a pod of an earlier release can't be
+	// changed either.
+	fingerprint := environment.Fingerprint([]any{wanted, podspec.ReadOnly()})
 	intent := req.Intent(corev1.SchemeGroupVersion.WithKind("Pod"),
 		naming.ImageCheck(req.Experiment, fingerprint), environment.ComponentImages, fingerprint)
 	pod := podspec.Restricted(containers(wanted)...)
@@ -62,7 +64,7 @@ func containers(images []string) []corev1.Container {
 			// The pull is the question. Whether the image has this program is
 			// not: a container that can't start has been pulled.
 			Command:         []string{"true"},
-			SecurityContext: podspec.ContainerSecurityContext(),
+			SecurityContext: podspec.ReadOnly(),
 		})
 	}
 	return result

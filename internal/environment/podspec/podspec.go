@@ -39,6 +39,15 @@ func ContainerSecurityContext() *corev1.SecurityContext {
 	}
 }
 
+// ReadOnly is what a container is given that runs a program of our choice,
+// which writes no files. Others may: Java keeps its counters in /tmp, and to put
+// a volume there would change what is measured.
+func ReadOnly() *corev1.SecurityContext {
+	result := ContainerSecurityContext()
+	result.ReadOnlyRootFilesystem = new(true)
+	return result
+}
+
 // AddResources adds declared resources to the fields of what has containers.
 func AddResources(fields map[string]any, declared corev1.ResourceRequirements) {
 	if resources := environment.Fields(declared.DeepCopy()); len(resources) > 0 {

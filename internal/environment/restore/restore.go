@@ -104,13 +104,15 @@ func Build(hook Hook) environment.Intent {
 }
 
 func (h Hook) container() corev1.Container {
-	result := corev1.Container{Name: container, SecurityContext: podspec.ContainerSecurityContext()}
+	result := corev1.Container{Name: container, SecurityContext: podspec.ReadOnly()}
 	switch {
 	case h.Restore.SQL != nil:
 		h.sql(&result)
 	case h.Restore.HTTP != nil:
 		h.http(&result)
 	case h.Restore.Job != nil:
+		// Somebody else's program may write what it likes.
+		result.SecurityContext = podspec.ContainerSecurityContext()
 		result.Image, result.Command, result.Env = h.Restore.Job.Image, h.Restore.Job.Command, h.Env
 	}
 	return result

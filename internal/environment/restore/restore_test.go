@@ -75,7 +75,7 @@ spec:
         - {name: PGPASSWORD, valueFrom: {secretKeyRef: {name: demo-pg-app, key: password}}}
         - {name: PGAPPNAME, value: perflab-restore}
         volumeMounts: [{name: script, mountPath: /restore, readOnly: true}]
-        securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+        securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
 `)
 }
 
@@ -108,6 +108,19 @@ func TestTheJobOfAContainer(t *testing.T) {
 	}
 	if user := made.Spec.Template.Spec.SecurityContext.RunAsUser; user != nil || *made.Spec.ActiveDeadlineSeconds != 600 {
 		t.Errorf("user %v and %d s; a container of somebody else keeps its user, and the default is 10m", user, *made.Spec.ActiveDeadlineSeconds)
+	}
+}
+
+// Our own programs write no files; somebody else's may.
+func TestWhoMayWriteFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		declared v1alpha1.Restore
+		may      bool
+	}{"a script": {bySQL, false}, "a call": {byCall, false}, "a container": {byJob, true}} {
+		context := job(t, c.declared).Spec.Template.Spec.Containers[0].SecurityContext
+		if got := context.ReadOnlyRootFilesystem == nil; got != c.may {
+			t.Errorf("%s may write files: %v, want %v", name, got, c.may)
+		}
 	}
 }
 
