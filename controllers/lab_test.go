@@ -57,6 +57,8 @@ type lab struct {
 	addresses int
 	// eachRound looks at things while they come about; nil: nobody does.
 	eachRound func()
+	// home is the namespace that runs the operator.
+	home string
 	// collector is the collector's image; empty: there is none.
 	collector string
 	// restored are the Jobs that brought data back.
@@ -100,7 +102,7 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	cluster := kube.Cluster{Client: l.line.to(l.admin)}
 	now := func() time.Time { return l.now }
 	tools := component.Tools{
-		Cluster: cluster, Live: l.reader(), Events: &l.events,
+		Home: l.home, Cluster: cluster, Live: l.reader(), Events: &l.events,
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector,
 		Target:         &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,

@@ -50,6 +50,9 @@ const (
 	// they came from, as <namespace>/<name> <UID> <time>. They are a record of
 	// what was measured there, and the operator leaves them alone.
 	AnnotationImported = "perflab.dev/imported"
+	// AnnotationOperator names, on an experiment, the operator that works on it,
+	// by the namespace that runs it. Others leave the experiment alone.
+	AnnotationOperator = "perflab.dev/operator"
 	// AnnotationHosts says, on a Secret with a login, which hosts the operator
 	// may send it to: host, host:port or *.domain, separated by commas.
 	AnnotationHosts = "perflab.dev/hosts"

@@ -154,6 +154,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 	http := probe.NewHTTP()
 	tools := component.Tools{
 		Cluster:        cluster,
+		Home:           o.ownNamespace,
 		Live:           manager.GetAPIReader(),
 		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
 		CollectorImage: o.collectorImage,

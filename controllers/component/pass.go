@@ -48,6 +48,9 @@ type LogReader interface {
 // Tools are what components work with.
 type Tools struct {
 	Cluster kube.Cluster
+	// Home is the namespace that runs this operator, which tells it from others.
+	// Empty: it runs outside of the cluster, and works on what is nobody's.
+	Home string
 	// Live reads from the API server, past the cache.
 	Live     client.Reader
 	Settings load.Settings

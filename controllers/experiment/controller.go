@@ -9,14 +9,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
@@ -28,6 +31,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/plan"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/schedule"
 	"perflab.dev/perflab/internal/telemetry"
@@ -44,6 +48,10 @@ type Reconciler struct {
 	// Telemetry counts what happens; nil: nobody wants to know.
 	Telemetry *telemetry.Metrics
 	Now       func() time.Time
+
+	// told are the experiments of which somebody has been told that another
+	// operator has them, by UID and operator.
+	told sync.Map
 }
 
 // scope holds what one pass over an experiment has learnt.
@@ -116,6 +124,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	before := experiment.DeepCopy()
 	s := &scope{experiment: experiment.DeepCopy(), now: r.Now()}
 
+	if holder := component.Holder(experiment); holder != "" && !r.Holds(experiment) && !origin.IsImported(experiment) {
+		r.leave(ctx, experiment)
+		return ctrl.Result{}, nil
+	}
 	if experiment.DeletionTimestamp != nil {
 		return r.remove(ctx, before, s)
 	}
@@ -124,21 +136,45 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		// here. What is still borrowed in its name was an earlier experiment's.
 		return r.returnOrphans(ctx, request.NamespacedName)
 	}
-	if controllerutil.AddFinalizer(s.experiment, v1alpha1.Finalizer) {
-		// Without the finalizer nothing may be built: nobody would take it down.
-		err := r.Cluster.Patch(ctx, s.experiment, before)
-		if err != nil {
-			s.experiment = before.DeepCopy()
-			return r.concludeWith(ctx, before, s, err)
+	if err := r.takeOn(ctx, s.experiment, before); err != nil {
+		s.experiment = before.DeepCopy()
+		if apierrors.IsConflict(err) {
+			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}
-		before = s.experiment.DeepCopy()
+		return r.concludeWith(ctx, before, s, err)
 	}
+	before = s.experiment.DeepCopy()
 	stepErr := r.advance(ctx, s)
 	stepErr = s.refused(stepErr)
 	reportExperiment(s)
 	storeErr := r.storeReport(ctx, s)
 	reportStored(s)
 	return r.conclude(ctx, before, s, errors.Join(stepErr, storeErr))
+}
+
+// takeOn makes the experiment this operator's to build for. Without the
+// finalizer nothing may be built: nobody would take it down.
+func (r *Reconciler) takeOn(ctx context.Context, experiment, before *v1alpha1.PerfExperiment) error {
+	claimed, held := r.Claim(experiment), controllerutil.AddFinalizer(experiment, v1alpha1.Finalizer)
+	switch {
+	case claimed:
+		return r.Cluster.PatchUnchanged(ctx, experiment, before)
+	case held:
+		return r.Cluster.Patch(ctx, experiment, before)
+	default:
+		return nil
+	}
+}
+
+// leave tells, once, that another operator has the experiment. The status is
+// the other one's to write.
+func (r *Reconciler) leave(ctx context.Context, experiment *v1alpha1.PerfExperiment) {
+	if _, known := r.told.LoadOrStore(string(experiment.UID)+"/"+component.Holder(experiment), true); known {
+		return
+	}
+	sentence := r.HeldByAnother(experiment)
+	log.FromContext(ctx).Info("Another operator has the experiment", "operator", component.Holder(experiment), "advice", sentence)
+	r.Events.Eventf(experiment, nil, corev1.EventTypeWarning, "HeldByAnother", "Leave", "%s", prose.Sentence(sentence))
 }
 
 // concludeWith ends a pass that could not go on.

@@ -62,13 +62,23 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, nil
 	}
 	ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("experiment", run.Spec.Experiment))
-	if run.Status.Phase.IsFinal() {
-		return r.tidyUp(ctx, run)
-	}
 	experiment, err := r.experimentOf(ctx, run)
-	if err != nil || experiment == nil {
+	switch {
+	case err != nil:
 		return ctrl.Result{}, err
+	case experiment != nil && !r.Holds(experiment):
+		// The experiment tells whose it is.
+		return ctrl.Result{RequeueAfter: unheldPause(experiment)}, nil
+	case run.Status.Phase.IsFinal():
+		return r.tidyUp(ctx, run)
+	case experiment == nil:
+		return ctrl.Result{}, nil
 	}
+	return r.work(ctx, run, experiment)
+}
+
+// work goes on with a run that is on, if it is its experiment's.
+func (r *Reconciler) work(ctx context.Context, run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
 	if why := journal.Why(experiment, journal.Recorded(experiment), run); why != "" {
 		// The experiment names it. What is known of the plan may be old.
 		log.FromContext(ctx).V(1).Info("The run is left alone", "why", why)
@@ -83,6 +93,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // foreignPause is the time between two looks at a run that is none of its
 // experiment's.
 const foreignPause = time.Minute
+
+// unheldPause is the time between two looks at a run of an experiment that is
+// not this operator's. One that is nobody's is claimed in the same moment.
+func unheldPause(experiment *v1alpha1.PerfExperiment) time.Duration {
+	if component.Holder(experiment) == "" {
+		return time.Second
+	}
+	return foreignPause
+}
 
 // tidyUp takes away what a run that is over needs no more. Its status is final,
 // so what is in the way is an event.

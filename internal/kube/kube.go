@@ -100,6 +100,13 @@ func (c Cluster) Patch(ctx context.Context, object, before client.Object) error 
 	return c.explain("change", object, c.Client.Patch(ctx, object, client.MergeFrom(before), FieldOwner))
 }
 
+// PatchUnchanged changes an object that is ours from what it was before, if
+// nobody has changed it since; else the error is a conflict.
+func (c Cluster) PatchUnchanged(ctx context.Context, object, before client.Object) error {
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return c.explain("change", object, c.Client.Patch(ctx, object, patch, FieldOwner))
+}
+
 // Borrow changes fields of an object somebody else has made, by server-side
 // apply. The intent carries the version of the object it was made for: over any
 // other one it fails with a conflict.

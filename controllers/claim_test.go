@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/run"
+)
+
+// at is an operator of a namespace that has just been started.
+func (l *lab) at(home string) (*experiment.Reconciler, *run.Reconciler) {
+	before := l.home
+	defer func() { l.home = before }()
+	l.home = home
+	return l.operator()
+}
+
+// An experiment is worked on by the operator that had it first. Another one
+// that sees it, because their scopes overlap, does nothing and says so.
+func TestTwoOperatorsDoNotShareAnExperiment(t *testing.T) {
+	l := newLab(t, complete)
+	l.home = "perflab-system"
+	l.create(login(), smallExperiment(t))
+	l.untilRun(v1alpha1.RunLoading)
+	if held := l.experiment("small").Annotations[v1alpha1.AnnotationOperator]; held != "perflab-system" {
+		t.Fatalf("it is %q's", held)
+	}
+	experiments, runs := l.at("team-a")
+	written, said := len(l.line.journal), len(l.events.told)
+	for range 3 {
+		if result, err := experiments.Reconcile(t.Context(), request(l.experiment("small"))); err != nil || result.RequeueAfter != 0 {
+			t.Errorf("the second looks again after %s: %v", result.RequeueAfter, err)
+		}
+		if _, err := runs.Reconcile(t.Context(), request(l.run())); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(l.line.journal) != written {
+		t.Errorf("the second wrote %q", l.line.journal[written:])
+	}
+	told := l.events.told[said:]
+	if len(told) != 1 || !strings.Contains(told[0], `he operator in namespace "perflab-system" works on this experiment, so the one in "team-a" leaves it alone`) ||
+		!strings.Contains(told[0], "kubectl annotate perfexperiment small -n "+l.namespace+" perflab.dev/operator-") {
+		t.Errorf("told %q, want one word of advice", told)
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+}
+
+// What the first operator leaves is handed on by a person.
+func TestAnExperimentIsHandedOn(t *testing.T) {
+	l := newLab(t, complete)
+	l.home = "perflab-system"
+	l.create(login(), smallExperiment(t))
+	l.untilRun(v1alpha1.RunSucceeded)
+	l.home = "team-a"
+	before := len(l.line.journal)
+	l.settle()
+	if len(l.line.journal) != before {
+		t.Errorf("before it is handed on, the second wrote %q", l.line.journal[before:])
+	}
+	l.mustChange("small", func(e *v1alpha1.PerfExperiment) { delete(e.Annotations, v1alpha1.AnnotationOperator) })
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if held := l.experiment("small").Annotations[v1alpha1.AnnotationOperator]; held != "team-a" {
+		t.Errorf("it is %q's", held)
+	}
+}
+
+// Of two that see a new experiment at once, one gets it.
+func TestTheFirstClaimStands(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(smallExperiment(t))
+	unclaimed := l.experiment("small")
+	l.home = "perflab-system"
+	claim, _ := l.operator()
+	late, _ := l.at("team-a")
+	if _, err := claim.Reconcile(t.Context(), request(unclaimed)); err != nil {
+		t.Fatal(err)
+	}
+	mine := unclaimed.DeepCopy()
+	late.Claim(mine)
+	if err := late.Cluster.PatchUnchanged(t.Context(), mine, unclaimed); !apierrors.IsConflict(err) {
+		t.Errorf("the second claim gave %v, want a conflict", err)
+	}
+	if held := l.experiment("small").Annotations[v1alpha1.AnnotationOperator]; held != "perflab-system" {
+		t.Errorf("it is %q's", held)
+	}
+}
