@@ -38,16 +38,16 @@ var bombs = map[string]struct {
 	logs func() []string
 	says string
 }{
-	"rows of nothing":      {begin: `{"version":2,"series":[{}`, part: `,{}`, times: 16 << 20, end: `]}`, says: "120 MiB"},
-	"a few less":           {begin: `{"version":2,"series":[{}`, part: `,{}`, times: 426_000, end: `]}`, says: "power of two"},
-	"buckets":              {begin: `{"version":2,"series":[{"transaction":"a","buckets":[[0,1,1,1,1,0,"$"]`, part: `,[%d,1,1,1,1,0,"$"]`, times: 3 << 20, end: `]}]}`, says: "120 MiB"},
-	"a few buckets less":   {begin: `{"version":2,"series":[{"transaction":"a","buckets":[[0,1,1,1,1,0,"$"]`, part: `,[%d,1,1,1,1,0,"$"]`, times: 385_000, end: `]}]}`, says: "power of two"},
-	"one long text":        {begin: `{"version":2,"load":"`, part: `aaaaaaaaaaaaaaaa`, times: 8 << 20, end: `"}`, says: "120 MiB"},
-	"a text less long":     {begin: `{"version":2,"load":"`, part: `aaaaaaaaaaaaaaaa`, times: 2_500_000, end: `"}`, says: "power of two"},
-	"objects in objects":   {begin: `{"version":2`, part: `,"a":{"a":[{}]}`, times: 3 << 20, end: `}`, says: "120 MiB"},
-	"a few objects less":   {begin: `{"version":2`, part: `,"a":{"a":[{}]}`, times: 150_000, end: `}`, says: "power of two"},
-	"cells":                {logs: func() []string { return []string{cells("1", 0, 13_000)} }},
-	"cells of two runners": {logs: func() []string { return []string{cells("1", 0, 13_000), cells("2", 0, 13_000)} }},
+	"rows of nothing":    {begin: `{"version":2,"series":[{}`, part: `,{}`, times: 16 << 20, end: `]}`, says: "120 MiB"},
+	"a few less":         {begin: `{"version":2,"series":[{}`, part: `,{}`, times: 426_000, end: `]}`, says: "power of two"},
+	"buckets":            {begin: `{"version":2,"series":[{"transaction":"a","buckets":[[0,1,1,1,1,0,"$"]`, part: `,[%d,1,1,1,1,0,"$"]`, times: 3 << 20, end: `]}]}`, says: "120 MiB"},
+	"a few buckets less": {begin: `{"version":2,"series":[{"transaction":"a","buckets":[[0,1,1,1,1,0,"$"]`, part: `,[%d,1,1,1,1,0,"$"]`, times: 385_000, end: `]}]}`, says: "power of two"},
+	"one long text":      {begin: `{"version":2,"load":"`, part: `aaaaaaaaaaaaaaaa`, times: 8 << 20, end: `"}`, says: "120 MiB"},
+	"a text less long":   {begin: `{"version":2,"load":"`, part: `aaaaaaaaaaaaaaaa`, times: 2_500_000, end: `"}`, says: "power of two"},
+	"objects in objects": {begin: `{"version":2`, part: `,"a":{"a":[{}]}`, times: 3 << 20, end: `}`, says: "120 MiB"},
+	"a few objects less": {begin: `{"version":2`, part: `,"a":{"a":[{}]}`, times: 150_000, end: `}`, says: "power of two"},
+	"cells":              {logs: func() []string { return []string{cells("1", 0, 13_000)} }, says: "added up"},
+	"half the cells":     {logs: func() []string { return []string{series("1", 3, 0, 13_000), series("2", 3, 0, 13_000)} }},
 	"cells side by side": {logs: func() []string {
 		return []string{cells("1", 0, 4_000), cells("2", 4_000, 4_000), cells("3", 8_000, 4_000), cells("4", 0, 13_000)}
 	}},

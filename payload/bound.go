@@ -41,13 +41,19 @@ type Budget struct{ limit, left int }
 func NewBudget(bytes int) *Budget { return &Budget{limit: bytes, left: bytes} }
 
 // JSON passes a text on as far as the budget reaches, then fails with ErrTooLarge.
-func (b *Budget) JSON(text io.Reader) io.Reader { return &weighed{text: text, budget: b, weights: ofJSON} }
+func (b *Budget) JSON(text io.Reader) io.Reader {
+	return &weighed{text: text, budget: b, weights: ofJSON}
+}
 
 // YAML does so for one that is decoded into values of any kind.
-func (b *Budget) YAML(text io.Reader) io.Reader { return &weighed{text: text, budget: b, weights: ofYAML} }
+func (b *Budget) YAML(text io.Reader) io.Reader {
+	return &weighed{text: text, budget: b, weights: ofYAML}
+}
 
 // CSV does so for a table.
-func (b *Budget) CSV(text io.Reader) io.Reader { return &weighed{text: text, budget: b, weights: ofCSV} }
+func (b *Budget) CSV(text io.Reader) io.Reader {
+	return &weighed{text: text, budget: b, weights: ofCSV}
+}
 
 // weighed is a text that is paid for while it is read.
 type weighed struct {
