@@ -12,8 +12,8 @@ for file in $(git grep -l --untracked '^func Fuzz' -- '*_test.go'); do
   package=$(dirname "$file")
   module=$package
   until [ -f "$module/go.mod" ]; do module=$(dirname "$module"); done
-  for target in $(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' "$file"); do
+  sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' "$file" | while read -r target; do
     say "$package: $target for $time"
-    (cd "$package" && go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" .)
+    (cd "$package" && go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" . </dev/null)
   done
 done
