@@ -18,7 +18,7 @@ var linkNouns = map[evidence.Kind]string{
 }
 
 func writeVerified(s *sheet, name string, result *evidence.Result, shown []evidence.Broken) {
-	s.title("Experiment " + name + ", " + stageOf(result.Stage))
+	s.title("Experiment " + name + stageOf(result.Stage))
 	rows := [][]string{{"link", "followed", "outcome"}}
 	for _, link := range evidence.Kinds {
 		if followed := result.Followed[link]; followed > 0 {
@@ -40,12 +40,17 @@ func writeVerified(s *sheet, name string, result *evidence.Result, shown []evide
 	}
 }
 
+// stageOf is down to when the manifest tells of the experiment; one that does not
+// hold tells nothing.
 func stageOf(stage evidence.Stage) string {
+	if stage == (evidence.Stage{}) {
+		return ""
+	}
 	blocks := prose.Counted(stage.Blocks, "complete block")
 	if stage.Ended {
-		return "at the end of " + blocks
+		return ", at the end of " + blocks
 	}
-	return "after " + blocks
+	return ", after " + blocks
 }
 
 func outcomeOf(link evidence.Kind, followed int, broken []evidence.Broken) string {
