@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -53,6 +54,20 @@ func (c *cluster) config() (*rest.Config, error) {
 	// client-go's default, would take a minute for an experiment.
 	config.QPS, config.Burst = 50, 300
 	return config, nil
+}
+
+// named is a client with the experiment that NAME or NAMESPACE/NAME means.
+func (c *cluster) named(argument string) (client.Client, client.ObjectKey, error) {
+	namespace, name, whole := strings.Cut(argument, "/")
+	if !whole {
+		own, err := c.namespace()
+		if err != nil {
+			return nil, client.ObjectKey{}, err
+		}
+		namespace, name = own, argument
+	}
+	reader, err := c.client()
+	return reader, client.ObjectKey{Namespace: namespace, Name: name}, err
 }
 
 // client reads and writes objects, PerfLab's own among them.

@@ -122,31 +122,20 @@ func (o *compareOptions) record(ctx context.Context, in *input, argument string)
 	if isRecordedFile(argument) {
 		return recordOfFile(in, argument)
 	}
-	namespace, name, found := strings.Cut(argument, "/")
-	if !found {
-		own, err := o.from.namespace()
-		if err != nil {
-			return across.Record{}, err
-		}
-		namespace, name = own, argument
-	}
-	reader, err := o.from.client()
+	reader, key, err := o.from.named(argument)
 	if err != nil {
 		return across.Record{}, err
 	}
-	recorded, err := fetch(ctx, reader, namespace, name)
+	recorded, err := fetch(ctx, reader, key.Namespace, key.Name)
 	return across.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, err
 }
 
 func recordOfFile(in *input, path string) (across.Record, error) {
-	inputs, err := readRecorded(in, []string{path})
+	recorded, err := onlyRecorded(in, path)
 	if err != nil {
 		return across.Record{}, err
 	}
-	if len(inputs) != 1 {
-		return across.Record{}, fmt.Errorf("%w: %s holds %d experiments: write each into a file of its own with perflab export NAME", errOption, path, len(inputs))
-	}
-	return across.Record{Experiment: &inputs[0].Experiment, Runs: inputs[0].Runs}, nil
+	return across.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs}, nil
 }
 
 func (o *compareOptions) outcome(result *across.Result) error {

@@ -167,6 +167,18 @@ func readRecorded(in *input, sources []string) ([]report.Input, error) {
 	return read.Inputs()
 }
 
+// onlyRecorded is the experiment of a file that holds one.
+func onlyRecorded(in *input, path string) (*report.Input, error) {
+	inputs, err := readRecorded(in, []string{path})
+	if err != nil {
+		return nil, err
+	}
+	if len(inputs) != 1 {
+		return nil, fmt.Errorf("%w: %s holds %d experiments: write each into a file of its own with perflab export NAME", errOption, path, len(inputs))
+	}
+	return &inputs[0], nil
+}
+
 // isRecordedFile tells by its name whether a file holds objects.
 func isRecordedFile(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(name, packedEnding)))

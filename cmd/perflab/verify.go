@@ -108,23 +108,17 @@ func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence
 		if err != nil {
 			return nil, err
 		}
-		inputs, err := readRecorded(in, []string{argument})
+		recorded, err := onlyRecorded(in, argument)
 		if err != nil {
 			return nil, err
 		}
-		if len(inputs) != 1 {
-			return nil, fmt.Errorf("%w: %s holds %d experiments: write each into a file of its own with perflab export NAME", errOption, argument, len(inputs))
-		}
-		return foundIn(&inputs[0])
+		return foundIn(recorded)
 	}
-	reader, namespace, err := o.from.reader()
+	reader, key, err := o.from.named(argument)
 	if err != nil {
 		return nil, err
 	}
-	if own, name, whole := strings.Cut(argument, "/"); whole {
-		namespace, argument = own, name
-	}
-	recorded, err := fetch(command.Context(), reader, namespace, argument)
+	recorded, err := fetch(command.Context(), reader, key.Namespace, key.Name)
 	if err != nil {
 		return nil, err
 	}
