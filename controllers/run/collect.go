@@ -272,10 +272,7 @@ func (s *scope) warn(sentence string) {
 func (s *scope) checkClocks(measured map[string]results.Measured) {
 	for _, wanted := range s.run.Spec.Scenario.Loads {
 		made := s.load(wanted.Name).CreateTime.Time
-		fault := results.CheckClock(wanted.Name, measured[wanted.Name], made, s.status().Timings.CollectStart.Time)
-		if fault != nil && s.fault == nil {
-			s.fault = fault
-		}
+		s.blame(results.CheckClock(wanted.Name, measured[wanted.Name], made, s.status().Timings.CollectStart.Time))
 	}
 }
 
@@ -289,9 +286,7 @@ func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
 		tally := results.TallyOf(wanted, measured, spec.Measurement)
 		status := s.load(wanted.Name)
 		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
-		if fault := results.Check(wanted, measured, spec.Measurement, spec.Validity); fault != nil && s.fault == nil {
-			s.fault = fault
-		}
+		s.blame(results.Check(wanted, measured, spec.Measurement, spec.Validity))
 	}
 	for _, sentence := range results.Warnings(observations) {
 		s.warn(sentence)

@@ -165,9 +165,7 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 	}
 	var fault *results.Fault
 	s.samples, s.unsampled, fault = r.readCollector(ctx, s, pods)
-	if fault != nil && s.fault == nil {
-		s.fault = fault
-	}
+	s.blame(fault)
 	if s.samples == nil {
 		return next(), nil
 	}
@@ -297,9 +295,7 @@ func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.
 func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
 	gap := results.LongestGap(s.samples, window, s.run.Spec.Measurement.IntervalOrDefault())
 	fault, warning := results.CheckGap(gap)
-	if fault != nil && s.fault == nil {
-		s.fault = fault
-	}
+	s.blame(fault)
 	if warning != "" {
 		s.warn(warning)
 	}
@@ -337,9 +333,7 @@ func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 	}
 	seen.Node = use.Name
 	fault, warning := results.CheckNode(use, s.run.Spec.Validity)
-	if fault != nil && s.fault == nil {
-		s.fault = fault
-	}
+	s.blame(fault)
 	if warning != "" {
 		s.warn(warning)
 	}

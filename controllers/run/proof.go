@@ -85,9 +85,7 @@ func (r *Reconciler) stepProveAgain(ctx context.Context, s *scope) (outcome, err
 			s.loading = "the loads are over; " + proof.Unsettled.Message
 			return waitFor(component.ProbePause), nil
 		}
-		if proof.Fault != nil && s.fault == nil {
-			s.fault = proof.Fault
-		}
+		s.blame(proof.Fault)
 		differences = append(differences, proof.Differences...)
 	}
 	s.judge(differences)
@@ -122,8 +120,8 @@ func (r *Reconciler) stepRestarts(ctx context.Context, s *scope) (outcome, error
 		restarted = append(restarted, counted...)
 	}
 	message := environment.RestartFault(restarted, s.run.Spec.Validity.MaxRestartsOrDefault(), ready.Time)
-	if message != "" && s.fault == nil {
-		s.fault = &results.Fault{Reason: v1alpha1.ReasonRestarts, Message: message}
+	if message != "" {
+		s.blame(&results.Fault{Reason: v1alpha1.ReasonRestarts, Message: message})
 	}
 	return next(), nil
 }

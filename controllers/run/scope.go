@@ -37,6 +37,13 @@ func (o outcome) within(after time.Duration) outcome {
 	return o
 }
 
+// blame notes why the run does not count. The first fault that is found stays.
+func (s *scope) blame(fault *results.Fault) {
+	if s.fault == nil {
+		s.fault = fault
+	}
+}
+
 // scope holds what one pass over a run has learnt. Steps write it,
 // reportRun reads it.
 type scope struct {
