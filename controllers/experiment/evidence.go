@@ -10,9 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -86,13 +84,12 @@ func knownUnproved(warnings []string) string {
 // manifest is the one of an earlier stage, and the stage's digest. One that
 // belongs to somebody else is none: writing ours will be refused.
 func (r *Reconciler) manifest(ctx context.Context, experiment *v1alpha1.PerfExperiment, name string) (text, of string, err error) {
-	found := &corev1.ConfigMap{}
-	err = r.Live.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: name}, found)
-	if apierrors.IsNotFound(err) || err == nil && !metav1.IsControlledBy(found, experiment) {
-		return "", "", nil
-	}
+	found, err := r.ownConfigMap(ctx, experiment, name)
 	if err != nil {
 		return "", "", fmt.Errorf("reading the manifest of digests: %w", err)
+	}
+	if found == nil {
+		return "", "", nil
 	}
 	return found.Data[evidence.Key], found.Annotations[v1alpha1.AnnotationReportOf], nil
 }

@@ -50,16 +50,22 @@ func (r *Reconciler) system(ctx context.Context, s *scope) (*v1alpha1.System, er
 // systemCopy is the copy that is there; nil where there is none of the
 // experiment's.
 func (r *Reconciler) systemCopy(ctx context.Context, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
-	copied := &corev1.ConfigMap{}
-	key := client.ObjectKey{Namespace: experiment.Namespace, Name: naming.SystemCopy(experiment.Name)}
-	err := r.Live.Get(ctx, key, copied)
-	if client.IgnoreNotFound(err) != nil {
+	copied, err := r.ownConfigMap(ctx, experiment, naming.SystemCopy(experiment.Name))
+	if err != nil {
 		return nil, fmt.Errorf("reading the copy of the system: %w", err)
 	}
-	if err != nil || !metav1.IsControlledBy(copied, experiment) {
-		return nil, nil
-	}
 	return copied, nil
+}
+
+// ownConfigMap is one of the experiment's; nil where there is none, or somebody
+// else's.
+func (r *Reconciler) ownConfigMap(ctx context.Context, experiment *v1alpha1.PerfExperiment, name string) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: name}, found)
+	if err != nil || !metav1.IsControlledBy(found, experiment) {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return found, nil
 }
 
 func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {

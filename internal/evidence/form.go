@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Form says which fields are digested: by type, each field with the type of what
@@ -22,14 +23,18 @@ const (
 	typeAnswer = "answer"
 )
 
-// OwnForm are the fields that this version knows.
-func OwnForm() Form {
+// OwnForm are the fields that this version knows, which nobody may change. They are
+// looked up once: every pass over an experiment that has ended asks for its answer's
+// digest.
+func OwnForm() Form { return ownForm() }
+
+var ownForm = sync.OnceValue(func() Form {
 	own := Form{}
 	own[typeRecord] = own.fieldsOf(reflect.TypeFor[record]())
 	own[typePlan] = own.fieldsOf(reflect.TypeFor[plan]())
 	own[typeAnswer] = own.fieldsOf(reflect.TypeFor[answer]())
 	return own
-}
+})
 
 var encodesItself = reflect.TypeFor[json.Marshaler]()
 
