@@ -44,28 +44,29 @@ func (l *lab) lose(labels map[string]string) {
 func TestABrokerThatIsLostUnderLoadMakesTheRunInvalid(t *testing.T) {
 	broker := map[string]string{contract.LabelStrimziCluster: "small"}
 	cases := map[string]struct {
-		reason string
-		disk   bool
-		want   string
-		says   []string
+		reason  string
+		allowed int32
+		want    string
+		says    []string
 	}{
 		"WithItsDisk": {
-			reason: "an ephemeral disk is gone with its pod, and the topics with it",
-			want:   v1alpha1.ReasonEffectiveConfiguration, says: []string{"after the load, topic", "is not in Kafka"},
+			reason:  "an ephemeral disk is gone with its pod, and the topics with it, which no number of restarts allows",
+			allowed: 1,
+			want:    v1alpha1.ReasonEffectiveConfiguration, says: []string{"after the load, topic", "is not in Kafka"},
 		},
 		"WithoutItsDisk": {
-			reason: "the topics are back, but for a while nobody answered",
-			disk:   true, want: v1alpha1.ReasonRestarts, says: []string{"Kafka 1 time", "validity.maxRestarts allows 0"},
+			reason: "the topics are back, but for a while nobody answered: the load need not go on",
+			want:   v1alpha1.ReasonRestarts, says: []string{"Kafka 1 time", "validity.maxRestarts allows 0"},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			l := underLoad(t)
+			l := underLoad(t, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxRestarts = &tc.allowed })
 			l.lose(broker)
-			if !tc.disk {
+			if tc.allowed > 0 {
 				l.brokers.clear()
+				l.outside.held["cico"] = false
 			}
-			l.outside.held["cico"] = false
 			invalid := l.untilRun(v1alpha1.RunInvalid)
 			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, tc.want, tc.says...)
 			if effective := invalid.Status.Effective; effective.KafkaRestarts != 1 || len(effective.KafkaPods) != 1 {

@@ -74,6 +74,9 @@ func (r *Reconciler) loadSteps() []step {
 		{v1alpha1.ConditionLoadsComplete, r.stepCollector},
 		// Again, for a script may have been edited while the environment came up.
 		{v1alpha1.ConditionScriptsAvailable, r.stepScripts},
+		// What ends under a load ends the run: hours of load that can't count help
+		// nobody.
+		{v1alpha1.ConditionModulesReady, r.stepRestarts},
 		{v1alpha1.ConditionLoadsComplete, r.stepLoads},
 	}
 }

@@ -103,9 +103,8 @@ func (s *scope) judge(differences []string) {
 	}
 }
 
-// stepRestarts counts, once the loads are over, how often containers of the
-// system ended while they were on. A run with more than are allowed does not
-// count.
+// stepRestarts counts how often containers of the system ended while the loads
+// were on. A run with more than are allowed does not count.
 func (r *Reconciler) stepRestarts(ctx context.Context, s *scope) (outcome, error) {
 	record, ready := s.status().Effective, s.status().Timings.Ready
 	if record == nil || ready == nil {

@@ -28,8 +28,8 @@ func EffectivePods(pods []corev1.Pod) []v1alpha1.EffectivePod {
 }
 
 // Restarts is how often containers of these pods ended, to be started again,
-// since they were as before. A pod that is there no more, with another in its
-// place, counts as well.
+// since they were as before. A pod that is there no more, or is about to go, with
+// another in its place, counts as well.
 func Restarts(before []v1alpha1.EffectivePod, pods []corev1.Pod) int32 {
 	earlier := map[types.UID]int32{}
 	for _, pod := range before {
@@ -37,7 +37,7 @@ func Restarts(before []v1alpha1.EffectivePod, pods []corev1.Pod) int32 {
 	}
 	var count int32
 	for _, pod := range pods {
-		if PodOver(pod) {
+		if PodOver(pod) || pod.DeletionTimestamp != nil {
 			continue
 		}
 		count += max(0, restarts(pod)-earlier[pod.UID])

@@ -36,6 +36,8 @@ func TestRestarts(t *testing.T) {
 	down.Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
 	evicted := *b.DeepCopy()
 	evicted.Status.Phase = corev1.PodFailed
+	going := *b.DeepCopy()
+	going.DeletionTimestamp = &metav1.Time{Time: since.Add(time.Second)}
 	cases := map[string]struct {
 		reason string
 		pods   []corev1.Pod
@@ -48,6 +50,8 @@ func TestRestarts(t *testing.T) {
 		"Down":     {reason: "it is not back yet", pods: []corev1.Pod{a, down}, want: 1, fault: "mod-a 1 time;"},
 		"Replaced": {pods: []corev1.Pod{a, running("c", 0)}, want: 1, fault: "mod-a 1 time"},
 		"Gone":     {pods: []corev1.Pod{a}, want: 1, fault: "mod-a 1 time"},
+		"Going":    {reason: "it serves nobody to the end, though it is there yet", pods: []corev1.Pod{a, going}, want: 1, fault: "mod-a 1 time"},
+		"Followed": {reason: "one pod went, and another came", pods: []corev1.Pod{a, going, running("c", 0)}, want: 1, fault: "mod-a 1 time"},
 		"Evicted":  {pods: []corev1.Pod{a, evicted}, want: 1, fault: "mod-a 1 time"},
 	}
 	for name, tc := range cases {
