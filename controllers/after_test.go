@@ -9,7 +9,9 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -126,12 +128,12 @@ func TestLoadsWaitForTheirImages(t *testing.T) {
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
-// warn notes an event about a pod, as the kubelet does.
-func (l *lab) warn(pod corev1.Pod, reason, message string) {
+// warn notes an event about an object, as the kubelet and controllers do.
+func (l *lab) warn(about metav1.Object, reason, message string) {
 	l.t.Helper()
 	l.create(&corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: pod.Name + "." + strings.ToLower(reason)},
-		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: l.namespace, Name: pod.Name, UID: pod.UID},
+		ObjectMeta:     metav1.ObjectMeta{Name: about.GetName() + "." + strings.ToLower(reason)},
+		InvolvedObject: corev1.ObjectReference{Namespace: l.namespace, Name: about.GetName(), UID: about.GetUID()},
 		Type:           corev1.EventTypeWarning, Reason: reason, Message: message,
 	})
 }
@@ -149,7 +151,7 @@ func TestAProbeThatFailsIsToldInTheKubeletsWords(t *testing.T) {
 	l.list(deployments)
 	deployments.Items[0].Status.ReadyReplicas, deployments.Items[0].Status.AvailableReplicas = 0, 0
 	l.writeStatus(&deployments.Items[0])
-	l.warn(pod, "Unhealthy", `Startup probe failed: Get "http://10.0.0.7:8180/health": dial tcp 10.0.0.7:8180: connect: connection refused`)
+	l.warn(&pod, "Unhealthy", `Startup probe failed: Get "http://10.0.0.7:8180/health": dial tcp 10.0.0.7:8180: connect: connection refused`)
 	l.now = l.now.Add(30 * time.Second)
 	l.settle()
 	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
@@ -200,4 +202,54 @@ func (l *lab) enforceRestricted() {
 	if err := l.admin.Patch(l.t.Context(), namespace, patch); err != nil {
 		l.t.Fatal(err)
 	}
+}
+
+// A Job has no condition that says that its pod is refused, and no pod that
+// could. While it is, nothing is tried without it.
+func TestARefusedPodOfAJobIsToldInTheAPIServersWords(t *testing.T) {
+	cases := map[string]struct {
+		edit      func(*v1alpha1.PerfExperiment)
+		job       string
+		condition string
+		says      string
+	}{
+		"the collector's": {edit: oneArm, job: "-collector", condition: v1alpha1.ConditionLoadsComplete, says: "the cluster refuses the pod of the collector"},
+		"the restore's":   {edit: restoring(bySQL), job: "-restore", condition: v1alpha1.ConditionDataRestored, says: "the cluster refuses its pod"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			collectors := withCollectors(l)
+			collectors.absent, l.outside.unrestored = true, true
+			l.create(login(), script(), smallExperiment(t, oneArm, tc.edit))
+			var job *batchv1.Job
+			l.until("the Job", func() bool { job = l.job(tc.job); return job != nil })
+			l.warn(job, "FailedCreate", `Error creating: pods "x" is forbidden: exceeded quota: few, requested: pods=1, used: pods=3, limited: pods=3`)
+			l.now = job.CreationTimestamp.Add(2 * time.Minute)
+			told := func() bool {
+				found := meta.FindStatusCondition(l.run().Status.Conditions, tc.condition)
+				return found != nil && found.Reason == v1alpha1.ReasonRefused
+			}
+			l.until("the refusal in a condition", told)
+			l.expect(l.run().Status.Conditions, tc.condition, metav1.ConditionFalse, v1alpha1.ReasonRefused, tc.says, "exceeded quota: few")
+			if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 {
+				t.Error("the load has begun")
+			}
+			collectors.absent, l.outside.unrestored = false, false
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+		})
+	}
+}
+
+// job finds the Job whose name ends so.
+func (l *lab) job(suffix string) *batchv1.Job {
+	l.t.Helper()
+	jobs := &batchv1.JobList{}
+	l.list(jobs)
+	for i := range jobs.Items {
+		if strings.HasSuffix(jobs.Items[i].Name, suffix) {
+			return &jobs.Items[i]
+		}
+	}
+	return nil
 }

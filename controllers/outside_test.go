@@ -37,6 +37,8 @@ type outside struct {
 	exit map[string]int32
 	// restores is the exit code of Jobs that bring data back.
 	restores int32
+	// unrestored: those Jobs get no pod.
+	unrestored bool
 	// held loads run until they are told to end.
 	held map[string]bool
 	// node is where pods are placed; empty: they do not say.
@@ -229,7 +231,7 @@ func (l *lab) playRestores() {
 	l.list(jobs)
 	for i := range jobs.Items {
 		job := &jobs.Items[i]
-		if !strings.HasSuffix(job.Name, "-restore") || len(job.Status.Conditions) > 0 {
+		if l.outside.unrestored || !strings.HasSuffix(job.Name, "-restore") || len(job.Status.Conditions) > 0 {
 			continue
 		}
 		calls := job.Spec.Template.Spec.Containers[0].Command[0] == "curl"

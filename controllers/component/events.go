@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -20,6 +21,9 @@ const (
 	// startPatience is how long a pod may take to answer its probes before
 	// people are told what the kubelet has to say about it.
 	startPatience = 20 * time.Second
+	// podPatience is how long a Job may be without a pod before its events are
+	// asked for the reason.
+	podPatience = 5 * time.Second
 	// maxAsked bounds the objects whose events one look reads.
 	maxAsked = 3
 	// maxEvents bounds the events that are read of an object.
@@ -68,4 +72,21 @@ func (t *Tools) EventsAbout(ctx context.Context, namespace string, uids ...types
 		events = append(events, list.Items...)
 	}
 	return events
+}
+
+// RefusedPods says why the API server takes no pods of Jobs that have none after
+// a while; empty: it does not say so. A Job has no condition for it, only events.
+func (t *Tools) RefusedPods(ctx context.Context, pods []corev1.Pod, now time.Time, jobs ...metav1.Object) string {
+	if len(pods) > 0 {
+		return ""
+	}
+	for _, job := range jobs {
+		if now.Sub(job.GetCreationTimestamp().Time) < podPatience {
+			continue
+		}
+		if refusal := environment.Refusal(t.EventsAbout(ctx, job.GetNamespace(), job.GetUID())); refusal != "" {
+			return refusal
+		}
+	}
+	return ""
 }

@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
@@ -52,7 +53,7 @@ func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, erro
 	if r.CollectorImage == "" || s.loadsBegan() {
 		return next(), nil
 	}
-	ensured, err := r.ensureCollector(ctx, s)
+	there, err := r.ensureCollector(ctx, s)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -63,8 +64,12 @@ func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, erro
 	if slices.ContainsFunc(pods, hasBegun) {
 		return next(), nil
 	}
+	if refusal := r.refusedCollector(ctx, s, there, pods); refusal != nil {
+		s.tell(v1alpha1.ConditionLoadsComplete, *refusal)
+		return s.notReady("the collector", *refusal).within(component.RefusedPause), nil
+	}
 	ready := s.status().Timings.Ready
-	if ensured && ready != nil && s.now.Sub(ready.Time) >= collectorStart {
+	if there != nil && ready != nil && s.now.Sub(ready.Time) >= collectorStart {
 		return next(), nil
 	}
 	s.loading = "the collector of the servers' samples is about to start"
@@ -82,33 +87,47 @@ func hasBegun(pod corev1.Pod) bool {
 }
 
 // ensureCollector makes the Job and what it works as, unless a fresh look shows
-// that the cache is behind and the run is already past its loads.
-func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (ensured bool, err error) {
+// that the cache is behind and the run is already past its loads. It returns the
+// Job that is there; nil: it has only just been made, or not yet.
+func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Object, error) {
 	request := s.request()
 	intents := collector.Access(request)
 	selectors, err := r.borrowedSelectors(ctx, s)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	job, err := collector.Job(s.run, request, collector.ConfigFor(s.run, request, selectors), r.CollectorImage)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	there, err := r.Cluster.Get(ctx, job.GroupVersionKind(), client.ObjectKeyFromObject(job))
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if there != nil {
-		return true, r.Cluster.CheckOwner(there, job)
+		return there, r.Cluster.CheckOwner(there, job)
 	}
 	fresh := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.run), fresh); err != nil {
-		return false, fmt.Errorf("reading run %q afresh: %w", s.run.Name, err)
+		return nil, fmt.Errorf("reading run %q afresh: %w", s.run.Name, err)
 	}
 	if fresh.ResourceVersion != s.run.ResourceVersion {
-		return false, nil
+		return nil, nil
 	}
-	return true, r.ApplyAll(ctx, append(intents, job))
+	return nil, r.ApplyAll(ctx, append(intents, job))
+}
+
+// refusedCollector says that, and why, the cluster takes no pod of the collector.
+func (r *Reconciler) refusedCollector(ctx context.Context, s *scope, job metav1.Object, pods []corev1.Pod) *environment.Readiness {
+	if job == nil {
+		return nil
+	}
+	refusal := r.RefusedPods(ctx, pods, s.now, job)
+	if refusal == "" {
+		return nil
+	}
+	refused := environment.NotReady(v1alpha1.ReasonRefused, "the cluster refuses the pod of the collector: "+refusal)
+	return &refused
 }
 
 // borrowedSelectors are those of the workloads that were there before, by

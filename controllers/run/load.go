@@ -28,10 +28,6 @@ import (
 // on. What a load does, its pods tell at once.
 const progressPause = payload.ProgressEvery
 
-// podPatience is how long a Job may be without a pod before its events are asked
-// for the reason.
-const podPatience = 5 * time.Second
-
 // stepLoads puts the scenario's loads on as their timeline says and waits
 // until all have ended.
 func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
@@ -192,8 +188,10 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	if err := r.Cluster.Client.List(ctx, jobs, selector...); err != nil {
 		return observed, fmt.Errorf("listing the Jobs of load %q: %w", wanted.Name, err)
 	}
+	made := make([]metav1.Object, 0, len(jobs.Items))
 	for _, job := range jobs.Items {
 		observed.Jobs[job.Name] = job
+		made = append(made, &job)
 	}
 	pods := &corev1.PodList{}
 	if err := r.Cluster.Client.List(ctx, pods, selector...); err != nil {
@@ -201,25 +199,8 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	}
 	observed.Pods = pods.Items
 	observed.Events = r.EventsOf(ctx, pods.Items, s.now)
-	observed.Refused = r.refusedRunners(ctx, observed)
+	observed.Refused = r.RefusedPods(ctx, pods.Items, s.now, made...)
 	return observed, nil
-}
-
-// refusedRunners says why the API server takes no pods of the runners' Jobs, if
-// there are none after a while.
-func (r *Reconciler) refusedRunners(ctx context.Context, observed load.Observed) string {
-	if len(observed.Pods) > 0 {
-		return ""
-	}
-	for _, job := range observed.Jobs {
-		if observed.Now.Sub(job.CreationTimestamp.Time) < podPatience {
-			continue
-		}
-		if refusal := environment.Refusal(r.EventsAbout(ctx, job.Namespace, job.UID)); refusal != "" {
-			return refusal
-		}
-	}
-	return ""
 }
 
 // stepStopLoads takes away the loads of a run that does not count, so that

@@ -36,6 +36,9 @@ func Assess(hook Hook, job *batchv1.Job, observed environment.Observed) environm
 			// Suspended, or about to be complete or failed.
 		}
 	}
+	if observed.Refused != "" {
+		return environment.NotReady(v1alpha1.ReasonRefused, what+": the cluster refuses its pod: "+observed.Refused)
+	}
 	if trouble, found := environment.PodTrouble(observed.Pods, observed.Events, observed.Now); found {
 		trouble.Message = what + ": " + trouble.Message
 		return trouble
