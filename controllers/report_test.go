@@ -115,6 +115,23 @@ func TestTheReportIsStoredAfterEachBlockAndAtTheEnd(t *testing.T) {
 	}
 }
 
+// What somebody deletes of the raw results is missed in the report, and said.
+func TestRawResultsThatAreGoneAreNamed(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm, blocks(2)))
+	l.until("the first report", func() bool { return l.stored() != nil })
+	gone := l.runs()[0].Status.RawResults
+	l.remove(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: gone}})
+	warnings := aboutReport(l.untilPhase("small", v1alpha1.ExperimentComplete))
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "1 ConfigMap, the first of them \""+gone+"\"; perflab verify small") {
+		t.Errorf("it warns %q, want one about %s", warnings, gone)
+	}
+	l.settle()
+	if later := aboutReport(l.experiment("small")); !slices.Equal(later, warnings) {
+		t.Errorf("a later pass warns %q", later)
+	}
+}
+
 // Whoever renders the recorded objects gets what is stored.
 func TestTheStoredReportIsWrittenOnceFromRunsAndRawResults(t *testing.T) {
 	l := newLab(t, complete)

@@ -99,6 +99,10 @@ type scope struct {
 	evidence *v1alpha1.ExperimentEvidence
 	// unproved says why the report goes without one.
 	unproved string
+	// rendered: the report was written by this pass. lacking says what it goes
+	// without, for the raw results of runs are gone.
+	rendered bool
+	lacking  string
 	// results of the runs so far.
 	results []v1alpha1.Result
 	// refusal is what the API server, or the owner of an object, has against

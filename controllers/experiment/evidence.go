@@ -72,9 +72,9 @@ func unproved(err error) string {
 	return ""
 }
 
-// knownUnproved is what an earlier pass has said of that; empty: nothing.
-func knownUnproved(warnings []string) string {
-	at := slices.IndexFunc(warnings, func(warning string) bool { return strings.HasPrefix(warning, aboutManifest) })
+// known is what an earlier pass has said that begins like this; empty: nothing.
+func known(warnings []string, prefix string) string {
+	at := slices.IndexFunc(warnings, func(warning string) bool { return strings.HasPrefix(warning, prefix) })
 	if at < 0 {
 		return ""
 	}

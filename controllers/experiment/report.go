@@ -18,11 +18,16 @@ import (
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
 )
 
-// aboutReport begins the warnings about the stored report.
-const aboutReport = "the report in the cluster "
+const (
+	// aboutReport begins the warnings about the stored report.
+	aboutReport = "the report in the cluster "
+	// aboutRaw begins the one that raw results are gone.
+	aboutRaw = aboutReport + "lacks "
+)
 
 // errRender says that there are no pages to store.
 var errRender = errors.New("rendering the report")
@@ -124,10 +129,11 @@ func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) e
 		return err
 	}
 	s.evidence = kept
-	traces, err := r.traces(ctx, s.runs)
+	traces, gone, err := r.traces(ctx, s.runs)
 	if err != nil {
 		return err
 	}
+	s.rendered, s.lacking = true, lacking(s.experiment.Name, gone)
 	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: s.runs, Traces: traces}
 	input.Experiment.Status.Evidence = kept.DeepCopy()
 	stored, err := reportObject(input)
@@ -142,9 +148,10 @@ func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) e
 }
 
 // traces are what the report takes from the runs' raw results. They are read one
-// after the other: all of them would be a megabyte or two for every run.
-func (r *Reconciler) traces(ctx context.Context, runs []v1alpha1.PerfRun) (map[string]*report.Trace, error) {
-	traces := map[string]*report.Trace{}
+// after the other: all of them would be a megabyte or two for every run. What
+// somebody has deleted of them is named.
+func (r *Reconciler) traces(ctx context.Context, runs []v1alpha1.PerfRun) (traces map[string]*report.Trace, gone []string, err error) {
+	traces = map[string]*report.Trace{}
 	for i := range runs {
 		run := &runs[i]
 		if run.Status.Phase != v1alpha1.RunSucceeded {
@@ -152,16 +159,33 @@ func (r *Reconciler) traces(ctx context.Context, runs []v1alpha1.PerfRun) (map[s
 		}
 		raw, err := kube.RawResults(ctx, r.Live, run)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		gone = append(gone, missing(naming.RawNames(run), raw)...)
 		if len(raw) == 0 {
 			continue
 		}
 		if traces[run.Name], err = report.TraceOf(run, raw...); err != nil {
-			return nil, fmt.Errorf("%w: %w", errRender, err)
+			return nil, nil, fmt.Errorf("%w: %w", errRender, err)
 		}
 	}
-	return traces, nil
+	return traces, gone, nil
+}
+
+// missing are the names that none of these has.
+func missing(names []string, found []corev1.ConfigMap) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(found, func(raw corev1.ConfigMap) bool { return raw.Name == name })
+	})
+}
+
+// lacking says that raw results are gone; empty: all are there.
+func lacking(experiment string, gone []string) string {
+	if len(gone) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%swhat stood in raw results that somebody has deleted: %s, the first of them %q; perflab verify %s names what else is not as it was",
+		aboutRaw, prose.Counted(len(gone), "ConfigMap"), gone[0], experiment)
 }
 
 // reportObject is the ConfigMap of the report, which goes with its experiment.

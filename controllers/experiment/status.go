@@ -72,10 +72,13 @@ func reportStored(s *scope) {
 	}
 	if s.evidence == nil && s.unproved == "" {
 		// Said when the report was written, which was before this pass.
-		s.unproved = knownUnproved(status.Warnings)
+		s.unproved = known(status.Warnings, aboutManifest)
+	}
+	if !s.rendered {
+		s.lacking = known(status.Warnings, aboutRaw)
 	}
 	status.Warnings = withoutReport(status.Warnings)
-	for _, warning := range []string{s.unproved, s.unstored} {
+	for _, warning := range []string{s.unproved, s.lacking, s.unstored} {
 		if warning != "" {
 			status.Warnings = boundedWarnings(append(status.Warnings, warning))
 		}
