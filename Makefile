@@ -52,6 +52,10 @@ e2e-effect: tools ## Find an effect that was put in, and nothing where none was 
 e2e-argocd: tools ## Run PerfLab under a real Argo CD, on a cluster of its own (a quarter of an hour).
 	CLUSTER=$(CLUSTER)-argocd SUITE=argocd hack/e2e.sh
 
+.PHONY: chaos
+chaos: tools ## Break a local cluster at random under experiments (CHAOS_FAULTS=100, CHAOS_SEED; two hours).
+	CLUSTER=$(CLUSTER)-chaos CHAOS_FAULTS=$(or $(CHAOS_FAULTS),100) RUN='TestChaos$$' hack/e2e.sh
+
 ##@ Cluster
 
 .PHONY: cluster-up

@@ -10,6 +10,7 @@
 #   STRIMZI  the release of Strimzi on a cluster that is brought up: 1.2.0 (default) or 0.45.2
 #   SUITE=argocd  runs the tests under a real Argo CD instead, which installs PerfLab
 #            itself: the cluster must have neither
+#   E2E_CHAOS=N  after the other tests makes N faults on the same cluster, as make chaos does
 #   E2E_ZOOKEEPER=1  afterwards runs the comparison with ZooKeeper, which needs Strimzi 0.45.2, on a second cluster
 set -euo pipefail
 # shellcheck source=lib.sh
@@ -51,7 +52,7 @@ take_down() {
 # that needs, and two at once would disturb each other.
 zookeeper() {
   take_down
-  env -u KUBECONFIG -u KUBECTL -u E2E_ZOOKEEPER -u SUITE \
+  env -u KUBECONFIG -u KUBECTL -u E2E_ZOOKEEPER -u E2E_CHAOS -u SUITE \
     CLUSTER="$CLUSTER-zk" STRIMZI=0.45.2 RUN=TestZooKeeper "$0"
 }
 
@@ -70,12 +71,21 @@ against_operator() {
   if [ -n "${RUN:-}" ]; then
     chosen=(-run "$RUN")
   else
-    # It judges noise, at a level where one in a hundred sound systems fails.
-    chosen=(-skip TestInjectedEffect)
+    # One judges noise, at a level where one in a hundred sound systems fails; the
+    # other breaks the cluster.
+    chosen=(-skip "TestInjectedEffect|TestChaos")
   fi
-  cd "$root"
-  go test -tags e2e -count=1 -timeout 75m -v "${chosen[@]}" ./test/e2e
+  e2e 75m "${chosen[@]}"
 }
+
+# e2e TIME-LIMIT CHOICE...
+e2e() {
+  local limit=$1
+  shift
+  (cd "$root" && go test -tags e2e -count=1 -timeout "$limit" -v "$@" ./test/e2e)
+}
+
+chaos() { CHAOS_FAULTS=$E2E_CHAOS e2e 300m -run 'TestChaos$'; }
 
 case $suite in
   perflab) judge=against_operator ;;
@@ -85,4 +95,5 @@ esac
 [ -n "${KUBECONFIG:-}" ] || own_cluster
 say "End-to-end tests"
 "$judge"
+[ -z "${E2E_CHAOS:-}" ] || chaos
 [ -z "${E2E_ZOOKEEPER:-}" ] || zookeeper

@@ -1,0 +1,243 @@
+//go:build e2e
+
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// moment is how an experiment and its runs are now.
+type moment struct {
+	experiment v1alpha1.PerfExperiment
+	runs       []v1alpha1.PerfRun
+}
+
+func (s *scene) look(ctx context.Context) (moment, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	now := moment{}
+	if err := cluster.Get(ctx, client.ObjectKeyFromObject(s.experiment), &now.experiment); err != nil {
+		return now, err
+	}
+	list := &v1alpha1.PerfRunList{}
+	err := cluster.List(ctx, list, client.InNamespace(s.experiment.Namespace))
+	now.runs = list.Items
+	return now, err
+}
+
+func (m moment) run() string {
+	if m.experiment.Status.Current == nil {
+		return ""
+	}
+	return m.experiment.Status.Current.Run
+}
+
+func (m moment) current() *v1alpha1.PerfRun {
+	for i := range m.runs {
+		if m.runs[i].Name == m.run() {
+			return &m.runs[i]
+		}
+	}
+	return nil
+}
+
+func (m moment) phase() string {
+	run := m.current()
+	if run == nil {
+		return "between runs"
+	}
+	if started := loadStart(run); started != nil && m.loading() {
+		return fmt.Sprintf("Loading for %s", time.Since(started.Time).Round(time.Second))
+	}
+	return string(run.Status.Phase)
+}
+
+func (m moment) loading() bool {
+	run := m.current()
+	return run != nil && run.Status.Phase == v1alpha1.RunLoading && loadStart(run) != nil
+}
+
+// freshLoad: the load has begun and is not about to end.
+func (m moment) freshLoad() bool {
+	run := m.current()
+	return m.loading() && time.Since(loadStart(run).Time) < underLoad
+}
+
+// loadStart is when the first load began, which is the longest.
+func loadStart(run *v1alpha1.PerfRun) *metav1.Time {
+	for _, load := range run.Status.Loads {
+		if load.StartTime != nil && load.FinishTime == nil {
+			return load.StartTime
+		}
+	}
+	return nil
+}
+
+func (m moment) over() bool {
+	return meta.IsStatusConditionTrue(m.experiment.Status.Conditions, v1alpha1.ConditionComplete) ||
+		m.experiment.Status.Phase == v1alpha1.ExperimentStalled
+}
+
+// ending says what is wrong with an experiment that is over.
+func (m moment) ending() []string {
+	if m.experiment.Status.Phase == v1alpha1.ExperimentStalled {
+		if m.experiment.Status.WaitingFor == "" {
+			return []string{"it stalled without a sentence"}
+		}
+		return nil
+	}
+	done := 0
+	for _, run := range m.runs {
+		if run.Status.Phase == v1alpha1.RunSucceeded {
+			done++
+		}
+	}
+	if done != int(m.experiment.Status.Runs.Planned) {
+		return []string{fmt.Sprintf("it is complete with %d runs of %d", done, m.experiment.Status.Runs.Planned)}
+	}
+	return nil
+}
+
+// goesOn: something happened since.
+func (m moment) goesOn(before moment) bool { return m.String() != before.String() }
+
+func (m moment) String() string {
+	text := fmt.Sprintf("%s %s", m.experiment.Status.Phase, m.experiment.Status.Progress)
+	if run := m.current(); run != nil {
+		text += fmt.Sprintf(" %s %s %s", run.Name, run.Status.Phase, run.Status.Message)
+	}
+	return text + " " + m.experiment.Status.WaitingFor
+}
+
+// tells finds a condition that names the fault and did not before, of the
+// experiment, of the run that was on, or of the one that is.
+func (m moment) tells(f fault, before moment, s *scene, after time.Duration) string {
+	if f.told == nil {
+		return ""
+	}
+	known := before.complaints(before.run())
+	for _, condition := range m.complaints(before.run()) {
+		sentence := condition.Type + " " + condition.Reason + " " + condition.Message
+		if f.told.MatchString(sentence) && !slices.ContainsFunc(known, func(k metav1.Condition) bool {
+			return k.Type == condition.Type && k.Message == condition.Message
+		}) {
+			return fmt.Sprintf("after %d s: %s=%s %s: %s", int(after.Seconds()), condition.Type, condition.Status, condition.Reason, condition.Message)
+		}
+	}
+	return ""
+}
+
+// complaints are the conditions that say that something is not as it should be.
+func (m moment) complaints(run string) []metav1.Condition {
+	all := slices.Clone(m.experiment.Status.Conditions)
+	for _, each := range m.runs {
+		if each.Name == run || each.Name == m.run() {
+			all = append(all, each.Status.Conditions...)
+		}
+	}
+	return slices.DeleteFunc(all, func(c metav1.Condition) bool {
+		return c.Status == metav1.ConditionTrue && c.Type != v1alpha1.ConditionReconciling && c.Type != v1alpha1.ConditionStalled
+	})
+}
+
+// check says what must not be, at any time: a run that is lost, changed or
+// there twice, another plan.
+func (s *scene) check(ctx context.Context) []string {
+	now, err := s.look(ctx)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	wrong := s.keeps(now)
+	if s.plan == "" {
+		s.plan = now.experiment.Status.PlanHash
+	}
+	if now.experiment.Status.PlanHash != s.plan {
+		wrong = append(wrong, fmt.Sprintf("the plan is %s now and was %s", now.experiment.Status.PlanHash, s.plan))
+	}
+	active, done, attempts := 0, map[string]int{}, map[string][]int32{}
+	for _, run := range now.runs {
+		place := fmt.Sprintf("%d/%s/%s", run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name)
+		attempts[place] = append(attempts[place], run.Spec.Attempt)
+		switch run.Status.Phase {
+		case v1alpha1.RunSucceeded:
+			done[place]++
+		case v1alpha1.RunInvalid:
+		default:
+			active++
+		}
+	}
+	if active > 1 {
+		wrong = append(wrong, fmt.Sprintf("%d runs are on at once", active))
+	}
+	for place, times := range done {
+		if times > 1 {
+			wrong = append(wrong, fmt.Sprintf("%s was done %d times", place, times))
+		}
+	}
+	for place, numbers := range attempts {
+		slices.Sort(numbers)
+		for i, number := range numbers {
+			if number != int32(i+1) {
+				wrong = append(wrong, fmt.Sprintf("the attempts of %s are %d", place, numbers))
+				break
+			}
+		}
+	}
+	return wrong
+}
+
+// keeps looks whether runs that were over are as they were.
+func (s *scene) keeps(now moment) []string {
+	var wrong []string
+	found := map[string]string{}
+	for _, run := range now.runs {
+		if run.Status.Phase != v1alpha1.RunSucceeded && run.Status.Phase != v1alpha1.RunInvalid {
+			continue
+		}
+		found[run.Name] = fmt.Sprintf("%s %s %s", run.UID, run.Status.Phase, digest(run.Status.Observations))
+	}
+	for name, result := range s.kept {
+		if found[name] != result {
+			wrong = append(wrong, fmt.Sprintf("run %s was %q and is %q", name, result, found[name]))
+		}
+	}
+	s.kept = found
+	return wrong
+}
+
+func digest(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return naming.Hash(string(text))[:12]
+}
+
+// pods of the experiment's namespace with these labels, those that run.
+func (s *scene) pods(ctx context.Context, labels client.MatchingLabels) []corev1.Pod {
+	return running(ctx, s.experiment.Namespace, labels)
+}
+
+func running(ctx context.Context, namespace string, labels client.MatchingLabels) []corev1.Pod {
+	list := &corev1.PodList{}
+	if err := cluster.List(ctx, list, client.InNamespace(namespace), labels); err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool {
+		return pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Running == nil
+	})
+}
