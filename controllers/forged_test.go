@@ -105,7 +105,7 @@ func TestAForgedRunInTheWay(t *testing.T) {
 				}
 			}
 			l.removeAllRuns(func(r *v1alpha1.PerfRun) bool { return r.Name != first.Name })
-			forged := l.forge(naming.Run("small", 1, second, first.Spec.Scenario.Name, 1), func(r *v1alpha1.PerfRun) { r.Spec.Arm = second }, edit)
+			forged := l.forge(naming.Long.Run("small", 1, second, first.Spec.Scenario.Name, 1), func(r *v1alpha1.PerfRun) { r.Spec.Arm = second }, edit)
 			l.settle()
 			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonNameTaken, `PerfRun "`+forged.Name+`" is there already`)
 			reconciler, _ := l.operator()

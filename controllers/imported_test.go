@@ -39,7 +39,7 @@ func (l *lab) record() []client.Object {
 			Experiment: experiment.Name, PlanHash: "5d1c0e7b3a9f4c21", Block: 1, Position: int32(n + 1), Attempt: 1,
 			Arm: arm, System: experiment.Spec.System, Scenario: experiment.Spec.Scenarios[0],
 		}}
-		run.Name = naming.Run(experiment.Name, 1, arm, "cico", 1)
+		run.Name = naming.Long.Run(experiment.Name, 1, arm, "cico", 1)
 		run.Labels = naming.RunLabels(run)
 		run.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)}
 		elsewhere(run)

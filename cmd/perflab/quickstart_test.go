@@ -46,7 +46,7 @@ func (s shownStatus) snapshot(t *testing.T) snapshot {
 		Phase: v1alpha1.ExperimentRunning,
 		Runs:  &v1alpha1.RunCounts{Planned: int32(len(planned.Runs)), Done: int32(s.done)},
 		Current: &v1alpha1.CurrentRun{
-			Run:   naming.Run(experiment.Name, current.Block, current.Arm, current.Scenario, 1),
+			Run:   naming.Long.Run(experiment.Name, current.Block, current.Arm, current.Scenario, 1),
 			Phase: v1alpha1.RunLoading, Message: s.message(experiment.Spec.Scenarios, current.Scenario),
 		},
 	}

@@ -90,6 +90,7 @@ func RequestOf(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) envir
 		KeepWarm:   run.Spec.KeepWarm,
 		System:     run.Spec.System,
 		Owner:      naming.Owner("PerfExperiment", experiment),
+		Names:      naming.SchemeOf(run),
 	}
 }
 

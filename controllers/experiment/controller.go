@@ -397,12 +397,20 @@ func (r *Reconciler) isUnderway(ctx context.Context, run *v1alpha1.PerfRun) (boo
 	return journal.Why(experiment, journal.Recorded(experiment), run) == "", nil
 }
 
+// scheme is how the runs so far are named, and so the next one.
+func (s *scope) scheme() naming.Scheme {
+	if len(s.runs) == 0 {
+		return naming.Long
+	}
+	return naming.SchemeOf(&s.runs[0])
+}
+
 func newRun(s *scope) *v1alpha1.PerfRun {
 	place, spec := s.decision.Run, &s.experiment.Spec
 	run := &v1alpha1.PerfRun{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       s.experiment.Namespace,
-			Name:            naming.Run(s.experiment.Name, place.Block, place.Arm, place.Scenario, s.decision.Attempt),
+			Name:            s.scheme().Run(s.experiment.Name, place.Block, place.Arm, place.Scenario, s.decision.Attempt),
 			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", s.experiment)},
 		},
 		Spec: v1alpha1.PerfRunSpec{

@@ -163,7 +163,7 @@ func (s *scope) followTimeline(states map[string]load.State) {
 // stopRunners tells the runners that are still on to end. One that does not
 // answer is asked again by the next pass, until the load's grace is over.
 func (r *Reconciler) stopRunners(ctx context.Context, run *v1alpha1.PerfRun, wanted v1alpha1.Load, numbers []int32) {
-	testRun := naming.TestRun(run.Name, wanted.Name)
+	testRun := naming.TestRun(run, wanted.Name)
 	for _, n := range numbers {
 		address := naming.ServiceURL(naming.RunnerService(testRun, n), run.Namespace, load.RunnerPort)
 		if err := r.Runners.StopRunner(ctx, address); err != nil {

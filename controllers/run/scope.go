@@ -115,7 +115,7 @@ func (s *scope) load(name string) *v1alpha1.LoadStatus {
 			return &(*loads)[i]
 		}
 	}
-	*loads = append(*loads, v1alpha1.LoadStatus{Name: name, TestRun: naming.TestRun(s.run.Name, name)})
+	*loads = append(*loads, v1alpha1.LoadStatus{Name: name, TestRun: naming.TestRun(s.run, name)})
 	return &(*loads)[len(*loads)-1]
 }
 

@@ -59,7 +59,7 @@ func components(run *v1alpha1.PerfRun, request environment.Request, selectors ma
 	var found []Component
 	for _, load := range run.Spec.Scenario.Loads {
 		found = append(found, Component{Name: metric.Name(metric.Generator, load.Name), Selector: selector(map[string]string{
-			contract.LabelTestRun: naming.TestRun(run.Name, load.Name), contract.LabelRunner: "true",
+			contract.LabelTestRun: naming.TestRun(run, load.Name), contract.LabelRunner: "true",
 		})})
 	}
 	for _, module := range request.System.Modules {
@@ -91,8 +91,8 @@ func kafkaComponents(request environment.Request) []Component {
 		}
 	}
 	return []Component{
-		node(metric.Broker, contract.LabelStrimziPool, naming.BrokerPool(cluster)),
-		node(metric.Name(metric.Kafka, "controller-"), contract.LabelStrimziPool, naming.ControllerPool(cluster)),
+		node(metric.Broker, contract.LabelStrimziPool, request.Names.BrokerPool(cluster)),
+		node(metric.Name(metric.Kafka, "controller-"), contract.LabelStrimziPool, request.Names.ControllerPool(cluster)),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
 )
 
 // Patience is how long an object may stay without any sign of life from its
@@ -38,6 +39,8 @@ type Request struct {
 	System   v1alpha1.System
 	// Owner is the experiment: the environment outlives the run.
 	Owner metav1.OwnerReference
+	// Names are made by the scheme the experiment began with.
+	Names naming.Scheme
 }
 
 // Intent is an object as it should be, ready for server-side apply.

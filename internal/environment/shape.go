@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/naming"
 )
 
 // KafkaShape identifies what the run's brokers are made from; empty when the
@@ -23,7 +22,7 @@ func (r Request) KafkaShape() string {
 
 // KafkaName is the name of the run's Kafka.
 func (r Request) KafkaName() string {
-	return naming.Kafka(r.Experiment, r.warmShape(r.KafkaShape()))
+	return r.Names.Kafka(r.Experiment, r.warmShape(r.KafkaShape()))
 }
 
 // PostgresShape identifies what the run's PostgreSQL is made from; empty when
@@ -42,7 +41,7 @@ func (r Request) PostgresShape() string {
 
 // PostgresName is the name of the run's PostgreSQL.
 func (r Request) PostgresName() string {
-	return naming.Postgres(r.Experiment, r.warmShape(r.PostgresShape()))
+	return r.Names.Postgres(r.Experiment, r.warmShape(r.PostgresShape()))
 }
 
 // shape identifies a declaration with the patches of its objects. Where

@@ -55,7 +55,7 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 		return nil, fmt.Errorf("building the starter of load %q: %w", load.Name, err)
 	}
 
-	testRun := environment.RunIntent(run, contract.TestRunKind, naming.TestRun(run.Name, load.Name), labels)
+	testRun := environment.RunIntent(run, contract.TestRunKind, naming.TestRun(run, load.Name), labels)
 	testRun.Object["spec"] = map[string]any{
 		"parallelism": int64(load.ParallelismOrDefault()),
 		"script":      kinds.Of(load).Source().Script(),

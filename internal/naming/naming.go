@@ -28,19 +28,9 @@ const maxRunName = 36
 // the Jobs' pods.
 const maxTestRunName = 46
 
-// Run is the name of the PerfRun for one place in the plan.
-func Run(experiment string, block int32, arm, scenario string, attempt int32) string {
-	name := fmt.Sprintf("%s-%d-%s-%s", experiment, block, arm, scenario)
-	if attempt > 1 {
-		name += fmt.Sprintf("-try%d", attempt)
-	}
-	// A plain join can collide (a-b + c, a + b-c), so a hash tells them apart.
-	return shorten(name, maxRunName, digest(experiment, block, arm, scenario, attempt))
-}
-
 // TestRun is the name of the k6 TestRun for one load of a run.
-func TestRun(run, load string) string {
-	return shorten(run+"-"+load, maxTestRunName, digest(run, load))
+func TestRun(run *v1alpha1.PerfRun, load string) string {
+	return SchemeOf(run).TestRun(run.Name, load)
 }
 
 // RunnerService is the name k6-operator gives the Service of runner n, from 1.
@@ -103,29 +93,6 @@ func Evidence(experiment string) string { return experiment + "-evidence" }
 // SystemCopy is the name of the ConfigMap with the experiment's copy of the
 // PerfSystem it refers to.
 func SystemCopy(experiment string) string { return experiment + "-system" }
-
-// Kafka is the name of the experiment's Kafka. Where several stay up side by
-// side, each has a shape, a digest of what it is made from, else the shape is
-// empty.
-func Kafka(experiment, shape string) string { return shaped(experiment, shape) }
-
-// BrokerPool is the name of a Kafka's pool of brokers. Pools are unique in a
-// namespace, not in a Kafka, and Strimzi puts the Kafka's name in front of the
-// pool's for the pods, so it carries no more than a digest of it.
-func BrokerPool(kafka string) string { return "broker-" + shortDigest(kafka) }
-
-// ControllerPool is the name of a Kafka's pool of dedicated controllers.
-func ControllerPool(kafka string) string { return "kraft-" + shortDigest(kafka) }
-
-// TopicLedger is the name of the ConfigMap that notes that the experiment has
-// topics in brokers that are somebody else's.
-func TopicLedger(experiment string, brokers any) string {
-	return experiment + "-topics-" + digest(brokers)
-}
-
-// Postgres is the name of the experiment's PostgreSQL cluster, with a shape
-// where several stay up side by side.
-func Postgres(experiment, shape string) string { return shaped(experiment+"-pg", shape) }
 
 // Module is the name of a module's Deployment and Service.
 func Module(experiment, module string) string { return experiment + "-" + module }
@@ -193,8 +160,6 @@ func Hash(values ...any) string {
 // a hundred thousand names, two are alike with a chance of one in two hundred.
 const DigestLength = 10
 
-func digest(values ...any) string { return Hash(values...)[:DigestLength] }
-
 // shortDigest has as many bits in fewer letters, where pods' names leave no room for
 // more.
 func shortDigest(value any) string {
@@ -215,15 +180,8 @@ func isShaped(base, name string) bool {
 	return found && (shape == "" || shapeSuffix.MatchString(shape))
 }
 
-// shapeSuffix is a shape; those of earlier versions have four digits.
+// shapeSuffix is a shape, by either scheme.
 var shapeSuffix = regexp.MustCompile(`^-[0-9a-f]{4}([0-9a-f]{6})?$`)
-
-func shaped(name, shape string) string {
-	if shape == "" {
-		return name
-	}
-	return name + "-" + shape[:DigestLength]
-}
 
 func shorten(name string, limit int, hash string) string {
 	keep := limit - len(hash) - 1

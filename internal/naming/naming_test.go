@@ -22,11 +22,11 @@ var (
 )
 
 func TestNamesFitWhereTheyAreUsed(t *testing.T) {
-	run := naming.Run(experiment, 100, longArm, scenario, 10)
-	testRun := naming.TestRun(run, loadName)
+	run := naming.Long.Run(experiment, 100, longArm, scenario, 10)
+	testRun := naming.Long.TestRun(run, loadName)
 	service, label, subdomain := validation.IsDNS1035Label, validation.IsValidLabelValue, validation.IsDNS1123Subdomain
 	shape := strings.Repeat("f", 16)
-	kafka := naming.Kafka(experiment, shape)
+	kafka := naming.Long.Kafka(experiment, shape)
 	for name, use := range map[string]struct {
 		name  string
 		valid func(string) []string
@@ -37,11 +37,11 @@ func TestNamesFitWhereTheyAreUsed(t *testing.T) {
 		"initializer":           {testRun + "-initializer", label},
 		"pod of a runner's Job": {naming.RunnerJob(testRun, 64) + "-abcde", label},
 		"raw results":           {naming.RawResults(run), subdomain},
-		"broker's pod":          {kafka + "-" + naming.BrokerPool(kafka) + "-100", label},
-		"controller's pod":      {kafka + "-" + naming.ControllerPool(kafka) + "-100", label},
+		"broker's pod":          {kafka + "-" + naming.Long.BrokerPool(kafka) + "-100", label},
+		"controller's pod":      {kafka + "-" + naming.Long.ControllerPool(kafka) + "-100", label},
 		"Kafka's Service":       {kafka + "-kafka-bootstrap", service},
-		"topic ledger":          {naming.TopicLedger(experiment, shape), subdomain},
-		"PostgreSQL's Service":  {naming.Postgres(experiment, shape) + "-rw", service},
+		"topic ledger":          {naming.Long.TopicLedger(experiment, shape), subdomain},
+		"PostgreSQL's Service":  {naming.Long.Postgres(experiment, shape) + "-rw", service},
 		"module's Service":      {naming.Module(experiment, strings.Repeat("m", 30)), service},
 		"image check":           {naming.ImageCheck(experiment, strings.Repeat("f", 16)), subdomain},
 	} {
@@ -69,12 +69,12 @@ func TestNamesDoNotCollide(t *testing.T) {
 	} {
 		for block := int32(1); block <= 12; block++ {
 			for attempt := int32(1); attempt <= 3; attempt++ {
-				note(fmt.Sprint(place, block, attempt), naming.Run(place.experiment, block, place.arm, place.scenario, attempt))
+				note(fmt.Sprint(place, block, attempt), naming.Long.Run(place.experiment, block, place.arm, place.scenario, attempt))
 			}
 		}
 	}
 	for _, pair := range [][2]string{{"run-a", "b"}, {"run", "a-b"}, {strings.Repeat("r", 36), loadName}, {strings.Repeat("r", 36), loadName + "m"}} {
-		note(fmt.Sprint("load ", pair), naming.TestRun(pair[0], pair[1]))
+		note(fmt.Sprint("load ", pair), naming.Long.TestRun(pair[0], pair[1]))
 	}
 }
 
@@ -82,16 +82,40 @@ func TestNamesDoNotCollide(t *testing.T) {
 // not change from version to version.
 func TestNamesStayAsTheyAre(t *testing.T) {
 	for got, want := range map[string]string{
-		naming.Run("demo", 1, "one-partition", "cico", 1):              "demo-1-one-partition-cico-85f6005f0c",
-		naming.Run("demo", 1, "one-partition", "cico", 2):              "demo-1-one-partition-cico-96aff07120",
-		naming.Run("demo", 1, "one-partition", "import-under-cico", 1): "demo-1-one-partition-impo-d15d95903e",
-		naming.TestRun("demo-1-a-b-abcdef", "cico"):                    "demo-1-a-b-abcdef-cico-d9ebb13b47",
-		naming.Postgres("demo", ""):                                    "demo-pg",
-		naming.Module("demo", "gateway"):                               "demo-gateway",
-		naming.BrokerPool("demo"):                                      "broker-uqnlkapi",
+		naming.Long.Run("demo", 1, "one-partition", "cico", 1):              "demo-1-one-partition-cico-85f6005f0c",
+		naming.Long.Run("demo", 1, "one-partition", "cico", 2):              "demo-1-one-partition-cico-96aff07120",
+		naming.Long.Run("demo", 1, "one-partition", "import-under-cico", 1): "demo-1-one-partition-impo-d15d95903e",
+		naming.Long.TestRun("demo-1-a-b-abcdef", "cico"):                    "demo-1-a-b-abcdef-cico-d9ebb13b47",
+		naming.Long.Postgres("demo", ""):                                    "demo-pg",
+		naming.Module("demo", "gateway"):                                    "demo-gateway",
+		naming.Long.BrokerPool("demo"):                                      "broker-uqnlkapi",
+
+		naming.Short.Run("demo", 1, "one-partition", "import-under-cico", 1): "demo-1-one-partition-import-u-d15d95",
+		naming.Short.TestRun("demo-1-a-b-abcdef", "cico"):                    "demo-1-a-b-abcdef-cico-d9eb",
+		naming.Short.BrokerPool("demo"):                                      "broker-e4ec08",
+		naming.Short.ControllerPool("demo"):                                  "controller-e4ec08",
+		naming.Short.Kafka("demo", "0123456789abcdef"):                       "demo-0123",
+		naming.Short.Postgres("demo", "0123456789abcdef"):                    "demo-pg-0123",
+		naming.Short.Prefix("0123456789abcdef"):                              "012345",
 	} {
 		if got != want {
 			t.Errorf("name %q, want %q", got, want)
+		}
+	}
+}
+
+// A run's name tells how it was made, whatever it was cut off.
+func TestARunsNameTellsItsScheme(t *testing.T) {
+	for _, scheme := range []naming.Scheme{naming.Long, naming.Short} {
+		for _, arm := range []string{"a", longArm} {
+			for attempt := int32(1); attempt <= 2; attempt++ {
+				run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Experiment: experiment, Block: 3, Arm: arm, Attempt: attempt}}
+				run.Spec.Scenario.Name = scenario
+				run.Name = scheme.Run(experiment, 3, arm, scenario, attempt)
+				if got := naming.SchemeOf(run); got != scheme {
+					t.Errorf("run %s is of scheme %d, want %d", run.Name, got, scheme)
+				}
+			}
 		}
 	}
 }
@@ -104,8 +128,8 @@ func TestManyNamesDoNotCollide(t *testing.T) {
 		for block := range int32(100) {
 			for arm := range 16 {
 				for _, scenario := range []string{"users", "users-with-imports"} {
-					run := naming.Run(name, block, fmt.Sprintf("partitions-%d", arm), scenario, 1)
-					if testRun := naming.TestRun(run, "cico"); seen[run] || seen[testRun] {
+					run := naming.Long.Run(name, block, fmt.Sprintf("partitions-%d", arm), scenario, 1)
+					if testRun := naming.Long.TestRun(run, "cico"); seen[run] || seen[testRun] {
 						t.Fatalf("%s or %s is there twice", run, testRun)
 					} else {
 						seen[run], seen[testRun] = true, true

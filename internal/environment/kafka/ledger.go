@@ -36,7 +36,7 @@ func Ledger(req environment.Request) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       req.Namespace,
-			Name:            naming.TopicLedger(req.Experiment, external),
+			Name:            req.Names.TopicLedger(req.Experiment, external),
 			Labels:          naming.ComponentLabels(req.Experiment, environment.ComponentTopic),
 			OwnerReferences: []metav1.OwnerReference{req.Owner},
 			Finalizers:      []string{v1alpha1.Finalizer},

@@ -13,7 +13,6 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/podspec"
-	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -70,11 +69,11 @@ func groups(req environment.Request) []group {
 		return group{title: title, replicas: replicas, pods: podsInPool(cluster, pool), pool: pool}
 	}
 	if kafka.Controllers == nil {
-		return []group{pooled("node", naming.BrokerPool(cluster), kafka.Brokers.Replicas)}
+		return []group{pooled("node", req.Names.BrokerPool(cluster), kafka.Brokers.Replicas)}
 	}
 	return []group{
-		pooled("broker", naming.BrokerPool(cluster), kafka.Brokers.Replicas),
-		pooled("controller", naming.ControllerPool(cluster), kafka.Controllers.Replicas),
+		pooled("broker", req.Names.BrokerPool(cluster), kafka.Brokers.Replicas),
+		pooled("controller", req.Names.ControllerPool(cluster), kafka.Controllers.Replicas),
 	}
 }
 
@@ -92,13 +91,13 @@ func described(req environment.Request) string {
 
 func buildPools(req environment.Request, apiVersion string) []environment.Intent {
 	kafka := req.System.Kafka
-	brokers := naming.BrokerPool(req.KafkaName())
+	brokers := req.Names.BrokerPool(req.KafkaName())
 	if kafka.Controllers == nil {
 		return []environment.Intent{buildPool(req, apiVersion, brokers, kafka.Brokers, "controller", "broker")}
 	}
 	return []environment.Intent{
 		buildPool(req, apiVersion, brokers, kafka.Brokers, "broker"),
-		buildPool(req, apiVersion, naming.ControllerPool(req.KafkaName()), *kafka.Controllers, "controller"),
+		buildPool(req, apiVersion, req.Names.ControllerPool(req.KafkaName()), *kafka.Controllers, "controller"),
 	}
 }
 

@@ -86,7 +86,7 @@ func presetNames(preset v1alpha1.TopicPreset, tenant string) []string {
 // serve experiments of the same name from elsewhere, so there it follows from
 // the experiment's identity as well.
 func Env(req environment.Request) string {
-	digest := environment.Fingerprint(layout(req))[:naming.DigestLength]
+	digest := req.Names.Prefix(environment.Fingerprint(layout(req)))
 	if kafka := req.System.Kafka; kafka != nil && IsExternal(kafka) {
 		return externalPrefix(req) + digest
 	}
@@ -94,7 +94,7 @@ func Env(req environment.Request) string {
 }
 
 func externalPrefix(req environment.Request) string {
-	return req.Experiment + "-" + naming.Hash(req.Owner.UID)[:naming.DigestLength] + "-"
+	return req.Experiment + "-" + req.Names.Prefix(naming.Hash(req.Owner.UID)) + "-"
 }
 
 // declaredTopic is one declared topic, without the ENV that makes its name in

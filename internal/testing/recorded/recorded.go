@@ -194,7 +194,7 @@ func (g *generator) run(block, position, attempt int32, arm string, scenario v1a
 	spec := &g.input.Experiment.Spec
 	configured, _ := arms.Named(arms.Of(spec, spec.System), arm)
 	run := &v1alpha1.PerfRun{}
-	run.Name, run.Namespace = naming.Run(Name, block, arm, scenario.Name, attempt), Namespace
+	run.Name, run.Namespace = naming.Long.Run(Name, block, arm, scenario.Name, attempt), Namespace
 	run.Spec = v1alpha1.PerfRunSpec{
 		Experiment: Name, PlanHash: "5d1c0e7b3a9f4c21", Block: block, Position: position, Attempt: attempt, Arm: arm,
 		System: configured.System, Scenario: scenario, Seed: int64(block), Measurement: spec.Measurement, Validity: spec.Validity,
