@@ -39,7 +39,7 @@ func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readi
 		}
 	}
 	intent := restore.Build(hook)
-	if err := p.Cluster.Apply(ctx, intent); err != nil {
+	if err := p.Cluster.ApplyOnce(ctx, intent); err != nil {
 		return environment.Readiness{}, err
 	}
 	observed, err := p.observe(ctx, []environment.Intent{intent}, map[string]string{batchv1.JobNameLabel: intent.GetName()})

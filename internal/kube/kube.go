@@ -78,6 +78,19 @@ func (c Cluster) Apply(ctx context.Context, intent *unstructured.Unstructured) e
 	return c.explain("apply", intent, err)
 }
 
+// ApplyOnce is Apply for what can't be changed any more, such as a Job: one that is
+// there stays as it was made, also by an operator that made it otherwise.
+func (c Cluster) ApplyOnce(ctx context.Context, intent *unstructured.Unstructured) error {
+	current, err := c.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
+	if err != nil {
+		return err
+	}
+	if current == nil {
+		return c.Apply(ctx, intent)
+	}
+	return c.CheckOwner(current, intent)
+}
+
 // CheckOwner is a [Refusal] if the object that stands in the place of a wanted
 // one has another owner.
 func (c Cluster) CheckOwner(current, wanted client.Object) error {

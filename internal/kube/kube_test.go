@@ -105,6 +105,21 @@ func TestApplyWritesWhatHasChanged(t *testing.T) {
 	yamlcmp.Equal(t, second.Object["data"], `key: two`)
 }
 
+func TestApplyOnceLeavesWhatIsThere(t *testing.T) {
+	c, namespace := cluster(t)
+	for _, text := range []string{"one", "two"} {
+		wanted := owned(t, namespace, "a", text, "1")
+		if err := c.ApplyOnce(t.Context(), wanted); err != nil {
+			t.Fatal(err)
+		}
+		yamlcmp.Equal(t, get(t, c, wanted).Object["data"], `key: one`)
+	}
+	refusal := kube.RefusalOf(c.ApplyOnce(t.Context(), owned(t, namespace, "a", "one", "2")))
+	if refusal == nil {
+		t.Error("one that has another owner was taken for ours")
+	}
+}
+
 func TestApplyTakesAwayWhatIsNoLongerWanted(t *testing.T) {
 	c, namespace := cluster(t)
 	wanted := intent(t, namespace, "a", "one")
