@@ -26,6 +26,14 @@ type RunEvidence struct {
 	// +listMapKey=imageID
 	// +kubebuilder:validation:MaxItems=32
 	Images []MetImage `json:"images,omitempty"`
+	// rendered are digests of what the operator made of the declaration, by part. Of
+	// two runs of one arm and scenario they differ where PerfLab was upgraded in
+	// between and makes something else of it.
+	// +optional
+	// +listType=map
+	// +listMapKey=of
+	// +kubebuilder:validation:MaxItems=32
+	Rendered []RenderedDigest `json:"rendered,omitempty"`
 	// versions the run met.
 	// +optional
 	Versions MetVersions `json:"versions,omitzero"`
@@ -58,6 +66,14 @@ type MetImage struct {
 	Of string `json:"of"`
 	// imageID is what the container runtime resolved the image to.
 	ImageID string `json:"imageID"`
+}
+
+// RenderedDigest is what a part of the environment, or a load, was made of.
+type RenderedDigest struct {
+	// of says which part: Kafka, PostgreSQL, the modules, or a load.
+	Of string `json:"of"`
+	// sha256 over the objects, without what names the run.
+	SHA256 string `json:"sha256"`
 }
 
 // MetVersions are the versions a run met. One that is absent is not known: what

@@ -56,7 +56,10 @@ func (m moduleSet) borrow(ctx context.Context, p *Pass) (environment.Readiness, 
 // those that were changed before; it leaves out who owns which field, so the
 // others are read anew.
 func (m moduleSet) Loans(ctx context.Context, p *Pass) ([]workloads.Loan, error) {
-	request := p.Request()
+	return m.loans(ctx, p, p.Request())
+}
+
+func (m moduleSet) loans(ctx context.Context, p *Pass, request environment.Request) ([]workloads.Loan, error) {
 	prefix := kafka.Env(request)
 	var loans []workloads.Loan
 	for _, module := range request.BorrowedModules() {

@@ -20,6 +20,8 @@ type Component interface {
 	// Provision builds what is declared, as far as one pass can, and says how
 	// far it is.
 	Provision(context.Context, *Pass) (Progress, error)
+	// Render makes what Provision would apply for a request, and applies nothing.
+	Render(context.Context, *Pass, environment.Request) ([]environment.Intent, error)
 	// Prove writes into the record what runs, before the loads begin, and says
 	// in what it is not what was declared.
 	Prove(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error)

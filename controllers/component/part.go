@@ -83,6 +83,11 @@ func (Part) Provision(context.Context, *Pass) (Progress, error) {
 	return Progress{Readiness: notDeclared()}, nil
 }
 
+// Render makes nothing.
+func (Part) Render(context.Context, *Pass, environment.Request) ([]environment.Intent, error) {
+	return nil, nil
+}
+
 // Prove has nothing to compare.
 func (Part) Prove(context.Context, *Pass, *v1alpha1.EffectiveSystem) (Proof, error) {
 	return Proof{}, nil

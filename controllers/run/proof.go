@@ -41,6 +41,9 @@ func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
 	s.status().Effective = record
 	s.evidence().Versions = seen.Met(ctx, pods)
 	s.noteImage("operator", r.OwnImage(ctx))
+	if err := r.noteRendered(ctx, s, seen); err != nil {
+		return outcome{}, err
+	}
 	s.judge(differences)
 	if s.fault == nil {
 		s.mark(&s.status().Timings.Ready)

@@ -13,13 +13,14 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/rendering"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/internal/verdict"
 )
 
 // doubters give the reasons to trust the verdicts less, or to ask otherwise, one
 // sentence each.
-var doubters = []func(*record) []string{uncalibrated, confounded, unwise, lopsided, refused, saturated, warming}
+var doubters = []func(*record) []string{uncalibrated, confounded, unwise, lopsided, refused, saturated, warming, builtOtherwise}
 
 // doubts are all of them, and the warnings that say something else.
 func doubts(r *record) []string {
@@ -154,6 +155,26 @@ func warmUpAdvised(run *v1alpha1.PerfRun) time.Duration {
 		}
 	}
 	return longest
+}
+
+// builtOtherwise: PerfLab was upgraded while the experiment was on, and made
+// something else of the same arms.
+func builtOtherwise(r *record) []string {
+	var sentences []string
+	for _, run := range r.journal {
+		for _, warning := range run.Status.Warnings {
+			if rendering.IsWarning(warning) {
+				sentences = append(sentences, fmt.Sprintf("Run %q was %s", run.Name, warning))
+			}
+		}
+	}
+	switch more := len(sentences) - 1; {
+	case more < 0:
+		return nil
+	case more > 0:
+		sentences[0] += fmt.Sprintf("; and %s more %s built otherwise, or perhaps", prose.Counted(more, "run"), prose.Verb(more, "was", "were"))
+	}
+	return []string{sentences[0] + ". A block with runs of both kinds compares more than its arms."}
 }
 
 // busy is the use of a server, in percent, from which its queue, and not the

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"fmt"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/rendering"
+)
+
+// Rendered are digests of what the components make of the run's declaration. What
+// names the run would differ in each, so the request is for none.
+func (p *Pass) Rendered(ctx context.Context) ([]v1alpha1.RenderedDigest, error) {
+	request := p.Request()
+	request.Run = ""
+	var rendered []v1alpha1.RenderedDigest
+	for _, part := range All {
+		intents, err := part.Render(ctx, p, request)
+		if err != nil {
+			return nil, fmt.Errorf("rendering %s: %w", part.About().Name, err)
+		}
+		if len(intents) > 0 {
+			rendered = append(rendered, rendering.Digest(part.About().Name, intents))
+		}
+	}
+	return rendered, nil
+}
+
+// Render makes Strimzi's objects, as the Strimzi that is installed reads them.
+func (kafkaCluster) Render(_ context.Context, p *Pass, request environment.Request) ([]environment.Intent, error) {
+	if !kafka.NeedsStrimzi(request.System.Kafka) {
+		return nil, nil
+	}
+	version, _, err := p.Cluster.Serves(contract.KafkaGroupKind)
+	return kafka.Build(request, version), err
+}
+
+// Render makes CloudNativePG's objects.
+func (postgresCluster) Render(_ context.Context, _ *Pass, request environment.Request) ([]environment.Intent, error) {
+	return postgres.Build(request), nil
+}
+
+// Render makes the modules, and the changes of those that are borrowed.
+func (m moduleSet) Render(ctx context.Context, p *Pass, request environment.Request) ([]environment.Intent, error) {
+	intents := modules.Build(request, kafka.Env(request))
+	loans, err := m.loans(ctx, p, request)
+	for _, loan := range loans {
+		if loan.Intent != nil {
+			intents = append(intents, loan.Intent)
+		}
+	}
+	return intents, err
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/journal"
+	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/rendering"
+)
+
+// noteRendered writes down what was made of the declaration, and warns where that
+// is something else than for the run before of the same arm: an operator that was
+// upgraded in the middle may have built it anew.
+func (r *Reconciler) noteRendered(ctx context.Context, s *scope, seen *component.Pass) error {
+	rendered, err := seen.Rendered(ctx)
+	if err != nil {
+		return err
+	}
+	loads, err := r.renderedLoads(s.run)
+	if err != nil {
+		return err
+	}
+	s.evidence().Rendered = append(rendered, loads...)
+	runs := &v1alpha1.PerfRunList{}
+	err = r.Cluster.Client.List(ctx, runs, client.InNamespace(s.run.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: s.experiment.Name})
+	if err != nil {
+		return fmt.Errorf("listing runs: %w", err)
+	}
+	own, _ := journal.Owned(s.experiment, runs.Items)
+	if warning := rendering.Warning(s.run, own); warning != "" {
+		s.warn(warning)
+	}
+	return nil
+}
+
+// renderedLoads are digests of the TestRuns, without what names the run.
+func (r *Reconciler) renderedLoads(of *v1alpha1.PerfRun) ([]v1alpha1.RenderedDigest, error) {
+	nameless := of.DeepCopy()
+	nameless.Name, nameless.UID, nameless.Spec.Seed = "", "", 0
+	var rendered []v1alpha1.RenderedDigest
+	for _, wanted := range of.Spec.Scenario.Loads {
+		testRun, err := load.TestRun(nameless, wanted, component.TargetURL(of), r.Settings)
+		if err != nil {
+			return nil, err
+		}
+		rendered = append(rendered, rendering.Digest(fmt.Sprintf("load %q", wanted.Name), []environment.Intent{testRun}))
+	}
+	return rendered, nil
+}
