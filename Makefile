@@ -34,7 +34,7 @@ demo: tools ## Run a real experiment on a real cluster and write its report.
 	hack/demo.sh
 
 .PHONY: test
-test: tools test-go test-payload test-k6 test-sample test-cluster test-packaging test-argocd test-extending ## Run every test that needs no cluster.
+test: tools test-go test-upgrade test-payload test-k6 test-sample test-cluster test-packaging test-argocd test-extending ## Run every test that needs no cluster.
 
 .PHONY: tools
 tools: ## Install the programs the other targets call, or name what is missing.
@@ -125,6 +125,10 @@ build-sample: ## Build the sample library system.
 .PHONY: test-go
 test-go: ## Test the operator and the emulators, against a real API server.
 	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test -timeout 25m ./api/... ./cmd/... ./controllers/... ./hack/systems/... ./internal/... ./test/bench/... ./test/emulators/...
+
+.PHONY: test-upgrade
+test-upgrade: ## Let an earlier commit's operator begin experiments, and today's go on (UPGRADE_FROM=e0fb959).
+	@hack/test-upgrade.sh
 
 .PHONY: test-payload
 test-payload: ## Test the results' format.

@@ -16,6 +16,9 @@ import (
 var (
 	complete = &apiserver.Server{}
 	bare     = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+	// upgraded serves what the operator of an earlier commit brings, until a test
+	// brings today's kinds.
+	upgraded = &apiserver.Server{}
 	// foreignCRDs are where the other operators' kinds are.
 	foreignCRDs []string
 )
@@ -40,7 +43,7 @@ func runSuite(m *testing.M) (code int, err error) {
 	}
 	complete.Paths = append(foreignCRDs, apiserver.Root("config", "crd"))
 	code = m.Run()
-	for _, server := range []*apiserver.Server{complete, bare} {
+	for _, server := range []*apiserver.Server{complete, bare, upgraded} {
 		if err := server.Stop(); err != nil {
 			return code, fmt.Errorf("stopping the API server: %w", err)
 		}

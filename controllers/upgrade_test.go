@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/rendering"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// left is what the world outside of the API server remembers of a namespace in
+// which the operator of an earlier commit has worked (testdata/upgrade).
+type left struct {
+	Namespace string
+	Now       time.Time
+	Topics    map[string]kafka.TopicState
+}
+
+// begun is a half done experiment as the earlier operator has left it.
+type begun struct {
+	*lab
+	experiment v1alpha1.PerfExperiment
+	runs       []v1alpha1.PerfRun
+	// built is what was up: Kafkas, their pools and PostgreSQLs.
+	built map[string]types.UID
+}
+
+// The operator of an earlier commit does half of an experiment, and today's does
+// the rest, with no more in its hands than the API server has.
+func TestAnUpgradeInTheMiddle(t *testing.T) {
+	commit := os.Getenv("UPGRADE_FROM")
+	if commit == "" {
+		t.Skip("it takes an earlier commit and minutes: make test-upgrade")
+	}
+	remembered := leaveHalfDone(t, commit)
+	installKinds(t)
+	for _, name := range []string{"Building", "Loading", "Warm", "Shared", "Outside", "Borrowed", "Restoring", "Complete"} {
+		t.Run(name, func(t *testing.T) {
+			b := takeOver(t, filepath.Join(remembered, name+".json"))
+			b.eachRound = b.buildsNothingAnew
+			b.outside.held["cico"] = name == "Loading"
+			if name == "Outside" {
+				b.namesHosts()
+			}
+			b.until("a complete experiment", func() bool {
+				return b.lab.experiment("small").Status.Phase == v1alpha1.ExperimentComplete
+			})
+			b.keepsThePlan()
+			b.keepsWhatWasDone()
+			b.doesEachPlaceOnce()
+			b.saysWhatIsNotKnown()
+			b.chainHolds("small")
+			b.remove(b.lab.experiment("small"))
+			b.until("the end of the experiment", func() bool { return len(b.experiments()) == 0 })
+			b.leavesNothing()
+		})
+	}
+}
+
+// leaveHalfDone lets the operator of a commit begin, and returns where what it
+// remembers is.
+func leaveHalfDone(t *testing.T, commit string) string {
+	t.Helper()
+	earlier, remembered := t.TempDir(), t.TempDir()
+	archive := filepath.Join(t.TempDir(), "earlier.tar")
+	command(t, apiserver.Root(), nil, "git", "archive", "--output", archive, commit)
+	command(t, earlier, nil, "tar", "-xf", archive)
+	text, err := os.ReadFile(filepath.Join("testdata", "upgrade", "half_done_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(earlier, "controllers", "half_done_test.go"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command(t, filepath.Join(earlier, "controllers"), []string{
+		"USE_EXISTING_CLUSTER=true", "KUBECONFIG=" + kubeconfig(t, upgraded.Config(t)), "PERFLAB_HALF_DONE=" + remembered,
+	}, "go", "test", "-count=1", "-run", "^TestExperimentsAreLeftHalfDone$", ".")
+	return remembered
+}
+
+func command(t *testing.T, dir string, environment []string, name string, arguments ...string) {
+	t.Helper()
+	running := exec.CommandContext(t.Context(), name, arguments...)
+	running.Dir, running.Env = dir, append(os.Environ(), environment...)
+	if out, err := running.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", running, err, out)
+	}
+}
+
+// kubeconfig is a file that leads to an API server.
+func kubeconfig(t *testing.T, config *rest.Config) string {
+	t.Helper()
+	const name = "test"
+	written := clientcmdapi.NewConfig()
+	written.CurrentContext = name
+	written.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	written.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
+	if !strings.Contains(config.Host, "://") {
+		written.Clusters[name].Server = "https://" + config.Host
+	}
+	written.AuthInfos[name] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*written, file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// installKinds brings today's kinds over the earlier ones, as an upgrade does, and
+// waits until the API server goes by them.
+func installKinds(t *testing.T) {
+	t.Helper()
+	_, err := envtest.InstallCRDs(upgraded.Config(t), envtest.CRDInstallOptions{Paths: []string{apiserver.Root("config", "crd")}, ErrorIfPathMissing: true})
+	if err != nil {
+		t.Fatalf("upgrading the kinds: %v", err)
+	}
+	l := newLabAlone(t, upgraded)
+	runs := &v1alpha1.PerfRunList{}
+	if err := l.admin.List(t.Context(), runs); err != nil || len(runs.Items) == 0 {
+		t.Fatalf("no runs were begun: %v", err)
+	}
+	// Today's kind keeps the spec of a run as it is, the earlier one did not.
+	changed := &runs.Items[0]
+	changed.Spec.Seed++
+	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		return apierrors.IsInvalid(l.admin.Update(ctx, changed.DeepCopy(), client.DryRunAll)), nil
+	})
+	if err != nil {
+		t.Fatalf("today's kinds are not served: %v", err)
+	}
+}
+
+// takeOver is today's operator in a namespace of the earlier one.
+func takeOver(t *testing.T, file string) *begun {
+	t.Helper()
+	encoded, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var remembered left
+	if err := json.Unmarshal(encoded, &remembered); err != nil {
+		t.Fatal(err)
+	}
+	l := newLab(t, upgraded)
+	l.namespace, l.now, l.home = remembered.Namespace, remembered.Now, "perflab-system"
+	for name, state := range remembered.Topics {
+		l.brokers.put(name, state)
+	}
+	b := &begun{lab: l, experiment: *l.experiment("small"), runs: l.runs(), built: l.stores()}
+	if b.experiment.Status.PlanHash == "" || len(b.runs) == 0 {
+		t.Fatalf("nothing was begun: %+v", b.experiment.Status)
+	}
+	return b
+}
+
+// stores are the Kafkas, their pools and the PostgreSQLs that are up.
+func (l *lab) stores() map[string]types.UID {
+	l.t.Helper()
+	up := map[string]types.UID{}
+	for _, object := range slices.Concat(l.foreign(contract.KafkaKind("v1")), l.foreign(contract.KafkaNodePoolKind("v1")), l.foreign(contract.PostgresClusterKind)) {
+		up[fmt.Sprintf("%s %s, generation %d", object.GetKind(), object.GetName(), object.GetGeneration())] = object.GetUID()
+	}
+	return up
+}
+
+// buildsNothingAnew: what was up stays as it was.
+func (b *begun) buildsNothingAnew() {
+	b.t.Helper()
+	for name, uid := range b.stores() {
+		if b.built[name] != uid {
+			b.t.Errorf("%s was not there before the upgrade: %v", name, b.built)
+		}
+	}
+}
+
+func (b *begun) keepsThePlan() {
+	b.t.Helper()
+	before, after := b.experiment.Status, b.lab.experiment("small").Status
+	if after.PlanHash != before.PlanHash || *after.Seed != *before.Seed {
+		b.t.Errorf("plan %s with seed %d, it began as %s with %d", after.PlanHash, *after.Seed, before.PlanHash, *before.Seed)
+	}
+}
+
+// keepsWhatWasDone: what a run gave that was over is what it was.
+func (b *begun) keepsWhatWasDone() {
+	b.t.Helper()
+	after := map[types.UID]v1alpha1.PerfRun{}
+	for _, run := range b.lab.runs() {
+		after[run.UID] = run
+	}
+	for _, run := range b.runs {
+		kept, there := after[run.UID]
+		if !there {
+			b.t.Errorf("run %s is lost", run.Name)
+			continue
+		}
+		if !run.Status.Phase.IsFinal() {
+			continue
+		}
+		if diff := cmp.Diff(run.Status, kept.Status); diff != "" {
+			b.t.Errorf("run %s was over and has changed (-was +is):\n%s", run.Name, diff)
+		}
+	}
+}
+
+// doesEachPlaceOnce: of each place in the plan, one run counts.
+func (b *begun) doesEachPlaceOnce() {
+	b.t.Helper()
+	counted := map[int32][]string{}
+	for _, run := range b.lab.runs() {
+		counted[run.Spec.Position] = append(counted[run.Spec.Position], fmt.Sprintf("%s (%s: %s)", run.Name, run.Status.Phase, run.Status.Message))
+	}
+	status := b.lab.experiment("small").Status
+	if int(status.Runs.Done) != len(counted) || int(status.Runs.Planned) != len(counted) {
+		b.t.Errorf("%d of %d runs succeeded at %d places", status.Runs.Done, status.Runs.Planned, len(counted))
+	}
+	for position, runs := range counted {
+		if len(runs) != 1 {
+			b.t.Errorf("place %d was done %d times: %q", position, len(runs), runs)
+		}
+	}
+}
+
+// saysWhatIsNotKnown: the earlier operator did not note what it made of the
+// declaration, so the first run of each arm after it can't be held to the one before.
+func (b *begun) saysWhatIsNotKnown() {
+	b.t.Helper()
+	earlier, told := map[string]bool{}, map[string]bool{}
+	for _, run := range b.runs {
+		earlier[run.Spec.Arm] = earlier[run.Spec.Arm] || run.Status.Phase == v1alpha1.RunSucceeded
+	}
+	for _, run := range b.lab.runs() {
+		if run.Status.Evidence == nil || len(run.Status.Evidence.Rendered) == 0 {
+			continue
+		}
+		warns := slices.ContainsFunc(run.Status.Warnings, rendering.IsWarning)
+		if want := earlier[run.Spec.Arm] && !told[run.Spec.Arm]; warns != want {
+			b.t.Errorf("run %s warns: %t, want %t: %q", run.Name, warns, want, run.Status.Warnings)
+		}
+		told[run.Spec.Arm] = true
+	}
+}
+
+// leavesNothing but what is other people's.
+func (b *begun) leavesNothing() {
+	b.t.Helper()
+	b.collectGarbage()
+	b.collectGarbage()
+	borrowed := func(name string) bool { return strings.Contains(name, "mod-inventory") }
+	if left := slices.DeleteFunc(b.environment(), borrowed); len(left) != 0 {
+		b.t.Errorf("left behind: %v", left)
+	}
+	maps := &corev1.ConfigMapList{}
+	b.list(maps, client.HasLabels{v1alpha1.LabelExperiment})
+	for _, one := range maps.Items {
+		b.t.Errorf("left behind: ConfigMap %s", one.Name)
+	}
+	outside := b.experiment.Spec.System.Kafka != nil && b.experiment.Spec.System.Kafka.External != nil
+	if topics := b.brokers.names(); outside && len(topics) != 0 {
+		b.t.Errorf("left behind: topics %v", topics)
+	}
+}
+
+// namesHosts: a login goes to no host that its Secret does not name, and Secrets of
+// before name none. The run says so and waits.
+func (b *begun) namesHosts() {
+	b.t.Helper()
+	advice := fmt.Sprintf("kubectl annotate secret msk-login -n %s --overwrite 'perflab.dev/hosts=b-1.msk.example.org:9096'", b.namespace)
+	b.until("word of the hosts", func() bool { return strings.Contains(b.run().Status.Message, advice) })
+	b.expect(b.run().Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonHostNotAllowed, advice)
+	secret := &corev1.Secret{}
+	if err := b.admin.Get(b.t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "msk-login"}, secret); err != nil {
+		b.t.Fatal(err)
+	}
+	metav1.SetMetaDataAnnotation(&secret.ObjectMeta, v1alpha1.AnnotationHosts, "b-1.msk.example.org:9096")
+	b.update(secret)
+}
