@@ -19,7 +19,10 @@ GOLANGCI_LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 # a tree of its own for each clone, or one reports the files of another.
 export GOLANGCI_LINT_CACHE := $(CACHE)/lint$(CURDIR)
 
-GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
+# What programs say they are: the commit, so that two builds of it are equal.
+VERSION  ?= $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null)
+GO_BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X perflab.dev/perflab/internal/version.stamp=$(VERSION)"
+BIN      ?= bin
 
 .DEFAULT_GOAL := help
 
@@ -97,15 +100,19 @@ build: build-operator build-collector build-cli build-k6 build-emulators build-s
 
 .PHONY: build-operator
 build-operator: ## Build the operator.
-	$(GO_BUILD) -o bin/manager ./cmd/manager
+	@$(MAKE) --no-print-directory build-one PROGRAM=manager
 
 .PHONY: build-collector
 build-collector: ## Build the collector, which samples servers beside the loads.
-	$(GO_BUILD) -o bin/collector ./cmd/collector
+	@$(MAKE) --no-print-directory build-one PROGRAM=collector
 
 .PHONY: build-cli
 build-cli: ## Build perflab, the command for people.
-	$(GO_BUILD) -o bin/perflab ./cmd/perflab
+	@$(MAKE) --no-print-directory build-one PROGRAM=perflab
+
+.PHONY: build-one
+build-one:
+	$(GO_BUILD) -o $(BIN)/$(PROGRAM) ./cmd/$(PROGRAM)
 
 .PHONY: build-k6
 build-k6: ## Build k6 with PerfLab's output.

@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -19,9 +20,16 @@ import (
 
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/collector/sampler"
+	"perflab.dev/perflab/internal/version"
 )
 
 func main() {
+	showVersion := flag.Bool("version", false, "say which PerfLab this is, and end")
+	flag.Parse()
+	if *showVersion {
+		fmt.Println(version.Line("collector"))
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	if err := run(ctx); err != nil {

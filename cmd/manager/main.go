@@ -36,6 +36,7 @@ import (
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/probe"
 	"perflab.dev/perflab/internal/telemetry"
+	"perflab.dev/perflab/internal/version"
 )
 
 // leaderElectionID names the Lease that keeps two operators from working at
@@ -56,11 +57,17 @@ type options struct {
 	ownNamespace         string
 	webhookConfiguration string
 	authorRights         admission.AuthorRights
+	showVersion          bool
 	logging              zap.Options
 }
 
 func main() {
-	if err := serve(parse()); err != nil {
+	o := parse()
+	if o.showVersion {
+		fmt.Println(version.Line("manager"))
+		return
+	}
+	if err := serve(o); err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
 	}
@@ -81,6 +88,7 @@ func parse() options {
 	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
 	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments and systems that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
+	flag.BoolVar(&o.showVersion, "version", false, "say which PerfLab this is, and end")
 	o.logging.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if o.starterImage == "" {
