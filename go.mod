@@ -50,6 +50,7 @@ require (
 	gonum.org/v1/plot v0.17.0
 	k8s.io/cli-runtime v0.37.2
 	k8s.io/metrics v0.37.2
+	mvdan.cc/sh/v3 v3.14.1
 )
 
 require (

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// As sh or curl the test's own program is what it tests, so that what it becomes can
+// be looked at from outside.
+func TestMain(m *testing.M) {
+	if name := filepath.Base(os.Args[0]); name == "sh" || name == "curl" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// answered is how a program ended.
+type answered struct {
+	out, problems string
+	code          int
+}
+
+// start runs one of the two programs, with both of them on the PATH.
+func start(t *testing.T, program string, arguments ...string) answered {
+	t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for _, name := range []string{"sh", "curl"} {
+		if err := os.Symlink(own, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, problems strings.Builder
+	command := exec.CommandContext(t.Context(), filepath.Join(folder, program), arguments...)
+	command.Env = []string{"PATH=" + folder, "MODE=lab"}
+	command.Stdout, command.Stderr = &out, &problems
+	_ = command.Run() // Its code says how it went.
+	return answered{out.String(), problems.String(), command.ProcessState.ExitCode()}
+}
+
+// wrapper is what k6-operator puts around a script that lies in the image.
+const wrapper = `if [ ! -f %s ]; then echo "LocalFile not found exiting..."; exit 1; fi;
+`
+
+func TestShell(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script.js")
+	if err := os.WriteFile(script, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrapped := func(file string) string { return strings.ReplaceAll(wrapper, "%s", file) }
+	for name, tc := range map[string]struct {
+		arguments []string
+		want      answered
+	}{
+		"Sequence":     {[]string{"-c", `echo one; echo "two  $MODE"`}, answered{out: "one\ntwo  lab\n"}},
+		"LastCode":     {[]string{"-c", "false; true"}, answered{}},
+		"ExitCode":     {[]string{"-c", "exit 99; echo never"}, answered{code: 99}},
+		"Replaced":     {[]string{"-c", `echo one; sh -c "exit 107"`}, answered{out: "one\n", code: 107}},
+		"Exec":         {[]string{"-c", "shift\nexec \"$@\"", "sh", "gone", "sh", "-c", `echo "$0$1"`, "x", "kept"}, answered{out: "xkept\n"}},
+		"InScript":     {[]string{"-c", wrapped(script) + `sh -c 'echo ran; exit 5'`}, answered{out: "ran\n", code: 5}},
+		"NoScript":     {[]string{"-c", wrapped("/no/such.js") + "echo ran"}, answered{out: "LocalFile not found exiting...\n", code: 1}},
+		"Substituted":  {[]string{"-c", `echo "$(sh -c 'echo in')" out`}, answered{out: "in out\n"}},
+		"Piped":        {[]string{"-c", `echo in | sh -c 'read word; echo "$word"'`}, answered{out: "in\n"}},
+		"Assigned":     {[]string{"-c", `MODE=other sh -c 'echo $MODE'`}, answered{out: "other\n"}},
+		"NoProgram":    {[]string{"-c", "no-such-program"}, answered{problems: "\"no-such-program\": executable file not found in $PATH\n", code: 127}},
+		"NoText":       {[]string{"script.sh"}, answered{problems: "sh: give the text to run as -c TEXT [NAME [ARGUMENT...]]: this sh can nothing else\n", code: 2}},
+		"NotSyntactic": {[]string{"-c", "if"}, answered{problems: "sh: sh:1:1: `if` must be followed by a statement list\n", code: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := start(t, "sh", tc.arguments...); got != tc.want {
+				t.Errorf("it ended as %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+// A signal for the shell has to reach k6: the last command is the same process.
+func TestTheLastCommandIsTheProcess(t *testing.T) {
+	told := start(t, "sh", "-c", `echo $$; /bin/sh -c 'echo $$'`)
+	first, second, _ := strings.Cut(strings.TrimSpace(told.out), "\n")
+	if first == "" || first != second {
+		t.Errorf("the shell is process %s, its last command %s: %+v", first, second, told)
+	}
+}
+
+// asks is what a server was asked.
+type asks struct {
+	method, path, kind, tenant, body string
+	times                            int
+}
+
+// serve answers by its path, the first time with 503 where that is asked for.
+func serve(t *testing.T) (*httptest.Server, *asks) {
+	t.Helper()
+	seen := &asks{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // What is missing, the test sees.
+		*seen = asks{r.Method, r.URL.Path, r.Header.Get("Content-Type"), r.Header.Get("X-Okapi-Tenant"), string(body), seen.times + 1}
+		switch {
+		case r.URL.Path == "/busy-once" && seen.times == 1:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case r.URL.Path == "/refused":
+			w.WriteHeader(http.StatusForbidden)
+		case r.URL.Path == "/moved":
+			http.Redirect(w, r, "/elsewhere", http.StatusFound)
+		default:
+			_, _ = io.WriteString(w, "answer\n") // Else the test sees nothing.
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server, seen
+}
+
+func TestCurl(t *testing.T) {
+	quiet := []string{"--silent", "--show-error", "--fail", "--output", "/dev/null", "--max-time", "30", "--request", "POST"}
+	for name, tc := range map[string]struct {
+		arguments []string
+		path      string
+		want      answered
+		asked     asks
+	}{
+		"Plain":   {nil, "/a", answered{out: "answer\n"}, asks{method: "GET", path: "/a", times: 1}},
+		"Data":    {[]string{"-d", "a=1"}, "/a", answered{out: "answer\n"}, asks{"POST", "/a", "application/x-www-form-urlencoded", "", "a=1", 1}},
+		"Release": {[]string{"-s", "--retry", "3", "-X", "PATCH", "-H", "Content-Type: application/json", "-d", `{"data":{}}`}, "/v1/status", answered{out: "answer\n"}, asks{"PATCH", "/v1/status", "application/json", "", `{"data":{}}`, 1}},
+		"Retried": {[]string{"-s", "--retry", "3"}, "/busy-once", answered{out: "answer\n"}, asks{method: "GET", path: "/busy-once", times: 2}},
+		"Restore": {append(quiet, "--header", "X-Okapi-Tenant: diku", "--header", "Content-Type: application/json", "--data-raw", "@x"), "/reset", answered{}, asks{"POST", "/reset", "application/json", "diku", "@x", 1}},
+		"Refused": {quiet, "/refused", answered{problems: "curl: (22) the answer is 403 Forbidden\n", code: 22}, asks{method: "POST", path: "/refused", times: 1}},
+		"Moved":   {[]string{"-o", "/dev/null"}, "/moved", answered{}, asks{method: "GET", path: "/moved", times: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, seen := serve(t)
+			if got := start(t, "curl", append(tc.arguments, server.URL+tc.path)...); got != tc.want {
+				t.Errorf("it ended as %+v, want %+v", got, tc.want)
+			}
+			if *seen != tc.asked {
+				t.Errorf("it asked %+v, want %+v", *seen, tc.asked)
+			}
+		})
+	}
+}
+
+// The codes are those that PerfLab has sentences for.
+func TestCurlSaysWhyThereWasNoAnswer(t *testing.T) {
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(silent.Close)
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	for name, tc := range map[string]struct {
+		arguments []string
+		code      int
+	}{
+		"NobodyThere": {[]string{"-s", closed.URL}, exitNoAnswer},
+		"NoAddress":   {[]string{"-s", "http://no-such-host.invalid"}, exitNoAddress},
+		"Timeout":     {[]string{"-s", "-m", "0.2", silent.URL}, exitTimeout},
+		"UnknownFlag": {[]string{"--compressed", closed.URL}, exitUsage},
+		"TwoURLs":     {[]string{closed.URL, closed.URL}, exitUsage},
+		"File":        {[]string{"-d", "@/etc/passwd", closed.URL}, exitUsage},
+		"Header":      {[]string{"-H", "nonsense", closed.URL}, exitUsage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := start(t, "curl", tc.arguments...); got.code != tc.code {
+				t.Errorf("it ended as %+v, want code %d", got, tc.code)
+			}
+		})
+	}
+}
