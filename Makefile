@@ -37,7 +37,7 @@ demo: tools ## Run a real experiment on a real cluster and write its report.
 	hack/demo.sh
 
 .PHONY: test
-test: tools test-go test-upgrade test-payload test-k6 test-sample test-cluster test-packaging test-argocd test-extending ## Run every test that needs no cluster.
+test: tools test-go test-upgrade test-payload test-k6 test-sample test-cluster test-packaging test-argocd test-extending test-release ## Run every test that needs no cluster.
 
 .PHONY: tools
 tools: ## Install the programs the other targets call, or name what is missing.
@@ -127,6 +127,34 @@ build-emulators: ## Build the emulators the local cluster uses.
 build-sample: ## Build the sample library system.
 	mvn -q -B -f sample/pom.xml -DskipTests package
 
+##@ Release
+
+RELEASE = $(BIN)/release
+
+.PHONY: release
+release: $(RELEASE) ## Make a release in dist/ (VERSION=v0.1.0 REGISTRY=host/path DOWNLOAD=https://...).
+	$(RELEASE) build --version "$(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION))" $(if $(REGISTRY),--registry "$(REGISTRY)") $(if $(DOWNLOAD),--download "$(DOWNLOAD)")
+
+.PHONY: release-push
+release-push: $(RELEASE) ## Push a release's images and chart (VERSION=v0.1.0 REGISTRY=host/path).
+	$(RELEASE) push "dist/$(VERSION)" --registry "$(REGISTRY)"
+
+.PHONY: licences
+licences: $(RELEASE) ## Check the licences of what is released, and NOTICE.
+	$(RELEASE) licences
+
+.PHONY: notice
+notice: $(RELEASE) ## Write NOTICE.
+	$(RELEASE) licences --write
+
+.PHONY: vulnerabilities
+vulnerabilities: $(RELEASE) ## Ask Go's vulnerability database about what is released (GOVULNDB=file:///copy).
+	$(RELEASE) vulnerabilities
+
+.PHONY: $(RELEASE)
+$(RELEASE):
+	cd hack/release && go build -o $(abspath $(RELEASE)) .
+
 ##@ Test
 
 .PHONY: test-go
@@ -167,6 +195,10 @@ test-cluster: ## Test the local cluster's own programs, and kind's scripts with 
 test-packaging: ## Render and install the chart and config/, and check the dashboard.
 	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" sh -c 'cd test/packaging && go test ./...'
 
+.PHONY: test-release
+test-release: ## Make a release twice, in two places, and look at what is in it.
+	cd hack/release && go test -timeout 20m ./...
+
 .PHONY: test-argocd
 test-argocd: ## Ask Argo CD's own code about health and differences.
 	cd test/argocd && go test ./...
@@ -206,6 +238,7 @@ verify: generate ## Check that generated files and module files are current.
 	cd k6 && go mod tidy -diff
 	cd test/packaging && go mod tidy -diff
 	cd test/argocd && go mod tidy -diff
+	cd hack/release && go mod tidy -diff
 	@git diff --exit-code -- api config docs/api.md || { echo "generated files are not current: run make generate and commit"; exit 1; }
 
 .PHONY: lint
@@ -215,6 +248,7 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the code's style.
 	cd k6 && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd test/packaging && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd test/argocd && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
+	cd hack/release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	hack/shellcheck.sh
 	$(ACTIONLINT)
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"perflab.dev/perflab/hack/release/internal/gocommand"
+	"perflab.dev/perflab/hack/release/internal/licence"
+	"perflab.dev/perflab/hack/release/internal/product"
+)
+
+// settings are what a release is made from.
+type settings struct {
+	source, out        string
+	version            string
+	registry, download string
+	platforms          []string
+	dirty              bool
+}
+
+// release is one that is being made.
+type release struct {
+	settings
+	revision string
+	// created is the commit's time: everything's, so that it hangs on the source.
+	created time.Time
+	// only are the platforms asked for; none: all.
+	only    []product.Platform
+	linked  map[string][]licence.Module
+	built   map[string][]byte
+	say     io.Writer
+	written []string
+}
+
+func newBuild() *cobra.Command {
+	var asked settings
+	build := &cobra.Command{
+		Use:   "build --version vX.Y.Z",
+		Short: "Make a release",
+		Long: `Make a release: archives of the command line for each platform with a krew
+manifest, images and the chart as OCI layouts, an SPDX list of what is in each, the
+source of k6, and checksums.txt over all. Everything bears the time of the commit, or
+of SOURCE_DATE_EPOCH, so that whoever builds the commit with the same Go gets the same
+files.`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			making, err := begin(command.Context(), asked, command.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return making.make(command.Context())
+		},
+	}
+	flags := build.Flags()
+	flags.StringVar(&asked.source, "source", ".", "root of the source")
+	flags.StringVar(&asked.out, "out", "dist", "folder for the release; it gets a folder of its own in it, named by the version")
+	flags.StringVar(&asked.version, "version", "", "version, for example v0.1.0")
+	flags.StringVar(&asked.registry, "registry", "example.org/perflab", "where the images will be pushed, which the chart names")
+	flags.StringVar(&asked.download, "download", "https://example.org/perflab", "where the archives will be, below a folder of the version, which the krew manifest names")
+	flags.StringSliceVar(&asked.platforms, "platform", nil, "only this platform, for example linux/amd64; may be repeated, for tests")
+	flags.BoolVar(&asked.dirty, "allow-dirty", false, "build although no commit holds the source as it is")
+	return build
+}
+
+// semantic is a version that krew, Helm and Go take.
+var semantic = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+
+// begin checks what is asked for, and asks git about the source.
+func begin(ctx context.Context, asked settings, say io.Writer) (*release, error) {
+	if !semantic.MatchString(asked.version) {
+		return nil, fmt.Errorf("--version %q: give one like v0.1.0 (make release VERSION=v0.1.0)", asked.version)
+	}
+	if _, err := os.Stat(filepath.Join(asked.source, "cmd", "perflab")); err != nil {
+		return nil, fmt.Errorf("--source %q is not the root of PerfLab's source: %w", asked.source, err)
+	}
+	making := &release{settings: asked, built: map[string][]byte{}, linked: map[string][]licence.Module{}, say: say}
+	for _, text := range asked.platforms {
+		platform, err := product.ParsePlatform(text)
+		if err != nil {
+			return nil, fmt.Errorf("--platform: %w", err)
+		}
+		making.only = append(making.only, platform)
+	}
+	return making, making.askGit(ctx)
+}
+
+// make writes the release beside its place, which it takes when it is whole.
+func (r *release) make(ctx context.Context) error {
+	final := filepath.Join(r.out, r.version)
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	partial, err := os.MkdirTemp(r.out, ".partial-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(partial) }() // Nothing is left of it but after an error.
+	r.out = partial
+	if err := r.fill(ctx); err != nil {
+		return err
+	}
+	if err := os.Chmod(partial, 0o755); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(final); err != nil {
+		return fmt.Errorf("taking an earlier release of the version away: %w", err)
+	}
+	if err := os.Rename(partial, final); err != nil {
+		return err
+	}
+	r.tell("made %s: %d files", final, len(r.written))
+	return nil
+}
+
+func (r *release) fill(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{r.judge, r.compile, r.packCommandLine, r.packImages, r.packSource} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return r.writeChecksums()
+}
+
+// judge finds what is linked, and refuses what may not be.
+func (r *release) judge(ctx context.Context) error {
+	r.tell("looking at licences")
+	linked, err := licences(ctx, r.source)
+	r.linked = linked
+	return err
+}
+
+// compile builds all programs for all platforms.
+func (r *release) compile(ctx context.Context) error {
+	folder, err := os.MkdirTemp("", "perflab-release-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // It lies where the system tidies up.
+	for _, program := range product.Programs {
+		for _, platform := range r.wanted(program.Platforms) {
+			r.tell("building %s for %s", program.Name, platform)
+			if err := r.compileOne(ctx, program, platform, filepath.Join(folder, program.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const stamp = "-s -w -buildid= -X perflab.dev/perflab/internal/version.stamp="
+
+func (r *release) compileOne(ctx context.Context, program product.Program, platform product.Platform, file string) error {
+	_, err := gocommand.Output(ctx, filepath.Join(r.source, program.Module), platform,
+		"build", "-trimpath", "-ldflags", stamp+r.version, "-o", file, program.Package)
+	if err != nil {
+		return err
+	}
+	r.built[program.Name+" "+platform.String()], err = os.ReadFile(file)
+	return err
+}
+
+func (r *release) program(program product.Program, platform product.Platform) []byte {
+	return r.built[program.Name+" "+platform.String()]
+}
+
+// wanted are the platforms of a program that were asked for.
+func (r *release) wanted(platforms []product.Platform) []product.Platform {
+	if len(r.only) == 0 {
+		return platforms
+	}
+	return slices.DeleteFunc(slices.Clone(platforms), func(p product.Platform) bool { return !slices.Contains(r.only, p) })
+}
+
+func (r *release) tell(format string, arguments ...any) {
+	_, _ = fmt.Fprintf(r.say, format+"\n", arguments...) // Nobody is left to tell.
+}
+
+// write puts a file into the release.
+func (r *release) write(name string, content []byte) error {
+	r.written = append(r.written, name)
+	return os.WriteFile(filepath.Join(r.out, name), content, 0o644) //nolint:gosec // It is to be read by everybody.
+}
+
+func (r *release) read(name string) ([]byte, error) {
+	content, err := os.ReadFile(filepath.Join(r.source, name))
+	if err != nil {
+		return nil, fmt.Errorf("reading the source: %w", err)
+	}
+	return content, nil
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"perflab.dev/perflab/hack/release/internal/bundle"
+	"perflab.dev/perflab/hack/release/internal/licence"
+	"perflab.dev/perflab/hack/release/internal/product"
+	"perflab.dev/perflab/hack/release/internal/sbom"
+)
+
+// plugin is what kubectl looks for on the PATH.
+const plugin = "kubectl-perflab"
+
+// completion is what kubectl asks for words to complete the plugin's with.
+const completion = "#!/bin/sh\nexec kubectl-perflab __complete \"$@\"\n"
+
+// checksumsFile lists all other files.
+const checksumsFile = "checksums.txt"
+
+// notices is the file with what others ask to be passed on.
+const notices = "THIRD_PARTY_NOTICES.txt"
+
+func (r *release) packCommandLine(context.Context) error {
+	manifest := krewManifest(r.version)
+	for _, platform := range r.wanted(product.CommandLine.Platforms) {
+		r.tell("packing %s for %s", product.CommandLine.Name, platform)
+		name, packed, err := r.archive(platform)
+		if err != nil {
+			return err
+		}
+		if err := r.write(name, packed); err != nil {
+			return err
+		}
+		manifest.add(platform, fmt.Sprintf("%s/%s/%s", r.download, r.version, name), digest(packed))
+		if err := r.listCommandLine(platform, digest(packed)); err != nil {
+			return err
+		}
+	}
+	var written bytes.Buffer
+	encoder := yaml.NewEncoder(&written)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(manifest); err != nil {
+		return err
+	}
+	return r.write("krew-perflab.yaml", written.Bytes())
+}
+
+// archive packs the command for a platform. It has no links: krew unpacks none.
+func (r *release) archive(platform product.Platform) (string, []byte, error) {
+	entries, err := r.documents(product.CommandLine)
+	if err != nil {
+		return "", nil, err
+	}
+	name := fmt.Sprintf("perflab_%s_%s_%s", r.version, platform.OS, platform.Arch)
+	entries = append(entries, bundle.Program(platform.Executable(plugin), r.program(product.CommandLine, platform)))
+	if platform.OS == "windows" {
+		packed, err := bundle.Zip(entries, r.created)
+		return name + ".zip", packed, err
+	}
+	entries = append(entries, bundle.Program("kubectl_complete-perflab", []byte(completion)))
+	packed, err := bundle.TarGzip(entries, r.created)
+	return name + ".tar.gz", packed, err
+}
+
+// documents are the licences of programs, of the project and of what they link.
+func (r *release) documents(programs ...product.Program) ([]bundle.Entry, error) {
+	var entries []bundle.Entry
+	for _, name := range []string{"LICENSE", "NOTICE"} {
+		content, err := r.read(name)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, bundle.File(name, content))
+	}
+	var linked []licence.Module
+	for _, program := range programs {
+		linked = append(linked, r.linked[program.Name]...)
+	}
+	return append(entries, bundle.File(notices, []byte(licence.Texts(linked)))), nil
+}
+
+func (r *release) listCommandLine(platform product.Platform, archive string) error {
+	name := fmt.Sprintf("perflab_%s_%s_%s", r.version, platform.OS, platform.Arch)
+	list, err := sbom.Document(
+		sbom.Subject{Name: name, Version: r.version, Licence: product.CommandLine.Licence, Digest: archive, Created: r.created},
+		[]sbom.Program{{Path: platform.Executable(plugin), Content: r.program(product.CommandLine, platform), Linked: r.linked[product.CommandLine.Name]}},
+	)
+	if err != nil {
+		return err
+	}
+	return r.write(name+".spdx.json", list)
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// writeChecksums lists all files in the form of sha256sum.
+func (r *release) writeChecksums() error {
+	slices.Sort(r.written)
+	var list bytes.Buffer
+	for _, name := range r.written {
+		content, err := os.ReadFile(filepath.Join(r.out, name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&list, "%s  %s\n", digest(content), name)
+	}
+	return r.write(checksumsFile, list.Bytes())
+}

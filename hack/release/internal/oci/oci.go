@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package oci makes images and charts in the form registries keep them in, without a
+// registry and without running anything.
+package oci
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"perflab.dev/perflab/hack/release/internal/bundle"
+	"perflab.dev/perflab/hack/release/internal/product"
+)
+
+// The keys of what OCI has annotations for.
+const (
+	Title       = "org.opencontainers.image.title"
+	Version     = "org.opencontainers.image.version"
+	Revision    = "org.opencontainers.image.revision"
+	Created     = "org.opencontainers.image.created"
+	Licences    = "org.opencontainers.image.licenses"
+	Description = "org.opencontainers.image.description"
+	reference   = "org.opencontainers.image.ref.name"
+)
+
+// Settings are what an image says of itself and how it is started.
+type Settings struct {
+	Platform    product.Platform
+	Entrypoint  []string
+	User        string
+	Env         []string
+	Annotations map[string]string
+	Created     time.Time
+}
+
+// Image puts files on nothing, a layer for each list.
+func Image(settings Settings, layers ...[]bundle.Entry) (v1.Image, error) {
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	for _, entries := range layers {
+		layer, err := layerOf(entries, settings.Created)
+		if err != nil {
+			return nil, err
+		}
+		if image, err = mutate.Append(image, mutate.Addendum{Layer: layer, MediaType: types.OCILayer, History: v1.History{
+			CreatedBy: "perflab release", Created: v1.Time{Time: settings.Created},
+		}}); err != nil {
+			return nil, fmt.Errorf("adding a layer: %w", err)
+		}
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	config = config.DeepCopy()
+	config.OS, config.Architecture, config.Created = settings.Platform.OS, settings.Platform.Arch, v1.Time{Time: settings.Created}
+	config.Config = v1.Config{Entrypoint: settings.Entrypoint, User: settings.User, Env: settings.Env, Labels: settings.Annotations, WorkingDir: "/"}
+	return mutate.ConfigFile(image, config)
+}
+
+func layerOf(entries []bundle.Entry, at time.Time) (v1.Layer, error) {
+	packed, err := bundle.Tar(bundle.WithFolders(entries), at)
+	if err != nil {
+		return nil, err
+	}
+	opened := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil }
+	return tarball.LayerFromOpener(opened, tarball.WithMediaType(types.OCILayer))
+}
+
+// Index joins the images of several platforms under one digest.
+func Index(platforms []product.Platform, images []v1.Image, annotations map[string]string) v1.ImageIndex {
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for i, image := range images {
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{
+			Platform: &v1.Platform{OS: platforms[i].OS, Architecture: platforms[i].Arch},
+		}})
+	}
+	return mutate.Annotations(index, annotations).(v1.ImageIndex)
+}
+
+// Helm's types of what a chart consists of.
+const (
+	chartConfig  types.MediaType = "application/vnd.cncf.helm.config.v1+json"
+	chartContent types.MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+)
+
+// chart is a chart as registries keep it.
+type chart struct {
+	config, manifest []byte
+	content          v1.Layer
+}
+
+// Chart makes one of its metadata and its archive.
+func Chart(metadata, archive []byte, annotations map[string]string) (v1.Image, error) {
+	content := static.NewLayer(archive, chartContent)
+	digest, err := content.Digest()
+	if err != nil {
+		return nil, err
+	}
+	config := static.NewLayer(metadata, chartConfig)
+	configDigest, err := config.Digest()
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := json.Marshal(v1.Manifest{
+		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Annotations: annotations,
+		Config: v1.Descriptor{MediaType: chartConfig, Size: int64(len(metadata)), Digest: configDigest},
+		Layers: []v1.Descriptor{{MediaType: chartContent, Size: int64(len(archive)), Digest: digest}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return partial.CompressedToImage(chart{metadata, manifest, content})
+}
+
+// RawConfigFile is the chart's metadata.
+func (c chart) RawConfigFile() ([]byte, error) { return c.config, nil }
+
+// MediaType is that of any manifest.
+func (c chart) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
+
+// RawManifest names metadata and archive.
+func (c chart) RawManifest() ([]byte, error) { return c.manifest, nil }
+
+// LayerByDigest finds the one layer.
+func (c chart) LayerByDigest(wanted v1.Hash) (partial.CompressedLayer, error) {
+	if has, err := c.content.Digest(); err != nil || has != wanted {
+		return nil, fmt.Errorf("the chart has no layer %s", wanted)
+	}
+	return c.content, nil
+}
+
+// SaveImage writes a layout with one image, or chart, under a tag, as a tar archive.
+func SaveImage(image v1.Image, tag string, at time.Time) ([]byte, error) {
+	return save(at, func(path layout.Path) error {
+		return path.AppendImage(image, layout.WithAnnotations(map[string]string{reference: tag}))
+	})
+}
+
+// SaveIndex does it for an index.
+func SaveIndex(index v1.ImageIndex, tag string, at time.Time) ([]byte, error) {
+	return save(at, func(path layout.Path) error {
+		return path.AppendIndex(index, layout.WithAnnotations(map[string]string{reference: tag}))
+	})
+}
+
+func save(at time.Time, fill func(layout.Path) error) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "perflab-layout-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // It lies where the system tidies up.
+	path, err := layout.Write(folder, empty.Index)
+	if err != nil {
+		return nil, err
+	}
+	if err := fill(path); err != nil {
+		return nil, fmt.Errorf("writing an image layout: %w", err)
+	}
+	entries, err := bundle.Disk(filepath.Clean(folder), ".")
+	if err != nil {
+		return nil, err
+	}
+	return bundle.Tar(entries, at)
+}

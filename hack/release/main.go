@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command release makes what is given to people: archives of the command line with a
+// krew manifest, images, the chart, lists of what is in them, and checksums. The same
+// source and the same Go give the same bytes. It needs Go's modules and nothing else
+// of the network.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, for scripts.
+const (
+	exitFailed = 1
+	// exitVulnerable: what is released calls code with a known vulnerability.
+	exitVulnerable = 3
+	// exitNotChecked: nobody could be asked about vulnerabilities.
+	exitNotChecked = 69
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	log.SetOutput(io.Discard) // Helm tells of every link in the chart.
+	err := newRoot().ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+	}
+	os.Exit(code(err))
+}
+
+func code(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errVulnerable):
+		return exitVulnerable
+	case errors.Is(err, errNotChecked):
+		return exitNotChecked
+	default:
+		return exitFailed
+	}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "release",
+		Short:         "Make a release of PerfLab, and check what goes into it",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newBuild(), newPush(), newLicences(), newVulnerabilities())
+	return root
+}
