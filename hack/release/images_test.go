@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/x509"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	helmchart "helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	helmregistry "helm.sh/helm/v3/pkg/registry"
+
+	"perflab.dev/perflab/hack/release/internal/bundle"
+	"perflab.dev/perflab/hack/release/internal/product"
+)
+
+var background = context.Background()
+
+// index is that of an image, from its archive.
+func index(t *testing.T, image product.Image) v1.ImageIndex {
+	t.Helper()
+	folder := t.TempDir()
+	if err := bundle.Unpack(filepath.Join(theRelease(t), image.Name+"-"+testVersion+".oci.tar"), folder); err != nil {
+		t.Fatal(err)
+	}
+	outer, err := layout.ImageIndexFromPath(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := outer.IndexManifest()
+	if err != nil || len(manifest.Manifests) != 1 {
+		t.Fatalf("the layout has %+v, %v", manifest, err)
+	}
+	inner, err := outer.ImageIndex(manifest.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inner
+}
+
+// perPlatform are the images of an index.
+func perPlatform(t *testing.T, image product.Image) map[product.Platform]v1.Image {
+	t.Helper()
+	several := index(t, image)
+	manifest, err := several.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := map[product.Platform]v1.Image{}
+	for _, one := range manifest.Manifests {
+		found, err := several.Image(one.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		images[product.Platform{OS: one.Platform.OS, Arch: one.Platform.Architecture}] = found
+	}
+	return images
+}
+
+// inImage is a file in an image.
+type inImage struct {
+	header  *tar.Header
+	content []byte
+}
+
+func filesOf(t *testing.T, image v1.Image) map[string]inImage {
+	t.Helper()
+	flat := mutate.Extract(image)
+	defer func() { _ = flat.Close() }()
+	files := map[string]inImage{}
+	entries := tar.NewReader(flat)
+	for {
+		header, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["/"+strings.TrimSuffix(header.Name, "/")] = inImage{header, content}
+	}
+}
+
+var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+
+func TestEachImageHasTheProgramsOfItsPlatform(t *testing.T) {
+	for _, image := range product.Images {
+		images := perPlatform(t, image)
+		for _, platform := range wantedPlatforms(image.Programs()[0].Platforms) {
+			t.Run(image.Name+" "+platform.String(), func(t *testing.T) {
+				config, err := images[platform].ConfigFile()
+				if err != nil || config.Architecture != platform.Arch || config.OS != platform.OS {
+					t.Fatalf("its configuration says %+v, %v", config, err)
+				}
+				files := filesOf(t, images[platform])
+				for path := range image.Files {
+					checkProgram(t, files["/"+path], machines[platform.Arch])
+				}
+				for path, target := range image.Links {
+					if files["/"+path].header.Linkname != target {
+						t.Errorf("/%s leads to %q", path, files["/"+path].header.Linkname)
+					}
+				}
+				checkCertificates(t, files["/etc/ssl/certs/ca-certificates.crt"].content)
+			})
+		}
+		if len(images) != len(wantedPlatforms(image.Programs()[0].Platforms)) {
+			t.Errorf("%s is there for %d platforms", image.Name, len(images))
+		}
+	}
+}
+
+// checkProgram: it is of the machine, and needs no loader and no library.
+func checkProgram(t *testing.T, program inImage, machine elf.Machine) {
+	t.Helper()
+	read, err := elf.NewFile(bytes.NewReader(program.content))
+	if err != nil {
+		t.Fatalf("no program: %v", err)
+	}
+	needsLoader := slices.ContainsFunc(read.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
+	if read.Machine != machine || needsLoader || program.header.FileInfo().Mode().Perm() != 0o755 {
+		t.Errorf("it is for %s, with a loader: %t, mode %s", read.Machine, needsLoader, program.header.FileInfo().Mode())
+	}
+}
+
+func checkCertificates(t *testing.T, list []byte) {
+	t.Helper()
+	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(list) || bytes.Count(list, []byte("BEGIN CERT")) < 80 {
+		t.Errorf("there are %d certificates", bytes.Count(list, []byte("BEGIN CERT")))
+	}
+}
+
+var dockerfiles = map[string]string{"operator": "Dockerfile", "collector": "cmd/collector/Dockerfile", "k6": "k6/Dockerfile"}
+
+// said is what a Dockerfile says after a word.
+func said(t *testing.T, file, word string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^` + word + ` (.*)$`).FindSubmatch(content(t, "../..", file))
+	if found == nil {
+		return ""
+	}
+	return string(found[1])
+}
+
+// What is tested in a cluster is built from the Dockerfiles.
+func TestImagesAreStartedAsTheDockerfilesSay(t *testing.T) {
+	for _, image := range product.Images {
+		entrypoint := ""
+		if len(image.Entrypoint) > 0 {
+			entrypoint = `["` + strings.Join(image.Entrypoint, `", "`) + `"]`
+		}
+		want := []string{said(t, dockerfiles[image.Name], "USER"), said(t, dockerfiles[image.Name], "ENTRYPOINT"), said(t, dockerfiles[image.Name], "ENV")}
+		if diff := cmp.Diff(want, []string{image.User, entrypoint, strings.Join(image.Env, " ")}); diff != "" {
+			t.Errorf("%s (-Dockerfile +release):\n%s", image.Name, diff)
+		}
+	}
+}
+
+// root puts an image's files into a folder.
+func root(t *testing.T, image product.Image) string {
+	t.Helper()
+	folder := t.TempDir()
+	files := filesOf(t, perPlatform(t, image)[product.Platform{OS: "linux", Arch: runtime.GOARCH}])
+	for _, path := range slices.Sorted(mapKeys(files)) {
+		file, target := files[path], filepath.Join(folder, path)
+		var err error
+		switch file.header.Typeflag {
+		case tar.TypeDir:
+			if err = os.MkdirAll(target, 0o755); err == nil {
+				err = os.Chmod(target, file.header.FileInfo().Mode())
+			}
+		case tar.TypeSymlink:
+			err = os.Symlink(file.header.Linkname, target)
+		default:
+			err = os.WriteFile(target, file.content, file.header.FileInfo().Mode())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// in runs a command of an image, with nothing but the image's files, as its user.
+func in(t *testing.T, image product.Image, command ...string) (string, int) {
+	t.Helper()
+	if os.Geteuid() != 0 || runtime.GOOS != "linux" {
+		t.Skip("only root can change to the image's files")
+	}
+	folder := root(t, image)
+	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // Another user is to run what is in it.
+		t.Fatal(err)
+	}
+	started := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	started.SysProcAttr = &syscall.SysProcAttr{Chroot: folder, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	started.Dir, started.Env = "/", append([]string{searchPath}, image.Env...)
+	told, _ := started.CombinedOutput() // Its code says how it went.
+	return string(told), started.ProcessState.ExitCode()
+}
+
+func TestProgramsRunInTheirImages(t *testing.T) {
+	for _, image := range product.Images[:2] {
+		told, code := in(t, image, image.Entrypoint[0], "--version")
+		if code != 0 || !strings.HasPrefix(told, image.Entrypoint[0][1:]+" "+testVersion+" (go") {
+			t.Errorf("%s ended with %d: %s", image.Name, code, told)
+		}
+	}
+	told, code := in(t, product.Images[0], "/manager", "--help")
+	if code != 0 || !strings.Contains(told, "-leader-elect") {
+		t.Errorf("/manager --help ended with %d: %s", code, told)
+	}
+}
+
+// As k6-operator runs a script of the image, and releases the runners.
+func TestK6RunsInItsImage(t *testing.T) {
+	k6 := product.Images[2]
+	asked := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // What is missing, the test sees.
+		asked <- r.Method + " " + string(body)
+	}))
+	t.Cleanup(server.Close)
+	told, code := in(t, k6, "/bin/sh", "-c", fmt.Sprintf(`curl --retry 3 -X PATCH -H 'Content-Type: application/json' %s/v1/status -d '{"a":1}';curl -s %s`, server.URL, server.URL))
+	if code != 0 || <-asked != `PATCH {"a":1}` || <-asked != "GET " {
+		t.Errorf("the starter ended with %d: %s", code, told)
+	}
+	const script = `if [ ! -f /scripts/main.js ]; then echo "LocalFile not found exiting..."; exit 1; fi;
+k6 version`
+	told, code = in(t, k6, "/bin/sh", "-c", script)
+	if code != 0 || !strings.Contains(told, "k6") || !strings.Contains(told, "linux/"+runtime.GOARCH) {
+		t.Errorf("the runner ended with %d: %s", code, told)
+	}
+}
+
+// pulled is the chart as Helm gets it from a registry that the release was pushed to.
+func pulled(t *testing.T) (*helmchart.Chart, string) {
+	t.Helper()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	host := strings.TrimPrefix(server.URL, "http://")
+	root := newRoot()
+	var told bytes.Buffer
+	root.SetOut(&told)
+	root.SetErr(&told)
+	root.SetArgs([]string{"push", theRelease(t), "--registry", host + "/perflab"})
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	client, err := helmregistry.NewClient(helmregistry.ClientOptPlainHTTP())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := client.Pull(host + "/perflab/charts/perflab:" + testVersion[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Chart.Data, content(t, theRelease(t), "perflab-"+testVersion[1:]+".tgz")) {
+		t.Error("what Helm pulls is not the archive")
+	}
+	loaded, err := loader.LoadArchive(bytes.NewReader(got.Chart.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded, told.String()
+}
+
+func TestTheChartIsPulledAndNamesTheImages(t *testing.T) {
+	chart, told := pulled(t)
+	if chart.Metadata.Version != testVersion[1:] || chart.Metadata.AppVersion != testVersion || len(chart.Metadata.Dependencies) != 0 {
+		t.Errorf("%+v", chart.Metadata)
+	}
+	images, _ := chart.Values["images"].(map[string]any)
+	for _, image := range product.Images {
+		digest, err := index(t, image).Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf("%s/%s:%s@%s", testRegistry, image.Name, testVersion, digest); images[image.Name] != want {
+			t.Errorf("values name %v, want %s", images[image.Name], want)
+		}
+		if !strings.Contains(told, "/perflab/"+image.Name+":"+testVersion+"@"+digest.String()) {
+			t.Errorf("%s was pushed with another digest: %s", image.Name, told)
+		}
+	}
+	values, err := chartutil.ToRenderValues(chart, nil, chartutil.ReleaseOptions{Name: "perflab", Namespace: "perflab-system"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered, err := engine.Render(chart, values)
+	if err != nil || !strings.Contains(rendered["perflab/templates/deployment.yaml"], fmt.Sprint(images["operator"])) {
+		t.Errorf("the operator's image is not in what is rendered: %v", err)
+	}
+}
+
+// Values that would do nothing are refused.
+func TestTheChartBringsNoOtherOperators(t *testing.T) {
+	chart, _ := pulled(t)
+	given := map[string]any{"operators": map[string]any{"k6": true}}
+	if _, err := chartutil.ToRenderValues(chart, given, chartutil.ReleaseOptions{}, nil); err == nil || !strings.Contains(err.Error(), "operators") {
+		t.Errorf("it says %v, want a complaint about operators", err)
+	}
+	for _, file := range chart.Raw {
+		if file.Name == "values.yaml" && !bytes.Contains(file.Data, []byte("# When the operator's image is pulled")) {
+			t.Error("the values have lost their comments")
+		}
+	}
+}
