@@ -67,6 +67,7 @@ bound_volumes() {
   local image=$STATE/volumes.img
   if volumes_bounded; then return; fi
   [[ -z $(ls -A "$STATE/volumes") ]] || die "there are volumes already: bound them before the first is made"
+  require_packages mkfs.ext4:e2fsprogs
   truncate -s "$1M" "$image"
   mkfs.ext4 -q -m 0 "$image"
   sandbox_run mount -o loop "$image" "$STATE/volumes"

@@ -8,11 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -62,6 +62,11 @@ var (
 	modulePods    = client.MatchingLabels{v1alpha1.LabelComponent: "module"}
 )
 
+const (
+	volumesFault = "volumes full"
+	clockFault   = "clock moved"
+)
+
 func faults() []fault {
 	return []fault{
 		{name: "operator killed", strike: operatorKilled},
@@ -82,18 +87,19 @@ func faults() []fault {
 		{name: "module killed", when: some(modulePods), spoils: true, strike: containerOf(modulePods, "kill-container"), told: mentions("module|gateway|circulation|inventory|import|target")},
 		{name: "Strimzi and k6-operator stopped", lasts: seconds(20, 60), strike: stopped("perflab-emulators", "emulators"), told: mentions("operator|kafka|k6|load")},
 		{name: "CloudNativePG stopped", lasts: seconds(20, 60), strike: stopped("cnpg-system", "cnpg-controller-manager"), told: mentions("operator|postgres")},
-		{name: "volumes full", when: some(primaryPods), lasts: seconds(20, 60), strike: volumesFull, told: mentions("space|disk|kafka|postgres")},
+		{name: volumesFault, when: some(primaryPods), lasts: seconds(20, 60), strike: volumesFull, told: mentions("space|disk|kafka|postgres")},
 		{name: "node cordoned", lasts: seconds(20, 60), strike: cordoned, told: mentions("node|schedul")},
 		{name: "quota used up", lasts: seconds(20, 60), strike: quotaUsedUp, told: mentions("quota")},
 		{name: "ConfigMap deleted", strike: configMapDeleted, told: mentions("ConfigMap|results|scripts|metrics")},
-		{name: "clock moved", lasts: seconds(10, 40), strike: clockMoved, told: mentions("clock|deadline|within")},
+		{name: clockFault, lasts: seconds(10, 40), strike: clockMoved, told: mentions("clock|deadline|within")},
 	}
 }
 
-// chosen are the faults whose names have this in them.
-func chosen(part string, clock bool) []fault {
+// chosen are the faults that are asked for, and can be made here.
+func (c *chaos) chosen() []fault {
+	part, clock := os.Getenv("CHAOS_ONLY"), os.Getenv("CHAOS_CLOCK") != ""
 	return slices.DeleteFunc(faults(), func(f fault) bool {
-		return !strings.Contains(f.name, part) || f.name == "clock moved" && !clock
+		return !strings.Contains(f.name, part) || f.name == clockFault && !clock || f.name == volumesFault && c.unbounded
 	})
 }
 
@@ -119,14 +125,7 @@ func some(labels client.MatchingLabels) func(context.Context, *scene) bool {
 
 func nothing(context.Context) error { return nil }
 
-// breakCluster has the local cluster's own script break something.
-func breakCluster(t *testing.T, arguments ...string) {
-	t.Helper()
-	if err := tool(t.Context(), "break.sh", arguments...); err != nil {
-		t.Fatal(err)
-	}
-}
-
+// tool has the local cluster's own scripts do something.
 func tool(ctx context.Context, script string, arguments ...string) error {
 	output, err := exec.CommandContext(ctx, "../../hack/cluster/"+script, arguments...).CombinedOutput()
 	if err != nil {

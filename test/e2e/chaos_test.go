@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -44,10 +45,27 @@ func TestChaos(t *testing.T) {
 	c := &chaos{t: t, faults: number(t, "CHAOS_FAULTS", 10), seed: number(t, "CHAOS_SEED", time.Now().Unix())}
 	t.Logf("CHAOS_SEED=%d does the same again", c.seed)
 	c.rand = rand.New(rand.NewPCG(uint64(c.seed), 0))
-	breakCluster(t, "bound-volumes", "3072")
+	c.boundVolumes()
 	t.Cleanup(c.print)
 	for experiments := 0; len(c.rows) < int(c.faults); experiments++ {
 		c.experiment(experiments)
+	}
+}
+
+// boundVolumes gives the volumes a room that can be filled. What earlier tests
+// left of theirs has to be gone.
+func (c *chaos) boundVolumes() {
+	ctx := c.t.Context()
+	eventually(ctx, c.t, time.Minute, "no volume to be there", func() (bool, string) {
+		list := &corev1.PersistentVolumeList{}
+		if err := cluster.List(ctx, list); err != nil {
+			c.t.Fatalf("listing volumes: %v", err)
+		}
+		return len(list.Items) == 0, fmt.Sprintf("%d volumes", len(list.Items))
+	})
+	if err := tool(ctx, "break.sh", "bound-volumes", "3072"); err != nil {
+		c.t.Logf("NOT TESTED: volumes that are full, for they can't be bounded here: %v", err)
+		c.unbounded = true
 	}
 }
 
@@ -70,6 +88,8 @@ type chaos struct {
 	faults int64
 	seed   int64
 	rand   *rand.Rand
+	// unbounded: volumes have the machine's disk, which nobody fills.
+	unbounded bool
 	// deck are the faults yet to come before each has been there once.
 	deck []fault
 	rows []*row
@@ -96,7 +116,7 @@ type row struct {
 // draw takes the next fault, each once before any comes again.
 func (c *chaos) draw() fault {
 	if len(c.deck) == 0 {
-		c.deck = chosen(os.Getenv("CHAOS_ONLY"), os.Getenv("CHAOS_CLOCK") != "")
+		c.deck = c.chosen()
 		c.rand.Shuffle(len(c.deck), func(i, j int) { c.deck[i], c.deck[j] = c.deck[j], c.deck[i] })
 	}
 	next := c.deck[0]
