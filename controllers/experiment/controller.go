@@ -112,8 +112,8 @@ type scope struct {
 	after time.Duration
 }
 
-// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/status,verbs=get;patch
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/finalizers,verbs=update
 
 // Reconcile brings an experiment one pass further.

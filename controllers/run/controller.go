@@ -39,7 +39,7 @@ type Reconciler struct {
 }
 
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/status,verbs=get;patch
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns/finalizers,verbs=update
 // +kubebuilder:rbac:groups=kafka.strimzi.io,resources=kafkas;kafkanodepools,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters;poolers,verbs=get;list;watch;create;patch;delete
