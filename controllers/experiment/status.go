@@ -265,12 +265,15 @@ func setExperimentConditions(s *scope) {
 			message += "; verdict: " + status.Verdict
 		}
 		set(v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, message)
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, message)
-		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
 		if s.refusal != nil {
+			// Its results are there, and something of it is still to be taken away.
+			set(v1alpha1.ConditionReady, metav1.ConditionUnknown, s.refusal.Reason, s.refusal.Message)
 			set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, s.refusal.Reason, s.refusal.Message)
+			break
 		}
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonComplete, message)
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
 	case v1alpha1.ExperimentStalled:
 		reason := stalledReason(s)
 		set(v1alpha1.ConditionComplete, metav1.ConditionFalse, reason, stalledMessage(s))
