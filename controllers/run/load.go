@@ -42,9 +42,7 @@ func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
 		}
 		states[wanted.Name] = state
 		if state.Failure != "" {
-			s.fault = loadFault(wanted.Name, state)
-			s.fault.Message += r.lastWords(ctx, s, wanted)
-			return next(), nil
+			return next(), r.blameLoad(ctx, s, wanted, state)
 		}
 	}
 	s.followTimeline(states)
@@ -56,12 +54,18 @@ func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
 	return next(), nil
 }
 
-func loadFault(name string, state load.State) *results.Fault {
+// blameLoad says why a run does not count one of whose loads has failed.
+func (r *Reconciler) blameLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, state load.State) error {
+	words, err := r.lastWords(ctx, s, wanted)
+	if err != nil {
+		return err
+	}
 	reason := v1alpha1.ReasonLoadFailed
 	if state.Stuck {
 		reason = v1alpha1.ReasonLoadStuck
 	}
-	return &results.Fault{Reason: reason, Message: fmt.Sprintf("load %q: %s", name, state.Failure)}
+	s.fault = &results.Fault{Reason: reason, Message: fmt.Sprintf("load %q: %s%s", wanted.Name, state.Failure, words)}
+	return nil
 }
 
 func allEnded(states map[string]load.State) bool {

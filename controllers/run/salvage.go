@@ -44,7 +44,7 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 	}
 	err := r.keepRaw(ctx, s, saved)
 	if refusal := kube.RefusalOf(err); refusal != nil {
-		log.FromContext(ctx).Info("What the runners left can't be kept", "error", refusal.Error())
+		s.warn("what the runners of this run left can't be kept: " + refusal.Error())
 		return next(), nil
 	}
 	return next(), err
@@ -78,10 +78,10 @@ func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load
 // without the secrets of its environment. Of another nobody knows what it
 // prints, and the operator may not read the Secrets to search it for, so its
 // words stay in the log.
-func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Load) string {
+func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Load) (string, error) {
 	pods, err := r.runners(ctx, s.run.Namespace, s.load(wanted.Name).TestRun)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	silent := ""
 	for _, pod := range pods {
@@ -89,11 +89,11 @@ func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Lo
 			continue
 		}
 		if words := load.LastWords(r.logLines(ctx, pod)); words != "" {
-			return ": " + words
+			return ": " + words, nil
 		}
 		silent = "; for what it said last, see: perflab logs " + s.run.Name
 	}
-	return silent
+	return silent, nil
 }
 
 // logLines are what a runner told of its log; none where it can't be read.
