@@ -55,7 +55,7 @@ func FaultOf(run *v1alpha1.PerfRun) *results.Fault {
 // PatchStatus writes a status over the version this pass has read, and no other.
 func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before, after client.Object) error {
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := cluster.Client.Status().Patch(ctx, after, patch, kube.FieldOwner); err != nil {
+	if err := cluster.Client.Status().Patch(ctx, after, patch, kube.FieldOwner); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("writing the status of %s %q: %w", kind, after.GetName(), err)
 	}
 	return nil
