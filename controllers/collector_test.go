@@ -26,8 +26,6 @@ import (
 // collectors play the Job controller, the kubelet and the collector of a lab.
 type collectors struct {
 	*lab
-	// jobs that were made, by name.
-	jobs map[string]types.UID
 	// killed are pods that are to be killed before they are told to end.
 	killed bool
 	// deaf are those that do not end when they are told to.
@@ -40,7 +38,8 @@ type collectors struct {
 
 func withCollectors(l *lab) *collectors {
 	l.collector = "example.org/collector:1"
-	c := &collectors{lab: l, jobs: map[string]types.UID{}}
+	c := &collectors{lab: l}
+	c.jobs = map[string]types.UID{}
 	l.eachRound = c.play
 	return c
 }
@@ -146,50 +145,46 @@ func observed(run *v1alpha1.PerfRun, metric string) string {
 // Killed at every write, the operator makes one collector for each run, gives
 // it the right to look and no other, and folds what it saw into the run.
 func TestACollectorSamplesBesideEachRun(t *testing.T) {
-	for name, killed := range map[string]fate{"before the write": lost, "after the write": unanswered} {
-		t.Run(name, func(t *testing.T) {
-			l := newLab(t, complete)
-			c := withCollectors(l)
-			l.line.fate = everyOther(killed)
-			l.create(login(), smallExperiment(t, oneArm))
-			run := l.untilRun(v1alpha1.RunSucceeded)
-			for metric, want := range map[string]string{
-				"module/gateway/cpu/average":          "0.25 cores",
-				"module/gateway/cpu/max":              "0.25 cores",
-				"module/gateway/cpu/percentOfRequest": "50 %",
-				"module/gateway/restarts":             "0 1",
-			} {
-				if got := observed(run, metric); got != want {
-					t.Errorf("%s is %q, want %q", metric, got, want)
-				}
-			}
-			servers := run.Status.Servers
-			if servers == nil || servers.Rounds == 0 || servers.LongestGap.Duration > time.Second || len(servers.Notes) != 0 {
-				t.Errorf("the servers' status is %+v, want rounds without gaps or notes", servers)
-			}
-			raw := &corev1.ConfigMap{}
-			if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.RawSamples(run.Name)}, raw); err != nil {
-				t.Fatal(err)
-			}
-			if kept, err := payload.UnmarshalSamples(raw.BinaryData["samples"]); err != nil || kept.Run != run.Name {
-				t.Errorf("the samples that are kept are of %+v (%v)", kept, err)
-			}
-			l.until("no Job", func() bool {
-				return len(c.pods(map[string]string{batchv1.JobNameLabel: naming.CollectorJob(run.Name)})) == 0
-			})
-			if len(c.jobs) != 1 {
-				t.Errorf("%d Jobs were made, want 1", len(c.jobs))
-			}
-			role := &rbacv1.Role{}
-			if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.Collector("small")}, role); err != nil {
-				t.Fatal(err)
-			}
-			for _, rule := range role.Rules {
-				if fmt.Sprint(rule.Resources, rule.Verbs) != "[pods] [get list]" {
-					t.Errorf("the collector has the right %+v", rule)
-				}
-			}
-		})
+	l := newLab(t, complete)
+	c := withCollectors(l)
+	l.line.fate = inTurn(lost, unanswered)
+	l.create(login(), smallExperiment(t, oneArm))
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	for metric, want := range map[string]string{
+		"module/gateway/cpu/average":          "0.25 cores",
+		"module/gateway/cpu/max":              "0.25 cores",
+		"module/gateway/cpu/percentOfRequest": "50 %",
+		"module/gateway/restarts":             "0 1",
+	} {
+		if got := observed(run, metric); got != want {
+			t.Errorf("%s is %q, want %q", metric, got, want)
+		}
+	}
+	servers := run.Status.Servers
+	if servers == nil || servers.Rounds == 0 || servers.LongestGap.Duration > time.Second || len(servers.Notes) != 0 {
+		t.Errorf("the servers' status is %+v, want rounds without gaps or notes", servers)
+	}
+	raw := &corev1.ConfigMap{}
+	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.RawSamples(run.Name)}, raw); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := payload.UnmarshalSamples(raw.BinaryData["samples"]); err != nil || kept.Run != run.Name {
+		t.Errorf("the samples that are kept are of %+v (%v)", kept, err)
+	}
+	l.until("no Job", func() bool {
+		return len(c.pods(map[string]string{batchv1.JobNameLabel: naming.CollectorJob(run.Name)})) == 0
+	})
+	if len(c.jobs) != 1 {
+		t.Errorf("%d Jobs were made, want 1", len(c.jobs))
+	}
+	role := &rbacv1.Role{}
+	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.Collector("small")}, role); err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range role.Rules {
+		if fmt.Sprint(rule.Resources, rule.Verbs) != "[pods] [get list]" {
+			t.Errorf("the collector has the right %+v", rule)
+		}
 	}
 }
 

@@ -76,23 +76,6 @@ func TestAnExperimentKeepsAChainOfDigests(t *testing.T) {
 	}
 }
 
-// An operator that is killed at its writes leaves digests of what is there.
-func TestAChainHoldsThoughTheOperatorIsKilledAtEveryWrite(t *testing.T) {
-	for name, killed := range map[string]fate{"before the write": lost, "after the write": unanswered} {
-		t.Run(name, func(t *testing.T) {
-			l := newLab(t, complete)
-			l.line.fate = everyOther(killed)
-			l.create(login(), smallExperiment(t, importUnderUsers))
-			l.outside.held["cico"] = true
-			l.untilPhase("small", v1alpha1.ExperimentComplete)
-			l.settle()
-			if result := l.chainHolds("small"); result.Followed[evidence.KindRawResults] != 2 {
-				t.Errorf("followed are %v", result.Followed)
-			}
-		})
-	}
-}
-
 // A run that is changed between two blocks is found after the second.
 func TestALaterBlockDoesNotCoverUpAChange(t *testing.T) {
 	l := newLab(t, complete)

@@ -3,6 +3,7 @@
 package controllers_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,14 +57,18 @@ type lab struct {
 	live client.Reader
 	// addresses counts the pods that were given one.
 	addresses int
-	// eachRound looks at things while they come about; nil: nobody does.
-	eachRound func()
+	// eachRound looks at things while they come about, eachPass at what the
+	// operator has made of its last pass; nil: nobody does.
+	eachRound, eachPass func()
+	// passed is why the operator's last pass failed, as its log would say.
+	passed []error
 	// home is the namespace that runs the operator.
 	home string
 	// collector is the collector's image; empty: there is none.
 	collector string
-	// restored are the Jobs that brought data back.
+	// restored are the Jobs that brought data back, jobs the collectors', by name.
 	restored []string
+	jobs     map[string]types.UID
 }
 
 // newLab makes a lab. Labs know nothing of each other, so their tests run side
@@ -87,7 +93,7 @@ func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 		t.Fatalf("making a client: %v", err)
 	}
 	registry := prometheus.NewRegistry()
-	return &lab{
+	l := &lab{
 		t: t, admin: admin, namespace: apiserver.Namespace(t, admin),
 		scraped: registry, telemetry: telemetry.New(registry),
 		// Objects get their creation time from the API server's clock.
@@ -95,6 +101,17 @@ func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 		outside: outside{exit: map[string]int32{}, held: map[string]bool{}},
 		brokers: fakeBrokers{state: kafka.ClusterState{Mode: v1alpha1.KafkaModeKRaft, Brokers: 1, Version: "4.3", Guessed: true}},
 	}
+	l.line.takeOver = l.meanwhile
+	return l
+}
+
+// meanwhile lets another operator go on for a while.
+func (l *lab) meanwhile() {
+	l.t.Helper()
+	l.pass()
+	l.play()
+	l.now = l.now.Add(time.Second)
+	l.pass()
 }
 
 // operator is one that has just been started: it knows nothing.
@@ -122,7 +139,7 @@ func (l *lab) reader() client.Reader {
 	if l.live != nil {
 		return l.live
 	}
-	return l.admin
+	return pastCache{l.admin, &l.line}
 }
 
 // deaf takes watches and never hears anything: tests wake the operator.
@@ -134,10 +151,19 @@ func (deaf) Watch(source.Source) error { return nil }
 // single step it is killed and started anew.
 func (l *lab) settle() {
 	l.t.Helper()
-	for range 60 {
+	idle, most := 0, 60
+	for n := 0; n < most; n++ {
 		before := l.line.effects
 		l.pass()
-		if l.line.effects == before && !l.line.cut {
+		idle++
+		if l.line.effects != before || l.line.cut {
+			idle = 0
+		}
+		if l.line.cut && most < 600 {
+			// What is disturbed is done again.
+			most++
+		}
+		if idle > l.line.view.delay() {
 			return
 		}
 	}
@@ -147,27 +173,47 @@ func (l *lab) settle() {
 // pass wakes the operator once for every object.
 func (l *lab) pass() {
 	l.t.Helper()
-	l.line.cut = false
+	l.line.cut, l.passed = false, nil
+	l.line.view.turn()
 	for _, experiment := range l.experiments() {
 		reconciler, _ := l.operator()
-		_, err := reconciler.Reconcile(l.t.Context(), request(&experiment))
+		_, err := reconciler.Reconcile(l.lease(), request(&experiment))
 		l.judge("experiment "+experiment.Name, err)
 	}
 	for _, run := range l.runs() {
 		_, reconciler := l.operator()
 		before := l.line.effects
-		result, err := reconciler.Reconcile(l.t.Context(), request(&run))
+		result, err := reconciler.Reconcile(l.lease(), request(&run))
 		l.judge("run "+run.Name, err)
-		if idle := l.line.effects == before && err == nil; idle && !run.Status.Phase.IsFinal() && result.RequeueAfter == 0 && l.lives(run) {
+		idle := l.line.effects == before && err == nil && l.line.view == nil
+		if idle && !run.Status.Phase.IsFinal() && result.RequeueAfter == 0 && l.lives(run) {
 			l.t.Errorf("run %s waits without an alarm: %s", run.Name, run.Status.Message)
 		}
 	}
 	l.checkStatuses()
+	if l.eachPass != nil {
+		l.eachPass()
+	}
+}
+
+// lease lasts until the line takes it away.
+func (l *lab) lease() context.Context {
+	l.t.Helper()
+	ctx, hangUp := context.WithCancel(l.t.Context())
+	l.t.Cleanup(hangUp)
+	l.line.hangUp = hangUp
+	return ctx
 }
 
 func (l *lab) judge(what string, err error) {
 	l.t.Helper()
-	if err != nil && !errors.Is(err, errCut) && !apierrors.IsConflict(err) {
+	if err == nil {
+		return
+	}
+	l.passed = append(l.passed, err)
+	// Who has lost the lease may find that the next one has ended what he was at.
+	disturbed := l.line.cut && (errors.Is(err, errCut) || errors.Is(err, context.Canceled) || apierrors.IsNotFound(err))
+	if !disturbed && !apierrors.IsConflict(err) {
 		l.t.Fatalf("%s: %v", what, err)
 	}
 }

@@ -6,24 +6,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// line is the connection over which the operator writes. It notes every write
-// and can be cut before or after one, as when the operator is killed.
+// line is the connection over which the operator reads and writes. It notes every
+// write and can be cut before or after one, as when the operator is killed.
 type line struct {
 	// journal holds every write that took effect: "delete Kafka lab".
 	journal []string
 	// effects counts them.
 	effects int
-	// fate decides over the nth write, from 1; nil: all pass.
-	fate   func(n int) fate
-	writes int
+	// fate decides over a write: "delete Kafka lab"; nil: all pass.
+	fate func(what string) fate
+	// refuse is what the API server has against a write; nil: nothing.
+	refuse func(what string) error
+	// unread is why something can't be read; nil: everything can be.
+	unread func(what string) error
+	// view is a cache that is behind; nil: the operator sees what there is.
+	view *view
+	// hangUp takes the lease from the operator that is at work, which ends its
+	// pass; takeOver lets the next one go on for a while.
+	hangUp   context.CancelFunc
+	takeOver func()
+	// after is called after each write that took effect; nil: nobody is.
+	after func()
+	// hit are the kinds of writes that were disturbed: "apply perfruns/status".
+	hit map[string]bool
 	// old is a run as a cache that is behind shows it; nil: none is.
 	old *v1alpha1.PerfRun
 	// before is called before each write that is let through; nil: nobody is.
@@ -41,20 +57,25 @@ const (
 	lost
 	// unanswered: it takes effect, but the operator never hears of it.
 	unanswered
+	// conflicting: somebody else is said to have been faster.
+	conflicting
+	// deposed: the operator loses its lease before it.
+	deposed
+	// overtaken: the operator loses its lease, and the write arrives when the next
+	// one has gone on for a while.
+	overtaken
 )
 
 var errCut = errors.New("the line was cut")
 
 // write does what the line's fate says.
-func (l *line) write(verb string, object any, do func() error) error {
-	l.writes++
-	decided := passes
-	if l.fate != nil {
-		decided = l.fate(l.writes)
+func (l *line) write(ctx context.Context, verb string, object any, do func() error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if decided == lost {
-		l.cut = true
-		return errCut
+	decided, err := l.decide(verb, object)
+	if err != nil {
+		return err
 	}
 	if l.before != nil {
 		l.before(verb, object)
@@ -64,12 +85,103 @@ func (l *line) write(verb string, object any, do func() error) error {
 	}
 	l.effects++
 	l.journal = append(l.journal, verb+" "+describe(object))
-	if decided == unanswered {
-		l.cut = true
+	if l.after != nil {
+		l.after()
+	}
+	switch decided {
+	case unanswered:
 		return errCut
+	case overtaken:
+		l.hangUp()
+	default:
+		// The operator hears of it.
 	}
 	return nil
 }
+
+// decide says what becomes of a write, and with which answer it is not made.
+func (l *line) decide(verb string, object any) (fate, error) {
+	what := verb + " " + describe(object)
+	if l.refuse != nil {
+		if err := l.refuse(what); err != nil {
+			l.disturb(verb, object)
+			return passes, err
+		}
+	}
+	if l.fate == nil {
+		return passes, nil
+	}
+	decided := l.fate(what)
+	if decided == passes {
+		return decided, nil
+	}
+	l.disturb(verb, object)
+	switch decided {
+	case lost:
+		return decided, errCut
+	case conflicting:
+		return decided, injected{apierrors.NewConflict(schema.GroupResource{}, describe(object), errors.New("somebody was faster"))}
+	case deposed:
+		l.hangUp()
+		return decided, context.Canceled
+	case overtaken:
+		l.yield()
+	default:
+		// It takes effect.
+	}
+	return decided, nil
+}
+
+// yield lets the operator that has the lease now go on for a while. It keeps the lease, or
+// loses it to the one that the test goes on with.
+func (l *line) yield() {
+	decide, hangUp, cut := l.fate, l.hangUp, l.cut
+	l.fate = func(what string) fate {
+		if decided := decide(what); decided != overtaken {
+			return decided
+		}
+		return passes
+	}
+	l.takeOver()
+	l.fate, l.hangUp, l.cut = decide, hangUp, cut
+}
+
+// disturb notes what was disturbed.
+func (l *line) disturb(verb string, object any) {
+	l.cut = true
+	if l.hit == nil {
+		l.hit = map[string]bool{}
+	}
+	resource := resourceOf(object)
+	if verb == patchStatus {
+		verb, resource = "patch", resource+"/status"
+	}
+	l.hit[writeOf(verb, resource)] = true
+}
+
+// injected is an answer of the API server that the line made up.
+type injected struct{ *apierrors.StatusError }
+
+func (injected) Is(target error) bool { return target == errCut }
+
+// read says why something can't be read; nil: it can.
+func (l *line) read(ctx context.Context, what string) error {
+	if l.unread == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	err := l.unread(what)
+	l.cut = l.cut || err != nil
+	return err
+}
+
+// resourceOf is what the API server calls the objects of this one's kind.
+func resourceOf(object any) string {
+	kind := strings.Fields(describe(object))[0]
+	return strings.ToLower(kind[strings.LastIndex(kind, ".")+1:]) + "s"
+}
+
+// patchStatus is the verb of the journal for what is written to a status.
+const patchStatus = "patch status of"
 
 func describe(object any) string {
 	type named interface{ GetName() string }
@@ -84,7 +196,33 @@ func describe(object any) string {
 	return fmt.Sprintf("%T %s", object, name)
 }
 
-// to is a client whose writes go over the line.
+func describeList(list client.ObjectList, options []client.ListOption) string {
+	which := &client.ListOptions{}
+	which.ApplyOptions(options)
+	return fmt.Sprintf("%s %v %v", describe(list), which.LabelSelector, which.FieldSelector)
+}
+
+// pastCache reads what there is, over the line.
+type pastCache struct {
+	client.Reader
+	line *line
+}
+
+func (p pastCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if err := p.line.read(ctx, fmt.Sprintf("get past the cache %s %s", describe(object), key.Name)); err != nil {
+		return err
+	}
+	return p.Reader.Get(ctx, key, object, options...)
+}
+
+func (p pastCache) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if err := p.line.read(ctx, "list past the cache "+describeList(list, options)); err != nil {
+		return err
+	}
+	return p.Reader.List(ctx, list, options...)
+}
+
+// to is a client whose reads and writes go over the line.
 func (l *line) to(c client.WithWatch) client.Client {
 	return interceptor.NewClient(c, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -92,25 +230,40 @@ func (l *line) to(c client.WithWatch) client.Client {
 				l.old.DeepCopyInto(run)
 				return nil
 			}
+			if err := l.read(ctx, fmt.Sprintf("get %s %s", describe(object), key.Name)); err != nil {
+				return err
+			}
+			if l.view.holds(object) {
+				return l.view.get(ctx, key, object)
+			}
 			return c.Get(ctx, key, object, options...)
 		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if err := l.read(ctx, "list "+describeList(list, options)); err != nil {
+				return err
+			}
+			if l.view.holds(list) {
+				return l.view.list(ctx, list, options...)
+			}
+			return c.List(ctx, list, options...)
+		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			return l.write("create", object, func() error { return c.Create(ctx, object, options...) })
+			return l.write(ctx, "create", object, func() error { return c.Create(ctx, object, options...) })
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
-			return l.write("delete", object, func() error { return c.Delete(ctx, object, options...) })
+			return l.write(ctx, "delete", object, func() error { return c.Delete(ctx, object, options...) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
-			return l.write("update", object, func() error { return c.Update(ctx, object, options...) })
+			return l.write(ctx, "update", object, func() error { return c.Update(ctx, object, options...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-			return l.write("patch", object, func() error { return c.Patch(ctx, object, patch, options...) })
+			return l.write(ctx, "patch", object, func() error { return c.Patch(ctx, object, patch, options...) })
 		},
 		Apply: func(ctx context.Context, c client.WithWatch, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {
-			return l.write("apply", object, func() error { return c.Apply(ctx, object, options...) })
+			return l.write(ctx, "apply", object, func() error { return c.Apply(ctx, object, options...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, part string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
-			return l.write("patch "+part+" of", object, func() error { return c.SubResource(part).Patch(ctx, object, patch, options...) })
+			return l.write(ctx, patchStatus, object, func() error { return c.SubResource(part).Patch(ctx, object, patch, options...) })
 		},
 	})
 }

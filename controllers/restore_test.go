@@ -39,7 +39,7 @@ func TestDataIsBroughtBackBeforeEachRun(t *testing.T) {
 	for name, hook := range hooks {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
-			l.line.fate = everyOther(unanswered)
+			l.line.fate = inTurn(unanswered, passes)
 			l.create(login(), script(), smallExperiment(t, oneArm, restoring(hook)))
 			seen := map[types.UID]bool{}
 			l.until("a complete experiment", func() bool {

@@ -177,14 +177,11 @@ func TestABorrowedWorkloadIsGivenBackByteForByte(t *testing.T) {
 		kind    v1alpha1.WorkloadKind
 		text    string
 		install installer
-		fate    func(int) fate
 		retain  bool
 	}{
 		"a Deployment of Helm":         {kind: "Deployment", text: inventory, install: byHelm},
 		"a Deployment of Argo CD":      {kind: "Deployment", text: inventory, install: byArgoCD},
 		"a StatefulSet":                {kind: "StatefulSet", text: storage, install: byHelm},
-		"killed before each write":     {kind: "Deployment", text: inventory, install: byHelm, fate: everyOther(lost)},
-		"killed after each write":      {kind: "Deployment", text: inventory, install: byArgoCD, fate: everyOther(unanswered)},
 		"a retained one, when deleted": {kind: "Deployment", text: inventory, install: byHelm, retain: true},
 	}
 	for name, c := range cases {
@@ -193,7 +190,6 @@ func TestABorrowedWorkloadIsGivenBackByteForByte(t *testing.T) {
 			l.install(c.text, c.install)
 			l.play()
 			before := bytesOf(t, l.workload(string(c.kind)))
-			l.line.fate = c.fate
 			l.create(login(), smallExperiment(t, borrowing(c.kind, placed()), func(e *v1alpha1.PerfExperiment) {
 				if c.retain {
 					e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain

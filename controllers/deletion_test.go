@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// afterWrite has something happen right after the operator's nth write of this
+// kind, in the middle of its pass; at the latest when all has been written.
+func (l *lab) afterWrite(after step, happen func()) {
+	seen := 0
+	done := func() {
+		l.line.after, seen = nil, -1
+		happen()
+	}
+	l.line.after = func() {
+		if whatOf(l.line.journal[len(l.line.journal)-1]) != after.what {
+			return
+		}
+		if seen++; seen == after.n {
+			done()
+		}
+	}
+	others := l.eachRound
+	l.eachRound = func() {
+		others()
+		if seen >= 0 && l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete {
+			done()
+		}
+	}
+}
+
+// step is the nth write of a kind.
+type step struct {
+	what string
+	n    int
+}
+
+func (s step) String() string {
+	return fmt.Sprintf("after %s, time %d", strings.ReplaceAll(s.what, "*v1alpha1.", ""), s.n)
+}
+
+// whatOf is what was done to which kind.
+func whatOf(write string) string { return write[:strings.LastIndex(write, " ")] }
+
+// everyStep has things happen after each write, instead of after the first one of
+// each kind.
+var everyStep = os.Getenv("PERFLAB_TEST_EVERY_STEP") != ""
+
+// stepsOf are the writes, of each kind that was not seen before the first one.
+func stepsOf(writes []string, seen map[string]bool) []step {
+	var steps []step
+	times := map[string]int{}
+	for _, write := range writes {
+		what := whatOf(write)
+		times[what]++
+		if !seen[what] || everyStep {
+			steps = append(steps, step{what, times[what]})
+		}
+		seen[what] = true
+	}
+	return steps
+}
+
+// An experiment that is deleted at any step takes all it has brought about with
+// it, and gives back what it has borrowed.
+func TestAnExperimentDeletedAtAnyStepLeavesNothing(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(scenes)) {
+		for _, step := range stepsOf(scenes[name].undisturbed(t).writes, seen) {
+			t.Run(name+", "+step.String(), func(t *testing.T) {
+				l := newLab(t, complete)
+				watched := scenes[name].begin(l)
+				l.afterWrite(step, func() { l.remove(l.experiment("small")) })
+				watched.gone()
+			})
+		}
+	}
+}
+
+// A run that a person deletes is done again from the beginning.
+func TestARunDeletedAtAnyStepIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	scene := scenes["a collector and data that is brought back"]
+	var steps []step
+	for _, step := range stepsOf(scene.undisturbed(t).writes, map[string]bool{}) {
+		if !strings.HasSuffix(step.what, "PerfExperiment") {
+			steps = append(steps, step)
+		}
+	}
+	scene.deleted(t, steps, func(l *lab, watched *invariants) {
+		if l.run() == nil {
+			return
+		}
+		l.remove(l.run())
+		l.collectGarbage()
+		watched.forget()
+	})
+}
+
+// A system that a person deletes is waited for until the first run has it, and is
+// not missed from then on.
+func TestASystemDeletedAtAnyStepIsMissedOrNotNeeded(t *testing.T) {
+	t.Parallel()
+	scene := scenes["topics in somebody else's brokers"]
+	var steps []step
+	for _, step := range stepsOf(scene.undisturbed(t).writes, map[string]bool{}) {
+		if strings.Contains(step.what, "Perf") || strings.Contains(step.what, "ConfigMap") {
+			steps = append(steps, step)
+		}
+	}
+	scene.deleted(t, steps, func(l *lab, _ *invariants) {
+		library := shared(smallExperiment(l.t, scene.edits...))
+		library.SetNamespace(l.namespace)
+		l.remove(library)
+		others := l.eachRound
+		l.eachRound = func() {
+			others()
+			if !l.missesItsSystem() {
+				return
+			}
+			if run := l.run(); run != nil {
+				l.t.Errorf("run %s has the system, and it is missed", run.Name)
+			}
+			l.create(shared(smallExperiment(l.t, scene.edits...)))
+		}
+	})
+}
+
+func (l *lab) missesItsSystem() bool {
+	for _, experiment := range l.experiments() {
+		ready := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionReady)
+		if ready != nil && ready.Reason == v1alpha1.ReasonSystemMissing {
+			return true
+		}
+	}
+	return false
+}
+
+// deleted has something deleted after the writes, and expects the same to come
+// out.
+func (s *scene) deleted(t *testing.T, steps []step, happen func(*lab, *invariants)) {
+	t.Helper()
+	want := s.undisturbed(t)
+	for _, step := range steps {
+		t.Run(step.String(), func(t *testing.T) {
+			l := newLab(t, complete)
+			watched := s.begin(l)
+			l.afterWrite(step, func() { happen(l, watched) })
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+			l.settle()
+			if diff := cmp.Diff(want, l.outcome(), unwritten); diff != "" {
+				t.Errorf("something else came out (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

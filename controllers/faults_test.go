@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// faults are what befalls the operator at every step. None of them changes what
+// comes out.
+var faults = map[string]func(l *lab){
+	"killed at each write":     func(l *lab) { l.line.fate = inTurn(lost, unanswered) },
+	"a conflict at each write": func(l *lab) { l.line.fate = inTurn(conflicting, passes) },
+	"each write refused once":  func(l *lab) { l.refuseOnce() },
+	"the lease lost":           func(l *lab) { l.line.fate = inTurn(deposed, overtaken) },
+	"reads that fail":          func(l *lab) { l.line.unread = moreAndMoreSeldom() },
+	"a cache that is behind":   func(l *lab) { l.line.view = l.behind(4) },
+}
+
+// inTurn has each write meet the first of these fates, when it is tried again the
+// second, and so on.
+func inTurn(first, second fate) func(string) fate {
+	tried := map[string]int{}
+	return func(what string) fate {
+		tried[what]++
+		if tried[what]%2 == 1 {
+			return first
+		}
+		return second
+	}
+}
+
+// Whatever befalls the operator at every step, the same comes out, and nothing is
+// left when the experiment is gone.
+func TestNoFaultChangesWhatComesOut(t *testing.T) {
+	t.Parallel()
+	suffered := &hits{by: map[string]map[string]bool{}}
+	t.Run("scenes", func(t *testing.T) {
+		for name, scene := range scenes {
+			t.Run(name, func(t *testing.T) { scene.suffer(t, suffered) })
+		}
+	})
+	suffered.coverTheRole(t)
+}
+
+// suffer plays the scene once as it should be and once with each fault.
+func (s *scene) suffer(t *testing.T, suffered *hits) {
+	t.Helper()
+	t.Parallel()
+	want := s.undisturbed(t)
+	for name, inject := range faults {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			inject(l)
+			watched := s.begin(l)
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+			l.settle()
+			if diff := cmp.Diff(want, l.outcome(), unwritten); diff != "" {
+				t.Errorf("something else came out (-want +got):\n%s", diff)
+			}
+			l.chainHolds("small")
+			watched.deleteExperiment()
+			suffered.add(name, l.line.hit)
+		})
+	}
+}
+
+// moreAndMoreSeldom fails each read the first time, the fourth, the sixteenth, and
+// so on, each time in another way.
+func moreAndMoreSeldom() func(string) error {
+	asked, due, failed := map[string]int{}, map[string]int{}, 0
+	ways := []error{
+		injected{apierrors.NewInternalError(errors.New("etcdserver: leader changed"))},
+		injected{apierrors.NewTooManyRequests("the server is busy", 1)},
+		injected{apierrors.NewServerTimeout(schema.GroupResource{Resource: "things"}, "get", 1)},
+		fmt.Errorf("dial tcp: connection refused: %w", errCut),
+		fmt.Errorf("%w: %w", errCut, context.DeadlineExceeded),
+	}
+	return func(what string) error {
+		asked[what]++
+		if asked[what] != max(due[what], 1) {
+			return nil
+		}
+		due[what] = 4 * asked[what]
+		failed++
+		return ways[failed%len(ways)]
+	}
+}
+
+// refuseOnce has each write refused for a pass, and looks whether people are told
+// in that pass. What a status is to tell is not refused with it.
+func (l *lab) refuseOnce() {
+	seen, now := map[string]bool{}, map[string]bool{}
+	l.line.refuse = func(what string) error {
+		if !now[what] && (seen[what] || strings.HasPrefix(what, patchStatus) && len(now) > 0) {
+			return nil
+		}
+		seen[what], now[what] = true, true
+		return refusal(len(seen), what)
+	}
+	l.eachPass = func() {
+		told := l.tells()
+		for what := range now {
+			if !strings.Contains(told, aboutThe(what)) {
+				l.t.Errorf("nobody is told that the cluster refuses to %s:\n%s", what, l.describe())
+			}
+		}
+		clear(now)
+	}
+}
+
+func aboutThe(what string) string { return notHere + ": " + what }
+
+// refusal is what an API server has against a write, in words of ours.
+func refusal(n int, what string) error {
+	things := schema.GroupResource{Resource: "things"}
+	switch n % 3 {
+	case 0:
+		return injected{apierrors.NewForbidden(things, "thing", errors.New("exceeded quota, "+aboutThe(what)))}
+	case 1:
+		return injected{apierrors.NewForbidden(things, "thing", errors.New("admission webhook denied the request, "+aboutThe(what)))}
+	default:
+		detail := field.ErrorList{field.Forbidden(field.NewPath("spec"), aboutThe(what))}
+		return injected{apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "thing", detail)}
+	}
+}
+
+// tells is what statuses, events and, where a status can't be written, the
+// operator's log tell.
+func (l *lab) tells() string {
+	l.t.Helper()
+	told := slices.Clone(l.events.told)
+	for _, experiment := range l.experiments() {
+		told = append(told, experiment.Status.WaitingFor)
+		told = append(append(told, experiment.Status.Warnings...), messagesOf(experiment.Status.Conditions)...)
+	}
+	for _, run := range l.runs() {
+		told = append(append(told, run.Status.Warnings...), messagesOf(run.Status.Conditions)...)
+	}
+	for _, err := range l.passed {
+		told = append(told, err.Error())
+	}
+	return strings.Join(told, "\n")
+}
+
+func messagesOf(conditions []metav1.Condition) []string {
+	messages := make([]string, 0, len(conditions))
+	for _, condition := range conditions {
+		messages = append(messages, condition.Message)
+	}
+	return messages
+}
