@@ -19,15 +19,17 @@ import (
 )
 
 // view is the caches of two operators that take turns: one has heard of all there
-// was when its pass began to ask for a kind, the other is some passes behind. A
-// kind that was asked for more seldom is shown as it was longer ago, so that what
-// is shown of two kinds was never there at once.
+// was when its pass began to ask for a kind, the other is some passes behind, in
+// each pass with other kinds, so that what it is shown of two of them was never
+// there at once.
 type view struct {
 	admin     client.Client
 	namespace string
 	// lag is how many of its passes the one that is behind is behind.
 	lag, pass int
 	heard     map[schema.GroupVersionKind][]heard
+	// kinds in the order in which they were first asked for again.
+	kinds []schema.GroupVersionKind
 }
 
 // heard is what there was of a kind in a pass.
@@ -78,7 +80,7 @@ func (v *view) of(ctx context.Context, object runtime.Object) ([]unstructured.Un
 		return nil, err
 	}
 	known := v.heard[kind]
-	if behind := v.pass%2 == 0; behind && len(known) > 0 {
+	if len(known) > 0 && v.isBehind(kind) {
 		return known[max(0, len(known)-v.lag)].objects, nil
 	}
 	if len(known) > 0 && known[len(known)-1].pass == v.pass {
@@ -91,6 +93,15 @@ func (v *view) of(ctx context.Context, object runtime.Object) ([]unstructured.Un
 	}
 	v.heard[kind] = append(known, heard{v.pass, list.Items})
 	return list.Items, nil
+}
+
+// isBehind counts with the passes in binary, one digit for each three kinds.
+func (v *view) isBehind(kind schema.GroupVersionKind) bool {
+	if !slices.Contains(v.kinds, kind) {
+		v.kinds = append(v.kinds, kind)
+	}
+	digit := slices.Index(v.kinds, kind) % 3
+	return v.pass%2 == 0 && v.pass/2>>digit&1 == 1
 }
 
 func (v *view) get(ctx context.Context, key client.ObjectKey, object client.Object) error {

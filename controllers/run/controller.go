@@ -141,6 +141,14 @@ func (r *Reconciler) seenBy(s *scope) *component.Pass {
 	return &component.Pass{Tools: r.Tools, Run: s.run, Experiment: s.experiment, Now: s.now}
 }
 
+// seenAfresh is what components see past the cache: what makes a run invalid has
+// to be so, and a cache may show pods and workloads of before the run.
+func (r *Reconciler) seenAfresh(s *scope) *component.Pass {
+	pass := r.seenBy(s)
+	pass.Cluster = r.Cluster.Afresh(r.Live)
+	return pass
+}
+
 func (r *Reconciler) result(s *scope, outcome outcome) ctrl.Result {
 	after := outcome.after
 	if !s.deadline.IsZero() {

@@ -19,7 +19,7 @@ import (
 // stepProve reads the configuration back from the running system. A run whose
 // system is not the declared one does not count.
 func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
-	record, seen := &v1alpha1.EffectiveSystem{}, r.seenBy(s)
+	record, seen := &v1alpha1.EffectiveSystem{}, r.seenAfresh(s)
 	var pods []corev1.Pod
 	var differences []string
 	for _, part := range component.All {
@@ -80,7 +80,7 @@ func (r *Reconciler) stepProveAgain(ctx context.Context, s *scope) (outcome, err
 	}
 	var differences []string
 	for _, part := range component.All {
-		proof, err := part.ProveAgain(ctx, r.seenBy(s), record)
+		proof, err := part.ProveAgain(ctx, r.seenAfresh(s), record)
 		if err != nil {
 			return outcome{}, troubleOf{part, err}
 		}
@@ -113,17 +113,28 @@ func (r *Reconciler) stepRestarts(ctx context.Context, s *scope) (outcome, error
 	if record == nil || ready == nil {
 		return next(), nil
 	}
-	var restarted []environment.Restarted
-	for _, part := range component.All {
-		counted, err := part.Restarts(ctx, r.seenBy(s), record)
-		if err != nil {
-			return outcome{}, troubleOf{part, err}
-		}
-		restarted = append(restarted, counted...)
+	message, err := r.restarts(ctx, s, r.seenBy(s))
+	if message != "" {
+		message, err = r.restarts(ctx, s, r.seenAfresh(s))
 	}
-	message := environment.RestartFault(restarted, s.run.Spec.Validity.MaxRestartsOrDefault(), ready.Time)
+	if err != nil {
+		return outcome{}, err
+	}
 	if message != "" {
 		s.blame(&results.Fault{Reason: v1alpha1.ReasonRestarts, Message: message})
 	}
 	return next(), nil
+}
+
+// restarts says which containers ended, if more did than are allowed.
+func (r *Reconciler) restarts(ctx context.Context, s *scope, pass *component.Pass) (string, error) {
+	var restarted []environment.Restarted
+	for _, part := range component.All {
+		counted, err := part.Restarts(ctx, pass, s.status().Effective)
+		if err != nil {
+			return "", troubleOf{part, err}
+		}
+		restarted = append(restarted, counted...)
+	}
+	return environment.RestartFault(restarted, s.run.Spec.Validity.MaxRestartsOrDefault(), s.status().Timings.Ready.Time), nil
 }

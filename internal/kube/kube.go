@@ -30,6 +30,25 @@ const annotationIntent = "perflab.dev/intent"
 // Cluster reads through the manager's cache and writes to the API server.
 type Cluster struct{ Client client.Client }
 
+// Afresh is the cluster as the API server has it: it reads past the cache, which
+// may be behind.
+func (c Cluster) Afresh(live client.Reader) Cluster {
+	return Cluster{Client: afresh{c.Client, live}}
+}
+
+type afresh struct {
+	client.Client
+	live client.Reader
+}
+
+func (a afresh) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	return a.live.Get(ctx, key, object, options...)
+}
+
+func (a afresh) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return a.live.List(ctx, list, options...)
+}
+
 // ApplyTyped is Apply for an object of a Go type. Its kind must be set.
 func (c Cluster) ApplyTyped(ctx context.Context, object client.Object) error {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
