@@ -53,10 +53,11 @@ func (c *collectors) play() {
 		if !strings.HasSuffix(job.Name, "-collector") {
 			continue
 		}
-		if uid, known := c.jobs[job.Name]; known && uid != job.UID {
-			c.t.Errorf("Job %s was made twice", job.Name)
+		made := job.Name + " of " + ownerOf(job)
+		if uid, known := c.jobs[made]; known && uid != job.UID {
+			c.t.Errorf("Job %s was made twice", made)
 		}
-		c.jobs[job.Name] = job.UID
+		c.jobs[made] = job.UID
 		if !c.absent {
 			c.playJob(job)
 		}

@@ -115,9 +115,18 @@ func (i *invariants) madeOnce(runs []v1alpha1.PerfRun) {
 	}
 	for _, kind := range []schema.GroupVersionKind{contract.TestRunKind, {Group: "batch", Version: "v1", Kind: "Job"}} {
 		for _, object := range i.foreign(kind) {
-			note(kind.Kind+" "+object.GetName(), object.GetUID())
+			note(kind.Kind+" "+object.GetName()+" of "+ownerOf(&object), object.GetUID())
 		}
 	}
+}
+
+// ownerOf tells objects of a run from those of an earlier one of its name, which a
+// pass that had begun before its end may still make, and which go with it.
+func ownerOf(object metav1.Object) string {
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		return string(owner.UID)
+	}
+	return ""
 }
 
 // nothingLeft fails the test if there is anything the experiment has brought

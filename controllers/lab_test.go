@@ -66,7 +66,8 @@ type lab struct {
 	home string
 	// collector is the collector's image; empty: there is none.
 	collector string
-	// restored are the Jobs that brought data back, jobs the collectors', by name.
+	// restored are the Jobs that brought data back, jobs the collectors', by name
+	// and run.
 	restored []string
 	jobs     map[string]types.UID
 }
