@@ -110,6 +110,9 @@ func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 func (l *lab) meanwhile() {
 	l.t.Helper()
 	l.pass()
+	if l.eachRound != nil {
+		l.eachRound()
+	}
 	l.play()
 	l.now = l.now.Add(time.Second)
 	l.pass()
@@ -212,8 +215,10 @@ func (l *lab) judge(what string, err error) {
 		return
 	}
 	l.passed = append(l.passed, err)
-	// Who has lost the lease may find that the next one has ended what he was at.
-	disturbed := l.line.cut && (errors.Is(err, errCut) || errors.Is(err, context.Canceled) || apierrors.IsNotFound(err))
+	// Who has lost the lease may find that the next one has made or ended what he
+	// was at.
+	overtaken := apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err)
+	disturbed := l.line.cut && (errors.Is(err, errCut) || errors.Is(err, context.Canceled) || overtaken)
 	if !disturbed && !apierrors.IsConflict(err) {
 		l.t.Fatalf("%s: %v", what, err)
 	}
