@@ -85,6 +85,48 @@ func reasonCells(page string) []string {
 	return found
 }
 
+// What a page says is shown by a test, is.
+func TestDocumentationOfTests(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := tests(t)
+	named := regexp.MustCompile("`(Test[A-Za-z]+)").FindAllStringSubmatch(string(page), -1)
+	if len(named) < 10 {
+		t.Errorf("only %d tests are named", len(named))
+	}
+	for _, name := range named {
+		if !slices.Contains(there, name[1]) {
+			t.Errorf("docs/reliability.md names %s, which is no test", name[1])
+		}
+	}
+}
+
+var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
+
+// tests are the names of all tests of the module.
+func tests(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, directory := range []string{"../../controllers", "../../internal", "../../test"} {
+		err := filepath.WalkDir(directory, func(path string, _ os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, name := range testFunction.FindAllStringSubmatch(string(text), -1) {
+				found = append(found, name[1])
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
 // A link that leads nowhere sends people away.
 func TestDocumentationLinks(t *testing.T) {
 	for page, text := range documentation(t) {
