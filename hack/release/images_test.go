@@ -253,7 +253,7 @@ func TestK6RunsInItsImage(t *testing.T) {
 	if code != 0 || <-asked != `PATCH {"a":1}` || <-asked != "GET " {
 		t.Errorf("the starter ended with %d: %s", code, told)
 	}
-	const script = `if [ ! -f /scripts/main.js ]; then echo "LocalFile not found exiting..."; exit 1; fi;
+	const script = `if [ ! -f /scripts/cico.js ]; then echo "LocalFile not found exiting..."; exit 1; fi;
 k6 version`
 	told, code = in(t, k6, "/bin/sh", "-c", script)
 	if code != 0 || !strings.Contains(told, "k6") || !strings.Contains(told, "linux/"+runtime.GOARCH) {

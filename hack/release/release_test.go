@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +54,7 @@ var made = sync.OnceValues(func() (string, error) { return makeRelease("first") 
 var scratch string
 
 func TestMain(m *testing.M) {
+	log.SetOutput(io.Discard) // As main does.
 	var err error
 	if scratch, err = os.MkdirTemp("", "perflab-test-release-"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
