@@ -125,7 +125,7 @@ func (m moment) String() string {
 
 // tells finds a condition that names the fault and did not before, of the
 // experiment, of the run that was on, or of the one that is.
-func (m moment) tells(f fault, before moment, s *scene, after time.Duration) string {
+func (m moment) tells(f fault, before moment, after time.Duration) string {
 	if f.told == nil {
 		return ""
 	}

@@ -210,7 +210,7 @@ func (c *chaos) watch(ctx context.Context, s *scene, f fault, r *row, before mom
 			}
 		}
 		if r.told == "" {
-			r.told = now.tells(f, before, s, time.Since(heard))
+			r.told = now.tells(f, before, time.Since(heard))
 		}
 		if whole.IsZero() {
 			continue
