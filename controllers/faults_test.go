@@ -24,13 +24,11 @@ import (
 var faults = map[string]func(l *lab){
 	"killed at each write":     func(l *lab) { l.line.fate = inTurn(lost, unanswered) },
 	"a conflict at each write": func(l *lab) { l.line.fate = inTurn(conflicting, passes) },
-	refusedOnce:                func(l *lab) { l.refuseOnce() },
+	"each write refused once":  func(l *lab) { l.refuseOnce() },
 	"the lease lost":           func(l *lab) { l.line.fate = inTurn(deposed, overtaken) },
 	"reads that fail":          func(l *lab) { l.line.unread = moreAndMoreSeldom() },
 	"a cache that is behind":   func(l *lab) { l.line.view = l.behind(4) },
 }
-
-const refusedOnce = "each write refused once"
 
 // inTurn has each write meet the first of these fates, when it is tried again the
 // second, and so on.
@@ -73,10 +71,7 @@ func (s *scene) suffer(t *testing.T, suffered *hits) {
 			if diff := cmp.Diff(want, l.outcome(), unwritten); diff != "" {
 				t.Errorf("something else came out (-want +got):\n%s", diff)
 			}
-			if name != refusedOnce {
-				// A report and a manifest that were refused are not written again.
-				l.chainHolds("small")
-			}
+			l.chainHolds("small")
 			watched.deleteExperiment()
 			suffered.add(name, l.line.hit)
 		})

@@ -19,8 +19,12 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// aboutManifest begins the warning that a report goes without a manifest.
-const aboutManifest = aboutReport + "has no manifest of digests: "
+const (
+	// aboutManifest begins the warning that a report goes without a manifest.
+	aboutManifest = aboutReport + "has no manifest of digests"
+	// refusedManifest is how it begins while the cluster takes none.
+	refusedManifest = aboutManifest + " for now: "
+)
 
 // keepManifest writes the digests of what was recorded down to this stage, before
 // the report that prints theirs. One that was written for the stage stays: what
@@ -65,11 +69,20 @@ func manifestObject(experiment *v1alpha1.PerfExperiment, name, text string, reac
 // unproved says why a report goes without a manifest; empty: it need not. A
 // cluster that does not answer is asked again.
 func unproved(err error) string {
-	refusal := kube.RefusalOf(err)
-	if errors.Is(err, evidence.ErrManifest) || errors.Is(err, evidence.ErrTooLarge) || refusal != nil && refusal.Owner != kube.Earlier {
-		return aboutManifest + err.Error()
+	switch {
+	case errors.Is(err, evidence.ErrManifest) || errors.Is(err, evidence.ErrTooLarge):
+		return aboutManifest + ": " + err.Error()
+	case isRefused(err):
+		return refusedManifest + err.Error()
+	default:
+		return ""
 	}
-	return ""
+}
+
+// isRefused: somebody has to let the write through.
+func isRefused(err error) bool {
+	refusal := kube.RefusalOf(err)
+	return refusal != nil && refusal.Owner != kube.Earlier
 }
 
 // known is what an earlier pass has said that begins like this; empty: nothing.

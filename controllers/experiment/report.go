@@ -8,13 +8,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
@@ -103,24 +107,69 @@ func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
 		return nil
 	case metav1.IsControlledBy(current, s.experiment) && current.Annotations[v1alpha1.AnnotationReportOf] == reached.digest:
 		s.stored, s.evidence = name, evidenceOn(current, s.experiment.Name)
+		if s.evidence != nil || known(s.experiment.Status.Warnings, refusedManifest) == "" || r.refuses(ctx, s, naming.Evidence(s.experiment.Name)) {
+			return nil
+		}
+	}
+	return r.tryReport(ctx, s, reached, name)
+}
+
+// tryReport writes the report, unless it is known to fail: rendered from the same
+// runs it would fail in the same way, and a cluster that refused it is asked first.
+func (r *Reconciler) tryReport(ctx context.Context, s *scope, reached stage, name string) error {
+	failed, refused := reached.about("could not be written"), reached.about("is refused")
+	told := s.experiment.Status.Warnings
+	if known(told, failed) != "" || known(told, refused) != "" && r.refuses(ctx, s, name) {
 		return nil
 	}
-	failed := fmt.Sprintf("%scould not be written %s: ", aboutReport, reached)
-	if slices.ContainsFunc(s.experiment.Status.Warnings, func(known string) bool { return strings.HasPrefix(known, failed) }) {
-		// The same runs would fail in the same way.
+	err := r.writeReport(ctx, s, reached)
+	switch {
+	case err == nil:
+		s.stored = name
 		return nil
-	}
-	err = r.writeReport(ctx, s, reached)
-	if refusal := kube.RefusalOf(err); errors.Is(err, errRender) || refusal != nil && refusal.Owner != kube.Earlier {
-		log.FromContext(ctx).Info("The report could not be written", "blocks", reached.blocks, "error", err.Error())
-		s.unstored = fmt.Sprintf("%s%v; run perflab report %s to see more", failed, err, s.experiment.Name)
-		return nil
-	}
-	if err != nil {
+	case isRefused(err) && !tooLarge(err):
+		s.again(component.RefusedPause)
+		failed = refused
+	case !errors.Is(err, errRender) && !isRefused(err):
 		return err
 	}
-	s.stored = name
+	log.FromContext(ctx).Info("The report could not be written", "blocks", reached.blocks, "error", err.Error())
+	s.unstored = fmt.Sprintf("%s%v; run perflab report %s to see more", failed, err, s.experiment.Name)
 	return nil
+}
+
+// about begins a warning about the report of this stage.
+func (s stage) about(what string) string { return fmt.Sprintf("%s%s %s: ", aboutReport, what, s) }
+
+// tooLarge: no leave makes a report fit that is larger than an object may be.
+func tooLarge(err error) bool {
+	says := kube.RefusalOf(err).Says
+	return apierrors.IsRequestEntityTooLargeError(says) || apierrors.HasStatusCause(says, metav1.CauseType(field.ErrorTypeTooLong))
+}
+
+// refuses asks whether the cluster still refuses a ConfigMap of this name, and has
+// it asked again later if so. Rendering a report to find out would cost a second.
+func (r *Reconciler) refuses(ctx context.Context, s *scope, name string) bool {
+	rehearsed := kube.Cluster{Client: client.NewDryRunClient(r.Cluster.Client)}
+	err := rehearsed.ApplyTyped(ctx, &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.experiment.Namespace, Name: name, Labels: naming.Labels(s.experiment.Name),
+			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", s.experiment)},
+		},
+	})
+	if !isRefused(err) {
+		return false
+	}
+	s.again(component.RefusedPause)
+	return true
+}
+
+// again asks for a pass after this time, if none is asked for earlier.
+func (s *scope) again(after time.Duration) {
+	if s.after == 0 || after < s.after {
+		s.after = after
+	}
 }
 
 func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) error {
