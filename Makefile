@@ -37,7 +37,10 @@ demo: tools ## Run a real experiment on a real cluster and write its report.
 	hack/demo.sh
 
 .PHONY: test
-test: tools test-go test-upgrade test-payload test-k6 test-sample test-cluster test-packaging test-argocd test-extending test-release ## Run every test that needs no cluster.
+test: tools test-go test-others ## Run every test that needs no cluster.
+
+.PHONY: test-others
+test-others: test-upgrade test-payload test-k6 test-sample test-cluster test-packaging test-argocd test-extending test-release
 
 .PHONY: tools
 tools: ## Install the programs the other targets call, or name what is missing.
