@@ -283,8 +283,8 @@ func quotaUsedUp(ctx context.Context, s *scene) (string, func(context.Context) e
 	return "", func(ctx context.Context) error { return client.IgnoreNotFound(cluster.Delete(ctx, quota)) }, cluster.Create(ctx, quota)
 }
 
-// configMapDeleted takes one of those that belong to the experiment or to what
-// it made, the first by a hash of the names, so that it is another each time.
+// configMapDeleted takes one of those that belong to the experiment, or to what
+// it made.
 func configMapDeleted(ctx context.Context, s *scene) (string, func(context.Context) error, error) {
 	list := &corev1.ConfigMapList{}
 	if err := cluster.List(ctx, list, client.InNamespace(s.experiment.Namespace)); err != nil {
@@ -294,10 +294,9 @@ func configMapDeleted(ctx context.Context, s *scene) (string, func(context.Conte
 	if len(ours) == 0 {
 		return "nothing: there is none", nothing, nil
 	}
-	slices.SortFunc(ours, func(a, b corev1.ConfigMap) int {
-		return strings.Compare(digest(a.Name+a.ResourceVersion), digest(b.Name+b.ResourceVersion))
-	})
-	return ours[0].Name, nothing, client.IgnoreNotFound(cluster.Delete(ctx, &ours[0]))
+	slices.SortFunc(ours, func(a, b corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
+	chosen := ours[s.rand.IntN(len(ours))]
+	return chosen.Name, nothing, client.IgnoreNotFound(cluster.Delete(ctx, &chosen))
 }
 
 // clockMoved moves the machine's clock by three minutes, which is more than any

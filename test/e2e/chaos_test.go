@@ -25,7 +25,7 @@ import (
 const (
 	// faultsEach is how many faults strike one experiment: enough to be in each
 	// other's way, few enough for it to come to its end.
-	faultsEach = 13
+	faultsEach = 20
 	// recovery is how long a thing may take to be well again.
 	recovery = 3 * time.Minute
 	// underLoad is how long after a load's start a fault is sure to meet it. The
@@ -134,7 +134,7 @@ func (c *chaos) between(least, most time.Duration) time.Duration {
 func (c *chaos) experiment(n int) {
 	ctx := c.t.Context()
 	instances := int32(1 + n%2)
-	s := &scene{t: c.t, instances: instances, kept: map[string]string{}}
+	s := &scene{t: c.t, rand: c.rand, instances: instances, kept: map[string]string{}}
 	s.experiment = apply(c.t, namespace(c.t), "testdata/chaos.yaml", func(e *v1alpha1.PerfExperiment) {
 		e.Spec.System.Postgres.Instances = instances
 	})
@@ -273,6 +273,7 @@ func (c *chaos) print() {
 // scene is an experiment that is on, and what is known of it.
 type scene struct {
 	t          *testing.T
+	rand       *rand.Rand
 	instances  int32
 	experiment *v1alpha1.PerfExperiment
 	plan       string
