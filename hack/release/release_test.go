@@ -48,7 +48,9 @@ func platforms() []string {
 }
 
 // made is the folder of a release that all tests look at, from a copy of the commit.
-var made = sync.OnceValues(func() (string, error) { return makeRelease("first") })
+var made = sync.OnceValues(func() (string, error) { return makeRelease("../..", firstRelease) })
+
+const firstRelease = "first"
 
 // scratch is where releases are made, until the tests are over.
 var scratch string
@@ -66,9 +68,9 @@ func TestMain(m *testing.M) {
 }
 
 // makeRelease makes it from a clone in a folder of the name.
-func makeRelease(name string) (string, error) {
+func makeRelease(origin, name string) (string, error) {
 	source := filepath.Join(scratch, name, "source")
-	if said, err := exec.Command("git", "clone", "--quiet", "../..", source).CombinedOutput(); err != nil {
+	if said, err := exec.Command("git", "clone", "--quiet", origin, source).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("git clone: %w\n%s", err, said)
 	}
 	asked := settings{
@@ -121,7 +123,8 @@ func TestTwoReleasesOfACommitAreEqual(t *testing.T) {
 	if os.Getenv("RELEASE_FRESH") != "" {
 		t.Setenv("GOCACHE", t.TempDir())
 	}
-	folder, err := makeRelease("somewhere/else")
+	// From the first's clone: the project may have gone on since.
+	folder, err := makeRelease(filepath.Join(scratch, firstRelease, "source"), "somewhere/else")
 	if err != nil {
 		t.Fatal(err)
 	}
