@@ -53,17 +53,10 @@ func (r *Reconciler) keepManifest(ctx context.Context, s *scope, reached stage) 
 }
 
 func manifestObject(experiment *v1alpha1.PerfExperiment, name, text string, reached stage) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       experiment.Namespace,
-			Name:            name,
-			Labels:          naming.Labels(experiment.Name),
-			Annotations:     map[string]string{v1alpha1.AnnotationReportOf: reached.digest},
-			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)},
-		},
-		Data: map[string]string{evidence.Key: text},
-	}
+	stored := emptyConfigMap(experiment, name)
+	stored.Annotations = map[string]string{v1alpha1.AnnotationReportOf: reached.digest}
+	stored.Data = map[string]string{evidence.Key: text}
+	return stored
 }
 
 // unproved says why a report goes without a manifest; empty: it need not. A

@@ -151,13 +151,7 @@ func tooLarge(err error) bool {
 // it asked again later if so. Rendering a report to find out would cost a second.
 func (r *Reconciler) refuses(ctx context.Context, s *scope, name string) bool {
 	rehearsed := kube.Cluster{Client: client.NewDryRunClient(r.Cluster.Client)}
-	err := rehearsed.ApplyTyped(ctx, &corev1.ConfigMap{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.experiment.Namespace, Name: name, Labels: naming.Labels(s.experiment.Name),
-			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", s.experiment)},
-		},
-	})
+	err := rehearsed.ApplyTyped(ctx, emptyConfigMap(s.experiment, name))
 	if !isRefused(err) {
 		return false
 	}

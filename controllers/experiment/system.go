@@ -110,15 +110,21 @@ func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.C
 }
 
 func systemCopyOf(experiment *v1alpha1.PerfExperiment, encoded string) *corev1.ConfigMap {
+	copied := emptyConfigMap(experiment, naming.SystemCopy(experiment.Name))
+	copied.Data = map[string]string{systemKey: encoded}
+	copied.Immutable = ptr.To(true)
+	return copied
+}
+
+// emptyConfigMap is one that goes with its experiment.
+func emptyConfigMap(experiment *v1alpha1.PerfExperiment, name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       experiment.Namespace,
-			Name:            naming.SystemCopy(experiment.Name),
+			Name:            name,
 			Labels:          naming.Labels(experiment.Name),
 			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)},
 		},
-		Data:      map[string]string{systemKey: encoded},
-		Immutable: ptr.To(true),
 	}
 }
