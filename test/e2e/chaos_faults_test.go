@@ -32,8 +32,6 @@ type fault struct {
 	loading bool
 	// spoils: a load that it hits is not what was asked for.
 	spoils bool
-	// silencing: nobody can be told before it is over.
-	silencing bool
 	// when there is something that it can hit; nil: always.
 	when func(context.Context, *scene) bool
 	// lasts is how long it stays; nil: it is over at once.
@@ -44,13 +42,13 @@ type fault struct {
 	told *regexp.Regexp
 }
 
-// silence is how long a person may hear nothing of it: what hits those who would
-// tell has only to be over soon.
-func (f fault) silence() time.Duration {
+// overdue: a person should have read of it by now. What hits those who would tell
+// has only to be over soon.
+func (f fault) overdue(struck, healed time.Time) bool {
 	if f.told == nil {
-		return recovery
+		return time.Since(healed) > recovery
 	}
-	return patience
+	return time.Since(struck) > patience
 }
 
 var (
@@ -72,9 +70,9 @@ func faults() []fault {
 		{name: "operator killed", strike: operatorKilled},
 		{name: "operator killed after a write", strike: operatorKilledAfterAWrite},
 		{name: "leader's lease taken away", strike: leaseTaken},
-		{name: "API server killed", silencing: true, lasts: outage, strike: daemonKilled("kube-apiserver")},
-		{name: "API server hangs", silencing: true, lasts: seconds(5, 60), strike: apiServerHangs},
-		{name: "etcd killed", silencing: true, strike: daemonKilled("etcd")},
+		{name: "API server killed", lasts: outage, strike: daemonKilled("kube-apiserver")},
+		{name: "API server hangs", lasts: seconds(5, 60), strike: apiServerHangs},
+		{name: "etcd killed", strike: daemonKilled("etcd")},
 		{name: "kubelet killed", strike: daemonKilled("kubelet")},
 		{name: "k6 runner killed", loading: true, spoils: true, strike: containerOf(runnerPods, "kill-container"), told: mentions(`k6|runner|load`)},
 		{name: "k6 runner out of memory", loading: true, spoils: true, strike: containerOf(runnerPods, "exhaust-container"), told: mentions(`memory|OOM`)},
@@ -101,6 +99,14 @@ func (c *chaos) chosen() []fault {
 	return slices.DeleteFunc(faults(), func(f fault) bool {
 		return !strings.Contains(f.name, part) || f.name == clockFault && !clock || f.name == volumesFault && c.unbounded
 	})
+}
+
+func faultNames() []string {
+	var names []string
+	for _, f := range faults() {
+		names = append(names, f.name)
+	}
+	return names
 }
 
 func mentions(words string) *regexp.Regexp { return regexp.MustCompile("(?i)" + words) }

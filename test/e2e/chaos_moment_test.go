@@ -123,6 +123,19 @@ func (m moment) String() string {
 	return text + " " + m.experiment.Status.WaitingFor
 }
 
+// complaint is a condition that says that something is not as it should be, and
+// whose it is.
+type complaint struct {
+	of string
+	metav1.Condition
+}
+
+// repeats: it says nothing that was not said. A run is invalid once, though what
+// is said of it may grow.
+func (c complaint) repeats(known complaint) bool {
+	return c.of == known.of && c.Type == known.Type && (c.Message == known.Message || c.Type == v1alpha1.ConditionValid)
+}
+
 // tells finds a condition that names the fault and did not before, of the
 // experiment, of the run that was on, or of the one that is.
 func (m moment) tells(f fault, before moment, after time.Duration) string {
@@ -130,28 +143,33 @@ func (m moment) tells(f fault, before moment, after time.Duration) string {
 		return ""
 	}
 	known := before.complaints(before.run())
-	for _, condition := range m.complaints(before.run()) {
-		sentence := condition.Type + " " + condition.Reason + " " + condition.Message
-		if f.told.MatchString(sentence) && !slices.ContainsFunc(known, func(k metav1.Condition) bool {
-			return k.Type == condition.Type && k.Message == condition.Message
-		}) {
-			return fmt.Sprintf("after %d s: %s=%s %s: %s", int(after.Seconds()), condition.Type, condition.Status, condition.Reason, condition.Message)
+	for _, c := range m.complaints(before.run()) {
+		if f.told.MatchString(c.Type+" "+c.Reason+" "+c.Message) && !slices.ContainsFunc(known, c.repeats) {
+			return fmt.Sprintf("after %d s: %s=%s %s: %s", int(after.Seconds()), c.Type, c.Status, c.Reason, c.Message)
 		}
 	}
 	return ""
 }
 
-// complaints are the conditions that say that something is not as it should be.
-func (m moment) complaints(run string) []metav1.Condition {
-	all := slices.Clone(m.experiment.Status.Conditions)
+// complaints are those of the experiment, of a run, and of the one that is on.
+func (m moment) complaints(run string) []complaint {
+	all := complaintsOf(m.experiment.Name, m.experiment.Status.Conditions)
 	for _, each := range m.runs {
 		if each.Name == run || each.Name == m.run() {
-			all = append(all, each.Status.Conditions...)
+			all = append(all, complaintsOf(each.Name, each.Status.Conditions)...)
 		}
 	}
-	return slices.DeleteFunc(all, func(c metav1.Condition) bool {
-		return c.Status == metav1.ConditionTrue && c.Type != v1alpha1.ConditionReconciling && c.Type != v1alpha1.ConditionStalled
-	})
+	return all
+}
+
+func complaintsOf(name string, conditions []metav1.Condition) []complaint {
+	var all []complaint
+	for _, c := range conditions {
+		if c.Status != metav1.ConditionTrue || c.Type == v1alpha1.ConditionReconciling || c.Type == v1alpha1.ConditionStalled {
+			all = append(all, complaint{of: name, Condition: c})
+		}
+	}
+	return all
 }
 
 // check says what must not be, at any time: a run that is lost, changed or
