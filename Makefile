@@ -60,7 +60,7 @@ e2e-argocd: tools ## Run PerfLab under a real Argo CD, on a cluster of its own (
 
 .PHONY: chaos
 chaos: tools ## Break a local cluster at random under experiments (CHAOS_FAULTS=100, CHAOS_SEED; two hours).
-	CLUSTER=$(CLUSTER)-chaos CHAOS_FAULTS=$(or $(CHAOS_FAULTS),100) RUN='TestChaos$$' hack/e2e.sh
+	TIME_LIMIT=5h CLUSTER=$(CLUSTER)-chaos CHAOS_FAULTS=$(or $(CHAOS_FAULTS),100) RUN='TestChaos$$' hack/e2e.sh
 
 ##@ Cluster
 

@@ -7,6 +7,7 @@
 #   KEEP=1   leaves a cluster that was brought up here for another look
 #   RUN      only tests whose names match, as go test -run; without it all but
 #            the injected effect (make e2e-effect), which takes half an hour
+#   TIME_LIMIT  for the tests (75m)
 #   STRIMZI  the release of Strimzi on a cluster that is brought up: 1.2.0 (default) or 0.45.2
 #   SUITE=argocd  runs the tests under a real Argo CD instead, which installs PerfLab
 #            itself: the cluster must have neither
@@ -75,7 +76,7 @@ against_operator() {
     # other breaks the cluster.
     chosen=(-skip "TestInjectedEffect|TestChaos")
   fi
-  e2e 75m "${chosen[@]}"
+  e2e "${TIME_LIMIT:-75m}" "${chosen[@]}"
 }
 
 # e2e TIME-LIMIT CHOICE...
