@@ -133,7 +133,7 @@ type complaint struct {
 // repeats: it says nothing that was not said. A run is invalid once, though what
 // is said of it may grow.
 func (c complaint) repeats(known complaint) bool {
-	return c.of == known.of && c.Type == known.Type && (c.Message == known.Message || c.Type == v1alpha1.ConditionValid)
+	return c.of == known.of && c.Type == known.Type && c.Status == known.Status && (c.Message == known.Message || c.Type == v1alpha1.ConditionValid)
 }
 
 // tells finds a condition that names the fault and did not before, of the
