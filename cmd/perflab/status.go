@@ -120,7 +120,22 @@ func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKe
 		return seen, fmt.Errorf("listing the runs of experiment %q: %w", key.Name, err)
 	}
 	seen.runs, _ = journal.Following(&seen.experiment, journal.Recorded(&seen.experiment), runs.Items)
+	seen.catchUp()
 	return seen, nil
+}
+
+// catchUp takes what the current run does from the run, which alone tells how far
+// its loads are.
+func (s *snapshot) catchUp() {
+	current := s.experiment.Status.Current
+	if current == nil {
+		return
+	}
+	for i := range s.runs {
+		if run := &s.runs[i]; run.Name == current.Run {
+			current.Phase, current.Message = run.Status.Phase, run.Status.Message
+		}
+	}
 }
 
 func (s snapshot) over() bool {

@@ -80,3 +80,13 @@ func Cut(message string) string {
 func IsOn(run *v1alpha1.PerfRun) bool {
 	return !run.Status.Phase.IsFinal() && !origin.IsImported(run)
 }
+
+// MessageOf is what a run's experiment shows of what it does. How far a load is
+// only the run tells: it would have to be written twice every few seconds.
+func MessageOf(run *v1alpha1.PerfRun) string {
+	loads := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionLoadsComplete)
+	if run.Status.Phase == v1alpha1.RunLoading && loads != nil && loads.Reason == v1alpha1.ReasonLoading {
+		return loads.Message
+	}
+	return run.Status.Message
+}

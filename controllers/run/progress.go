@@ -30,8 +30,7 @@ const (
 // on it.
 func (r *Reconciler) glance(ctx context.Context, s *scope, wanted v1alpha1.Load, pods []corev1.Pod, running []int32) {
 	status := s.load(wanted.Name)
-	fresh := status.Progress != nil && s.now.Sub(status.Progress.Time.Time) < payload.ProgressEvery
-	if len(running) == 0 || fresh || kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
+	if len(running) == 0 || !s.wantsWord(status) || kinds.Of(wanted).Results() == v1alpha1.ResultsSummary {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, glanceTimeout)
@@ -52,6 +51,15 @@ func (r *Reconciler) glance(ctx context.Context, s *scope, wanted v1alpha1.Load,
 	if len(reports) > 0 {
 		status.Progress = load.AddProgress(reports, s.now)
 	}
+}
+
+// wantsWord: the time has come for another word about a load that is on.
+func (s *scope) wantsWord(status *v1alpha1.LoadStatus) bool {
+	if status.StartTime == nil {
+		return false
+	}
+	step := func(at time.Time) time.Duration { return load.ProgressStep(at.Sub(status.StartTime.Time)) }
+	return step(s.now) > 0 && (status.Progress == nil || step(status.Progress.Time.Time) != step(s.now))
 }
 
 func (r *Reconciler) lastProgress(ctx context.Context, namespace, pod string) (payload.Progress, bool) {

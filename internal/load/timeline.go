@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/payload"
 )
 
 // Action is what to do with one load now.
@@ -111,7 +112,7 @@ func Progress(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[
 		state, status := states[load.Name], byName[load.Name]
 		part := state.Message
 		if state.Started && !state.Ended && status.StartTime != nil {
-			part = running(load, now.Sub(status.StartTime.Time))
+			part = running(load, ProgressStep(now.Sub(status.StartTime.Time)))
 			if last := live(load, status.Progress); last != "" {
 				part += ", " + last
 			}
@@ -121,8 +122,28 @@ func Progress(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[
 	return strings.Join(parts, "; ")
 }
 
+const (
+	// firstWord is when a load is first told of: its runners have told of themselves
+	// by then.
+	firstWord = payload.ProgressEvery
+	// wordEvery is the time between two words after that. Each is a write.
+	wordEvery = 30 * time.Second
+)
+
+// ProgressStep is the time of the last word about a load that has been on for this
+// long.
+func ProgressStep(elapsed time.Duration) time.Duration {
+	switch {
+	case elapsed < firstWord:
+		return 0
+	case elapsed < wordEvery:
+		return firstWord
+	default:
+		return elapsed.Truncate(wordEvery)
+	}
+}
+
 func running(load v1alpha1.Load, elapsed time.Duration) string {
-	elapsed = elapsed.Round(time.Second)
 	switch {
 	case load.Duration != nil:
 		return fmt.Sprintf("running %s of %s", elapsed, load.Duration.Duration)

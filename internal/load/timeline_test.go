@@ -3,7 +3,10 @@
 package load_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -141,18 +144,30 @@ func TestProgress(t *testing.T) {
 		"create": {Started: true, Ended: true, Message: "ended"},
 		"more":   {Started: true, Message: "running"},
 	}
-	want := "cico: running 1m5s, until create ends; create: ended; more: running 15s of 1m30s"
+	want := "cico: running 1m0s, until create ends; create: ended; more: running 10s of 1m30s"
 	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
 		t.Errorf("progress %q, want %q", got, want)
 	}
 	states["create"] = load.State{Message: "starting: 0 of 1 runner is up"}
-	want = "cico: running 1m5s, until create ends; create: starting: 0 of 1 runner is up; more: running 15s of 1m30s"
+	want = "cico: running 1m0s, until create ends; create: starting: 0 of 1 runner is up; more: running 10s of 1m30s"
 	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
 		t.Errorf("progress %q, want %q", got, want)
 	}
 	states["create"] = load.State{Started: true}
-	if got := load.Progress(scenario()[1:2], statuses, states, at(65)); got != "create: running 5s" {
+	if got := load.Progress(scenario()[1:2], statuses, states, at(65)); got != "create: running 0s" {
 		t.Errorf("progress of an import %q", got)
+	}
+}
+
+// Each word about a load is a write, so there are few of them.
+func TestWordsAboutALoadAreFew(t *testing.T) {
+	words := map[time.Duration]bool{}
+	for elapsed := range 95 {
+		words[load.ProgressStep(time.Duration(elapsed)*time.Second)] = true
+	}
+	want := []time.Duration{0, 10 * time.Second, 30 * time.Second, time.Minute, 90 * time.Second}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(words))); diff != "" {
+		t.Errorf("words in 95 s (-want +got):\n%s", diff)
 	}
 }
 
