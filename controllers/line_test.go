@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
 )
 
 // line is the connection over which the operator reads and writes. It notes every
@@ -222,6 +224,23 @@ func (p pastCache) List(ctx context.Context, list client.ObjectList, options ...
 	return p.Reader.List(ctx, list, options...)
 }
 
+// asCached cuts what was read down to what the cache would hold of it.
+func asCached(err error, read any) error {
+	switch object := read.(type) {
+	case *v1alpha1.PerfRun:
+		*object = *component.Summary(object)
+	case *v1alpha1.PerfRunList:
+		for i := range object.Items {
+			object.Items[i] = *component.Summary(&object.Items[i])
+		}
+	case *corev1.PodList:
+		for i := range object.Items {
+			object.Items[i] = *component.Glimpse(&object.Items[i])
+		}
+	}
+	return err
+}
+
 // to is a client whose reads and writes go over the line.
 func (l *line) to(c client.WithWatch) client.Client {
 	return interceptor.NewClient(c, interceptor.Funcs{
@@ -234,18 +253,18 @@ func (l *line) to(c client.WithWatch) client.Client {
 				return err
 			}
 			if l.view.holds(object) {
-				return l.view.get(ctx, key, object)
+				return asCached(l.view.get(ctx, key, object), object)
 			}
-			return c.Get(ctx, key, object, options...)
+			return asCached(c.Get(ctx, key, object, options...), object)
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if err := l.read(ctx, "list "+describeList(list, options)); err != nil {
 				return err
 			}
 			if l.view.holds(list) {
-				return l.view.list(ctx, list, options...)
+				return asCached(l.view.list(ctx, list, options...), list)
 			}
-			return c.List(ctx, list, options...)
+			return asCached(c.List(ctx, list, options...), list)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			return l.write(ctx, "create", object, func() error { return c.Create(ctx, object, options...) })

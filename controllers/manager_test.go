@@ -24,6 +24,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/apiserver"
@@ -84,7 +85,10 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	manager, err := ctrl.NewManager(server.Config(l.t), ctrl.Options{
 		Scheme:     l.admin.Scheme(),
 		Logger:     logger,
-		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{l.namespace: {}}, DefaultTransform: cache.TransformStripManagedFields()},
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{l.namespace: {}},
+			ByObject:          component.Cached(), DefaultTransform: cache.TransformStripManagedFields(),
+		},
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},

@@ -12,10 +12,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/controllers/component"
 )
 
 // view is the caches of two operators that take turns: one has heard of all there
@@ -120,8 +123,8 @@ func (v *view) get(ctx context.Context, key client.ObjectKey, object client.Obje
 func (v *view) list(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	which := &client.ListOptions{}
 	which.ApplyOptions(options)
-	if which.FieldSelector != nil {
-		return fmt.Errorf("the cache has no index for %s", which.FieldSelector)
+	if which.FieldSelector == nil {
+		which.FieldSelector = fields.Everything()
 	}
 	if which.LabelSelector == nil {
 		which.LabelSelector = labels.Everything()
@@ -131,7 +134,7 @@ func (v *view) list(ctx context.Context, list client.ObjectList, options ...clie
 		return err
 	}
 	known = slices.DeleteFunc(slices.Clone(known), func(o unstructured.Unstructured) bool {
-		return !which.LabelSelector.Matches(labels.Set(o.GetLabels()))
+		return !which.LabelSelector.Matches(labels.Set(o.GetLabels())) || !which.FieldSelector.Matches(indexed(&o))
 	})
 	if others, is := list.(*unstructured.UnstructuredList); is {
 		for i := range known {
@@ -140,12 +143,20 @@ func (v *view) list(ctx context.Context, list client.ObjectList, options ...clie
 		return nil
 	}
 	found := &unstructured.UnstructuredList{Items: known}
-	fields := found.UnstructuredContent()
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, list); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found.UnstructuredContent(), list); err != nil {
 		return fmt.Errorf("showing %T: %w", list, err)
 	}
 	_, err = meta.ExtractList(list)
 	return err
+}
+
+// indexed are the fields by which the cache finds runs.
+func indexed(object *unstructured.Unstructured) fields.Set {
+	set := fields.Set{}
+	for _, field := range []string{component.FieldExperiment, component.FieldPhase} {
+		set[field], _, _ = unstructured.NestedString(object.Object, strings.Split(field, ".")...)
+	}
+	return set
 }
 
 func convert(known *unstructured.Unstructured, object client.Object) error {

@@ -560,6 +560,16 @@ type PerfExperimentStatus struct {
 	// +optional
 	Evidence *ExperimentEvidence `json:"evidence,omitempty"`
 
+	// settled is the digest of the spec's generation and of the runs for which
+	// nothing is left to be decided, analysed or written. Absent: something is.
+	// +optional
+	Settled string `json:"settled,omitempty"`
+
+	// tornDown is when the environment of the complete experiment was found to be
+	// gone, or what was borrowed to be given back. Absent: it may still stand.
+	// +optional
+	TornDown *metav1.Time `json:"tornDown,omitempty"`
+
 	// comparisons hold every primary comparison, then the guards', then of the
 	// exploratory ones those whose effect is largest against its error. The
 	// report has all.

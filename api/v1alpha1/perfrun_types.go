@@ -14,6 +14,8 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=prun,categories=perflab
+// +kubebuilder:selectablefield:JSONPath=`.spec.experiment`
+// +kubebuilder:selectablefield:JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Block",type=integer,JSONPath=`.spec.block`
 // +kubebuilder:printcolumn:name="Arm",type=string,JSONPath=`.spec.arm`
 // +kubebuilder:printcolumn:name="Scenario",type=string,JSONPath=`.spec.scenario.name`

@@ -1672,6 +1672,10 @@ func (in *PerfExperimentStatus) DeepCopyInto(out *PerfExperimentStatus) {
 		*out = new(ExperimentEvidence)
 		**out = **in
 	}
+	if in.TornDown != nil {
+		in, out := &in.TornDown, &out.TornDown
+		*out = (*in).DeepCopy()
+	}
 	if in.Comparisons != nil {
 		in, out := &in.Comparisons, &out.Comparisons
 		*out = make([]Comparison, len(*in))

@@ -134,7 +134,7 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	cacheOptions := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+	cacheOptions := cache.Options{ByObject: component.Cached(), DefaultTransform: cache.TransformStripManagedFields()}
 	if o.namespace != "" {
 		cacheOptions.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
 	}

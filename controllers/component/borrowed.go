@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -139,13 +140,14 @@ func (m moduleSet) isWanted(ctx context.Context, p *Pass) (bool, error) {
 	return true, nil
 }
 
-// podsOf lists the pods a workload selects.
+// podsOf are the pods a workload selects.
 func (m moduleSet) podsOf(ctx context.Context, p *Pass, object *unstructured.Unstructured) ([]corev1.Pod, error) {
 	selector, err := workloads.Selector(object)
 	if err != nil {
 		return nil, err
 	}
-	return p.PodsWith(ctx, object.GetNamespace(), client.MatchingLabelsSelector{Selector: selector})
+	all, err := p.everyPod(ctx)
+	return slices.DeleteFunc(slices.Clone(all), func(pod corev1.Pod) bool { return !selector.Matches(labels.Set(pod.Labels)) }), err
 }
 
 // addBorrowedPods adds, by module, the pods of borrowed modules that were made

@@ -75,6 +75,8 @@ type Pass struct {
 	Now        time.Time
 	// nodes that were read in this pass, by name.
 	nodes map[string]*corev1.Node
+	// every pod of the namespace, once they were read in this pass.
+	every []corev1.Pod
 }
 
 // Request is what is to be built for the run.
@@ -152,6 +154,30 @@ func (t *Tools) PodsWith(ctx context.Context, namespace string, which client.Lis
 		return nil, fmt.Errorf("listing pods: %w", err)
 	}
 	return pods.Items, nil
+}
+
+// podPage is how many pods are asked for at once.
+const podPage = 500
+
+// everyPod is all pods of the run's namespace, read once in a pass from the API
+// server: those of borrowed workloads have no label in common, and the cache keeps
+// only a glimpse of what is not ours.
+func (p *Pass) everyPod(ctx context.Context) ([]corev1.Pod, error) {
+	if p.every != nil {
+		return p.every, nil
+	}
+	all, more := []corev1.Pod{}, ""
+	for {
+		page := &corev1.PodList{}
+		if err := p.Live.List(ctx, page, client.InNamespace(p.Run.Namespace), client.Limit(podPage), client.Continue(more)); err != nil {
+			return nil, fmt.Errorf("listing the namespace's pods: %w", err)
+		}
+		all = append(all, page.Items...)
+		if more = page.Continue; more == "" {
+			p.every = all
+			return all, nil
+		}
+	}
 }
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get

@@ -15,9 +15,15 @@ import (
 // was in its way may be gone, and deadlines go on.
 const longestPause = 30 * time.Second
 
+// workers is how many passes of one kind are done at once: who waits for a target,
+// a log or a database that does not answer keeps the others waiting only when all
+// of them do.
+const workers = 16
+
 // Patient tries what fails again, more and more seldom.
 func Patient() controller.Options {
 	return controller.Options{
+		MaxConcurrentReconciles: workers,
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, longestPause),
 	}
 }

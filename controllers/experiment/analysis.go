@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -19,15 +20,20 @@ import (
 
 // extend plans further blocks where the design asks for them. It follows from
 // the runs alone, so that an operator that has just started decides the same.
-func (s *scope) extend() {
+func (r *Reconciler) extend(ctx context.Context, s *scope) error {
 	design := s.experiment.Spec.Design
 	progress := schedule.Progress{Complete: s.complete, Begun: begun(s.runs)}
 	if design.Target != nil && s.complete >= max(design.Blocks, progress.Begun) {
+		full, err := r.fullRuns(ctx, s)
+		if err != nil {
+			return err
+		}
 		progress.Elapsed = analysis.Elapsed(s.runs, s.complete)
-		progress.Precision = analysis.PrecisionOf(&s.experiment.Spec, s.planned.Arms, s.runs, s.complete)
+		progress.Precision = analysis.PrecisionOf(&s.experiment.Spec, s.planned.Arms, full, s.complete)
 	}
 	s.extent = schedule.Extend(design, progress)
 	s.planned.Grow(&s.experiment.Spec, s.extent.Blocks)
+	return nil
 }
 
 // begun is the last block that has a run.
@@ -39,16 +45,32 @@ func begun(runs []v1alpha1.PerfRun) int32 {
 	return last
 }
 
-// analyze compares the arms when a block has been completed since the last
-// time, and once more when the experiment is. In between nothing would change.
-func (s *scope) analyze() {
-	recorded := s.experiment.Status.Analysis
-	final := s.decision.Action == schedule.Finish
-	if s.specChanged || recorded != nil && recorded.Blocks == s.complete && recorded.Final == final && recorded.Hash == s.question.Hash() {
-		return
+// analyze sums up what the runs gave when there is another one, and compares the
+// arms when a block has been completed since the last time, and once more when the
+// experiment is. In between nothing would change.
+func (r *Reconciler) analyze(ctx context.Context, s *scope) error {
+	s.described = s.known.described == s.ended
+	if s.described && !s.isDue() {
+		return nil
 	}
-	answer := analysis.Of(&s.experiment.Spec, s.planned.Arms, s.planned.Seed, s.runs)
-	s.answer = &answer
+	full, err := r.fullRuns(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer r.Telemetry.StartAnalysis()()
+	s.results, s.described = analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, full), true
+	if s.isDue() {
+		answer := analysis.Of(&s.experiment.Spec, s.planned.Arms, s.planned.Seed, full)
+		s.answer = &answer
+	}
+	return nil
+}
+
+// isDue: the arms are to be compared.
+func (s *scope) isDue() bool {
+	recorded, final := s.experiment.Status.Analysis, s.decision.Action == schedule.Finish
+	return !s.specChanged &&
+		(recorded == nil || recorded.Blocks != s.complete || recorded.Final != final || recorded.Hash != s.question.Hash())
 }
 
 // reportAnalysis writes the question down, before the first run, and what has

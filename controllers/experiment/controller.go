@@ -52,6 +52,10 @@ type Reconciler struct {
 	// told are the experiments of which somebody has been told that another
 	// operator has them, by UID and operator.
 	told sync.Map
+	// memory spares passes what an earlier one has worked out.
+	memory memory
+	// starts lets one experiment of a namespace at a time begin a run.
+	starts turns
 }
 
 // scope holds what one pass over an experiment has learnt.
@@ -62,7 +66,14 @@ type scope struct {
 	// otherwise left alone.
 	runs     []v1alpha1.PerfRun
 	foreign  []journal.Foreign
-	planned  plan.Plan
+	// seen is a digest of the spec's generation and of all runs there are, ended
+	// one of its own runs that are over.
+	seen, ended string
+	// known is what an earlier pass has worked out of the same.
+	known *recollection
+	// full are the runs with what they gave; nil: nobody has asked for it.
+	full    []v1alpha1.PerfRun
+	planned plan.Plan
 	decision schedule.Decision
 	// question is what the runs are to decide, complete the number of blocks
 	// they can decide it with, extent how many blocks are planned for it.
@@ -71,6 +82,14 @@ type scope struct {
 	extent   schedule.Extent
 	// answer is what the runs say; nil: nothing that is not in the status yet.
 	answer *analysis.Answer
+	// arms as the status lists them, without what came out.
+	arms []v1alpha1.ArmStatus
+	// described: results are those of the runs that are over. decided: decision and
+	// answer are those of this pass.
+	described, decided bool
+	// reported is the digest of the stage whose report is stored; empty: it is not
+	// known.
+	reported string
 	// confounded are arms in which more than one thing differs.
 	confounded []arms.Confounded
 	// started is the run this pass has made.
@@ -121,6 +140,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	experiment := &v1alpha1.PerfExperiment{}
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, experiment); err != nil {
 		if apierrors.IsNotFound(err) {
+			r.memory.forget(request.NamespacedName)
 			return r.returnOrphans(ctx, request.NamespacedName)
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
@@ -148,12 +168,30 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return r.concludeWith(ctx, before, s, err)
 	}
 	before = s.experiment.DeepCopy()
-	stepErr := r.advance(ctx, s)
-	stepErr = s.refused(stepErr)
+	if err := r.observe(ctx, s); err != nil {
+		return ctrl.Result{}, err
+	}
+	if rest, settled := s.rest(); settled {
+		r.memory.forget(request.NamespacedName)
+		return ctrl.Result{RequeueAfter: rest}, nil
+	}
+	return r.pass(ctx, before, s)
+}
+
+// pass goes on with an experiment of which something is left to do.
+func (r *Reconciler) pass(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope) (ctrl.Result, error) {
+	s.known = r.memory.of(s.experiment)
+	stepErr := s.refused(r.advance(ctx, s))
+	if stepErr != nil && s.refusal == nil && !s.decided {
+		// What could not be read is no reason to take back what was said.
+		return failed(stepErr)
+	}
 	reportExperiment(s)
 	storeErr := r.storeReport(ctx, s)
 	reportStored(s)
-	return r.conclude(ctx, before, s, errors.Join(stepErr, storeErr))
+	err := errors.Join(stepErr, storeErr)
+	reportSettled(s, err)
+	return r.conclude(ctx, before, s, err)
 }
 
 // takeOn makes the experiment this operator's to build for. Without the
@@ -196,34 +234,43 @@ func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfExperime
 		}
 		return ctrl.Result{}, errors.Join(stepErr, err)
 	}
+	s.remember()
 	r.announce(before, s)
-	return ctrl.Result{RequeueAfter: s.after}, stepErr
+	if stepErr != nil {
+		return failed(stepErr)
+	}
+	return ctrl.Result{RequeueAfter: s.after}, nil
 }
 
-// advance observes, decides and acts.
+// failed has a pass done again: soon, where it saw what is no more.
+func failed(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// advance decides and acts.
 func (r *Reconciler) advance(ctx context.Context, s *scope) error {
-	if err := r.observe(ctx, s); err != nil {
+	s.results = s.experiment.Status.Results
+	planned, err := r.plan(ctx, s)
+	if err != nil || !planned {
 		return err
 	}
-	system, err := r.system(ctx, s)
-	if err != nil || system == nil || !s.sound(system) {
-		return err
-	}
-	s.planned = plan.From(&s.experiment.Spec, *system, r.seed(s.experiment))
 	s.follow()
-	s.confounded = arms.ConfoundedOf(&s.experiment.Spec, *system)
 	s.question = question.Of(&s.experiment.Spec)
 	s.complete = analysis.CompleteBlocks(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
-	s.extend()
+	if err := r.extend(ctx, s); err != nil {
+		return err
+	}
 	s.decision = schedule.Next(s.planned, attempts(s.runs), schedule.Limits{
 		MaxAttempts: s.experiment.Spec.Validity.MaxAttempts,
 		Suspend:     s.experiment.Spec.Suspend,
 	})
-	stop := r.Telemetry.StartAnalysis()
-	s.results = analysis.Describe(s.planned.Arms, s.experiment.Spec.Scenarios, s.runs)
-	s.analyze()
-	stop()
-
+	if err := r.analyze(ctx, s); err != nil {
+		return err
+	}
+	s.decided = true
 	switch {
 	case s.specChanged:
 		return nil
@@ -234,6 +281,27 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 	default:
 		return nil
 	}
+}
+
+// plan plans the experiment; false: it can't be yet. Once it has begun, the plan
+// follows from the spec, and is made once.
+func (r *Reconciler) plan(ctx context.Context, s *scope) (bool, error) {
+	if made := s.known.design; made != nil && made.generation == s.experiment.Generation && s.begun() {
+		s.use(made)
+		return true, nil
+	}
+	system, err := r.system(ctx, s)
+	if err != nil || system == nil || !s.sound(system) {
+		return false, err
+	}
+	spec := &s.experiment.Spec
+	planned := plan.From(spec, *system, r.seed(s.experiment))
+	made := &design{s.experiment.Generation, planned, armsStatus(planned.Arms), arms.ConfoundedOf(spec, *system)}
+	if s.begun() {
+		s.known.design = made
+	}
+	s.use(made)
+	return true, nil
 }
 
 // follow leaves out the runs that follow another plan.
@@ -271,13 +339,13 @@ func (r *Reconciler) seed(experiment *v1alpha1.PerfExperiment) int64 {
 }
 
 func (r *Reconciler) observe(ctx context.Context, s *scope) error {
-	runs := &v1alpha1.PerfRunList{}
-	err := r.Cluster.Client.List(ctx, runs, client.InNamespace(s.experiment.Namespace),
-		client.MatchingLabels{v1alpha1.LabelExperiment: s.experiment.Name})
+	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.experiment.Namespace, s.experiment.Name)
 	if err != nil {
-		return fmt.Errorf("listing runs: %w", err)
+		return err
 	}
-	s.runs, s.foreign = journal.Owned(s.experiment, runs.Items)
+	s.seen = digestOf(s.experiment, runs)
+	s.runs, s.foreign = journal.Owned(s.experiment, runs)
+	s.ended = digestOf(s.experiment, endedOf(s.runs))
 	return nil
 }
 
@@ -312,12 +380,15 @@ func causeOf(run *v1alpha1.PerfRun) string {
 // start makes the next run. Its name follows from its place in the plan, so
 // a pass with an old view makes nothing twice.
 func (r *Reconciler) start(ctx context.Context, s *scope) error {
+	done := r.starts.take(s.experiment.Namespace)
+	defer done()
 	blocker, err := r.otherRun(ctx, s.experiment)
 	if err != nil {
 		return err
 	}
 	if blocker != "" {
 		s.blocker = blocker
+		s.again(blockedPause)
 		return nil
 	}
 	run := newRun(s)
@@ -348,12 +419,8 @@ func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.
 		return err
 	}
 	followed := journal.PlanOf(&s.experiment.Spec, s.planned.Hash)
-	switch why := journal.Why(s.experiment, followed, current); {
-	case why != "":
+	if why := journal.Why(s.experiment, followed, current); why != "" {
 		s.taken(fmt.Sprintf("PerfRun %q is there already and %s; it is left as it is: delete it if nobody needs it, or give the experiment another name", current.Name, why))
-	case current.Labels[v1alpha1.LabelExperiment] != s.experiment.Name:
-		s.taken(fmt.Sprintf("run %q has lost its label, so that it is not seen: kubectl label perfrun %s -n %s --overwrite %s=%s",
-			current.Name, current.Name, current.Namespace, v1alpha1.LabelExperiment, s.experiment.Name))
 	}
 	return nil
 }
@@ -364,20 +431,27 @@ func (s *scope) taken(message string) {
 	s.refusal, s.after = &trouble, component.RefusedPause
 }
 
-// otherRun is the run of another experiment that is on in the same namespace.
-// Two at once would measure each other.
+// blockedPause is the time between two looks at a run that is waited for, if
+// nobody tells of its end.
+const blockedPause = 30 * time.Second
+
+// otherRun is the run of another experiment that is on in the same namespace. Two
+// at once would measure each other. The cache may not have heard of one yet, so
+// who finds none in it asks the API server.
 func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExperiment) (string, error) {
-	runs := &v1alpha1.PerfRunList{}
-	if err := r.Live.List(ctx, runs, client.InNamespace(experiment.Namespace)); err != nil {
-		return "", fmt.Errorf("listing the namespace's runs: %w", err)
-	}
-	for i := range runs.Items {
-		run := &runs.Items[i]
-		if run.Spec.Experiment == experiment.Name || !component.IsOn(run) || run.DeletionTimestamp != nil {
-			continue
+	for _, reader := range []client.Reader{r.Cluster.Client, r.Live} {
+		runs, err := component.RunsOn(ctx, reader, experiment.Namespace)
+		if err != nil {
+			return "", err
 		}
-		if underway, err := r.isUnderway(ctx, run); underway || err != nil {
-			return run.Name, err
+		for i := range runs {
+			run := &runs[i]
+			if run.Spec.Experiment == experiment.Name || run.DeletionTimestamp != nil {
+				continue
+			}
+			if underway, err := r.isUnderway(ctx, run); underway || err != nil {
+				return run.Name, err
+			}
 		}
 	}
 	return "", nil
@@ -431,7 +505,7 @@ func newRun(s *scope) *v1alpha1.PerfRun {
 		},
 	}
 	if arm, planned := arms.Named(s.planned.Arms, place.Arm); planned {
-		run.Spec.System = arm.System
+		run.Spec.System = *arm.System.DeepCopy()
 	}
 	for _, scenario := range spec.Scenarios {
 		if scenario.Name == place.Scenario {
@@ -445,20 +519,31 @@ func newRun(s *scope) *v1alpha1.PerfRun {
 // cleanUp takes the environment of a complete experiment down when its time
 // has come.
 func (r *Reconciler) cleanUp(ctx context.Context, s *scope) error {
-	cleanup := s.experiment.Spec.Cleanup
-	if cleanup.Policy == v1alpha1.CleanupRetain {
+	if !s.stands() {
 		return nil
 	}
-	if completed := s.experiment.Status.CompletionTime; completed != nil {
-		if left := cleanup.TTLOrDefault() - s.now.Sub(completed.Time); left > 0 {
-			s.after = left
-			return nil
-		}
-	} else if cleanup.TTLOrDefault() > 0 {
-		s.after = cleanup.TTLOrDefault()
+	if s.after = s.stay(); s.after > 0 {
 		return nil
 	}
-	return r.tearDown(ctx, s)
+	if err := r.tearDown(ctx, s); err != nil || s.tearingDown {
+		return err
+	}
+	s.experiment.Status.TornDown = &metav1.Time{Time: s.now}
+	return nil
+}
+
+// stands: there is an environment that is to be taken down some day.
+func (s *scope) stands() bool {
+	return s.experiment.Spec.Cleanup.Policy != v1alpha1.CleanupRetain && s.experiment.Status.TornDown == nil
+}
+
+// stay is how long the environment of a complete experiment is still to stand.
+func (s *scope) stay() time.Duration {
+	keep, completed := s.experiment.Spec.Cleanup.TTLOrDefault(), s.experiment.Status.CompletionTime
+	if completed == nil {
+		return keep
+	}
+	return keep - s.now.Sub(completed.Time)
 }
 
 func (r *Reconciler) tearDown(ctx context.Context, s *scope) error {

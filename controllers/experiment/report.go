@@ -94,6 +94,10 @@ func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
 	if !worth {
 		return nil
 	}
+	if s.known.reported == reached.digest {
+		s.reported = reached.digest
+		return nil
+	}
 	name := naming.Report(s.experiment.Name)
 	// Its metadata will do, and past the cache, which holds no ConfigMaps.
 	current := &metav1.PartialObjectMetadata{}
@@ -108,6 +112,7 @@ func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
 	case metav1.IsControlledBy(current, s.experiment) && current.Annotations[v1alpha1.AnnotationReportOf] == reached.digest:
 		s.stored, s.evidence = name, evidenceOn(current, s.experiment.Name)
 		if s.evidence != nil || known(s.experiment.Status.Warnings, refusedManifest) == "" || r.refuses(ctx, s, naming.Evidence(s.experiment.Name)) {
+			s.noteReported(reached)
 			return nil
 		}
 	}
@@ -126,6 +131,7 @@ func (r *Reconciler) tryReport(ctx context.Context, s *scope, reached stage, nam
 	switch {
 	case err == nil:
 		s.stored = name
+		s.noteReported(reached)
 		return nil
 	case isRefused(err) && !tooLarge(err):
 		s.again(component.RefusedPause)
@@ -136,6 +142,14 @@ func (r *Reconciler) tryReport(ctx context.Context, s *scope, reached stage, nam
 	log.FromContext(ctx).Info("The report could not be written", "blocks", reached.blocks, "error", err.Error())
 	s.unstored = fmt.Sprintf("%s%v; run perflab report %s to see more", failed, err, s.experiment.Name)
 	return nil
+}
+
+// noteReported: the report of the stage is there. One whose manifest is refused is
+// written again when it no longer is.
+func (s *scope) noteReported(reached stage) {
+	if s.evidence != nil || !strings.HasPrefix(s.unproved, refusedManifest) && known(s.experiment.Status.Warnings, refusedManifest) == "" {
+		s.reported = reached.digest
+	}
 }
 
 // about begins a warning about the report of this stage.
@@ -167,17 +181,21 @@ func (s *scope) again(after time.Duration) {
 }
 
 func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) error {
-	kept, err := r.keepManifest(ctx, s, reached)
+	full, err := r.fullRuns(ctx, s)
+	if err != nil {
+		return err
+	}
+	kept, err := r.keepManifest(ctx, s, full, reached)
 	if s.unproved = unproved(err); s.unproved == "" && err != nil {
 		return err
 	}
 	s.evidence = kept
-	traces, gone, err := r.traces(ctx, s.runs)
+	traces, gone, err := r.traces(ctx, full)
 	if err != nil {
 		return err
 	}
 	s.rendered, s.lacking = true, lacking(s.experiment.Name, gone)
-	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: s.runs, Traces: traces}
+	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: full, Traces: traces}
 	input.Experiment.Status.Evidence = kept.DeepCopy()
 	stored, err := reportObject(input)
 	if err != nil {

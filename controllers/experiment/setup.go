@@ -5,11 +5,19 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -17,14 +25,20 @@ import (
 	"perflab.dev/perflab/internal/origin"
 )
 
-// SetupWithManager lets the manager run the reconciler, woken by experiments
-// and by every run of their namespace.
+// indexOpen finds the experiments that may wait for their turn.
+const indexOpen = "open"
+
+// SetupWithManager lets the manager run the reconciler, woken by experiments, by
+// their runs and, where they wait for their turn, by the end of other runs.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	if err := manager.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PerfExperiment{}, indexOpen, openOf); err != nil {
+		return fmt.Errorf("indexing experiments: %w", err)
+	}
 	err := ctrl.NewControllerManagedBy(manager).
-		For(&v1alpha1.PerfExperiment{}).
+		For(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: isAsked})).
 		WithOptions(component.Patient()).
 		WithLogConstructor(component.LogsOf("experiment", manager.GetLogger())).
-		Watches(&v1alpha1.PerfRun{}, experimentsOf(manager.GetClient())).
+		Watches(&v1alpha1.PerfRun{}, wakeups{manager.GetClient()}.handler()).
 		Watches(&appsv1.Deployment{}, orphansOf(manager.GetClient())).
 		Watches(&appsv1.StatefulSet{}, orphansOf(manager.GetClient())).
 		Complete(r)
@@ -34,25 +48,86 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// experimentsOf maps an object to every experiment of its namespace: one that
-// waits for its turn has to hear of the end of another's run, and one that is
-// being deleted of the end of its environment. What is imported waits for
-// nothing, and nothing waits for it.
-func experimentsOf(reader client.Reader) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		if origin.IsImported(object) {
-			return nil
-		}
-		experiments := &v1alpha1.PerfExperimentList{}
-		if err := reader.List(ctx, experiments, client.InNamespace(object.GetNamespace())); err != nil {
-			return nil
-		}
-		requests := make([]reconcile.Request, 0, len(experiments.Items))
-		for i := range experiments.Items {
-			if !origin.IsImported(&experiments.Items[i]) {
-				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&experiments.Items[i])})
+// isAsked tells what people want of an experiment from the status that we write.
+func isAsked(update event.UpdateEvent) bool {
+	before, after := update.ObjectOld, update.ObjectNew
+	return before.GetGeneration() != after.GetGeneration() ||
+		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
+		!slices.Equal(before.GetFinalizers(), after.GetFinalizers()) ||
+		!maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
+		!maps.Equal(before.GetLabels(), after.GetLabels())
+}
+
+// openOf tells experiments of which something is left to do. What is imported
+// waits for nothing, and nothing waits for it.
+func openOf(object client.Object) []string {
+	experiment, is := object.(*v1alpha1.PerfExperiment)
+	if !is || origin.IsImported(object) || meta.IsStatusConditionTrue(experiment.Status.Conditions, v1alpha1.ConditionComplete) {
+		return nil
+	}
+	return []string{"true"}
+}
+
+// wakeups tell whom a run concerns.
+type wakeups struct{ reader client.Reader }
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+func (w wakeups) handler() handler.EventHandler {
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, made event.CreateEvent, queue queue) { w.own(made.Object, queue) },
+		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, queue queue) {
+			if concerns(update) {
+				w.own(update.ObjectNew, queue)
 			}
-		}
-		return requests
-	})
+			if isInTheWay(update.ObjectOld) && !isInTheWay(update.ObjectNew) {
+				w.others(ctx, update.ObjectNew, queue)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, deleted event.DeleteEvent, queue queue) {
+			w.own(deleted.Object, queue)
+			w.others(ctx, deleted.Object, queue)
+		},
+	}
+}
+
+// own wakes the experiment that the run names.
+func (w wakeups) own(object client.Object, queue queue) {
+	run, is := object.(*v1alpha1.PerfRun)
+	if is && !origin.IsImported(run) {
+		queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}})
+	}
+}
+
+// others wakes those of the namespace that may have waited for the run's end.
+func (w wakeups) others(ctx context.Context, run client.Object, queue queue) {
+	waiting := &v1alpha1.PerfExperimentList{}
+	err := w.reader.List(ctx, waiting, client.InNamespace(run.GetNamespace()), client.MatchingFields{indexOpen: "true"}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		// The cache only fails while it is being stopped.
+		return
+	}
+	for i := range waiting.Items {
+		queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&waiting.Items[i])})
+	}
+}
+
+// concerns reports whether the run's experiment shows, or decides by, what has
+// changed. How far a load is only the run tells.
+func concerns(update event.UpdateEvent) bool {
+	before, is := update.ObjectOld.(*v1alpha1.PerfRun)
+	after, are := update.ObjectNew.(*v1alpha1.PerfRun)
+	if !is || !are {
+		return true
+	}
+	return before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		before.Status.Phase != after.Status.Phase || component.MessageOf(before) != component.MessageOf(after) ||
+		!equality.Semantic.DeepEqual(before.Status.Conditions, after.Status.Conditions) ||
+		!maps.Equal(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
+}
+
+// isInTheWay: no run of another experiment may begin beside this one.
+func isInTheWay(object client.Object) bool {
+	run, is := object.(*v1alpha1.PerfRun)
+	return is && component.IsOn(run) && run.DeletionTimestamp.IsZero()
 }

@@ -94,7 +94,7 @@ func reportPlan(s *scope) {
 	if s.specChanged || s.started == nil && len(s.runs) == 0 {
 		return
 	}
-	listed := armsStatus(s.planned.Arms)
+	listed := slices.Clone(s.arms)
 	reportVerdicts(s, listed, status.Arms)
 	status.Arms = listed
 	status.PlanHash = s.planned.Hash
@@ -104,7 +104,7 @@ func reportPlan(s *scope) {
 	}
 	if s.decision.Action != schedule.Finish {
 		// More blocks reopen a complete experiment.
-		status.CompletionTime = nil
+		status.CompletionTime, status.TornDown = nil, nil
 		return
 	}
 	if status.CompletionTime == nil {
@@ -150,7 +150,7 @@ func currentRun(s *scope) *v1alpha1.CurrentRun {
 	}
 	for i := range s.runs {
 		if run := &s.runs[i]; run.Name == s.decision.Active {
-			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: run.Status.Message}
+			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: component.MessageOf(run)}
 		}
 	}
 	return nil

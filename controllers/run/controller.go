@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,6 +37,10 @@ type Reconciler struct {
 	Telemetry *telemetry.Metrics
 	Now       func() time.Time
 	Watches   *ForeignWatches
+
+	// reading lets one run at a time read its logs: what may have to be held of
+	// them is half of the operator's memory.
+	reading sync.Mutex
 }
 
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfruns,verbs=get;list;watch;create;delete
@@ -118,6 +123,12 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 	before := run.DeepCopy()
 	s := &scope{run: run.DeepCopy(), experiment: experiment, now: r.Now()}
 	s.fault = component.FaultOf(before)
+	if s.readsLogs() {
+		if !r.reading.TryLock() {
+			return ctrl.Result{RequeueAfter: readingPause}, nil
+		}
+		defer r.reading.Unlock()
+	}
 
 	result, stepErr := r.runSteps(ctx, s)
 	reportRun(s)
@@ -134,6 +145,14 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
 	return result, stepErr
+}
+
+// readingPause is the time between two tries to read logs while another run does.
+const readingPause = time.Second
+
+// readsLogs: the pass may read the logs of runners and collectors.
+func (s *scope) readsLogs() bool {
+	return s.fault != nil || s.status().Timings.LoadFinish != nil && s.status().RawResults == ""
 }
 
 // seenBy is what components see of a pass.

@@ -29,16 +29,33 @@ func (r *Reconciler) noteRendered(ctx context.Context, s *scope, seen *component
 		return err
 	}
 	s.evidence().Rendered = append(rendered, loads...)
-	runs := &v1alpha1.PerfRunList{}
-	err = r.Cluster.Client.List(ctx, runs, client.InNamespace(s.run.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: s.experiment.Name})
+	before, err := r.predecessor(ctx, s)
 	if err != nil {
-		return fmt.Errorf("listing runs: %w", err)
+		return err
 	}
-	own, _ := journal.Owned(s.experiment, runs.Items)
-	if warning := rendering.Warning(s.run, own); warning != "" {
+	if warning := rendering.Warning(s.run, before); warning != "" {
 		s.warn(warning)
 	}
 	return nil
+}
+
+// predecessor is the run that this one is to be built like, with what it noted;
+// nil: there is none.
+func (r *Reconciler) predecessor(ctx context.Context, s *scope) (*v1alpha1.PerfRun, error) {
+	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.run.Namespace, s.experiment.Name)
+	if err != nil {
+		return nil, err
+	}
+	own, _ := journal.Owned(s.experiment, runs)
+	summary := rendering.Predecessor(s.run, own)
+	if summary == nil {
+		return nil, nil
+	}
+	before := &v1alpha1.PerfRun{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(summary), before); err != nil {
+		return nil, fmt.Errorf("reading run %q, which is to be built alike: %w", summary.Name, err)
+	}
+	return before, nil
 }
 
 // renderedLoads are digests of the TestRuns, without what names the run.

@@ -9,9 +9,8 @@ import (
 	"maps"
 	"slices"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/load"
@@ -90,12 +89,11 @@ func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha
 // measuredScript is what a script was in the first run that counts, and that
 // run's name.
 func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.ConfigMapKey) (run string, script *v1alpha1.ScriptStatus, err error) {
-	runs := &v1alpha1.PerfRunList{}
-	err = r.Cluster.Client.List(ctx, runs, client.InNamespace(s.run.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: s.run.Spec.Experiment})
+	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.run.Namespace, s.run.Spec.Experiment)
 	if err != nil {
-		return "", nil, fmt.Errorf("listing the runs of experiment %q: %w", s.run.Spec.Experiment, err)
+		return "", nil, err
 	}
-	own, _ := journal.Following(s.experiment, journal.Recorded(s.experiment), runs.Items)
+	own, _ := journal.Following(s.experiment, journal.Recorded(s.experiment), runs)
 	slices.SortFunc(own, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
 	for i := range own {
 		if found := scriptOf(&own[i], key); own[i].Status.Phase == v1alpha1.RunSucceeded && found != nil {

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,6 +18,9 @@ import (
 // SetupWithManager lets the manager run the reconciler, woken by the run
 // itself and by whatever changes in the environment of a run that is on.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	if err := component.Index(context.Background(), manager.GetFieldIndexer()); err != nil {
+		return err
+	}
 	wake := activeRuns(manager.GetClient())
 	built, err := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfRun{}).

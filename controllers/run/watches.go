@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
@@ -67,16 +66,14 @@ func (w *ForeignWatches) Ensure(_ context.Context) error {
 // There is at most one, so nothing is lost by not looking closer.
 func activeRuns(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
-		runs := &v1alpha1.PerfRunList{}
-		if err := reader.List(ctx, runs, client.InNamespace(object.GetNamespace())); err != nil {
+		runs, err := component.RunsOn(ctx, reader, object.GetNamespace())
+		if err != nil {
 			// The cache only fails while it is being stopped.
 			return nil
 		}
-		var requests []reconcile.Request
-		for i := range runs.Items {
-			if component.IsOn(&runs.Items[i]) {
-				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&runs.Items[i])})
-			}
+		requests := make([]reconcile.Request, 0, len(runs))
+		for i := range runs {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&runs[i])})
 		}
 		return requests
 	})

@@ -34,10 +34,9 @@ func Digest(of string, objects []*unstructured.Unstructured) v1alpha1.RenderedDi
 // IsWarning tells what Warning says from other warnings of a run.
 func IsWarning(sentence string) bool { return strings.Contains(sentence, otherwise) }
 
-// Warning says that the run was built otherwise than the last one before it at the
-// same arm and scenario that gave results; empty: it was not, or it is the first.
-func Warning(run *v1alpha1.PerfRun, runs []v1alpha1.PerfRun) string {
-	before := predecessor(run, runs)
+// Warning says that the run was built otherwise than its predecessor; empty: it was
+// not, or it has none.
+func Warning(run, before *v1alpha1.PerfRun) string {
 	if before == nil {
 		return ""
 	}
@@ -57,8 +56,9 @@ func version(evidence *v1alpha1.RunEvidence) string {
 	return cmp.Or(evidence.Versions.PerfLab, "unknown")
 }
 
-// predecessor is the last run before this one that it can be compared with.
-func predecessor(run *v1alpha1.PerfRun, runs []v1alpha1.PerfRun) *v1alpha1.PerfRun {
+// Predecessor is the last run before this one at the same arm and scenario that
+// gave results; nil: there is none.
+func Predecessor(run *v1alpha1.PerfRun, runs []v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	var last *v1alpha1.PerfRun
 	for i := range runs {
 		other := &runs[i]

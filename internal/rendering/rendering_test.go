@@ -58,7 +58,7 @@ func TestWarning(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := rendering.Warning(&now, c.runs)
+			got := rendering.Warning(&now, rendering.Predecessor(&now, c.runs))
 			if got != c.want || rendering.IsWarning(got) != (c.want != "") {
 				t.Errorf("got %q, want %q", got, c.want)
 			}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+)
+
+// Fields by which runs can be chosen: the API server selects by them, and the
+// cache is indexed by them.
+const (
+	FieldExperiment = "spec.experiment"
+	FieldPhase      = "status.phase"
+)
+
+// Cached says what the operator's cache holds of the kinds of which there may be
+// many. What is done and what is not ours costs next to nothing.
+func Cached() map[client.Object]cache.ByObject {
+	return map[client.Object]cache.ByObject{
+		&v1alpha1.PerfRun{}: {Transform: transform(Summary)},
+		&corev1.Pod{}:       {Transform: transform(Glimpse)},
+	}
+}
+
+// transform strips managed fields as well, which a kind's own transform replaces.
+func transform[T client.Object](strip func(T) T) toolscache.TransformFunc {
+	return func(object any) (any, error) {
+		typed, is := object.(T)
+		if !is {
+			// What the watch has lost sight of.
+			return object, nil
+		}
+		stripped := strip(typed)
+		stripped.SetManagedFields(nil)
+		return stripped, nil
+	}
+}
+
+// Index lets the cache find runs by their fields without looking at all.
+func Index(ctx context.Context, indexer client.FieldIndexer) error {
+	for field, value := range map[string]func(*v1alpha1.PerfRun) string{
+		FieldExperiment: func(run *v1alpha1.PerfRun) string { return run.Spec.Experiment },
+		FieldPhase:      func(run *v1alpha1.PerfRun) string { return string(run.Status.Phase) },
+	} {
+		extract := func(object client.Object) []string {
+			run, is := object.(*v1alpha1.PerfRun)
+			if !is {
+				return nil
+			}
+			return []string{value(run)}
+		}
+		if err := indexer.IndexField(ctx, &v1alpha1.PerfRun{}, field, extract); err != nil {
+			return fmt.Errorf("indexing runs by %s: %w", field, err)
+		}
+	}
+	return nil
+}
+
+// Summary is what of a run is kept in mind: all of one that is on, and of one that
+// is over what it takes to count it. What it gave is read from the API server
+// when an answer is worked out.
+func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
+	if !run.Status.Phase.IsFinal() {
+		return run
+	}
+	summary := &v1alpha1.PerfRun{ObjectMeta: run.ObjectMeta}
+	spec := &run.Spec
+	summary.Spec = v1alpha1.PerfRunSpec{
+		Experiment: spec.Experiment, PlanHash: spec.PlanHash,
+		Block: spec.Block, Position: spec.Position, Attempt: spec.Attempt, Arm: spec.Arm,
+		Scenario: v1alpha1.Scenario{Name: spec.Scenario.Name},
+	}
+	for i := range spec.Scenario.Loads {
+		// The runs after it must put the same scripts on.
+		if wanted := &spec.Scenario.Loads[i]; wanted.Script != nil {
+			summary.Spec.Scenario.Loads = append(summary.Spec.Scenario.Loads, v1alpha1.Load{Name: wanted.Name, Script: wanted.Script})
+		}
+	}
+	status := &run.Status
+	summary.Status = v1alpha1.PerfRunStatus{Phase: status.Phase, Message: status.Message, Timings: status.Timings}
+	for i := range status.Conditions {
+		if status.Conditions[i].Type == v1alpha1.ConditionValid {
+			summary.Status.Conditions = []metav1.Condition{status.Conditions[i]}
+		}
+	}
+	for i := range status.Loads {
+		known := &status.Loads[i]
+		summary.Status.Loads = append(summary.Status.Loads, v1alpha1.LoadStatus{
+			Name: known.Name, TestRun: known.TestRun, ExitCode: known.ExitCode, Script: known.Script,
+		})
+	}
+	return summary
+}
+
+// ourPods are labels by which pods that work for experiments are known: those we
+// make, and those that other operators make for us.
+var ourPods = []string{
+	v1alpha1.LabelExperiment, contract.LabelTestRun,
+	contract.LabelStrimziCluster, contract.LabelPostgresCluster, contract.LabelPostgresPooler,
+}
+
+// Glimpse is what of a pod is kept in mind: all of one that works for an
+// experiment, and of any other that it is there.
+func Glimpse(pod *corev1.Pod) *corev1.Pod {
+	for _, label := range ourPods {
+		if _, has := pod.Labels[label]; has {
+			return pod
+		}
+	}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion}}
+}
+
+// RunsOf are the runs that name an experiment by their spec, as the reader knows
+// them.
+func RunsOf(ctx context.Context, reader client.Reader, namespace, experiment string) ([]v1alpha1.PerfRun, error) {
+	runs := &v1alpha1.PerfRunList{}
+	err := reader.List(ctx, runs, client.InNamespace(namespace), client.MatchingFields{FieldExperiment: experiment})
+	if err != nil {
+		return nil, fmt.Errorf("listing the runs of experiment %q: %w", experiment, err)
+	}
+	return runs.Items, nil
+}
+
+// unfinished are the phases of a run that is on.
+var unfinished = []v1alpha1.RunPhase{"", v1alpha1.RunPending, v1alpha1.RunProvisioning, v1alpha1.RunLoading, v1alpha1.RunCollecting}
+
+// RunsOn are the runs of a namespace that are on, as the reader knows them. They
+// are the cache's own, not to be changed.
+func RunsOn(ctx context.Context, reader client.Reader, namespace string) ([]v1alpha1.PerfRun, error) {
+	var on []v1alpha1.PerfRun
+	for _, phase := range unfinished {
+		runs := &v1alpha1.PerfRunList{}
+		err := reader.List(ctx, runs, client.InNamespace(namespace), client.MatchingFields{FieldPhase: string(phase)}, client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return nil, fmt.Errorf("listing the runs that are on: %w", err)
+		}
+		for i := range runs.Items {
+			if IsOn(&runs.Items[i]) {
+				on = append(on, runs.Items[i])
+			}
+		}
+	}
+	return on, nil
+}
