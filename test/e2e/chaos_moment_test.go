@@ -71,10 +71,10 @@ func (m moment) loading() bool {
 	return run != nil && run.Status.Phase == v1alpha1.RunLoading && loadStart(run) != nil
 }
 
-// freshLoad: the load has begun and is not about to end.
+// freshLoad: the load has begun, is not about to end, and not being given up.
 func (m moment) freshLoad() bool {
 	run := m.current()
-	return m.loading() && time.Since(loadStart(run).Time) < underLoad
+	return m.loading() && !meta.IsStatusConditionFalse(run.Status.Conditions, v1alpha1.ConditionValid) && time.Since(loadStart(run).Time) < underLoad
 }
 
 // loadStart is when the first load began, which is the longest.
