@@ -5,6 +5,7 @@ package controllers_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,7 @@ func (c *collectors) play() {
 
 func (c *collectors) playJob(job *batchv1.Job) {
 	c.t.Helper()
-	labels := map[string]string{batchv1.JobNameLabel: job.Name}
+	labels := podLabels(job)
 	pods := c.pods(labels)
 	if len(pods) == 0 {
 		c.ensurePod(job.Name+"-a", job, labels, nil)
@@ -86,6 +87,13 @@ func (c *collectors) playJob(job *batchv1.Job) {
 			c.end(pod, job, corev1.PodSucceeded, true)
 		}
 	}
+}
+
+// podLabels are those of a Job's pods, as Kubernetes gives them.
+func podLabels(job *batchv1.Job) map[string]string {
+	labels := map[string]string{batchv1.JobNameLabel: job.Name}
+	maps.Copy(labels, job.Spec.Template.Labels)
+	return labels
 }
 
 func (c *collectors) firstTestRun() (string, bool) {

@@ -265,7 +265,7 @@ func (l *lab) endJob(job *batchv1.Job, exit int32) {
 func (l *lab) endPod(job *batchv1.Job, exit int32) {
 	l.t.Helper()
 	name := job.Name + "-x"
-	l.ensurePod(name, job, map[string]string{batchv1.JobNameLabel: job.Name}, nil)
+	l.ensurePod(name, job, podLabels(job), nil)
 	pod := l.pods(map[string]string{batchv1.JobNameLabel: job.Name})[0]
 	pod.Status.Phase = corev1.PodFailed
 	pod.Status.ContainerStatuses[0].Ready = false

@@ -137,28 +137,51 @@ type scope struct {
 
 // Reconcile brings an experiment one pass further.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	experiment := &v1alpha1.PerfExperiment{}
-	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, experiment); err != nil {
+	// The cache's own: most experiments are done, and a copy costs more than a look.
+	cached := &v1alpha1.PerfExperiment{}
+	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, cached, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.memory.forget(request.NamespacedName)
 			return r.returnOrphans(ctx, request.NamespacedName)
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the experiment: %w", err)
 	}
-	before := experiment.DeepCopy()
-	s := &scope{experiment: experiment.DeepCopy(), now: r.Now()}
-
-	if holder := component.Holder(experiment); holder != "" && !r.Holds(experiment) && !origin.IsImported(experiment) {
-		r.leave(ctx, experiment)
+	imported := origin.IsImported(cached)
+	switch holder := component.Holder(cached); {
+	case holder != "" && !r.Holds(cached) && !imported:
+		r.leave(ctx, cached)
 		return ctrl.Result{}, nil
-	}
-	if experiment.DeletionTimestamp != nil {
-		return r.remove(ctx, before, s)
-	}
-	if origin.IsImported(experiment) {
+	case imported && cached.DeletionTimestamp == nil:
 		// A record of what was measured elsewhere: it has, and may have, nothing
 		// here. What is still borrowed in its name was an earlier experiment's.
 		return r.returnOrphans(ctx, request.NamespacedName)
+	}
+	if rest, settled, err := r.rests(ctx, cached); settled || err != nil {
+		return ctrl.Result{RequeueAfter: rest}, err
+	}
+	return r.goOn(ctx, cached.DeepCopy())
+}
+
+// rests reports whether nothing is left to do of an experiment, and for how long.
+func (r *Reconciler) rests(ctx context.Context, experiment *v1alpha1.PerfExperiment) (left time.Duration, settled bool, err error) {
+	if experiment.Status.Settled == "" || experiment.DeletionTimestamp != nil || !controllerutil.ContainsFinalizer(experiment, v1alpha1.Finalizer) {
+		return 0, false, nil
+	}
+	s := &scope{experiment: experiment, now: r.Now()}
+	if err := r.observe(ctx, s); err != nil {
+		return 0, false, err
+	}
+	if left, settled = s.rest(); settled {
+		r.memory.forget(client.ObjectKeyFromObject(experiment))
+	}
+	return left, settled, nil
+}
+
+// goOn does a pass over an experiment of which something may be left to do.
+func (r *Reconciler) goOn(ctx context.Context, before *v1alpha1.PerfExperiment) (ctrl.Result, error) {
+	s := &scope{experiment: before.DeepCopy(), now: r.Now()}
+	if before.DeletionTimestamp != nil {
+		return r.remove(ctx, before, s)
 	}
 	if err := r.takeOn(ctx, s.experiment, before); err != nil {
 		s.experiment = before.DeepCopy()
@@ -171,14 +194,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
-	if rest, settled := s.rest(); settled {
-		r.memory.forget(request.NamespacedName)
-		return ctrl.Result{RequeueAfter: rest}, nil
-	}
 	return r.pass(ctx, before, s)
 }
 
-// pass goes on with an experiment of which something is left to do.
+// pass observes, decides, acts and reports.
 func (r *Reconciler) pass(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope) (ctrl.Result, error) {
 	s.known = r.memory.of(s.experiment)
 	stepErr := s.refused(r.advance(ctx, s))

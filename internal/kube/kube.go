@@ -153,12 +153,13 @@ func (c Cluster) Replace(ctx context.Context, object *unstructured.Unstructured)
 	return c.explain("write", object, c.Client.Update(ctx, object.DeepCopy(), FieldOwner))
 }
 
-// Get reads an object; nil when it is not there.
+// Get reads an object; nil when it is not there. Of a kind the cluster does not
+// serve there is none.
 func (c Cluster) Get(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	err := c.Client.Get(ctx, key, object)
-	if apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -346,6 +346,9 @@ func TestAKindThatIsNotServed(t *testing.T) {
 	if found, err := c.List(t.Context(), kind, namespace, nil); err != nil || len(found) != 0 {
 		t.Errorf("listing it gave %v and %v, want nothing", found, err)
 	}
+	if found, err := c.Get(t.Context(), kind, client.ObjectKey{Namespace: namespace, Name: "any"}); err != nil || found != nil {
+		t.Errorf("reading one gave %v and %v, want nothing", found, err)
+	}
 	if version, served, err := c.Serves(kind.GroupKind()); err != nil || served {
 		t.Errorf("it is served as %q (%v), want it not to be", version, err)
 	}

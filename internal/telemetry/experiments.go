@@ -54,7 +54,7 @@ func (e Experiments) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	list := &v1alpha1.PerfExperimentList{}
-	if err := e.Reader.List(ctx, list); err != nil {
+	if err := e.Reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		log.Log.Info("The experiments can't be counted for Prometheus", "error", err.Error())
 		return
 	}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/contract"
+)
+
+// folioRun is a run of ninety modules that gave a thousand observations.
+func folioRun(phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
+	run := &v1alpha1.PerfRun{}
+	run.Namespace, run.Name, run.UID = "lab", "folio-1-base-cico-0123456789", "1"
+	run.Spec.Experiment, run.Spec.Arm, run.Spec.Block, run.Spec.Attempt, run.Spec.PlanHash = "folio", "base", 1, 2, "abc"
+	run.Spec.Scenario = v1alpha1.Scenario{Name: "cico", Loads: []v1alpha1.Load{{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}}}}
+	for n := range 90 {
+		run.Spec.System.Modules = append(run.Spec.System.Modules, v1alpha1.Module{Name: fmt.Sprintf("mod-%d", n), Image: strings.Repeat("x", 100)})
+	}
+	for n := range 1000 {
+		run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: fmt.Sprintf("cico/Check-In-%d/p95", n), Value: "12.3", Unit: "ms"})
+	}
+	run.Status.Phase, run.Status.Message = phase, "load failed"
+	run.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionKafkaReady, Status: metav1.ConditionTrue},
+		{Type: v1alpha1.ConditionValid, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonLoadFailed, Message: "load failed"},
+	}
+	run.Status.Loads = []v1alpha1.LoadStatus{{Name: "cico", TestRun: "folio-1-cico", ExitCode: 107, Message: "load failed"}}
+	return run
+}
+
+// Tens of thousands of them are kept in mind.
+func TestASummaryOfARunIsSmall(t *testing.T) {
+	whole, summary := size(t, folioRun(v1alpha1.RunInvalid)), size(t, component.Summary(folioRun(v1alpha1.RunInvalid)))
+	if summary > 2000 || whole < 50000 {
+		t.Errorf("of a run of %d bytes %d are kept in mind", whole, summary)
+	}
+}
+
+// What decides over the next run is in it.
+func TestASummaryTellsWhatBecameOfARun(t *testing.T) {
+	run := folioRun(v1alpha1.RunInvalid)
+	got, want := component.Summary(run), &v1alpha1.PerfRun{ObjectMeta: run.ObjectMeta}
+	want.Spec = v1alpha1.PerfRunSpec{Experiment: "folio", Arm: "base", Block: 1, Attempt: 2, PlanHash: "abc", Scenario: v1alpha1.Scenario{Name: "cico"}}
+	want.Status = v1alpha1.PerfRunStatus{
+		Phase: v1alpha1.RunInvalid, Message: "load failed", Conditions: run.Status.Conditions[1:],
+		Loads: []v1alpha1.LoadStatus{{Name: "cico", TestRun: "folio-1-cico", ExitCode: 107}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(component.FaultOf(run), component.FaultOf(got)); diff != "" {
+		t.Errorf("its fault (-want +got):\n%s", diff)
+	}
+}
+
+// Whoever goes on with a run writes its status over what was read.
+func TestARunThatIsOnIsKeptAsAWhole(t *testing.T) {
+	run := folioRun(v1alpha1.RunCollecting)
+	if diff := cmp.Diff(folioRun(v1alpha1.RunCollecting), component.Summary(run)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestOfPodsThatAreNotOursAGlimpseIsKept(t *testing.T) {
+	pod := func(labels map[string]string) *corev1.Pod {
+		made := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "pod", Labels: labels, Annotations: map[string]string{"a": "b"}}}
+		made.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.org/main:1"}}
+		return made
+	}
+	want := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "pod"}}
+	if diff := cmp.Diff(want, component.Glimpse(pod(map[string]string{"app": "shop"}))); diff != "" {
+		t.Errorf("of a foreign one (-want +got):\n%s", diff)
+	}
+	for _, label := range []string{v1alpha1.LabelExperiment, contract.LabelTestRun, contract.LabelStrimziCluster, contract.LabelPostgresCluster, contract.LabelPostgresPooler} {
+		ours := pod(map[string]string{label: "x"})
+		if diff := cmp.Diff(ours.DeepCopy(), component.Glimpse(ours)); diff != "" {
+			t.Errorf("of one with the label %s (-want +got):\n%s", label, diff)
+		}
+	}
+}
+
+func size(t *testing.T, object any) int {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(text)
+}
