@@ -233,6 +233,8 @@ func asCached(err error, read any) error {
 		for i := range object.Items {
 			object.Items[i] = *component.Summary(&object.Items[i])
 		}
+	case *corev1.Pod:
+		*object = *component.Glimpse(object)
 	case *corev1.PodList:
 		for i := range object.Items {
 			object.Items[i] = *component.Glimpse(&object.Items[i])

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,6 +32,14 @@ func Cached() map[client.Object]cache.ByObject {
 		&v1alpha1.PerfRun{}: {Transform: transform(Summary)},
 		&corev1.Pod{}:       {Transform: transform(Glimpse)},
 	}
+}
+
+// Watched is an object of a kind to watch, which is read as kinds of other operators
+// are: the cache would hold a second copy of each as a Go type.
+func Watched(kind schema.GroupVersionKind) client.Object {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	return object
 }
 
 // transform strips managed fields as well, which a kind's own transform replaces.

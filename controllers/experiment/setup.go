@@ -39,8 +39,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		WithOptions(component.Patient()).
 		WithLogConstructor(component.LogsOf("experiment", manager.GetLogger())).
 		Watches(&v1alpha1.PerfRun{}, wakeups{manager.GetClient()}.handler()).
-		Watches(&appsv1.Deployment{}, orphansOf(manager.GetClient())).
-		Watches(&appsv1.StatefulSet{}, orphansOf(manager.GetClient())).
+		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphansOf(manager.GetClient())).
+		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient())).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of experiments: %w", err)

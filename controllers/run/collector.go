@@ -361,7 +361,7 @@ func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 // tidyCollector takes away the Job of a run that counts: what it saw is kept.
 func (r *Reconciler) tidyCollector(ctx context.Context, run *v1alpha1.PerfRun) error {
 	key := client.ObjectKey{Namespace: run.Namespace, Name: naming.CollectorJob(run.Name)}
-	job, err := r.Cluster.Get(ctx, batchv1.SchemeGroupVersion.WithKind("Job"), key)
+	job, err := r.Cluster.Get(ctx, jobKind, key)
 	if err != nil || job == nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -187,24 +188,36 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 		return observed, nil
 	}
 	observed.TestRun = testRun
-	selector := []client.ListOption{client.InNamespace(s.run.Namespace), client.MatchingLabels{contract.LabelTestRun: status.TestRun}}
-	jobs := &batchv1.JobList{}
-	if err := r.Cluster.Client.List(ctx, jobs, selector...); err != nil {
-		return observed, fmt.Errorf("listing the Jobs of load %q: %w", wanted.Name, err)
+	labels := map[string]string{contract.LabelTestRun: status.TestRun}
+	made, err := r.jobsOf(ctx, s.run.Namespace, labels, observed.Jobs)
+	if err != nil {
+		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
 	}
-	made := make([]metav1.Object, 0, len(jobs.Items))
-	for _, job := range jobs.Items {
-		observed.Jobs[job.Name] = job
+	if observed.Pods, err = r.PodsWith(ctx, s.run.Namespace, client.MatchingLabels(labels)); err != nil {
+		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
+	}
+	observed.Events = r.EventsOf(ctx, observed.Pods, s.now)
+	observed.Refused = r.RefusedPods(ctx, observed.Pods, s.now, made...)
+	return observed, nil
+}
+
+var jobKind = batchv1.SchemeGroupVersion.WithKind("Job")
+
+// jobsOf puts the Jobs with these labels under their names.
+func (r *Reconciler) jobsOf(ctx context.Context, namespace string, labels map[string]string, jobs map[string]batchv1.Job) (made []metav1.Object, err error) {
+	found, err := r.Cluster.List(ctx, jobKind, namespace, labels)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		job := batchv1.Job{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found[i].Object, &job); err != nil {
+			return nil, fmt.Errorf("reading Job %q: %w", found[i].GetName(), err)
+		}
+		jobs[job.Name] = job
 		made = append(made, &job)
 	}
-	pods := &corev1.PodList{}
-	if err := r.Cluster.Client.List(ctx, pods, selector...); err != nil {
-		return observed, fmt.Errorf("listing the pods of load %q: %w", wanted.Name, err)
-	}
-	observed.Pods = pods.Items
-	observed.Events = r.EventsOf(ctx, pods.Items, s.now)
-	observed.Refused = r.RefusedPods(ctx, pods.Items, s.now, made...)
-	return observed, nil
+	return made, nil
 }
 
 // stepStopLoads takes away the loads of a run that does not count, so that

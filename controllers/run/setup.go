@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -26,9 +25,9 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		For(&v1alpha1.PerfRun{}).
 		WithOptions(component.Patient()).
 		WithLogConstructor(component.LogsOf("run", manager.GetLogger())).
-		Watches(&appsv1.Deployment{}, wake).
-		Watches(&appsv1.StatefulSet{}, wake).
-		Watches(&batchv1.Job{}, wake).
+		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).
+		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), wake).
+		Watches(component.Watched(jobKind), wake).
 		Watches(&corev1.Pod{}, wake).
 		Build(r)
 	if err != nil {

@@ -5,10 +5,12 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -153,18 +155,44 @@ func (c Cluster) Replace(ctx context.Context, object *unstructured.Unstructured)
 	return c.explain("write", object, c.Client.Update(ctx, object.DeepCopy(), FieldOwner))
 }
 
+// podKind is read as a Go type: the cache holds pods as such, and would hold all of
+// them twice.
+var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
+
 // Get reads an object; nil when it is not there. Of a kind the cluster does not
 // serve there is none.
 func (c Cluster) Get(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	err := c.Client.Get(ctx, key, object)
+	object, err := c.get(ctx, kind, key)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %q: %w", kind.Kind, key.Name, err)
 	}
+	return object, nil
+}
+
+func (c Cluster) get(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
+	if kind == podKind {
+		pod := &corev1.Pod{}
+		if err := c.Client.Get(ctx, key, pod); err != nil {
+			return nil, err
+		}
+		return untyped(pod)
+	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	return object, c.Client.Get(ctx, key, object)
+}
+
+// untyped is a pod as objects of any kind are.
+func untyped(pod *corev1.Pod) (*unstructured.Unstructured, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+	if err != nil {
+		return nil, fmt.Errorf("converting pod %q: %w", pod.Name, err)
+	}
+	object := &unstructured.Unstructured{Object: fields}
+	object.SetGroupVersionKind(podKind)
 	return object, nil
 }
 
@@ -177,26 +205,37 @@ func (c Cluster) ListOwned(ctx context.Context, owner client.Object, kind schema
 // List reads the objects of a kind with these labels, sorted by name. A kind
 // the cluster does not serve has no objects.
 func (c Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string) ([]unstructured.Unstructured, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	err := c.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels(labels))
+	items, err := c.list(ctx, kind, client.InNamespace(namespace), client.MatchingLabels(labels))
 	if meta.IsNoMatchError(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", kind.Kind, err)
 	}
-	slices.SortFunc(list.Items, func(a, b unstructured.Unstructured) int {
-		switch {
-		case a.GetName() < b.GetName():
-			return -1
-		case a.GetName() > b.GetName():
-			return 1
-		default:
-			return 0
+	slices.SortFunc(items, func(a, b unstructured.Unstructured) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return items, nil
+}
+
+func (c Cluster) list(ctx context.Context, kind schema.GroupVersionKind, which ...client.ListOption) ([]unstructured.Unstructured, error) {
+	if kind != podKind {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		err := c.Client.List(ctx, list, which...)
+		return list.Items, err
+	}
+	pods := &corev1.PodList{}
+	if err := c.Client.List(ctx, pods, which...); err != nil {
+		return nil, err
+	}
+	items := make([]unstructured.Unstructured, 0, len(pods.Items))
+	for i := range pods.Items {
+		object, err := untyped(&pods.Items[i])
+		if err != nil {
+			return nil, err
 		}
-	})
-	return list.Items, nil
+		items = append(items, *object)
+	}
+	return items, nil
 }
 
 // Delete is DeleteExactly for what the owner owns. What another does is left as
