@@ -5,6 +5,7 @@ package component
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,22 +27,50 @@ var borrowable = []schema.GroupVersionKind{
 	appsv1.SchemeGroupVersion.WithKind(string(v1alpha1.WorkloadStatefulSet)),
 }
 
+// Borrows reports whether the cache knows of a workload that an experiment of this
+// name has borrowed.
+func (t *Tools) Borrows(ctx context.Context, key client.ObjectKey) (bool, error) {
+	for _, kind := range borrowable {
+		found, err := listed(ctx, t.Cluster.Client, kind, key.Namespace)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(found, func(object unstructured.Unstructured) bool { return isBorrowedBy(&object, key) }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func isBorrowedBy(object *unstructured.Unstructured, key client.ObjectKey) bool {
+	return workloads.Borrower(object) == workloads.BorrowerName(key.Namespace, key.Name)
+}
+
+// listed are the objects of a kind, not to be changed.
+func listed(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind, namespace string) ([]unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing what is borrowed: %w", err)
+	}
+	return list.Items, nil
+}
+
 // GiveBack gives back what an experiment has borrowed, one write for each
 // workload, and says true when nothing is left to give back. The experiment is
 // nil when it is gone already.
 func (t *Tools) GiveBack(ctx context.Context, key client.ObjectKey, experiment *v1alpha1.PerfExperiment) (bool, error) {
 	done := true
 	for _, kind := range borrowable {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		// The cache may not have heard of the last workload that was borrowed,
 		// and does not know who owned which field.
-		if err := t.Live.List(ctx, list, client.InNamespace(key.Namespace)); err != nil {
-			return false, fmt.Errorf("listing what is borrowed: %w", err)
+		found, err := listed(ctx, t.Live, kind, key.Namespace)
+		if err != nil {
+			return false, err
 		}
-		for i := range list.Items {
-			object := &list.Items[i]
-			if workloads.Borrower(object) != workloads.BorrowerName(key.Namespace, key.Name) {
+		for i := range found {
+			object := &found[i]
+			if !isBorrowedBy(object, key) {
 				continue
 			}
 			done = false

@@ -24,7 +24,7 @@ const workers = 16
 func Patient() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, longestPause),
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, longestPause),
 	}
 }
 

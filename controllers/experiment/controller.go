@@ -27,6 +27,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/journal"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
@@ -64,16 +65,16 @@ type scope struct {
 	now        time.Time
 	// runs of the experiment, and those that only name it: they are named, and
 	// otherwise left alone.
-	runs     []v1alpha1.PerfRun
-	foreign  []journal.Foreign
+	runs    []v1alpha1.PerfRun
+	foreign []journal.Foreign
 	// seen is a digest of the spec's generation and of all runs there are, ended
 	// one of its own runs that are over.
 	seen, ended string
 	// known is what an earlier pass has worked out of the same.
 	known *recollection
 	// full are the runs with what they gave; nil: nobody has asked for it.
-	full    []v1alpha1.PerfRun
-	planned plan.Plan
+	full     []v1alpha1.PerfRun
+	planned  plan.Plan
 	decision schedule.Decision
 	// question is what the runs are to decide, complete the number of blocks
 	// they can decide it with, extent how many blocks are planned for it.
@@ -480,7 +481,7 @@ func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExpe
 // experiment's is left alone for ever, and nobody needs to wait for it.
 func (r *Reconciler) isUnderway(ctx context.Context, run *v1alpha1.PerfRun) (bool, error) {
 	experiment := &v1alpha1.PerfExperiment{}
-	err := r.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}, experiment)
+	err := r.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment}, experiment, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
@@ -541,11 +542,15 @@ func (r *Reconciler) cleanUp(ctx context.Context, s *scope) error {
 	if !s.stands() {
 		return nil
 	}
-	if s.after = s.stay(); s.after > 0 {
+	if left := s.stay(); left > 0 {
+		s.after = left
 		return nil
 	}
-	if err := r.tearDown(ctx, s); err != nil || s.tearingDown {
-		return err
+	// What is recorded is not looked at again, and the cache may be behind.
+	for _, cluster := range []kube.Cluster{r.Cluster, r.Cluster.Afresh(r.Live)} {
+		if err := r.tearDown(ctx, s, cluster); err != nil || s.tearingDown {
+			return err
+		}
 	}
 	s.experiment.Status.TornDown = &metav1.Time{Time: s.now}
 	return nil
@@ -565,8 +570,9 @@ func (s *scope) stay() time.Duration {
 	return keep - s.now.Sub(completed.Time)
 }
 
-func (r *Reconciler) tearDown(ctx context.Context, s *scope) error {
+func (r *Reconciler) tearDown(ctx context.Context, s *scope, seen kube.Cluster) error {
 	demolition := component.Demolition{Tools: r.Tools, Experiment: s.experiment, Now: s.now}
+	demolition.Cluster = seen
 	gone, err := demolition.TearDown(ctx)
 	if err != nil {
 		return err
@@ -594,7 +600,7 @@ func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment
 			return r.concludeWith(ctx, before, s, err)
 		}
 	}
-	stepErr := s.refused(r.tearDown(ctx, s))
+	stepErr := s.refused(r.tearDown(ctx, s, r.Cluster))
 	if stepErr != nil || s.refusal != nil || s.tearingDown || len(s.runs) > 0 {
 		s.after = cmp.Or(s.after, teardownPause)
 		s.tearingDown = true

@@ -18,7 +18,12 @@ import (
 // returnOrphans gives back what an experiment that is gone has left borrowed:
 // its finalizer was taken off by hand, or a run was changing a workload while
 // the experiment went.
+//
+// Of a workload of which the cache has not heard yet, its watch will tell.
 func (r *Reconciler) returnOrphans(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
+	if any, err := r.Borrows(ctx, key); err != nil || !any {
+		return reconcile.Result{}, err
+	}
 	done, err := r.GiveBack(ctx, key, nil)
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("giving back what experiment %q had borrowed: %w", key.Name, err)
