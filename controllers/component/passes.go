@@ -15,6 +15,10 @@ import (
 // was in its way may be gone, and deadlines go on.
 const longestPause = 30 * time.Second
 
+// longestPass bounds a pass, so that an API server which never answers does not
+// keep a worker for ever. Reading the logs of many runners takes its time.
+const longestPass = 20 * time.Minute
+
 // workers is how many passes of one kind are done at once: who waits for a target,
 // a log or a database that does not answer keeps the others waiting only when all
 // of them do.
@@ -24,6 +28,8 @@ const workers = 16
 func Patient() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,
+		ReconciliationTimeout:   longestPass,
+		NewQueue:                fairQueue,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, longestPause),
 	}
 }
