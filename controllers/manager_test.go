@@ -83,8 +83,8 @@ func TestLogLinesSayWhatTheyAreAbout(t *testing.T) {
 func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.t.Helper()
 	manager, err := ctrl.NewManager(server.Config(l.t), ctrl.Options{
-		Scheme:     l.admin.Scheme(),
-		Logger:     logger,
+		Scheme: l.admin.Scheme(),
+		Logger: logger,
 		Cache: cache.Options{
 			DefaultNamespaces: map[string]cache.Config{l.namespace: {}},
 			ByObject:          component.Cached(), DefaultTransform: cache.TransformStripManagedFields(),

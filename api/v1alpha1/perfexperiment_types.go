@@ -532,12 +532,10 @@ type PerfExperimentStatus struct {
 	InvalidRuns []InvalidRun `json:"invalidRuns,omitempty"`
 
 	// results hold, per scenario, metric and arm, what the valid runs gave.
-	// They are descriptive: a mean and a spread over runs, not a verdict.
+	// They are descriptive: a mean and a spread over runs, not a verdict. What
+	// exceeds 2,000 rows or 400 kB is in the report.
 	// +optional
-	// +listType=map
-	// +listMapKey=scenario
-	// +listMapKey=metric
-	// +listMapKey=arm
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2000
 	Results []Result `json:"results,omitempty"`
 
@@ -574,30 +572,20 @@ type PerfExperimentStatus struct {
 	// exploratory ones those whose effect is largest against its error. The
 	// report has all.
 	// +optional
-	// +listType=map
-	// +listMapKey=scenario
-	// +listMapKey=metric
-	// +listMapKey=arm
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=300
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 
 	// slowdowns say what background load does to metrics in each arm.
 	// +optional
-	// +listType=map
-	// +listMapKey=scenario
-	// +listMapKey=metric
-	// +listMapKey=during
-	// +listMapKey=arm
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Slowdowns []Slowdown `json:"slowdowns,omitempty"`
 
 	// effects are the main effects and two-way interactions of a matrix's
 	// factors, on primary metrics.
 	// +optional
-	// +listType=map
-	// +listMapKey=scenario
-	// +listMapKey=metric
-	// +listMapKey=effect
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Effects []FactorEffect `json:"effects,omitempty"`
 

@@ -146,8 +146,7 @@ type PerfRunStatus struct {
 	// observations are the run's values, one per metric. What exceeds 1,000, the
 	// rows of single requests first, is only in the raw results.
 	// +optional
-	// +listType=map
-	// +listMapKey=metric
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
 	Observations []Observation `json:"observations,omitempty"`
 

@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/room"
 	"perflab.dev/perflab/internal/schedule"
 )
 
@@ -120,7 +121,7 @@ func armsStatus(all []arms.Arm) []v1alpha1.ArmStatus {
 	statuses := make([]v1alpha1.ArmStatus, 0, len(all))
 	for _, arm := range all {
 		differences := arms.Differences(baseline.System, arm.System)
-		listed := min(len(differences), maxDifferences)
+		listed := len(room.Within(differences[:min(len(differences), maxDifferences)], room.Differences/len(all)))
 		statuses = append(statuses, v1alpha1.ArmStatus{
 			Name:            arm.Name,
 			Baseline:        arm.Baseline,
@@ -173,7 +174,10 @@ func invalidRuns(runs []v1alpha1.PerfRun) []v1alpha1.InvalidRun {
 		}
 		invalid = append(invalid, found)
 	}
-	return invalid[max(0, len(invalid)-maxInvalidRuns):]
+	slices.Reverse(invalid)
+	last := room.Within(invalid[:min(len(invalid), maxInvalidRuns)], room.InvalidRuns)
+	slices.Reverse(last)
+	return last
 }
 
 func experimentPhase(s *scope) v1alpha1.ExperimentPhase {

@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/room"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -45,7 +46,7 @@ func Describe(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.Per
 		results = append(results, result)
 	}
 	slices.SortFunc(results, order(all, scenarios))
-	return results[:min(len(results), maxResults)]
+	return room.Within(results[:min(len(results), maxResults)], room.Results)
 }
 
 func gather(runs []v1alpha1.PerfRun) map[cell]sample {

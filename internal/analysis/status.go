@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/room"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -67,7 +68,7 @@ func (a *Answer) Bounded() []v1alpha1.Comparison {
 	for _, c := range listed[:min(len(listed), maxComparisons)] {
 		rows = append(rows, row(c))
 	}
-	return rows
+	return room.Within(rows, room.Comparisons)
 }
 
 // loudness is the size of an effect against its error, on the scale of the fit;
@@ -121,7 +122,7 @@ func (a *Answer) BoundedSlowdowns() []v1alpha1.Slowdown {
 		row.MorePercent, row.Low, row.High = a.interval(comparison.Ratio, found.More)
 		rows = append(rows, row)
 	}
-	return rows
+	return room.Within(rows, room.Slowdowns)
 }
 
 // BoundedEffects are those a status has room for.
@@ -135,7 +136,7 @@ func (a *Answer) BoundedEffects() []v1alpha1.FactorEffect {
 		row.Delta, row.Low, row.High = a.interval(found.Scale, found.Estimate)
 		rows = append(rows, row)
 	}
-	return rows
+	return room.Within(rows, room.Effects)
 }
 
 // interval writes an estimate with its interval.
