@@ -63,8 +63,10 @@ type PerfRunSpec struct {
 	// arm of the run.
 	Arm string `json:"arm"`
 	// system with the arm's settings applied.
+	// +structType=atomic
 	System System `json:"system"`
 	// scenario of the run.
+	// +structType=atomic
 	Scenario Scenario `json:"scenario"`
 	// seed of the loads' data.
 	Seed int64 `json:"seed"`
@@ -134,6 +136,7 @@ type PerfRunStatus struct {
 
 	// effective is the configuration read back from the running system.
 	// +optional
+	// +structType=atomic
 	Effective *EffectiveSystem `json:"effective,omitempty"`
 
 	// loads say what became of each load.
@@ -164,10 +167,12 @@ type PerfRunStatus struct {
 	// servers is what was seen of the system's servers while loads were on,
 	// beside the observations.
 	// +optional
+	// +structType=atomic
 	Servers *ServersStatus `json:"servers,omitempty"`
 
 	// evidence is what the record rests on, for perflab verify.
 	// +optional
+	// +structType=atomic
 	Evidence *RunEvidence `json:"evidence,omitempty"`
 
 	// conditions: Ready, Reconciling, Stalled (kstatus), one for each thing the

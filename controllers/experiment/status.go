@@ -49,10 +49,20 @@ func reportExperiment(s *scope) {
 // maxForeign are named in the status; the list of runs has the others.
 const maxForeign = 5
 
-// reportForeign names the runs that are left out.
+// unlabelled begins the warning about a run that has lost its label.
+const unlabelled = "without its label: PerfRun"
+
+// reportForeign names the runs that are left out, and one that others don't see.
 func reportForeign(s *scope) {
 	status := &s.experiment.Status
-	status.Warnings = slices.DeleteFunc(slices.Clone(status.Warnings), func(known string) bool { return strings.HasPrefix(known, journal.LeftOut) })
+	status.Warnings = slices.DeleteFunc(slices.Clone(status.Warnings), func(known string) bool {
+		return strings.HasPrefix(known, journal.LeftOut) || strings.HasPrefix(known, unlabelled)
+	})
+	if i := slices.IndexFunc(s.runs, func(run v1alpha1.PerfRun) bool { return run.Labels[v1alpha1.LabelExperiment] != s.experiment.Name }); i >= 0 {
+		run := &s.runs[i]
+		status.Warnings = append(status.Warnings, fmt.Sprintf("%s %q counts, but perflab does not list it: kubectl label perfrun %s -n %s --overwrite %s=%s",
+			unlabelled, run.Name, run.Name, run.Namespace, v1alpha1.LabelExperiment, s.experiment.Name))
+	}
 	for _, foreign := range s.foreign[:min(len(s.foreign), maxForeign)] {
 		status.Warnings = append(status.Warnings, foreign.String())
 	}
