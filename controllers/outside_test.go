@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"k8s.io/utils/ptr"
@@ -31,6 +32,8 @@ import (
 type outside struct {
 	// withoutStrimzi, withoutPostgres and withoutK6: nobody acts on their kinds.
 	withoutStrimzi, withoutPostgres, withoutK6 bool
+	// lost are Kafkas and PostgreSQLs whose operators have lost their way with them.
+	lost map[types.UID]bool
 	// withoutImages: pulling takes for ever.
 	withoutImages bool
 	// exit codes of k6 by load; absent: 0.
@@ -112,6 +115,10 @@ func (l *lab) playStrimzi() {
 		}
 	}
 	for _, kafka := range l.foreign(contract.KafkaKind("v1")) {
+		if l.outside.lost[kafka.GetUID()] {
+			l.setStatus(&kafka, map[string]any{"conditions": []any{map[string]any{"type": "NotReady", "status": "True", "reason": "Creating"}}})
+			continue
+		}
 		l.setStatus(&kafka, map[string]any{
 			"observedGeneration": kafka.GetGeneration(), "kafkaVersion": "4.3.1",
 			"listeners":  []any{map[string]any{"name": "plain", "bootstrapServers": kafka.GetName() + "-kafka-bootstrap:9092"}},
@@ -124,6 +131,10 @@ func (l *lab) playStrimzi() {
 func (l *lab) playPostgres() {
 	l.t.Helper()
 	for _, cluster := range l.foreign(contract.PostgresClusterKind) {
+		if l.outside.lost[cluster.GetUID()] {
+			l.setStatus(&cluster, map[string]any{"phase": "Creating a new replica"})
+			continue
+		}
 		instances, _, _ := unstructured.NestedInt64(cluster.Object, "spec", "instances")
 		synchronous, _, _ := unstructured.NestedInt64(cluster.Object, "spec", "postgresql", "synchronous", "number")
 		for n := range instances {

@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -206,6 +208,32 @@ func TestAnEnvironmentThatIsNotReadyInTimeEndsTheRun(t *testing.T) {
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, "3m0s", "PostgreSQL", "CloudNativePG operator")
 	if took := invalid.Status.Timings.Finish.Sub(begun); took < 3*time.Minute || took > 4*time.Minute {
 		t.Errorf("the run was given up after %s, want it soon after 3m", took)
+	}
+}
+
+// Another operator may lose its way: CloudNativePG waits for ever for a replica that
+// waits for the primary which was lost meanwhile. Nobody mends that, so the next run
+// has it built anew, but not what it can't be blamed for.
+func TestWhatDoesNotComeUpIsBuiltAnew(t *testing.T) {
+	for name, kind := range map[string]schema.GroupVersionKind{"Kafka": contract.KafkaKind("v1"), "PostgreSQL": contract.PostgresClusterKind} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+				e.Spec.Deadlines.Environment = &metav1.Duration{Duration: 3 * time.Minute}
+			}))
+			l.settle()
+			lost := l.foreign(kind)[0].GetUID()
+			l.outside.lost = map[types.UID]bool{lost: true}
+			invalid := l.untilRun(v1alpha1.RunInvalid)
+			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, name)
+			if kept := l.foreign(kind)[0].GetUID(); kept != lost {
+				t.Error("it was built anew in the run that had made it, which had its whole time for it")
+			}
+			done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+			if done.Status.Progress != "1/1" || done.Status.Runs.Invalid != 1 {
+				t.Errorf("progress %s, %d invalid, want 1/1 with 1", done.Status.Progress, done.Status.Runs.Invalid)
+			}
+		})
 	}
 }
 

@@ -87,7 +87,7 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environmen
 		return environment.Readiness{}, err
 	}
 	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "the Kafka of an earlier configuration is being taken down"), nil
+		return environment.NotReady(v1alpha1.ReasonReplacing, "an earlier Kafka is being taken down: it was made from another configuration, or did not come up"), nil
 	}
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return environment.Readiness{}, err
@@ -201,7 +201,8 @@ func orReady(trouble *environment.Readiness) environment.Readiness {
 }
 
 // replace takes a Kafka down that was made from another declaration, with
-// pools the new one does not have, and says true until all of it is gone.
+// pools the new one does not have, or does not come up, and says true until all of
+// it is gone.
 // Kafkas that are kept warm beside the run's own are not looked at.
 func (k kafkaCluster) replace(ctx context.Context, p *Pass, intents []environment.Intent) (bool, error) {
 	request := p.Request()
@@ -221,7 +222,7 @@ func (k kafkaCluster) replace(ctx context.Context, p *Pass, intents []environmen
 			return false, err
 		}
 		for i := range objects {
-			stale = stale || outdated(&objects[i], wanted)
+			stale = stale || outdated(&objects[i], wanted) || p.atStandstill(&objects[i], v1alpha1.ConditionKafkaReady)
 		}
 	}
 	if !stale {

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/events"
@@ -207,6 +208,26 @@ func (p *Pass) Node(ctx context.Context, name string) (*corev1.Node, error) {
 // the wanted one, or is going away.
 func outdated(current *unstructured.Unstructured, wanted string) bool {
 	return current.GetDeletionTimestamp() != nil || environment.FingerprintOf(current) != wanted
+}
+
+// standstills are reasons for not being ready that may never pass, and of which one
+// that is built anew would be rid. What nobody places, pulls or lets through is no
+// better the second time.
+var standstills = []string{
+	v1alpha1.ReasonCreating, v1alpha1.ReasonCrashing, v1alpha1.ReasonNotReady, v1alpha1.ReasonRolling, v1alpha1.ReasonOperatorSilent,
+}
+
+// atStandstill reports whether an object that was made for an earlier run does not
+// come up for this one: who operates it may have lost its way, which nobody mends.
+// It has a third of the time that the environment has.
+func (p *Pass) atStandstill(object *unstructured.Unstructured, condition string) bool {
+	timings := p.Run.Status.Timings
+	found := meta.FindStatusCondition(p.Run.Status.Conditions, condition)
+	if timings.Provisioned != nil || found == nil || found.Status != metav1.ConditionFalse || !slices.Contains(standstills, found.Reason) {
+		return false
+	}
+	created := object.GetCreationTimestamp()
+	return created.Before(&p.Run.CreationTimestamp) && !p.within(p.Run.Spec.Deadlines.EnvironmentOrDefault()/3, timings.ProvisionStart)
 }
 
 // staysUp reports whether an object of the environment may stay while the

@@ -51,7 +51,7 @@ func (d postgresCluster) provision(ctx context.Context, p *Pass) (environment.Re
 		return environment.Readiness{}, err
 	}
 	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "the PostgreSQL of an earlier configuration is being taken down"), nil
+		return environment.NotReady(v1alpha1.ReasonReplacing, "an earlier PostgreSQL is being taken down: it was made from another configuration, or did not come up"), nil
 	}
 	if request.System.Postgres == nil {
 		return notDeclared(), nil
@@ -82,8 +82,8 @@ func (postgresCluster) silent(ctx context.Context, p *Pass) *environment.Readine
 	return nil
 }
 
-// replace deletes what was built from another declaration and says true until it
-// is gone. Where everything is kept warm, what has another name stays.
+// replace deletes what was built from another declaration, or does not come up, and
+// says true until it is gone. Where everything is kept warm, what has another name stays.
 func (postgresCluster) replace(ctx context.Context, p *Pass, intents []environment.Intent) (replacing bool, err error) {
 	request := p.Request()
 	for _, kind := range postgresKinds {
@@ -92,7 +92,8 @@ func (postgresCluster) replace(ctx context.Context, p *Pass, intents []environme
 			return false, err
 		}
 		for i := range objects {
-			if staysUp(request, intents, &objects[i]) {
+			standsStill := objects[i].GetName() == request.PostgresName() && p.atStandstill(&objects[i], v1alpha1.ConditionPostgresReady)
+			if staysUp(request, intents, &objects[i]) && !standsStill {
 				continue
 			}
 			replacing = true

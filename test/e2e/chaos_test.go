@@ -281,7 +281,7 @@ type scene struct {
 func (s *scene) ripe(ctx context.Context, f fault) (moment, bool) {
 	var found moment
 	over := false
-	eventually(ctx, s.t, 10*time.Minute, "a moment for: "+f.name, func() (bool, string) {
+	eventually(ctx, s.t, 15*time.Minute, "a moment for: "+f.name, func() (bool, string) {
 		now, err := s.look(ctx)
 		if err != nil {
 			return false, err.Error()
