@@ -57,6 +57,9 @@ type Reconciler struct {
 	memory memory
 	// starts lets one experiment of a namespace at a time begin a run.
 	starts turns
+	// answering lets one pass at a time hold what the runs of an experiment gave,
+	// which can be a good part of the operator's memory.
+	answering sync.Mutex
 }
 
 // scope holds what one pass over an experiment has learnt.
@@ -72,7 +75,9 @@ type scope struct {
 	seen, ended string
 	// known is what an earlier pass has worked out of the same.
 	known *recollection
-	// full are the runs with what they gave; nil: nobody has asked for it.
+	// full are the runs with what they gave; nil: nobody has asked for it. answers:
+	// it is this pass's turn to hold that.
+	answers  bool
 	full     []v1alpha1.PerfRun
 	planned  plan.Plan
 	decision schedule.Decision
@@ -201,6 +206,7 @@ func (r *Reconciler) goOn(ctx context.Context, before *v1alpha1.PerfExperiment) 
 // pass observes, decides, acts and reports.
 func (r *Reconciler) pass(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope) (ctrl.Result, error) {
 	s.known = r.memory.of(s.experiment)
+	defer r.letGo(s)
 	stepErr := s.refused(r.advance(ctx, s))
 	if stepErr != nil && s.refusal == nil && !s.decided {
 		// What could not be read is no reason to take back what was said.
@@ -262,9 +268,10 @@ func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfExperime
 	return ctrl.Result{RequeueAfter: s.after}, nil
 }
 
-// failed has a pass done again: soon, where it saw what is no more.
+// failed has a pass done again: soon, where it saw what is no more, or others were
+// at work.
 func failed(err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) {
+	if apierrors.IsConflict(err) || errors.Is(err, errBusy) {
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
 	return ctrl.Result{}, err

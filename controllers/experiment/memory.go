@@ -134,12 +134,27 @@ const bodyPage = 20
 // errGone says that the cache has a run which is no more.
 var errGone = errors.New("the run is gone, of which the cache has not heard yet")
 
+// errBusy says that another pass holds what runs gave.
+var errBusy = errors.New("the runs of another experiment are being looked at")
+
+// letGo ends a pass's turn to hold what runs gave.
+func (r *Reconciler) letGo(s *scope) {
+	if s.answers {
+		s.full, s.answers = nil, false
+		r.answering.Unlock()
+	}
+}
+
 // fullRuns are the runs with all they gave. The cache has only a summary of those
 // that are over.
 func (r *Reconciler) fullRuns(ctx context.Context, s *scope) ([]v1alpha1.PerfRun, error) {
 	if s.full != nil {
 		return s.full, nil
 	}
+	if !s.answers && !r.answering.TryLock() {
+		return nil, errBusy
+	}
+	s.answers = true
 	bodies, err := r.bodies(ctx, s)
 	if err != nil {
 		return nil, err
