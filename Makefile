@@ -219,6 +219,10 @@ bench-stats: ## Prove the statistics on thousands of synthetic experiments (EXPE
 	go run ./test/bench/stats -experiments $(or $(EXPERIMENTS),4000)
 	go test ./internal/comparison ./internal/analysis -run '^$$' -bench . -benchtime 5x
 
+.PHONY: bench-scale
+bench-scale: ## Measure how the operator grows with its cluster (SIZE=small, medium or large; ONLY=demo,folio,pods; STRICT=1; MEMORY=256MiB; PATIENCE=1h).
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go run ./test/bench/scale -size $(or $(SIZE),small) $(if $(ONLY),-only $(ONLY)) $(if $(STRICT),-strict) $(if $(MEMORY),-gomemlimit $(MEMORY)) $(if $(PATIENCE),-patience $(PATIENCE))
+
 ##@ Generated files and style
 
 .PHONY: generate

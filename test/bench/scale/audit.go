@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+)
+
+// request is a kind of request: a verb and what it was about.
+type request struct{ verb, resource string }
+
+func (r request) String() string { return r.verb + " " + r.resource }
+
+// writes reports whether the request changes something. Events, which tell people,
+// are told apart.
+func (r request) writes() bool {
+	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, r.verb)
+}
+
+// requests are counted by kind.
+type requests map[request]int
+
+func (r requests) total() int {
+	sum := 0
+	for _, count := range r {
+		sum += count
+	}
+	return sum
+}
+
+func (r requests) written() int {
+	sum := 0
+	for kind, count := range r {
+		if kind.writes() {
+			sum += count
+		}
+	}
+	return sum
+}
+
+// reads are the requests that have the API server look something up each time:
+// all but writes, and watches, which stay open.
+func (r requests) reads() int {
+	sum := 0
+	for kind, count := range r {
+		if !kind.writes() && kind.verb != "watch" {
+			sum += count
+		}
+	}
+	return sum
+}
+
+// sorted are the kinds, the most frequent first.
+func (r requests) sorted() []request {
+	return slices.SortedFunc(maps.Keys(r), func(a, b request) int {
+		return cmp.Or(cmp.Compare(r[b], r[a]), cmp.Compare(a.String(), b.String()))
+	})
+}
+
+// auditEvent is a line of an audit log, as far as it counts.
+type auditEvent struct {
+	Stage     string `json:"stage"`
+	Verb      string `json:"verb"`
+	ObjectRef *struct {
+		Resource    string `json:"resource"`
+		Subresource string `json:"subresource"`
+		APIGroup    string `json:"apiGroup"`
+	} `json:"objectRef"`
+	RequestURI string `json:"requestURI"`
+}
+
+// counts says of which kind an event is; a request may leave two, of which one
+// counts. Watches count when they begin, for they may never end.
+func (e auditEvent) counts() (request, bool) {
+	wanted := "ResponseComplete"
+	if e.Verb == "watch" {
+		wanted = "ResponseStarted"
+	}
+	if e.Stage != wanted {
+		return request{}, false
+	}
+	if e.ObjectRef == nil {
+		return request{e.Verb, "discovery"}, true
+	}
+	resource := e.ObjectRef.Resource
+	if e.ObjectRef.Subresource != "" {
+		resource += "/" + e.ObjectRef.Subresource
+	}
+	return request{e.Verb, resource}, true
+}
+
+// readAudit counts what was asked behind a place in the log, and says where it
+// ends now. A line that is still being written is left for the next time.
+func readAudit(log io.ReadSeeker, from int64) (found requests, end int64, err error) {
+	if _, err := log.Seek(from, io.SeekStart); err != nil {
+		return nil, from, err
+	}
+	found, end = requests{}, from
+	lines := bufio.NewReader(log)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return found, end, nil
+		}
+		if err != nil {
+			return nil, from, err
+		}
+		end += int64(len(line))
+		event := auditEvent{}
+		if err := json.Unmarshal(line, &event); err != nil {
+			return nil, from, fmt.Errorf("reading the audit log: %w", err)
+		}
+		if kind, counts := event.counts(); counts {
+			found[kind]++
+		}
+	}
+}
+
+// asked counts what the operator has asked the cluster behind a place in its log.
+func (c *cluster) asked(from int64) (requests, int64, error) {
+	log, err := os.Open(c.audit)
+	if errors.Is(err, os.ErrNotExist) {
+		return requests{}, 0, nil
+	}
+	if err != nil {
+		return nil, from, err
+	}
+	defer func() { _ = log.Close() }()
+	return readAudit(log, from)
+}

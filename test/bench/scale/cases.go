@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// lab is the namespace that is filled.
+const lab = "lab"
+
+// demos measures experiments of the demo's size, after an operator with nothing
+// to do.
+func (b *bench) demos(ctx context.Context, c *cluster) error {
+	b.tell("demo: nothing at all")
+	empty, err := b.start(ctx, c, nil)
+	if err != nil {
+		return err
+	}
+	b.table.empty = empty
+	b.table.add(row{key: "empty.rss", what: "memory at rest, nothing to do", unit: unitMiB, small: none, large: empty.used.resident / mib})
+	declared, err := demoDeclaration()
+	if err != nil {
+		return err
+	}
+	return b.experiments(ctx, c, declared, b.demo, b.demoRuns)
+}
+
+// folios measures experiments of 90 modules.
+func (b *bench) folios(ctx context.Context, c *cluster) error {
+	declared, err := folioDeclaration()
+	if err != nil {
+		return err
+	}
+	return b.experiments(ctx, c, declared, b.folio, b.folioRuns)
+}
+
+// experiments measures so many complete experiments, and twice as many.
+func (b *bench) experiments(ctx context.Context, c *cluster, declared *declaration, count, runs int) error {
+	if err := declared.ask(runs); err != nil {
+		return err
+	}
+	filler, err := newFiller(ctx, c, declared)
+	if err != nil {
+		return err
+	}
+	pair := pairOf{name: declared.name, count: count, runs: runs}
+	for i := range pair.starts {
+		b.tell("%s: making %d complete experiments of %d runs", declared.name, count, runs)
+		if err := filler.fill(ctx, lab, count); err != nil {
+			return err
+		}
+		if pair.stored[i], err = c.stored(ctx); err != nil {
+			return err
+		}
+		b.tell("%s: measuring the operator beside %d experiments", declared.name, filler.made)
+		pair.starts[i], err = b.start(ctx, c, func(o *operator) error { return b.disturb(ctx, o, filler, &pair.events[i]) })
+		if err != nil {
+			return err
+		}
+	}
+	b.table.addExperiments(&pair)
+	return nil
+}
+
+// started is what an operator that came to rest had taken.
+type started struct {
+	// took is the time until it was at rest; late: it was not, after that time.
+	took time.Duration
+	late bool
+	used usage
+	// asked are its requests until then.
+	asked requests
+	// metrics are its own at that time.
+	metrics families
+}
+
+// start starts an operator, waits until it is at rest, and says what that took.
+// What else is to be done with it before it is stopped, then does.
+func (b *bench) start(ctx context.Context, c *cluster, then func(*operator) error) (*started, error) {
+	began := time.Now()
+	o, err := b.startOperator(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer o.stop()
+	made := &started{}
+	if err := o.idle(ctx, b.patience); errors.Is(err, errBusy) {
+		made.late = true
+	} else if err != nil {
+		return nil, err
+	}
+	made.took = time.Since(began)
+	if made.used, err = usageOf(o.command.Process.Pid); err != nil {
+		return nil, o.gone(err)
+	}
+	if made.metrics, err = scrape(ctx, o.metrics); err != nil {
+		return nil, o.gone(err)
+	}
+	if made.asked, o.asked, err = c.asked(o.asked); err != nil {
+		return nil, err
+	}
+	if then != nil && !made.late {
+		err = then(o)
+	}
+	return made, err
+}
+
+// disturbances are what single events cost an operator at rest.
+type disturbances struct {
+	// active is a change of the status of a run that is on, foreign and own are
+	// changes of a pod that is nobody's, and of one of an experiment. A scrape is
+	// Prometheus' look at the operator's metrics.
+	active, foreign, own, scrape *cost
+}
+
+// disturb measures single events beside the experiments that a filler has made.
+func (b *bench) disturb(ctx context.Context, o *operator, f *filler, found *disturbances) (err error) {
+	found.scrape, err = b.costOf(ctx, o, func(int) error {
+		_, err := scrape(ctx, o.metrics)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	stranger := podOf(lab, "stranger", nil)
+	if found.foreign, err = b.podEvents(ctx, o, stranger); err != nil {
+		return err
+	}
+	own := podOf(lab, "own", naming.ComponentLabels(f.declared.name+"-0001", environment.ComponentModule))
+	if found.own, err = b.podEvents(ctx, o, own); err != nil {
+		return err
+	}
+	active, err := b.activate(ctx, o, f)
+	if err != nil {
+		return err
+	}
+	found.active, err = b.costOf(ctx, o, func(i int) error { return touchRun(ctx, o.cluster.admin, active, i) })
+	if err != nil {
+		return err
+	}
+	return f.dissolve(ctx, client.ObjectKey{Namespace: lab, Name: active.Spec.Experiment}, b.patience)
+}
+
+// podEvents measures changes of a pod's status.
+func (b *bench) podEvents(ctx context.Context, o *operator, pod *corev1.Pod) (*cost, error) {
+	admin := o.cluster.admin
+	if err := create(ctx, admin, pod); err != nil {
+		return nil, err
+	}
+	if err := o.idle(ctx, b.patience); err != nil {
+		return nil, err
+	}
+	found, err := b.costOf(ctx, o, func(i int) error {
+		before := pod.DeepCopy()
+		pod.Status.Message = fmt.Sprintf("event %d", i)
+		return admin.Status().Patch(ctx, pod, client.MergeFrom(before))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, admin.Delete(ctx, pod, client.GracePeriodSeconds(0))
+}
+
+// activate makes one more experiment and waits for its run to be on. It waits for
+// Kafka, which nobody makes here, and so does nothing more.
+func (b *bench) activate(ctx context.Context, o *operator, f *filler) (*v1alpha1.PerfRun, error) {
+	one, err := f.declare(ctx, lab, f.declared.name+"-active")
+	if err != nil {
+		return nil, err
+	}
+	for deadline := time.Now().Add(b.patience); time.Now().Before(deadline); {
+		if err := o.idle(ctx, b.patience); err != nil {
+			return nil, err
+		}
+		runs := &v1alpha1.PerfRunList{}
+		if err := o.cluster.admin.List(ctx, runs, client.InNamespace(lab), client.MatchingLabels{v1alpha1.LabelExperiment: one.Name}); err != nil {
+			return nil, err
+		}
+		if len(runs.Items) > 0 && runs.Items[0].Status.Phase == v1alpha1.RunProvisioning {
+			return &runs.Items[0], nil
+		}
+	}
+	return nil, fmt.Errorf("no run of experiment %q is on: %w", one.Name, f.explain(ctx, client.ObjectKeyFromObject(one)))
+}
+
+// touchRun changes the status of a run in a way that the operator leaves alone.
+func touchRun(ctx context.Context, admin client.Client, run *v1alpha1.PerfRun, i int) error {
+	if err := admin.Get(ctx, client.ObjectKeyFromObject(run), run); err != nil {
+		return err
+	}
+	before := run.DeepCopy()
+	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
+		Type: "Touched", Status: metav1.ConditionTrue, Reason: "Touched", Message: fmt.Sprintf("event %d", i),
+	})
+	return admin.Status().Patch(ctx, run, client.MergeFrom(before))
+}
+
+// cost is what one event cost, on average over several.
+type cost struct {
+	// cpu is in seconds, allocated in bytes.
+	cpu, allocated float64
+	// passes of each controller.
+	experimentPasses, runPasses float64
+	reads, writes               float64
+	asked                       requests
+}
+
+// costOf measures events, one after the other, each once the one before has been
+// dealt with. What the operator does in as much time without any is taken off.
+func (b *bench) costOf(ctx context.Context, o *operator, event func(int) error) (*cost, error) {
+	began := time.Now()
+	withEvents, err := b.observe(ctx, o, func() error {
+		for i := range b.events {
+			if err := event(i); err != nil {
+				return err
+			}
+			if err := o.rest(ctx, calmAfter, time.Now().Add(b.patience)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	quiet := time.Since(began)
+	without, err := b.observe(ctx, o, func() error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(quiet):
+			return nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withEvents.less(without).each(b.events), nil
+}
+
+// observe says what the operator does while something goes on.
+func (b *bench) observe(ctx context.Context, o *operator, during func() error) (*cost, error) {
+	before, err := b.snapshot(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, o.asked, err = o.cluster.asked(o.asked); err != nil {
+		return nil, err
+	}
+	if err := during(); err != nil {
+		return nil, err
+	}
+	after, err := b.snapshot(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	found := after.less(before)
+	if found.asked, o.asked, err = o.cluster.asked(o.asked); err != nil {
+		return nil, err
+	}
+	found.reads, found.writes = float64(found.asked.reads()), float64(found.asked.written())
+	return found, nil
+}
+
+// snapshot is what the operator has used so far.
+func (b *bench) snapshot(ctx context.Context, o *operator) (*cost, error) {
+	metrics, err := scrape(ctx, o.metrics)
+	if err != nil {
+		return nil, o.gone(err)
+	}
+	used, err := usageOf(o.command.Process.Pid)
+	if err != nil {
+		return nil, o.gone(err)
+	}
+	return &cost{
+		cpu: used.cpu, allocated: metrics.sum("go_memstats_alloc_bytes_total", nil),
+		experimentPasses: metrics.sum(passesMetric, ofExperiments), runPasses: metrics.sum(passesMetric, ofRuns),
+	}, nil
+}
+
+const (
+	passesMetric = "controller_runtime_reconcile_total"
+	timesMetric  = "controller_runtime_reconcile_time_seconds"
+)
+
+var (
+	ofExperiments = map[string]string{"controller": "perfexperiment"}
+	ofRuns        = map[string]string{"controller": "perfrun"}
+)
+
+func (c *cost) less(other *cost) *cost {
+	left := &cost{
+		cpu: c.cpu - other.cpu, allocated: c.allocated - other.allocated,
+		experimentPasses: c.experimentPasses - other.experimentPasses, runPasses: c.runPasses - other.runPasses,
+		reads: c.reads - other.reads, writes: c.writes - other.writes, asked: maps.Clone(c.asked),
+	}
+	for kind, count := range other.asked {
+		left.asked[kind] -= count
+	}
+	return left
+}
+
+// each is what one of so many events cost.
+func (c *cost) each(count int) *cost {
+	n := float64(count)
+	return &cost{
+		cpu: c.cpu / n, allocated: c.allocated / n, experimentPasses: c.experimentPasses / n, runPasses: c.runPasses / n,
+		reads: c.reads / n, writes: c.writes / n, asked: c.asked,
+	}
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/foreign"
+)
+
+// operatorUser is who the operator is to the API server: nobody else, so that
+// the audit log has its requests and no others.
+const operatorUser = "perflab-operator"
+
+// auditPolicy writes down what the operator asks, and that it was answered.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: Metadata, users: [` + operatorUser + `]}
+- {level: None}
+`
+
+// cluster is an API server with an etcd of its own. No kubelet and no controller
+// is behind it.
+type cluster struct {
+	environment *envtest.Environment
+	config      *rest.Config
+	// admin is who fills the cluster.
+	admin client.Client
+	// kubeconfig is a file for the operator, audit the log of what it asked.
+	kubeconfig, audit string
+}
+
+// startCluster starts one whose files are in dir.
+func startCluster(ctx context.Context, dir string) (*cluster, error) {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		return nil, errors.New(`KUBEBUILDER_ASSETS is not set, so there is no kube-apiserver: run "make bench-scale", or export KUBEBUILDER_ASSETS="$(hack/cluster/envtest.sh)"`)
+	}
+	crds, err := foreign.CRDs(filepath.Join(dir, "crds"))
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{audit: filepath.Join(dir, "audit.log"), kubeconfig: filepath.Join(dir, "kubeconfig")}
+	c.environment = &envtest.Environment{
+		CRDDirectoryPaths:     append(crds, apiserver.Root("config", "crd")),
+		ErrorIfCRDPathMissing: true, ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: time.Minute,
+	}
+	if err := c.configure(dir); err != nil {
+		return nil, err
+	}
+	if c.config, err = c.environment.Start(); err != nil {
+		return nil, fmt.Errorf("starting the API server: %w", errors.Join(err, c.environment.Stop()))
+	}
+	// The bench is not to wait for itself.
+	c.config.QPS = -1
+	if err := c.open(ctx); err != nil {
+		return nil, errors.Join(err, c.stop())
+	}
+	return c, nil
+}
+
+func (c *cluster) configure(dir string) error {
+	policy := filepath.Join(dir, "audit-policy.yaml")
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+		return err
+	}
+	c.environment.ControlPlane.GetAPIServer().Configure().
+		Set("audit-policy-file", policy).Set("audit-log-path", c.audit).Set("audit-log-maxsize", "4096").
+		// What fills the cluster is let through all at once.
+		Set("max-requests-inflight", "0").Set("max-mutating-requests-inflight", "0").Set("enable-priority-and-fairness", "false")
+	c.environment.ControlPlane.Etcd = &envtest.Etcd{}
+	c.environment.ControlPlane.Etcd.Configure().Set("quota-backend-bytes", fmt.Sprint(64<<30))
+	return nil
+}
+
+// open makes the clients, and lets the operator do what its role allows.
+func (c *cluster) open(ctx context.Context) error {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return err
+	}
+	var err error
+	if c.admin, err = client.New(c.config, client.Options{Scheme: scheme}); err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	user, err := c.environment.AddUser(envtest.User{Name: operatorUser}, c.config)
+	if err != nil {
+		return fmt.Errorf("making the operator's user: %w", err)
+	}
+	text, err := user.KubeConfig()
+	if err != nil {
+		return fmt.Errorf("writing the operator's kubeconfig: %w", err)
+	}
+	if err := os.WriteFile(c.kubeconfig, text, 0o600); err != nil {
+		return err
+	}
+	return c.allow(ctx)
+}
+
+// allow grants the role that the project ships, and nothing beyond.
+func (c *cluster) allow(ctx context.Context) error {
+	text, err := os.ReadFile(apiserver.Root("config", "rbac", "role.yaml"))
+	if err != nil {
+		return err
+	}
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.UnmarshalStrict(text, role); err != nil {
+		return fmt.Errorf("reading the operator's role: %w", err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser}},
+	}
+	return errors.Join(c.admin.Create(ctx, role), c.admin.Create(ctx, binding), c.namespace(ctx, home))
+}
+
+func (c *cluster) namespace(ctx context.Context, name string) error {
+	return c.admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+}
+
+func (c *cluster) stop() error { return c.environment.Stop() }
+
+// stored is what etcd holds, in bytes: of each object its last version alone.
+func (c *cluster) stored(ctx context.Context) (float64, error) {
+	url := c.environment.ControlPlane.Etcd.URL.String()
+	var at struct {
+		Header struct {
+			Revision string `json:"revision"`
+		} `json:"header"`
+	}
+	// Base64 of the key "a": the answer's header is what is wanted.
+	if err := post(ctx, url+"/v3/kv/range", `{"key": "YQ=="}`, &at); err != nil {
+		return 0, err
+	}
+	if err := post(ctx, url+"/v3/kv/compaction", fmt.Sprintf(`{"revision": %q, "physical": true}`, at.Header.Revision), nil); err != nil {
+		return 0, err
+	}
+	found, err := scrape(ctx, url+"/metrics")
+	if err != nil {
+		return 0, err
+	}
+	return found.sum("etcd_mvcc_db_total_size_in_use_in_bytes", nil), nil
+}
+
+// post asks etcd's gateway.
+func post(ctx context.Context, url, body string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return errors.Join(err, fmt.Errorf("POST %s: %s: %s", url, answer.Status, bytes.TrimSpace(text)))
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(text, into)
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// folioExperiment is an experiment of FOLIO's size.
+//
+//go:embed folio.yaml
+var folioExperiment []byte
+
+// declaration is an experiment with what it refers to.
+type declaration struct {
+	// name of the kind of experiment: demo or folio.
+	name       string
+	experiment v1alpha1.PerfExperiment
+	// beside are the objects it needs in its namespace.
+	beside []client.Object
+	// scripts are the texts of its loads, by key.
+	scripts map[string]string
+}
+
+// demoDeclaration is what make demo applies.
+func demoDeclaration() (*declaration, error) {
+	text, err := os.ReadFile(apiserver.Root("config", "samples", "demo.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	return declarationOf("demo", text)
+}
+
+// folioDeclaration is 90 modules with users who check in and out.
+func folioDeclaration() (*declaration, error) {
+	text, err := os.ReadFile(apiserver.Root("config", "systems", "folio-quesnelia.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	return declarationOf("folio", append(append(text, "\n---\n"...), folioExperiment...))
+}
+
+// declarationOf reads an experiment and what stands beside it.
+func declarationOf(name string, text []byte) (*declaration, error) {
+	made := &declaration{name: name, scripts: map[string]string{}}
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	for {
+		raw := map[string]any{}
+		err := documents.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading experiment %s: %w", name, err)
+		}
+		if err := made.take(raw); err != nil {
+			return nil, fmt.Errorf("reading experiment %s: %w", name, err)
+		}
+	}
+	if made.experiment.Name == "" {
+		return nil, fmt.Errorf("there is no PerfExperiment in what is to be experiment %s", name)
+	}
+	return made, nil
+}
+
+func (d *declaration) take(raw map[string]any) error {
+	switch raw["kind"] {
+	case "PerfExperiment":
+		return into(raw, &d.experiment)
+	case "PerfSystem":
+		system := &v1alpha1.PerfSystem{}
+		d.beside = append(d.beside, system)
+		return into(raw, system)
+	case "ConfigMap":
+		scripts := &corev1.ConfigMap{}
+		d.beside = append(d.beside, scripts)
+		err := into(raw, scripts)
+		for key, text := range scripts.Data {
+			d.scripts[key] = text
+		}
+		return err
+	case "Secret":
+		login := &corev1.Secret{}
+		d.beside = append(d.beside, login)
+		return into(raw, login)
+	case nil:
+		// A comment alone.
+		return nil
+	default:
+		return fmt.Errorf("a %v is of no use here", raw["kind"])
+	}
+}
+
+// into decodes a document and refuses what the kind does not have.
+func into(raw map[string]any, object any) error {
+	text, err := json.Marshal(raw)
+	if err != nil {
+		return err
+	}
+	return sigsyaml.UnmarshalStrict(text, object)
+}
+
+// runs are those of each experiment.
+func (d *declaration) runs() int {
+	spec := &d.experiment.Spec
+	return len(spec.Arms) * len(spec.Scenarios) * int(spec.Design.Blocks)
+}
+
+// ask plans so many runs for each experiment: whole blocks.
+func (d *declaration) ask(runs int) error {
+	spec := &d.experiment.Spec
+	each := len(spec.Arms) * len(spec.Scenarios)
+	if runs <= 0 || runs%each != 0 {
+		return fmt.Errorf("%d runs are no whole blocks of %d", runs, each)
+	}
+	spec.Design.Blocks = int32(runs / each)
+	return nil
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// memory is a cluster that is not there: what is written stays in the test.
+func memory(t *testing.T) *cluster {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	admin := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}).
+		WithInterceptorFuncs(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			made++
+			object.SetUID(types.UID(fmt.Sprint("uid-", made)))
+			object.SetGeneration(1)
+			if one, is := object.(*v1alpha1.PerfExperiment); is {
+				// What the schema of the CRD would.
+				one.Spec.Validity.MaxAttempts = 3
+			}
+			return c.Create(ctx, object, options...)
+		}, List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if _, foreign := list.(*unstructured.UnstructuredList); foreign {
+				// Nothing was built, so nothing is found that is to be taken down.
+				return nil
+			}
+			return c.List(ctx, list, options...)
+		}}).Build()
+	return &cluster{admin: admin}
+}
+
+func filled(t *testing.T, declare func() (*declaration, error), runs int) (*filler, []v1alpha1.PerfRun) {
+	t.Helper()
+	declared, err := declare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := declared.ask(runs); err != nil {
+		t.Fatal(err)
+	}
+	c := memory(t)
+	f, err := newFiller(t.Context(), c, declared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.fill(t.Context(), lab, 1); err != nil {
+		t.Fatal(err)
+	}
+	found := &v1alpha1.PerfRunList{}
+	if err := c.admin.List(t.Context(), found, client.InNamespace(lab)); err != nil {
+		t.Fatal(err)
+	}
+	return f, found.Items
+}
+
+func bytesOf(t *testing.T, object any) int {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(text)
+}
+
+// recordedSizes are what real runs of the demo's kind took, and how much they told.
+func recordedSizes(t *testing.T) (bytes, observations int) {
+	t.Helper()
+	file, err := os.Open(apiserver.Root("docs", "examples", "injected-effect.yaml.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents, runs := yaml.NewYAMLOrJSONDecoder(unpacked, 4096), 0
+	for {
+		run := v1alpha1.PerfRun{}
+		err := documents.Decode(&run)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run.Kind == "PerfRun" {
+			runs++
+			bytes += bytesOf(t, run)
+			observations += len(run.Status.Observations)
+		}
+	}
+	if runs == 0 {
+		t.Fatal("no runs are recorded")
+	}
+	return bytes / runs, observations / runs
+}
+
+// What is measured on objects that are too small tells of nothing.
+func TestRunsOfTheDemoAreAsLargeAsRealOnes(t *testing.T) {
+	f, runs := filled(t, demoDeclaration, 4)
+	wanted, observed := recordedSizes(t)
+	for _, run := range runs {
+		if size := bytesOf(t, run); size < wanted*8/10 || size > wanted*13/10 {
+			t.Errorf("run %s takes %d bytes, a real one %d", run.Name, size, wanted)
+		}
+		if got := len(run.Status.Observations); got < observed*6/10 || got > observed*14/10 {
+			t.Errorf("run %s has %d observations, a real one %d", run.Name, got, observed)
+		}
+	}
+	checkComplete(t, f, len(runs), 4)
+}
+
+func TestRunsOfFolioHaveAllThatNinetyModulesTell(t *testing.T) {
+	f, runs := filled(t, folioDeclaration, 2)
+	for _, run := range runs {
+		if modules, observations := len(run.Status.Effective.Modules), len(run.Status.Observations); modules != 90 || observations != 1000 {
+			t.Errorf("run %s tells of %d modules in %d observations, want 90 and as many as a status holds", run.Name, modules, observations)
+		}
+		if size := bytesOf(t, run); size < 150<<10 || size > 300<<10 {
+			t.Errorf("run %s takes %d bytes", run.Name, size)
+		}
+	}
+	kept := &corev1.ConfigMap{}
+	if err := f.cluster.admin.Get(t.Context(), client.ObjectKey{Namespace: lab, Name: naming.RawResults(runs[0].Name)}, kept); err != nil {
+		t.Fatal(err)
+	}
+	if size := bytesOf(t, kept); size < 300<<10 || size > 1<<20 {
+		t.Errorf("raw results take %d bytes", size)
+	}
+	checkComplete(t, f, len(runs), 2)
+}
+
+// checkComplete says that the experiment is as the operator leaves one.
+func checkComplete(t *testing.T, f *filler, runs, want int) {
+	t.Helper()
+	one := &v1alpha1.PerfExperiment{}
+	key := client.ObjectKey{Namespace: lab, Name: f.declared.name + "-0001"}
+	if err := f.cluster.admin.Get(t.Context(), key, one); err != nil {
+		t.Fatal(err)
+	}
+	if one.Status.Phase != v1alpha1.ExperimentComplete || one.Status.Evidence == nil || one.Status.Report == "" || runs != want {
+		t.Errorf("experiment is %s with %d runs, report %q and evidence %v", one.Status.Phase, runs, one.Status.Report, one.Status.Evidence)
+	}
+	for _, warning := range one.Status.Warnings {
+		if strings.Contains(warning, "report") {
+			t.Errorf("the report lacks something: %s", warning)
+		}
+	}
+	before := one.ResourceVersion
+	if err := f.pass(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.cluster.admin.Get(t.Context(), key, one); err != nil || one.ResourceVersion != before {
+		t.Errorf("another pass still writes something (%v)", err)
+	}
+	left := &v1alpha1.PerfExperimentList{}
+	if err := f.cluster.admin.List(t.Context(), left, client.InNamespace(templates)); err != nil || len(left.Items) != 0 {
+		t.Errorf("%d templates are left (%v)", len(left.Items), err)
+	}
+}
+
+func TestOnlyWholeBlocksCanBeAskedFor(t *testing.T) {
+	declared, err := demoDeclaration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := declared.ask(50); err != nil || declared.runs() != 50 {
+		t.Errorf("50 runs: %d (%v)", declared.runs(), err)
+	}
+	for _, runs := range []int{0, 13} {
+		if err := declared.ask(runs); err == nil {
+			t.Errorf("%d runs are planned", runs)
+		}
+	}
+}
+
+func TestForeignPodsAreAsLargeAsRealOnes(t *testing.T) {
+	if size := bytesOf(t, podOf(elsewhere, podName("service-01", 1), nil)); size < 4<<10 || size > 12<<10 {
+		t.Errorf("a pod takes %d bytes", size)
+	}
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+)
+
+// limits are by the key of the row they are about.
+type limits map[string]limit
+
+// limit is what a row may not exceed. The goal is what the operator is to reach:
+// a row over it is named. The limit is what fails: it stands where the operator
+// has got to, so that it does not fall back. Growth is the ratio of the larger
+// cluster's figure to the smaller one's.
+type limit struct {
+	Key string `json:"key"`
+	// At says for which size the goal was set.
+	At          string   `json:"at,omitempty"`
+	Goal        *float64 `json:"goal,omitempty"`
+	Limit       *float64 `json:"limit,omitempty"`
+	GrowthGoal  *float64 `json:"growthGoal,omitempty"`
+	GrowthLimit *float64 `json:"growthLimit,omitempty"`
+}
+
+func parseLimits(text []byte) (limits, error) {
+	var all []limit
+	if err := yaml.UnmarshalStrict(text, &all); err != nil {
+		return nil, fmt.Errorf("reading the limits: %w", err)
+	}
+	found := limits{}
+	for _, one := range all {
+		if _, twice := found[one.Key]; one.Key == "" || twice {
+			return nil, fmt.Errorf("reading the limits: key %q is missing, or there twice", one.Key)
+		}
+		found[one.Key] = one
+	}
+	return found, nil
+}
+
+// finding is how a row does against its limits.
+type finding int
+
+const (
+	// unbounded: nothing is set.
+	unbounded finding = iota
+	within
+	overGoal
+	broken
+)
+
+func (f finding) String() string {
+	return [...]string{"", "within", "over the goal", "**over the limit**"}[f]
+}
+
+// judge says how a figure and its growth do.
+func (l limit) judge(value, growth float64) finding {
+	worst := unbounded
+	for _, one := range []struct {
+		is    float64
+		bound *float64
+		over  finding
+	}{{value, l.Goal, overGoal}, {growth, l.GrowthGoal, overGoal}, {value, l.Limit, broken}, {growth, l.GrowthLimit, broken}} {
+		if one.bound == nil {
+			continue
+		}
+		worst = max(worst, within)
+		// What is not a number was not measured, and is no proof.
+		if !(one.is <= *one.bound) {
+			worst = max(worst, one.over)
+		}
+	}
+	return worst
+}

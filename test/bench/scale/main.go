@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command scale measures what the operator needs, and what it asks of the API
+// server, the more experiments, runs and foreign pods a cluster has: the program
+// of cmd/manager, as a process, against a real kube-apiserver with a real etcd.
+// Each case is measured at one size and at twice that, for it is growth that
+// tells what a larger cluster will take. It prints a table, and fails where a
+// limit is broken; see docs/scale.md.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/klog/v2/textlogger"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// knownLimits are the goals and the limits of the project.
+//
+//go:embed limits.yaml
+var knownLimits []byte
+
+// size says how much of everything there is in the smaller of two clusters.
+type size struct {
+	demo, demoRuns, folio, folioRuns, pods, events int
+}
+
+// sizes are what one can choose. The large one is what the goals are about.
+var sizes = map[string]size{
+	"small":  {demo: 5, demoRuns: 12, folio: 5, folioRuns: 12, pods: 1000, events: 5},
+	"medium": {demo: 50, demoRuns: 12, folio: 25, folioRuns: 12, pods: 10000, events: 5},
+	"large":  {demo: 500, demoRuns: 50, folio: 50, folioRuns: 12, pods: 10000, events: 5},
+}
+
+// bench is what is to be measured, and with what.
+type bench struct {
+	size
+	name     string
+	dir      string
+	operator string
+	// memory is the operator's GOMEMLIMIT; empty: it takes what it needs.
+	memory string
+	// patience is how long the operator may take to come to rest.
+	patience time.Duration
+	// only these cases; none: all.
+	only   []string
+	starts int
+	table  table
+}
+
+func main() {
+	b := &bench{}
+	name := flag.String("size", "small", "how much: small, medium or large")
+	limits := flag.String("limits", "", "file of goals and limits; default: the project's own")
+	strict := flag.Bool("strict", false, "fail where a goal is missed, too")
+	only := flag.String("only", "", "only these cases, separated by commas: demo, folio, pods")
+	flag.StringVar(&b.memory, "gomemlimit", "", "GOMEMLIMIT of the operator, for example 256MiB; default: none")
+	flag.StringVar(&b.operator, "operator", "", "program to measure; default: build ./cmd/manager")
+	flag.DurationVar(&b.patience, "patience", 10*time.Minute, "how long the operator may take to come to rest")
+	flag.Parse()
+	ctrl.SetLogger(textlogger.NewLogger(textlogger.NewConfig()))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := b.prepare(*name, *only, *limits); err != nil {
+		fail(err)
+	}
+	if err := b.run(ctx, *strict); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "bench-scale:", err)
+	os.Exit(1)
+}
+
+// prepare reads what was asked for.
+func (b *bench) prepare(name, only, limits string) error {
+	chosen, known := sizes[name]
+	if !known {
+		return fmt.Errorf("there is no size %q: choose small, medium or large", name)
+	}
+	b.size, b.name = chosen, name
+	text := knownLimits
+	if limits != "" {
+		var err error
+		if text, err = os.ReadFile(limits); err != nil {
+			return err
+		}
+	}
+	var err error
+	if b.table.limits, err = parseLimits(text); err != nil {
+		return err
+	}
+	if only != "" {
+		b.only = strings.Split(only, ",")
+	}
+	return nil
+}
+
+// wanted reports whether a case is to be measured.
+func (b *bench) wanted(name string) bool { return len(b.only) == 0 || slices.Contains(b.only, name) }
+
+func (b *bench) run(ctx context.Context, strict bool) (err error) {
+	if b.dir, err = os.MkdirTemp("", "bench-scale-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	if b.operator == "" {
+		b.tell("building the operator")
+		if b.operator, err = buildOperator(ctx, apiserver.Root(), b.dir); err != nil {
+			return err
+		}
+	}
+	before, began := loadAverage(), time.Now()
+	for _, one := range []struct {
+		name    string
+		measure func(context.Context, *cluster) error
+	}{{"demo", b.demos}, {"folio", b.folios}, {"pods", b.foreignPods}} {
+		if !b.wanted(one.name) {
+			continue
+		}
+		if err := b.in(ctx, one.name, one.measure); err != nil {
+			return fmt.Errorf("case %s: %w", one.name, err)
+		}
+	}
+	b.table.print(os.Stdout, b.title(before, time.Since(began)))
+	return b.table.verdict(strict)
+}
+
+// in measures a case in a cluster of its own.
+func (b *bench) in(ctx context.Context, name string, measure func(context.Context, *cluster) error) error {
+	dir := filepath.Join(b.dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	b.tell("%s: starting an API server", name)
+	c, err := startCluster(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(measure(ctx, c), c.stop())
+}
+
+// tell says what is done, to who waits.
+func (b *bench) tell(format string, arguments ...any) {
+	fmt.Fprintln(os.Stderr, time.Now().Format(time.TimeOnly), fmt.Sprintf(format, arguments...))
+}
+
+// title says what was measured, and on what.
+func (b *bench) title(before string, took time.Duration) string {
+	memory := "no GOMEMLIMIT"
+	if b.memory != "" {
+		memory = "GOMEMLIMIT=" + b.memory
+	}
+	return fmt.Sprintf("Size %s, operator %s, %s; %s; load average %s before and %s after; %s.",
+		b.name, commit(), memory, machine(), before, loadAverage(), took.Round(time.Second))
+}
+
+// commit names what was built.
+func commit() string {
+	describe := exec.Command("git", "describe", "--always", "--abbrev=12", "--dirty")
+	describe.Dir = apiserver.Root()
+	text, err := describe.Output()
+	if err != nil {
+		return "of an unknown commit"
+	}
+	return strings.TrimSpace(string(text))
+}

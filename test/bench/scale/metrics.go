@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// families are metrics as one scrape gave them.
+type families map[string]*dto.MetricFamily
+
+// scrape reads a page of metrics.
+func scrape(ctx context.Context, url string) (families, error) {
+	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(asked)
+	if err != nil {
+		return nil, fmt.Errorf("reading metrics: %w", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("reading metrics: GET %s: %s", url, answer.Status)
+	}
+	return parseMetrics(answer.Body)
+}
+
+func parseMetrics(page io.Reader) (families, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	found, err := parser.TextToMetricFamilies(page)
+	if err != nil {
+		return nil, fmt.Errorf("reading metrics: %w", err)
+	}
+	return found, nil
+}
+
+// sum adds up the series of a counter or gauge that have these labels. What is
+// not there is 0, as Prometheus has it.
+func (f families) sum(name string, labels map[string]string) float64 {
+	var sum float64
+	for _, series := range f[name].GetMetric() {
+		if has(series, labels) {
+			sum += series.GetCounter().GetValue() + series.GetGauge().GetValue() + series.GetUntyped().GetValue()
+		}
+	}
+	return sum
+}
+
+func has(series *dto.Metric, labels map[string]string) bool {
+	found := 0
+	for _, pair := range series.GetLabel() {
+		if wanted, asked := labels[pair.GetName()]; asked && wanted == pair.GetValue() {
+			found++
+		}
+	}
+	return found == len(labels)
+}
+
+// histogram is how many observations were at most so large, by bound.
+type histogram struct {
+	bounds []float64
+	counts []float64
+	all    float64
+}
+
+// histogramOf is the one with these labels; the zero value: there is none.
+func (f families) histogramOf(name string, labels map[string]string) histogram {
+	for _, series := range f[name].GetMetric() {
+		if !has(series, labels) {
+			continue
+		}
+		made := histogram{all: float64(series.GetHistogram().GetSampleCount())}
+		for _, bucket := range series.GetHistogram().GetBucket() {
+			made.bounds = append(made.bounds, bucket.GetUpperBound())
+			made.counts = append(made.counts, float64(bucket.GetCumulativeCount()))
+		}
+		return made
+	}
+	return histogram{}
+}
+
+// since is what was observed after an earlier look.
+func (h histogram) since(before histogram) (histogram, error) {
+	if len(before.bounds) == 0 {
+		return h, nil
+	}
+	if len(before.bounds) != len(h.bounds) {
+		return histogram{}, errors.New("the buckets of a histogram have changed")
+	}
+	later := histogram{bounds: h.bounds, all: h.all - before.all}
+	for i := range h.counts {
+		later.counts = append(later.counts, h.counts[i]-before.counts[i])
+	}
+	return later, nil
+}
+
+// quantile is where the share of the observations is at most so large, taken to
+// lie evenly within a bucket. It is not a number where there are none, and the
+// largest bound where it lies beyond.
+func (h histogram) quantile(share float64) float64 {
+	if h.all == 0 || len(h.bounds) == 0 {
+		return math.NaN()
+	}
+	rank, low, below := share*h.all, 0.0, 0.0
+	for i, bound := range h.bounds {
+		if math.IsInf(bound, 1) {
+			return low
+		}
+		if h.counts[i] >= rank {
+			return low + (bound-low)*(rank-below)/(h.counts[i]-below)
+		}
+		low, below = bound, h.counts[i]
+	}
+	return low
+}

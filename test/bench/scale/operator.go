@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+const (
+	// home is the namespace that the operator is told it runs in.
+	home = "perflab-system"
+	// look is the time between two looks at what a process uses.
+	look = 200 * time.Millisecond
+	// calm is how long an operator that has just started must have used next to
+	// nothing to be at rest, calmAfter one that was told of a single event, and busy
+	// is the share of a CPU that is more than that.
+	calm      = 2 * time.Second
+	calmAfter = 600 * time.Millisecond
+	busy      = 0.03
+)
+
+// errBusy says that the operator had still something to do.
+var errBusy = errors.New("the operator does not come to rest")
+
+// workersStarted is what each of the two controllers logs once its caches are
+// filled.
+const (
+	workersStarted = "Starting workers"
+	controllers    = 2
+)
+
+// operator is a running cmd/manager.
+type operator struct {
+	command *exec.Cmd
+	log     string
+	metrics string
+	cluster *cluster
+	// asked is where the audit log ended when it was started.
+	asked int64
+	ended chan struct{}
+}
+
+// buildOperator builds the program as a release does.
+func buildOperator(ctx context.Context, root, dir string) (string, error) {
+	path := filepath.Join(dir, "manager")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./cmd/manager")
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the operator: %w\n%s", err, output)
+	}
+	return path, nil
+}
+
+// startOperator starts it as a process of its own, as the user that is counted.
+func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	_, asked, err := c.asked(0)
+	if err != nil {
+		return nil, err
+	}
+	b.starts++
+	o := &operator{
+		log: filepath.Join(b.dir, fmt.Sprintf("operator-%d.log", b.starts)), metrics: fmt.Sprintf("http://127.0.0.1:%d/metrics", port),
+		cluster: c, asked: asked, ended: make(chan struct{}),
+	}
+	log, err := os.Create(o.log)
+	if err != nil {
+		return nil, err
+	}
+	o.command = exec.CommandContext(ctx, b.operator, "--webhook=false", "--metrics-secure=false", "--zap-devel=false",
+		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port), "--health-probe-bind-address=0", "--own-namespace="+home,
+		"--k6-image=example.org/k6:1", "--collector-image=example.org/collector:1")
+	o.command.Stdout, o.command.Stderr = log, log
+	o.command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
+	if b.memory != "" {
+		o.command.Env = append(o.command.Env, "GOMEMLIMIT="+b.memory)
+	}
+	if err := errors.Join(o.command.Start(), log.Close()); err != nil {
+		return nil, fmt.Errorf("starting the operator: %w", err)
+	}
+	go func() {
+		_ = o.command.Wait()
+		close(o.ended)
+	}()
+	return o, nil
+}
+
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return listener.Addr().(*net.TCPAddr).Port, listener.Close()
+}
+
+// stop ends it as Kubernetes would, and then by force.
+func (o *operator) stop() {
+	_ = o.command.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-o.ended:
+	case <-time.After(15 * time.Second):
+		_ = o.command.Process.Kill()
+		<-o.ended
+	}
+}
+
+// idle waits until the operator works, and has nothing more to do: its caches are
+// filled, it has used next to no CPU for a while, and nothing waits in its queues.
+// It fails with errBusy if that takes longer than there is patience.
+func (o *operator) idle(ctx context.Context, patience time.Duration) error {
+	deadline := time.Now().Add(patience)
+	for !o.working() {
+		if err := o.wait(ctx, deadline); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := o.rest(ctx, calm, deadline); err != nil {
+			return err
+		}
+		if empty, err := o.empty(ctx); err != nil || empty {
+			return err
+		}
+	}
+}
+
+// rest waits until the operator has used next to no CPU for a while. It does not
+// ask the operator, which would cost more than what is measured.
+func (o *operator) rest(ctx context.Context, calm time.Duration, deadline time.Time) error {
+	var used []float64
+	for {
+		now, err := usageOf(o.command.Process.Pid)
+		if err != nil {
+			return o.gone(err)
+		}
+		used = append(used, now.cpu)
+		if isCalm(used, calm) {
+			return nil
+		}
+		if err := o.wait(ctx, deadline); err != nil {
+			return err
+		}
+	}
+}
+
+// isCalm says whether the last of these readings, in CPU seconds, show rest for so
+// long. The kernel counts in hundredths of a second, so one of them is nothing.
+func isCalm(used []float64, calm time.Duration) bool {
+	steps := int(calm / look)
+	if len(used) <= steps {
+		return false
+	}
+	last := used[len(used)-1-steps:]
+	return last[steps]-last[0] <= max(busy*calm.Seconds(), 1.5/ticks)
+}
+
+// working reports whether both controllers have begun.
+func (o *operator) working() bool {
+	text, err := os.ReadFile(o.log)
+	return err == nil && bytes.Count(text, []byte(workersStarted)) >= controllers
+}
+
+// empty reports whether nobody works and nothing waits.
+func (o *operator) empty(ctx context.Context) (bool, error) {
+	found, err := scrape(ctx, o.metrics)
+	if err != nil {
+		return false, o.gone(err)
+	}
+	return found.sum("workqueue_depth", nil)+found.sum("controller_runtime_active_workers", nil) == 0, nil
+}
+
+func (o *operator) wait(ctx context.Context, deadline time.Time) error {
+	if time.Now().After(deadline) {
+		return errBusy
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-o.ended:
+		return o.gone(nil)
+	case <-time.After(look):
+		return nil
+	}
+}
+
+// gone explains why nothing can be read of the operator any more.
+func (o *operator) gone(err error) error {
+	select {
+	case <-o.ended:
+		text, _ := os.ReadFile(o.log)
+		return fmt.Errorf("the operator has ended (%v): %s", o.command.ProcessState, bytes.TrimSpace(text[max(0, len(text)-2000):]))
+	default:
+		return err
+	}
+}

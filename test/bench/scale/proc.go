@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+	gib = 1 << 30
+	// ticks are those of the kernel's clock in a second, for programs.
+	ticks = 100
+)
+
+// usage is what the kernel says of a process.
+type usage struct {
+	// cpu is in seconds, of all threads since it was started.
+	cpu float64
+	// resident is its memory now, peak the most it ever was: bytes.
+	resident, peak float64
+}
+
+func usageOf(pid int) (usage, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return usage{}, err
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return usage{}, err
+	}
+	return parseUsage(string(stat), string(status))
+}
+
+// parseUsage reads proc(5)'s stat and status.
+func parseUsage(stat, status string) (usage, error) {
+	// The name, in parentheses, may hold anything.
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 13 {
+		return usage{}, fmt.Errorf("reading what a process used: %q", stat)
+	}
+	var used usage
+	for _, field := range fields[11:13] {
+		n, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return usage{}, fmt.Errorf("reading what a process used: %w", err)
+		}
+		used.cpu += n / ticks
+	}
+	var err error
+	if used.resident, err = field(status, "VmRSS:"); err != nil {
+		return usage{}, err
+	}
+	used.peak, err = field(status, "VmHWM:")
+	return used, err
+}
+
+func field(status, name string) (float64, error) {
+	for line := range strings.Lines(status) {
+		if rest, found := strings.CutPrefix(line, name); found {
+			n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
+			return n * kib, err
+		}
+	}
+	return 0, fmt.Errorf("a process tells no %s", name)
+}
+
+// loadAverage is how many programs of this machine wanted a CPU in the last
+// minute.
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.Fields(string(text))[0]
+}
+
+// machine is what the figures hang on.
+func machine() string {
+	model := "CPUs of an unknown model"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if _, name, found := strings.Cut(line, "model name\t: "); found {
+				model = strings.TrimSpace(name)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%d CPUs, %s, %s", runtime.NumCPU(), model, runtime.Version())
+}

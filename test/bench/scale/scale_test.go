@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const audited = `{"stage":"ResponseStarted","verb":"watch","objectRef":{"resource":"pods"},"requestURI":"/api/v1/pods?watch=true"}
+{"stage":"ResponseComplete","verb":"watch","objectRef":{"resource":"pods"},"requestURI":"/api/v1/pods?watch=true"}
+{"stage":"ResponseComplete","verb":"patch","objectRef":{"resource":"perfruns","subresource":"status"}}
+{"stage":"ResponseComplete","verb":"patch","objectRef":{"resource":"perfruns","subresource":"status"}}
+{"stage":"ResponseComplete","verb":"list","objectRef":{"resource":"perfruns"}}
+{"stage":"ResponseComplete","verb":"get","requestURI":"/api"}
+{"stage":"ResponseComp`
+
+func TestAuditCountsEachRequestOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.log")
+	if err := os.WriteFile(path, []byte(audited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{audit: path}
+	found, end, err := c.asked(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := requests{{"watch", "pods"}: 1, {"patch", "perfruns/status"}: 2, {"list", "perfruns"}: 1, {"get", "discovery"}: 1}
+	if !maps.Equal(found, want) {
+		t.Errorf("counted %v, want %v", found, want)
+	}
+	if found.written() != 2 || found.reads() != 2 || found.total() != 5 {
+		t.Errorf("%d writes, %d reads, %d in all; want 2, 2 and 5", found.written(), found.reads(), found.total())
+	}
+	if got := found.String(); got != "2 patch perfruns/status, 1 get discovery, 1 list perfruns, 1 watch pods" {
+		t.Errorf("listed as %q", got)
+	}
+	// The line that was being written is read once it ends, and nothing twice.
+	if err := os.WriteFile(path, []byte(audited+`lete","verb":"create","objectRef":{"resource":"pods"}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if later, _, err := c.asked(end); err != nil || !maps.Equal(later, requests{{"create", "pods"}: 1}) {
+		t.Errorf("counted %v later (%v), want one more", later, err)
+	}
+}
+
+const scraped = `# TYPE controller_runtime_reconcile_total counter
+controller_runtime_reconcile_total{controller="perfrun",result="success"} 10
+controller_runtime_reconcile_total{controller="perfrun",result="error"} 2
+controller_runtime_reconcile_total{controller="perfexperiment",result="success"} 5
+# TYPE workqueue_depth gauge
+workqueue_depth{name="perfrun"} 3
+# TYPE controller_runtime_reconcile_time_seconds histogram
+controller_runtime_reconcile_time_seconds_bucket{controller="perfrun",le="0.01"} 50
+controller_runtime_reconcile_time_seconds_bucket{controller="perfrun",le="0.02"} 90
+controller_runtime_reconcile_time_seconds_bucket{controller="perfrun",le="0.1"} 99
+controller_runtime_reconcile_time_seconds_bucket{controller="perfrun",le="+Inf"} 100
+controller_runtime_reconcile_time_seconds_sum{controller="perfrun"} 2
+controller_runtime_reconcile_time_seconds_count{controller="perfrun"} 100
+`
+
+func TestMetricsAreAddedUpByLabel(t *testing.T) {
+	found, err := parseMetrics(strings.NewReader(scraped))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, runs, depth := found.sum(passesMetric, nil), found.sum(passesMetric, ofRuns), found.sum("workqueue_depth", nil); all != 17 || runs != 12 || depth != 3 {
+		t.Errorf("%v passes, %v of runs, depth %v; want 17, 12 and 3", all, runs, depth)
+	}
+	if got := found.sum("no_such_metric", nil); got != 0 {
+		t.Errorf("a metric that is not there adds up to %v", got)
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	found, err := parseMetrics(strings.NewReader(scraped))
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := found.histogramOf(timesMetric, ofRuns)
+	for share, want := range map[float64]float64{0.25: 0.005, 0.5: 0.01, 0.7: 0.015, 0.9: 0.02, 0.99: 0.1, 1: 0.1} {
+		if got := times.quantile(share); math.Abs(got-want) > 1e-9 {
+			t.Errorf("quantile %v is %v, want %v", share, got, want)
+		}
+	}
+	if got := found.histogramOf(timesMetric, ofExperiments).quantile(0.5); !math.IsNaN(got) {
+		t.Errorf("of nothing, the median is %v", got)
+	}
+}
+
+func TestUsageIsReadBehindTheName(t *testing.T) {
+	stat := "42 (a (b) c) S 1 42 42 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 9 0 100 1000 200 18446744073709551615"
+	used, err := parseUsage(stat, "Name:\ta\nVmHWM:\t   4096 kB\nVmRSS:\t    2048 kB\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (usage{cpu: 3, resident: 2 * mib, peak: 4 * mib}); used != want {
+		t.Errorf("used %+v, want %+v", used, want)
+	}
+	if _, err := parseUsage(stat, "Name:\ta\n"); err == nil {
+		t.Error("a process without memory is taken for one")
+	}
+	if own, err := usageOf(os.Getpid()); err != nil || own.resident < mib || own.peak < own.resident {
+		t.Errorf("this process used %+v (%v)", own, err)
+	}
+}
+
+func TestRestIsSeenInTheLastReadingsAlone(t *testing.T) {
+	steps := int(calm / look)
+	working := make([]float64, steps)
+	for i := range working {
+		working[i] = float64(i)
+	}
+	still := slices.Repeat([]float64{working[len(working)-1]}, steps)
+	for name, tt := range map[string]struct {
+		used []float64
+		want bool
+	}{
+		"too early":      {still, false},
+		"still":          {append(slices.Clone(still), still[0]), true},
+		"one tick":       {append(slices.Clone(still), still[0]+0.01), true},
+		"at work":        {append(slices.Clone(working), 100), false},
+		"at work before": {append(append(slices.Clone(working), still...), still[0]), true},
+	} {
+		if got := isCalm(tt.used, calm); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	for name, tt := range map[string]struct {
+		row  row
+		want float64
+	}{
+		"linear":                 {row{small: 10, large: 20}, 2},
+		"linear above the empty": {row{small: 78, large: 88, base: 68}, 2},
+		"quadratic":              {row{small: 4.3, large: 17.2}, 4},
+		"next to nothing":        {row{small: 0, large: 1, slack: 1}, 2},
+		"flat":                   {row{small: 1, large: 1, slack: 1}, 1},
+	} {
+		if got := tt.row.growth(); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+func bound(value float64) *float64 { return &value }
+
+func TestLimitsFailAndGoalsAreNamed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		limit         limit
+		value, growth float64
+		want          finding
+	}{
+		"nothing set":            {limit{}, 1, 1, unbounded},
+		"within both":            {limit{Goal: bound(10), Limit: bound(20)}, 10, 1, within},
+		"over the goal":          {limit{Goal: bound(10), Limit: bound(20)}, 15, 1, overGoal},
+		"over the limit":         {limit{Goal: bound(10), Limit: bound(20)}, 25, 1, broken},
+		"grows over the goal":    {limit{GrowthGoal: bound(2)}, 1, 2.5, overGoal},
+		"grows over the limit":   {limit{Goal: bound(10), GrowthLimit: bound(2)}, 1, 2.5, broken},
+		"not measured":           {limit{Limit: bound(10)}, none, 1, broken},
+		"growth not measured":    {limit{Goal: bound(10)}, 1, none, within},
+		"growth is no longer so": {limit{GrowthLimit: bound(2)}, 1, math.Inf(1), broken},
+	} {
+		if got := tt.limit.judge(tt.value, tt.growth); got != tt.want {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// measured is a table in which something was measured of everything.
+func measured(limits limits) *table {
+	made := &table{limits: limits}
+	of := func(used usage) *started {
+		return &started{took: time.Second, used: used, asked: requests{{"list", "pods"}: 3}, metrics: families{}}
+	}
+	empty := of(usage{cpu: 0.2, resident: 60 * mib, peak: 64 * mib})
+	made.empty = empty
+	starts := [2]*started{of(usage{cpu: 4, resident: 100 * mib, peak: 110 * mib}), of(usage{cpu: 16, resident: 140 * mib, peak: 160 * mib})}
+	each := &cost{cpu: 0.1, allocated: mib, experimentPasses: 3, runPasses: 1, reads: 5, asked: requests{{"get", "configmaps"}: 25}}
+	event := disturbances{active: each, foreign: each, own: each, scrape: each}
+	made.add(row{key: "empty.rss", what: "nothing", unit: unitMiB, small: none, large: 60})
+	for _, name := range []string{"demo", "folio"} {
+		made.addExperiments(&pairOf{name: name, count: 10, runs: 12, starts: starts, events: [2]disturbances{event, event}, stored: [2]float64{10 * mib, 20 * mib}})
+	}
+	made.addPods(1000, starts, starts[1])
+	return made
+}
+
+// A limit on a row that is not there would never fail.
+func TestEveryLimitIsOnARow(t *testing.T) {
+	found, err := parseLimits(knownLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, r := range measured(found).rows {
+		if slices.Contains(keys, r.key) {
+			t.Errorf("two rows have the key %s", r.key)
+		}
+		keys = append(keys, r.key)
+	}
+	for key := range found {
+		if !slices.Contains(keys, key) {
+			t.Errorf("no row has the key %s; there are %s", key, strings.Join(keys, ", "))
+		}
+	}
+	if _, err := parseLimits([]byte("[{key: a, golas: 1}]")); err == nil {
+		t.Error("a misspelt limit is taken")
+	}
+	if _, err := parseLimits([]byte("[{key: a}, {key: a}]")); err == nil {
+		t.Error("two limits on one row are taken")
+	}
+}
+
+func TestTheTableFailsWhereALimitIsBroken(t *testing.T) {
+	over := limits{"demo.rss": {Key: "demo.rss", Goal: bound(80), Limit: bound(150)}}
+	if err := measured(over).verdict(false); err != nil {
+		t.Errorf("a goal that is missed fails: %v", err)
+	}
+	if err := measured(over).verdict(true); err == nil || !strings.Contains(err.Error(), "140 MiB") {
+		t.Errorf("a goal that is missed, strictly: %v", err)
+	}
+	if err := measured(limits{"demo.start.cpu": {Key: "demo.start.cpu", GrowthLimit: bound(3)}}).verdict(false); err == nil || !strings.Contains(err.Error(), "4.00") {
+		t.Errorf("growth over its limit: %v", err)
+	}
+}
+
+func TestTheTableIsPrinted(t *testing.T) {
+	var text strings.Builder
+	measured(limits{"demo.rss": {Key: "demo.rss", At: "at 100", Goal: bound(80)}}).print(&text, "Title.")
+	for _, want := range []string{
+		"Title.\n\n| what |",
+		"| demo, 10 and 20 experiments x 12 runs: memory at rest | 100 MiB | 140 MiB | 2.00 | <= 80 MiB at 100 | over the goal |",
+		"| demo, 10 and 20 experiments x 12 runs: CPU to start | 4 s | 16 s | 4.00 |  |  |",
+		// 60 MiB with no runs, and 50 MiB for each 120.
+		"| 256 MiB | 470 | 470 | 3920 |",
+		"| 3 list pods |",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Units of rows.
+const (
+	unitMiB     = "MiB"
+	unitGiB     = "GiB"
+	unitKiB     = "KiB"
+	unitSeconds = "s"
+	unitMillis  = "ms"
+	unitCount   = ""
+)
+
+// none is a figure that was not measured.
+var none = math.NaN()
+
+// row is one figure, in the smaller cluster and in one of twice the size.
+type row struct {
+	key, what, unit string
+	small, large    float64
+	// base is what an empty cluster takes: growth is of what is beyond it.
+	base float64
+	// beyond: the operator did not come to rest, so that the figure is a lower
+	// bound.
+	beyond bool
+	// slack is added to both before they are divided: of what is next to nothing,
+	// twice as much is nothing either.
+	slack float64
+}
+
+// growth is how much more the larger cluster took. Twice is linear, once is flat.
+func (r row) growth() float64 { return (r.large - r.base + r.slack) / (r.small - r.base + r.slack) }
+
+// table is what was measured.
+type table struct {
+	limits limits
+	rows   []row
+	// empty is an operator with nothing to do.
+	empty *started
+	// asked are requests by what they were for.
+	asked []asking
+	// carried is what memory limits carry.
+	carried []carried
+}
+
+// asking is what the operator asked in one case.
+type asking struct {
+	of    string
+	found requests
+}
+
+// carried is a kind of thing, and what the operator's peak grows by with each.
+type carried struct {
+	of          string
+	peak, empty float64
+}
+
+func (t *table) add(r row) { t.rows = append(t.rows, r) }
+
+// pairOf is a kind of experiment, measured in a cluster of so many and in one of
+// twice as many.
+type pairOf struct {
+	name        string
+	count, runs int
+	starts      [2]*started
+	events      [2]disturbances
+	stored      [2]float64
+}
+
+// addExperiments adds the rows of a kind of experiment.
+func (t *table) addExperiments(p *pairOf) {
+	at := fmt.Sprintf("%s, %d and %d experiments x %d runs", p.name, p.count, 2*p.count, p.runs)
+	t.addMemory(p.name, at, p.starts)
+	runs := float64(p.count * p.runs)
+	t.carry(p.name+" runs", p.starts, runs)
+	t.addStart(p, at)
+	t.addEvents(p, at)
+	perExperiment := (p.stored[1] - p.stored[0]) / float64(p.count)
+	t.add(row{key: p.name + ".etcd", what: at + ": etcd for 1,000 of them", unit: unitGiB, small: none, large: 1000 * perExperiment / gib})
+}
+
+// addMemory adds what an operator at rest holds.
+func (t *table) addMemory(name, at string, starts [2]*started) {
+	of := func(read func(*started) float64) (small, large float64) { return read(starts[0]), read(starts[1]) }
+	base := none
+	if t.empty != nil {
+		base = t.empty.used.resident / mib
+	}
+	r := row{key: name + ".rss", what: at + ": memory at rest", unit: unitMiB, base: base, beyond: starts[1].late}
+	r.small, r.large = of(func(s *started) float64 { return s.used.resident / mib })
+	if math.IsNaN(base) {
+		r.base = 0
+	}
+	t.add(r)
+	r = row{key: name + ".peak", what: at + ": most memory", unit: unitMiB, beyond: starts[1].late}
+	r.small, r.large = of(func(s *started) float64 { return s.used.peak / mib })
+	t.add(r)
+	r = row{key: name + ".live", what: at + ": live heap", unit: unitMiB, beyond: starts[1].late}
+	r.small, r.large = of(func(s *started) float64 { return s.live() / mib })
+	t.add(r)
+}
+
+// live is the heap that the last collection of garbage left: it sets the goal of
+// the next one from it, by GOGC percent more.
+func (s *started) live() float64 {
+	percent := s.metrics.sum("go_gc_gogc_percent", nil)
+	if percent == 0 {
+		percent = 100
+	}
+	return s.metrics.sum("go_memstats_next_gc_bytes", nil) / (1 + percent/100)
+}
+
+// addStart adds what starting takes.
+func (t *table) addStart(p *pairOf, at string) {
+	late := p.starts[1].late
+	pair := func(key, what, unit string, read func(*started) float64) {
+		t.add(row{key: p.name + "." + key, what: at + ": " + what, unit: unit, small: read(p.starts[0]), large: read(p.starts[1]), beyond: late})
+	}
+	pair("start.cpu", "CPU to start", unitSeconds, func(s *started) float64 { return s.used.cpu })
+	pair("start.allocated", "allocated to start", unitMiB, func(s *started) float64 { return s.metrics.sum("go_memstats_alloc_bytes_total", nil) / mib })
+	pair("start.passes", "passes to start", unitCount, func(s *started) float64 { return s.metrics.sum(passesMetric, nil) })
+	pair("start.reads", "reads past the cache to start", unitCount, func(s *started) float64 { return float64(s.asked.reads()) })
+	pair("start.writes", "writes to start", unitCount, func(s *started) float64 { return float64(s.asked.written()) })
+	for _, share := range []float64{0.5, 0.99} {
+		name := fmt.Sprintf("p%.0f", 100*share)
+		pair("experiment."+name, "pass over an experiment, "+name, unitMillis, func(s *started) float64 {
+			return 1000 * s.metrics.histogramOf(timesMetric, ofExperiments).quantile(share)
+		})
+		pair("run."+name, "pass over a run, "+name, unitMillis, func(s *started) float64 { return 1000 * s.metrics.histogramOf(timesMetric, ofRuns).quantile(share) })
+	}
+	t.asked = append(t.asked, asking{"start beside " + fmt.Sprintf("%d %s experiments", 2*p.count, p.name), p.starts[1].asked})
+}
+
+// addEvents adds what single events cost.
+func (t *table) addEvents(p *pairOf, at string) {
+	for _, one := range []struct {
+		key, what string
+		of        func(disturbances) *cost
+	}{
+		{"active", "a change of an active run", func(e disturbances) *cost { return e.active }},
+		{"foreign", "a change of a foreign pod", func(e disturbances) *cost { return e.foreign }},
+		{"own", "a change of an experiment's pod", func(e disturbances) *cost { return e.own }},
+		{"scrape", "a scrape of the metrics", func(e disturbances) *cost { return e.scrape }},
+	} {
+		small, large := one.of(p.events[0]), one.of(p.events[1])
+		if small == nil || large == nil {
+			continue
+		}
+		pair := func(key, what, unit string, slack float64, read func(*cost) float64) {
+			t.add(row{key: p.name + "." + one.key + "." + key, what: at + ": " + one.what + ", " + what, unit: unit, small: read(small), large: read(large), slack: slack})
+		}
+		pair("cpu", "CPU", unitMillis, 5, func(c *cost) float64 { return 1000 * c.cpu })
+		pair("allocated", "allocated", unitKiB, 512, func(c *cost) float64 { return c.allocated / kib })
+		pair("passes", "passes", unitCount, 1, func(c *cost) float64 { return c.experimentPasses + c.runPasses })
+		if one.key == "active" {
+			pair("experimentPasses", "passes over experiments", unitCount, 1, func(c *cost) float64 { return c.experimentPasses })
+		}
+		pair("requests", "requests", unitCount, 1, func(c *cost) float64 { return c.reads + c.writes })
+		t.asked = append(t.asked, asking{fmt.Sprintf("%s beside %d %s experiments", one.what, 2*p.count, p.name), large.asked})
+	}
+}
+
+// addPods adds the rows of foreign pods.
+func (t *table) addPods(count int, starts [2]*started, beside *started) {
+	at := fmt.Sprintf("%d and %d foreign pods", count, 2*count)
+	t.addMemory("pods", at, starts)
+	t.carry("foreign pods", starts, float64(count))
+	t.add(row{key: "pods.beside.rss", what: fmt.Sprintf("%d foreign pods and one complete experiment: memory at rest", 2*count), unit: unitMiB, small: none, large: beside.used.resident / mib, beyond: beside.late})
+	t.asked = append(t.asked, asking{fmt.Sprintf("start beside %d foreign pods and an experiment", 2*count), beside.asked})
+}
+
+func (t *table) carry(of string, starts [2]*started, count float64) {
+	each := (starts[1].used.peak - starts[0].used.peak) / count
+	t.carried = append(t.carried, carried{of: of, peak: each, empty: starts[0].used.peak - each*count})
+}
+
+// print writes Markdown.
+func (t *table) print(w io.Writer, title string) {
+	var text strings.Builder
+	text.WriteString(title + "\n\n| what | at the size | at twice the size | growth | goal | |\n|---|---:|---:|---:|---:|---|\n")
+	for _, r := range t.rows {
+		own := t.limits[r.key]
+		fmt.Fprintf(&text, "| %s | %s | %s%s | %s | %s | %s |\n", r.what,
+			figure(r.small, r.unit), strings.Repeat("> ", btoi(r.beyond)), figure(r.large, r.unit), figure(r.growth(), "x"), own.goal(r.unit), own.judge(r.large, r.growth()))
+	}
+	text.WriteString("\n| memory limit |")
+	for _, one := range t.carried {
+		text.WriteString(" " + one.of + " |")
+	}
+	text.WriteString("\n|---|" + strings.Repeat("---:|", len(t.carried)) + "\n")
+	for _, bound := range []float64{128, 256, 512, 1024, 2048} {
+		fmt.Fprintf(&text, "| %.0f MiB |", bound)
+		for _, one := range t.carried {
+			text.WriteString(" " + one.under(bound*mib) + " |")
+		}
+		text.WriteString("\n")
+	}
+	text.WriteString("\nRequests of the operator; of single events, of all that were made.\n\n| for | requests |\n|---|---|\n")
+	for _, one := range t.asked {
+		fmt.Fprintf(&text, "| %s | %s |\n", one.of, one.found)
+	}
+	_, _ = io.WriteString(w, text.String())
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// String lists the requests by kind, the most frequent first.
+func (r requests) String() string {
+	var parts []string
+	for _, kind := range r.sorted() {
+		if r[kind] != 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", r[kind], kind))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "none")
+}
+
+// under is how many a limit carries.
+func (c carried) under(bound float64) string {
+	switch {
+	case c.peak <= 0:
+		return "no bound found"
+	case bound <= c.empty:
+		return "0"
+	default:
+		return fmt.Sprintf("%.0f", math.Floor((bound-c.empty)/c.peak))
+	}
+}
+
+// figure writes a number in as many digits as tell something.
+func figure(value float64, unit string) string {
+	switch {
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		return ""
+	case unit == "x":
+		return fmt.Sprintf("%.2f", value)
+	}
+	text := fmt.Sprintf("%.3g", value)
+	if math.Abs(value) >= 100 {
+		text = fmt.Sprintf("%.0f", value)
+	}
+	return strings.TrimSpace(text + " " + unit)
+}
+
+func (l limit) goal(unit string) string {
+	var parts []string
+	if l.Goal != nil {
+		parts = append(parts, strings.TrimSpace("<= "+figure(*l.Goal, unit)+" "+l.At))
+	}
+	if l.GrowthGoal != nil {
+		parts = append(parts, "growth <= "+figure(*l.GrowthGoal, "x"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// verdict fails where a limit is broken, or, if it is strict, a goal missed.
+func (t *table) verdict(strict bool) error {
+	var failures []error
+	seen := map[string]bool{}
+	for _, r := range t.rows {
+		seen[r.key] = true
+		found := t.limits[r.key].judge(r.large, r.growth())
+		if found == broken || strict && found == overGoal {
+			failures = append(failures, fmt.Errorf("%s: %s, growth %s, is %s", r.what, figure(r.large, r.unit), figure(r.growth(), "x"), strings.Trim(found.String(), "*")))
+		}
+	}
+	return errors.Join(failures...)
+}
