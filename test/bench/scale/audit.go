@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 )
 
 // request is a kind of request: a verb and what it was about.
@@ -72,9 +73,17 @@ type auditEvent struct {
 	ObjectRef *struct {
 		Resource    string `json:"resource"`
 		Subresource string `json:"subresource"`
-		APIGroup    string `json:"apiGroup"`
+		Namespace   string `json:"namespace"`
 	} `json:"objectRef"`
-	RequestURI string `json:"requestURI"`
+	RequestReceivedTimestamp time.Time `json:"requestReceivedTimestamp"`
+}
+
+// of is the namespace the request was about; empty: none.
+func (e auditEvent) of() string {
+	if e.ObjectRef == nil {
+		return ""
+	}
+	return e.ObjectRef.Namespace
 }
 
 // counts says of which kind an event is; a request may leave two, of which one
@@ -97,42 +106,56 @@ func (e auditEvent) counts() (request, bool) {
 	return request{e.Verb, resource}, true
 }
 
-// readAudit counts what was asked behind a place in the log, and says where it
-// ends now. A line that is still being written is left for the next time.
-func readAudit(log io.ReadSeeker, from int64) (found requests, end int64, err error) {
+// readAudit reads the events behind a place in the log, and says where it ends
+// now. A line that is still being written is left for the next time.
+func readAudit(log io.ReadSeeker, from int64, each func(auditEvent)) (end int64, err error) {
 	if _, err := log.Seek(from, io.SeekStart); err != nil {
-		return nil, from, err
+		return from, err
 	}
-	found, end = requests{}, from
 	lines := bufio.NewReader(log)
-	for {
+	for end = from; ; {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return found, end, nil
+			return end, nil
 		}
 		if err != nil {
-			return nil, from, err
+			return from, err
 		}
 		end += int64(len(line))
 		event := auditEvent{}
 		if err := json.Unmarshal(line, &event); err != nil {
-			return nil, from, fmt.Errorf("reading the audit log: %w", err)
+			return from, fmt.Errorf("reading the audit log: %w", err)
 		}
-		if kind, counts := event.counts(); counts {
-			found[kind]++
-		}
+		each(event)
 	}
 }
 
 // asked counts what the operator has asked the cluster behind a place in its log.
-func (c *cluster) asked(from int64) (requests, int64, error) {
+func (c *cluster) asked(from int64) (found requests, end int64, err error) {
+	found = requests{}
 	log, err := os.Open(c.audit)
 	if errors.Is(err, os.ErrNotExist) {
-		return requests{}, 0, nil
+		return found, 0, nil
 	}
 	if err != nil {
 		return nil, from, err
 	}
 	defer func() { _ = log.Close() }()
-	return readAudit(log, from)
+	end, err = readAudit(log, from, func(event auditEvent) {
+		if kind, counts := event.counts(); counts {
+			found[kind]++
+		}
+	})
+	return found, end, err
+}
+
+// audited goes through all that the operator has asked so far.
+func (c *cluster) audited(each func(auditEvent)) error {
+	log, err := os.Open(c.audit)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	_, err = readAudit(log, 0, each)
+	return err
 }

@@ -22,16 +22,19 @@ import (
 // lab is the namespace that is filled.
 const lab = "lab"
 
-// demos measures experiments of the demo's size, after an operator with nothing
-// to do.
-func (b *bench) demos(ctx context.Context, c *cluster) error {
-	b.tell("demo: nothing at all")
-	empty, err := b.start(ctx, c, nil)
-	if err != nil {
+// nothing measures an operator with nothing to do: all else is beyond that.
+func (b *bench) nothing(ctx context.Context, c *cluster) (err error) {
+	b.tell("measuring the operator with nothing to do")
+	if b.table.empty, err = b.start(ctx, c, nil); err != nil {
 		return err
 	}
-	b.table.empty = empty
-	b.table.add(row{key: "empty.rss", what: "memory at rest, nothing to do", unit: unitMiB, small: none, large: empty.used.resident / mib})
+	b.table.add(row{key: "empty.rss", what: "nothing at all: memory at rest", unit: unitMiB, small: none, large: b.table.empty.used.resident / mib})
+	b.table.add(row{key: "empty.peak", what: "nothing at all: most memory", unit: unitMiB, small: none, large: b.table.empty.used.peak / mib})
+	return nil
+}
+
+// demos measures experiments of the demo's size.
+func (b *bench) demos(ctx context.Context, c *cluster) error {
 	declared, err := demoDeclaration()
 	if err != nil {
 		return err
@@ -158,10 +161,7 @@ func (b *bench) disturb(ctx context.Context, o *operator, f *filler, found *dist
 // podEvents measures changes of a pod's status.
 func (b *bench) podEvents(ctx context.Context, o *operator, pod *corev1.Pod) (*cost, error) {
 	admin := o.cluster.admin
-	if err := create(ctx, admin, pod); err != nil {
-		return nil, err
-	}
-	if err := o.idle(ctx, b.patience); err != nil {
+	if err := errors.Join(create(ctx, admin, pod), o.pause(ctx)); err != nil {
 		return nil, err
 	}
 	found, err := b.costOf(ctx, o, func(i int) error {
@@ -178,12 +178,12 @@ func (b *bench) podEvents(ctx context.Context, o *operator, pod *corev1.Pod) (*c
 // activate makes one more experiment and waits for its run to be on. It waits for
 // Kafka, which nobody makes here, and so does nothing more.
 func (b *bench) activate(ctx context.Context, o *operator, f *filler) (*v1alpha1.PerfRun, error) {
-	one, err := f.declare(ctx, lab, f.declared.name+"-active")
+	one, err := f.declare(ctx, lab, fmt.Sprintf("%s-active-%d", f.declared.name, f.made))
 	if err != nil {
 		return nil, err
 	}
 	for deadline := time.Now().Add(b.patience); time.Now().Before(deadline); {
-		if err := o.idle(ctx, b.patience); err != nil {
+		if err := o.pause(ctx); err != nil {
 			return nil, err
 		}
 		runs := &v1alpha1.PerfRunList{}
@@ -228,7 +228,7 @@ func (b *bench) costOf(ctx context.Context, o *operator, event func(int) error) 
 			if err := event(i); err != nil {
 				return err
 			}
-			if err := o.rest(ctx, calmAfter, time.Now().Add(b.patience)); err != nil {
+			if err := o.pause(ctx); err != nil {
 				return err
 			}
 		}

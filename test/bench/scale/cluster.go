@@ -159,6 +159,8 @@ func (c *cluster) stored(ctx context.Context) (float64, error) {
 	if err := post(ctx, url+"/v3/kv/compaction", fmt.Sprintf(`{"revision": %q, "physical": true}`, at.Header.Revision), nil); err != nil {
 		return 0, err
 	}
+	// etcd counts when it next writes to its file, which is ten times a second.
+	time.Sleep(time.Second)
 	found, err := scrape(ctx, url+"/metrics")
 	if err != nil {
 		return 0, err

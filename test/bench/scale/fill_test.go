@@ -14,16 +14,19 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
@@ -38,8 +41,20 @@ func memory(t *testing.T) *cluster {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
+	testRun := &unstructured.Unstructured{}
+	testRun.SetGroupVersionKind(contract.TestRunKind)
+	scheme.AddKnownTypeWithName(contract.TestRunKind, testRun)
+	scheme.AddKnownTypeWithName(contract.TestRunKind.GroupVersion().WithKind("TestRunList"), &unstructured.UnstructuredList{})
+	mapper := meta.NewDefaultRESTMapper(scheme.PrioritizedVersionsAllGroups())
+	for kind := range scheme.AllKnownTypes() {
+		scope := meta.RESTScopeNamespace
+		if kind.Kind == "Node" || kind.Kind == "Namespace" {
+			scope = meta.RESTScopeRoot
+		}
+		mapper.Add(kind, scope)
+	}
 	made := 0
-	admin := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}).
+	admin := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, testRun).
 		WithInterceptorFuncs(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			made++
 			object.SetUID(types.UID(fmt.Sprint("uid-", made)))
@@ -47,14 +62,19 @@ func memory(t *testing.T) *cluster {
 			if one, is := object.(*v1alpha1.PerfExperiment); is {
 				// What the schema of the CRD would.
 				one.Spec.Validity.MaxAttempts = 3
+				for i := range one.Spec.System.Modules {
+					module := &one.Spec.System.Modules[i]
+					module.Replicas, module.Port = ptr.To(int32(replicas(*module))), 8081
+				}
 			}
 			return c.Create(ctx, object, options...)
 		}, List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			if _, foreign := list.(*unstructured.UnstructuredList); foreign {
-				// Nothing was built, so nothing is found that is to be taken down.
+			err := c.List(ctx, list, options...)
+			if _, foreign := list.(*unstructured.UnstructuredList); foreign && runtime.IsMissingVersion(err) {
+				// Of kinds that it does not know, the client lists none.
 				return nil
 			}
-			return c.List(ctx, list, options...)
+			return err
 		}}).Build()
 	return &cluster{admin: admin}
 }

@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 )
@@ -17,8 +19,10 @@ type limits map[string]limit
 // cluster's figure to the smaller one's.
 type limit struct {
 	Key string `json:"key"`
-	// At says for which size the goal was set.
+	// At says what the goal is for, and From from which size on it, and the limit,
+	// can be judged; empty: from the smallest. Growth always can.
 	At          string   `json:"at,omitempty"`
+	From        string   `json:"from,omitempty"`
 	Goal        *float64 `json:"goal,omitempty"`
 	Limit       *float64 `json:"limit,omitempty"`
 	GrowthGoal  *float64 `json:"growthGoal,omitempty"`
@@ -35,9 +39,23 @@ func parseLimits(text []byte) (limits, error) {
 		if _, twice := found[one.Key]; one.Key == "" || twice {
 			return nil, fmt.Errorf("reading the limits: key %q is missing, or there twice", one.Key)
 		}
+		if one.From != "" && !slices.Contains(inOrder, one.From) {
+			return nil, fmt.Errorf("reading the limits: key %s is from size %q on, which there is none", one.Key, one.From)
+		}
 		found[one.Key] = one
 	}
 	return found, nil
+}
+
+// inOrder are the sizes, the smallest first.
+var inOrder = []string{"small", "medium", "large"}
+
+// in is the limit as far as a size can tell of it.
+func (l limit) in(size string) limit {
+	if slices.Index(inOrder, size) < slices.Index(inOrder, l.From) {
+		l.Goal, l.Limit = nil, nil
+	}
+	return l
 }
 
 // finding is how a row does against its limits.
@@ -68,7 +86,7 @@ func (l limit) judge(value, growth float64) finding {
 		}
 		worst = max(worst, within)
 		// What is not a number was not measured, and is no proof.
-		if !(one.is <= *one.bound) {
+		if math.IsNaN(one.is) || one.is > *one.bound {
 			worst = max(worst, one.over)
 		}
 	}

@@ -35,14 +35,14 @@ var knownLimits []byte
 
 // size says how much of everything there is in the smaller of two clusters.
 type size struct {
-	demo, demoRuns, folio, folioRuns, pods, events int
+	demo, demoRuns, folio, folioRuns, pods, events, namespaces int
 }
 
 // sizes are what one can choose. The large one is what the goals are about.
 var sizes = map[string]size{
-	"small":  {demo: 5, demoRuns: 12, folio: 5, folioRuns: 12, pods: 1000, events: 5},
-	"medium": {demo: 50, demoRuns: 12, folio: 25, folioRuns: 12, pods: 10000, events: 5},
-	"large":  {demo: 500, demoRuns: 50, folio: 50, folioRuns: 12, pods: 10000, events: 5},
+	"small":  {demo: 5, demoRuns: 12, folio: 5, folioRuns: 12, pods: 1000, events: 3, namespaces: 10},
+	"medium": {demo: 50, demoRuns: 12, folio: 25, folioRuns: 12, pods: 10000, events: 5, namespaces: 45},
+	"large":  {demo: 500, demoRuns: 50, folio: 50, folioRuns: 12, pods: 10000, events: 5, namespaces: 45},
 }
 
 // bench is what is to be measured, and with what.
@@ -58,7 +58,9 @@ type bench struct {
 	// only these cases; none: all.
 	only   []string
 	starts int
-	table  table
+	// proxy is the operator's; empty: none.
+	proxy string
+	table table
 }
 
 func main() {
@@ -66,7 +68,7 @@ func main() {
 	name := flag.String("size", "small", "how much: small, medium or large")
 	limits := flag.String("limits", "", "file of goals and limits; default: the project's own")
 	strict := flag.Bool("strict", false, "fail where a goal is missed, too")
-	only := flag.String("only", "", "only these cases, separated by commas: demo, folio, pods")
+	only := flag.String("only", "", "only these cases, separated by commas: demo, folio, pods, runs")
 	flag.StringVar(&b.memory, "gomemlimit", "", "GOMEMLIMIT of the operator, for example 256MiB; default: none")
 	flag.StringVar(&b.operator, "operator", "", "program to measure; default: build ./cmd/manager")
 	flag.DurationVar(&b.patience, "patience", 10*time.Minute, "how long the operator may take to come to rest")
@@ -93,7 +95,7 @@ func (b *bench) prepare(name, only, limits string) error {
 	if !known {
 		return fmt.Errorf("there is no size %q: choose small, medium or large", name)
 	}
-	b.size, b.name = chosen, name
+	b.size, b.name, b.table.size = chosen, name, name
 	text := knownLimits
 	if limits != "" {
 		var err error
@@ -129,7 +131,7 @@ func (b *bench) run(ctx context.Context, strict bool) (err error) {
 	for _, one := range []struct {
 		name    string
 		measure func(context.Context, *cluster) error
-	}{{"demo", b.demos}, {"folio", b.folios}, {"pods", b.foreignPods}} {
+	}{{"demo", b.demos}, {"folio", b.folios}, {"pods", b.foreignPods}, {"runs", b.runs}} {
 		if !b.wanted(one.name) {
 			continue
 		}
@@ -151,6 +153,11 @@ func (b *bench) in(ctx context.Context, name string, measure func(context.Contex
 	c, err := startCluster(ctx, dir)
 	if err != nil {
 		return err
+	}
+	if b.table.empty == nil {
+		if err := b.nothing(ctx, c); err != nil {
+			return errors.Join(err, c.stop())
+		}
 	}
 	return errors.Join(measure(ctx, c), c.stop())
 }

@@ -26,6 +26,8 @@ const (
 	calm      = 2 * time.Second
 	calmAfter = 600 * time.Millisecond
 	busy      = 0.03
+	// restless is how long it is waited for one that does not come to rest.
+	restless = 15 * time.Second
 )
 
 // errBusy says that the operator had still something to do.
@@ -84,6 +86,9 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 		"--k6-image=example.org/k6:1", "--collector-image=example.org/collector:1")
 	o.command.Stdout, o.command.Stderr = log, log
 	o.command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
+	if b.proxy != "" {
+		o.command.Env = append(o.command.Env, "HTTP_PROXY="+b.proxy, "http_proxy="+b.proxy, "NO_PROXY=", "no_proxy=")
+	}
 	if b.memory != "" {
 		o.command.Env = append(o.command.Env, "GOMEMLIMIT="+b.memory)
 	}
@@ -153,6 +158,15 @@ func (o *operator) rest(ctx context.Context, calm time.Duration, deadline time.T
 			return err
 		}
 	}
+}
+
+// pause waits until the operator has dealt with a single event. One that is always
+// at something is given no more than a while: what it does anyway is taken off.
+func (o *operator) pause(ctx context.Context) error {
+	if err := o.rest(ctx, calmAfter, time.Now().Add(restless)); !errors.Is(err, errBusy) {
+		return err
+	}
+	return nil
 }
 
 // isCalm says whether the last of these readings, in CPU seconds, show rest for so

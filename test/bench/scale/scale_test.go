@@ -175,9 +175,9 @@ func TestLimitsFailAndGoalsAreNamed(t *testing.T) {
 	}
 }
 
-// measured is a table in which something was measured of everything.
-func measured(limits limits) *table {
-	made := &table{limits: limits}
+// tableWith is a table in which something was measured of everything.
+func tableWith(limits limits) *table {
+	made := &table{size: "small", limits: limits}
 	of := func(used usage) *started {
 		return &started{took: time.Second, used: used, asked: requests{{"list", "pods"}: 3}, metrics: families{}}
 	}
@@ -191,6 +191,8 @@ func measured(limits limits) *table {
 		made.addExperiments(&pairOf{name: name, count: 10, runs: 12, starts: starts, events: [2]disturbances{event, event}, stored: [2]float64{10 * mib, 20 * mib}})
 	}
 	made.addPods(1000, starts, starts[1])
+	made.addRuns(map[time.Duration]float64{shortRun: 68, longRun: 82}, families{}, families{})
+	made.add(row{key: "others.delay", what: "others", unit: unitSeconds, small: none, large: 15})
 	return made
 }
 
@@ -201,7 +203,7 @@ func TestEveryLimitIsOnARow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var keys []string
-	for _, r := range measured(found).rows {
+	for _, r := range tableWith(found).rows {
 		if slices.Contains(keys, r.key) {
 			t.Errorf("two rows have the key %s", r.key)
 		}
@@ -211,6 +213,9 @@ func TestEveryLimitIsOnARow(t *testing.T) {
 		if !slices.Contains(keys, key) {
 			t.Errorf("no row has the key %s; there are %s", key, strings.Join(keys, ", "))
 		}
+	}
+	if _, err := parseLimits([]byte("[{key: a, from: huge}]")); err == nil {
+		t.Error("a limit from a size on that there is none is taken")
 	}
 	if _, err := parseLimits([]byte("[{key: a, golas: 1}]")); err == nil {
 		t.Error("a misspelt limit is taken")
@@ -222,20 +227,24 @@ func TestEveryLimitIsOnARow(t *testing.T) {
 
 func TestTheTableFailsWhereALimitIsBroken(t *testing.T) {
 	over := limits{"demo.rss": {Key: "demo.rss", Goal: bound(80), Limit: bound(150)}}
-	if err := measured(over).verdict(false); err != nil {
+	if err := tableWith(over).verdict(false); err != nil {
 		t.Errorf("a goal that is missed fails: %v", err)
 	}
-	if err := measured(over).verdict(true); err == nil || !strings.Contains(err.Error(), "140 MiB") {
+	if err := tableWith(over).verdict(true); err == nil || !strings.Contains(err.Error(), "140 MiB") {
 		t.Errorf("a goal that is missed, strictly: %v", err)
 	}
-	if err := measured(limits{"demo.start.cpu": {Key: "demo.start.cpu", GrowthLimit: bound(3)}}).verdict(false); err == nil || !strings.Contains(err.Error(), "4.00") {
+	far := limits{"demo.rss": {Key: "demo.rss", From: "medium", Limit: bound(1)}}
+	if err := tableWith(far).verdict(false); err != nil {
+		t.Errorf("what is set for a larger size fails in a smaller one: %v", err)
+	}
+	if err := tableWith(limits{"demo.start.cpu": {Key: "demo.start.cpu", GrowthLimit: bound(3)}}).verdict(false); err == nil || !strings.Contains(err.Error(), "4.00") {
 		t.Errorf("growth over its limit: %v", err)
 	}
 }
 
 func TestTheTableIsPrinted(t *testing.T) {
 	var text strings.Builder
-	measured(limits{"demo.rss": {Key: "demo.rss", At: "at 100", Goal: bound(80)}}).print(&text, "Title.")
+	tableWith(limits{"demo.rss": {Key: "demo.rss", At: "at 100", Goal: bound(80)}}).print(&text, "Title.")
 	for _, want := range []string{
 		"Title.\n\n| what |",
 		"| demo, 10 and 20 experiments x 12 runs: memory at rest | 100 MiB | 140 MiB | 2.00 | <= 80 MiB at 100 | over the goal |",

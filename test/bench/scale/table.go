@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"time"
 )
 
 // Units of rows.
@@ -43,6 +44,7 @@ func (r row) growth() float64 { return (r.large - r.base + r.slack) / (r.small -
 
 // table is what was measured.
 type table struct {
+	size   string
 	limits limits
 	rows   []row
 	// empty is an operator with nothing to do.
@@ -92,17 +94,10 @@ func (t *table) addExperiments(p *pairOf) {
 // addMemory adds what an operator at rest holds.
 func (t *table) addMemory(name, at string, starts [2]*started) {
 	of := func(read func(*started) float64) (small, large float64) { return read(starts[0]), read(starts[1]) }
-	base := none
-	if t.empty != nil {
-		base = t.empty.used.resident / mib
-	}
-	r := row{key: name + ".rss", what: at + ": memory at rest", unit: unitMiB, base: base, beyond: starts[1].late}
+	r := row{key: name + ".rss", what: at + ": memory at rest", unit: unitMiB, base: t.empty.used.resident / mib, beyond: starts[1].late}
 	r.small, r.large = of(func(s *started) float64 { return s.used.resident / mib })
-	if math.IsNaN(base) {
-		r.base = 0
-	}
 	t.add(r)
-	r = row{key: name + ".peak", what: at + ": most memory", unit: unitMiB, beyond: starts[1].late}
+	r = row{key: name + ".peak", what: at + ": most memory", unit: unitMiB, base: t.empty.used.peak / mib, beyond: starts[1].late}
 	r.small, r.large = of(func(s *started) float64 { return s.used.peak / mib })
 	t.add(r)
 	r = row{key: name + ".live", what: at + ": live heap", unit: unitMiB, beyond: starts[1].late}
@@ -179,6 +174,25 @@ func (t *table) addPods(count int, starts [2]*started, beside *started) {
 	t.asked = append(t.asked, asking{fmt.Sprintf("start beside %d foreign pods and an experiment", 2*count), beside.asked})
 }
 
+// addRuns adds the rows of experiments that were done to their end.
+func (t *table) addRuns(written map[time.Duration]float64, before, after families) {
+	t.add(row{key: "runs.writes.short", what: fmt.Sprintf("writes of one run, %s of load", shortRun), small: none, large: written[shortRun]})
+	t.add(row{key: "runs.writes.long", what: fmt.Sprintf("writes of one run, %s of load", longRun), small: none, large: written[longRun]})
+	more := (written[longRun] - written[shortRun]) / (longRun - shortRun).Seconds()
+	t.add(row{key: "runs.writes.more", what: "writes of one run for each further 10 s of load", small: none, large: 10 * more})
+	for _, labels := range []map[string]string{ofExperiments, ofRuns} {
+		name := strings.TrimPrefix(labels["controller"], "perf")
+		later, err := after.histogramOf(timesMetric, labels).since(before.histogramOf(timesMetric, labels))
+		for _, share := range []float64{0.5, 0.99} {
+			r := row{key: fmt.Sprintf("runs.%s.p%.0f", name, 100*share), what: fmt.Sprintf("pass over an active %s, p%.0f", name, 100*share), unit: unitMillis, small: none, large: none}
+			if err == nil {
+				r.large = 1000 * later.quantile(share)
+			}
+			t.add(r)
+		}
+	}
+}
+
 func (t *table) carry(of string, starts [2]*started, count float64) {
 	each := (starts[1].used.peak - starts[0].used.peak) / count
 	t.carried = append(t.carried, carried{of: of, peak: each, empty: starts[0].used.peak - each*count})
@@ -191,7 +205,7 @@ func (t *table) print(w io.Writer, title string) {
 	for _, r := range t.rows {
 		own := t.limits[r.key]
 		fmt.Fprintf(&text, "| %s | %s | %s%s | %s | %s | %s |\n", r.what,
-			figure(r.small, r.unit), strings.Repeat("> ", btoi(r.beyond)), figure(r.large, r.unit), figure(r.growth(), "x"), own.goal(r.unit), own.judge(r.large, r.growth()))
+			figure(r.small, r.unit), strings.Repeat("> ", btoi(r.beyond)), figure(r.large, r.unit), figure(r.growth(), "x"), own.goal(r.unit), own.in(t.size).judge(r.large, r.growth()))
 	}
 	text.WriteString("\n| memory limit |")
 	for _, one := range t.carried {
@@ -271,10 +285,8 @@ func (l limit) goal(unit string) string {
 // verdict fails where a limit is broken, or, if it is strict, a goal missed.
 func (t *table) verdict(strict bool) error {
 	var failures []error
-	seen := map[string]bool{}
 	for _, r := range t.rows {
-		seen[r.key] = true
-		found := t.limits[r.key].judge(r.large, r.growth())
+		found := t.limits[r.key].in(t.size).judge(r.large, r.growth())
 		if found == broken || strict && found == overGoal {
 			failures = append(failures, fmt.Errorf("%s: %s, growth %s, is %s", r.what, figure(r.large, r.unit), figure(r.growth(), "x"), strings.Trim(found.String(), "*")))
 		}

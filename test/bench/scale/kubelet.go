@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/payload"
+)
+
+// kubelet is as much of one as the API server asks for a pod's log.
+type kubelet struct {
+	server *httptest.Server
+	port   int32
+	mutex  sync.Mutex
+	logs   map[string][]byte
+}
+
+func startKubelet() (*kubelet, error) {
+	k := &kubelet{logs: map[string][]byte{}}
+	k.server = httptest.NewTLSServer(k)
+	address, is := k.server.Listener.Addr().(*net.TCPAddr)
+	if !is {
+		return nil, errors.New("the kubelet listens on no TCP port")
+	}
+	k.port = int32(address.Port)
+	return k, nil
+}
+
+// print makes a text the log of a pod, in place of what it was.
+func (k *kubelet) print(pod client.ObjectKey, text []byte) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.logs[pod.String()] = text
+}
+
+// ServeHTTP answers /containerLogs/NAMESPACE/POD/CONTAINER.
+func (k *kubelet) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
+	parts := strings.Split(strings.Trim(asked.URL.Path, "/"), "/")
+	if len(parts) != 4 || parts[0] != "containerLogs" {
+		http.NotFound(w, asked)
+		return
+	}
+	k.mutex.Lock()
+	text := k.logs[parts[1]+"/"+parts[2]]
+	k.mutex.Unlock()
+	_, _ = w.Write(text)
+}
+
+// services answers for the Services of the cluster, as a proxy: their names are
+// known nowhere else. Those in some namespaces never answer.
+type services struct {
+	server *httptest.Server
+	mutex  sync.Mutex
+	silent map[string]bool
+	closed context.Context
+	stop   context.CancelFunc
+}
+
+func startServices() *services {
+	s := &services{silent: map[string]bool{}}
+	s.closed, s.stop = context.WithCancel(context.Background())
+	s.server = httptest.NewServer(s)
+	return s
+}
+
+// close ends it, and whoever waits for an answer.
+func (s *services) close() {
+	s.stop()
+	s.server.Close()
+}
+
+// silence lets the Services of a namespace answer nobody.
+func (s *services) silence(namespace string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.silent[namespace] = true
+}
+
+func (s *services) isSilent(asked *url.URL) bool {
+	_, rest, _ := strings.Cut(asked.Hostname(), ".")
+	namespace, _, _ := strings.Cut(rest, ".")
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.silent[namespace]
+}
+
+// ServeHTTP answers what it is asked as a proxy.
+func (s *services) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
+	if s.isSilent(asked.URL) {
+		select {
+		case <-asked.Context().Done():
+		case <-s.closed.Done():
+		}
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+}
+
+// progressed is what a runner's log tells while its load is on.
+func progressed(began time.Time) ([]byte, error) {
+	seconds := int64(time.Since(began) / payload.ProgressEvery)
+	line, err := payload.Progress{
+		At: began.Add(time.Duration(seconds) * payload.ProgressEvery), Users: 4, RequestsPerSecond: 40 + float64(seconds%7), Requests: 40 * seconds,
+		P95: map[string]float64{metric.CheckIn: 460 + float64(seconds%5), metric.CheckOut: 940 + float64(seconds%3)},
+	}.Line()
+	return []byte(line), err
+}
+
+// printed is what a runner's log holds in the end.
+func printed(pod *corev1.Pod, began time.Time) ([]byte, error) {
+	own := payload.New(pod.Labels[v1alpha1.LabelLoad], pod.Labels[v1alpha1.LabelRun], pod.Name, began)
+	own.Generator = "k6 v2.2.0"
+	now := time.Now()
+	for at := began; at.Before(now); at = at.Add(250 * time.Millisecond) {
+		own.Record(metric.CheckIn, payload.OK, at, 100*time.Millisecond)
+		own.Record(metric.CheckOut, payload.OK, at, 200*time.Millisecond)
+	}
+	own.End, own.Final = now, true
+	var log bytes.Buffer
+	err := payload.Write(&log, own)
+	return log.Bytes(), err
+}
+
+// sampled is what a collector's log holds in the end.
+func sampled(pod *corev1.Pod, began time.Time) ([]byte, error) {
+	const every = 5 * time.Second
+	own := payload.NewSampleRecorder(pod.Labels[v1alpha1.LabelRun], pod.Name, began)
+	for at := began; at.Before(time.Now().Add(every)); at = at.Add(every) {
+		own.Round(at, every)
+		own.Record(metric.Module+"/gateway", "gateway-0/gateway", metric.CPU, metric.UnitCores, at, 0.3)
+		own.Record(metric.Module+"/gateway", "gateway-0/gateway", metric.Memory, metric.UnitMebibytes, at, 300)
+	}
+	own.Samples.Final = true
+	var log bytes.Buffer
+	err := payload.WriteSamples(&log, own.Samples)
+	return log.Bytes(), err
+}

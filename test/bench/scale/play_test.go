@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/controllers/experiment"
+	"perflab.dev/perflab/controllers/run"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load"
+)
+
+// reachable answers for every target.
+type reachable struct{}
+
+func (reachable) Reach(context.Context, string) error { return nil }
+
+// played are the logs of a cluster that is played.
+type played struct{ kubelet *kubelet }
+
+func (p played) Log(_ context.Context, namespace, pod, _ string) (io.ReadCloser, error) {
+	p.kubelet.mutex.Lock()
+	defer p.kubelet.mutex.Unlock()
+	return io.NopCloser(bytes.NewReader(p.kubelet.logs[namespace+"/"+pod])), nil
+}
+
+func (p played) Recent(ctx context.Context, namespace, pod, container string, _ time.Duration) (io.ReadCloser, error) {
+	return p.Log(ctx, namespace, pod, container)
+}
+
+// deaf takes watches and never hears anything.
+type deaf struct{ controller.Controller }
+
+func (deaf) Watch(source.Source) error { return nil }
+
+// reconcilers are the operator's, woken by the test and reading past any cache.
+type reconcilers struct {
+	experiments *experiment.Reconciler
+	runs        *run.Reconciler
+}
+
+func reconcilersOn(c *cluster, k *kubelet) reconcilers {
+	cluster := kube.Cluster{Client: c.admin}
+	tools := component.Tools{
+		Cluster: cluster, Live: c.admin, Home: home, CollectorImage: "example.org/collector:1", Events: &events.FakeRecorder{},
+		Settings: load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/k6:1"}, Target: reachable{}, Logs: played{k},
+		Surroundings: component.Surroundings{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
+	}
+	return reconcilers{
+		&experiment.Reconciler{Tools: tools, Now: time.Now},
+		&run.Reconciler{Tools: tools, Now: time.Now, Watches: &run.ForeignWatches{Cluster: cluster, Controller: deaf{}}},
+	}
+}
+
+// pass wakes the operator once for every object, and says how the experiment is.
+// What fails for now is tried again, as the operator would.
+func (r reconcilers) pass(t *testing.T, c *cluster) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
+	t.Helper()
+	key := client.ObjectKey{Namespace: lab, Name: "live"}
+	if _, err := r.experiments.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+		t.Log(err)
+	}
+	list, one := &v1alpha1.PerfRunList{}, &v1alpha1.PerfExperiment{}
+	if err := c.admin.List(t.Context(), list, client.InNamespace(lab)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		if _, err := r.runs.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])}); err != nil {
+			t.Log(err)
+		}
+	}
+	if err := c.admin.Get(t.Context(), key, one); err != nil {
+		t.Fatal(err)
+	}
+	return one, list.Items
+}
+
+func TestAnExperimentIsPlayedToItsEnd(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
+	c := memory(t)
+	w, err := startWorld(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.kubelet.server.Close)
+	declared, err := declarationOf("live", liveExperiment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &live{bench: &bench{}, cluster: c, world: w, declared: declared}
+	if err := l.begin(t.Context(), lab, 3*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	operator := reconcilersOn(c, w.kubelet)
+	for deadline := time.Now().Add(time.Minute); ; {
+		one, runs := operator.pass(t, c)
+		if one.Status.Phase == v1alpha1.ExperimentComplete {
+			if one.Status.Runs.Done != 2 || one.Status.Runs.Invalid != 0 {
+				t.Errorf("runs %+v, of which these did not count: %v", one.Status.Runs, one.Status.InvalidRuns)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("experiment is %s after %d runs and waits for %q", one.Status.Phase, len(runs), one.Status.WaitingFor)
+		}
+		select {
+		case err := <-w.ended:
+			t.Fatalf("nobody plays any more: %v", err)
+		case <-time.After(turn):
+		}
+	}
+}
