@@ -151,11 +151,18 @@ func (f *filler) next(ctx context.Context, one *v1alpha1.PerfExperiment) (*v1alp
 	return nil, fmt.Errorf("experiment %q begins no run: %w", one.Name, f.explain(ctx, client.ObjectKeyFromObject(one)))
 }
 
+// pass waits as a work queue would where another pass is in the way.
 func (f *filler) pass(ctx context.Context, key client.ObjectKey) error {
-	if _, err := f.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: key}); err != nil {
-		return fmt.Errorf("reconciling experiment %q: %w", key.Name, err)
+	for {
+		result, err := f.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+		if err != nil {
+			return fmt.Errorf("reconciling experiment %q: %w", key.Name, err)
+		}
+		if result.RequeueAfter == 0 || result.RequeueAfter > time.Second {
+			return nil
+		}
+		time.Sleep(result.RequeueAfter / 10)
 	}
-	return nil
 }
 
 // explain tells what an experiment says of itself.
