@@ -282,12 +282,12 @@ func (b *bench) snapshot(ctx context.Context, o *operator) (*cost, error) {
 	if err != nil {
 		return nil, o.gone(err)
 	}
-	used, err := usageOf(o.command.Process.Pid)
+	used, err := threadSeconds(o.command.Process.Pid)
 	if err != nil {
 		return nil, o.gone(err)
 	}
 	return &cost{
-		cpu: used.cpu, allocated: metrics.sum("go_memstats_alloc_bytes_total", nil),
+		cpu: used, allocated: metrics.sum("go_memstats_alloc_bytes_total", nil),
 		experimentPasses: metrics.sum(passesMetric, ofExperiments), runPasses: metrics.sum(passesMetric, ofRuns),
 	}, nil
 }

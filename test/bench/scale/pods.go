@@ -99,7 +99,7 @@ func podOf(namespace, name string, labels map[string]string) *corev1.Pod {
 				{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 				{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "service"}}}},
 			},
-			Containers: []corev1.Container{service("main"), service("proxy")},
+			Containers: []corev1.Container{service("main", 8080), service("proxy", 8081)},
 		},
 	}
 	for key, value := range labels {
@@ -109,13 +109,13 @@ func podOf(namespace, name string, labels map[string]string) *corev1.Pod {
 	return pod
 }
 
-func service(name string) corev1.Container {
+func service(name string, port int32) corev1.Container {
 	probe := func() *corev1.Probe {
-		return &corev1.Probe{PeriodSeconds: 10, ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/admin/health", Port: intstr.FromInt32(8080)}}}
+		return &corev1.Probe{PeriodSeconds: 10, ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/admin/health", Port: intstr.FromInt32(port)}}}
 	}
 	made := corev1.Container{
-		Name: name, Image: "registry.example.org/shop/" + name + ":1.42.0", Args: []string{"--config=/etc/service/config.yaml", "--port=8080"},
-		Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}}, LivenessProbe: probe(), ReadinessProbe: probe(),
+		Name: name, Image: "registry.example.org/shop/" + name + ":1.42.0", Args: []string{"--config=/etc/service/config.yaml", fmt.Sprintf("--port=%d", port)},
+		Ports: []corev1.ContainerPort{{Name: name, ContainerPort: port}}, LivenessProbe: probe(), ReadinessProbe: probe(),
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("256Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")},

@@ -20,9 +20,8 @@ import (
 var liveExperiment []byte
 
 const (
-	// shortRun and longRun are the lengths of loads whose writes are compared.
+	// shortRun is the length of a load; a longer one is compared with it.
 	shortRun = 5 * time.Second
-	longRun  = 65 * time.Second
 	// mutes are the namespaces whose target never answers.
 	mutes = 5
 )
@@ -109,18 +108,18 @@ func (l *live) complete(ctx context.Context, namespace string) error {
 
 // lengths measures what a run writes, with a short load and with a long one.
 func (l *live) lengths(ctx context.Context) error {
-	l.tell("runs: doing experiments with loads of %s and %s", shortRun, longRun)
+	l.tell("runs: doing experiments with loads of %s and %s", shortRun, l.long)
 	before, err := scrape(ctx, l.operator.metrics)
 	if err != nil {
 		return l.operator.gone(err)
 	}
 	written := map[time.Duration]float64{}
-	for _, length := range []time.Duration{shortRun, longRun} {
+	for _, length := range []time.Duration{shortRun, l.long} {
 		if err := l.begin(ctx, nameOf(length), length); err != nil {
 			return err
 		}
 	}
-	for _, length := range []time.Duration{shortRun, longRun} {
+	for _, length := range []time.Duration{shortRun, l.long} {
 		if err := l.complete(ctx, nameOf(length)); err != nil {
 			return err
 		}
@@ -141,15 +140,18 @@ func (l *live) lengths(ctx context.Context) error {
 	if err != nil {
 		return l.operator.gone(err)
 	}
-	l.table.addRuns(written, before, after)
+	l.table.addRuns(l.long, written, before, after)
 	return nil
 }
 
 func nameOf(length time.Duration) string { return fmt.Sprintf("load-of-%.0fs", length.Seconds()) }
 
-// others measures how long experiments wait for their first load while some
-// targets never answer, against none.
+// others measures how long runs wait for the operator while some targets never
+// answer, against none.
 func (l *live) others(ctx context.Context, proxy *services) error {
+	if l.namespaces == 0 {
+		return nil
+	}
 	alone, err := l.wave(ctx, "alone")
 	if err != nil {
 		return err
@@ -163,54 +165,74 @@ func (l *live) others(ctx context.Context, proxy *services) error {
 		}
 	}
 	// Until their modules are up, they don't ask.
-	time.Sleep(10 * time.Second)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(10 * time.Second):
+	}
 	beside, err := l.wave(ctx, "beside")
 	if err != nil {
 		return err
 	}
-	l.table.add(row{
-		key: "others.delay", unit: unitSeconds, small: none, large: beside - alone,
-		what: fmt.Sprintf("%d namespaces, %d targets that never answer: delay of the others, p50", l.namespaces+mutes, mutes),
-	})
+	l.table.addOthers(l.namespaces, alone, beside)
 	return nil
 }
 
-// wave applies an experiment in each of many namespaces at once, and gives the
-// median time until the operator has made a TestRun.
-func (l *live) wave(ctx context.Context, name string) (float64, error) {
+// waited are medians over the experiments of many namespaces: of the time from
+// the making of a run until the operator writes its status first, which is how
+// long the run was in the queue, and from applying the experiment until there is
+// a TestRun.
+type waited struct{ queued, begun float64 }
+
+// wave applies an experiment in each of many namespaces at once.
+func (l *live) wave(ctx context.Context, name string) (waited, error) {
 	l.tell("runs: doing experiments in %d namespaces, %s", l.namespaces, name)
-	began := map[string]time.Time{}
+	applied := map[string]time.Time{}
 	for n := range l.namespaces {
 		namespace := fmt.Sprintf("%s-%d", name, n)
-		began[namespace] = time.Now()
+		applied[namespace] = time.Now()
 		if err := l.begin(ctx, namespace, shortRun); err != nil {
-			return 0, err
+			return waited{}, err
 		}
 	}
-	took := map[string]float64{}
-	for namespace := range began {
+	for namespace := range applied {
 		if err := l.complete(ctx, namespace); err != nil {
-			return 0, err
+			return waited{}, err
 		}
 	}
+	first := map[string]map[request]time.Time{}
 	err := l.cluster.audited(func(event auditEvent) {
 		kind, counts := event.counts()
-		from, ours := began[event.of()]
-		_, known := took[event.of()]
-		if counts && ours && !known && kind.resource == "testruns" && kind.writes() {
-			took[event.of()] = event.RequestReceivedTimestamp.Sub(from).Seconds()
+		if _, ours := applied[event.of()]; !counts || !ours {
+			return
+		}
+		if first[event.of()] == nil {
+			first[event.of()] = map[request]time.Time{}
+		}
+		if _, known := first[event.of()][kind]; !known {
+			first[event.of()][kind] = event.RequestReceivedTimestamp
 		}
 	})
 	if err != nil {
-		return 0, err
+		return waited{}, err
 	}
-	if len(took) != len(began) {
-		return 0, fmt.Errorf("%d of %d experiments have made a TestRun", len(took), len(began))
+	return waitedFor(applied, first)
+}
+
+// waitedFor sums up when the operator first asked what in each namespace.
+func waitedFor(applied map[string]time.Time, first map[string]map[request]time.Time) (waited, error) {
+	var queued, begun []float64
+	for namespace, at := range applied {
+		made, looked, loaded := first[namespace][request{"create", "perfruns"}], first[namespace][request{"patch", "perfruns/status"}], first[namespace][request{"patch", "testruns"}]
+		if made.IsZero() || looked.IsZero() || loaded.IsZero() {
+			return waited{}, fmt.Errorf("in namespace %s, the operator has not made a run, written its status and made a TestRun", namespace)
+		}
+		queued, begun = append(queued, looked.Sub(made).Seconds()), append(begun, loaded.Sub(at).Seconds())
 	}
-	var all []float64
-	for _, seconds := range took {
-		all = append(all, seconds)
-	}
-	slices.Sort(all)
-	return all[len(all)/2], nil
+	return waited{median(queued), median(begun)}, nil
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }

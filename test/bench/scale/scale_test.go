@@ -111,6 +111,25 @@ func TestUsageIsReadBehindTheName(t *testing.T) {
 	}
 }
 
+func TestThreadsAreCountedFinely(t *testing.T) {
+	before, err := threadSeconds(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); time.Since(began) < 30*time.Millisecond; {
+		_ = digest(began)
+	}
+	// The kernel tells of a thread that runs when it is next interrupted.
+	time.Sleep(10 * time.Millisecond)
+	after, err := threadSeconds(os.Getpid())
+	if used := after - before; err != nil || used < 0.005 || used > 10 {
+		t.Errorf("30 ms of work took %v s of CPU (%v)", used, err)
+	}
+	if _, err := threadSeconds(1 << 30); err == nil {
+		t.Error("a process that is not there has threads")
+	}
+}
+
 func TestRestIsSeenInTheLastReadingsAlone(t *testing.T) {
 	steps := int(calm / look)
 	working := make([]float64, steps)
@@ -148,6 +167,25 @@ func TestGrowth(t *testing.T) {
 		if got := tt.row.growth(); math.Abs(got-tt.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
+	}
+}
+
+func TestWaitsAreMediansOverNamespaces(t *testing.T) {
+	at := time.Now()
+	first := func(made, looked, loaded time.Duration) map[request]time.Time {
+		return map[request]time.Time{
+			{"create", "perfruns"}: at.Add(made), {"patch", "perfruns/status"}: at.Add(looked), {"patch", "testruns"}: at.Add(loaded),
+		}
+	}
+	applied := map[string]time.Time{"a": at, "b": at, "c": at}
+	found, err := waitedFor(applied, map[string]map[request]time.Time{
+		"a": first(time.Second, 2*time.Second, 5*time.Second), "b": first(time.Second, 16*time.Second, 50*time.Second), "c": first(0, 8*time.Second, 20*time.Second),
+	})
+	if want := (waited{8, 20}); err != nil || found != want {
+		t.Errorf("waited %+v (%v), want %+v", found, err, want)
+	}
+	if _, err := waitedFor(applied, map[string]map[request]time.Time{"a": first(0, 0, 0)}); err == nil {
+		t.Error("namespaces in which nothing was done have waits")
 	}
 }
 
@@ -191,8 +229,8 @@ func tableWith(limits limits) *table {
 		made.addExperiments(&pairOf{name: name, count: 10, runs: 12, starts: starts, events: [2]disturbances{event, event}, stored: [2]float64{10 * mib, 20 * mib}})
 	}
 	made.addPods(1000, starts, starts[1])
-	made.addRuns(map[time.Duration]float64{shortRun: 68, longRun: 82}, families{}, families{})
-	made.add(row{key: "others.delay", what: "others", unit: unitSeconds, small: none, large: 15})
+	made.addRuns(65*time.Second, map[time.Duration]float64{shortRun: 68, 65 * time.Second: 82}, families{}, families{})
+	made.addOthers(45, waited{0.1, 3}, waited{15, 60})
 	return made
 }
 
@@ -252,6 +290,7 @@ func TestTheTableIsPrinted(t *testing.T) {
 		// 60 MiB with no runs, and 50 MiB for each 120.
 		"| 256 MiB | 470 | 470 | 3920 |",
 		"| 3 list pods |",
+		"| writes of one run for each further 10 s of load |  | 2.33 |",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())

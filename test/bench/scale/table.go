@@ -156,12 +156,15 @@ func (t *table) addEvents(p *pairOf, at string) {
 		}
 		pair("cpu", "CPU", unitMillis, 5, func(c *cost) float64 { return 1000 * c.cpu })
 		pair("allocated", "allocated", unitKiB, 512, func(c *cost) float64 { return c.allocated / kib })
+		if one.key == "scrape" {
+			continue
+		}
+		pair("requests", "requests", unitCount, 1, func(c *cost) float64 { return c.reads + c.writes })
 		pair("passes", "passes", unitCount, 1, func(c *cost) float64 { return c.experimentPasses + c.runPasses })
 		if one.key == "active" {
 			pair("experimentPasses", "passes over experiments", unitCount, 1, func(c *cost) float64 { return c.experimentPasses })
+			t.asked = append(t.asked, asking{fmt.Sprintf("%s beside %d %s experiments", one.what, 2*p.count, p.name), large.asked})
 		}
-		pair("requests", "requests", unitCount, 1, func(c *cost) float64 { return c.reads + c.writes })
-		t.asked = append(t.asked, asking{fmt.Sprintf("%s beside %d %s experiments", one.what, 2*p.count, p.name), large.asked})
 	}
 }
 
@@ -175,10 +178,10 @@ func (t *table) addPods(count int, starts [2]*started, beside *started) {
 }
 
 // addRuns adds the rows of experiments that were done to their end.
-func (t *table) addRuns(written map[time.Duration]float64, before, after families) {
+func (t *table) addRuns(long time.Duration, written map[time.Duration]float64, before, after families) {
 	t.add(row{key: "runs.writes.short", what: fmt.Sprintf("writes of one run, %s of load", shortRun), small: none, large: written[shortRun]})
-	t.add(row{key: "runs.writes.long", what: fmt.Sprintf("writes of one run, %s of load", longRun), small: none, large: written[longRun]})
-	more := (written[longRun] - written[shortRun]) / (longRun - shortRun).Seconds()
+	t.add(row{key: "runs.writes.long", what: fmt.Sprintf("writes of one run, %s of load", long), small: none, large: written[long]})
+	more := (written[long] - written[shortRun]) / (long - shortRun).Seconds()
 	t.add(row{key: "runs.writes.more", what: "writes of one run for each further 10 s of load", small: none, large: 10 * more})
 	for _, labels := range []map[string]string{ofExperiments, ofRuns} {
 		name := strings.TrimPrefix(labels["controller"], "perf")
@@ -191,6 +194,14 @@ func (t *table) addRuns(written map[time.Duration]float64, before, after familie
 			t.add(r)
 		}
 	}
+}
+
+// addOthers adds how long runs of many namespaces wait, without and beside targets
+// that never answer.
+func (t *table) addOthers(namespaces int, alone, beside waited) {
+	at := fmt.Sprintf("%d namespaces, without and beside %d targets that never answer", namespaces, mutes)
+	t.add(row{key: "others.delay", what: at + ": wait of a new run, p50", unit: unitSeconds, small: alone.queued, large: beside.queued})
+	t.add(row{key: "others.begun", what: at + ": from an experiment to its first load, p50", unit: unitSeconds, small: alone.begun, large: beside.begun})
 }
 
 func (t *table) carry(of string, starts [2]*started, count float64) {
