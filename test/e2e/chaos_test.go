@@ -214,14 +214,14 @@ func (c *chaos) watch(ctx context.Context, s *scene, f fault, r *row, before mom
 			return
 		}
 		if r.told != "" || f.overdue(struck, healed) {
-			r.wrong = append(r.wrong, untold(r, f, before, now)...)
+			r.wrong = append(r.wrong, untold(r, before, now)...)
 			return
 		}
 	}
 }
 
 // untold says what a person should have read and could not.
-func untold(r *row, f fault, before, now moment) []string {
+func untold(r *row, before, now moment) []string {
 	switch {
 	case r.told != "":
 		return nil
