@@ -73,9 +73,9 @@ type histogram struct {
 	all    float64
 }
 
-// histogramOf is the one with these labels; the zero value: there is none.
-func (f families) histogramOf(name string, labels map[string]string) histogram {
-	for _, series := range f[name].GetMetric() {
+// times are how long passes with these labels took; the zero value: there was none.
+func (f families) times(labels map[string]string) histogram {
+	for _, series := range f[timesMetric].GetMetric() {
 		if !has(series, labels) {
 			continue
 		}

@@ -83,13 +83,13 @@ func TestQuantiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	times := found.histogramOf(timesMetric, ofRuns)
+	times := found.times(ofRuns)
 	for share, want := range map[float64]float64{0.25: 0.005, 0.5: 0.01, 0.7: 0.015, 0.9: 0.02, 0.99: 0.1, 1: 0.1} {
 		if got := times.quantile(share); math.Abs(got-want) > 1e-9 {
 			t.Errorf("quantile %v is %v, want %v", share, got, want)
 		}
 	}
-	if got := found.histogramOf(timesMetric, ofExperiments).quantile(0.5); !math.IsNaN(got) {
+	if got := found.times(ofExperiments).quantile(0.5); !math.IsNaN(got) {
 		t.Errorf("of nothing, the median is %v", got)
 	}
 }

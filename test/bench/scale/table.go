@@ -129,9 +129,9 @@ func (t *table) addStart(p *pairOf, at string) {
 	for _, share := range []float64{0.5, 0.99} {
 		name := fmt.Sprintf("p%.0f", 100*share)
 		pair("experiment."+name, "pass over an experiment, "+name, unitMillis, func(s *started) float64 {
-			return 1000 * s.metrics.histogramOf(timesMetric, ofExperiments).quantile(share)
+			return 1000 * s.metrics.times(ofExperiments).quantile(share)
 		})
-		pair("run."+name, "pass over a run, "+name, unitMillis, func(s *started) float64 { return 1000 * s.metrics.histogramOf(timesMetric, ofRuns).quantile(share) })
+		pair("run."+name, "pass over a run, "+name, unitMillis, func(s *started) float64 { return 1000 * s.metrics.times(ofRuns).quantile(share) })
 	}
 	t.asked = append(t.asked, asking{"start beside " + fmt.Sprintf("%d %s experiments", 2*p.count, p.name), p.starts[1].asked})
 }
@@ -185,7 +185,7 @@ func (t *table) addRuns(long time.Duration, written map[time.Duration]float64, b
 	t.add(row{key: "runs.writes.more", what: "writes of one run for each further 10 s of load", small: none, large: 10 * more})
 	for _, labels := range []map[string]string{ofExperiments, ofRuns} {
 		name := strings.TrimPrefix(labels["controller"], "perf")
-		later, err := after.histogramOf(timesMetric, labels).since(before.histogramOf(timesMetric, labels))
+		later, err := after.times(labels).since(before.times(labels))
 		for _, share := range []float64{0.5, 0.99} {
 			r := row{key: fmt.Sprintf("runs.%s.p%.0f", name, 100*share), what: fmt.Sprintf("pass over an active %s, p%.0f", name, 100*share), unit: unitMillis, small: none, large: none}
 			if err == nil {
