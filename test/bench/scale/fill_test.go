@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/apiserver"
@@ -54,7 +55,7 @@ func memory(t *testing.T) *cluster {
 		mapper.Add(kind, scope)
 	}
 	made := 0
-	admin := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, testRun).
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, testRun).
 		WithInterceptorFuncs(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			made++
 			object.SetUID(types.UID(fmt.Sprint("uid-", made)))
@@ -75,8 +76,19 @@ func memory(t *testing.T) *cluster {
 				return nil
 			}
 			return err
-		}}).Build()
-	return &cluster{admin: admin}
+		}})
+	if err := component.Index(t.Context(), indexer{builder}); err != nil {
+		t.Fatal(err)
+	}
+	return &cluster{admin: builder.Build()}
+}
+
+// indexer lets the client that is being built find objects by their fields.
+type indexer struct{ builder *fake.ClientBuilder }
+
+func (i indexer) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
+	i.builder.WithIndex(object, field, value)
+	return nil
 }
 
 func filled(t *testing.T, declare func() (*declaration, error), runs int) (*filler, []v1alpha1.PerfRun) {
