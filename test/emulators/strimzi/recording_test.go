@@ -3,11 +3,13 @@
 package strimzi
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -77,6 +79,7 @@ func TestRecordingOfRefusal(t *testing.T) {
 	kafka := makeKafka(b.namespace, "k")
 	b.create(makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker), kafka)
 	b.awaitPodSet("k-dual", api.StrimziPodSetStatus{ObservedGeneration: 1})
+	b.awaitKafka(kafka, 0, "NotReady=True/Creating")
 	b.checkFacts("1.2.0", "refused")
 	ahead.Store(int64(6 * time.Minute))
 	b.awaitKafka(kafka, 1, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "NotReady=True/StrimziTimeoutException")
@@ -96,6 +99,7 @@ func TestPodsRefused(t *testing.T) {
 	kafka.Annotations = map[string]string{fault.Annotation: fault.PodsRefused}
 	b.create(makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker), kafka)
 	b.awaitPodSet("k-dual", api.StrimziPodSetStatus{ObservedGeneration: 1})
+	b.awaitKafka(kafka, 0, "NotReady=True/Creating")
 	b.checkFacts("1.2.0", "refused")
 	b.edit(kafka, func() { kafka.Annotations = nil })
 	b.awaitPods("k-dual-0")
@@ -129,10 +133,19 @@ func restricted() *api.NodeTemplate {
 	}
 }
 
-// enforce has the API server refuse Pods that do not keep a standard.
+// enforce has the API server refuse Pods that do not keep a standard. It knows of
+// it when it has seen its own namespace change, which takes it a moment.
 func (b *bench) enforce(standard string) {
 	b.Helper()
 	namespace := &corev1.Namespace{}
 	namespace.Name = b.namespace
 	b.edit(namespace, func() { metav1.SetMetaDataLabel(&namespace.ObjectMeta, "pod-security.kubernetes.io/enforce", standard) })
+	testcluster.Eventually(b.T, func() string {
+		bare := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "bare", Image: "example.org/bare:1"}}}}
+		bare.Namespace, bare.Name = b.namespace, "bare"
+		if err := b.Create(b.Context(), bare, client.DryRunAll); !apierrors.IsForbidden(err) {
+			return fmt.Sprintf("a Pod that does not keep %q is answered with %v", standard, err)
+		}
+		return ""
+	})
 }
