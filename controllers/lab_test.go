@@ -64,6 +64,9 @@ type lab struct {
 	passed []error
 	// home is the namespace that runs the operator.
 	home string
+	// lanes is the namespace with the tickets of experiments; empty: they take no
+	// turns.
+	lanes string
 	// collector is the collector's image; empty: there is none.
 	collector string
 	// restored are the Jobs that brought data back, jobs the collectors', by name
@@ -102,7 +105,7 @@ func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 		outside: outside{exit: map[string]int32{}, held: map[string]bool{}},
 		brokers: fakeBrokers{state: kafka.ClusterState{Mode: v1alpha1.KafkaModeKRaft, Brokers: 1, Version: "4.3", Guessed: true}},
 	}
-	l.line.takeOver = l.meanwhile
+	l.line.takeOver, l.line.scope = l.meanwhile, l.namespace
 	return l
 }
 
@@ -123,7 +126,7 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	cluster := kube.Cluster{Client: l.line.to(l.admin)}
 	now := func() time.Time { return l.now }
 	tools := component.Tools{
-		Home: l.home, Cluster: cluster, Live: l.reader(), Events: &l.events,
+		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, Events: &l.events,
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector,
 		Target:         &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,

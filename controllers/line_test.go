@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,6 +41,8 @@ type line struct {
 	takeOver func()
 	// after is called after each write that took effect; nil: nobody is.
 	after func()
+	// scope is the only namespace that the operator watches.
+	scope string
 	// hit are the kinds of writes that were disturbed: "apply perfruns/status".
 	hit map[string]bool
 	// old is a run as a cache that is behind shows it; nil: none is.
@@ -243,6 +246,16 @@ func asCached(err error, read any) error {
 	return err
 }
 
+// within keeps to the scope what asks for all namespaces.
+func (l *line) within(options []client.ListOption) []client.ListOption {
+	which := &client.ListOptions{}
+	which.ApplyOptions(options)
+	if which.Namespace != "" {
+		return options
+	}
+	return append(slices.Clone(options), client.InNamespace(l.scope))
+}
+
 // to is a client whose reads and writes go over the line.
 func (l *line) to(c client.WithWatch) client.Client {
 	return interceptor.NewClient(c, interceptor.Funcs{
@@ -263,6 +276,7 @@ func (l *line) to(c client.WithWatch) client.Client {
 			if err := l.read(ctx, "list "+describeList(list, options)); err != nil {
 				return err
 			}
+			options = l.within(options)
 			if l.view.holds(list) {
 				return asCached(l.view.list(ctx, list, options...), list)
 			}

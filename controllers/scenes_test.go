@@ -30,7 +30,10 @@ type scene struct {
 // scenes are those that faults are put into.
 var scenes = map[string]*scene{
 	"an environment of its own": {
-		stage: func(l *lab) { l.failsFirst() },
+		stage: func(l *lab) {
+			l.lanes = l.namespace
+			l.failsFirst()
+		},
 		edits: []func(*v1alpha1.PerfExperiment){oneArm, withPooler},
 	},
 	"a collector and data that is brought back": {

@@ -8,6 +8,8 @@ const (
 	LabelExperiment = "perflab.dev/experiment"
 	// LabelRun names the run an object belongs to.
 	LabelRun = "perflab.dev/run"
+	// LabelTurn marks the Leases in which experiments wait for their turns.
+	LabelTurn = "perflab.dev/turn"
 	// LabelArm names the arm of a run.
 	LabelArm = "perflab.dev/arm"
 	// LabelScenario names the scenario of a run.

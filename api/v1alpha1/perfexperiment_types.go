@@ -43,7 +43,7 @@ type PerfExperimentList struct {
 }
 
 // PerfExperimentSpec is what to compare and how. Once the first run has been
-// planned, only suspend, cleanup and more blocks may change.
+// planned, only suspend, cleanup, lane and more blocks may change.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.system) != has(self.systemRef)",message="an experiment needs either system (written here) or systemRef (the name of a PerfSystem), not both and not neither"
 // +kubebuilder:validation:XValidation:rule="has(self.arms) != has(self.matrix)",message="an experiment needs either arms (a list of configurations) or matrix (factors with levels), not both and not neither"
@@ -115,6 +115,11 @@ type PerfExperimentSpec struct {
 	// +optional
 	Cost *Cost `json:"cost,omitempty"`
 
+	// lane says beside what else the experiment may measure. Absent: beside
+	// nothing in the cluster.
+	// +optional
+	Lane *Lane `json:"lane,omitempty"`
+
 	// validity says when a run counts.
 	// +optional
 	// +kubebuilder:default={}
@@ -142,6 +147,40 @@ type SystemRef struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
+}
+
+// LaneType says what of the cluster an experiment takes up.
+// +kubebuilder:validation:Enum=Cluster;Nodes;Named
+type LaneType string
+
+const (
+	// LaneCluster is all of the cluster: nothing else is measured meanwhile.
+	LaneCluster LaneType = "Cluster"
+	// LaneNodes are the nodes that the placement of Kafka, PostgreSQL and every
+	// module choose.
+	LaneNodes LaneType = "Nodes"
+	// LaneNamed is a part of the cluster that people have set apart and named.
+	LaneNamed LaneType = "Named"
+)
+
+// Lane says beside what else an experiment may measure. Experiments that take up the
+// same nodes take turns, a block at a time, and namespaces one after another.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.type) && self.type == 'Named') == has(self.name)",message="a lane has a name with type: Named, and only then: add the one that is missing"
+type Lane struct {
+	// type is what the experiment takes up. Cluster: nothing else is measured
+	// meanwhile. Nodes: nothing else on the nodes that its placement chooses, so
+	// Kafka, PostgreSQL and every module need a nodeSelector. Named: beside
+	// experiments that name another lane; who names one vouches for it that its
+	// nodes are set apart. Default Cluster.
+	// +optional
+	Type LaneType `json:"type,omitempty"`
+
+	// name of the lane, with type Named.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(-[a-z0-9]+)*$`
+	Name string `json:"name,omitempty"`
 }
 
 // Order says in which order the runs of a block are done.
@@ -524,6 +563,11 @@ type PerfExperimentStatus struct {
 	// +optional
 	Current *CurrentRun `json:"current,omitempty"`
 
+	// lane is the experiment's place in the line for what its runs take up.
+	// Absent: it is in none.
+	// +optional
+	Lane *LaneStatus `json:"lane,omitempty"`
+
 	// invalidRuns lists runs that did not count, newest last.
 	// +optional
 	// +listType=map
@@ -653,6 +697,19 @@ type CurrentRun struct {
 	// message says what the run is doing or waiting for.
 	// +optional
 	Message string `json:"message,omitempty"`
+}
+
+// LaneStatus is a place in the line for a part of the cluster.
+type LaneStatus struct {
+	// name of what the experiment takes up while it measures, for example "the
+	// cluster" or "nodes pool=m5".
+	Name string `json:"name"`
+	// position is the number of turns until its own. 0: it has its turn.
+	Position int32 `json:"position"`
+	// behind is the experiment just before it, as namespace/name. The first in
+	// line is behind the one that measures.
+	// +optional
+	Behind string `json:"behind,omitempty"`
 }
 
 // InvalidRun is an attempt that did not count.

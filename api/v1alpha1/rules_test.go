@@ -90,6 +90,19 @@ func TestExperimentRules(t *testing.T) {
 	})
 }
 
+func TestLaneRules(t *testing.T) {
+	const nameless = "a lane has a name with type: Named, and only then"
+	judge(t, map[string]rule{
+		"the cluster":            accept(change{"spec.lane", "{type: Cluster}"}),
+		"without a type":         accept(change{"spec.lane", "{}"}),
+		"a named one":            accept(change{"spec.lane", "{type: Named, name: m5-large}"}),
+		"a named one, nameless":  refuse("spec.lane", nameless, change{"spec.lane", "{type: Named}"}),
+		"a name for the cluster": refuse("spec.lane", nameless, change{"spec.lane", "{name: m5}"}),
+		"a name of other signs":  refuse("spec.lane.name", "should match", change{"spec.lane", "{type: Named, name: M5}"}),
+		"another type":           refuse("spec.lane.type", "supported values", change{"spec.lane", "{type: Motorway}"}),
+	})
+}
+
 func TestArmRules(t *testing.T) {
 	const oneBaseline = "exactly one arm must have baseline: true"
 	judge(t, map[string]rule{

@@ -57,6 +57,7 @@ type options struct {
 	ownNamespace         string
 	webhookConfiguration string
 	authorRights         admission.AuthorRights
+	lanes                lanes
 	showVersion          bool
 	logging              zap.Options
 }
@@ -74,7 +75,7 @@ func main() {
 }
 
 func parse() options {
-	o := options{authorRights: admission.EnforceRights}
+	o := options{authorRights: admission.EnforceRights, lanes: lanesCluster}
 	flag.StringVar(&o.k6Image, "k6-image", os.Getenv("K6_IMAGE"), "image of the k6 runners, with PerfLab's output and scripts (env K6_IMAGE)")
 	flag.StringVar(&o.starterImage, "starter-image", os.Getenv("STARTER_IMAGE"), "image with sh and curl that releases the runners; default: the k6 image (env STARTER_IMAGE)")
 	flag.StringVar(&o.collectorImage, "collector-image", os.Getenv("COLLECTOR_IMAGE"), "image of the collector, which samples the servers of each run (env COLLECTOR_IMAGE)")
@@ -87,6 +88,7 @@ func parse() options {
 	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port the webhook is served on")
 	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
 	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments and systems that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
+	flag.Var(&o.lanes, "lanes", "beside what experiments measure: cluster lets them take turns in the whole cluster, unless spec.lane says otherwise; namespace only keeps the runs of one namespace apart")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
 	flag.BoolVar(&o.showVersion, "version", false, "say which PerfLab this is, and end")
 	o.logging.BindFlags(flag.CommandLine)
@@ -134,7 +136,7 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	cacheOptions := cache.Options{ByObject: component.Cached(), DefaultTransform: cache.TransformStripManagedFields()}
+	cacheOptions := cache.Options{ByObject: component.Cached(o.ticketNamespace()), DefaultTransform: cache.TransformStripManagedFields()}
 	if o.namespace != "" {
 		cacheOptions.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
 	}
@@ -164,6 +166,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 		Cluster:        cluster,
 		Home:           o.ownNamespace,
 		Live:           manager.GetAPIReader(),
+		Lanes:          o.ticketNamespace(),
 		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
 		CollectorImage: o.collectorImage,
 		Target:         http,

@@ -95,6 +95,11 @@ func (c *cluster) reader() (client.Client, string, error) {
 	return reader, namespace, err
 }
 
+// isUnserved reports whether the cluster does not know PerfLab's kinds.
+func isUnserved(err error) bool {
+	return meta.IsNoMatchError(err) || discovery.IsGroupDiscoveryFailedError(err)
+}
+
 // snapshot is an experiment with its runs. Those that only name it are told in
 // its warnings.
 type snapshot struct {
@@ -108,7 +113,7 @@ func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKe
 	if apierrors.IsNotFound(err) {
 		return seen, fmt.Errorf("%w %q in namespace %q: kubectl get perfexperiments -A lists them", errNoSuchExperiment, key.Name, key.Namespace)
 	}
-	if meta.IsNoMatchError(err) || discovery.IsGroupDiscoveryFailedError(err) {
+	if isUnserved(err) {
 		return seen, fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
 	}
 	if err != nil {

@@ -6,10 +6,14 @@ import (
 	"context"
 	"fmt"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,12 +30,24 @@ const (
 )
 
 // Cached says what the operator's cache holds of the kinds of which there may be
-// many. What is done and what is not ours costs next to nothing.
-func Cached() map[client.Object]cache.ByObject {
-	return map[client.Object]cache.ByObject{
+// many. What is done and what is not ours costs next to nothing. The tickets of
+// experiments are in the namespace lanes.
+func Cached(lanes string) map[client.Object]cache.ByObject {
+	cached := map[client.Object]cache.ByObject{
 		&v1alpha1.PerfRun{}: {Transform: transform(Summary)},
 		&corev1.Pod{}:       {Transform: transform(Glimpse)},
 	}
+	if lanes != "" {
+		cached[&coordinationv1.Lease{}] = cache.ByObject{Namespaces: map[string]cache.Config{lanes: {LabelSelector: tickets()}}}
+	}
+	return cached
+}
+
+// tickets are the Leases in which experiments wait for their turns.
+func tickets() labels.Selector {
+	marked, err := labels.NewRequirement(v1alpha1.LabelTurn, selection.Exists, nil)
+	utilruntime.Must(err)
+	return labels.NewSelector().Add(*marked)
 }
 
 // Watched is an object of a kind to watch, which is read as kinds of other operators

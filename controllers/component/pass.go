@@ -53,7 +53,10 @@ type Tools struct {
 	// Empty: it runs outside of the cluster, and works on what is nobody's.
 	Home string
 	// Live reads from the API server, past the cache.
-	Live     client.Reader
+	Live client.Reader
+	// Lanes is the namespace with the tickets of experiments that take turns with
+	// those of other namespaces. Empty: they take none.
+	Lanes    string
 	Settings load.Settings
 	// CollectorImage samples the servers of each run. Empty: nobody does.
 	CollectorImage string

@@ -109,6 +109,9 @@ type scope struct {
 	warnings []string
 	// blocker is the run of another experiment that is on.
 	blocker string
+	// place is the experiment's in the line for what its runs take up; nil: it is in
+	// none.
+	place *v1alpha1.LaneStatus
 	// specChanged: the plan is not the one the first run was planned from.
 	specChanged bool
 	// tearingDown: parts of the environment are still there.
@@ -281,8 +284,11 @@ func failed(err error) (ctrl.Result, error) {
 func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 	s.results = s.experiment.Status.Results
 	planned, err := r.plan(ctx, s)
-	if err != nil || !planned {
+	if err != nil {
 		return err
+	}
+	if !planned {
+		return r.leaveLine(ctx, s)
 	}
 	s.follow()
 	s.question = question.Of(&s.experiment.Spec)
@@ -298,15 +304,18 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 		return err
 	}
 	s.decided = true
-	switch {
-	case s.specChanged:
-		return nil
-	case s.decision.Action == schedule.Start:
+	if s.specChanged {
+		return r.leaveLine(ctx, s)
+	}
+	switch s.decision.Action {
+	case schedule.Start:
 		return r.start(ctx, s)
-	case s.decision.Action == schedule.Finish:
-		return r.cleanUp(ctx, s)
+	case schedule.Wait:
+		return r.keepTurn(ctx, s)
+	case schedule.Finish:
+		return errors.Join(r.leaveLine(ctx, s), r.cleanUp(ctx, s))
 	default:
-		return nil
+		return r.leaveLine(ctx, s)
 	}
 }
 
@@ -404,9 +413,22 @@ func causeOf(run *v1alpha1.PerfRun) string {
 	return strings.ReplaceAll(cause, run.Name, "")
 }
 
-// start makes the next run. Its name follows from its place in the plan, so
-// a pass with an old view makes nothing twice.
+// start makes the next run once it is the experiment's turn. Who can't have its run
+// made keeps nobody waiting.
 func (r *Reconciler) start(ctx context.Context, s *scope) error {
+	if turn, err := r.takeTurn(ctx, s); err != nil || !turn {
+		return err
+	}
+	err := r.startRun(ctx, s)
+	if s.refusal != nil || kube.RefusalOf(err) != nil {
+		err = errors.Join(err, r.letOthersPass(ctx, s))
+	}
+	return err
+}
+
+// startRun makes the next run. Its name follows from its place in the plan, so
+// a pass with an old view makes nothing twice.
+func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 	done := r.starts.take(s.experiment.Namespace)
 	defer done()
 	blocker, err := r.otherRun(ctx, s.experiment)
@@ -613,6 +635,9 @@ func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment
 		s.tearingDown = true
 		reportExperiment(s)
 		return r.conclude(ctx, before, s, stepErr)
+	}
+	if err := r.leaveLine(ctx, s); err != nil {
+		return r.concludeWith(ctx, before, s, err)
 	}
 	controllerutil.RemoveFinalizer(s.experiment, v1alpha1.Finalizer)
 	if err := r.Cluster.Patch(ctx, s.experiment, before); client.IgnoreNotFound(err) != nil {

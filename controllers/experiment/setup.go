@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/util/workqueue"
@@ -22,6 +23,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/lane"
 	"perflab.dev/perflab/internal/origin"
 )
 
@@ -34,15 +36,17 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	if err := manager.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PerfExperiment{}, indexOpen, openOf); err != nil {
 		return fmt.Errorf("indexing experiments: %w", err)
 	}
-	err := ctrl.NewControllerManagedBy(manager).
+	build := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: isAsked})).
 		WithOptions(component.Patient()).
 		WithLogConstructor(component.LogsOf("experiment", manager.GetLogger())).
 		Watches(&v1alpha1.PerfRun{}, wakeups{manager.GetClient()}.handler()).
 		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphansOf(manager.GetClient())).
-		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient())).
-		Complete(r)
-	if err != nil {
+		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient()))
+	if r.Lanes != "" {
+		build = build.Watches(&coordinationv1.Lease{}, r.nextInLine())
+	}
+	if err := build.Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of experiments: %w", err)
 	}
 	return nil
@@ -130,4 +134,42 @@ func concerns(update event.UpdateEvent) bool {
 func isInTheWay(object client.Object) bool {
 	run, is := object.(*v1alpha1.PerfRun)
 	return is && component.IsOn(run) && run.DeletionTimestamp.IsZero()
+}
+
+// soon is how many turns ahead an experiment is told that the line has moved. Those
+// behind see it when they renew their tickets.
+const soon = 10
+
+// nextInLine wakes those who wait when somebody's turn ends, or the wait for one.
+func (r *Reconciler) nextInLine() handler.EventHandler {
+	wake := func(ctx context.Context, queue queue) {
+		known, err := r.readLine(ctx, r.Cluster.Client)
+		if err != nil {
+			// The cache only fails while it is being stopped.
+			return
+		}
+		for _, experiment := range lane.LineOf(known.tickets, r.Now()).Waiting(soon) {
+			queue.Add(reconcile.Request{NamespacedName: experiment})
+		}
+	}
+	return handler.Funcs{
+		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, queue queue) {
+			if movesLine(update) {
+				wake(ctx, queue)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, _ event.DeleteEvent, queue queue) { wake(ctx, queue) },
+	}
+}
+
+// movesLine tells the end of a turn, and of the wait for a part of the cluster, from
+// what keeps a ticket good.
+func movesLine(update event.UpdateEvent) bool {
+	before, is := update.ObjectOld.(*coordinationv1.Lease)
+	after, are := update.ObjectNew.(*coordinationv1.Lease)
+	if !is || !are {
+		return true
+	}
+	one, other := lane.Read(before), lane.Read(after)
+	return !one.Same(&other)
 }

@@ -152,6 +152,7 @@ func reportRuns(s *scope) {
 	}
 	status.Progress = fmt.Sprintf("%d/%d", status.Runs.Done, status.Runs.Planned)
 	status.Current = currentRun(s)
+	status.Lane = s.place
 	status.InvalidRuns = invalidRuns(s.runs)
 }
 
@@ -200,7 +201,7 @@ func experimentPhase(s *scope) v1alpha1.ExperimentPhase {
 		return v1alpha1.ExperimentComplete
 	case s.decision.Action == schedule.Hold:
 		return v1alpha1.ExperimentSuspended
-	case s.unknownSystem || s.blocker != "" || s.started == nil && len(s.runs) == 0:
+	case s.unknownSystem || s.blocker != "" || s.isInLine() || s.started == nil && len(s.runs) == 0:
 		return v1alpha1.ExperimentPending
 	default:
 		return v1alpha1.ExperimentRunning
@@ -222,6 +223,8 @@ func waitingFor(s *scope) string {
 		return "a person: " + stalledMessage(s)
 	case s.unknownSystem:
 		return fmt.Sprintf("PerfSystem %q, which is not in the namespace", s.experiment.Spec.SystemRef.Name)
+	case s.isInLine():
+		return fmt.Sprintf("its turn: %s in line for %s, behind %s", prose.Ordinal(s.place.Position), s.place.Name, s.place.Behind)
 	case s.blocker != "":
 		return "run " + s.blocker + " of another experiment"
 	case s.decision.Action == schedule.Hold:

@@ -36,7 +36,7 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 // told so.
 func frozen() map[string]rule {
 	sentence := func(field string) string {
-		return "the experiment has begun, so only suspend, cleanup, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
+		return "the experiment has begun, so only suspend, cleanup, lane, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
 			" back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one"
 	}
 	return map[string]rule{

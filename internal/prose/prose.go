@@ -82,3 +82,23 @@ func Sentence(message string) string {
 	}
 	return message
 }
+
+// Ordinal is the position in a row as a sentence has it: "third", "14th".
+func Ordinal[N int | int32](position N) string {
+	words := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
+	if 1 <= position && int(position) <= len(words) {
+		return words[position-1]
+	}
+	suffix := "th"
+	if tens := position % 100; tens < 11 || tens > 13 {
+		switch position % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", position, suffix)
+}

@@ -22,7 +22,7 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	for _, part := range frozenParts(&before.Spec, &after.Spec) {
 		if !equality.Semantic.DeepEqual(part.before, part.after) {
 			found.refuse(field.Forbidden(spec.Child(part.name),
-				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
+				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, lane, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
 		}
 	}
 	if after.Spec.Design.Blocks < before.Spec.Design.Blocks {

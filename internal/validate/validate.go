@@ -67,6 +67,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 	judgeSystem(found, resolved, system, base)
 	judgeArms(found, variants, resolved, system)
 	judgeComparison(found, spec, variants, resolved, system)
+	judgeLane(found, spec.Lane, resolved)
 	return found.errors, found.warnings
 }
 

@@ -107,6 +107,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"must be 'Namespaced'":   {"watchNamespace": "lab"},
 		"crds.install":           {"crds": values{"install": "please"}},
 		"webhook.authorRights":   {"webhook": values{"authorRights": "off"}},
+		"lanes":                  {"lanes": "motorway"},
 	} {
 		_, err := render(t, home, given)
 		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "/", "."), want) {
@@ -156,6 +157,19 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 		}
 		if contains(written, `"--author-rights=`+mode+`"`) != want {
 			t.Errorf("%s: %s", mode, written)
+		}
+	}
+}
+
+func TestLanesCanBeTurnedOff(t *testing.T) {
+	for lanes, want := range map[string]bool{"cluster": false, "namespace": true} {
+		rendered := mustRender(t, home, values{"lanes": lanes})
+		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if contains(written, `"--lanes=`+lanes+`"`) != want {
+			t.Errorf("%s: %s", lanes, written)
 		}
 	}
 }

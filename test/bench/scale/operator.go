@@ -83,6 +83,8 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 	}
 	o.command = exec.CommandContext(ctx, b.operator, "--webhook=false", "--metrics-secure=false", "--zap-devel=false",
 		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port), "--health-probe-bind-address=0", "--own-namespace="+home,
+		// Runs of all namespaces at once are what is measured.
+		"--lanes=namespace",
 		"--k6-image=example.org/k6:1", "--collector-image=example.org/collector:1")
 	o.command.Stdout, o.command.Stderr = log, log
 	o.command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// inLine is an experiment at a place in the line.
+func inLine(namespace, name string, status v1alpha1.PerfExperimentStatus) v1alpha1.PerfExperiment {
+	made := v1alpha1.PerfExperiment{Status: status}
+	made.Namespace, made.Name = namespace, name
+	return made
+}
+
+func TestQueue(t *testing.T) {
+	experiments := []v1alpha1.PerfExperiment{
+		inLine("lab", "partitions", v1alpha1.PerfExperimentStatus{
+			Progress: "0/12", Lane: &v1alpha1.LaneStatus{Name: "the cluster", Position: 2, Behind: "team-a/heap"},
+		}),
+		inLine("team-a", "heap", v1alpha1.PerfExperimentStatus{
+			Progress: "4/24", Lane: &v1alpha1.LaneStatus{Name: "the cluster", Position: 1, Behind: "team-b/kraft"},
+		}),
+		inLine("team-b", "kraft", v1alpha1.PerfExperimentStatus{
+			Progress: "7/12", Lane: &v1alpha1.LaneStatus{Name: "the cluster"},
+			Current: &v1alpha1.CurrentRun{Run: "kraft-b4-zookeeper-5lbv2gt4", Phase: v1alpha1.RunLoading},
+		}),
+		inLine("team-b", "done", v1alpha1.PerfExperimentStatus{Progress: "6/6"}),
+	}
+	var out strings.Builder
+	if err := writeQueue(&out, experiments); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+  TAKES UP     PLACE     EXPERIMENT      RUNS  NOW
+  the cluster  measures  team-b/kraft    7/12  kraft-b4-zookeeper-5lbv2gt4 Loading
+  the cluster  first     team-a/heap     4/24  behind team-b/kraft
+  the cluster  second    lab/partitions  0/12  behind team-a/heap
+`
+	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), out.String()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestQueueIsEmpty(t *testing.T) {
+	var out strings.Builder
+	if err := writeQueue(&out, []v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})}); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != "Nobody measures, and nobody waits for a turn.\n" {
+		t.Errorf("told is %q", out.String())
+	}
+}
+
+func TestQueueThatCannotBeRead(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"forbidden":     {apierrors.NewForbidden(schema.GroupResource{Resource: "perfexperiments"}, "", errors.New("no")), "with --namespace"},
+		"not installed": {&meta.NoKindMatchError{}, "kubectl perflab doctor"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reader := fake.NewClientBuilder().WithScheme(scheme(t)).WithInterceptorFuncs(interceptor.Funcs{
+				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+					return test.err
+				},
+			}).Build()
+			if _, err := listForQueue(t.Context(), reader, ""); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("told is %v, want a word about %q", err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/lane"
+)
+
+// renewal is the time after which a ticket is renewed: a fraction of its life, so
+// that an operator may be away for a while.
+const renewal = lane.Lifetime / 6
+
+// forgotten is after how long a ticket is taken away that nobody cares for.
+const forgotten = 24 * time.Hour
+
+// line is who measures and who waits, as it was read.
+type line struct {
+	tickets []lane.Ticket
+	// leases hold the tickets, by the UID of their experiment.
+	leases map[types.UID]*coordinationv1.Lease
+}
+
+// takeTurn reports whether it is the experiment's turn to start the next run. If it
+// is not, the scope knows its place in the line.
+//
+// Nobody begins on what it has read once: it first notes that it has its turn, then
+// asks the API server who else has. Of two that do so at once, one at least sees
+// the other, and goes back into the line.
+func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
+	if r.Lanes == "" {
+		return true, nil
+	}
+	known, err := r.lineFor(ctx, r.Cluster.Client, s)
+	if err != nil {
+		return false, err
+	}
+	ticket := lane.Next(known.tickets, s.ticketIn(known), s.atBlock(), s.now)
+	if err := r.writeTicket(ctx, known, ticket); err != nil {
+		return false, err
+	}
+	if ticket.Held.IsZero() {
+		s.queueUp(known, ticket)
+		return false, nil
+	}
+	return r.isAlone(ctx, s)
+}
+
+// ticketIn is the experiment's ticket in the line. It begins to wait anew if it takes
+// up something else than it did.
+func (s *scope) ticketIn(known *line) lane.Ticket {
+	taken := s.lane()
+	if i := known.index(s.experiment); i >= 0 {
+		ticket := known.tickets[i]
+		if !taken.Same(ticket.Lane) {
+			ticket.Lane, ticket.Held = taken, time.Time{}
+		}
+		return ticket
+	}
+	return lane.Ticket{Experiment: client.ObjectKeyFromObject(s.experiment), UID: s.experiment.UID, Lane: taken, Arrived: s.now}
+}
+
+// isAlone reports whether nobody else has a turn where the experiment would measure;
+// else it gives its own up.
+func (r *Reconciler) isAlone(ctx context.Context, s *scope) (bool, error) {
+	known, err := r.lineFor(ctx, r.Live, s)
+	if err != nil {
+		return false, err
+	}
+	mine := s.ticketIn(known)
+	if mine.Held.IsZero() {
+		// Somebody has taken it away since.
+		s.again(time.Second)
+		return false, nil
+	}
+	if lane.LineOf(known.tickets, s.now).HolderBeside(&mine) != nil {
+		mine.Held = time.Time{}
+		s.queueUp(known, mine)
+		return false, r.writeTicket(ctx, known, mine)
+	}
+	s.place = &v1alpha1.LaneStatus{Name: mine.Lane.String()}
+	return true, r.sweep(ctx, s, known)
+}
+
+// queueUp notes where the experiment is in line.
+func (s *scope) queueUp(known *line, ticket lane.Ticket) {
+	order := lane.LineOf(append(lane.Others(known.tickets, &ticket), ticket), s.now)
+	place := order.PlaceOf(&ticket)
+	s.place = &v1alpha1.LaneStatus{
+		Name: ticket.Lane.String(), Behind: place.Behind.String(),
+		Position: int32(place.Position), //nolint:gosec // A line is no longer than etcd has room for.
+	}
+	s.again(renewal)
+	if holder := order.HolderBeside(&ticket); holder != nil && known.leases[holder.UID] == nil {
+		// Nobody tells of the end of its turn.
+		s.again(blockedPause)
+	}
+}
+
+// keepTurn keeps the turn of an experiment with a run on. One that was begun without
+// a ticket, or outlived it, gets one.
+func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
+	if r.Lanes == "" {
+		return nil
+	}
+	known, err := r.lineFor(ctx, r.Cluster.Client, s)
+	if err != nil {
+		return err
+	}
+	ticket := s.ticketIn(known)
+	if i := known.index(s.experiment); i >= 0 {
+		ticket = known.tickets[i]
+	}
+	if ticket.Held.IsZero() {
+		ticket.Held = s.now
+	}
+	ticket.Renewed = s.now
+	s.place = &v1alpha1.LaneStatus{Name: ticket.Lane.String()}
+	s.again(renewal)
+	return r.writeTicket(ctx, known, ticket)
+}
+
+// letOthersPass gives up a turn that nothing comes of, if others wait for theirs.
+func (r *Reconciler) letOthersPass(ctx context.Context, s *scope) error {
+	if r.Lanes == "" {
+		return nil
+	}
+	known, err := r.lineFor(ctx, r.Cluster.Client, s)
+	if err != nil || !lane.Next(known.tickets, s.ticketIn(known), true, s.now).Held.IsZero() {
+		return err
+	}
+	s.place = nil
+	return r.leaveLine(ctx, s)
+}
+
+// leaveLine gives up the turn, or the wait for one, of an experiment that starts no
+// run for now. Another one of its namespace that waits inherits when the turn ended,
+// so that namespaces go on taking turns.
+func (r *Reconciler) leaveLine(ctx context.Context, s *scope) error {
+	if r.Lanes == "" {
+		return nil
+	}
+	lease := &coordinationv1.Lease{}
+	err := r.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: r.Lanes, Name: lane.NameOf(s.experiment.UID)}, lease)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the experiment's place in line: %w", err)
+	}
+	if mine := lane.Read(lease); !mine.Held.IsZero() || !mine.Ended.IsZero() {
+		if err := r.bequeath(ctx, s); err != nil {
+			return err
+		}
+	}
+	return r.Cluster.DeleteExactly(ctx, lease)
+}
+
+// bequeath tells one that waits in the experiment's namespace that the namespace has
+// had its turn.
+func (r *Reconciler) bequeath(ctx context.Context, s *scope) error {
+	known, err := r.readLine(ctx, r.Cluster.Client)
+	if err != nil {
+		return err
+	}
+	for _, heir := range known.tickets {
+		if heir.Experiment.Namespace == s.experiment.Namespace && heir.Experiment.Name != s.experiment.Name && heir.Held.IsZero() {
+			heir.Ended = s.now
+			return r.writeTicket(ctx, known, heir)
+		}
+	}
+	return nil
+}
+
+// lineFor is the line as the reader knows it, for an experiment that wants to go on:
+// with its own ticket, however long its operator was away, and with those who
+// measure without one.
+func (r *Reconciler) lineFor(ctx context.Context, reader client.Reader, s *scope) (*line, error) {
+	known, err := r.readLine(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	if i := known.index(s.experiment); i >= 0 {
+		known.tickets[i].Renewed = s.now
+	}
+	return known, r.addStrays(ctx, s, known)
+}
+
+// linePage is how many tickets are asked for at once.
+const linePage = 500
+
+func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line, error) {
+	known := &line{leases: map[types.UID]*coordinationv1.Lease{}}
+	which := []client.ListOption{client.InNamespace(r.Lanes), client.HasLabels{v1alpha1.LabelTurn}}
+	if reader == r.Live {
+		which = append(which, client.Limit(linePage))
+	}
+	for page := ""; ; {
+		list := &coordinationv1.LeaseList{}
+		if err := reader.List(ctx, list, append(which, client.Continue(page))...); err != nil {
+			return nil, fmt.Errorf("reading who waits for a turn: %w", err)
+		}
+		for i := range list.Items {
+			ticket := lane.Read(&list.Items[i])
+			known.tickets, known.leases[ticket.UID] = append(known.tickets, ticket), &list.Items[i]
+		}
+		if page = list.Continue; page == "" {
+			return known, nil
+		}
+	}
+}
+
+// addStrays adds those that have a run on but no turn: an operator that knew of no
+// turns has begun it, or it has outlived its ticket.
+func (r *Reconciler) addStrays(ctx context.Context, s *scope, known *line) error {
+	runs, err := component.RunsOn(ctx, r.Cluster.Client, "")
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		run := &runs[i]
+		stray := lane.Ticket{
+			Experiment: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment},
+			Held:       run.CreationTimestamp.Time, Renewed: s.now,
+		}
+		if run.DeletionTimestamp != nil || stray.Experiment == client.ObjectKeyFromObject(s.experiment) || known.holds(stray.Experiment, s.now) {
+			continue
+		}
+		underway, err := r.isUnderway(ctx, run)
+		if err != nil {
+			return err
+		}
+		if underway {
+			known.tickets = append(known.tickets, stray)
+		}
+	}
+	return nil
+}
+
+func (l *line) index(experiment *v1alpha1.PerfExperiment) int {
+	return slices.IndexFunc(l.tickets, func(ticket lane.Ticket) bool { return ticket.UID == experiment.UID })
+}
+
+func (l *line) holds(experiment client.ObjectKey, now time.Time) bool {
+	return slices.ContainsFunc(l.tickets, func(ticket lane.Ticket) bool {
+		return ticket.Experiment == experiment && !ticket.Held.IsZero() && !ticket.Expired(now)
+	})
+}
+
+// writeTicket writes a ticket that says something new, or was not renewed for long.
+func (r *Reconciler) writeTicket(ctx context.Context, known *line, ticket lane.Ticket) error {
+	before := known.leases[ticket.UID]
+	if before == nil {
+		lease := &coordinationv1.Lease{}
+		lease.Namespace, lease.Name = r.Lanes, lane.NameOf(ticket.UID)
+		if err := ticket.Write(lease); err != nil {
+			return err
+		}
+		return r.Cluster.Create(ctx, lease)
+	}
+	written := lane.Read(before)
+	if ticket.Same(&written) && ticket.Renewed.Sub(written.Renewed) < renewal {
+		return nil
+	}
+	lease := before.DeepCopy()
+	if err := ticket.Write(lease); err != nil {
+		return err
+	}
+	return r.Cluster.PatchUnchanged(ctx, lease, before)
+}
+
+// sweep takes tickets away that nobody has cared for since long ago.
+func (r *Reconciler) sweep(ctx context.Context, s *scope, known *line) error {
+	for i := range known.tickets {
+		ticket := &known.tickets[i]
+		lease := known.leases[ticket.UID]
+		if lease == nil || s.now.Sub(ticket.Renewed) < forgotten {
+			continue
+		}
+		if err := r.Cluster.DeleteExactly(ctx, lease); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lane is what the experiment's runs take up.
+func (s *scope) lane() lane.Lane {
+	systems := make([]v1alpha1.System, 0, len(s.planned.Arms))
+	for i := range s.planned.Arms {
+		systems = append(systems, s.planned.Arms[i].System)
+	}
+	return lane.Of(s.experiment.Spec.Lane, systems)
+}
+
+// atBlock reports whether the next run is a block's first. Blocks are not broken off:
+// their runs are compared because they were done together.
+func (s *scope) atBlock() bool {
+	return !slices.ContainsFunc(s.runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Block == s.decision.Run.Block })
+}
+
+// isInLine reports whether the experiment waits for its turn.
+func (s *scope) isInLine() bool { return s.place != nil && s.place.Position > 0 }

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/lane"
+)
+
+// hall are labs whose experiments take turns.
+type hall []*lab
+
+// newHall makes as many labs, each a namespace of its own.
+func newHall(t *testing.T, size int) hall {
+	t.Helper()
+	h := hall{newLab(t, complete)}
+	for range size - 1 {
+		h = append(h, newLabAlone(t, complete))
+	}
+	for _, l := range h {
+		l.lanes = h[0].namespace
+	}
+	return h
+}
+
+// turn lets everybody go on, in this order.
+func (h hall) turn() {
+	for _, l := range h {
+		if l.line.refuse == nil {
+			l.settle()
+			continue
+		}
+		// Who is refused does not come to rest.
+		l.pass()
+	}
+	for _, l := range h {
+		l.play()
+		l.now = l.now.Add(10 * time.Second)
+	}
+}
+
+func (h hall) until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for range 150 {
+		h.turn()
+		if done() {
+			return
+		}
+	}
+	for _, l := range h {
+		t.Log(l.describe())
+	}
+	t.Fatalf("%s did not come about", what)
+}
+
+// on are the labs with a run that is on.
+func (h hall) on() []int {
+	var on []int
+	for i, l := range h {
+		if slices.ContainsFunc(l.runs(), func(run v1alpha1.PerfRun) bool { return !run.Status.Phase.IsFinal() }) {
+			on = append(on, i)
+		}
+	}
+	return on
+}
+
+// tickets are those there are, by namespace.
+func (h hall) tickets() map[string]lane.Ticket {
+	list := &coordinationv1.LeaseList{}
+	h[0].list(list, client.HasLabels{v1alpha1.LabelTurn})
+	found := map[string]lane.Ticket{}
+	for i := range list.Items {
+		ticket := lane.Read(&list.Items[i])
+		found[ticket.Experiment.Namespace] = ticket
+	}
+	return found
+}
+
+// Two at once would measure each other; and a block's runs are compared because
+// nothing came between them.
+func TestExperimentsTakeTurnsABlockAtATime(t *testing.T) {
+	h := newHall(t, 2)
+	for _, l := range h {
+		l.create(login(), smallExperiment(t, twoBlocks))
+	}
+	var order []string
+	known := map[string]bool{}
+	h.until(t, "two complete experiments", func() bool {
+		for i, l := range h {
+			for _, run := range l.runs() {
+				if name := fmt.Sprint(i, run.Name); !known[name] {
+					known[name] = true
+					order = append(order, fmt.Sprintf("lab %d block %d", i, run.Spec.Block))
+				}
+			}
+		}
+		if on := h.on(); len(on) > 1 {
+			t.Fatalf("labs %v measure each other", on)
+		}
+		return !slices.ContainsFunc(h, func(l *lab) bool { return l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete })
+	})
+	want := []string{
+		"lab 0 block 1", "lab 0 block 1", "lab 1 block 1", "lab 1 block 1",
+		"lab 0 block 2", "lab 0 block 2", "lab 1 block 2", "lab 1 block 2",
+	}
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Errorf("runs: -want +got\n%s", diff)
+	}
+	if left := h.tickets(); len(left) > 0 {
+		t.Errorf("tickets of complete experiments are left: %v", left)
+	}
+}
+
+func TestWhoWaitsIsToldForWhom(t *testing.T) {
+	h := newHall(t, 3)
+	for _, l := range h {
+		l.create(login(), smallExperiment(t))
+		l.settle()
+	}
+	first, second, third := h[0].experiment("small").Status, h[1].experiment("small").Status, h[2].experiment("small").Status
+	if diff := cmp.Diff(&v1alpha1.LaneStatus{Name: "the cluster"}, first.Lane); diff != "" {
+		t.Errorf("of who measures: -want +got\n%s", diff)
+	}
+	for _, told := range []struct {
+		status v1alpha1.PerfExperimentStatus
+		want   string
+	}{
+		{second, "its turn: first in line for the cluster, behind " + h[0].namespace + "/small"},
+		{third, "its turn: second in line for the cluster, behind " + h[1].namespace + "/small"},
+	} {
+		if told.status.WaitingFor != told.want || told.status.Phase != v1alpha1.ExperimentPending {
+			t.Errorf("%s, waiting for %q, want Pending and %q", told.status.Phase, told.status.WaitingFor, told.want)
+		}
+	}
+}
+
+func TestLanesThatAreApartKeepNobodyWaiting(t *testing.T) {
+	h := newHall(t, 2)
+	for i, l := range h {
+		l.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
+			e.Spec.Lane = &v1alpha1.Lane{Type: v1alpha1.LaneNamed, Name: fmt.Sprint("pool-", i)}
+		}))
+	}
+	h.turn()
+	if on := h.on(); len(on) != 2 {
+		t.Errorf("labs %v measure, want both", on)
+	}
+}
+
+// Who looks while another one takes its turn sees it when it has taken its own, and
+// goes back.
+func TestOfTwoWhoTakeTheirTurnAtOnceOneGoesBack(t *testing.T) {
+	h := newHall(t, 2)
+	for _, l := range h {
+		l.create(login(), smallExperiment(t))
+	}
+	slow, quick := h[0], h[1]
+	slow.line.before = func(_ string, object any) {
+		if _, isTicket := object.(*coordinationv1.Lease); isTicket {
+			slow.line.before = nil
+			quick.settle()
+		}
+	}
+	slow.settle()
+	if on := h.on(); !slices.Equal(on, []int{1}) {
+		t.Fatalf("labs %v measure, want the quick one", on)
+	}
+	if ticket := h.tickets()[slow.namespace]; !ticket.Held.IsZero() {
+		t.Error("the slow one has kept its turn")
+	}
+	h.until(t, "the slow one's turn", func() bool { return len(slow.runs()) > 0 })
+}
+
+// An operator that knew of no turns has begun a run, which is waited for, and which
+// gets a ticket.
+func TestARunThatWasBegunWithoutATicketIsWaitedFor(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm))
+	l.underLoad()
+	l.lanes = l.namespace
+	l.create(smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Name = "after" }))
+	reconciler, _ := l.operator()
+	for range 3 {
+		if _, err := reconciler.Reconcile(t.Context(), request(l.experiment("after"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "its turn: first in line for the cluster, behind " + l.namespace + "/small"
+	if got := l.experiment("after").Status.WaitingFor; got != want {
+		t.Errorf("waits for %q, want %q", got, want)
+	}
+	l.settle()
+	if held := (hall{l}).tickets()[l.namespace]; held.Held.IsZero() && held.Experiment.Name == "small" {
+		t.Error("the run's experiment has no turn")
+	}
+	l.untilPhase("after", v1alpha1.ExperimentComplete)
+}
+
+// A ticket is good for as long as an operator may be away. What nobody cares for is
+// taken away in the end.
+func TestATicketThatNobodyCaresForExpires(t *testing.T) {
+	h := newHall(t, 2)
+	gone, there := h[0], h[1]
+	gone.create(login(), smallExperiment(t))
+	gone.settle()
+	there.create(login(), smallExperiment(t, oneArm))
+	there.settle()
+	if runs := there.runs(); len(runs) != 0 {
+		t.Fatal("nobody has waited")
+	}
+	there.now = there.now.Add(lane.Lifetime + time.Minute)
+	there.settle()
+	if runs := there.runs(); len(runs) != 1 {
+		t.Fatalf("%d runs were made after the ticket had expired, want one", len(runs))
+	}
+	there.untilPhase("small", v1alpha1.ExperimentComplete)
+	there.now = there.now.Add(25 * time.Hour)
+	there.mustChange("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 })
+	there.settle()
+	if _, left := h.tickets()[gone.namespace]; left {
+		t.Error("the ticket is still there")
+	}
+}
+
+// Who starts nothing keeps nobody waiting.
+func TestWhoStartsNoRunLeavesTheLine(t *testing.T) {
+	for name, stop := range map[string]func(l *lab){
+		"suspended": func(l *lab) {
+			l.mustChange("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Suspend = true })
+		},
+		"deleted": func(l *lab) {
+			if err := l.admin.Delete(l.t.Context(), l.experiment("small")); err != nil {
+				l.t.Fatal(err)
+			}
+		},
+		"refused": func(l *lab) {
+			l.line.refuse = func(what string) error {
+				if strings.HasPrefix(what, "create") && strings.Contains(what, "PerfRun") {
+					return injected{apierrors.NewForbidden(schema.GroupResource{Resource: "perfruns"}, "small", errors.New("exceeded quota"))}
+				}
+				return nil
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHall(t, 2)
+			stops, waits := h[0], h[1]
+			stops.create(login(), smallExperiment(t, oneArm, twoBlocks))
+			if name != "refused" {
+				stops.settle()
+			}
+			waits.create(login(), smallExperiment(t, oneArm))
+			stop(stops)
+			h.until(t, "the other one's run", func() bool { return len(waits.runs()) > 0 })
+			if ticket, left := h.tickets()[stops.namespace]; left && !ticket.Held.IsZero() {
+				t.Errorf("the first one still has its turn: %+v", ticket)
+			}
+		})
+	}
+}
