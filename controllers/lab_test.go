@@ -67,6 +67,8 @@ type lab struct {
 	// lanes is the namespace with the tickets of experiments; empty: they take no
 	// turns.
 	lanes string
+	// history is how long what complete experiments gave stays.
+	history experiment.History
 	// collector is the collector's image; empty: there is none.
 	collector string
 	// restored are the Jobs that brought data back, jobs the collectors', by name
@@ -134,7 +136,7 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 			PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
 		},
 	}
-	return &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now},
+	return &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now, History: l.history},
 		&run.Reconciler{
 			Tools: tools, Runners: &l.runners, Telemetry: l.telemetry, Now: now,
 			Watches: &run.ForeignWatches{Cluster: cluster, Controller: deaf{}},

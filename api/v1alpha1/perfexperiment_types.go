@@ -43,7 +43,7 @@ type PerfExperimentList struct {
 }
 
 // PerfExperimentSpec is what to compare and how. Once the first run has been
-// planned, only suspend, cleanup, lane and more blocks may change.
+// planned, only suspend, cleanup, history, lane and more blocks may change.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.system) != has(self.systemRef)",message="an experiment needs either system (written here) or systemRef (the name of a PerfSystem), not both and not neither"
 // +kubebuilder:validation:XValidation:rule="has(self.arms) != has(self.matrix)",message="an experiment needs either arms (a list of configurations) or matrix (factors with levels), not both and not neither"
@@ -138,6 +138,12 @@ type PerfExperimentSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Cleanup Cleanup `json:"cleanup,omitempty"`
+
+	// history says how long what the runs gave stays in the cluster. Absent: as
+	// the operator is told to, which by default keeps everything until the
+	// experiment is deleted.
+	// +optional
+	History *History `json:"history,omitempty"`
 }
 
 // SystemRef names a PerfSystem in the same namespace.
@@ -505,6 +511,36 @@ const (
 	ExperimentDeleting ExperimentPhase = "Deleting"
 )
 
+// History says how long what runs gave stays in the cluster. Nothing goes before the
+// experiment is complete, its report is stored and its environment is gone, or meant to
+// stay. Status and report stay in any case.
+type History struct {
+	// rawResults is the time for which raw results stay: the histograms and
+	// series of runs, in ConfigMaps, which are most of what an experiment takes.
+	// Without them the report can't be written anew in full. It begins when the
+	// experiment is complete.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	RawResults *metav1.Duration `json:"rawResults,omitempty"`
+
+	// rawResultsOf is the number of runs, the newest, of which raw results stay
+	// at all.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RawResultsOf *int32 `json:"rawResultsOf,omitempty"`
+
+	// runs is the time for which the PerfRuns stay, and their raw results at the
+	// longest. Without them no block can be added. It begins when the experiment
+	// is complete.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	Runs *metav1.Duration `json:"runs,omitempty"`
+}
+
 // PerfExperimentStatus is what came out so far.
 type PerfExperimentStatus struct {
 	// observedGeneration is the generation of the spec this status tells of.
@@ -612,6 +648,10 @@ type PerfExperimentStatus struct {
 	// +optional
 	TornDown *metav1.Time `json:"tornDown,omitempty"`
 
+	// history is what was taken away of what runs gave. Absent: nothing.
+	// +optional
+	History *HistoryStatus `json:"history,omitempty"`
+
 	// comparisons hold every primary comparison, then the guards', then of the
 	// exploratory ones those whose effect is largest against its error. The
 	// report has all.
@@ -697,6 +737,18 @@ type CurrentRun struct {
 	// message says what the run is doing or waiting for.
 	// +optional
 	Message string `json:"message,omitempty"`
+}
+
+// HistoryStatus is what was taken away of what runs gave, as spec.history or the operator
+// bids.
+type HistoryStatus struct {
+	// rawResultsOf is the number of runs, the newest, whose raw results were left.
+	// Absent: all.
+	// +optional
+	RawResultsOf *int32 `json:"rawResultsOf,omitempty"`
+	// runs is since when the PerfRuns are being taken away. Absent: they are there.
+	// +optional
+	Runs *metav1.Time `json:"runs,omitempty"`
 }
 
 // LaneStatus is a place in the line for a part of the cluster.

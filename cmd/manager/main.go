@@ -58,6 +58,7 @@ type options struct {
 	webhookConfiguration string
 	authorRights         admission.AuthorRights
 	lanes                lanes
+	history              experiment.History
 	showVersion          bool
 	logging              zap.Options
 }
@@ -88,6 +89,8 @@ func parse() options {
 	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port the webhook is served on")
 	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
 	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments and systems that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
+	flag.DurationVar(&o.history.RawResults, "history-raw-results", 0, "how long raw results of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
+	flag.DurationVar(&o.history.Runs, "history-runs", 0, "how long the runs of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
 	flag.Var(&o.lanes, "lanes", "beside what experiments measure: cluster lets them take turns in the whole cluster, unless spec.lane says otherwise; namespace only keeps the runs of one namespace apart")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
 	flag.BoolVar(&o.showVersion, "version", false, "say which PerfLab this is, and end")
@@ -105,6 +108,9 @@ func serve(o options) error {
 	}
 	if o.collectorImage == "" {
 		return errors.New("--collector-image (or COLLECTOR_IMAGE) is missing: name the image of the collector")
+	}
+	if o.history.RawResults < 0 || o.history.Runs < 0 {
+		return errors.New("--history-raw-results and --history-runs are times that something stays: write one that is not negative, or 0 to keep it")
 	}
 	if o.webhook && o.ownNamespace == "" {
 		return errors.New("--own-namespace (or POD_NAMESPACE) is missing: name the namespace the operator runs in, or turn the webhook off with --webhook=false")
@@ -183,7 +189,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 		Now:       time.Now,
 		Watches:   &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
 	}
-	experiments := &experiment.Reconciler{Tools: tools, Telemetry: counted, Now: time.Now}
+	experiments := &experiment.Reconciler{Tools: tools, Telemetry: counted, Now: time.Now, History: o.history}
 	return errors.Join(
 		runs.SetupWithManager(manager),
 		experiments.SetupWithManager(manager),

@@ -5,7 +5,9 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,8 +16,11 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 )
+
+var errRunsGone = errors.New("the runs were taken away")
 
 func newExport() *cobra.Command {
 	var from *cluster
@@ -89,6 +94,10 @@ func fetch(ctx context.Context, reader client.Reader, namespace, name string) (r
 	}
 	if err != nil {
 		return report.Input{}, fmt.Errorf("reading experiment %q: %w", name, err)
+	}
+	if gone := recorded.Experiment.Status.History; gone != nil && gone.Runs != nil {
+		return report.Input{}, fmt.Errorf("%w of experiment %q, on %s, as history.runs bids; the report that was written before is there: kubectl get configmap %s --namespace %s -o jsonpath='{.binaryData.report\\.html\\.gz}' | base64 -d | gunzip > report.html",
+			errRunsGone, name, gone.Runs.UTC().Format(time.DateOnly), naming.Report(name), namespace)
 	}
 	own := []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelExperiment: name}}
 	runs := &v1alpha1.PerfRunList{}

@@ -49,6 +49,8 @@ type Reconciler struct {
 	// Telemetry counts what happens; nil: nobody wants to know.
 	Telemetry *telemetry.Metrics
 	Now       func() time.Time
+	// History is how long what complete experiments gave stays.
+	History History
 
 	// told are the experiments of which somebody has been told that another
 	// operator has them, by UID and operator.
@@ -165,6 +167,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		// here. What is still borrowed in its name was an earlier experiment's.
 		return r.returnOrphans(ctx, request.NamespacedName)
 	}
+	if isRetired(cached) {
+		return r.retire(ctx, cached)
+	}
 	if rest, settled, err := r.rests(ctx, cached); settled || err != nil {
 		return ctrl.Result{RequeueAfter: rest}, err
 	}
@@ -180,10 +185,16 @@ func (r *Reconciler) rests(ctx context.Context, experiment *v1alpha1.PerfExperim
 	if err := r.observe(ctx, s); err != nil {
 		return 0, false, err
 	}
-	if left, settled = s.rest(); settled {
-		r.memory.forget(client.ObjectKeyFromObject(experiment))
+	left, settled = s.rest()
+	if !settled {
+		return 0, false, nil
 	}
-	return left, settled, nil
+	keep := s.keeps(r.History)
+	if s.hasOutlived(keep) {
+		return 0, false, nil
+	}
+	r.memory.forget(client.ObjectKeyFromObject(experiment))
+	return soonest(left, keep.until), true, nil
 }
 
 // goOn does a pass over an experiment of which something may be left to do.
@@ -313,7 +324,7 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 	case schedule.Wait:
 		return r.keepTurn(ctx, s)
 	case schedule.Finish:
-		return errors.Join(r.leaveLine(ctx, s), r.cleanUp(ctx, s))
+		return errors.Join(r.leaveLine(ctx, s), r.cleanUp(ctx, s), r.prune(ctx, s))
 	default:
 		return r.leaveLine(ctx, s)
 	}

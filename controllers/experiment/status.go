@@ -115,7 +115,7 @@ func reportPlan(s *scope) {
 	}
 	if s.decision.Action != schedule.Finish {
 		// More blocks reopen a complete experiment.
-		status.CompletionTime, status.TornDown = nil, nil
+		status.CompletionTime, status.TornDown, status.History = nil, nil, nil
 		return
 	}
 	if status.CompletionTime == nil {

@@ -4,6 +4,7 @@ package validate
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -22,12 +23,17 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	for _, part := range frozenParts(&before.Spec, &after.Spec) {
 		if !equality.Semantic.DeepEqual(part.before, part.after) {
 			found.refuse(field.Forbidden(spec.Child(part.name),
-				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, lane, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
+				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, history, lane, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
 		}
 	}
 	if after.Spec.Design.Blocks < before.Spec.Design.Blocks {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), after.Spec.Design.Blocks,
 			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised above %d: a block that is planned can't be undone", before.Spec.Design.Blocks)))
+	}
+	if gone := before.Status.History; gone != nil && gone.Runs != nil && after.Spec.Design.Blocks > before.Spec.Design.Blocks {
+		found.refuse(field.Invalid(spec.Child("design", "blocks"), after.Spec.Design.Blocks,
+			fmt.Sprintf("the runs were taken away on %s, as history.runs bids, so no block can be added to them: put design.blocks back to %d, and give an experiment with more a new name",
+				gone.Runs.UTC().Format(time.DateOnly), before.Spec.Design.Blocks)))
 	}
 	return found.errors
 }

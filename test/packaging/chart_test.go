@@ -108,6 +108,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"crds.install":           {"crds": values{"install": "please"}},
 		"webhook.authorRights":   {"webhook": values{"authorRights": "off"}},
 		"lanes":                  {"lanes": "motorway"},
+		"history.runs":           {"history": values{"runs": "a week"}},
 	} {
 		_, err := render(t, home, given)
 		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "/", "."), want) {
@@ -170,6 +171,21 @@ func TestLanesCanBeTurnedOff(t *testing.T) {
 		}
 		if contains(written, `"--lanes=`+lanes+`"`) != want {
 			t.Errorf("%s: %s", lanes, written)
+		}
+	}
+}
+
+func TestHistoryIsTheOperators(t *testing.T) {
+	for _, given := range []values{{}, {"history": values{"rawResults": "720h", "runs": "8760h"}}} {
+		rendered := mustRender(t, home, given)
+		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, flag := range []string{`"--history-raw-results=720h"`, `"--history-runs=8760h"`} {
+			if contains(written, flag) != (len(given) > 0) {
+				t.Errorf("%v: %s", given, written)
+			}
 		}
 	}
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// remembers sets the experiment's history.
+func remembers(history v1alpha1.History) func(*v1alpha1.PerfExperiment) {
+	return func(e *v1alpha1.PerfExperiment) { e.Spec.History = &history }
+}
+
+func hours(count int) *metav1.Duration {
+	return &metav1.Duration{Duration: time.Duration(count) * time.Hour}
+}
+
+// rawResults are the ConfigMaps with raw results that there are.
+func (l *lab) rawResults() []string {
+	l.t.Helper()
+	list := &corev1.ConfigMapList{}
+	l.list(list)
+	var names []string
+	for i := range list.Items {
+		if name := list.Items[i].Name; strings.HasSuffix(name, "-raw") || strings.HasSuffix(name, "-samples") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isAtRest has the operator look once more: it reads nothing past its cache.
+func (l *lab) isAtRest(wait time.Duration) {
+	l.t.Helper()
+	if result, _, writes := l.look(); writes != 0 || result != (ctrl.Result{RequeueAfter: wait}) {
+		l.t.Errorf("%d writes, then %+v, want none and a wait of %s", writes, result, wait)
+	}
+}
+
+// What was said stays as it was, whatever goes of what it rests on.
+func TestRawResultsGoWhenTheirTimeIsOver(t *testing.T) {
+	l := newLab(t, complete)
+	l.settled(remembers(v1alpha1.History{RawResults: hours(24), Runs: hours(48)}))
+	l.until("the end of the environment", func() bool { return l.experiment("small").Status.TornDown != nil })
+	said, report := l.experiment("small").Status, l.configMap("small-report")
+	if len(l.rawResults()) == 0 {
+		t.Fatal("there were no raw results")
+	}
+	l.now = said.CompletionTime.Add(23 * time.Hour)
+	l.isAtRest(time.Hour)
+	l.now = l.now.Add(time.Hour)
+	l.settle()
+	if left := l.rawResults(); len(left) != 0 || len(l.runs()) != 1 {
+		t.Errorf("left are %v and %d runs, want the run alone", left, len(l.runs()))
+	}
+	l.isAtRest(24 * time.Hour)
+	l.now = l.now.Add(24 * time.Hour)
+	l.settle()
+	if runs := l.runs(); len(runs) != 0 {
+		t.Errorf("%d runs are left", len(runs))
+	}
+	l.now = l.now.Add(1000 * time.Hour)
+	l.settle()
+	after := l.experiment("small").Status
+	if len(l.runs()) != 0 || after.Phase != v1alpha1.ExperimentComplete {
+		t.Errorf("%d runs were made again, and it is %s", len(l.runs()), after.Phase)
+	}
+	if diff := cmp.Diff(said, after, cmpopts.IgnoreFields(v1alpha1.PerfExperimentStatus{}, "History")); diff != "" {
+		t.Errorf("what it said has changed:\n%s", diff)
+	}
+	if diff := cmp.Diff(report.Data, l.configMap("small-report").Data); diff != "" {
+		t.Errorf("the report has changed:\n%s", diff)
+	}
+	l.ask(func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.TTL = hours(1) })
+	l.settle()
+	if seen := l.experiment("small"); seen.Status.ObservedGeneration != seen.Generation {
+		t.Errorf("generation %d was not noticed", seen.Generation)
+	}
+	if err := l.admin.Delete(t.Context(), l.experiment("small")); err != nil {
+		t.Fatal(err)
+	}
+	l.until("the experiment gone", func() bool { return len(l.experiments()) == 0 })
+}
+
+func TestRawResultsOfTheNewestRunsStay(t *testing.T) {
+	l := newLab(t, complete)
+	l.settled(twoBlocks, remembers(v1alpha1.History{RawResultsOf: ptr.To[int32](1)}))
+	l.until("raw results gone", func() bool { return l.experiment("small").Status.History != nil })
+	newest := l.run().Name
+	left := l.rawResults()
+	for _, name := range left {
+		if !strings.HasPrefix(name, newest) {
+			t.Errorf("%s is left, want those of %s alone", name, newest)
+		}
+	}
+	if len(left) == 0 || len(l.runs()) != 2 {
+		t.Errorf("left are %v and %d runs, want those of the newest, and two", left, len(l.runs()))
+	}
+	l.isAtRest(0)
+	l.ask(func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 3 })
+	if done := l.untilPhase("small", v1alpha1.ExperimentComplete); done.Status.Progress != "3/3" {
+		t.Errorf("after another block it is %s", done.Status.Progress)
+	}
+	l.until("raw results of the third run alone", func() bool {
+		left := l.rawResults()
+		return len(left) > 0 && strings.HasPrefix(left[0], l.run().Name)
+	})
+}
+
+// Where the experiment says nothing, the operator's times hold; and nothing goes while
+// the environment stands that is to be taken down.
+func TestTheOperatorsHistoryHoldsForWhoSaysNothing(t *testing.T) {
+	l := newLab(t, complete)
+	l.history.RawResults = time.Hour
+	l.settled(func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.TTL = hours(2) })
+	l.now = l.now.Add(90 * time.Minute)
+	l.settle()
+	if len(l.rawResults()) == 0 {
+		t.Error("raw results are gone while the environment stands")
+	}
+	l.now = l.now.Add(time.Hour)
+	l.until("raw results gone", func() bool { return len(l.rawResults()) == 0 })
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/validate"
+)
+
+// To runs that are gone no block can be added.
+func TestNoBlockIsAddedToRunsThatAreGone(t *testing.T) {
+	before := experiment()
+	before.Status.StartTime = &metav1.Time{}
+	after := before.DeepCopy()
+	after.Spec.Design.Blocks++
+	if faults := validate.Update(before, after); len(faults) > 0 {
+		t.Fatalf("while they are there: %v", faults)
+	}
+	taken := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	before.Status.History = &v1alpha1.HistoryStatus{Runs: &taken}
+	faults := validate.Update(before, after)
+	if len(faults) != 1 || faults[0].Field != "spec.design.blocks" || !strings.Contains(faults[0].Detail, "2026-03-01") {
+		t.Errorf("faults are %v", faults)
+	}
+}
