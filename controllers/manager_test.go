@@ -35,6 +35,7 @@ import (
 // and wakes by them.
 func TestTheManagerWakesTheOperator(t *testing.T) {
 	l := newLab(t, complete)
+	l.lanes = l.namespace
 	l.manage(complete, logr.Logger{})
 	l.create(login(), smallExperiment(t, importUnderUsers))
 	l.outside.held["cico"] = true
@@ -49,6 +50,9 @@ func TestTheManagerWakesTheOperator(t *testing.T) {
 	}
 	if status := l.experiment("small").Status; status.Progress != "2/2" || status.Runs.Invalid != 0 || len(l.runs()) != 2 {
 		t.Errorf("progress %s, %d invalid of %d runs, want 2/2 with none of 2: %+v", status.Progress, status.Runs.Invalid, len(l.runs()), status.InvalidRuns)
+	}
+	if left := (hall{l}).tickets(); len(left) > 0 {
+		t.Errorf("its ticket is left: %v", left)
 	}
 	told := &eventsv1.EventList{}
 	if l.list(told); len(told.Items) == 0 {
@@ -87,7 +91,7 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 		Logger: logger,
 		Cache: cache.Options{
 			DefaultNamespaces: map[string]cache.Config{l.namespace: {}},
-			ByObject:          component.Cached(""), DefaultTransform: cache.TransformStripManagedFields(),
+			ByObject:          component.Cached(l.lanes), DefaultTransform: cache.TransformStripManagedFields(),
 		},
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},

@@ -209,8 +209,7 @@ func TestARunThatWasBegunWithoutATicketIsWaitedFor(t *testing.T) {
 	l.untilPhase("after", v1alpha1.ExperimentComplete)
 }
 
-// A ticket is good for as long as an operator may be away. What nobody cares for is
-// taken away in the end.
+// A ticket is good for as long as an operator may be away.
 func TestATicketThatNobodyCaresForExpires(t *testing.T) {
 	h := newHall(t, 2)
 	gone, there := h[0], h[1]
@@ -226,12 +225,50 @@ func TestATicketThatNobodyCaresForExpires(t *testing.T) {
 	if runs := there.runs(); len(runs) != 1 {
 		t.Fatalf("%d runs were made after the ticket had expired, want one", len(runs))
 	}
-	there.untilPhase("small", v1alpha1.ExperimentComplete)
-	there.now = there.now.Add(25 * time.Hour)
-	there.mustChange("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 })
-	there.settle()
-	if _, left := h.tickets()[gone.namespace]; left {
-		t.Error("the ticket is still there")
+}
+
+// An experiment that is gone without its operator having let it go, or that is done
+// and was given another ticket by a pass with an old view, keeps nobody waiting.
+func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
+	for name, end := range map[string]func(l *lab){
+		"gone": func(l *lab) {
+			l.settle()
+			one := l.experiment("small")
+			if err := l.admin.Delete(l.t.Context(), one); err != nil {
+				l.t.Fatal(err)
+			}
+			one = l.experiment("small")
+			one.Finalizers = nil
+			l.update(one)
+		},
+		"done": func(l *lab) {
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+			l.settle()
+			left := lane.Ticket{Experiment: client.ObjectKeyFromObject(l.experiment("small")), UID: l.experiment("small").UID, Held: l.now, Renewed: l.now}
+			lease := &coordinationv1.Lease{}
+			lease.Name, lease.Namespace = lane.NameOf(left.UID), l.lanes
+			if err := errors.Join(left.Write(lease), l.admin.Create(l.t.Context(), lease)); err != nil {
+				l.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHall(t, 2)
+			first, next := h[0], h[1]
+			first.create(login(), smallExperiment(t, oneArm))
+			end(first)
+			if _, left := h.tickets()[first.namespace]; !left {
+				t.Fatal("there is no ticket to take away")
+			}
+			next.create(login(), smallExperiment(t, oneArm))
+			next.settle()
+			if runs := next.runs(); len(runs) != 1 {
+				t.Errorf("%d runs were made beside the ticket, want one", len(runs))
+			}
+			if _, left := h.tickets()[first.namespace]; left {
+				t.Error("the ticket is still there")
+			}
+		})
 	}
 }
 

@@ -324,10 +324,21 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 	case schedule.Wait:
 		return r.keepTurn(ctx, s)
 	case schedule.Finish:
-		return errors.Join(r.leaveLine(ctx, s), r.cleanUp(ctx, s), r.prune(ctx, s))
+		return r.finish(ctx, s)
 	default:
 		return r.leaveLine(ctx, s)
 	}
+}
+
+// finish gives up what a complete experiment needs no more.
+func (r *Reconciler) finish(ctx context.Context, s *scope) error {
+	if err := r.leaveLine(ctx, s); err != nil {
+		return err
+	}
+	if err := r.cleanUp(ctx, s); err != nil {
+		return err
+	}
+	return r.prune(ctx, s)
 }
 
 // plan plans the experiment; false: it can't be yet. Once it has begun, the plan

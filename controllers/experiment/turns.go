@@ -4,6 +4,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -22,14 +23,13 @@ import (
 // that an operator may be away for a while.
 const renewal = lane.Lifetime / 6
 
-// forgotten is after how long a ticket is taken away that nobody cares for.
-const forgotten = 24 * time.Hour
-
 // line is who measures and who waits, as it was read.
 type line struct {
 	tickets []lane.Ticket
 	// leases hold the tickets, by the UID of their experiment.
 	leases map[types.UID]*coordinationv1.Lease
+	// void are the experiments whose tickets count no more.
+	void []types.UID
 }
 
 // takeTurn reports whether it is the experiment's turn to start the next run. If it
@@ -90,7 +90,7 @@ func (r *Reconciler) isAlone(ctx context.Context, s *scope) (bool, error) {
 		return false, r.writeTicket(ctx, known, mine)
 	}
 	s.place = &v1alpha1.LaneStatus{Name: mine.Lane.String()}
-	return true, r.sweep(ctx, s, known)
+	return true, r.sweep(ctx, known)
 }
 
 // queueUp notes where the experiment is in line.
@@ -152,7 +152,8 @@ func (r *Reconciler) leaveLine(ctx context.Context, s *scope) error {
 		return nil
 	}
 	lease := &coordinationv1.Lease{}
-	err := r.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: r.Lanes, Name: lane.NameOf(s.experiment.UID)}, lease)
+	// Past the cache, which may not know of it yet: nobody would look again.
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: r.Lanes, Name: lane.NameOf(s.experiment.UID)}, lease)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -194,6 +195,9 @@ func (r *Reconciler) lineFor(ctx context.Context, reader client.Reader, s *scope
 	if i := known.index(s.experiment); i >= 0 {
 		known.tickets[i].Renewed = s.now
 	}
+	if err := r.dropVoid(ctx, s, known); err != nil {
+		return nil, err
+	}
 	return known, r.addStrays(ctx, s, known)
 }
 
@@ -203,22 +207,51 @@ const linePage = 500
 func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line, error) {
 	known := &line{leases: map[types.UID]*coordinationv1.Lease{}}
 	which := []client.ListOption{client.InNamespace(r.Lanes), client.HasLabels{v1alpha1.LabelTurn}}
-	if reader == r.Live {
-		which = append(which, client.Limit(linePage))
-	}
 	for page := ""; ; {
-		list := &coordinationv1.LeaseList{}
-		if err := reader.List(ctx, list, append(which, client.Continue(page))...); err != nil {
+		list, asked := &coordinationv1.LeaseList{}, which
+		if reader == r.Live {
+			asked = append(asked, client.Limit(linePage), client.Continue(page))
+		}
+		if err := reader.List(ctx, list, asked...); err != nil {
 			return nil, fmt.Errorf("reading who waits for a turn: %w", err)
 		}
 		for i := range list.Items {
 			ticket := lane.Read(&list.Items[i])
 			known.tickets, known.leases[ticket.UID] = append(known.tickets, ticket), &list.Items[i]
 		}
-		if page = list.Continue; page == "" {
+		// A cache lists all at once, and has a word of its own where a page would be.
+		if page = list.Continue; page == "" || reader != r.Live {
 			return known, nil
 		}
 	}
+}
+
+// dropVoid leaves out the tickets of experiments that are gone, or done: a pass with an
+// old view of one may have left it.
+func (r *Reconciler) dropVoid(ctx context.Context, s *scope, known *line) error {
+	var failure error
+	known.tickets = slices.DeleteFunc(known.tickets, func(ticket lane.Ticket) bool {
+		if ticket.UID == s.experiment.UID || failure != nil {
+			return false
+		}
+		holder := &v1alpha1.PerfExperiment{}
+		err := r.Cluster.Client.Get(ctx, ticket.Experiment, holder, client.UnsafeDisableDeepCopy)
+		if client.IgnoreNotFound(err) != nil {
+			failure = fmt.Errorf("reading experiment %q, which has a ticket: %w", ticket.Experiment, err)
+			return false
+		}
+		void := err != nil || holder.UID != ticket.UID || isDone(holder)
+		if void {
+			known.void = append(known.void, ticket.UID)
+		}
+		return void
+	})
+	return failure
+}
+
+// isDone: nothing is left to do of the experiment, as it was asked for last.
+func isDone(experiment *v1alpha1.PerfExperiment) bool {
+	return experiment.Status.Settled != "" && experiment.Status.ObservedGeneration == experiment.Generation
 }
 
 // addStrays adds those that have a run on but no turn: an operator that knew of no
@@ -262,12 +295,7 @@ func (l *line) holds(experiment client.ObjectKey, now time.Time) bool {
 func (r *Reconciler) writeTicket(ctx context.Context, known *line, ticket lane.Ticket) error {
 	before := known.leases[ticket.UID]
 	if before == nil {
-		lease := &coordinationv1.Lease{}
-		lease.Namespace, lease.Name = r.Lanes, lane.NameOf(ticket.UID)
-		if err := ticket.Write(lease); err != nil {
-			return err
-		}
-		return r.Cluster.Create(ctx, lease)
+		return r.makeTicket(ctx, ticket)
 	}
 	written := lane.Read(before)
 	if ticket.Same(&written) && ticket.Renewed.Sub(written.Renewed) < renewal {
@@ -280,15 +308,34 @@ func (r *Reconciler) writeTicket(ctx context.Context, known *line, ticket lane.T
 	return r.Cluster.PatchUnchanged(ctx, lease, before)
 }
 
-// sweep takes tickets away that nobody has cared for since long ago.
-func (r *Reconciler) sweep(ctx context.Context, s *scope, known *line) error {
-	for i := range known.tickets {
-		ticket := &known.tickets[i]
-		lease := known.leases[ticket.UID]
-		if lease == nil || s.now.Sub(ticket.Renewed) < forgotten {
-			continue
-		}
-		if err := r.Cluster.DeleteExactly(ctx, lease); err != nil {
+// makeTicket makes a ticket for an experiment that still wants one: a pass with an old
+// view, which it is a conflict to have, would leave it behind.
+func (r *Reconciler) makeTicket(ctx context.Context, ticket lane.Ticket) error {
+	experiment, old := &v1alpha1.PerfExperiment{}, errors.New("the cache is behind")
+	conflict := apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("perfexperiments").GroupResource(), ticket.Experiment.Name, old)
+	err := r.Live.Get(ctx, ticket.Experiment, experiment)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return fmt.Errorf("reading experiment %q: %w", ticket.Experiment, err)
+	case err != nil || experiment.UID != ticket.UID || experiment.DeletionTimestamp != nil || isDone(experiment):
+		return conflict
+	}
+	lease := &coordinationv1.Lease{}
+	lease.Namespace, lease.Name = r.Lanes, lane.NameOf(ticket.UID)
+	if err := ticket.Write(lease); err != nil {
+		return err
+	}
+	err = r.Cluster.Create(ctx, lease)
+	if apierrors.IsAlreadyExists(err) {
+		return conflict
+	}
+	return err
+}
+
+// sweep takes tickets away that count no more.
+func (r *Reconciler) sweep(ctx context.Context, known *line) error {
+	for _, experiment := range known.void {
+		if err := r.Cluster.DeleteExactly(ctx, known.leases[experiment]); err != nil {
 			return err
 		}
 	}
