@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/kube"
 )
 
 // The fakes below stand in for what the operator asks over the network: no
@@ -134,11 +135,20 @@ func (f *fakeRunners) StopRunner(_ context.Context, address string) error {
 }
 
 // fakeLogs are the logs of pods, by name.
-type fakeLogs struct{ shelf[[]byte] }
+type fakeLogs struct {
+	shelf[[]byte]
+	// unread says why the log of a pod can't be read for now; nil: all can be.
+	unread func(pod string) error
+}
 
 var errNoLog = errors.New("the pod has no log")
 
 func (f *fakeLogs) Log(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
+	if f.unread != nil {
+		if err := f.unread(pod); err != nil {
+			return nil, &kube.Unread{Err: err}
+		}
+	}
 	log, found := f.get(pod)
 	if !found {
 		return nil, errNoLog

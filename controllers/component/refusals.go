@@ -18,14 +18,14 @@ import (
 const RefusedPause = 10 * time.Second
 
 // RefusalOf says why a write is not made, where people can do something about
-// it; false: it is another error.
+// it, or why something can't be read for now; false: it is another error.
 func RefusalOf(err error) (environment.Readiness, bool) {
 	switch refusal := kube.RefusalOf(err); {
 	case apierrors.IsConflict(err):
 		return environment.Readiness{}, false
 	case refusal != nil:
 		return environment.NotReady(reasonOf(refusal), prose.Sentence(refusal.Error())), true
-	case kube.IsPassing(err):
+	case kube.IsPassing(err) || kube.IsUnread(err):
 		return environment.NotReady(v1alpha1.ReasonRetrying, prose.Sentence(err.Error())), true
 	default:
 		return environment.Readiness{}, false

@@ -19,6 +19,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/results"
@@ -43,7 +44,10 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 	if status.RawResults != "" {
 		return next(), nil
 	}
-	status.Timings.CollectStart = &metav1.Time{Time: r.Now()}
+	if status.Timings.CollectStart == nil {
+		// Who could not read a log has begun before.
+		status.Timings.CollectStart = &metav1.Time{Time: r.Now()}
+	}
 	measured := map[string]results.Measured{}
 	logs := map[string]string{}
 	for _, wanted := range s.run.Spec.Scenario.Loads {
@@ -75,7 +79,7 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 }
 
 // readLoad adds up what all runners of a load printed, and notes what they told
-// of their logs.
+// of their logs. It fails where a log can't be read for now.
 func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, logs map[string]string) (results.Measured, *results.Fault, error) {
 	status := s.load(wanted.Name)
 	runners, err := r.runners(ctx, s.run.Namespace, status.TestRun)
@@ -84,7 +88,11 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	}
 	var parts runnersResults
 	for _, pod := range runners {
-		if err := r.readRunner(ctx, s, pod, wanted, &parts); err != nil {
+		err := r.readRunner(ctx, s, pod, wanted, &parts)
+		if kube.IsUnread(err) {
+			return results.Measured{}, nil, err
+		}
+		if err != nil {
 			return results.Measured{}, results.Unreadable(fmt.Sprintf("load %q, runner %q,", wanted.Name, pod.Name), err), nil
 		}
 	}

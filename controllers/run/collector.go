@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/workloads"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/results"
@@ -33,6 +34,9 @@ const (
 	// collectorEnd is how long a collector may take to end once the loads are
 	// over. After that, what it has printed is all there is.
 	collectorEnd = 30 * time.Second
+	// collectorPatience is how long after the loads its log may not be readable. After
+	// that the servers count as not measured.
+	collectorPatience = 2 * time.Minute
 	// collectorPause is the time between two looks at a collector that ends.
 	collectorPause = time.Second
 	// mostStatements of PostgreSQL are in a run's status.
@@ -183,7 +187,10 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 		return waitFor(collectorPause), nil
 	}
 	var fault *results.Fault
-	s.samples, s.unsampled, fault = r.readCollector(ctx, s, pods)
+	s.samples, s.unsampled, fault, err = r.readCollector(ctx, s, pods)
+	if err != nil && finish != nil && s.now.Sub(finish.Time) < collectorPatience {
+		return outcome{}, err
+	}
 	s.blame(fault)
 	if s.samples == nil {
 		return next(), nil
@@ -223,32 +230,36 @@ func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (endin
 
 // readCollector puts together what all pods of the collector printed. A log
 // that can't be read is a gap, which the samples tell; why, the notes do. One that
-// holds too much, or what somebody else saw, is a fault.
-func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.Pod) (samples *payload.Samples, notes []string, fault *results.Fault) {
+// holds too much, or what somebody else saw, is a fault. The error is of one that
+// can't be read for now.
+func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.Pod) (samples *payload.Samples, notes []string, fault *results.Fault, unread error) {
 	if len(pods) == 0 {
-		return nil, []string{"the servers were not measured: the collector never had a pod"}, nil
+		return nil, []string{"the servers were not measured: the collector never had a pod"}, nil, nil
 	}
 	var parts []*payload.Samples
 	reader := payload.NewSamplesReader()
 	for _, pod := range pods {
 		own, err := r.readSamples(ctx, s, pod, reader)
 		if errors.Is(err, payload.ErrTooLarge) || errors.Is(err, results.ErrForeign) {
-			return nil, nil, results.Unreadable(fmt.Sprintf("the collector's pod %q", pod.Name), err)
+			return nil, nil, results.Unreadable(fmt.Sprintf("the collector's pod %q", pod.Name), err), nil
 		}
 		if err != nil {
+			if kube.IsUnread(err) {
+				unread = err
+			}
 			notes = append(notes, fmt.Sprintf("what the collector's pod %s saw can't be read: %s", pod.Name, prose.Sentence(err.Error())))
 			continue
 		}
 		parts = append(parts, own)
 	}
 	if len(parts) == 0 {
-		return nil, notes, nil
+		return nil, notes, nil, unread
 	}
 	samples, err := payload.MergeSamples(parts...)
 	if err != nil {
-		return nil, append(notes, fmt.Sprintf("what the collector's pods saw does not fit together: %v", err)), nil
+		return nil, append(notes, fmt.Sprintf("what the collector's pods saw does not fit together: %v", err)), nil, unread
 	}
-	return samples, notes, nil
+	return samples, notes, nil, unread
 }
 
 func (r *Reconciler) readSamples(ctx context.Context, s *scope, pod corev1.Pod, reader *payload.SamplesReader) (*payload.Samples, error) {

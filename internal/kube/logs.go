@@ -4,6 +4,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -30,8 +31,42 @@ func (l PodLogs) Recent(ctx context.Context, namespace, pod, container string, s
 
 func (l PodLogs) open(ctx context.Context, namespace, pod string, options *corev1.PodLogOptions) (io.ReadCloser, error) {
 	stream, err := l.Clientset.CoreV1().Pods(namespace).GetLogs(pod, options).Stream(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("opening the log of pod %q: %w", pod, err)
+	if err == nil {
+		return unbroken{stream, pod}, nil
 	}
-	return stream, nil
+	err = fmt.Errorf("opening the log of pod %q: %w", pod, err)
+	if code := codeOf(err); code == 0 || IsPassing(err) {
+		err = &Unread{err}
+	}
+	return nil, err
+}
+
+// Unread is a log that could not be read for now: its node or the API server did
+// not answer, or stopped in the middle. It says nothing of what the log holds.
+type Unread struct{ Err error }
+
+// Error says what went wrong.
+func (u *Unread) Error() string { return u.Err.Error() }
+
+// Unwrap gives what went wrong.
+func (u *Unread) Unwrap() error { return u.Err }
+
+// IsUnread reports whether a log may be read later that could not be read now.
+func IsUnread(err error) bool {
+	var unread *Unread
+	return errors.As(err, &unread)
+}
+
+// unbroken is a log that tells its end from one that broke off.
+type unbroken struct {
+	io.ReadCloser
+	pod string
+}
+
+func (u unbroken) Read(into []byte) (int, error) {
+	n, err := u.ReadCloser.Read(into)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &Unread{fmt.Errorf("reading the log of pod %q: %w", u.pod, err)}
+	}
+	return n, err
 }

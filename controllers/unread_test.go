@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// unreadLogs keep the logs of pods with a word in their names from being read.
+func (l *lab) unreadLogs(word string) {
+	l.logs.unread = func(pod string) error {
+		if !strings.Contains(pod, word) {
+			return nil
+		}
+		l.line.cut = true
+		return fmt.Errorf("the node of %s does not answer: %w", pod, errCut)
+	}
+}
+
+// A node that does not answer for a moment is no reason to throw a run away that was
+// measured for hours.
+func TestALogThatIsUnreadForAMomentIsReadLater(t *testing.T) {
+	for name, word := range map[string]string{"a runner's": "-cico-", "the collector's": "-collector"} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			withCollectors(l)
+			l.create(login(), smallExperiment(t, oneArm))
+			l.underLoad()
+			l.unreadLogs(word)
+			told := ""
+			l.eachPass = func() {
+				if kept := meta.FindStatusCondition(l.run().Status.Conditions, v1alpha1.ConditionResultsKept); kept != nil && kept.Reason == v1alpha1.ReasonRetrying {
+					told = kept.Message
+				}
+			}
+			for range 60 {
+				if told != "" {
+					break
+				}
+				l.meanwhile()
+			}
+			if !strings.Contains(told, "does not answer") {
+				t.Fatalf("told is %q:\n%s", told, l.describe())
+			}
+			l.logs.unread, l.eachPass = nil, nil
+			done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+			if runs := l.runs(); len(runs) != 1 || done.Status.Runs.Invalid != 0 || runs[0].Status.Servers == nil {
+				t.Errorf("%d runs, %d invalid, servers %v, want one that counts, with its servers", len(runs), done.Status.Runs.Invalid, runs[0].Status.Servers)
+			}
+		})
+	}
+}
+
+// What can't be read for minutes makes the run invalid, and says why.
+func TestALogThatStaysUnreadMakesARunInvalid(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
+	l.underLoad()
+	l.unreadLogs("-cico-")
+	for range 400 {
+		if l.run().Status.Phase == v1alpha1.RunInvalid {
+			break
+		}
+		l.meanwhile()
+	}
+	message := l.run().Status.Message
+	for _, words := range []string{"could not be kept within 5m0s", "does not answer"} {
+		if !strings.Contains(message, words) {
+			t.Errorf("told is %q, want %q in it", message, words)
+		}
+	}
+}

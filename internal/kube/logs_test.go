@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kube_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"perflab.dev/perflab/internal/kube"
+)
+
+// What a node or the API server could not do for now is told from what they say of
+// the log.
+func TestLogsThatAreUnreadForNow(t *testing.T) {
+	for name, test := range map[string]struct {
+		serve  http.HandlerFunc
+		unread bool
+	}{
+		"read":              {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a line\n") }, false},
+		"gone":              {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, false},
+		"not yet there":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }, false},
+		"a node is silent":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, true},
+		"the server is off": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, true},
+		"it breaks off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "a li")
+		}, true},
+		"nobody answers": {nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(test.serve)
+			defer server.Close()
+			if test.serve == nil {
+				server.Close()
+			}
+			clientset, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			log, err := kube.PodLogs{Clientset: clientset}.Log(t.Context(), "lab", "pod", "k6")
+			if err == nil {
+				_, err = io.ReadAll(log)
+				_ = log.Close()
+			}
+			if kube.IsUnread(err) != test.unread {
+				t.Errorf("read with %v, unread for now: %t", err, !test.unread)
+			}
+		})
+	}
+}
