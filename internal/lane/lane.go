@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/footprint"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -61,31 +62,12 @@ func selectorsOf(systems []v1alpha1.System) []map[string]string {
 // eachPlace shows by which labels each part of the systems chooses its nodes.
 func eachPlace(systems []v1alpha1.System, show func(who string, selector map[string]string)) {
 	for i := range systems {
-		kafka, postgres := systems[i].Kafka, systems[i].Postgres
-		if kafka != nil && kafka.Provider != v1alpha1.KafkaProviderExternal {
-			show("the brokers of Kafka", selectorOf(kafka.Brokers.Placement))
-			if kafka.Controllers != nil {
-				show("the controllers of Kafka", selectorOf(kafka.Controllers.Placement))
+		for _, pods := range footprint.Of(systems[i]) {
+			if pods.Count > 0 {
+				show(pods.Who, pods.NodeSelector())
 			}
 		}
-		if postgres != nil && postgres.Provider != v1alpha1.PostgresProviderExternal {
-			show("PostgreSQL", selectorOf(postgres.Placement))
-		}
-		for j := range systems[i].Modules {
-			module := &systems[i].Modules[j]
-			if module.Replicas != nil && *module.Replicas == 0 {
-				continue
-			}
-			show("module "+module.Name, selectorOf(module.Placement))
-		}
 	}
-}
-
-func selectorOf(placement *v1alpha1.Placement) map[string]string {
-	if placement == nil {
-		return nil
-	}
-	return placement.NodeSelector
 }
 
 // Meets reports whether both may be on the same node.

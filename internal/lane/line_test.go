@@ -207,8 +207,8 @@ func TestLaneOfSystems(t *testing.T) {
 		return &v1alpha1.Placement{NodeSelector: map[string]string{"pool": pool}}
 	}
 	system := v1alpha1.System{
-		Kafka:    &v1alpha1.Kafka{Brokers: v1alpha1.KafkaNodes{Placement: bound("kafka")}},
-		Postgres: &v1alpha1.Postgres{Provider: v1alpha1.PostgresProviderExternal},
+		Kafka:    &v1alpha1.Kafka{Brokers: v1alpha1.KafkaNodes{Replicas: 3, Placement: bound("kafka")}},
+		Postgres: &v1alpha1.Postgres{External: &v1alpha1.ExternalPostgres{}},
 		Modules:  []v1alpha1.Module{{Name: "a", Placement: bound("m5")}, {Name: "b", Placement: bound("m5")}},
 	}
 	asked := &v1alpha1.Lane{Type: v1alpha1.LaneNodes}

@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/footprint"
 	"perflab.dev/perflab/internal/price"
 	"perflab.dev/perflab/internal/prose"
 )
@@ -55,10 +56,10 @@ func costs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, prices map[string]
 func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duration) Cost {
 	cost := Cost{Arm: arm.Name, Currency: currency, Nodes: map[string]int{}}
 	asked := map[string]*amount{}
-	for _, group := range podsOf(arm.System) {
-		instance := instanceOf(group.placement)
+	for _, group := range footprint.Of(arm.System) {
+		instance := instanceOf(group.Placement)
 		if instance == "" {
-			cost.Unplaced += group.count
+			cost.Unplaced += group.Count
 			continue
 		}
 		if asked[instance] == nil {
@@ -93,36 +94,6 @@ func written(sum *big.Rat) string {
 	return strconv.FormatFloat(math.Round(value*1e6)/1e6, 'f', -1, 64)
 }
 
-// pods are alike.
-type pods struct {
-	count     int
-	requests  corev1.ResourceRequirements
-	placement *v1alpha1.Placement
-}
-
-func podsOf(system v1alpha1.System) []pods {
-	var all []pods
-	for _, module := range system.Modules {
-		count := 1
-		if module.Replicas != nil {
-			count = int(*module.Replicas)
-		}
-		all = append(all, pods{count, module.Resources, module.Placement})
-	}
-	if kafka := system.Kafka; kafka != nil && kafka.External == nil {
-		all = append(all, pods{int(kafka.Brokers.Replicas), kafka.Brokers.Resources, kafka.Brokers.Placement})
-		for _, nodes := range []*v1alpha1.KafkaNodes{kafka.Controllers, kafka.ZooKeeper} {
-			if nodes != nil {
-				all = append(all, pods{int(nodes.Replicas), nodes.Resources, nodes.Placement})
-			}
-		}
-	}
-	if postgres := system.Postgres; postgres != nil && postgres.External == nil {
-		all = append(all, pods{int(postgres.Instances), postgres.Resources, postgres.Placement})
-	}
-	return all
-}
-
 func instanceOf(placement *v1alpha1.Placement) string {
 	if placement == nil {
 		return ""
@@ -133,14 +104,10 @@ func instanceOf(placement *v1alpha1.Placement) string {
 // amount is what pods ask for together, in CPUs and bytes.
 type amount struct{ cpus, bytes float64 }
 
-func (a *amount) add(group pods) {
+func (a *amount) add(group footprint.Pods) {
 	requested := func(name corev1.ResourceName) float64 {
-		asked, given := group.requests.Requests[name]
-		if !given {
-			// What is limited and not requested is requested as it is limited.
-			asked = group.requests.Limits[name]
-		}
-		return asked.AsApproximateFloat64() * float64(group.count)
+		asked := group.Requested(name)
+		return asked.AsApproximateFloat64() * float64(group.Count)
 	}
 	a.cpus += requested(corev1.ResourceCPU)
 	a.bytes += requested(corev1.ResourceMemory)
