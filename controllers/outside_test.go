@@ -32,6 +32,8 @@ import (
 type outside struct {
 	// withoutStrimzi, withoutPostgres and withoutK6: nobody acts on their kinds.
 	withoutStrimzi, withoutPostgres, withoutK6 bool
+	// withoutKueue: the cluster has none. quotaUsed: it admits nothing.
+	withoutKueue, quotaUsed bool
 	// lost are Kafkas and PostgreSQLs whose operators have lost their way with them.
 	lost map[types.UID]bool
 	// withoutImages: pulling takes for ever.
@@ -78,6 +80,7 @@ func (l *lab) play() {
 	if !l.outside.withoutK6 {
 		l.playK6()
 	}
+	l.playKueue()
 	l.collectGarbage()
 }
 

@@ -56,7 +56,7 @@ var scenes = map[string]*scene{
 			l.brokers.put("theirs", kafka.TopicState{Partitions: 1, Replicas: 1})
 			l.create(mskSecrets()...)
 		},
-		edits: []func(*v1alpha1.PerfExperiment){oneArm, msk}, shared: true,
+		edits: []func(*v1alpha1.PerfExperiment){oneArm, msk, inKueuesQueue}, shared: true,
 	},
 }
 

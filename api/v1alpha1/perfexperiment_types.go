@@ -156,7 +156,7 @@ type SystemRef struct {
 }
 
 // LaneType says what of the cluster an experiment takes up.
-// +kubebuilder:validation:Enum=Cluster;Nodes;Named
+// +kubebuilder:validation:Enum=Cluster;Nodes;Named;Kueue
 type LaneType string
 
 const (
@@ -167,25 +167,30 @@ const (
 	LaneNodes LaneType = "Nodes"
 	// LaneNamed is a part of the cluster that people have set apart and named.
 	LaneNamed LaneType = "Named"
+	// LaneKueue is what Kueue admits from one of its queues.
+	LaneKueue LaneType = "Kueue"
 )
 
 // Lane says beside what else an experiment may measure. Experiments that take up the
 // same nodes take turns, a block at a time, and namespaces one after another.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.type) && self.type == 'Named') == has(self.name)",message="a lane has a name with type: Named, and only then: add the one that is missing"
+// +kubebuilder:validation:XValidation:rule="(has(self.type) && self.type in ['Named', 'Kueue']) == has(self.name)",message="a lane has a name with type: Named or Kueue, and only then: add the one that is missing"
 type Lane struct {
 	// type is what the experiment takes up. Cluster: nothing else is measured
 	// meanwhile. Nodes: nothing else on the nodes that its placement chooses, so
 	// Kafka, PostgreSQL and every module need a nodeSelector. Named: beside
 	// experiments that name another lane; who names one vouches for it that its
-	// nodes are set apart. Default Cluster.
+	// nodes are set apart. Kueue: Kueue says when each block begins, to which it is
+	// a Workload of what its pods request; beside whom is its quota's matter.
+	// Default Cluster.
 	// +optional
 	Type LaneType `json:"type,omitempty"`
 
-	// name of the lane, with type Named.
+	// name of the lane, with type Named, or of the LocalQueue in the experiment's
+	// namespace, with type Kueue.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(-[a-z0-9]+)*$`
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]+([.-][a-z0-9]+)*$`
 	Name string `json:"name,omitempty"`
 }
 

@@ -91,11 +91,13 @@ func TestExperimentRules(t *testing.T) {
 }
 
 func TestLaneRules(t *testing.T) {
-	const nameless = "a lane has a name with type: Named, and only then"
+	const nameless = "a lane has a name with type: Named or Kueue, and only then"
 	judge(t, map[string]rule{
 		"the cluster":            accept(change{"spec.lane", "{type: Cluster}"}),
 		"without a type":         accept(change{"spec.lane", "{}"}),
 		"a named one":            accept(change{"spec.lane", "{type: Named, name: m5-large}"}),
+		"Kueue's queue":          accept(change{"spec.lane", "{type: Kueue, name: team-a}"}),
+		"Kueue without a queue":  refuse("spec.lane", nameless, change{"spec.lane", "{type: Kueue}"}),
 		"a named one, nameless":  refuse("spec.lane", nameless, change{"spec.lane", "{type: Named}"}),
 		"a name for the cluster": refuse("spec.lane", nameless, change{"spec.lane", "{name: m5}"}),
 		"a name of other signs":  refuse("spec.lane.name", "should match", change{"spec.lane", "{type: Named, name: M5}"}),

@@ -114,6 +114,9 @@ type scope struct {
 	// place is the experiment's in the line for what its runs take up; nil: it is in
 	// none.
 	place *v1alpha1.LaneStatus
+	// unadmitted is what keeps Kueue from letting the experiment measure; empty:
+	// nothing, or it is not asked.
+	unadmitted string
 	// specChanged: the plan is not the one the first run was planned from.
 	specChanged bool
 	// tearingDown: parts of the environment are still there.

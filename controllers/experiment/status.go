@@ -224,7 +224,7 @@ func waitingFor(s *scope) string {
 	case s.unknownSystem:
 		return fmt.Sprintf("PerfSystem %q, which is not in the namespace", s.experiment.Spec.SystemRef.Name)
 	case s.isInLine():
-		return fmt.Sprintf("its turn: %s in line for %s, behind %s", prose.Ordinal(s.place.Position), s.place.Name, s.place.Behind)
+		return s.turnWaitedFor()
 	case s.blocker != "":
 		return "run " + s.blocker + " of another experiment"
 	case s.decision.Action == schedule.Hold:

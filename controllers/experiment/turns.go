@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/lane"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // renewal is the time after which a ticket is renewed: a fraction of its life, so
@@ -39,7 +40,10 @@ type line struct {
 // asks the API server who else has. Of two that do so at once, one at least sees
 // the other, and goes back into the line.
 func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
-	if r.Lanes == "" {
+	switch {
+	case s.byKueue():
+		return r.isAdmitted(ctx, s)
+	case r.Lanes == "":
 		return true, nil
 	}
 	known, err := r.lineFor(ctx, r.Cluster.Client, s)
@@ -111,7 +115,7 @@ func (s *scope) queueUp(known *line, ticket lane.Ticket) {
 // keepTurn keeps the turn of an experiment with a run on. One that was begun without
 // a ticket, or outlived it, gets one.
 func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
-	if r.Lanes == "" {
+	if r.Lanes == "" || s.byKueue() {
 		return nil
 	}
 	known, err := r.lineFor(ctx, r.Cluster.Client, s)
@@ -133,7 +137,10 @@ func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
 
 // letOthersPass gives up a turn that nothing comes of, if others wait for theirs.
 func (r *Reconciler) letOthersPass(ctx context.Context, s *scope) error {
-	if r.Lanes == "" {
+	switch {
+	case s.byKueue():
+		return r.leaveKueue(ctx, s)
+	case r.Lanes == "":
 		return nil
 	}
 	known, err := r.lineFor(ctx, r.Cluster.Client, s)
@@ -148,7 +155,10 @@ func (r *Reconciler) letOthersPass(ctx context.Context, s *scope) error {
 // run for now. Another one of its namespace that waits inherits when the turn ended,
 // so that namespaces go on taking turns.
 func (r *Reconciler) leaveLine(ctx context.Context, s *scope) error {
-	if r.Lanes == "" {
+	switch {
+	case s.byKueue():
+		return r.leaveKueue(ctx, s)
+	case r.Lanes == "":
 		return nil
 	}
 	lease := &coordinationv1.Lease{}
@@ -344,11 +354,16 @@ func (r *Reconciler) sweep(ctx context.Context, known *line) error {
 
 // lane is what the experiment's runs take up.
 func (s *scope) lane() lane.Lane {
+	return lane.Of(s.experiment.Spec.Lane, s.systems())
+}
+
+// systems are those of the arms.
+func (s *scope) systems() []v1alpha1.System {
 	systems := make([]v1alpha1.System, 0, len(s.planned.Arms))
 	for i := range s.planned.Arms {
 		systems = append(systems, s.planned.Arms[i].System)
 	}
-	return lane.Of(s.experiment.Spec.Lane, systems)
+	return systems
 }
 
 // atBlock reports whether the next run is a block's first. Blocks are not broken off:
@@ -358,4 +373,12 @@ func (s *scope) atBlock() bool {
 }
 
 // isInLine reports whether the experiment waits for its turn.
-func (s *scope) isInLine() bool { return s.place != nil && s.place.Position > 0 }
+func (s *scope) isInLine() bool { return s.place != nil && s.place.Position > 0 || s.unadmitted != "" }
+
+// turnWaitedFor says for whom the experiment waits.
+func (s *scope) turnWaitedFor() string {
+	if s.unadmitted != "" {
+		return s.unadmitted
+	}
+	return fmt.Sprintf("its turn: %s in line for %s, behind %s", prose.Ordinal(s.place.Position), s.place.Name, s.place.Behind)
+}

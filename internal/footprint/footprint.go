@@ -52,7 +52,9 @@ func nodesOf(who string, nodes *v1alpha1.KafkaNodes) Pods {
 
 // Requested is what each of the pods requests. What is limited and not requested is
 // requested as it is limited.
-func (p Pods) Requested(name corev1.ResourceName) resource.Quantity { return Requested(p.Resources, name) }
+func (p Pods) Requested(name corev1.ResourceName) resource.Quantity {
+	return Requested(p.Resources, name)
+}
 
 // Requested is what a container with these resources requests.
 func Requested(resources corev1.ResourceRequirements, name corev1.ResourceName) resource.Quantity {

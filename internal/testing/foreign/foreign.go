@@ -18,7 +18,7 @@ import (
 // is built with.
 const postgresModule = "github.com/cloudnative-pg/cloudnative-pg"
 
-// CRDs returns the paths of Strimzi's, k6-operator's and CloudNativePG's CRDs.
+// CRDs returns the paths of Strimzi's, k6-operator's, CloudNativePG's and Kueue's CRDs.
 // Those that have to be made are put into dir.
 func CRDs(dir string) ([]string, error) {
 	if output, err := exec.Command(apiserver.Root("test", "emulators", "crds", "generate.sh"), dir).CombinedOutput(); err != nil {
@@ -28,6 +28,7 @@ func CRDs(dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for the generated CRDs: %w", err)
 	}
+	paths = append(paths, apiserver.Root("test", "emulators", "kueue", "workloads.yaml"))
 	postgres, err := postgresCRDs()
 	return append(paths, postgres...), err
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/lane"
+)
+
+// inKueuesQueue has Kueue say when blocks begin.
+func inKueuesQueue(e *v1alpha1.PerfExperiment) {
+	e.Spec.Lane = &v1alpha1.Lane{Type: v1alpha1.LaneKueue, Name: "team-a"}
+}
+
+// workloads are Kueue's.
+func (l *lab) workloads() []unstructured.Unstructured {
+	return l.foreign(lane.WorkloadKind.WithVersion("v1beta2"))
+}
+
+// playKueue admits every Workload, or none while its quota is used up.
+func (l *lab) playKueue() {
+	l.t.Helper()
+	if len(l.experiments()) == 0 || l.experiments()[0].Spec.Lane == nil || l.outside.withoutKueue {
+		return
+	}
+	for _, workload := range l.workloads() {
+		if admitted, says := lane.Admitted(&workload); admitted || says != "" && l.outside.quotaUsed {
+			continue
+		}
+		reserved := kueueSays("QuotaReserved", "True", "")
+		conditions := []any{reserved, kueueSays("Admitted", "True", "")}
+		if l.outside.quotaUsed {
+			conditions = []any{kueueSays("QuotaReserved", "False", "couldn't assign flavors to pod set pods-1: insufficient unused quota for cpu")}
+		}
+		l.setStatus(&workload, map[string]any{"conditions": conditions})
+	}
+}
+
+func kueueSays(condition, status, message string) any {
+	return map[string]any{"type": condition, "status": status, "reason": condition, "message": message, "lastTransitionTime": "2026-03-01T12:00:00Z"}
+}
+
+// A block begins when Kueue has admitted it, and gives back what it had for the next.
+func TestKueueSaysWhenABlockBegins(t *testing.T) {
+	l := newLab(t, complete)
+	l.outside.quotaUsed = true
+	l.create(login(), smallExperiment(t, twoBlocks, inKueuesQueue))
+	l.until("the wait for Kueue", func() bool { return strings.Contains(l.experiment("small").Status.WaitingFor, "insufficient") })
+	want := "its turn in Kueue's queue team-a: couldn't assign flavors to pod set pods-1: insufficient unused quota for cpu"
+	if status := l.experiment("small").Status; status.WaitingFor != want || status.Phase != v1alpha1.ExperimentPending || len(l.runs()) != 0 {
+		t.Errorf("%s with %d runs, waiting for %q, want Pending, none and %q", status.Phase, len(l.runs()), status.WaitingFor, want)
+	}
+	l.outside.quotaUsed = false
+	l.setStatus(&l.workloads()[0], map[string]any{"conditions": []any{}})
+	blocks := map[string]bool{}
+	l.eachRound = func() {
+		for _, workload := range l.workloads() {
+			blocks[workload.GetName()] = true
+		}
+		if on := len(l.workloads()); on > 1 {
+			t.Errorf("%d Workloads at once", on)
+		}
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if !blocks["small-block-1"] || !blocks["small-block-2"] || len(blocks) != 2 {
+		t.Errorf("Workloads were %v, want one for each of two blocks", blocks)
+	}
+	if left := l.workloads(); len(left) != 0 {
+		t.Errorf("%d Workloads are left", len(left))
+	}
+}
+
+func TestWithoutKueueItIsToldToInstallIt(t *testing.T) {
+	l := newLab(t, bare)
+	l.outside.withoutKueue = true
+	l.create(login(), smallExperiment(t, oneArm, inKueuesQueue))
+	l.pass()
+	l.pass()
+	if waits := l.experiment("small").Status.WaitingFor; !strings.Contains(waits, "Kueue, which is not in the cluster") || !strings.Contains(waits, "spec.lane") {
+		t.Errorf("waits for %q", waits)
+	}
+}
+
+// What somebody else has made under the Workload's name is left alone, and told.
+func TestAWorkloadOfSomebodyElseIsLeftAlone(t *testing.T) {
+	l := newLab(t, complete)
+	theirs := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"queueName": "theirs", "podSets": []any{map[string]any{
+		"name": "main", "count": int64(1), "template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "c"}}}},
+	}}}}}
+	theirs.SetGroupVersionKind(lane.WorkloadKind.WithVersion("v1beta2"))
+	theirs.SetName(lane.WorkloadName("small", 1))
+	l.create(login(), theirs, smallExperiment(t, oneArm, inKueuesQueue))
+	for range 3 {
+		l.pass()
+	}
+	if waits := l.experiment("small").Status.WaitingFor; !strings.Contains(waits, fmt.Sprintf("Workload %q", theirs.GetName())) {
+		t.Errorf("waits for %q", waits)
+	}
+	if queue, _, _ := unstructured.NestedString(l.workloads()[0].Object, "spec", "queueName"); queue != "theirs" {
+		t.Errorf("its queue is now %q", queue)
+	}
+}
