@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -20,6 +21,19 @@ func (l *lab) unreadLogs(word string) {
 		}
 		l.line.cut = true
 		return fmt.Errorf("the node of %s does not answer: %w", pod, errCut)
+	}
+}
+
+// tenSecondsAtATime lets time go by for an operator that does not come to rest.
+func (l *lab) tenSecondsAtATime(done func() bool) {
+	l.t.Helper()
+	for range 100 {
+		l.pass()
+		if done() {
+			return
+		}
+		l.play()
+		l.now = l.now.Add(10 * time.Second)
 	}
 }
 
@@ -39,12 +53,7 @@ func TestALogThatIsUnreadForAMomentIsReadLater(t *testing.T) {
 					told = kept.Message
 				}
 			}
-			for range 60 {
-				if told != "" {
-					break
-				}
-				l.meanwhile()
-			}
+			l.tenSecondsAtATime(func() bool { return told != "" })
 			if !strings.Contains(told, "does not answer") {
 				t.Fatalf("told is %q:\n%s", told, l.describe())
 			}
@@ -63,12 +72,7 @@ func TestALogThatStaysUnreadMakesARunInvalid(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
 	l.underLoad()
 	l.unreadLogs("-cico-")
-	for range 400 {
-		if l.run().Status.Phase == v1alpha1.RunInvalid {
-			break
-		}
-		l.meanwhile()
-	}
+	l.tenSecondsAtATime(func() bool { return l.run().Status.Phase == v1alpha1.RunInvalid })
 	message := l.run().Status.Message
 	for _, words := range []string{"could not be kept within 5m0s", "does not answer"} {
 		if !strings.Contains(message, words) {
