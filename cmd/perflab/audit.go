@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"perflab.dev/perflab/internal/audit"
+	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -31,27 +32,36 @@ func newAudit() *cobra.Command {
 		Long: `Check published deltas against the numbers next to them, from files or standard
 input, and list each that does not follow, with what it should be.
 
-The input is CSV with the columns report, table, configuration, scenario,
-metric, value, unit and kind, and any others. A row of kind measured is a number,
+The input is a report that perflab report wrote as Markdown; the same as CSV, behind
+it, to check the report's values against the runs; or CSV with the columns report,
+table, configuration, scenario, metric, value, unit and kind, and any others. A row of kind measured is a number,
 one of kind published_delta the printed difference of two: its configuration
 says which, as in "new minus old" or "new vs old"; where it does not, the two
 configurations that explain most deltas of the column are taken. Other kinds
 are passed over.
 
 A delta in % is the difference in percent of the second side, or percentage
-points where the numbers are percentages. The digits printed are allowed for:
-what rounding or cutting can explain is listed apart. The rest slipped:
-  sign           the size is right, the sign is the wrong way round
-  base           percent of the first side, not of the second
-  sign and base  both
-  size           no reading of the two numbers gives it
-Deltas whose numbers are missing are listed as unchecked.
+points where the numbers are percentages. It follows if it is what the numbers give
+as they are printed, rounded to its digits. Within rounding is a percentage that is
+off by no more than one unit of its last digit and right if the numbers were rounded
+after it was taken. The rest slipped:
+  sign            the size is right, the sign is the wrong way round
+  base            percent of the first side, not of the second
+  sign and base   both
+  last digit      a difference whose last digit is not that of the numbers
+  cut             digits were cut off, not rounded
+  too few digits  the numbers have too few to show it
+  size            no reading of the two numbers gives it
+  runs            a report's value is not the centre of the runs in its CSV
+Deltas whose numbers are missing are listed as unchecked. Those that a report marks
+with † allow for missing runs, and are counted apart.
 
 Exit codes: 0 the deltas were checked, 1 they could not be, 2 the input is
 invalid, 3 some slipped and --fail is given.`,
 		Example: `  perflab audit report.csv
   perflab audit -o json report.csv | jq '.slips[] | {metric, printed, expected, slip}'
-  perflab audit --fail report-*.csv`,
+  perflab audit --fail report-*.csv
+  perflab report heap -o md > heap.md && perflab report heap -o csv > heap.csv && perflab audit --fail heap.md heap.csv`,
 		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
 	}
 	flags := command.Flags()
@@ -74,16 +84,7 @@ func (o auditOptions) run(command *cobra.Command, paths []string) error {
 	}
 	var found audited
 	for _, path := range paths {
-		err := in.table(path, func(in io.Reader) error {
-			rows, err := audit.ReadCSV(in)
-			if err != nil {
-				return err
-			}
-			// A report is told apart from another by its file as well.
-			found.add(path, audit.Check(rows))
-			return nil
-		})
-		if err != nil {
+		if err := in.table(path, func(in io.Reader) error { return found.read(path, in) }); err != nil {
 			return err
 		}
 	}
@@ -101,10 +102,70 @@ func (o auditOptions) run(command *cobra.Command, paths []string) error {
 type audited struct {
 	Deltas  int `json:"deltas"`
 	Follows int `json:"follows"`
-	// Rounding are explained by digits that were rounded or cut.
+	// Adjusted are marked as such in a report.
+	Adjusted int `json:"adjusted"`
+	// Values of reports were set against the runs of their CSV.
+	Values int `json:"values"`
+	// Rounding are explained by numbers that were rounded before they were printed.
 	Rounding  []slip `json:"rounding"`
 	Slips     []slip `json:"slips"`
 	Unchecked []slip `json:"unchecked"`
+
+	// report was read last, from a file of that name.
+	report     []audit.Row
+	reportPath string
+}
+
+// errNoReport says that there is nothing to set runs against.
+var errNoReport = fmt.Errorf("%w: name the report in Markdown first, and then the CSV with its runs", audit.ErrRows)
+
+// read a file, as what it begins with.
+func (a *audited) read(path string, in io.Reader) error {
+	buffered := bufio.NewReader(in)
+	begins := func(with string) bool {
+		head, _ := buffered.Peek(len(with)) // What is shorter begins otherwise.
+		return string(head) == with
+	}
+	switch {
+	case begins(comparison.Header):
+		return a.readRuns(buffered)
+	case begins("# "):
+		rows, err := audit.ReadMarkdown(buffered)
+		if err != nil {
+			return err
+		}
+		a.report, a.reportPath = rows, path
+		a.add(path, audit.Check(rows))
+		return nil
+	}
+	rows, err := audit.ReadCSV(buffered)
+	if err != nil {
+		return err
+	}
+	// A report is told apart from another by its file as well.
+	a.add(path, audit.Check(rows))
+	return nil
+}
+
+// readRuns sets the values of the report before against its runs.
+func (a *audited) readRuns(in io.Reader) error {
+	runs, err := audit.ReadRuns(in)
+	if err != nil {
+		return err
+	}
+	if a.reportPath == "" {
+		return errNoReport
+	}
+	for _, finding := range audit.CheckRuns(a.report, runs) {
+		a.Values++
+		switch {
+		case finding.Outcome.Slip():
+			a.Slips = append(a.Slips, slipOf(a.reportPath, finding))
+		case finding.Outcome == audit.Unchecked:
+			a.Unchecked = append(a.Unchecked, slipOf(a.reportPath, finding))
+		}
+	}
+	return nil
 }
 
 // slip is one delta with what it should be.
@@ -139,6 +200,8 @@ func (a *audited) add(path string, findings []audit.Finding) {
 		switch {
 		case finding.Outcome == audit.Follows:
 			a.Follows++
+		case finding.Outcome == audit.Adjusted:
+			a.Adjusted++
 		case finding.Outcome == audit.Rounding:
 			a.Rounding = append(a.Rounding, slipOf(path, finding))
 		case finding.Outcome.Slip():
@@ -162,6 +225,9 @@ func slipOf(path string, finding audit.Finding) slip {
 	// The twelfth digit is float64's, not the table's.
 	expected, off := roundTo(finding.Expected, 12), roundTo(finding.Off, 9)
 	result.Expected, result.Off = &expected, &off
+	if finding.Outcome == audit.Runs {
+		return result
+	}
 	result.Minuend = &side{finding.Minuend.Configuration, finding.Minuend.Value, finding.Minuend.Unit}
 	result.Subtrahend = &side{finding.Subtrahend.Configuration, finding.Subtrahend.Value, finding.Subtrahend.Unit}
 	return result
@@ -176,12 +242,32 @@ func (o auditOptions) write(out io.Writer, found audited) error {
 		return encode(out, found)
 	}
 	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
-	sheet.line("%s: %d follow, %d within rounding, %d slipped, %d unchecked",
-		prose.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked))
+	sheet.line("%s: %d follow, %d within rounding, %d slipped, %d unchecked%s",
+		prose.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked), found.further())
 	writeSlips(&sheet, "Slipped", found.Slips)
 	writeSlips(&sheet, "Within rounding", found.Rounding)
 	writeUnchecked(&sheet, found.Unchecked)
 	return sheet.err
+}
+
+// further is what only reports have.
+func (a *audited) further() string {
+	text := ""
+	if a.Adjusted > 0 {
+		text = fmt.Sprintf(", %d marked as adjusted", a.Adjusted)
+	}
+	if a.Values > 0 {
+		text += fmt.Sprintf("; %s set against the runs", prose.Counted(a.Values, "value"))
+	}
+	return text
+}
+
+// from which numbers a delta, or from what a number, should come.
+func (s slip) from() string {
+	if s.Minuend == nil {
+		return "the runs of " + s.Configuration
+	}
+	return fmt.Sprintf("%s less %s %s", plain(s.Minuend.Value), plain(s.Subtrahend.Value), s.Minuend.Unit)
 }
 
 func writeSlips(sheet *sheet, title string, slips []slip) {
@@ -193,8 +279,7 @@ func writeSlips(sheet *sheet, title string, slips []slip) {
 	for _, s := range slips {
 		rows = append(rows, []string{
 			s.File + ":" + strconv.Itoa(s.Line), s.Table, s.Scenario, s.Metric,
-			fmt.Sprintf("%s less %s %s", plain(s.Minuend.Value), plain(s.Subtrahend.Value), s.Minuend.Unit),
-			withUnit(plain(s.Printed), s.Unit), withUnit(rounded(*s.Expected), s.Unit), signed(*s.Off), string(s.Slip), s.Note,
+			s.from(), withUnit(plain(s.Printed), s.Unit), withUnit(rounded(*s.Expected), s.Unit), signed(*s.Off), string(s.Slip), s.Note,
 		})
 	}
 	sheet.rows(rows)

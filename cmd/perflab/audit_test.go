@@ -38,10 +38,10 @@ func TestAuditFindsEachSlip(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &answer); err != nil {
 		t.Fatalf("%v in %s%s", err, got.out, got.problems)
 	}
-	if answer.Deltas != 6 || answer.Follows != 1 || len(answer.Rounding) != 1 || len(answer.Unchecked) != 1 || len(answer.Slips) != 3 {
+	if answer.Deltas != 7 || answer.Follows != 1 || len(answer.Rounding) != 1 || len(answer.Unchecked) != 1 || len(answer.Slips) != 4 {
 		t.Fatalf("got %+v", answer)
 	}
-	for i, want := range []string{"size", "sign", "base"} {
+	for i, want := range []string{"size", "last digit", "sign", "base"} {
 		if found := answer.Slips[i]; found.Slip != want || found.File != "-" || found.Expected == nil {
 			t.Errorf("slip %d: %+v, want %s", i, found, want)
 		}
@@ -59,10 +59,11 @@ func TestAuditExitCodes(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"Fail":        {"", []string{"audit", "--fail", published}, exitSlips, "do not follow from the numbers next to them: 3 of 6"},
+		"Fail":        {"", []string{"audit", "--fail", published}, exitSlips, "do not follow from the numbers next to them: 4 of 7"},
 		"FailOnNone":  {sound, []string{"audit", "--fail"}, 0, ""},
 		"MissingFile": {"", []string{"audit", "no-such.csv"}, exitFailed, "no-such.csv"},
 		"Format":      {sound, []string{"audit", "-o", "xml"}, exitFailed, "write -o table"},
+		"RunsOfNone":  {"block,arm,scenario,metric,unit,value\n", []string{"audit", "-"}, exitInvalid, "name the report in Markdown first"},
 		"BadRow":      {sound + "r,t,new,s,m,x,ms,measured\n", []string{"audit", "-"}, exitInvalid, `line 5: the value "x" is not a finite number`},
 	}
 	for name, tc := range cases {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,38 @@ func TestExamplesAreWhatWasRecorded(t *testing.T) {
 			golden(t, name+".md", strings.ReplaceAll(got.out, filepath.ToSlash(made), filepath.ToSlash(charts)))
 			if slices.Contains(withCharts, name) {
 				sameFiles(t, made, charts)
+			}
+		})
+	}
+}
+
+// A page passes its own audit: every delta follows from the values beside it, and
+// every value from the runs.
+func TestExamplesPassTheirAudit(t *testing.T) {
+	recorded, err := filepath.Glob("../../docs/examples/*.yaml.gz")
+	if err != nil || len(recorded) < 6 {
+		t.Fatalf("%d recorded experiments, %v", len(recorded), err)
+	}
+	for _, path := range recorded {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			rows := filepath.Join(t.TempDir(), "report.csv")
+			csv := perflab(t, "", "report", "-f", path, "-o", "csv")
+			if err := os.WriteFile(rows, []byte(csv.out), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got := perflab(t, "", "audit", "--fail", "-o", "json", strings.TrimSuffix(path, ".yaml.gz")+".md", rows)
+			var found struct {
+				Deltas, Follows, Adjusted, Values int
+				Rounding, Unchecked               []json.RawMessage
+			}
+			if err := json.Unmarshal([]byte(got.out), &found); err != nil || got.code != 0 {
+				t.Fatalf("exit code %d, %v: %s\n%s", got.code, err, got.problems, got.out)
+			}
+			if len(found.Rounding)+len(found.Unchecked) > 0 || found.Follows+found.Adjusted != found.Deltas {
+				t.Errorf("some rows don't follow:\n%s", got.out)
+			}
+			if found.Follows < 15 || found.Values < 2*found.Follows-10 {
+				t.Errorf("only %d deltas and %d values were looked at", found.Follows, found.Values)
 			}
 		})
 	}

@@ -19,9 +19,17 @@ type Outcome string
 const (
 	// Follows says that the delta is what the numbers give.
 	Follows Outcome = "follows"
-	// Rounding says that it is, if the numbers were rounded before printing, or the
-	// delta cut.
+	// Rounding says that it is within one unit of its last digit, and is right if the
+	// numbers were rounded after it was taken.
 	Rounding Outcome = "rounding"
+	// Adjusted says that the page marks the delta as one that does not follow.
+	Adjusted Outcome = "adjusted"
+	// Digit says that the last digit is wrong: what is subtracted needs no rounding.
+	Digit Outcome = "last digit"
+	// Cut says that digits were cut off instead of rounded.
+	Cut Outcome = "cut"
+	// Coarse says that the numbers have too few digits to show it.
+	Coarse Outcome = "too few digits"
 	// Sign says that the size is right, the sign is not.
 	Sign Outcome = "sign"
 	// Base says that it is percent of the other side.
@@ -30,13 +38,15 @@ const (
 	SignAndBase Outcome = "sign and base"
 	// Size says that no reading of the numbers gives it.
 	Size Outcome = "size"
+	// Runs says of a number, not of a delta, that the runs give another.
+	Runs Outcome = "runs"
 	// Unchecked says that the numbers it must come from are not there.
 	Unchecked Outcome = "unchecked"
 )
 
 // Slip tells whether the delta does not follow.
 func (o Outcome) Slip() bool {
-	return o == Sign || o == Base || o == SignAndBase || o == Size
+	return !slices.Contains([]Outcome{Follows, Rounding, Adjusted, Unchecked}, o)
 }
 
 // Finding is one published delta with what it should be.
@@ -78,7 +88,7 @@ func Check(rows []Row) []Finding {
 		printed := sheetOf(row)
 		at.decimals[printed] = max(at.decimals[printed], row.decimals)
 		if !row.delta {
-			for _, metric := range slices.Compact([]string{row.Metric, bare(row.Metric)}) {
+			for _, metric := range row.names() {
 				found := place{row.Report, row.Scenario, metric}
 				at.measured[found] = append(at.measured[found], row)
 			}
@@ -106,6 +116,14 @@ var aside = regexp.MustCompile(`\s*\([^)]*\)`)
 // only where tables stand side by side.
 func bare(metric string) string { return aside.ReplaceAllString(metric, "") }
 
+// names under which a number is found: in a report of our own it has but one.
+func (r Row) names() []string {
+	if r.asPrinted {
+		return []string{r.Metric}
+	}
+	return slices.Compact([]string{r.Metric, bare(r.Metric)})
+}
+
 // candidates are the measured numbers that a delta can come from: those of its
 // own table if it has two sides, else those of the report.
 func (d *desk) candidates(delta Row) []Row {
@@ -130,6 +148,10 @@ func (d *desk) candidates(delta Row) []Row {
 // check sets a delta against its two sides.
 func (d *desk) check(delta, minuend, subtrahend Row) Finding {
 	found := Finding{Delta: delta, Outcome: Unchecked, Minuend: minuend, Subtrahend: subtrahend}
+	if delta.adjusted {
+		found.Outcome = Adjusted
+		return found
+	}
 	readings := d.readings(delta, minuend, subtrahend)
 	if len(readings) == 0 {
 		found.Note = fmt.Sprintf("%q can't be set against %q and %q", delta.Unit, minuend.Unit, subtrahend.Unit)
@@ -150,7 +172,7 @@ func (d *desk) check(delta, minuend, subtrahend Row) Finding {
 
 // rank orders outcomes from what explains a delta best.
 func rank(outcome Outcome) int {
-	return slices.Index([]Outcome{Follows, Rounding, Sign, Base, SignAndBase, Size, Unchecked}, outcome)
+	return slices.Index([]Outcome{Follows, Rounding, Digit, Cut, Sign, Base, SignAndBase, Coarse, Size, Unchecked}, outcome)
 }
 
 // reading is one way to take a delta.
@@ -161,6 +183,8 @@ type reading struct {
 	// printed is half a unit of the delta's last digit; measured what the
 	// rounding of the two sides can add.
 	printed, measured float64
+	// absolute is a difference, not percent.
+	absolute bool
 }
 
 // units of time in seconds.
@@ -176,11 +200,10 @@ func (d *desk) readings(delta, minuend, subtrahend Row) []reading {
 	if minuend.Unit != subtrahend.Unit {
 		return nil
 	}
-	half := math.Pow10(-d.decimals[sheetOf(delta)]) / 2
-	halfA, halfB := math.Pow10(-d.decimals[sheetOf(minuend)])/2, math.Pow10(-d.decimals[sheetOf(subtrahend)])/2
+	half, halfA, halfB := d.half(delta), d.half(minuend), d.half(subtrahend)
 	a, b := minuend.Value, subtrahend.Value
 	absolute := func(factor float64) reading {
-		return reading{expected: (a - b) * factor, swapped: math.NaN(), printed: half, measured: (halfA + halfB) * factor}
+		return reading{expected: (a - b) * factor, swapped: math.NaN(), printed: half, measured: (halfA + halfB) * factor, absolute: true}
 	}
 	var readings []reading
 	from, to := seconds[minuend.Unit], seconds[delta.Unit]
@@ -199,12 +222,23 @@ func (d *desk) readings(delta, minuend, subtrahend Row) []reading {
 	return readings
 }
 
+// half a unit of a number's last digit.
+func (d *desk) half(row Row) float64 {
+	decimals := row.decimals
+	if !row.asPrinted {
+		decimals = d.decimals[sheetOf(row)]
+	}
+	return math.Pow10(-decimals) / 2
+}
+
 func (r reading) judge(value float64) Outcome {
 	switch {
 	case near(value, r.expected, r.printed):
 		return Follows
+	case near(value, r.expected, r.printed+r.measured):
+		return r.imprecise(value)
 	case r.rounded(value, r.expected):
-		return Rounding
+		return Cut
 	case r.rounded(value, -r.expected):
 		return Sign
 	case r.rounded(value, r.swapped):
@@ -213,6 +247,18 @@ func (r reading) judge(value float64) Outcome {
 		return SignAndBase
 	}
 	return Size
+}
+
+// imprecise says what became of a delta that unrounded numbers may give. What is
+// subtracted is as exact as it is printed, so its last digit has no excuse.
+func (r reading) imprecise(value float64) Outcome {
+	switch unit := 2 * r.printed; {
+	case r.absolute && near(r.measured, 0, unit):
+		return Digit
+	case near(value, r.expected, unit):
+		return Rounding
+	}
+	return Coarse
 }
 
 // rounded allows for digits that were rounded or cut.

@@ -68,6 +68,12 @@ func (d *desk) note(found Finding, candidates []Row) string {
 		return fmt.Sprintf("percent of %q, not of %q", found.Minuend.Configuration, found.Subtrahend.Configuration)
 	case SignAndBase:
 		return fmt.Sprintf("percent of %q, not of %q, and the sign is the wrong way round", found.Minuend.Configuration, found.Subtrahend.Configuration)
+	case Digit:
+		return "the last digit is not that of the numbers as they are printed"
+	case Cut:
+		return "the digits were cut off, not rounded"
+	case Coarse:
+		return "the numbers next to it have too few digits to show it"
 	case Size:
 		for _, a := range candidates {
 			for _, b := range candidates {
@@ -177,7 +183,7 @@ func truth(is bool) int {
 // byNumbers takes the pair that explains most of a column's deltas. A pair
 // that needs a slip explains less than one that needs none.
 func (d *desk) byNumbers(deltas []Row, pairs []sides) (sides, bool) {
-	worth := map[Outcome]int{Follows: 6, Rounding: 5, Base: 3, SignAndBase: 1, Sign: 2}
+	worth := map[Outcome]int{Follows: 6, Adjusted: 6, Rounding: 5, Digit: 5, Cut: 5, Coarse: 4, Base: 3, SignAndBase: 1, Sign: 2}
 	best, chosen := -1, sides{}
 	for _, pair := range pairs {
 		score := 0

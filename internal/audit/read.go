@@ -35,6 +35,13 @@ type Row struct {
 	delta                                          bool
 	// decimals are the digits printed behind the point.
 	decimals int
+	// asPrinted: they are this number's own. In CSV a zero at the end may be lost, so
+	// the longest number of a table tells for all.
+	asPrinted bool
+	// adjusted: the page says that the delta does not follow.
+	adjusted bool
+	// of is what a number next to a delta stands for, where it has a name.
+	of series
 }
 
 // maxBadRows is how many bad rows are told before reading ends.

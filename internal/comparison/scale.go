@@ -54,6 +54,14 @@ func (s Scale) Center(values []float64) float64 {
 	return stats.Describe(values).Mean
 }
 
+// CenterWord says what the center is.
+func (s Scale) CenterWord() string {
+	if s == Ratio {
+		return "geometric mean"
+	}
+	return "mean"
+}
+
 // Margin is what does not matter, in percent of the baseline's center, on the
 // scale.
 func (s Scale) Margin(marginPercent, center float64) (low, high float64) {

@@ -161,6 +161,11 @@ func (m Metric) IsTelling() bool {
 	return m.Request == "" && m.Component != Node
 }
 
+// IsSlope tells the changes per hour, and the ends of their intervals.
+func (m Metric) IsSlope() bool {
+	return m.Statistic == Slope || m.Statistic == SlopeLow || m.Statistic == SlopeHigh
+}
+
 // Restates tells the metrics that say again what others beside them say.
 func (m Metric) Restates() bool {
 	switch m.Statistic {

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -53,7 +54,7 @@ func tablesOf(r *record, kind kind.BatchWords, all []batch) []block {
 			}
 			header := []cell{{Text: one.what}, name(arm.Name)}
 			durations.Rows = append(durations.Rows, row{First: i == 0, Cells: slices.Concat(header, texts(
-				clockOfSeconds(alone.mean()), alone.shown(), clockOfSeconds(beside.mean()), beside.shown(), clockOfSeconds(beside.mean()-alone.mean())))})
+				clockOfSeconds(alone.center()), alone.shown(), clockOfSeconds(beside.center()), beside.shown(), clockOfSeconds(math.Round(beside.center())-math.Round(alone.center()))))})
 			alone, beside = one.values(r, kind.RateMetric, arm.Name)
 			rates.Rows = append(rates.Rows, row{First: i == 0, Cells: slices.Concat(header, texts(alone.shown(), beside.shown()))})
 		}

@@ -39,7 +39,7 @@ func comparisons(r *record) []block {
 
 func comparisonText(a *answer) string {
 	return fmt.Sprintf(
-		"Delta is the arm less the baseline %s, with the blocks taken out: + is more, %s is less. Intervals are %s, the margin is %s of the baseline. %s p is adjusted for everything compared at once. Metrics that don't decide are exploratory: of those that differ, some do by chance. Where a verdict is Inconclusive, Blocks adds about how many more would settle it.",
+		"A delta is the arm less the baseline %s, in percent of it unless it says otherwise: + is more, %s is less. Intervals are %s, the margin is %s of the baseline. %s p is adjusted for everything compared at once. Metrics that don't decide are exploratory: of those that differ, some do by chance. Where a verdict is Inconclusive, Blocks adds about how many more would settle it.",
 		a.Baseline, minus, percent(a.confidencePercent), percent(a.marginPercent), directions(a))
 }
 
@@ -67,7 +67,7 @@ var comparisonKinds = []struct {
 	{"Metrics that decide", func(_ *answer, c shownComparison) bool { return c.Primary }},
 	{"Guarded metrics, which no winner may make worse", func(a *answer, c shownComparison) bool { return a.Question.IsGuard(c.Metric) }},
 	{"Further metrics of the loads", func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() && c.metric.Window == "" }},
-	{"The loads, by what else was on", func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() }},
+	{"The loads, by phase of the run", func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() }},
 	{"Servers and cost", func(*answer, shownComparison) bool { return true }},
 }
 
@@ -94,8 +94,8 @@ func comparisonTable(r *record, caption string, all []shownComparison, notes *no
 	if r.severalArms() {
 		result.Columns = append(result.Columns, words("Arm")...)
 	}
-	result.Columns = slices.Concat(result.Columns,
-		numbers("Baseline", "Arm's"), words("Unit"), numbers("Delta", "Interval"), words("In"), numbers("Blocks", "p"), words("Verdict", "Notes"))
+	result.Columns = slices.Concat(result.Columns, numbers(r.answer.Baseline+" (baseline)", r.onlyArm("This arm")),
+		words("Unit"), numbers("Delta", "Interval", "Blocks", "p"), words("Verdict", "Notes"))
 	previous := ""
 	for _, c := range all[:min(len(all), maxCompared)] {
 		baseline, arm := c.centers()
@@ -103,10 +103,13 @@ func comparisonTable(r *record, caption string, all []shownComparison, notes *no
 		if r.severalArms() {
 			cells = append(cells, name(c.Arm))
 		}
-		cells = append(cells, texts(baseline, arm, shownUnit(c.Unit), c.delta(), c.interval(), c.deltaUnit(), c.blocks(), probability(c.Adjusted))...)
+		cells = append(cells, texts(baseline, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), probability(c.Adjusted))...)
 		cells = append(cells, cell{Text: c.verdict(), Verdict: c.verdict()}, cell{Text: notes.of(c.Warnings)})
 		result.Rows = append(result.Rows, row{First: c.Metric != previous, Cells: cells})
 		previous = c.Metric
+		if c.adjusted() {
+			result.Note = adjustedNote
+		}
 	}
 	result.withoutEmptyLast()
 	return result

@@ -26,7 +26,7 @@ func primaryMetrics(r *record, under *scenario) []string {
 	return subjects
 }
 
-// dots show every run of every arm, with mean and interval.
+// dots show every run of every arm, with their center and its interval.
 func dots(_ *record, under *scenario, subject string) (chart, bool) {
 	m, unit := metric.Parse(subject), under.unit(subject)
 	rows := &dotRows{}
@@ -34,7 +34,7 @@ func dots(_ *record, under *scenario, subject string) (chart, bool) {
 	for _, arm := range under.arms {
 		if found := under.at(subject, arm.Name); found != nil {
 			rows.arms, rows.values = append(rows.arms, arm), append(rows.values, found)
-			alt += fmt.Sprintf("%s: %s from %s to %s, mean %s. ", arm.Name, prose.Counted(len(found.numbers), "run"), fixed(slices.Min(found.numbers), 1), fixed(found.peak(), 1), found.shown())
+			alt += fmt.Sprintf("%s: %s from %s to %s, %s %s. ", arm.Name, prose.Counted(len(found.numbers), "run"), fixed(slices.Min(found.numbers), 1), fixed(found.peak(), 1), found.scale.CenterWord(), found.shown())
 		}
 	}
 	p := newPlot(shownUnit(unit))
@@ -49,7 +49,7 @@ func dots(_ *record, under *scenario, subject string) (chart, bool) {
 
 const dotRowHeight = vg.Length(40)
 
-// dotRows draws a row per arm: its name and mean over its runs.
+// dotRows draws a row per arm: its name and center over its runs.
 type dotRows struct {
 	arms   []arm
 	values []*values
@@ -87,7 +87,7 @@ func (d *dotRows) label(c draw.Canvas, of int, top vg.Length) {
 	label.YAlign = draw.YTop
 	c.FillText(label, vg.Point{X: c.Min.X, Y: top - 4}, d.arms[of].Name)
 	label.XAlign, label.Color = draw.XRight, roleMuted.light
-	c.FillText(label, vg.Point{X: c.Max.X, Y: top - 4}, "mean "+d.values[of].shownWithUnit())
+	c.FillText(label, vg.Point{X: c.Max.X, Y: top - 4}, d.values[of].scale.CenterWord()+" "+d.values[of].shownWithUnit())
 }
 
 func (d *dotRows) runs(c draw.Canvas, of int, x func(float64) vg.Length, line vg.Length) {
@@ -95,8 +95,8 @@ func (d *dotRows) runs(c draw.Canvas, of int, x func(float64) vg.Length, line vg
 	if low, high := found.interval(); !math.IsNaN(low) {
 		c.FillPolygon(roleWindow.light, rectangle(x(low), line-7, x(high), line+7))
 	}
-	mean := x(found.mean())
-	c.StrokeLine2(draw.LineStyle{Color: arm.color(), Width: 2}, mean, line-7, mean, line+7)
+	center := x(found.center())
+	c.StrokeLine2(draw.LineStyle{Color: arm.color(), Width: 2}, center, line-7, center, line+7)
 	for _, value := range found.numbers {
 		c.DrawGlyph(draw.GlyphStyle{Color: arm.color(), Radius: 3.2, Shape: arm.mark()}, vg.Point{X: x(value), Y: line})
 	}

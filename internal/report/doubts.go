@@ -45,7 +45,7 @@ var ofDesign = regexp.MustCompile(`\bdesign\.(blocks|order)\b`)
 func uncalibrated(r *record) []string {
 	var sentences []string
 	if len(r.answer.uncalibrated) > 0 {
-		sentences = append(sentences, fmt.Sprintf("The experiment is not calibrated: %s is configured as %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline))
+		sentences = append(sentences, fmt.Sprintf("The experiment is not calibrated: %s has the configuration of %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline))
 	}
 	if r.answer.Twin == "" && len(r.arms) > 1 {
 		sentences = append(sentences, "There is no twin of the baseline, so the noise floor was not measured: nothing shows what this system makes of no difference at all. Add design.calibrate: true.")
@@ -191,7 +191,7 @@ func saturated(r *record) []string {
 			}
 			for _, arm := range scenario.arms {
 				found := scenario.at(m.Name, arm.Name)
-				if found != nil && found.unit == metric.UnitPercent && found.mean() > busy {
+				if found != nil && found.unit == metric.UnitPercent && found.center() > busy {
 					sentences = append(sentences, fmt.Sprintf("%s under %s in %s is %s: near its limit the server, not the setting, may be what is measured.",
 						capital(m.Phrase()), scenario.Name, arm.Name, found.shownWithUnit()))
 				}

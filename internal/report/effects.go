@@ -17,7 +17,7 @@ import (
 func slowdowns(a *answer) []block {
 	result := &table{
 		Caption: fmt.Sprintf("What other load adds to a metric in %s, and how much more in an arm, %%", a.Baseline),
-		Columns: slices.Concat(words("Scenario", "Metric", "During", "Arm"), numbers("In "+a.Baseline, "Interval", "More in the arm", "Interval", "p")),
+		Columns: slices.Concat(words("Scenario", "Metric", "During", "Arm"), numbers(a.Baseline, "Interval", "More in the arm", "Interval", "p")),
 		Note:    "Both are ratios of the metric while the other load was on and alone: exploratory, and p is not adjusted.",
 	}
 	for _, one := range a.Slowdowns {
@@ -34,7 +34,7 @@ func slowdowns(a *answer) []block {
 func effects(r *record) []block {
 	result := &table{
 		Caption: "What each level does on average over the other factors, and what two do together beyond that",
-		Columns: slices.Concat(words("Scenario", "Metric", "Level"), numbers("Effect", "Interval"), words("In"), numbers("p")),
+		Columns: slices.Concat(words("Scenario", "Metric", "Level"), numbers("Effect", "Interval", "p")),
 		Note:    "Effects are exploratory, and p is not adjusted.",
 	}
 	for _, one := range r.answer.Effects {
@@ -44,7 +44,7 @@ func effects(r *record) []block {
 			unit = shownUnit(r.under(one.Scenario).unit(one.Metric))
 		}
 		result.Rows = append(result.Rows, row{Cells: append(
-			names(one.Scenario, one.Metric), texts(one.Name, value, interval, unit, probability(one.Estimate.P()))...)})
+			names(one.Scenario, one.Metric), texts(one.Name, withUnit(value, unit), interval, probability(one.Estimate.P()))...)})
 	}
 	return titled("Factors", result.blocks())
 }

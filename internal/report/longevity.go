@@ -56,7 +56,7 @@ func longevity(_ *record, under *scenario) []block {
 	}
 	result := &table{
 		Caption: "Over time under " + under.Name + ": change per hour of load",
-		Columns: slices.Concat(words("What", "Arm"), numbers("Runs", "Change per hour", "Interval"), words("In"), numbers("Of the average, % per hour")),
+		Columns: slices.Concat(words("What", "Arm"), numbers("Runs", "Change per hour", "Interval", "Of the average, % per hour")),
 	}
 	var sure []growth
 	for i, one := range growths {
@@ -71,7 +71,7 @@ func longevity(_ *record, under *scenario) []block {
 func (g growth) cells() []cell {
 	places := decimals(g.slope, (g.high-g.low)/2)
 	return append([]cell{{Text: capital(g.what)}, name(g.arm)}, texts(
-		whole(g.runs), signed(g.slope, places), signedInterval(g.low, g.high, places), g.unit, signed(100*g.share(), 2))...)
+		whole(g.runs), withUnit(signed(g.slope, places), g.unit), signedInterval(g.low, g.high, places), signed(100*g.share(), 2))...)
 }
 
 func longevitySentence(sure []growth) string {
@@ -127,7 +127,7 @@ func slowerResponse(under *scenario, transaction, arm string) (growth, bool) {
 		}
 	}
 	average := metric.Name(transaction, metric.Average)
-	one := growth{what: metric.Parse(average).Phrase(), arm: arm, unit: "ms/h", level: under.at(average, arm).mean()}
+	one := growth{what: metric.Parse(average).Phrase(), arm: arm, unit: "ms/h", level: under.at(average, arm).center()}
 	return one, one.take(slopes, under.confidence)
 }
 
@@ -199,11 +199,11 @@ func memoryGrowth(under *scenario, m metric.Metric) []growth {
 		if slope == nil {
 			continue
 		}
-		one := growth{what: "memory of " + m.Of, arm: arm.Name, unit: slope.unit, runs: len(slope.numbers), slope: slope.mean(), level: of(metric.Average).mean()}
+		one := growth{what: "memory of " + m.Of, arm: arm.Name, unit: slope.unit, runs: len(slope.numbers), slope: slope.center(), level: of(metric.Average).center()}
 		one.low, one.high = slope.interval()
 		if one.runs == 1 {
 			// The run's own interval, of 95 %.
-			one.low, one.high = of(metric.SlopeLow).mean(), of(metric.SlopeHigh).mean()
+			one.low, one.high = of(metric.SlopeLow).center(), of(metric.SlopeHigh).center()
 		}
 		if !math.IsNaN(one.low) {
 			growths = append(growths, one)
@@ -266,5 +266,5 @@ func growingModules(under *scenario) (growing []string, known bool) {
 // isGrowth: the interval of a slope lies above none, and it is worth telling.
 func isGrowth(slope, used *values) bool {
 	low, _ := slope.interval()
-	return low > 0 && !(slope.mean() < used.mean()*leastGrowth)
+	return low > 0 && !(slope.center() < used.center()*leastGrowth)
 }

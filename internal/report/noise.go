@@ -17,7 +17,7 @@ func noise(r *record) []block {
 	}
 	result := &table{
 		Caption: fmt.Sprintf("%s against %s, which are configured alike", a.Twin, a.Baseline),
-		Columns: slices.Concat(words("Scenario", "Metric"), numbers("Blocks", "Delta", "Interval"), words("In"), numbers("p"), words("Differs")),
+		Columns: slices.Concat(words("Scenario", "Metric"), numbers("Blocks", "Delta", "Interval", "p"), words("Differs")),
 	}
 	for _, c := range a.where(func(c shownComparison) bool { return c.Twin && c.Primary }) {
 		differs := "no"
@@ -25,7 +25,7 @@ func noise(r *record) []block {
 			differs = "yes"
 		}
 		result.Rows = append(result.Rows, row{Cells: append(
-			names(c.Scenario, c.Metric), texts(whole(c.Blocks), c.delta(), c.interval(), c.deltaUnit(), probability(c.Adjusted), differs)...)})
+			names(c.Scenario, c.Metric), texts(whole(c.Blocks), c.deltaCell(), c.interval(), probability(c.Adjusted), differs)...)})
 	}
 	if len(result.Rows) == 0 {
 		return []block{paragraph(fmt.Sprintf("The baseline's twin %s has no run that counts yet, so the noise floor is not known.", a.Twin))}
@@ -48,7 +48,7 @@ func noiseWords(a *answer) string {
 }
 
 func noiseSentence(a *answer) string {
-	alike := fmt.Sprintf("%s is configured as %s. ", a.Twin, a.Baseline)
+	alike := fmt.Sprintf("%s has the configuration of %s. ", a.Twin, a.Baseline)
 	switch calibration := a.Calibration(); {
 	case !calibration.Known:
 		return alike + fmt.Sprintf("%s %s complete, too few to judge what lies between them.", prose.Counted(a.Blocks, "block"), prose.Verb(a.Blocks, "is", "are"))

@@ -32,7 +32,7 @@ func overview(r *record) []block {
 const maxDifferences = 8
 
 func armsTable(r *record) *table {
-	result := &table{Caption: "Arms: what differs from the baseline", Columns: words("Arm", "Setting", "Baseline", "Arm's")}
+	result := &table{Caption: "Arms: what differs from the baseline", Columns: words("Arm", "Setting", "Baseline", "This arm")}
 	for _, arm := range r.arms {
 		result.Rows = append(result.Rows, armRows(r, arm)...)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/observation"
 )
 
@@ -19,7 +21,9 @@ type record struct {
 	arms      []arm
 	scenarios []*scenario
 	journal   journal
-	answer    *answer
+	// blocks are complete.
+	blocks int32
+	answer *answer
 }
 
 // arm is a configuration, as the report shows it.
@@ -40,18 +44,29 @@ func newRecord(input Input) (*record, error) {
 	if r.Traces, err = tracesOf(&input, r.journal); err != nil {
 		return nil, err
 	}
+	r.blocks = analysis.CompleteBlocks(arms.Recorded(armsAsDeclared(r)), r.Experiment.Spec.Scenarios, r.Runs)
 	r.scenarios = scenariosOf(r)
 	var reader observation.Reader
-	for _, run := range r.journal.valid() {
+	for _, run := range r.counted() {
 		if err := r.under(run.Spec.Scenario.Name).take(run, &reader); err != nil {
 			return nil, err
 		}
 	}
 	for _, scenario := range r.scenarios {
-		scenario.listMetrics()
+		scenario.settle()
 	}
 	r.answer = answerOf(r, reader.Faults())
+	carryDeltas(r.scenarios, r.answer.compared)
 	return r, nil
+}
+
+// counted are the runs that the page's numbers rest on, which are those of the
+// comparison: of complete blocks, as long as there are any and arms to compare.
+func (r *record) counted() journal {
+	if r.blocks == 0 || len(r.arms) < 2 {
+		return r.journal.valid()
+	}
+	return r.journal.valid().only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Block <= r.blocks })
 }
 
 // under finds the scenario of a run.
@@ -66,6 +81,15 @@ func (r *record) candidates() []arm {
 
 // severalArms: more than one arm is compared, so that each has to be named.
 func (r *record) severalArms() bool { return len(r.candidates()) > 1 }
+
+// onlyArm is the name of the one that is compared; what stands for each of them
+// where there are several.
+func (r *record) onlyArm(several string) string {
+	if candidates := r.candidates(); len(candidates) == 1 {
+		return candidates[0].Name
+	}
+	return several
+}
 
 // armsOf lists the arms as the experiment recorded them; before its first run,
 // as it declares them. The baseline comes first.

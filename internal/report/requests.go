@@ -51,7 +51,7 @@ func requestOf(under *scenario, m metric.Metric) request {
 	for _, arm := range under.arms {
 		average, p95 := under.at(m.Name, arm.Name), under.at(metric.Name(m.Of, m.Transaction, m.Request, metric.P95), arm.Name)
 		if average != nil {
-			one.longest = math.Max(one.longest, average.mean())
+			one.longest = math.Max(one.longest, average.center())
 		}
 		one.row.Cells = append(one.row.Cells, texts(average.shown(), p95.shown())...)
 	}

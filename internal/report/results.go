@@ -15,11 +15,13 @@ var resultParts = []underScenario{
 	transactionTables, throughputTable, windowTable, requestTable, resultCharts, longevity,
 }
 
+// centerSentence says, once, what stands for an arm everywhere on the page.
+const centerSentence = "An arm's value is the geometric mean of its runs, each of which gives one average or percentile; where a metric is a share in percent or has zeros, it is their arithmetic mean. The same value stands in sentences, tables and charts, with the digits that its delta takes."
+
 // resultsOf describe what each arm did, per scenario.
 func resultsOf(r *record) []block {
 	blocks := []block{paragraph(fmt.Sprintf(
-		"Means over the valid runs of an arm, with as many digits as %s intervals support. Response times are those of transactions that worked; samples are those of all runs together.",
-		percent(r.answer.confidencePercent)))}
+		"%s Response times are those of transactions that worked; samples are those of all runs together.", centerSentence))}
 	for _, scenario := range r.scenarios {
 		var own []block
 		for _, part := range resultParts {
@@ -127,7 +129,7 @@ func windowTable(_ *record, under *scenario) []block {
 	if len(windows) == 0 {
 		return nil
 	}
-	result := &table{Caption: "Average response times, by what else was on", Columns: words("Transaction", "Arm")}
+	result := &table{Caption: "Average response times, by phase of the run", Columns: words("Transaction", "Arm")}
 	for _, window := range windows {
 		result.Columns = append(result.Columns, numbers(capital(metric.WindowPhrase(window))+", ms")...)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/question"
@@ -23,7 +24,7 @@ type scenario struct {
 	v1alpha1.Scenario
 	// arms are those of the experiment.
 	arms []arm
-	// runs are those that count.
+	// runs are those that the page's numbers rest on.
 	runs journal
 	// traces are those of all runs, by run.
 	traces map[string]*Trace
@@ -50,7 +51,7 @@ func scenariosOf(r *record) []*scenario {
 	for _, one := range all {
 		scenarios = append(scenarios, &scenario{
 			Scenario: one, arms: r.arms, traces: r.Traces, cells: map[place]*values{},
-			runs:       r.journal.valid().only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Scenario.Name == one.Name }),
+			runs:       r.counted().only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Scenario.Name == one.Name }),
 			confidence: float64(question.Of(&r.Experiment.Spec).ConfidencePercent) / 100,
 		})
 	}
@@ -92,14 +93,61 @@ func (s *scenario) add(run *v1alpha1.PerfRun, of *v1alpha1.Observation, value fl
 	return nil
 }
 
-func (s *scenario) listMetrics() {
+// settle lists the metrics and gives each the scale of its comparison: the centre
+// that a table shows is the one that the delta is of.
+func (s *scenario) settle() {
 	names := map[string]bool{}
 	for at := range s.cells {
 		names[at.metric] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		s.metrics = append(s.metrics, metric.Parse(name))
+		m := metric.Parse(name)
+		s.metrics = append(s.metrics, m)
+		own := s.of(name)
+		var numbers []float64
+		for _, found := range own {
+			numbers = append(numbers, found.numbers...)
+		}
+		scale := comparison.ScaleOf(s.unit(name), numbers)
+		if m.IsSlope() {
+			// A change that happens to be above zero in every run is no ratio.
+			scale = comparison.Difference
+		}
+		for _, found := range own {
+			found.scale = scale
+		}
+		writeWith(own, fewestPlaces(own))
 	}
+}
+
+// of a metric are the values of all arms that have it.
+func (s *scenario) of(metric string) []*values {
+	var all []*values
+	for _, arm := range s.arms {
+		if found := s.at(metric, arm.Name); found != nil {
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+// writeWith sets the places of values, for every table and sentence.
+func writeWith(all []*values, places int) {
+	for _, found := range all {
+		found.places = places
+	}
+}
+
+// fewestPlaces are as many as the least certain of some centres supports.
+func fewestPlaces(all []*values) int {
+	if len(all) == 0 {
+		return 0
+	}
+	fewest := mostPlaces
+	for _, found := range all {
+		fewest = min(fewest, decimals(found.center(), found.halfWidth()))
+	}
+	return fewest
 }
 
 // at finds the values of a metric; nil where no valid run gave it.
@@ -157,24 +205,34 @@ type values struct {
 	blocks     []int32
 	numbers    []float64
 	samples    int64
+	// scale is the metric's, places are behind the point of what is written; both
+	// are the same for all arms.
+	scale  comparison.Scale
+	places int
 }
 
-func (v *values) mean() float64 {
+// center is the one number that stands for an arm's runs: their geometric mean
+// where the metric is compared as a ratio, else their mean.
+func (v *values) center() float64 {
 	if v == nil || len(v.numbers) == 0 {
 		return math.NaN()
 	}
-	return stats.Describe(v.numbers).Mean
+	return v.scale.Center(v.numbers)
 }
 
-// interval of the mean; NaN with fewer than two runs.
+// interval of the center; NaN with fewer than two runs.
 func (v *values) interval() (low, high float64) {
 	if v == nil || len(v.numbers) < 2 {
 		return math.NaN(), math.NaN()
 	}
-	return stats.Mean(v.numbers).Interval(v.confidence)
+	low, high = stats.Mean(v.scale.Of(v.numbers)).Interval(v.confidence)
+	if v.scale == comparison.Ratio {
+		return math.Exp(low), math.Exp(high)
+	}
+	return low, high
 }
 
-// halfWidth of the mean's interval.
+// halfWidth of the center's interval.
 func (v *values) halfWidth() float64 {
 	low, high := v.interval()
 	return (high - low) / 2
@@ -183,11 +241,13 @@ func (v *values) halfWidth() float64 {
 // peak is the largest of all runs: a mean of maxima is none.
 func (v *values) peak() float64 { return slices.Max(v.numbers) }
 
-// shown writes the mean with as many digits as the runs support.
+// shown writes the center.
 func (v *values) shown() string {
-	mean := v.mean()
-	return fixed(mean, decimals(mean, v.halfWidth()))
+	if v == nil {
+		return dash
+	}
+	return fixed(v.center(), v.places)
 }
 
-// shownWithUnit writes the mean and what it is in.
+// shownWithUnit writes the center and what it is in.
 func (v *values) shownWithUnit() string { return withUnit(v.shown(), v.unit) }

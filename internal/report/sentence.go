@@ -17,11 +17,12 @@ import (
 type shownComparison struct {
 	*comparison.Comparison
 	metric metric.Metric
-	places int
+	// places of the delta and its interval, and of both centers.
+	places, ofCenters int
 }
 
 func show(c *comparison.Comparison) shownComparison {
-	return shownComparison{c, metric.Parse(c.Metric), decimals(c.Delta, (c.High-c.Low)/2)}
+	return shownComparison{Comparison: c, metric: metric.Parse(c.Metric), places: decimals(c.Delta, (c.High-c.Low)/2)}
 }
 
 // deltaUnit is what delta and interval are in.
@@ -40,16 +41,26 @@ func (c shownComparison) deltaUnit() string {
 
 func (c shownComparison) delta() string { return signed(c.Delta, c.places) }
 
+// adjustedMark stands behind a delta that is not that of the two centers beside it.
+const adjustedMark = "†"
+
+// adjustedNote explains the mark.
+const adjustedNote = adjustedMark + " Some block lacks a run of either arm. The delta is that of the blocks that hold both, with the other arms' help, so it does not follow from the two values beside it."
+
+// deltaCell is the delta with its unit, marked where it does not follow.
+func (c shownComparison) deltaCell() string {
+	text := withUnit(c.delta(), c.deltaUnit())
+	if c.adjusted() {
+		text += space + adjustedMark
+	}
+	return text
+}
+
 func (c shownComparison) interval() string { return signedInterval(c.Low, c.High, c.places) }
 
-// centers of the baseline and the arm, to the place that the delta supports.
+// centers of the baseline and the arm.
 func (c shownComparison) centers() (baseline, arm string) {
-	half := (c.High - c.Low) / 2
-	if c.Scale == comparison.Ratio {
-		half *= c.BaselineCenter / 100
-	}
-	places := decimals(c.BaselineCenter, half)
-	return fixed(c.BaselineCenter, places), fixed(c.ArmCenter, places)
+	return fixed(c.BaselineCenter, c.ofCenters), fixed(c.ArmCenter, c.ofCenters)
 }
 
 func (c shownComparison) verdict() string {
@@ -70,13 +81,8 @@ func (c shownComparison) blocks() string {
 
 // sentence says what changed, by how much, how sure that is, and of what.
 func (c shownComparison) sentence(a *answer) string {
-	baseline, arm := c.centers()
-	if c.metric.Statistic == metric.Duration && c.Unit == metric.UnitSeconds && c.BaselineCenter >= 60 {
-		baseline, arm = clockOfSeconds(c.BaselineCenter), clockOfSeconds(c.ArmCenter)
-	} else {
-		arm = withUnit(arm, c.Unit)
-	}
-	text := fmt.Sprintf("%s: %s has %s, %s has %s", capital(c.metric.Under(c.Scenario)), c.Baseline, withUnit(baseline, unitOf(baseline, c.Unit)), c.Arm, arm)
+	baseline, arm := c.told()
+	text := fmt.Sprintf("%s: %s has %s, %s has %s", capital(c.metric.Under(c.Scenario)), c.Baseline, baseline, c.Arm, arm)
 	if math.IsNaN(c.Delta) {
 		return text + "."
 	}
@@ -84,18 +90,24 @@ func (c shownComparison) sentence(a *answer) string {
 	return text + c.consequence(a)
 }
 
-// unitOf is the unit of a number, unless it is already written as a clock.
-func unitOf(number, unit string) string {
-	if len(number) == len("00:00:00") && number[2] == ':' {
-		return ""
+// told are both centers in sentences: long durations on a clock, too.
+func (c shownComparison) told() (baseline, arm string) {
+	baseline, arm = c.centers()
+	baseline, arm = withUnit(baseline, c.Unit), withUnit(arm, c.Unit)
+	if c.metric.Statistic == metric.Duration && c.Unit == metric.UnitSeconds && c.BaselineCenter >= 60 {
+		baseline += " (" + clockOfSeconds(c.BaselineCenter) + ")"
+		arm += " (" + clockOfSeconds(c.ArmCenter) + ")"
 	}
-	return unit
+	return baseline, arm
 }
 
 func (c shownComparison) deltaText() string {
 	text := withUnit(c.delta(), c.deltaUnit())
 	if c.Scale == comparison.Ratio {
 		text += " of " + c.Baseline
+	}
+	if c.adjusted() {
+		text += ", allowing for blocks that lack a run"
 	}
 	return text
 }

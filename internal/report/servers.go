@@ -53,7 +53,7 @@ func topModules(under *scenario, arm, resource string) []string {
 			all = append(all, used{m.Of, found})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b used) int { return cmp.Compare(b.values.mean(), a.values.mean()) })
+	slices.SortStableFunc(all, func(a, b used) int { return cmp.Compare(b.values.center(), a.values.center()) })
 	var names []string
 	for _, one := range all[:min(len(all), few)] {
 		names = append(names, one.module+" with "+one.values.shownWithUnit())
@@ -84,7 +84,7 @@ func failedSentence(_ *record, under *scenario) string {
 		for _, transaction := range under.transactions(load.Name) {
 			for _, arm := range under.arms {
 				found := under.at(metric.Name(load.Name, transaction, metric.Errors), arm.Name)
-				if found != nil && (largest == nil || found.mean() > largest.mean()) {
+				if found != nil && (largest == nil || found.center() > largest.center()) {
 					largest, where = found, transaction+" in "+arm.Name
 				}
 			}
@@ -93,7 +93,7 @@ func failedSentence(_ *record, under *scenario) string {
 	switch {
 	case largest == nil:
 		return ""
-	case largest.mean() == 0:
+	case largest.center() == 0:
 		return fmt.Sprintf("No transaction failed under %s.", under.Name)
 	}
 	return fmt.Sprintf("Most errors under %s: %s, of which %s failed.", under.Name, where, largest.shownWithUnit())

@@ -27,7 +27,7 @@ func (u use) largest() float64 {
 	largest := math.Inf(-1)
 	for _, found := range u.average {
 		if found != nil {
-			largest = math.Max(largest, found.mean())
+			largest = math.Max(largest, found.center())
 		}
 	}
 	return largest
@@ -157,8 +157,8 @@ func shownMax(largest, average *values) string {
 	if average == nil {
 		return rough(peak)
 	}
-	mean := average.mean()
-	text := fixed(peak, decimals(mean, average.halfWidth()))
+	mean := average.center()
+	text := fixed(peak, average.places)
 	if peak < mean-math.Abs(mean)*1e-6 {
 		text += " (below the average)"
 	}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"perflab.dev/perflab/internal/comparison"
+)
+
+// mostPlaces of a center are beyond what anything measures.
+const mostPlaces = 12
+
+// carryDeltas gives the centers of each metric, wherever they stand, the digits from
+// which a reader gets the deltas that are printed.
+func carryDeltas(all []*scenario, compared []shownComparison) {
+	type series struct{ scenario, metric string }
+	groups := map[series][]*shownComparison{}
+	for i := range compared {
+		at := series{compared[i].Scenario, compared[i].Metric}
+		groups[at] = append(groups[at], &compared[i])
+	}
+	for at, group := range groups {
+		under := all[slices.IndexFunc(all, func(one *scenario) bool { return one.Name == at.scenario })]
+		own := under.of(at.metric)
+		places := carryingPlaces(group, fewestPlaces(own))
+		writeWith(own, places)
+		for _, one := range group {
+			one.ofCenters = places
+		}
+	}
+}
+
+// carryingPlaces are the fewest, from a number on, that carry every delta which
+// can follow from its centers at all.
+func carryingPlaces(group []*shownComparison, from int) int {
+	for places := from; places < mostPlaces; places++ {
+		if !slices.ContainsFunc(group, func(c *shownComparison) bool { return !c.adjusted() && !c.carried(places) }) {
+			return places
+		}
+	}
+	return mostPlaces
+}
+
+// carried: the printed delta is what centers printed with so many places give,
+// rounded.
+func (c *shownComparison) carried(places int) bool {
+	const epsilon = 1e-9
+	told := c.from(rounded(c.BaselineCenter, places), rounded(c.ArmCenter, places))
+	off := math.Abs(told - rounded(c.Delta, c.places))
+	return math.IsNaN(c.Delta) || off <= math.Pow10(-c.places)/2*(1-epsilon)
+}
+
+// adjusted: the delta is not that of the centers, because some block lacks a run
+// and the model allows for it.
+func (c *shownComparison) adjusted() bool {
+	const epsilon = 1e-6
+	told := c.from(c.BaselineCenter, c.ArmCenter)
+	size := math.Abs(c.Delta)
+	if c.Scale == comparison.Difference {
+		size += math.Abs(c.BaselineCenter)
+	}
+	return math.Abs(told-c.Delta) > epsilon*math.Max(size, epsilon)
+}
+
+// from two centers the delta that a reader gets.
+func (c *shownComparison) from(baseline, arm float64) float64 {
+	if c.Scale == comparison.Ratio {
+		return 100 * (arm - baseline) / baseline
+	}
+	return arm - baseline
+}
+
+// rounded is a number as it is printed.
+func rounded(value float64, places int) float64 {
+	printed, err := strconv.ParseFloat(strconv.FormatFloat(value, 'f', places, 64), 64)
+	if err != nil {
+		return value
+	}
+	return printed
+}
