@@ -52,7 +52,7 @@ after it was taken. The rest slipped:
   cut             digits were cut off, not rounded
   too few digits  the numbers have too few to show it
   size            no reading of the two numbers gives it
-  runs            a report's value is not the centre of the runs in its CSV
+  runs            a report's value is not the center of the runs in its CSV
 Deltas whose numbers are missing are listed as unchecked. Those that a report marks
 with † allow for missing runs, and are counted apart.
 

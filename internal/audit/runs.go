@@ -83,7 +83,7 @@ func (m *Measured) complete() func(block string) bool {
 }
 
 // CheckRuns checks the numbers next to the deltas of a report against the runs of its
-// CSV: each must be the centre of the arm's runs, rounded.
+// CSV: each must be the center of the arm's runs, rounded.
 func CheckRuns(rows []Row, runs *Measured) []Finding {
 	complete := runs.complete()
 	values := map[series][]float64{}
@@ -124,7 +124,7 @@ func centerFinding(row Row, center float64) Finding {
 	case math.IsNaN(center):
 		found.Outcome, found.Note = Unchecked, "the runs don't have it"
 	case !near(row.Value, center, math.Pow10(-row.decimals)/2):
-		found.Outcome, found.Note = Runs, "the runs have another centre"
+		found.Outcome, found.Note = Runs, "the runs have another center"
 	}
 	return found
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/stats"
 )
 
 // maxCompared rows are shown per table. With ninety modules a page would be all
@@ -38,6 +39,10 @@ func comparisons(r *record) []block {
 }
 
 func comparisonText(a *answer) string {
+	if !a.Enough() {
+		return fmt.Sprintf("A delta is the arm less the baseline %s, in percent of it unless it says otherwise: + is more, %s is less. It describes these runs and no others, so there is neither interval nor verdict. %s",
+			a.Baseline, minus, directions(a))
+	}
 	return fmt.Sprintf(
 		"A delta is the arm less the baseline %s, in percent of it unless it says otherwise: + is more, %s is less. Intervals are %s, the margin is %s of the baseline. %s p is adjusted for everything compared at once. Metrics that don't decide are exploratory: of those that differ, some do by chance. Where a verdict is Inconclusive, Blocks adds about how many more would settle it.",
 		a.Baseline, minus, percent(a.confidencePercent), percent(a.marginPercent), directions(a))
@@ -103,7 +108,7 @@ func comparisonTable(r *record, caption string, all []shownComparison, notes *no
 		if r.severalArms() {
 			cells = append(cells, name(c.Arm))
 		}
-		cells = append(cells, texts(baseline, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), probability(c.Adjusted))...)
+		cells = append(cells, texts(baseline, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
 		cells = append(cells, cell{Text: c.verdict(), Verdict: c.verdict()}, cell{Text: notes.of(c.Warnings)})
 		result.Rows = append(result.Rows, row{First: c.Metric != previous, Cells: cells})
 		previous = c.Metric
@@ -112,6 +117,9 @@ func comparisonTable(r *record, caption string, all []shownComparison, notes *no
 		}
 	}
 	result.withoutEmptyLast()
+	if r.describesOnly() {
+		return result.without("Interval", "Blocks", "p", "Verdict")
+	}
 	return result
 }
 
@@ -123,7 +131,7 @@ func shownUnit(unit string) string {
 }
 
 // toldElsewhere: by a table's caption, the section's beginning or the row itself.
-var toldElsewhere = []string{"exploratory:", "not calibrated:", "inconclusive: about"}
+var toldElsewhere = []string{"exploratory:", "not calibrated:", "inconclusive: about", "descriptive only:", string(stats.WarningNoInterval)}
 
 // notes numbers sentences, so that a row tells its own in a few characters.
 type notes struct{ list []string }

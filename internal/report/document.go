@@ -16,6 +16,8 @@ type document struct {
 	Title    string
 	Subtitle string
 	Facts    []fact
+	// Banner is nil where there is none.
+	Banner   *banner
 	Sections []section
 }
 
@@ -69,6 +71,27 @@ func (t *table) withoutEmptyLast() {
 	for i := range t.Rows {
 		t.Rows[i].Cells = t.Rows[i].Cells[:last]
 	}
+}
+
+// without the columns of these titles.
+func (t *table) without(titles ...string) *table {
+	unwanted := func(at int) bool { return slices.Contains(titles, t.Columns[at].Title) }
+	for i := range t.Rows {
+		t.Rows[i].Cells = deleteAt(t.Rows[i].Cells, unwanted)
+	}
+	t.Columns = deleteAt(t.Columns, unwanted)
+	return t
+}
+
+// deleteAt copies a list but for the places that are unwanted.
+func deleteAt[T any](list []T, unwanted func(int) bool) []T {
+	var kept []T
+	for i, one := range list {
+		if !unwanted(i) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
 }
 
 // Left says how many rows are left out.

@@ -43,6 +43,10 @@ func dots(_ *record, under *scenario, subject string) (chart, bool) {
 	low, high := rows.extent()
 	margin := math.Max((high-low)*0.04, math.Abs(high)*1e-3)
 	p.X.Min, p.X.Max = low-margin, high+margin
+	if low >= 0 {
+		// What cannot be negative has no axis below zero.
+		p.X.Min = math.Max(p.X.Min, 0)
+	}
 	p.Y.Min, p.Y.Max = 0, float64(len(rows.arms))
 	return chart{Title: "Every run: " + m.Phrase(), Alt: alt, SVG: drawn(p, vg.Length(len(rows.arms))*dotRowHeight+46)}, true
 }
@@ -59,7 +63,7 @@ type dotRows struct {
 func (d *dotRows) extent() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, found := range d.values {
-		from, to := found.interval()
+		from, to := found.shownInterval()
 		for _, value := range append([]float64{from, to}, found.numbers...) {
 			if !math.IsNaN(value) {
 				low, high = math.Min(low, value), math.Max(high, value)
@@ -92,7 +96,7 @@ func (d *dotRows) label(c draw.Canvas, of int, top vg.Length) {
 
 func (d *dotRows) runs(c draw.Canvas, of int, x func(float64) vg.Length, line vg.Length) {
 	arm, found := d.arms[of], d.values[of]
-	if low, high := found.interval(); !math.IsNaN(low) {
+	if low, high := found.shownInterval(); !math.IsNaN(low) {
 		c.FillPolygon(roleWindow.light, rectangle(x(low), line-7, x(high), line+7))
 	}
 	center := x(found.center())

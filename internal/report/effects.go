@@ -27,7 +27,16 @@ func slowdowns(a *answer) []block {
 			names(one.Scenario, one.Metric, one.During, one.Arm),
 			texts(base, baseInterval, more, moreInterval, probability(one.More.P()))...)})
 	}
-	return titled("Under other load", result.blocks())
+	return titled("Under other load", a.withoutSureness(result).blocks())
+}
+
+// withoutSureness takes away what too few blocks can't tell.
+func (a *answer) withoutSureness(t *table) *table {
+	if a.Enough() {
+		return t
+	}
+	t.Note = ""
+	return t.without("Interval", "p")
 }
 
 // effects of a matrix's factors, and of two of their levels together.
@@ -46,7 +55,7 @@ func effects(r *record) []block {
 		result.Rows = append(result.Rows, row{Cells: append(
 			names(one.Scenario, one.Metric), texts(one.Name, withUnit(value, unit), interval, probability(one.Estimate.P()))...)})
 	}
-	return titled("Factors", result.blocks())
+	return titled("Factors", r.answer.withoutSureness(result).blocks())
 }
 
 // estimate writes an effect and its interval: in percent on the ratio scale.

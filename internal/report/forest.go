@@ -36,7 +36,7 @@ func inForest(c shownComparison) bool {
 
 func forestOf(r *record, under *scenario, title string, wanted func(shownComparison) bool) (chart, bool) {
 	rows := r.answer.where(func(c shownComparison) bool {
-		return c.Scenario == under.Name && c.Scale == comparison.Ratio && !math.IsNaN(c.Delta) && wanted(c)
+		return c.Scenario == under.Name && c.Scale == comparison.Ratio && !math.IsNaN(c.Delta) && c.judged() && wanted(c)
 	})
 	if len(rows) == 0 {
 		return chart{}, false
@@ -49,26 +49,27 @@ func forestOf(r *record, under *scenario, title string, wanted func(shownCompari
 	p := newPlot("Delta, % of " + r.answer.Baseline)
 	p.HideY()
 	p.Add(&forestRows{rows: rows, margin: r.answer.marginPercent, namesArms: r.severalArms()})
-	reach := reachOf(rows, r.answer.marginPercent)
-	p.X.Min, p.X.Max = -reach, reach
+	p.X.Min, p.X.Max = reachOf(rows, r.answer.marginPercent)
 	p.Y.Min, p.Y.Max = 0, float64(len(rows))
 	return chart{Title: title, Alt: forestAlt(r.answer, under.Name, rows), SVG: drawn(p, vg.Length(len(rows))*rowHeight+46)}, true
 }
 
-// reachOf a forest is how far from none its deltas and intervals go, in percent.
-func reachOf(rows []shownComparison, margin float64) float64 {
-	reach := margin * 1.25
+// reachOf a forest is from where to where its deltas and intervals go, in percent,
+// with none and the margin in view.
+func reachOf(rows []shownComparison, margin float64) (low, high float64) {
+	low, high = -margin*1.25, margin*1.25
 	for _, c := range rows {
-		reach = math.Max(reach, math.Abs(c.Delta)*1.15)
-		for _, end := range []float64{c.Low, c.High} {
+		for _, end := range []float64{c.Delta, c.Low, c.High} {
 			if !math.IsNaN(end) && !math.IsInf(end, 0) {
 				// An interval far wider than the rest is cut off rather than
 				// squeezing all others together.
-				reach = math.Max(reach, math.Min(math.Abs(end)*1.08, 4*margin+2*math.Abs(c.Delta)))
+				most := 4*margin + 2*math.Abs(c.Delta)
+				end = math.Max(-most, math.Min(most, end)) * 1.08
+				low, high = math.Min(low, end), math.Max(high, end)
 			}
 		}
 	}
-	return reach
+	return low, high
 }
 
 func forestAlt(a *answer, scenario string, rows []shownComparison) string {

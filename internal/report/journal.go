@@ -49,6 +49,17 @@ func (j journal) span() (first, last time.Time) {
 	return first, last
 }
 
+// pace is how long a run took, all that it needs besides its load included; 0
+// where no run has ended.
+func (j journal) pace() time.Duration {
+	ended := j.only(func(run *v1alpha1.PerfRun) bool { return run.Status.Timings.LoadFinish != nil })
+	first, last := ended.span()
+	if len(ended) == 0 || first.IsZero() {
+		return 0
+	}
+	return last.Sub(first) / time.Duration(len(ended))
+}
+
 // length of the span in words.
 func (j journal) length() string {
 	first, last := j.span()

@@ -25,7 +25,10 @@ func noise(r *record) []block {
 			differs = "yes"
 		}
 		result.Rows = append(result.Rows, row{Cells: append(
-			names(c.Scenario, c.Metric), texts(whole(c.Blocks), c.deltaCell(), c.interval(), probability(c.Adjusted), differs)...)})
+			names(c.Scenario, c.Metric), texts(whole(c.Blocks), c.deltaCell(), c.interval(), c.probability(), differs)...)})
+	}
+	if r.describesOnly() {
+		result.without("Interval", "p", "Differs")
 	}
 	if len(result.Rows) == 0 {
 		return []block{paragraph(fmt.Sprintf("The baseline's twin %s has no run that counts yet, so the noise floor is not known.", a.Twin))}
@@ -51,7 +54,7 @@ func noiseSentence(a *answer) string {
 	alike := fmt.Sprintf("%s has the configuration of %s. ", a.Twin, a.Baseline)
 	switch calibration := a.Calibration(); {
 	case !calibration.Known:
-		return alike + fmt.Sprintf("%s %s complete, too few to judge what lies between them.", prose.Counted(a.Blocks, "block"), prose.Verb(a.Blocks, "is", "are"))
+		return alike + "What lies between them is chance; how much of it there is will be judged with the verdicts."
 	case calibration.Calibrated:
 		return alike + "Judged by all metrics that decide together, nothing lies between them: the experiment finds no difference where there is none."
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // dash stands where there is no number.
@@ -108,6 +109,19 @@ func clock(duration time.Duration) string {
 		sign, seconds = minus, -seconds
 	}
 	return fmt.Sprintf("%s%02d:%02d:%02d", sign, seconds/3600, seconds/60%60, seconds%60)
+}
+
+// lasting writes about how long something takes, as people say it.
+func lasting(duration time.Duration) string {
+	for _, unit := range []struct {
+		from, of time.Duration
+		noun     string
+	}{{48 * time.Hour, 24 * time.Hour, "day"}, {2 * time.Hour, time.Hour, "hour"}, {2 * time.Minute, time.Minute, "minute"}} {
+		if duration >= unit.from {
+			return prose.Counted(int(math.Round(float64(duration)/float64(unit.of))), unit.noun)
+		}
+	}
+	return prose.Counted(int(math.Round(duration.Seconds())), "second")
 }
 
 func clockOfSeconds(seconds float64) string {

@@ -17,7 +17,7 @@ func recommendations(r *record) []block {
 	for _, arm := range r.candidates() {
 		supported = append(supported, recommend(r, arm.Name)...)
 	}
-	blocks := slices.Concat(titled("What the numbers support", list(supported)), titled("What they do not support", list(listOf(doubts(r)))))
+	blocks := slices.Concat(titled("What the numbers support", list(supported)), titled("What the numbers do not support", list(listOf(doubts(r)))))
 	if len(blocks) == 0 {
 		return []block{paragraph("Nothing was compared, so there is nothing to recommend.")}
 	}

@@ -23,7 +23,7 @@ func New(input Input) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("experiment %q: %w", input.Experiment.Name, err)
 	}
-	page := document{Title: input.Experiment.Name, Subtitle: subtitle(r), Facts: facts(r)}
+	page := document{Title: input.Experiment.Name, Subtitle: subtitle(r), Facts: facts(r), Banner: bannerOf(r)}
 	for _, kind := range sections {
 		page.Sections = append(page.Sections, section{ID: kind.id, Title: kind.title, Blocks: kind.blocks(r)})
 	}

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/verdict"
 )
 
 // scenario is a workload, with what was measured under it. Arms are compared
@@ -230,6 +231,14 @@ func (v *values) interval() (low, high float64) {
 		return math.Exp(low), math.Exp(high)
 	}
 	return low, high
+}
+
+// shownInterval is none with fewer runs than a verdict takes.
+func (v *values) shownInterval() (low, high float64) {
+	if len(v.numbers) < verdict.MinimumBlocks {
+		return math.NaN(), math.NaN()
+	}
+	return v.interval()
 }
 
 // halfWidth of the center's interval.

@@ -56,7 +56,24 @@ func (c shownComparison) deltaCell() string {
 	return text
 }
 
-func (c shownComparison) interval() string { return signedInterval(c.Low, c.High, c.places) }
+// interval of the delta; none where a handful of runs would stretch it beyond sense.
+func (c shownComparison) interval() string {
+	if !c.judged() {
+		return dash
+	}
+	return signedInterval(c.Low, c.High, c.places)
+}
+
+// judged: there are blocks enough for an interval and a verdict to mean something.
+func (c shownComparison) judged() bool { return c.Blocks >= verdict.MinimumBlocks }
+
+// probability that the difference is chance.
+func (c shownComparison) probability() string {
+	if !c.judged() {
+		return dash
+	}
+	return probability(c.Adjusted)
+}
 
 // centers of the baseline and the arm.
 func (c shownComparison) centers() (baseline, arm string) {
@@ -86,7 +103,10 @@ func (c shownComparison) sentence(a *answer) string {
 	if math.IsNaN(c.Delta) {
 		return text + "."
 	}
-	text += fmt.Sprintf(": %s (%s interval %s)", c.deltaText(), percent(a.confidencePercent), c.interval())
+	text += ": " + c.deltaText()
+	if c.judged() {
+		text += fmt.Sprintf(" (%s interval %s)", percent(a.confidencePercent), c.interval())
+	}
 	return text + c.consequence(a)
 }
 
@@ -125,7 +145,11 @@ func (c shownComparison) consequence(a *answer) string {
 		}
 		return fmt.Sprintf(". The runs can't tell; about %s would settle it.", prose.Counted(c.FurtherBlocks, "further block"))
 	case verdict.None:
-		if c.Blocks < verdict.MinimumBlocks {
+		if !a.Enough() {
+			// The banner says so of all.
+			return "."
+		}
+		if !c.judged() {
 			return fmt.Sprintf(". No verdict: %s %s both arms, and it takes %d.", prose.Counted(c.Blocks, "block"), prose.Verb(c.Blocks, "holds", "hold"), verdict.MinimumBlocks)
 		}
 		return ". No verdict: the values must not be compared; see the notes of the comparison."

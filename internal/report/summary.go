@@ -20,6 +20,10 @@ func summary(r *record) []block {
 	if len(r.answer.Comparisons) == 0 {
 		return append(blocks, paragraph("There is no arm with valid runs beside the baseline, so nothing is compared."))
 	}
+	if r.describesOnly() {
+		blocks = append(blocks, runTables(r)...)
+		return append(blocks, introduced("What the servers did:", listOf(servers(r)))...)
+	}
 	blocks = append(blocks,
 		paragraph(fmt.Sprintf("Deltas are the arm's value less the baseline's: + is more than the baseline, %s is less. Percentages are of the baseline. A difference below %s does not matter here.",
 			minus, percent(r.answer.marginPercent))),

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// banner says, once and above all else, what the runs can't say yet.
+type banner struct {
+	Title     string
+	Sentences []string
+}
+
+// describesOnly: there is something to compare, and too few blocks to judge it.
+// Such a page shows runs, not intervals.
+func (r *record) describesOnly() bool {
+	return len(r.answer.Comparisons) > 0 && !r.answer.Enough()
+}
+
+func bannerOf(r *record) *banner {
+	if !r.describesOnly() {
+		return nil
+	}
+	return &banner{
+		Title: "These runs describe, they do not decide",
+		Sentences: slices.Concat(
+			[]string{fmt.Sprintf("%s %s complete, and a verdict takes %d. What differs here may be the arms' doing or chance; these runs cannot tell which.",
+				prose.Counted(r.answer.Blocks, "block"), prose.Verb(r.answer.Blocks, "is", "are"), verdict.MinimumBlocks)},
+			spreadSentence(r), []string{nextStep(r)}),
+	}
+}
+
+// spreadSentence tells how far apart runs of one arm lie, which is what a difference
+// between arms has to be seen against.
+func spreadSentence(r *record) []string {
+	widest, where := 1.0, ""
+	for _, c := range r.answer.where(func(c shownComparison) bool { return c.Primary && c.Scale == comparison.Ratio }) {
+		for _, arm := range []string{c.Baseline, c.Arm} {
+			if ratio := spread(r, c, arm); ratio > widest {
+				widest, where = ratio, fmt.Sprintf("%s of %s", c.metric.Under(c.Scenario), arm)
+			}
+		}
+	}
+	if where == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("Runs of one and the same arm differ by up to %s (%s).", apart(widest), where)}
+}
+
+// spread of an arm's runs, the largest over the smallest.
+func spread(r *record, of shownComparison, arm string) float64 {
+	found := r.under(of.Scenario).at(of.Metric, arm)
+	if found == nil {
+		return 1
+	}
+	return found.peak() / slices.Min(found.numbers)
+}
+
+// apart writes a ratio of runs: as percent, or as a factor from two on.
+func apart(ratio float64) string {
+	if ratio < 2 {
+		return fixed(100*(ratio-1), 0) + space + "%"
+	}
+	return "a factor of " + fixed(ratio, 1)
+}
+
+// nextStep is what it takes to get to verdicts, and about how long that lasts at the
+// pace so far.
+func nextStep(r *record) string {
+	further := verdict.MinimumBlocks - r.answer.Blocks
+	runs := int(further) * len(r.arms) * len(r.scenarios)
+	text := fmt.Sprintf("The next step: %s (%s)", prose.Counted(further, "more block"), prose.Counted(runs, "run"))
+	if perRun := r.journal.pace(); perRun > 0 {
+		text += ", about " + lasting(perRun*time.Duration(runs)) + " at the pace so far"
+	}
+	if r.Experiment.Spec.Design.Blocks < verdict.MinimumBlocks {
+		return text + fmt.Sprintf(". Raise design.blocks to %d: what is done counts.", verdict.MinimumBlocks)
+	}
+	return text + ". " + prose.Verb(further, "It is", "They are") + " planned already."
+}
