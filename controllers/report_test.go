@@ -90,7 +90,7 @@ func aboutReport(experiment *v1alpha1.PerfExperiment) []string {
 }
 
 // head is where a report tells the phase and the runs that count.
-var head = regexp.MustCompile(`\| (\w+ \| \d+ valid, \d+ invalid) \|`)
+var head = regexp.MustCompile(`\| Phase \| (\w+) \|\n\| Runs \| (\d+ valid, \d+ invalid) \|`)
 
 func TestTheReportIsStoredAfterEachBlockAndAtTheEnd(t *testing.T) {
 	l := newLab(t, complete)
@@ -102,7 +102,7 @@ func TestTheReportIsStoredAfterEachBlockAndAtTheEnd(t *testing.T) {
 			if found == nil {
 				t.Fatalf("the report has no head:\n%.1000s", stored.Data["report.md"])
 			}
-			phases[found[1]] = l.written()
+			phases[found[1]+" | "+found[2]] = l.written()
 		}
 	}
 	done := l.conduct("small", outcomes{spread: 0.01})

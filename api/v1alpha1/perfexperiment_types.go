@@ -50,6 +50,15 @@ type PerfExperimentList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.arms) || self.arms.filter(a, has(a.baseline) && a.baseline).size() == 1",message="exactly one arm must have baseline: true: the other arms are compared to it"
 // +kubebuilder:validation:XValidation:rule="(self.reset == 'RestoreData') == has(self.restore)",message="restore says how data is brought back, and goes with reset: RestoreData: add the one that is missing"
 type PerfExperimentSpec struct {
+	// question is what the experiment is to answer, in a sentence: "Do two
+	// partitions make imports faster?". It is the title of the report. Default:
+	// one made of the arms and the metrics that decide.
+	// +optional
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=160
+	// +kubebuilder:validation:Pattern=`^[^\x00-\x1f\x7f]*$`
+	Question string `json:"question,omitempty"`
+
 	// system is what is under test.
 	// +optional
 	System System `json:"system,omitzero"`

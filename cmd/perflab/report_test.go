@@ -56,7 +56,7 @@ func exported(t *testing.T) string {
 func TestReportFormats(t *testing.T) {
 	path := exported(t)
 	for format, want := range map[string]string{
-		"md": "# maxram-vs-xmx\n", "markdown": "# maxram-vs-xmx\n", "html": "<!DOCTYPE html>",
+		"md": "\nmaxram-vs-xmx: 3 arms", "markdown": "\nmaxram-vs-xmx: 3 arms", "html": "<!DOCTYPE html>",
 		"confluence": `ac:name="toc"`, "csv": "block,arm,scenario,metric,unit,value\n1,",
 	} {
 		got := perflab(t, "", "report", "-f", path, "-o", format)

@@ -4,6 +4,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -154,6 +155,8 @@ func identity(r *record) []block {
 	}
 	rows := [][2]string{
 		{"Experiment", measured.Namespace + "/" + measured.Name},
+		{"Phase", string(cmp.Or(status.Phase, v1alpha1.ExperimentPending))},
+		{"Runs", fmt.Sprintf("%d valid, %d invalid", len(r.journal.valid()), len(r.journal.invalid()))},
 		{"UID", cmp.Or(string(measured.UID), dash)},
 		{"Plan hash", cmp.Or(status.PlanHash, dash)},
 		{"Seed", seed},

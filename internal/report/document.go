@@ -15,16 +15,8 @@ import (
 type document struct {
 	Title    string
 	Subtitle string
-	Facts    []fact
-	// Banner is nil where there is none.
-	Banner   *banner
+	Card     card
 	Sections []section
-}
-
-// fact is a label and what it says, at the head of a report.
-type fact struct {
-	Label, Text string
-	Verdict     string
 }
 
 type section struct {

@@ -24,6 +24,7 @@ func (r *Report) HTML() ([]byte, error) {
 			// Pictures hold only what this package drew and escaped.
 			return template.HTML(c.SVG.inline(c.Alt)) //nolint:gosec // See above.
 		},
+		"sketch": func(f figure) template.HTML { return template.HTML(f.SVG.inline(f.Text)) }, //nolint:gosec // The same.
 		"colors": func(dark bool) template.CSS { return template.CSS(colors(dark)) },
 	})
 }

@@ -157,15 +157,18 @@ func roundStep(limit float64) float64 {
 }
 
 // drawn turns a plot into a picture.
-func drawn(p *plot.Plot, height vg.Length) picture {
-	canvas := vgsvg.New(chartWidth, height)
-	p.Draw(draw.New(canvas))
+func drawn(p *plot.Plot, height vg.Length) picture { return sketched(chartWidth, height, p.Draw) }
+
+// sketched is a picture of what is drawn on a canvas.
+func sketched(width, height vg.Length, onto func(draw.Canvas)) picture {
+	canvas := vgsvg.New(width, height)
+	onto(draw.New(canvas))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		// A buffer takes every write.
 		panic(fmt.Sprintf("writing a chart: %v", err))
 	}
-	return picture(tidy(out.String(), chartWidth, height))
+	return picture(tidy(out.String(), width, height))
 }
 
 var (

@@ -24,10 +24,9 @@ func summary(r *record) []block {
 		blocks = append(blocks, runTables(r)...)
 		return append(blocks, introduced("What the servers did:", listOf(servers(r)))...)
 	}
-	blocks = append(blocks,
-		paragraph(fmt.Sprintf("Deltas are the arm's value less the baseline's: + is more than the baseline, %s is less. Percentages are of the baseline. A difference below %s does not matter here.",
-			minus, percent(r.answer.marginPercent))),
-		block{List: verdicts(r.answer)})
+	blocks = append(blocks, paragraph(fmt.Sprintf("Deltas are the arm's value less the baseline's: + is more than the baseline, %s is less. Percentages are of the baseline. A difference below %s does not matter here.",
+		minus, percent(r.answer.marginPercent))))
+	blocks = append(blocks, introduced("What else decides, beside the key figures:", verdicts(r.answer))...)
 	blocks = append(blocks, introduced("What else differs, among metrics that were not chosen to decide:", exploratory(r.answer))...)
 	return append(blocks, introduced("What the servers did:", listOf(servers(r)))...)
 }
@@ -65,13 +64,13 @@ func progress(r *record) string {
 // urgency is the order in which verdicts are told.
 var urgency = []verdict.Verdict{verdict.Worse, verdict.Better, verdict.Inconclusive, verdict.None, verdict.Equivalent}
 
-// verdicts are the primary comparisons in sentences.
+// verdicts are the primary comparisons in sentences, but for those that stand at the
+// head of the page.
 func verdicts(a *answer) []item {
-	primary := a.where(func(c shownComparison) bool { return c.Primary && !c.Twin })
-	slices.SortStableFunc(primary, func(a, b shownComparison) int {
-		return cmp.Compare(slices.Index(urgency, a.Verdict), slices.Index(urgency, b.Verdict))
-	})
-	return a.items(primary)
+	told := keyComparisons(a)
+	return a.items(slices.DeleteFunc(deciding(a), func(c shownComparison) bool {
+		return slices.ContainsFunc(told, func(other shownComparison) bool { return other.Comparison == c.Comparison })
+	}))
 }
 
 func (a *answer) items(all []shownComparison) []item {

@@ -60,6 +60,7 @@ func frozenParts(before, after *v1alpha1.PerfExperimentSpec) []frozenPart {
 		return []any{design.Order, design.Seed, design.Calibrate, halfWidth}
 	}
 	return []frozenPart{
+		{"question", before.Question, after.Question},
 		{"system", before.System, after.System},
 		{"systemRef", before.SystemRef, after.SystemRef},
 		{"arms", before.Arms, after.Arms},

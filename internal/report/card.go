@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// card is the answer for a reader with one look to spare: what came out, how much,
+// and how sure that is.
+type card struct {
+	// Banner stands for the answer where too few runs give none.
+	Banner *banner
+	// Sentence is the answer; empty below a banner.
+	Sentence string
+	// Chips count the verdicts, the sure and the bad ones first.
+	Chips   []item
+	Figures []figure
+	// Legend explains what the figures' pictures show.
+	Legend string
+	// Hero is nil where no run counts yet.
+	Hero *chart
+	// Sure says how sure the answer is, and on how many runs it rests.
+	Sure string
+	// Cost is empty where no prices are given.
+	Cost string
+}
+
+// figure is a comparison to be taken in at a glance.
+type figure struct {
+	Label, Delta, Values, Interval, Verdict string
+	// Text is all of it in a sentence.
+	Text string
+	SVG  picture
+}
+
+// maxFigures are as many as one takes in at a glance.
+const maxFigures = 3
+
+func cardOf(r *record) card {
+	result := card{Banner: bannerOf(r), Hero: heroOf(r), Sure: sureness(r), Cost: costSentence(r.answer)}
+	if result.Banner != nil {
+		return result
+	}
+	result.Sentence, result.Chips = answerSentence(r), chips(r.answer)
+	shown := keyComparisons(r.answer)
+	for _, c := range shown {
+		result.Figures = append(result.Figures, figureOf(r, c, shown))
+	}
+	if len(shown) > 0 {
+		result.Legend = fmt.Sprintf("Shaded: the margin of %s, which does not matter.", percent(r.answer.marginPercent))
+	}
+	return result
+}
+
+// title is the question: as it was asked, or made of what decides it.
+func title(r *record) string {
+	if asked := strings.TrimSpace(r.Experiment.Spec.Question); asked != "" {
+		return asked
+	}
+	var arms, metrics []string
+	for _, arm := range r.candidates() {
+		arms = append(arms, arm.Name)
+	}
+	for _, name := range r.answer.Question.Primary {
+		metrics = append(metrics, metric.Parse(name).Phrase())
+	}
+	baseline := cmp.Or(r.answer.Baseline, r.Experiment.Name)
+	switch in := inMetrics(metrics); {
+	case len(arms) == 0:
+		return "How does " + baseline + " perform" + in + "?"
+	case len(arms) > maxFigures:
+		return fmt.Sprintf("Does any of %d arms do better than %s%s?", len(arms), baseline, in)
+	default:
+		return fmt.Sprintf("Does %s do better than %s%s?", strings.Join(arms, " or "), baseline, in)
+	}
+}
+
+func inMetrics(phrases []string) string {
+	const few = 2
+	phrases = slices.Compact(phrases)
+	if more := len(phrases) - few; more > 0 {
+		phrases = append(slices.Clone(phrases[:few]), fmt.Sprintf("%d more", more))
+	}
+	if len(phrases) == 0 {
+		return ""
+	}
+	return " in " + listed(withoutRepeats(phrases))
+}
+
+// withoutRepeats leaves out the words that a phrase and the next end with: "Check-In
+// and Check-Out average response time".
+func withoutRepeats(phrases []string) []string {
+	short := slices.Clone(phrases)
+	for i := range len(short) - 1 {
+		own, next := strings.Fields(phrases[i]), strings.Fields(phrases[i+1])
+		for len(own) > 1 && len(next) > 1 && own[len(own)-1] == next[len(next)-1] {
+			own, next = own[:len(own)-1], next[:len(next)-1]
+		}
+		short[i] = strings.Join(own, " ")
+	}
+	return short
+}
+
+// deciding are the comparisons that the answer is made of, the sure and the bad ones
+// first.
+func deciding(a *answer) []shownComparison {
+	primary := a.where(func(c shownComparison) bool { return c.Primary && !c.Twin })
+	slices.SortStableFunc(primary, func(a, b shownComparison) int {
+		return cmp.Compare(slices.Index(urgency, a.Verdict), slices.Index(urgency, b.Verdict))
+	})
+	return primary
+}
+
+// keyComparisons are those of deciding that a card shows: of one verdict the surest.
+func keyComparisons(a *answer) []shownComparison {
+	all := deciding(a)
+	slices.SortStableFunc(all, func(a, b shownComparison) int {
+		return cmp.Or(cmp.Compare(slices.Index(urgency, a.Verdict), slices.Index(urgency, b.Verdict)), cmp.Compare(surprise(b), surprise(a)))
+	})
+	return all[:min(len(all), maxFigures)]
+}
+
+// chips are the verdicts with their numbers.
+func chips(a *answer) []item {
+	var items []item
+	all := deciding(a)
+	for _, of := range urgency {
+		word := string(of)
+		if of == verdict.None {
+			word = noVerdict
+		}
+		if number := counted(all, of); number > 0 {
+			items = append(items, item{Verdict: word, Text: fmt.Sprintf("%d %s", number, strings.ToLower(word[:1])+word[1:])})
+		}
+	}
+	return items
+}
+
+// answerSentence is the answer in one sentence, an arm after the other.
+func answerSentence(r *record) string {
+	switch {
+	case len(r.journal.valid()) == 0:
+		return "There is no answer yet: no run counts."
+	case len(r.answer.Comparisons) == 0:
+		return "There is nothing to compare: no arm but the baseline has runs that count."
+	case len(r.answer.uncalibrated) > 0:
+		return fmt.Sprintf("There is no answer: %s has the configuration of %s and yet differs from it, so every verdict is withheld.", r.answer.Twin, r.answer.Baseline)
+	case len(deciding(r.answer)) == 0:
+		return "No metric was chosen to decide, or none was measured: all that follows is exploratory."
+	}
+	var parts []string
+	for _, arm := range r.candidates() {
+		if part := armSentence(r.answer, arm.Name); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if more := len(parts) - maxFigures; more > 0 {
+		parts = append(parts[:maxFigures], fmt.Sprintf("the recommendations tell of %d more", more))
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+// armSentence says what one arm does, against the baseline.
+func armSentence(a *answer, arm string) string {
+	own := slices.DeleteFunc(deciding(a), func(c shownComparison) bool { return c.Arm != arm })
+	if len(own) == 0 {
+		return ""
+	}
+	better, worse := counted(own, verdict.Better), counted(own, verdict.Worse)
+	switch {
+	case better > 0 && worse > 0:
+		return fmt.Sprintf("%s is a trade against %s: better in %s, worse in %s", arm, a.Baseline, changes(own, verdict.Better), changes(own, verdict.Worse))
+	case worse > 0:
+		return fmt.Sprintf("%s is worse than %s in %s", arm, a.Baseline, changes(own, verdict.Worse))
+	case better > 0:
+		return fmt.Sprintf("%s is better than %s in %s", arm, a.Baseline, changes(own, verdict.Better))
+	case counted(own, verdict.Equivalent) == len(own):
+		return fmt.Sprintf("%s makes no difference to %s that matters: less than %s in %s", arm, a.Baseline, percent(a.marginPercent), all(len(own)))
+	}
+	return fmt.Sprintf("the runs cannot tell %s from %s in %s", arm, a.Baseline, phrases(own, verdict.Inconclusive))
+}
+
+func all(metrics int) string {
+	if metrics == 1 {
+		return "the metric that decides"
+	}
+	return fmt.Sprintf("all %d comparisons that decide", metrics)
+}
+
+// changes are the metrics of a verdict with what became of them.
+func changes(own []shownComparison, of verdict.Verdict) string {
+	const few = 2
+	var order []string
+	deltas := map[string][]string{}
+	for _, c := range own {
+		if phrase := c.metric.Phrase(); c.Verdict == of {
+			if deltas[phrase] == nil {
+				order = append(order, phrase)
+			}
+			deltas[phrase] = append(deltas[phrase], withUnit(c.delta(), c.deltaUnit()))
+		}
+	}
+	var named []string
+	for _, phrase := range order {
+		named = append(named, fmt.Sprintf("%s (%s)", phrase, listed(deltas[phrase])))
+	}
+	if more := len(named) - few; more > 0 {
+		named = append(named[:few], fmt.Sprintf("%d more", more))
+	}
+	return listed(named)
+}
+
+// sureness is one line on how far the answer can be trusted.
+func sureness(r *record) string {
+	parts := []string{fmt.Sprintf("%s in %s", prose.Counted(len(r.counted()), "run"), prose.Counted(r.blocks, "complete block"))}
+	if invalid := len(r.journal.invalid()); invalid > 0 {
+		parts = append(parts, prose.Counted(invalid, "attempt")+" did not count")
+	}
+	if r.answer.Enough() {
+		parts = append(parts, percent(r.answer.confidencePercent)+" confidence, margin "+percent(r.answer.marginPercent))
+	}
+	parts = append(parts, "noise floor: "+noiseWords(r.answer))
+	if number := len(doubts(r)); number > 0 {
+		parts = append(parts, fmt.Sprintf("%s: see Recommendations", prose.Counted(number, "reservation")))
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+// costSentence says what arms cost or save where the nodes have prices.
+func costSentence(a *answer) string {
+	var parts []string
+	for _, c := range a.where(func(c shownComparison) bool { return c.Metric == metric.Cost && !c.Twin }) {
+		baseline, arm := c.centers()
+		part := fmt.Sprintf("%s costs as much as %s, %s", c.Arm, c.Baseline, withUnit(arm, c.Unit))
+		if baseline != arm {
+			verb := "costs more than"
+			if c.ArmCenter < c.BaselineCenter {
+				verb = "saves money against"
+			}
+			part = fmt.Sprintf("%s %s %s: %s instead of %s (%s)", c.Arm, verb, c.Baseline, withUnit(arm, c.Unit), withUnit(baseline, c.Unit), withUnit(c.delta(), c.deltaUnit()))
+		}
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Nodes: " + strings.Join(parts[:min(len(parts), maxFigures)], "; ") + "."
+}

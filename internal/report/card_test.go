@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// head of a page is what stands before its first section.
+func head(t *testing.T, input report.Input) string {
+	t.Helper()
+	text, _, found := strings.Cut(written(t, reportOf(t, input), "report.md"), "\n## ")
+	if !found {
+		t.Fatal("there is no section")
+	}
+	return text
+}
+
+func TestTheTitleIsTheQuestion(t *testing.T) {
+	arms := func(input *report.Input, names ...string) {
+		for _, name := range names {
+			input.Experiment.Status.Arms = append(input.Experiment.Status.Arms, v1alpha1.ArmStatus{Name: name})
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*report.Input)
+		want   string
+	}{
+		"asked":     {func(input *report.Input) { input.Experiment.Spec.Question = " Is a *share* better? " }, `Is a \*share\* better?`},
+		"made":      {func(*report.Input) {}, "Does maxram-66 do better than xmx in duration of import create-5k, Check-In average response time and 1 more?"},
+		"two arms":  {func(input *report.Input) { arms(input, "small") }, "Does maxram-66 or small do better than xmx in"},
+		"many arms": {func(input *report.Input) { arms(input, "a", "b", "c") }, "Does any of 4 arms do better than xmx in"},
+		"no other arm": {func(input *report.Input) {
+			input.Experiment.Status.Arms = input.Experiment.Status.Arms[:1]
+			input.Runs = nil
+		}, "How does xmx perform in"},
+		"alike": {func(input *report.Input) {
+			input.Experiment.Spec.Analysis.Primary = []string{"cico/Check-In/average", "cico/Check-Out/average"}
+		}, "in Check-In and Check-Out average response time?"},
+	} {
+		input := recorded.Experiment(seed)
+		tc.change(&input)
+		title, _, _ := strings.Cut(head(t, input), "\n")
+		if !strings.Contains(title, tc.want) {
+			t.Errorf("%s: the title is %q, want %q in it", name, title, tc.want)
+		}
+	}
+}
+
+// The answer comes first, with figures, and says how sure it is; what identifies the
+// experiment comes last.
+func TestTheCardAnswers(t *testing.T) {
+	input := recorded.Experiment(seed)
+	card := head(t, input)
+	for _, want := range []string{
+		"> maxram-66 is a trade against xmx: better in duration of import create-5k (−9.0\u00a0% and −8.3\u00a0%), worse in Check-In average response time (+7.6\u00a0%).",
+		"**1 worse** · **2 better** · **1 equivalent**",
+		"- **Worse:** Check-In average response time under create-5k-under-cico: ",
+		"36 runs in 6 complete blocks; 1 attempt did not count; 95\u00a0% confidence, margin 5\u00a0%; noise floor: calibrated; 1 reservation: see Recommendations.",
+	} {
+		if !strings.Contains(card, want) {
+			t.Errorf("the card lacks %q:\n%s", want, card)
+		}
+	}
+	if figures := strings.Count(card, "\n- **"); figures != 3 {
+		t.Errorf("%d key figures, want 3", figures)
+	}
+	for _, late := range []string{"Phase", "5d1c0e7b3a9f4c21"} {
+		if strings.Contains(card, late) {
+			t.Errorf("%q stands in the card", late)
+		}
+	}
+	page := written(t, reportOf(t, input), "report.md")
+	for _, once := range regexp.MustCompile(`(?m)^- \*\*\w+:\*\* .*$`).FindAllString(page, -1) {
+		if strings.Count(page, once) > 1 {
+			t.Errorf("the page says twice: %s", once)
+		}
+	}
+	shown := written(t, reportOf(t, input), "report.html")
+	before, _, _ := strings.Cut(shown, "<main>")
+	if pictures := strings.Count(before, "<svg "); pictures != 4 {
+		t.Errorf("%d pictures in the card, want three intervals and a chart", pictures)
+	}
+}
+
+func TestTheAnswer(t *testing.T) {
+	none := func(input *report.Input) { input.Experiment.Spec.Analysis.Primary = []string{"cico/Check-Up/average"} }
+	only := func(metric string, margin int32) func(*report.Input) {
+		return func(input *report.Input) {
+			input.Experiment.Spec.Analysis.Primary, input.Experiment.Spec.Analysis.MarginPercent = []string{metric}, margin
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*report.Input)
+		want   string
+	}{
+		"no run":     {func(input *report.Input) { input.Runs = nil }, "> There is no answer yet: no run counts."},
+		"none":       {none, "> No metric was chosen to decide, or none was measured"},
+		"worse":      {only("cico/Check-In/average", 5), "> maxram-66 is worse than xmx in Check-In average response time (+7.6\u00a0%)."},
+		"better":     {only("create-5k/duration", 5), "> maxram-66 is better than xmx in duration of import create-5k ("},
+		"equivalent": {only("cico/Check-Out/average", 5), "> maxram-66 makes no difference to xmx that matters: less than 5\u00a0% in the metric that decides."},
+		"open":       {only("cico/Check-Out/average", 1), "> the runs cannot tell maxram-66 from xmx in Check-Out average response time."},
+		"uncalibrated": {func(input *report.Input) {
+			change(input, recorded.Twin, "create-5k/duration", func(value string) string { return "1" + value })
+		}, "> There is no answer: xmx-twin has the configuration of xmx and yet differs from it"},
+	} {
+		input := recorded.Experiment(seed)
+		tc.change(&input)
+		if card := head(t, input); !strings.Contains(card, tc.want) {
+			t.Errorf("%s: the card lacks %q:\n%s", name, tc.want, card)
+		}
+	}
+}
+
+// change what an arm's runs have of a metric.
+func change(input *report.Input, arm, metric string, to func(string) string) {
+	for i := range input.Runs {
+		for j := range input.Runs[i].Status.Observations {
+			if one := &input.Runs[i].Status.Observations[j]; input.Runs[i].Spec.Arm == arm && one.Metric == metric {
+				one.Value = to(one.Value)
+			}
+		}
+	}
+}
+
+func TestTheCardTellsWhatArmsCost(t *testing.T) {
+	for arms, tc := range map[string]struct{ cost, want string }{
+		"saves": {"0.20", "Nodes: maxram-66 saves money against xmx: 0.2000\u00a0USD/h instead of 0.2500\u00a0USD/h (−20.00\u00a0%)."},
+		"more":  {"0.30", "Nodes: maxram-66 costs more than xmx: 0.3000\u00a0USD/h instead of 0.2500\u00a0USD/h (+20.00\u00a0%)."},
+		"same":  {"0.25", "Nodes: maxram-66 costs as much as xmx, 0.2500\u00a0USD/h."},
+	} {
+		input := measuring(v1alpha1.Observation{Metric: "system/cost/perHour", Value: "0.25", Unit: "USD/h"})
+		change(&input, recorded.Arm, "system/cost/perHour", func(string) string { return tc.cost })
+		if card := head(t, input); !strings.Contains(card, tc.want) {
+			t.Errorf("%s: the card lacks %q:\n%s", arms, tc.want, card)
+		}
+	}
+	if card := head(t, recorded.Experiment(seed)); strings.Contains(card, "Nodes:") {
+		t.Error("a cost is told where no prices are given")
+	}
+}
