@@ -135,12 +135,10 @@ func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
 	return r.writeTicket(ctx, known, ticket)
 }
 
-// letOthersPass gives up a turn that nothing comes of, if others wait for theirs.
+// letOthersPass gives up a turn that nothing comes of, if others wait for theirs. What
+// Kueue has admitted is kept, as Jobs do whose pods are refused.
 func (r *Reconciler) letOthersPass(ctx context.Context, s *scope) error {
-	switch {
-	case s.byKueue():
-		return r.leaveKueue(ctx, s)
-	case r.Lanes == "":
+	if r.Lanes == "" || s.byKueue() {
 		return nil
 	}
 	known, err := r.lineFor(ctx, r.Cluster.Client, s)
