@@ -49,6 +49,9 @@ func TestFewBlocksDescribe(t *testing.T) {
 			if regexp.MustCompile(`>−\d`).Match(chart) {
 				t.Errorf("%s: %s has an axis below zero", name, file)
 			}
+			if intervals := strings.Contains(strings.ToLower(string(chart)), "#eef1f6"); intervals && strings.HasPrefix(file, "runs-") {
+				t.Errorf("%s: %s shows intervals", name, file)
+			}
 		}
 		if slips, _, checked := audited(t, r); len(slips) > 0 || checked < 100 {
 			t.Errorf("%s: %d checked, slipped: %+v", name, checked, slips)

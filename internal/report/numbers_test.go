@@ -293,3 +293,39 @@ func audited(t *testing.T, r *report.Report) (slips []audit.Finding, adjusted, c
 	}
 	return slips, adjusted, checked
 }
+
+// What stands for an arm's runs is one number, digit for digit, wherever it stands;
+// also while a block is not complete, whose runs the comparison leaves out.
+func TestOneValueEverywhere(t *testing.T) {
+	for name, blocks := range map[string]int32{"whole": 7, "an incomplete block": 6} {
+		input := recorded.Experiment(seed)
+		input.Runs = slices.DeleteFunc(input.Runs, func(run v1alpha1.PerfRun) bool {
+			return run.Spec.Block == blocks && run.Spec.Arm == recorded.Twin
+		})
+		compared, checked := map[string]string{}, 0
+		page := tables(written(t, reportOf(t, input), "report.md"))
+		for _, table := range page {
+			if table.section == "Comparison" && table.header[0] == "Metric" {
+				for _, row := range table.rows {
+					compared[table.heading+row[0]+recorded.Baseline], compared[table.heading+row[0]+recorded.Arm] = row[1], row[2]
+				}
+			}
+		}
+		for _, table := range page {
+			load, isResult := strings.CutPrefix(table.caption, "Response times of ")
+			for _, row := range table.rows {
+				for column, statistic := range map[int]string{4: "average", 5: "p75", 6: "p95"} {
+					if want, known := compared[table.heading+load+"/"+row[0]+"/"+statistic+row[1]]; isResult && known {
+						checked++
+						if row[column] != want {
+							t.Errorf("%s: %s of %s %s is %s in the results and %s in the comparison", name, statistic, row[0], row[1], row[column], want)
+						}
+					}
+				}
+			}
+		}
+		if checked < 12 {
+			t.Errorf("%s: only %d values were looked at", name, checked)
+		}
+	}
+}

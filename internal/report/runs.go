@@ -26,6 +26,8 @@ func runTables(r *record) []block {
 		for _, subject := range primaryMetrics(r, scenario) {
 			result.Rows = append(result.Rows, runRows(r, scenario, subject)...)
 		}
+		result.More = max(len(result.Rows)-maxCompared, 0)
+		result.Rows = result.Rows[:min(len(result.Rows), maxCompared)]
 		blocks = append(blocks, result.blocks()...)
 	}
 	return blocks
