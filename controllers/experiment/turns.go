@@ -64,15 +64,20 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
 // ticketIn is the experiment's ticket in the line. It begins to wait anew if it takes
 // up something else than it did.
 func (s *scope) ticketIn(known *line) lane.Ticket {
-	taken := s.lane()
-	if i := known.index(s.experiment); i >= 0 {
-		ticket := known.tickets[i]
-		if !taken.Same(ticket.Lane) {
-			ticket.Lane, ticket.Held = taken, time.Time{}
-		}
-		return ticket
+	wanted := s.newTicket()
+	i := known.index(s.experiment)
+	if i < 0 {
+		return wanted
 	}
-	return lane.Ticket{Experiment: client.ObjectKeyFromObject(s.experiment), UID: s.experiment.UID, Lane: taken, Arrived: s.now}
+	ticket := known.tickets[i]
+	if !wanted.Lane.Same(ticket.Lane) {
+		ticket.Lane, ticket.Held = wanted.Lane, time.Time{}
+	}
+	return ticket
+}
+
+func (s *scope) newTicket() lane.Ticket {
+	return lane.Ticket{Experiment: client.ObjectKeyFromObject(s.experiment), UID: s.experiment.UID, Lane: s.lane(), Arrived: s.now}
 }
 
 // isAlone reports whether nobody else has a turn where the experiment would measure;
@@ -118,13 +123,15 @@ func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
 	if r.Lanes == "" || s.byKueue() {
 		return nil
 	}
-	known, err := r.lineFor(ctx, r.Cluster.Client, s)
+	known, err := r.readLine(ctx, r.Cluster.Client)
 	if err != nil {
 		return err
 	}
-	ticket := s.ticketIn(known)
+	var ticket lane.Ticket
 	if i := known.index(s.experiment); i >= 0 {
 		ticket = known.tickets[i]
+	} else {
+		ticket = s.newTicket()
 	}
 	if ticket.Held.IsZero() {
 		ticket.Held = s.now
