@@ -135,7 +135,7 @@ func (sum *Payload) add(p *Payload) {
 	sum.Final = sum.Final && p.Final
 	for _, s := range p.Series {
 		into := sum.row(s.Row)
-		factor := int64(sum.seconds(s.Row) / p.seconds(s.Row))
+		factor := int64(sum.seconds(s.isRequest()) / p.seconds(s.isRequest()))
 		for _, b := range s.Buckets {
 			bucket, _ := into.bucket(floorDiv(b.Index, factor))
 			bucket.add(b)

@@ -174,9 +174,9 @@ func (p *Payload) WithoutRequests() *Payload {
 
 func (r Row) isRequest() bool { return r.Request != "" }
 
-// seconds is the bucket width of a row.
-func (p *Payload) seconds(r Row) int {
-	if r.isRequest() {
+// seconds is the bucket width of requests, or of transactions.
+func (p *Payload) seconds(requests bool) int {
+	if requests {
 		return p.RequestBucketSeconds
 	}
 	return p.BucketSeconds

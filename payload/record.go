@@ -15,10 +15,12 @@ func (p *Payload) Record(transaction, outcome string, at time.Time, d time.Durat
 // Add adds one transaction or request that ended at the given time. Durations
 // below zero, as a clock that jumps may give, count as zero.
 func (p *Payload) Add(row Row, at time.Time, d time.Duration) {
-	d = max(d, 0)
-	s := p.row(row)
-	b, isNew := s.bucket(floorDiv(at.Unix(), int64(p.seconds(row))))
-	b.count(d)
+	p.addTo(p.row(row), at, d)
+}
+
+func (p *Payload) addTo(s *Series, at time.Time, d time.Duration) {
+	b, isNew := s.bucket(floorDiv(at.Unix(), int64(p.seconds(s.isRequest()))))
+	b.count(max(d, 0))
 	if isNew {
 		p.narrow()
 	}
@@ -26,7 +28,11 @@ func (p *Payload) Add(row Row, at time.Time, d time.Duration) {
 
 // Count adds n to a counter at the given time.
 func (p *Payload) Count(counter string, at time.Time, n float64) {
-	b, isNew := p.counter(counter).bucket(floorDiv(at.Unix(), int64(p.BucketSeconds)))
+	p.countTo(p.counter(counter), at, n)
+}
+
+func (p *Payload) countTo(c *Counter, at time.Time, n float64) {
+	b, isNew := c.bucket(floorDiv(at.Unix(), int64(p.BucketSeconds)))
 	b.Sum += n
 	if isNew {
 		p.narrow()
@@ -40,7 +46,10 @@ func (p *Payload) Set(gauge string, value float64) {
 }
 
 // row finds or makes the series of a row.
-func (p *Payload) row(row Row) *Series {
+func (p *Payload) row(row Row) *Series { return &p.Series[p.place(row)] }
+
+// place is where in Series that is.
+func (p *Payload) place(row Row) int {
 	row.Scenario, row.Transaction, row.Request = cut(row.Scenario, MaxName), cut(row.Transaction, MaxName), cut(row.Request, MaxName)
 	if p.places == nil {
 		p.places = map[Row]int{}
@@ -49,14 +58,14 @@ func (p *Payload) row(row Row) *Series {
 		}
 	}
 	if i, ok := p.places[row]; ok {
-		return &p.Series[i]
+		return i
 	}
 	if other := row.other(); row != other && p.rows(row.isRequest()) >= MaxSeries {
-		return p.row(other)
+		return p.place(other)
 	}
 	p.places[row] = len(p.Series)
 	p.Series = append(p.Series, Series{Row: row})
-	return &p.Series[len(p.Series)-1]
+	return len(p.Series) - 1
 }
 
 // other is the row that takes in what is too much to be kept apart.
@@ -79,18 +88,21 @@ func (p *Payload) rows(requests bool) int {
 	return n
 }
 
-func (p *Payload) counter(name string) *Counter {
+func (p *Payload) counter(name string) *Counter { return &p.Counters[p.counterPlace(name)] }
+
+// counterPlace is where in Counters a counter is.
+func (p *Payload) counterPlace(name string) int {
 	name = cut(name, MaxName)
 	for i := range p.Counters {
-		if c := &p.Counters[i]; c.Name == name {
-			return c
+		if p.Counters[i].Name == name {
+			return i
 		}
 	}
 	if len(p.Counters) >= MaxSeries && name != Other {
-		return p.counter(Other)
+		return p.counterPlace(Other)
 	}
 	p.Counters = append(p.Counters, Counter{Name: name})
-	return &p.Counters[len(p.Counters)-1]
+	return len(p.Counters) - 1
 }
 
 func (p *Payload) gauge(name string) *Gauge {

@@ -113,16 +113,22 @@ func (p *Payload) widenSeries(requests bool) {
 // Fit returns p, or a copy with wider buckets, so that Marshal gives at most
 // limit bytes. It fails if the payload is larger even in a single bucket.
 func (p *Payload) Fit(limit int) (*Payload, error) {
-	for fitted := p; ; {
+	fitted, _, err := p.fit(limit)
+	return fitted, err
+}
+
+// fit gives what Marshal gives of it, too.
+func (p *Payload) fit(limit int) (fitted *Payload, body []byte, err error) {
+	for fitted = p; ; {
 		data, err := Marshal(fitted)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(data) <= limit {
-			return fitted, nil
+			return fitted, data, nil
 		}
 		if fitted.span() <= 1 && fitted.requestSpan() <= 1 {
-			return nil, fmt.Errorf("fitting payload of %s into %d bytes: it takes %d in a single bucket", p.Load, limit, len(data))
+			return nil, nil, fmt.Errorf("fitting payload of %s into %d bytes: it takes %d in a single bucket", p.Load, limit, len(data))
 		}
 		if fitted == p {
 			fitted = p.Clone()

@@ -33,6 +33,19 @@ func Write(w io.Writer, p *Payload) error {
 	if err != nil {
 		return err
 	}
+	return p.write(w, body)
+}
+
+// WriteFit writes what p.Fit(limit) gives, and compresses it once for both.
+func WriteFit(w io.Writer, p *Payload, limit int) error {
+	_, body, err := p.fit(limit)
+	if err != nil {
+		return err
+	}
+	return p.write(w, body)
+}
+
+func (p *Payload) write(w io.Writer, body []byte) error {
 	if err := payloads.write(w, body); err != nil {
 		return fmt.Errorf("writing payload of %s: %w", p.Load, err)
 	}

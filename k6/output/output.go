@@ -17,18 +17,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
+	"go.k6.io/k6/v2/metrics"
 	"go.k6.io/k6/v2/output"
-
-	"perflab.dev/perflab/payload"
 )
 
 const (
-	// flushEvery is the time between two emptyings of the sample buffer. The
-	// shorter it is, the fewer samples wait in memory.
-	flushEvery = 200 * time.Millisecond
+	// tellEvery is the time between two looks at what is due.
+	tellEvery = 200 * time.Millisecond
 	// countEvery is the time between two looks at the CPU time.
 	countEvery = time.Second
 	// maxBytes is the largest compressed payload that is printed at the end,
@@ -39,18 +38,22 @@ const (
 
 func init() { output.RegisterExtension("perflab", New) }
 
-// Output collects samples and prints payloads. Only the flusher's goroutine
-// touches the recorder, and Stop only once that has ended.
+// Output collects samples and prints payloads. Samples are added up as they come,
+// so that none of them outlives the call that brings it: what is kept for later
+// has to be looked at by the garbage collector and is out of the CPU's caches when
+// its time comes.
 type Output struct {
-	output.SampleBuffer
+	log     logrus.FieldLogger
+	stdout  io.Writer
+	config  config
+	flusher *output.PeriodicFlusher
 
-	log       logrus.FieldLogger
-	stdout    io.Writer
-	config    config
+	// busy guards what follows. It is held for as long as a checkpoint takes, and
+	// k6 and its users would have to wait: what comes in meanwhile does instead.
+	busy      sync.Mutex
+	waiting   output.SampleBuffer
 	recorder  *recorder
 	generator generator
-	flusher   *output.PeriodicFlusher
-
 	// When the next of each is due. They count from the first sample: until then
 	// there is nothing to tell.
 	nextCheckpoint, nextProgress time.Time
@@ -95,7 +98,7 @@ func (o *Output) Description() string {
 
 // Start begins to take in samples.
 func (o *Output) Start() error {
-	flusher, err := output.NewPeriodicFlusher(flushEvery, o.flush)
+	flusher, err := output.NewPeriodicFlusher(tellEvery, o.flush)
 	if err != nil {
 		return fmt.Errorf("starting output perflab: %w", err)
 	}
@@ -103,23 +106,42 @@ func (o *Output) Start() error {
 	return nil
 }
 
+// AddMetricSamples adds samples up. k6 calls it with all of the last 50 ms, from
+// one goroutine.
+func (o *Output) AddMetricSamples(containers []metrics.SampleContainer) {
+	if !o.busy.TryLock() {
+		o.waiting.AddMetricSamples(containers)
+		return
+	}
+	defer o.busy.Unlock()
+	o.catchUp()
+	o.add(containers)
+}
+
+// catchUp adds up what waits, which came before anything that comes now.
+func (o *Output) catchUp() { o.add(o.waiting.GetBufferedSamples()) }
+
+func (o *Output) add(containers []metrics.SampleContainer) {
+	for _, container := range containers {
+		o.recorder.add(container)
+	}
+}
+
 // Stop prints the final payload. k6 calls it however the test ends.
 func (o *Output) Stop() error {
 	o.flusher.Stop()
+	o.busy.Lock()
+	defer o.busy.Unlock()
 	if o.recorder.began {
 		o.generator.count(time.Now(), o.recorder.total)
 	}
-	final, err := o.recorder.final()
-	if err != nil {
-		return err
-	}
-	return payload.Write(o.stdout, final)
+	return o.recorder.final(o.stdout)
 }
 
 func (o *Output) flush() {
-	for _, container := range o.GetBufferedSamples() {
-		o.recorder.add(container)
-	}
+	o.busy.Lock()
+	defer o.busy.Unlock()
+	o.catchUp()
 	if o.recorder.began {
 		o.tell(time.Now())
 	}
@@ -155,12 +177,8 @@ func (o *Output) printProgress(now time.Time) error {
 }
 
 func (o *Output) printCheckpoint() (size int, err error) {
-	checkpoint, err := o.recorder.checkpoint()
-	if err != nil {
-		return 0, err
-	}
 	out := &sized{Writer: o.stdout}
-	err = payload.Write(out, checkpoint)
+	err = o.recorder.checkpoint(out)
 	return out.size, err
 }
 

@@ -3,7 +3,7 @@
 package output
 
 import (
-	"cmp"
+	"io"
 	"math"
 	"time"
 
@@ -29,7 +29,12 @@ type recorder struct {
 	total        *payload.Payload
 	progress     *progress
 	subjects     map[*metrics.TagSet]*subject
-	began        bool
+	// sums are the counters found so far. Those of each request are beside them.
+	sums             map[string]*payload.Tally
+	requests, failed *payload.Tally
+
+	began    bool
+	from, to int64 // total's start and end: milliseconds of Unix time
 }
 
 func newRecorder(load, run, runner string, t transactions) *recorder {
@@ -40,17 +45,25 @@ func newRecorder(load, run, runner string, t transactions) *recorder {
 		total:        total,
 		progress:     newProgress(),
 		subjects:     map[*metrics.TagSet]*subject{},
+		sums:         map[string]*payload.Tally{},
+		requests:     total.Tally(metrics.HTTPReqsName),
+		failed:       total.Tally(metrics.HTTPReqFailedName),
 	}
 }
 
 // add takes in what k6 measured at one go.
 func (r *recorder) add(container metrics.SampleContainer) {
-	if trail, ok := container.(*httpext.Trail); ok {
-		r.trail(trail)
-		return
-	}
-	for _, sample := range container.GetSamples() {
-		r.sample(sample)
+	switch own := container.(type) {
+	case *httpext.Trail:
+		r.trail(own)
+	case metrics.Sample:
+		// Asked for its samples, it would make a list of itself.
+		r.sample(&own)
+	default:
+		samples := container.GetSamples()
+		for i := range samples {
+			r.sample(&samples[i])
+		}
 	}
 }
 
@@ -61,9 +74,9 @@ func (r *recorder) trail(t *httpext.Trail) {
 	if s.outside {
 		return
 	}
-	r.count(metrics.HTTPReqsName, t.EndTime, 1)
+	r.requests.Count(t.EndTime, 1)
 	if t.Failed.Valid && t.Failed.Bool {
-		r.count(metrics.HTTPReqFailedName, t.EndTime, 1)
+		r.failed.Count(t.EndTime, 1)
 	}
 	r.request(s, t.EndTime, t.Duration)
 	r.cover(t.EndTime)
@@ -71,7 +84,7 @@ func (r *recorder) trail(t *httpext.Trail) {
 
 // sample takes in one sample. What setup and teardown do is not load, and a
 // gauge tells nothing while no user is active, as while k6 is paused.
-func (r *recorder) sample(s metrics.Sample) {
+func (r *recorder) sample(s *metrics.Sample) {
 	if s.Metric.Name == metrics.VUsMaxName || s.Metric.Name == metrics.VUsName && s.Value == 0 {
 		return
 	}
@@ -92,22 +105,26 @@ func (r *recorder) sample(s metrics.Sample) {
 	r.cover(s.Time)
 }
 
-func (r *recorder) trend(s metrics.Sample, about *subject) {
-	took := time.Duration(math.Round(s.Value * float64(time.Millisecond)))
+func (r *recorder) trend(s *metrics.Sample, about *subject) {
 	switch s.Metric.Name {
 	case metrics.HTTPReqDurationName:
-		r.request(about, s.Time, took)
+		r.request(about, s.Time, duration(s.Value))
 	case r.transactions.metric:
-		r.transaction(about, s.Time, took)
+		r.transaction(about, s.Time, duration(s.Value))
 	}
+}
+
+// duration is one in milliseconds, as trends have it.
+func duration(milliseconds float64) time.Duration {
+	return time.Duration(math.Round(milliseconds * float64(time.Millisecond)))
 }
 
 // rate counts what k6 keeps as a share. Other rates of a script are left out:
 // what their "yes" means is not known.
-func (r *recorder) rate(s metrics.Sample) {
+func (r *recorder) rate(s *metrics.Sample) {
 	switch {
 	case s.Metric.Name == metrics.HTTPReqFailedName && s.Value != 0:
-		r.count(metrics.HTTPReqFailedName, s.Time, 1)
+		r.failed.Count(s.Time, 1)
 	case s.Metric.Name == metrics.ChecksName && s.Value != 0:
 		r.count(checksPassed, s.Time, 1)
 	case s.Metric.Name == metrics.ChecksName:
@@ -116,21 +133,26 @@ func (r *recorder) rate(s metrics.Sample) {
 }
 
 func (r *recorder) request(about *subject, at time.Time, took time.Duration) {
-	r.total.Add(about.request, at, took)
+	about.requests.Add(at, took)
 	r.progress.requests++
-	if r.transactions.metric == metrics.HTTPReqDurationName && about.transaction.Transaction != "" {
+	if r.transactions.metric == metrics.HTTPReqDurationName && about.named {
 		r.transaction(about, at, took)
 	}
 }
 
 func (r *recorder) transaction(about *subject, at time.Time, took time.Duration) {
-	row := about.transaction
-	row.Transaction = cmp.Or(row.Transaction, payload.Other)
-	r.total.Add(row, at, took)
-	r.progress.transaction(row, took)
+	about.transactions.Add(at, took)
+	r.progress.transaction(about.transaction, took)
 }
 
-func (r *recorder) count(name string, at time.Time, n float64) { r.total.Count(name, at, n) }
+func (r *recorder) count(name string, at time.Time, n float64) {
+	sum, ok := r.sums[name]
+	if !ok {
+		sum = r.total.Tally(name)
+		r.sums[name] = sum
+	}
+	sum.Count(at, n)
+}
 
 // subject reads tags, once for each set: k6 has one value for equal sets.
 func (r *recorder) subject(tags *metrics.TagSet) *subject {
@@ -140,22 +162,22 @@ func (r *recorder) subject(tags *metrics.TagSet) *subject {
 	if len(r.subjects) >= maxSubjects {
 		clear(r.subjects)
 	}
-	s := r.transactions.subject(tags)
+	s := r.transactions.subject(tags, r.total)
 	r.subjects[tags] = s
 	return s
 }
 
-// cover widens the time measured to include t.
+// cover widens the time measured to include t, to whole milliseconds.
 func (r *recorder) cover(t time.Time) {
-	if r.began && !t.Before(r.total.Start) && !t.After(r.total.End) {
+	at := t.UnixMilli()
+	if r.began && at >= r.from && at <= r.to {
 		return
 	}
-	t = t.UTC().Truncate(time.Millisecond)
-	if !r.began || t.Before(r.total.Start) {
-		r.total.Start = t
+	if !r.began || at < r.from {
+		r.from, r.total.Start = at, time.UnixMilli(at).UTC()
 	}
-	if !r.began || t.After(r.total.End) {
-		r.total.End = t
+	if !r.began || at > r.to {
+		r.to, r.total.End = at, time.UnixMilli(at).UTC()
 	}
 	if !r.began {
 		r.began = true
@@ -171,14 +193,14 @@ func (r *recorder) reserve(at time.Time) {
 	}
 }
 
-// final is everything, small enough to be printed.
-func (r *recorder) final() (*payload.Payload, error) {
+// final writes everything, small enough to be printed.
+func (r *recorder) final(w io.Writer) error {
 	r.total.Final = true
-	return r.total.Fit(maxBytes)
+	return payload.WriteFit(w, r.total, maxBytes)
 }
 
-// checkpoint is what is kept of a test whose end is never printed: no requests,
-// so that it is small.
-func (r *recorder) checkpoint() (*payload.Payload, error) {
-	return r.total.WithoutRequests().Fit(maxCheckpointBytes)
+// checkpoint writes what is kept of a test whose end is never printed: no
+// requests, so that it is small.
+func (r *recorder) checkpoint(w io.Writer) error {
+	return payload.WriteFit(w, r.total.WithoutRequests(), maxCheckpointBytes)
 }

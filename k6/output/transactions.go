@@ -3,6 +3,7 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -39,17 +40,20 @@ func parseTransactions(text string) (transactions, error) {
 	return transactions{}, fmt.Errorf(`output perflab: PERFLAB_TRANSACTIONS is %q, write "group", "tag:" and the name of a tag, or leave it out`, text)
 }
 
-// subject is what the tags of a sample say.
+// subject is what the tags of a sample say, and where its durations are kept.
 type subject struct {
 	// outside of the load is what setup and teardown do.
 	outside bool
-	// transaction and request are the rows of a sample of the respective kind.
+	// named says that a request belongs to a transaction.
+	named bool
+	// transaction is the row of a transaction's sample.
 	transaction payload.Row
-	request     payload.Row
+	// transactions and requests are where a sample of the respective kind is kept.
+	transactions, requests *payload.Place
 }
 
 // subject reads tags. Its answer is the same for the same tags.
-func (t transactions) subject(tags *metrics.TagSet) *subject {
+func (t transactions) subject(tags *metrics.TagSet, into *payload.Payload) *subject {
 	get := func(tag metrics.SystemTag) string {
 		value, _ := tags.Get(tag.String())
 		return value
@@ -57,13 +61,16 @@ func (t transactions) subject(tags *metrics.TagSet) *subject {
 	group := get(metrics.TagGroup)
 	name := t.name(tags, group)
 	scenario := get(metrics.TagScenario)
+	transaction := payload.Row{Scenario: scenario, Transaction: cmp.Or(name, payload.Other), Outcome: t.outcome(tags)}
 	return &subject{
-		outside:     strings.HasPrefix(group, "::setup") || strings.HasPrefix(group, "::teardown"),
-		transaction: payload.Row{Scenario: scenario, Transaction: name, Outcome: t.outcome(tags)},
-		request: payload.Row{
+		outside:      strings.HasPrefix(group, "::setup") || strings.HasPrefix(group, "::teardown"),
+		named:        name != "",
+		transaction:  transaction,
+		transactions: into.Place(transaction),
+		requests: into.Place(payload.Row{
 			Scenario: scenario, Transaction: name, Request: requestName(get(metrics.TagName), get(metrics.TagMethod)),
 			Outcome: requestOutcome(tags), Status: statusClass(get(metrics.TagStatus)),
-		},
+		}),
 	}
 }
 
