@@ -6,6 +6,7 @@ package start
 
 import (
 	"context"
+	"runtime"
 	_ "unsafe" // for go:linkname
 
 	"go.k6.io/k6/v2/cmd/state"
@@ -32,5 +33,7 @@ func Execute() {
 		kept.Print(k6.Stdout)
 		exit(code)
 	}
+	held := spare(k6.Env)
 	execute(k6)
+	runtime.KeepAlive(held)
 }
