@@ -186,8 +186,11 @@ bench-topics: ## Measure how long 1,474 topics take in a real Kafka, against one
 	go run ./test/bench/topics
 
 .PHONY: bench-k6
-bench-k6: build-k6 ## Measure what the k6 output costs, against none and others (ROUNDS=20; needs Debian's prometheus).
-	go run ./test/bench/k6 -rounds $(or $(ROUNDS),20)
+bench-k6: ## Measure what the k6 output costs, against none and others (ten minutes; TIME=30m; OUTPUTS=perflab,csv; needs Debian's prometheus).
+	@case ",$(or $(OUTPUTS),experimental-prometheus-rw)," in *,experimental-prometheus-rw,*) command -v prometheus >/dev/null || \
+	  { echo "bench-k6: prometheus is missing: apt-get install --no-install-recommends prometheus, or leave it out: OUTPUTS=perflab,json,csv" >&2; exit 1; };; esac
+	@$(MAKE) --no-print-directory build-k6
+	go run ./test/bench/k6 -time $(or $(TIME),9m) $(if $(OUTPUTS),-outputs $(OUTPUTS))
 
 .PHONY: test-cluster
 test-cluster: ## Test the local cluster's own programs, and kind's scripts with stand-ins.

@@ -3,69 +3,132 @@
 package main
 
 import (
+	"math"
+	"math/rand/v2"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
-func TestRatiosAreWithinRounds(t *testing.T) {
-	runs := map[string]*measured{
-		without: {turns: []turn{{100, 1}, {50, 1}, {80, 1}}, peak: mib},
-		ours:    {turns: []turn{{98, 1}, {49, 2}, {40, 1}}, peak: 2 * mib},
+// turns have the given CPU times of an iteration, in milliseconds.
+func turns(milliseconds ...float64) []turn {
+	var all []turn
+	for _, ms := range milliseconds {
+		all = append(all, turn{used: used{cpu: time.Duration(ms * 1e6), took: time.Second}, iterations: 1, peak: 50 * mib})
 	}
-	if got := ratio(runs[ours], runs[without], rate); got != 0.98 {
-		t.Errorf("ratio %v, want the median 0.98 of 0.98, 0.98 and 0.5", got)
+	return all
+}
+
+func TestRatiosAreWithinRounds(t *testing.T) {
+	base, own := turns(10, 20, 12, 40, 10, 16), turns(10.2, 20.4, 12.24, 40.8, 20, 16.32)
+	middle, low, high := interval(logRatios(own, base, cpu))
+	if math.Abs(middle-1.02) > 1e-6 || low > 1.02+1e-6 || high < 1.02 {
+		t.Errorf("ratio %v from %v to %v, want 1.02 in spite of one round that was disturbed", middle, low, high)
 	}
 	var text strings.Builder
-	printTable(&text, []candidate{{name: without}, {name: ours}}, runs)
-	if lines := strings.Split(text.String(), "\n"); !strings.Contains(lines[2], "0.980") || !strings.Contains(lines[2], "2.00") || !strings.Contains(lines[1], "80.0") {
+	printTable(&text, []candidate{{name: without}, {name: ours}}, map[string][]turn{without: base, ours: own})
+	if lines := strings.Split(text.String(), "\n"); !strings.Contains(lines[2], "1.020") || !strings.Contains(lines[2], " - ") || !strings.Contains(lines[1], "14.00 ms") {
 		t.Errorf("table\n%s", text.String())
 	}
-	if got := median([]float64{4, 1, 3, 2}); got != 2.5 {
-		t.Errorf("median of four is %v", got)
+}
+
+// TestIntervalsHoldWhatTheySay draws benchmarks whose ratio is known.
+func TestIntervalsHoldWhatTheySay(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const benchmarks, truth = 2000, 0.02
+	for _, rounds := range []int{6, 14, 40} {
+		holds := 0
+		for range benchmarks {
+			logs := make([]float64, rounds)
+			for i := range logs {
+				logs[i] = truth + 0.05*random.NormFloat64()
+			}
+			if _, low, high := interval(logs); math.Log(low) <= truth && truth <= math.Log(high) {
+				holds++
+			}
+		}
+		if share := float64(holds) / benchmarks; share < 0.93 {
+			t.Errorf("of intervals over %d rounds %.3f hold the truth, want 0.95", rounds, share)
+		}
 	}
 }
 
 func TestVerdict(t *testing.T) {
-	keeping := func(shares ...float64) map[string]*measured {
-		runs := map[string]*measured{without: {}, ours: {}}
+	candidates := []candidate{{name: without}, {name: ours}, {name: "csv"}}
+	compared := func(other float64, ratios ...float64) map[string][]turn {
+		runs := map[string][]turn{}
 		for range 4 {
-			for _, share := range shares {
-				runs[without].turns = append(runs[without].turns, turn{rate: 100, cpu: 1})
-				runs[ours].turns = append(runs[ours].turns, turn{rate: 100 * share, cpu: 1})
+			for _, ratio := range ratios {
+				runs[without] = append(runs[without], turns(10)...)
+				runs[ours] = append(runs[ours], turns(10*ratio)...)
+				runs["csv"] = append(runs["csv"], turns(10*other)...)
 			}
 		}
 		return runs
 	}
 	for name, tt := range map[string]struct {
-		runs map[string]*measured
+		runs map[string][]turn
 		says string
 	}{
-		"enough":      {keeping(0.97, 0.98, 1.02, 0.99), ""},
-		"too little":  {keeping(0.90, 0.91, 0.93, 0.92), "less than 95 %"},
-		"not certain": {keeping(0.70, 0.80, 1.20, 1.30), "quieter machine"},
+		"little":          {compared(1.2, 1.01, 1.02, 1.00, 1.01), ""},
+		"too much":        {compared(1.2, 1.09, 1.10, 1.11, 1.10), "more than 1.03"},
+		"not certain":     {compared(1.9, 0.70, 0.80, 1.20, 1.40), "quieter machine"},
+		"not the least":   {compared(0.9, 1.01, 1.02, 1.00, 1.01), "which is not less"},
+		"little, but not": {compared(1.2, 1.035, 1.04, 1.02, 1.045), "quieter machine"},
 	} {
-		err := verdict(tt.runs)
+		err := verdict(candidates, tt.runs)
 		if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %q", name, err, tt.says)
 		}
 	}
 }
 
-func TestTheTargetCounts(t *testing.T) {
+func TestTheTargetMarksRequests(t *testing.T) {
 	target, err := startTarget()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer target.stop()
-	for range 3 {
+	var marked []int
+	note := func() { marked = append(marked, target.requests) }
+	target.expect(map[int]func(){2: note, 3: note})
+	for range 4 {
 		response, err := get(t.Context(), target.url)
 		if err != nil || response.StatusCode != http.StatusOK {
 			t.Fatal(response, err)
 		}
 		_ = response.Body.Close()
 	}
-	if got := target.requests.Load(); got != 3 {
-		t.Errorf("%d requests counted", got)
+	if got := target.seen(); got != 4 || len(marked) != 2 || marked[0] != 2 || marked[1] != 3 {
+		t.Errorf("%d requests counted, marks at %v", got, marked)
+	}
+}
+
+func TestTheMeterSeesWhatIsUsed(t *testing.T) {
+	m, err := newMeter(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const spent = 100 * time.Millisecond
+	for before := m.cpu; ; {
+		now, err := cpuTime(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now-before >= spent {
+			break
+		}
+	}
+	u, err := m.read()
+	if err != nil || u.cpu < spent || u.cpu > u.took*4+spent {
+		t.Errorf("used %+v, want at least %v (%v)", u, spent, err)
+	}
+	if len(m.counters) > 0 && u.instructions < 1e6 {
+		t.Errorf("%v instructions in %v", u.instructions, u.cpu)
+	}
+	if _, err := newMeter(1 << 25); err == nil {
+		t.Error("a process that is not there has a CPU time")
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -20,113 +19,77 @@ import (
 //go:embed script.js
 var script []byte
 
-const (
-	// stopped is k6's exit code after SIGTERM.
-	stopped = 105
-	// endTimeout is the time an output has for what it does at the end.
-	endTimeout = time.Minute
-	// ticks is the number of the kernel's clock ticks per second, as /proc counts.
-	ticks = 100
-)
+// requestsPerIteration is what the script makes.
+const requestsPerIteration = 63
 
-// generator is a k6 that runs or is held.
-type generator struct {
-	candidate
-	command *exec.Cmd
-	stderr  bytes.Buffer
-	ended   chan error
+// turn is what one k6 did.
+type turn struct {
+	used                     // over the iterations that are measured
+	iterations float64       // of these
+	end        time.Duration // CPU time from the last request to the end of the process
+	peak       float64       // the most memory it ever had, in bytes
 }
 
-// start starts a k6 whose test lasts until it is told to end.
-func (b bench) start(ctx context.Context, dir string, c candidate, url string) (*generator, error) {
+// take lets one k6 make its iterations, from start to end.
+func (b bench) take(ctx context.Context, dir string, c candidate, t *target) (turn, error) {
+	command, stderr, err := b.command(ctx, dir, c, t.url)
+	if err != nil {
+		return turn{}, err
+	}
+	if err := b.cpus.start(command); err != nil {
+		return turn{}, fmt.Errorf("starting k6: %w", err)
+	}
+	w := window{pid: command.Process.Pid}
+	last := (b.warmUp + b.iterations) * requestsPerIteration
+	t.expect(map[int]func(){b.warmUp * requestsPerIteration: w.open, last: w.close})
+	err = command.Wait()
+	if seen := t.seen(); err == nil && seen != last {
+		err = fmt.Errorf("%d requests, want %d", seen, last)
+	}
+	if err := errors.Join(err, w.err); err != nil {
+		return turn{}, fmt.Errorf("k6 with output %q: %w\n%s", c.name, err, stderr)
+	}
+	usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return turn{}, errors.New("this system does not tell what a process used")
+	}
+	return turn{
+		used: w.used, iterations: float64(b.iterations),
+		end:  time.Duration(usage.Utime.Nano()+usage.Stime.Nano()) - w.meter.cpu - w.used.cpu,
+		peak: float64(usage.Maxrss) * 1024,
+	}, nil
+}
+
+// window is the time over which a process is measured.
+type window struct {
+	pid   int
+	meter *meter
+	used  used
+	err   error
+}
+
+func (w *window) open() { w.meter, w.err = newMeter(w.pid) }
+
+func (w *window) close() {
+	if w.err == nil {
+		w.used, w.err = w.meter.read()
+	}
+}
+
+func (b bench) command(ctx context.Context, dir string, c candidate, url string) (command *exec.Cmd, stderr *bytes.Buffer, err error) {
 	path := filepath.Join(dir, "script.js")
 	if err := os.WriteFile(path, script, 0o600); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	args := []string{"run", "--quiet", "--no-color", "--address=", "--summary-mode=disabled", "--no-thresholds", "--log-output=stderr"}
 	if c.out != "" {
 		args = append(args, "--out="+c.out)
 	}
-	g := &generator{candidate: c, command: exec.CommandContext(ctx, b.k6, append(args, path)...), ended: make(chan error, 1)}
-	g.command.Env = append(os.Environ(), "K6_NO_USAGE_REPORT=true", "K6_AUTO_EXTENSION_RESOLUTION=false",
-		"URL="+url, "USERS="+strconv.Itoa(b.users))
-	g.command.Env = append(g.command.Env, c.env...)
-	g.command.Stderr = &g.stderr
-	if err := g.command.Start(); err != nil {
-		return nil, fmt.Errorf("starting k6: %w", err)
-	}
-	go func() { g.ended <- g.command.Wait() }()
-	return g, nil
-}
-
-// hold keeps k6 from running, resume lets it run again.
-func (g *generator) hold() error   { return g.signal(syscall.SIGSTOP) }
-func (g *generator) resume() error { return g.signal(syscall.SIGCONT) }
-
-func (g *generator) signal(s syscall.Signal) error {
-	if err := g.command.Process.Signal(s); err != nil {
-		return fmt.Errorf("k6 with output %q: %w\n%s", g.name, err, &g.stderr)
-	}
-	return nil
-}
-
-// end lets k6 end its test, and gives the most memory it ever had, in bytes.
-func (g *generator) end() (peak float64, err error) {
-	if err := errors.Join(g.signal(syscall.SIGTERM), g.resume()); err != nil {
-		return 0, err
-	}
-	select {
-	case err = <-g.ended:
-	case <-time.After(endTimeout):
-		return 0, fmt.Errorf("k6 with output %q did not end in %v", g.name, endTimeout)
-	}
-	if code := g.command.ProcessState.ExitCode(); code != stopped {
-		return 0, fmt.Errorf("k6 with output %q: %w\n%s", g.name, err, &g.stderr)
-	}
-	usage, ok := g.command.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return 0, errors.New("this system does not tell what a process used")
-	}
-	return float64(usage.Maxrss) * 1024, nil
-}
-
-// kill ends k6 at once, in whatever state it is.
-func (g *generator) kill() {
-	// It may have ended by itself.
-	_ = g.command.Process.Kill()
-}
-
-// cpu is the CPU time that k6 used so far, in seconds.
-func (g *generator) cpu() (float64, error) {
-	// The second field, the program's name, may have spaces; it ends with ")".
-	fields, err := g.proc("stat", ")")
-	if err != nil {
-		return 0, err
-	}
-	user, errUser := strconv.ParseFloat(fields[11], 64)
-	system, errSystem := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / ticks, errors.Join(errUser, errSystem)
-}
-
-// resident is k6's memory in bytes.
-func (g *generator) resident() (float64, error) {
-	fields, err := g.proc("statm", "")
-	if err != nil {
-		return 0, err
-	}
-	pages, err := strconv.ParseFloat(fields[1], 64)
-	return pages * float64(os.Getpagesize()), err
-}
-
-// proc reads the fields after a mark in one of the kernel's files on k6.
-func (g *generator) proc(file, after string) ([]string, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", g.command.Process.Pid, file))
-	if err != nil {
-		return nil, fmt.Errorf("looking at k6 with output %q: %w\n%s", g.name, err, &g.stderr)
-	}
-	rest := string(text)
-	if after != "" {
-		rest = rest[strings.LastIndex(rest, after)+len(after):]
-	}
-	return strings.Fields(rest), nil
+	command = exec.CommandContext(ctx, b.k6, append(args, path)...)
+	command.Env = append(os.Environ(), "K6_NO_USAGE_REPORT=true", "K6_AUTO_EXTENSION_RESOLUTION=false",
+		"URL="+url, "USERS="+strconv.Itoa(b.users), "ITERATIONS="+strconv.Itoa(b.warmUp+b.iterations))
+	command.Env = append(command.Env, c.env...)
+	stderr = &bytes.Buffer{}
+	command.Stderr = stderr
+	return command, stderr, nil
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command k6 measures what PerfLab's k6 output costs, against no output and
-// against outputs that k6 brings along. One k6 for each lets the same users make
-// the same requests to a server on this machine as fast as they can. They take
-// turns of a few seconds, held by the kernel between them, round by round: what
-// else the machine does then meets all of them alike.
+// against outputs that k6 brings along. In each round every output has one turn,
+// in random order: a k6 of its own, alone on one CPU, makes a fixed number of
+// iterations without pauses. What answers it has another CPU. The first figure is
+// the CPU time of an iteration, as a ratio to that without output in the same
+// round: what else the machine does slows both, and takes time, but not CPU time.
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"slices"
@@ -19,15 +20,18 @@ import (
 	"time"
 )
 
-// enough is the share of the rate without output that ours has to keep.
-const enough = 0.95
+// fewest is the number of rounds below which there is no interval.
+const fewest = 6
 
 func main() {
 	b := bench{}
 	flag.StringVar(&b.k6, "k6", "bin/k6", "k6 with PerfLab's output")
-	flag.IntVar(&b.rounds, "rounds", 20, "turns that each output has")
-	flag.DurationVar(&b.turn, "turn", 2500*time.Millisecond, "length of a turn")
+	flag.IntVar(&b.rounds, "rounds", 0, "turns that each output has; 0 for as many as fit into the time")
+	flag.DurationVar(&b.time, "time", 9*time.Minute, "after which no round is begun, once there are six")
+	flag.IntVar(&b.warmUp, "warm-up", 150, "iterations before anything is measured")
+	flag.IntVar(&b.iterations, "iterations", 500, "iterations measured")
 	flag.IntVar(&b.users, "users", 20, "virtual users")
+	flag.Uint64Var(&b.seed, "seed", 1, "of the order")
 	outputs := flag.String("outputs", "", "only these besides none, separated by commas")
 	flag.Parse()
 	if *outputs != "" {
@@ -44,11 +48,13 @@ func main() {
 
 // bench is what is to be measured.
 type bench struct {
-	k6      string
-	rounds  int
-	turn    time.Duration
-	users   int
-	outputs []string // all if empty
+	k6                        string
+	rounds                    int
+	time                      time.Duration
+	warmUp, iterations, users int
+	seed                      uint64
+	outputs                   []string // all if empty
+	cpus                      cpus
 }
 
 // candidate is a k6 output.
@@ -65,97 +71,98 @@ const (
 )
 
 func (b bench) run(ctx context.Context) error {
+	var err error
+	if b.cpus, err = pin(); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "bench-k6-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	prometheus, err := startPrometheus(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer prometheus.stop()
 	target, err := startTarget()
 	if err != nil {
 		return err
 	}
 	defer target.stop()
-	candidates := []candidate{
+	if !b.wants(remoteWrite) {
+		return b.compare(ctx, dir, b.candidates(""), target, nothing)
+	}
+	prometheus, err := startPrometheus(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer prometheus.stop()
+	return b.compare(ctx, dir, b.candidates(prometheus.url), target, prometheus.received)
+}
+
+func nothing(context.Context) error { return nil }
+
+func (b bench) wants(output string) bool {
+	return len(b.outputs) == 0 || output == without || slices.Contains(b.outputs, output)
+}
+
+func (b bench) candidates(prometheus string) []candidate {
+	return slices.DeleteFunc([]candidate{
 		{name: without},
 		{name: ours, out: "perflab", env: []string{"PERFLAB_LOAD=bench", "PERFLAB_RUN=bench"}},
 		{name: "json", out: "json=/dev/null"},
 		{name: "csv", out: "csv=/dev/null"},
-		{
-			name: remoteWrite, out: remoteWrite,
-			env: []string{"K6_PROMETHEUS_RW_SERVER_URL=" + prometheus.url + "/api/v1/write"},
-		},
-	}
-	candidates = slices.DeleteFunc(candidates, func(c candidate) bool {
-		return len(b.outputs) > 0 && c.name != without && !slices.Contains(b.outputs, c.name)
-	})
-	runs, err := b.rotate(ctx, dir, candidates, target)
+		{name: remoteWrite, out: remoteWrite, env: []string{"K6_PROMETHEUS_RW_SERVER_URL=" + prometheus + "/api/v1/write"}},
+	}, func(c candidate) bool { return !b.wants(c.name) })
+}
+
+// compare lets every candidate have its turns, checks what came of them, and says
+// how they did.
+func (b bench) compare(ctx context.Context, dir string, candidates []candidate, t *target, check func(context.Context) error) error {
+	from := loadAverage()
+	runs, err := b.rotate(ctx, dir, candidates, t)
 	if err != nil {
 		return err
 	}
-	if runs[remoteWrite] != nil {
-		if err := prometheus.received(ctx); err != nil {
-			return err
-		}
+	if err := check(ctx); err != nil {
+		return err
 	}
+	fmt.Printf("%d rounds of %d iterations by %d users; load average %s before, %s after\n",
+		len(runs[without]), b.iterations, b.users, from, loadAverage())
 	printTable(os.Stdout, candidates, runs)
 	if runs[ours] == nil {
 		return nil
 	}
-	return verdict(runs)
+	return verdict(candidates, runs)
 }
 
-// rotate lets every candidate have its turns.
-func (b bench) rotate(ctx context.Context, dir string, candidates []candidate, t *target) (map[string]*measured, error) {
-	runs := map[string]*measured{}
-	var generators []*generator
-	for _, c := range candidates {
-		g, err := b.start(ctx, dir, c, t.url)
-		if err != nil {
-			return nil, err
-		}
-		defer g.kill()
-		if err := errors.Join(sleep(ctx, warmUp), g.hold()); err != nil {
-			return nil, err
-		}
-		generators = append(generators, g)
-		runs[c.name] = &measured{}
-	}
-	for round := range b.rounds {
-		for i := range generators {
-			// Each round begins with another one, so that none always follows the same.
-			g := generators[(i+round)%len(generators)]
-			if err := b.record(ctx, g, t, runs[g.name]); err != nil {
+func (b bench) rotate(ctx context.Context, dir string, candidates []candidate, t *target) (map[string][]turn, error) {
+	runs := map[string][]turn{}
+	random, began := rand.New(rand.NewPCG(b.seed, 0)), time.Now()
+	for round := 0; b.more(round, time.Since(began)); round++ {
+		for _, i := range random.Perm(len(candidates)) {
+			c := candidates[i]
+			taken, err := b.take(ctx, dir, c, t)
+			if err != nil {
 				return nil, err
 			}
+			runs[c.name] = append(runs[c.name], taken)
 		}
-		fmt.Fprintf(os.Stderr, "\rround %d of %d", round+1, b.rounds)
+		fmt.Fprintf(os.Stderr, "\rround %d, %v", round+1, time.Since(began).Round(time.Second))
 	}
 	fmt.Fprintln(os.Stderr)
-	for _, g := range generators {
-		var err error
-		if runs[g.name].peak, err = g.end(); err != nil {
-			return nil, err
-		}
-	}
 	return runs, nil
 }
 
-func (b bench) record(ctx context.Context, g *generator, t *target, m *measured) error {
-	taken, err := b.take(ctx, g, t)
+// more says whether there is another round.
+func (b bench) more(done int, passed time.Duration) bool {
+	if b.rounds > 0 {
+		return done < b.rounds
+	}
+	return done < fewest || passed < b.time
+}
+
+// loadAverage is that of the last minute, five and fifteen.
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
-		return err
+		return "unknown"
 	}
-	m.turns = append(m.turns, taken)
-	if m.late, err = g.resident(); err != nil {
-		return err
-	}
-	if 3*len(m.turns) <= b.rounds+2 {
-		m.early = m.late
-	}
-	return nil
+	return strings.Join(strings.Fields(string(text))[:3], ", ")
 }

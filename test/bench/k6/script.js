@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A check-in and a check-out with as many requests as FOLIO's pages make, without
-// pauses, until k6 is told to end.
+// pauses, as often as the bench says.
 
 import http from 'k6/http';
 import { Trend } from 'k6/metrics';
@@ -10,7 +10,7 @@ const duration = new Trend('transaction_duration', true);
 
 export const options = {
   scenarios: {
-    desk: { executor: 'constant-vus', vus: Number(__ENV.USERS), duration: '24h', gracefulStop: '0s' },
+    desk: { executor: 'shared-iterations', vus: Number(__ENV.USERS), iterations: Number(__ENV.ITERATIONS), maxDuration: '1h' },
   },
 };
 

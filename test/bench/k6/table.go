@@ -10,70 +10,99 @@ import (
 	"text/tabwriter"
 )
 
-const mib = 1 << 20
+const (
+	mib = 1 << 20
+	// mostCPU is what ours may take of the CPU time of an iteration without
+	// output, and surelyCPU where the interval has to end.
+	mostCPU, surelyCPU = 1.03, 1.05
+)
 
-func rate(t turn) float64 { return t.rate }
-func cpu(t turn) float64  { return t.cpu }
+func cpu(t turn) float64          { return 1000 * t.cpu.Seconds() / t.iterations }
+func instructions(t turn) float64 { return t.instructions / t.iterations / 1e6 }
+func rate(t turn) float64         { return t.iterations / t.took.Seconds() }
+func end(t turn) float64          { return 1000 * t.end.Seconds() }
+func peak(t turn) float64         { return t.peak / mib }
 
 // printTable prints medians over the turns, and ratios to no output.
-func printTable(w io.Writer, candidates []candidate, runs map[string]*measured) {
+func printTable(w io.Writer, candidates []candidate, runs map[string][]turn) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	row := func(cells string) { _, _ = io.WriteString(table, cells) }
-	row("output\titerations/s\tratio\tinterval\tCPU per iteration\tratio\tpeak memory\tratio\tafter 1/3\tat the end\t\n")
+	row := func(format string, cells ...any) { _, _ = fmt.Fprintf(table, format+"\t\n", cells...) }
+	row("output\tCPU/iteration\tratio\tinterval\tinstructions\tratio\tinterval\titerations/s\tratio\tinterval\tat the end\tpeak memory")
 	base := runs[without]
 	for _, c := range candidates {
 		own := runs[c.name]
-		low, high := interval(ratios(own, base, rate))
-		row(fmt.Sprintf("%s\t%.1f\t%.3f\t%.2f-%.2f\t%.2f ms\t%.3f\t%.0f MiB\t%.2f\t%.0f MiB\t%.0f MiB\t\n", c.name,
-			over(own, rate), ratio(own, base, rate), low, high, 1000*over(own, cpu), ratio(own, base, cpu),
-			own.peak/mib, own.peak/base.peak, own.early/mib, own.late/mib))
+		row("%s\t%.2f ms\t%s\t%.2f M\t%s\t%.0f\t%s\t%.0f ms\t%.0f MiB", c.name, over(own, cpu), estimate(own, base, cpu),
+			over(own, instructions), estimate(own, base, instructions), over(own, rate), estimate(own, base, rate), over(own, end), over(own, peak))
 	}
 	_ = table.Flush()
 }
 
+// estimate is a ratio and its interval, for the table.
+func estimate(own, base []turn, of func(turn) float64) string {
+	middle, low, high := interval(logRatios(own, base, of))
+	if math.IsNaN(middle) {
+		return "-\t-"
+	}
+	if middle == 1 && low == high {
+		return "1\t"
+	}
+	return fmt.Sprintf("%.3f\t%.3f-%.3f", middle, low, high)
+}
+
 // over is the median over the turns.
-func over(m *measured, of func(turn) float64) float64 {
-	values := make([]float64, len(m.turns))
-	for i, t := range m.turns {
+func over(turns []turn, of func(turn) float64) float64 {
+	values := make([]float64, len(turns))
+	for i, t := range turns {
 		values[i] = of(t)
 	}
 	return median(values)
 }
 
-// ratios are those within each round, which a machine that is slow for a while
-// does not change much.
-func ratios(m, base *measured, of func(turn) float64) []float64 {
-	values := make([]float64, len(m.turns))
-	for i := range m.turns {
-		values[i] = of(m.turns[i]) / of(base.turns[i])
+// logRatios are those within each round, which a machine that is slow for a
+// while does not change much.
+func logRatios(own, base []turn, of func(turn) float64) []float64 {
+	values := make([]float64, len(own))
+	for i := range own {
+		values[i] = math.Log(of(own[i]) / of(base[i]))
 	}
 	return values
 }
 
-// ratio is the median over the rounds.
-func ratio(m, base *measured, of func(turn) float64) float64 { return median(ratios(m, base, of)) }
-
-// interval is where the median would be found in 95 % of such benchmarks: two of
-// the values themselves, by the sign test, whatever their distribution.
-func interval(values []float64) (low, high float64) {
-	sorted := slices.Sorted(slices.Values(values))
-	n := float64(len(sorted))
-	aside := max(int(n/2-0.98*math.Sqrt(n)), 0)
-	return sorted[aside], sorted[len(sorted)-1-aside]
+// interval is the ratio and where it would be found in 95 % of such benchmarks,
+// by Wilcoxon's signed ranks: the median of the means of all pairs of rounds
+// (Hodges and Lehmann, 1963), which a few rounds that were disturbed hardly move.
+func interval(logs []float64) (middle, low, high float64) {
+	var means []float64
+	for i := range logs {
+		for j := range i + 1 {
+			means = append(means, (logs[i]+logs[j])/2)
+		}
+	}
+	slices.Sort(means)
+	n := float64(len(logs))
+	aside := max(int(n*(n+1)/4-1.96*math.Sqrt(n*(n+1)*(2*n+1)/24)), 0)
+	return math.Exp(median(means)), math.Exp(means[aside]), math.Exp(means[len(means)-1-aside])
 }
 
-// verdict says nothing if ours surely keeps enough of the rate.
-func verdict(runs map[string]*measured) error {
-	low, high := interval(ratios(runs[ours], runs[without], rate))
-	switch {
-	case low >= enough:
-		return nil
-	case high < enough:
-		return fmt.Errorf("output %q keeps %.1f to %.1f %% of the rate without output, less than %.0f %%", ours, 100*low, 100*high, 100*enough)
-	default:
-		return fmt.Errorf("output %q keeps between %.1f and %.1f %% of the rate without output, which does not tell whether it is %.0f %%: repeat it on a quieter machine, or with more rounds",
-			ours, 100*low, 100*high, 100*enough)
+// verdict says nothing if ours surely costs little, and less than every other.
+func verdict(candidates []candidate, runs map[string][]turn) error {
+	middle, low, high := interval(logRatios(runs[ours], runs[without], cpu))
+	told := fmt.Sprintf("output %q takes %.3f of the CPU time without output (%.3f to %.3f)", ours, middle, low, high)
+	if low > mostCPU {
+		return fmt.Errorf("%s, more than %.2f", told, mostCPU)
 	}
+	if middle > mostCPU || high > surelyCPU {
+		return fmt.Errorf("%s, which does not tell whether it is at most %.2f: repeat it on a quieter machine, or for longer", told, mostCPU)
+	}
+	for _, c := range candidates {
+		if c.name == without || c.name == ours {
+			continue
+		}
+		if middle, low, high := interval(logRatios(runs[ours], runs[c.name], cpu)); middle >= 1 {
+			return fmt.Errorf("output %q takes %.3f of the CPU time of output %q (%.3f to %.3f), which is not less", ours, middle, c.name, low, high)
+		}
+	}
+	return nil
 }
 
 func median(values []float64) float64 {

@@ -7,15 +7,17 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"sync/atomic"
-	"time"
+	"sync"
 )
 
-// target is a server that answers at once, and counts.
+// target is a server that answers at once, and measures who asks it.
 type target struct {
-	url      string
-	server   *http.Server
-	requests atomic.Int64
+	url    string
+	server *http.Server
+
+	mutex    sync.Mutex
+	requests int
+	marks    map[int]func()
 }
 
 func startTarget() (*target, error) {
@@ -24,7 +26,7 @@ func startTarget() (*target, error) {
 		return nil, fmt.Errorf("listening: %w", err)
 	}
 	t := &target{url: "http://" + listener.Addr().String()}
-	t.server = &http.Server{Handler: http.HandlerFunc(t.answer), ReadHeaderTimeout: 10 * time.Second}
+	t.server = &http.Server{Handler: http.HandlerFunc(t.answer)}
 	go func() {
 		if err := t.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			panic(err) // nothing that is measured from here on would mean anything
@@ -33,10 +35,34 @@ func startTarget() (*target, error) {
 	return t, nil
 }
 
+// expect begins to count requests. What stands at a number is done before the
+// request of this number is answered.
+func (t *target) expect(marks map[int]func()) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.requests, t.marks = 0, marks
+}
+
+// seen is the number of requests since then.
+func (t *target) seen() int {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.requests
+}
+
+func (t *target) count() {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.requests++
+	if mark := t.marks[t.requests]; mark != nil {
+		mark()
+	}
+}
+
 var answer = []byte(`{"totalRecords":0,"users":[]}`)
 
 func (t *target) answer(w http.ResponseWriter, _ *http.Request) {
-	t.requests.Add(1)
+	t.count()
 	w.Header().Set("Content-Type", "application/json")
 	// A client that has gone away is not measured.
 	_, _ = w.Write(answer)
