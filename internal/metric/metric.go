@@ -6,13 +6,15 @@
 // does. It knows nothing of experiments, and imports nothing of the project.
 //
 // A metric of a load is LOAD/TRANSACTION/STATISTIC or, of the load as a whole,
-// LOAD/STATISTIC: cico/Check-In/p95, create-5k/duration. One of a server is
+// LOAD/STATISTIC: cico/Check-In/p95, create-5k/duration, and of one import of a
+// series create-5k/import-3/duration. One of a server is
 // COMPONENT/SERVER/RESOURCE/STATISTIC: postgres/primary/connections/total/average.
 // A window stands behind an @: cico/Check-In/p95@during-create-5k.
 package metric
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -87,6 +89,8 @@ type Metric struct {
 	Transaction, Request string
 	// Resource of a server: cpu, memory, connections/active.
 	Resource string
+	// Part is the number of an import of a series, from 1; zero for all else.
+	Part int
 	// Statistic, or the quantity of a load as a whole.
 	Statistic string
 	// Window is the stretch of the run; empty for all that counts.
@@ -158,7 +162,9 @@ func (m *Metric) load(parts []string) {
 	last := len(parts) - 1
 	m.Statistic = parts[last]
 	if last < 2 || !slices.Contains(transactional, m.Statistic) {
-		m.Statistic = Name(parts[1:]...)
+		if m.Part = partOf(parts[1:]); m.Part == 0 {
+			m.Statistic = Name(parts[1:]...)
+		}
 		return
 	}
 	// A request's name has slashes of its own, and begins with its method.
@@ -166,6 +172,26 @@ func (m *Metric) load(parts []string) {
 	if m.Request != "" && !isRequest(m.Request) {
 		m.Transaction, m.Request = Name(parts[1:last]...), ""
 	}
+}
+
+// partPrefix is before the number of an import of a series.
+const partPrefix = "import-"
+
+// Part names one import of a series, behind the load: import-3.
+func Part(number int) string { return partPrefix + strconv.Itoa(number) }
+
+// partOf is the number of the import that a name is of, behind its load; zero
+// where it is of no single one.
+func partOf(parts []string) int {
+	digits, found := strings.CutPrefix(parts[0], partPrefix)
+	if !found || len(parts) != 2 || parts[1] != Duration {
+		return 0
+	}
+	number, err := strconv.Atoi(digits)
+	if err != nil || Part(number) != parts[0] {
+		return 0
+	}
+	return max(number, 0)
 }
 
 func isRequest(name string) bool {

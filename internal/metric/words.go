@@ -3,6 +3,7 @@
 package metric
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 )
@@ -72,6 +73,9 @@ func (m Metric) phraseOfTransaction() string {
 func (m Metric) phraseOfWhole() string {
 	switch m.Statistic {
 	case Duration:
+		if m.Part > 0 {
+			return fmt.Sprintf("duration of import %d of %s", m.Part, m.Of)
+		}
 		return "duration of import " + m.Of
 	case ClientDuration:
 		return "duration of import " + m.Of + " as the client saw it"
@@ -168,6 +172,9 @@ func (m Metric) IsSlope() bool {
 
 // Restates tells the metrics that say again what others beside them say.
 func (m Metric) Restates() bool {
+	if m.Part > 0 {
+		return true
+	}
 	switch m.Statistic {
 	case ClientDuration, RecordsPerSecond, RequestsPerSecond, IterationsPerSecond, P75, Slope:
 		return true

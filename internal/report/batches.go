@@ -3,6 +3,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -100,4 +101,60 @@ func (b *batch) place(beside bool) *[2]string {
 		return &b.beside
 	}
 	return &b.alone
+}
+
+// seriesTables list each import of a series by itself: a mean hides that the tenth
+// takes longer than the first.
+func seriesTables(r *record) []block {
+	var blocks []block
+	for _, under := range r.scenarios {
+		for _, load := range under.Loads {
+			if found, isBatch := kinds.Of(load).(kind.Batch); isBatch {
+				blocks = append(blocks, seriesTable(r, under, load.Name, found.Words()).blocks()...)
+			}
+		}
+	}
+	return blocks
+}
+
+func seriesTable(r *record, under *scenario, load string, words kind.BatchWords) *table {
+	made := &table{
+		Caption: fmt.Sprintf("%s of %s under %s one by one, and what each took longer than under %s", words.Title, load, under.Name, r.answer.Baseline),
+		Columns: numbers(words.Noun),
+	}
+	for _, arm := range r.arms {
+		made.Columns = append(made.Columns, numbers(arm.Name+", hh:mm:ss")...)
+		if arm.Name != r.answer.Baseline {
+			made.Columns = append(made.Columns, numbers("Difference, hh:mm:ss")...)
+		}
+	}
+	for part := 1; part <= under.parts(load); part++ {
+		made.Rows = append(made.Rows, row{Cells: texts(r.partCells(under, metric.Name(load, metric.Part(part), metric.Duration), part)...)})
+	}
+	return made
+}
+
+// partCells are what one import took under each arm.
+func (r *record) partCells(under *scenario, name string, part int) []string {
+	cells := []string{whole(part)}
+	baseline := math.Round(under.at(name, r.answer.Baseline).center())
+	for _, arm := range r.arms {
+		took := math.Round(under.at(name, arm.Name).center())
+		cells = append(cells, clockOfSeconds(took))
+		if arm.Name != r.answer.Baseline {
+			cells = append(cells, clockOfSeconds(took-baseline))
+		}
+	}
+	return cells
+}
+
+// parts is the last import of a load that is known one by one.
+func (s *scenario) parts(load string) int {
+	last := 0
+	for _, m := range s.metrics {
+		if m.Of == load {
+			last = max(last, m.Part)
+		}
+	}
+	return last
 }

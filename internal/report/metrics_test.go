@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -55,5 +56,27 @@ func TestDirectionsAreThoseOfThePage(t *testing.T) {
 	const want = "Lower is better, except for cache hits, iterations per second, records per second, requests per second, transactions per second."
 	if page := written(t, reportOf(t, input), "report.md"); !strings.Contains(page, want) {
 		t.Errorf("the report does not say %q", want)
+	}
+}
+
+// Each import of a series has a row of its own, in the order in which they were.
+func TestImportsOfASeriesAreToldOneByOne(t *testing.T) {
+	var observations []v1alpha1.Observation
+	for part, took := range []string{"60.4", "61.5", "3600"} {
+		observations = append(observations, v1alpha1.Observation{Metric: metric.Name("create-5k", metric.Part(part+1), metric.Duration), Value: took, Unit: "s"})
+	}
+	page := written(t, reportOf(t, measuring(observations...)), "report.md")
+	_, table, found := strings.Cut(page, "**Imports of create-5k under "+recorded.Beside+" one by one")
+	if !found {
+		t.Fatal("there is no table of them")
+	}
+	table, _, _ = strings.Cut(table, "\n\n**")
+	for _, want := range []string{"| 1 | 00:01:00 | 00:01:00 | 00:00:00 |", "| 2 | 00:01:02 ", "| 3 | 01:00:00 "} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table does not say %q:%s", want, table)
+		}
+	}
+	if page := written(t, reportOf(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "one by one") {
+		t.Error("a single import is listed by itself")
 	}
 }

@@ -32,7 +32,7 @@ func resultsOf(r *record) []block {
 		}
 		blocks = append(append(blocks, heading("Scenario "+scenario.Name)), own...)
 	}
-	return append(blocks, batchTables(r)...)
+	return slices.Concat(blocks, batchTables(r), seriesTables(r))
 }
 
 // hasBatches: some batch of the scenario was measured.

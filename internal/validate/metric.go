@@ -52,12 +52,24 @@ func faultOfBatchMetric(load string, batch kind.Batch, rest, window string) stri
 	verb := batch.Words().Verb
 	switch known := batch.Statistics(); {
 	case !slices.Contains(known, rest):
-		return fmt.Sprintf("load %q %s, and has no metric %q: write %s/ and one of %s", load, verb, rest, load, strings.Join(known, ", "))
+		return fmt.Sprintf("load %q %s, and has no metric %q: write %s/ and one of %s", load, verb, rest, load, choices(known))
 	case window != "":
 		return fmt.Sprintf("load %q %s, and counts from its start to its end: take the window %q away", load, verb, window)
 	default:
 		return ""
 	}
+}
+
+// mostChoices are as many as a sentence lists; a series of imports has more.
+const mostChoices = 12
+
+// choices lists what may be written, the last one after an ellipsis where there
+// are too many.
+func choices(known []string) string {
+	if len(known) <= mostChoices {
+		return strings.Join(known, ", ")
+	}
+	return strings.Join(known[:mostChoices-1], ", ") + " … " + known[len(known)-1]
 }
 
 // faultOfTransaction lets requests of a transaction pass: load, transaction,

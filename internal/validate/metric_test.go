@@ -62,6 +62,7 @@ func TestMetricsThatCannotBeAreRefused(t *testing.T) {
 		"cico/Check-In/p95@before":                 `there is no window "before": write alone, after, or during- with the name of an import`,
 		"returns/Check-Out/p95":                    `write one it has (Check-In), for example returns/Check-In/average`,
 		"create/p95":                               `load "create" imports, and has no metric "p95": write create/ and one of duration, clientDuration, recordsPerSecond, imports, records, failedRecords, childJobs, failedChildJobs`,
+		"create/import-1/duration":                 `load "create" imports, and has no metric "import-1/duration": write create/ and one of duration, clientDuration, recordsPerSecond, imports, records, failedRecords, childJobs, failedChildJobs`,
 		"create/duration@alone":                    `load "create" imports, and counts from its start to its end: take the window "alone" away`,
 		"search/anything/p94":                      `there is no statistic "p94" of a transaction: end with one there is (` + statistics + `)`,
 		"search/p95":                               `the metric names no transaction of load "search": write search/<transaction>/p95`,

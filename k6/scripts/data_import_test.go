@@ -83,6 +83,11 @@ func TestImportsInTheirOrder(t *testing.T) {
 	if job.Count != 2 || job.Mean != m.dates {
 		t.Errorf("Import job = %+v, want 2 of %v", job, m.dates)
 	}
+	for _, each := range []string{"Import job 1", "Import job 2"} {
+		if one, _ := p.Summary(each, "ok"); one.Count != 1 || one.Mean != m.dates {
+			t.Errorf("%s = %+v, want one of %v", each, one, m.dates)
+		}
+	}
 	// Two pauses of 0.2 s between three looks; the 3 s before the upload do not count.
 	client, _ := p.Summary("Import", "ok")
 	if client.Count != 2 || client.Min < 400*time.Millisecond || client.Max > 1200*time.Millisecond {

@@ -62,7 +62,13 @@ func (i dataImport) Length(assumed kind.Assumptions) (kind.Length, error) {
 
 func (i dataImport) Primary() []string { return []string{metric.Name(i.name, metric.Duration)} }
 
-func (dataImport) Statistics() []string { return metric.ImportStatistics() }
+func (i dataImport) Statistics() []string {
+	known := metric.ImportStatistics()
+	for part := range i.parts() {
+		known = append(known, metric.Name(metric.Part(part), metric.Duration))
+	}
+	return known
+}
 
 func (i dataImport) Describe() string {
 	operation := strings.ToLower(strings.TrimSpace(string(i.Operation) + " " + string(i.RecordType)))

@@ -125,6 +125,24 @@ create/failedChildJobs: "0"
 	}
 }
 
+func TestEachImportOfASeriesIsTold(t *testing.T) {
+	measured := imported(map[string]float64{"imports": 2, "records": 800})
+	measured.Record("Import job 1", "ok", measured.Start.Add(4*time.Second), 3*time.Second)
+	measured.Record("Import job 2", "error", measured.Start.Add(8*time.Second), 4*time.Second)
+	load := create(t, `{imports: 2}`)
+	got := map[string]string{}
+	for _, observation := range load.Observe(measured) {
+		if m := metric.Parse(observation.Metric); m.Part > 0 {
+			got[observation.Metric] = observation.Value + " " + observation.Unit
+		}
+	}
+	yamlcmp.Equal(t, got, `create/import-1/duration: 3 s`)
+	known := load.Statistics()
+	if !slices.Contains(known, "import-2/duration") || slices.Contains(known, "import-3/duration") {
+		t.Errorf("in a question may stand %v", known)
+	}
+}
+
 func TestEveryRecordHasToGetIn(t *testing.T) {
 	for name, test := range map[string]struct {
 		settings string

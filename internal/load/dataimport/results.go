@@ -3,6 +3,9 @@
 package dataimport
 
 import (
+	"fmt"
+	"iter"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/metric"
@@ -23,6 +26,20 @@ const (
 	counterChildJobs       = "perflab_child_jobs"
 	counterChildJobsFailed = "perflab_child_jobs_failed"
 )
+
+// mostParts is how many imports of a series data-import.js records one by one.
+const mostParts = 100
+
+// parts are the numbers of the imports of a series that are told one by one.
+func (i dataImport) parts() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for part := 1; i.Imports > 1 && part <= min(int(i.Imports), mostParts); part++ {
+			if !yield(part) {
+				return
+			}
+		}
+	}
+}
 
 // Check says whether every record of every file got in.
 func (i dataImport) Check(measured *payload.Payload) *kind.Fault {
@@ -63,6 +80,11 @@ func (i dataImport) Observe(measured *payload.Payload) []v1alpha1.Observation {
 		observations = append(observations, observation.Of(i.name, metric.Duration, job.Mean.Seconds(), job.Count))
 		if total := job.Mean.Seconds() * float64(job.Count); total > 0 {
 			observations = append(observations, observation.Of(i.name, metric.RecordsPerSecond, records/total, 0))
+		}
+	}
+	for part := range i.parts() {
+		if one, ok := measured.Summary(fmt.Sprintf("%s %d", transactionImportJob, part), payload.OK); ok {
+			observations = append(observations, observation.Of(metric.Name(i.name, metric.Part(part)), metric.Duration, one.Mean.Seconds(), one.Count))
 		}
 	}
 	if client, ok := measured.Summary(transactionImport, payload.OK); ok {
