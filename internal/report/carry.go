@@ -45,12 +45,13 @@ func carryingPlaces(group []*shownComparison, from int) int {
 }
 
 // carried: the printed delta is what centers printed with so many places give,
-// rounded.
+// rounded. Where they give the very delta, which may lie half way between two that
+// can be printed, more of them give nothing more.
 func (c *shownComparison) carried(places int) bool {
 	const epsilon = 1e-9
 	told := c.from(rounded(c.BaselineCenter, places), rounded(c.ArmCenter, places))
 	off := math.Abs(told - rounded(c.Delta, c.places))
-	return math.IsNaN(c.Delta) || off <= math.Pow10(-c.places)/2*(1-epsilon)
+	return math.IsNaN(c.Delta) || off <= math.Pow10(-c.places)/2*(1-epsilon) || math.Abs(told-c.Delta) <= epsilon*math.Abs(c.Delta)
 }
 
 // adjusted: the delta is not that of the centers, because some block lacks a run

@@ -139,6 +139,18 @@ func alike(t *testing.T, what, printed string, value float64) {
 	}
 }
 
+// changed fails where a printed change is not that of the printed numbers.
+func changed(t *testing.T, what, before, after, printed string) {
+	t.Helper()
+	from, err := strconv.ParseFloat(before, 64)
+	to, err2 := strconv.ParseFloat(after, 64)
+	if err != nil || err2 != nil {
+		t.Errorf("%s: %q or %q is no number", what, before, after)
+		return
+	}
+	alike(t, "change of "+what, strings.TrimPrefix(printed, "+"), 100*(to-from)/from)
+}
+
 var underScenario = regexp.MustCompile(`under (create-[a-z0-9-]+),`)
 
 // Every number of the results, the resources and the comparison follows from the
@@ -173,16 +185,21 @@ func TestNumbersAreThoseOfTheCSV(t *testing.T) {
 				of := underScenario.FindStringSubmatch(table.caption)[1]
 				resource := strings.ToLower(strings.Fields(table.caption)[0])
 				for _, row := range table.rows {
-					for i, arm := range []string{recorded.Baseline, recorded.Twin, recorded.Arm} {
+					for _, arm := range []string{recorded.Baseline, recorded.Twin, recorded.Arm} {
 						metric := "module/" + row[0] + "/" + resource + "/"
-						alike(t, metric+"average of "+arm, row[1+2*i], values.center(of, metric+"average", arm))
-						alike(t, metric+"max of "+arm, row[2+2*i], values.max(of, metric+"max", arm))
+						cell := func(title string) string { return row[slices.Index(table.header, arm+" "+title)] }
+						alike(t, metric+"average of "+arm, cell("average"), values.center(of, metric+"average", arm))
+						alike(t, metric+"max of "+arm, cell("max"), values.max(of, metric+"max", arm))
 						checked["resources"]++
+						if arm != recorded.Baseline {
+							changed(t, metric, row[slices.Index(table.header, recorded.Baseline+" average")], cell("average"), cell("change, %"))
+							checked["changes"]++
+						}
 					}
 				}
 			}
 		}
-		if checked["results"] != 24 || checked["resources"] != 84 || checked["comparison"] < 40 {
+		if checked["results"] != 24 || checked["resources"] != 84 || checked["changes"] != 56 || checked["comparison"] < 40 {
 			t.Errorf("checked %v: are the tables still there?", checked)
 		}
 	}
@@ -327,5 +344,26 @@ func TestOneValueEverywhere(t *testing.T) {
 		if checked < 12 {
 			t.Errorf("%s: only %d values were looked at", name, checked)
 		}
+	}
+}
+
+// A delta half way between two that can be printed needs no digits without end.
+func TestADeltaHalfWayTakesNoEndlessDigits(t *testing.T) {
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		if run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		value := 20 * float64(run.Spec.Block%2)
+		if run.Spec.Arm == recorded.Arm {
+			value = 22.5 - value
+		}
+		run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{
+			Metric: "postgres/primary/connections/idleInTransaction/average", Value: strconv.FormatFloat(value, 'f', -1, 64), Unit: "1",
+		})
+	}
+	if endless := regexp.MustCompile(`.*\d\.\d{9}.*`).FindString(written(t, reportOf(t, input), "report.md")); endless != "" {
+		t.Errorf("the page says %s", endless)
 	}
 }

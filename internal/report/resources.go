@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -83,31 +84,68 @@ func databaseTables(r *record, under *scenario) []block {
 	return append(blocks, statementTable(under).blocks()...)
 }
 
-// statementTable has those PostgreSQL spent most time on, in the last valid run of
-// each arm: shares of runs don't add up, as each run lists its own top.
+// statementTable has those PostgreSQL spent most time on, once each, in the last
+// valid run of each arm: shares of runs don't add up, as each run lists its own top.
 func statementTable(under *scenario) *table {
 	result := &table{
-		Caption: "Statements that took most of PostgreSQL's time, in the last valid run of each arm",
-		Columns: slices.Concat(words("Arm", "Server", "Statement"), numbers("Calls", "Total, s", "Mean, ms", "Of all, %")),
+		Caption: "Statements that took most of PostgreSQL's time under " + under.Name + ", in the last valid run of each arm",
+		Columns: words("Server", "Statement"),
 	}
+	top := topStatements(under)
 	for _, arm := range under.arms {
-		for i, one := range topStatements(under.valid(arm.Name)) {
-			result.Rows = append(result.Rows, row{First: i == 0, Cells: append(
-				names(arm.Name, one.Server),
-				texts(shortText(one.Text), whole(one.Calls), trimmed(one.TotalSeconds), trimmed(one.MeanMilliseconds), trimmed(one.Percent))...)})
+		result.Columns = append(result.Columns, numbers(arm.Name+" calls", arm.Name+" mean, ms", arm.Name+" of all, %")...)
+	}
+	for _, one := range top {
+		cells := []cell{name(one.server), {Text: shortText(one.text)}}
+		for _, arm := range under.arms {
+			if in, found := one.by[arm.Name]; found {
+				cells = append(cells, texts(whole(in.Calls), trimmed(in.MeanMilliseconds), trimmed(in.Percent))...)
+				continue
+			}
+			cells = append(cells, texts(dash, dash, dash)...)
 		}
+		result.Rows = append(result.Rows, row{Cells: cells})
 	}
 	return result
 }
 
-// topStatements of the last of some runs.
-func topStatements(runs journal) []v1alpha1.StatementShare {
-	const few = 5
-	if len(runs) == 0 || runs[len(runs)-1].Status.Servers == nil {
-		return nil
+// statement is what one took, by arm.
+type statement struct {
+	server, text string
+	by           map[string]v1alpha1.StatementShare
+}
+
+// share is the largest of any arm, in percent.
+func (s statement) share() float64 {
+	largest := 0.0
+	for _, one := range s.by {
+		if percent, err := decimal.Parse(one.Percent); err == nil {
+			largest = max(largest, percent)
+		}
 	}
-	top := runs[len(runs)-1].Status.Servers.Statements
-	return top[:min(len(top), few)]
+	return largest
+}
+
+// topStatements of the last valid run of each arm, those that took most in any first.
+func topStatements(under *scenario) []statement {
+	const few = 10
+	var all []statement
+	for _, arm := range under.arms {
+		runs := under.valid(arm.Name)
+		if len(runs) == 0 || runs[len(runs)-1].Status.Servers == nil {
+			continue
+		}
+		for _, one := range runs[len(runs)-1].Status.Servers.Statements {
+			at := slices.IndexFunc(all, func(known statement) bool { return known.server == one.Server && known.text == one.Text })
+			if at < 0 {
+				at = len(all)
+				all = append(all, statement{one.Server, one.Text, map[string]v1alpha1.StatementShare{}})
+			}
+			all[at].by[arm.Name] = one
+		}
+	}
+	slices.SortStableFunc(all, func(a, b statement) int { return cmp.Compare(b.share(), a.share()) })
+	return all[:min(len(all), few)]
 }
 
 func shortText(text string) string {

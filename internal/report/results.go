@@ -32,7 +32,8 @@ func resultsOf(r *record) []block {
 		}
 		blocks = append(append(blocks, heading("Scenario "+scenario.Name)), own...)
 	}
-	return slices.Concat(blocks, batchTables(r), seriesTables(r))
+	matrix := titled("All scenarios side by side", slices.Concat(responseMatrix(r), durationMatrix(r)))
+	return slices.Concat(blocks, batchTables(r), seriesTables(r), matrix)
 }
 
 // hasBatches: some batch of the scenario was measured.

@@ -12,14 +12,16 @@ import (
 	"perflab.dev/perflab/internal/metric"
 )
 
-// maxModules are shown per table, those that take most first.
+// maxModules are shown where a table has a row for each and no reader wants all.
 const maxModules = 20
 
 // use is what one server used of one thing, by arm.
 type use struct {
 	of           string
 	average, max map[string]*values
-	unit         string
+	// ofRequest is in percent of what the server's pods ask for.
+	ofRequest map[string]*values
+	unit      string
 }
 
 // largest mean of any arm.
@@ -40,10 +42,15 @@ func moduleTable(resource string) underScenario {
 		if len(uses) == 0 {
 			return nil
 		}
-		result := useTable(under.arms, uses[:min(len(uses), maxModules)], "Module")
-		result.Caption = useCaption(capital(metric.ResourcePhrase(resource))+" of modules", under.Name, uses[0].unit)
-		result.More = max(len(uses)-maxModules, 0)
-		return append([]block{{Table: result}}, chartsAt(r, metric.Name(metric.Module, resource), under)...)
+		mostChanged(uses, r.answer.Baseline)
+		what := capital(metric.ResourcePhrase(resource)) + " of modules"
+		result := useTable(under.arms, uses, "Module", r.answer.Baseline)
+		result.Caption = useCaption(what, under.Name, uses[0].unit)
+		if len(under.arms) > 1 {
+			result.Caption += "; those that changed most first"
+		}
+		blocks := append([]block{{Table: result}}, phaseTable(under, uses, metric.Module, resource, what).blocks()...)
+		return append(blocks, chartsAt(r, metric.Name(metric.Module, resource), under)...)
 	}
 }
 
@@ -68,10 +75,14 @@ func serverTables(component, title string) underScenario {
 		}
 		var blocks []block
 		for _, group := range byUnit(uses) {
-			result := useTable(under.arms, group, "Server")
+			result := useTable(under.arms, group, "Server", r.answer.Baseline)
 			result.Caption = useCaption(title, under.Name, group[0].unit)
 			blocks = append(blocks, block{Table: result})
 		}
+		busy := usesUnder(under, func(m metric.Metric) (string, bool) {
+			return m.Of, m.Component == component && m.Resource == metric.CPU
+		})
+		blocks = append(blocks, phaseTable(under, busy, component, metric.CPU, "CPU of "+title).blocks()...)
 		return append(blocks, chartsAt(r, component, under)...)
 	}
 }
@@ -90,18 +101,22 @@ func usesUnder(under *scenario, name func(metric.Metric) (string, bool)) []use {
 	var all []use
 	for _, m := range under.metrics {
 		of, wanted := name(m)
-		isUse := m.Statistic == metric.Average || m.Statistic == metric.Max || m.Statistic == ""
+		isUse := m.Statistic == metric.Average || m.Statistic == metric.Max || m.Statistic == metric.PercentOfRequest || m.Statistic == ""
 		if !wanted || !isUse || m.Window != "" {
 			continue
 		}
 		at := slices.IndexFunc(all, func(known use) bool { return known.of == of })
 		if at < 0 {
 			at = len(all)
-			all = append(all, use{of: of, unit: under.unit(m.Name), average: map[string]*values{}, max: map[string]*values{}})
+			// The average comes before all else that has another unit.
+			all = append(all, use{of: of, unit: under.unit(m.Name), average: map[string]*values{}, max: map[string]*values{}, ofRequest: map[string]*values{}})
 		}
 		byArm := all[at].average
-		if m.Statistic == metric.Max {
+		switch m.Statistic {
+		case metric.Max:
 			byArm = all[at].max
+		case metric.PercentOfRequest:
+			byArm = all[at].ofRequest
 		}
 		for _, arm := range under.arms {
 			byArm[arm.Name] = under.at(m.Name, arm.Name)
@@ -124,27 +139,129 @@ func byUnit(uses []use) [][]use {
 	return groups
 }
 
-func useTable(arms []arm, uses []use, what string) *table {
+// useTable has a row for each server, and for each arm what it used, in percent of
+// what it asks for where that is known, and how far that is from the baseline.
+func useTable(arms []arm, uses []use, what, baseline string) *table {
 	result := &table{Columns: words(what)}
-	hasMax := slices.ContainsFunc(uses, func(one use) bool { return len(one.max) > 0 })
-	for _, arm := range arms {
-		result.Columns = append(result.Columns, numbers(arm.Name+" average")...)
-		if hasMax {
-			result.Columns = append(result.Columns, numbers(arm.Name+" max")...)
-		}
+	shown := useColumns(arms, uses, baseline)
+	for _, one := range shown {
+		result.Columns = append(result.Columns, numbers(one.title)...)
 	}
 	for _, one := range uses {
 		cells := []cell{name(one.of)}
-		for _, arm := range arms {
-			average := one.average[arm.Name]
-			cells = append(cells, cell{Text: average.shown()})
-			if hasMax {
-				cells = append(cells, cell{Text: shownMax(one.max[arm.Name], average)})
-			}
+		for _, column := range shown {
+			cells = append(cells, cell{Text: column.shown(one)})
 		}
 		result.Rows = append(result.Rows, row{Cells: cells})
 	}
 	return result
+}
+
+// useColumn is a column of what servers used.
+type useColumn struct {
+	title string
+	shown func(use) string
+}
+
+func useColumns(arms []arm, uses []use, baseline string) []useColumn {
+	has := func(which func(use) map[string]*values) bool {
+		return slices.ContainsFunc(uses, func(one use) bool { return len(which(one)) > 0 })
+	}
+	hasMax := has(func(one use) map[string]*values { return one.max })
+	hasShare := has(func(one use) map[string]*values { return one.ofRequest })
+	var columns []useColumn
+	for _, arm := range arms {
+		columns = append(columns, useColumn{arm.Name + " average", func(one use) string { return one.average[arm.Name].shown() }})
+		if hasMax {
+			columns = append(columns, useColumn{arm.Name + " max", func(one use) string { return shownMax(one.max[arm.Name], one.average[arm.Name]) }})
+		}
+		if hasShare {
+			columns = append(columns, useColumn{arm.Name + " of request, %", func(one use) string { return one.ofRequest[arm.Name].shown() }})
+		}
+		if arm.Name != baseline {
+			columns = append(columns, useColumn{arm.Name + " change, %", func(one use) string { return one.change(baseline, arm.Name) }})
+		}
+	}
+	return columns
+}
+
+// change of an arm's average, in percent of the baseline's, as one would reckon it
+// from the two that are printed.
+func (u use) change(baseline, arm string) string {
+	from, to := u.average[baseline], u.average[arm]
+	if from == nil || to == nil {
+		return dash
+	}
+	before, after := rounded(from.center(), from.places), rounded(to.center(), to.places)
+	if before == 0 {
+		return dash
+	}
+	return signed(100*(after-before)/before, 0)
+}
+
+// mostChanged puts those first whose averages are furthest from the baseline's, in
+// their unit: a percentage of next to nothing is of no interest.
+func mostChanged(uses []use, baseline string) {
+	moved := func(one use) float64 {
+		far := 0.0
+		for _, found := range one.average {
+			if off := math.Abs(found.center() - one.average[baseline].center()); off > far {
+				far = off
+			}
+		}
+		return far
+	}
+	slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(moved(b), moved(a)) })
+}
+
+// phaseTable sets what servers used alone against the same during each import, in
+// percent of what they ask for where all that have it are.
+func phaseTable(under *scenario, uses []use, component, resource, what string) *table {
+	result := &table{Columns: words("Server")}
+	statistic, unit := metric.Average, ""
+	if slices.ContainsFunc(uses, func(one use) bool { return len(one.ofRequest) > 0 }) {
+		statistic, unit = metric.PercentOfRequest, "% of what they request"
+	}
+	at := func(of, window, arm string) *values {
+		return under.at(metric.In(metric.Name(component, of, resource, statistic), window), arm)
+	}
+	windows := phasesOf(under, component, resource, statistic)
+	for _, window := range windows {
+		for _, arm := range under.arms {
+			result.Columns = append(result.Columns, numbers(capital(metric.WindowPhrase(window))+", "+arm.Name)...)
+		}
+	}
+	for _, one := range uses {
+		cells := []cell{name(one.of)}
+		for _, window := range windows {
+			for _, arm := range under.arms {
+				found := at(one.of, window, arm.Name)
+				if found != nil && unit == "" {
+					unit = shownUnit(found.unit)
+				}
+				cells = append(cells, cell{Text: found.shown()})
+			}
+		}
+		result.Rows = append(result.Rows, row{Cells: cells})
+	}
+	result.Caption = fmt.Sprintf("%s under %s by phase of the run, %s: average", what, under.Name, unit)
+	if len(windows) < 2 {
+		// What is one phase says the table of the whole run.
+		result.Rows = nil
+	}
+	return result
+}
+
+// phasesOf are the windows in which a resource was measured, in the order of time.
+func phasesOf(under *scenario, component, resource, statistic string) []string {
+	var windows []string
+	for _, m := range under.metrics {
+		if m.Component == component && m.Resource == resource && m.Statistic == statistic && m.Window != "" && !slices.Contains(windows, m.Window) {
+			windows = append(windows, m.Window)
+		}
+	}
+	slices.SortStableFunc(windows, metric.CompareWindows)
+	return windows
 }
 
 // shownMax writes a maximum with the places of its average, and says where the

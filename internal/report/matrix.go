@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"slices"
+
+	"perflab.dev/perflab/internal/metric"
+)
+
+// matrixStatistics are those of response times that a matrix sets side by side.
+var matrixStatistics = []struct{ statistic, title string }{
+	{metric.Average, "average"}, {metric.P75, "75th percentile"}, {metric.P95, "95th percentile"},
+}
+
+// responseMatrix has all scenarios that do the same in one table: users by arms. One
+// scenario alone is told by its own table.
+func responseMatrix(r *record) []block {
+	result := &table{Caption: "Response times of every scenario and arm, ms", Columns: words("Transaction", "Scenario")}
+	for _, arm := range r.arms {
+		for _, one := range matrixStatistics {
+			result.Columns = append(result.Columns, numbers(arm.Name+" "+one.title)...)
+		}
+	}
+	for _, transaction := range sharedTransactions(r) {
+		for i, under := range transaction.under {
+			cells := []cell{{Text: transaction.name}, name(under.Name)}
+			for _, arm := range r.arms {
+				for _, one := range matrixStatistics {
+					cells = append(cells, cell{Text: under.at(metric.Name(transaction.load, transaction.name, one.statistic), arm.Name).shown()})
+				}
+			}
+			result.Rows = append(result.Rows, row{First: i == 0, Cells: cells})
+		}
+	}
+	return result.blocks()
+}
+
+// sharedTransaction is one that several scenarios have, in a load of one name.
+type sharedTransaction struct {
+	load, name string
+	under      []*scenario
+}
+
+func sharedTransactions(r *record) []sharedTransaction {
+	var all []sharedTransaction
+	for _, under := range r.scenarios {
+		for _, load := range under.Loads {
+			for _, transaction := range under.transactions(load.Name) {
+				at := slices.IndexFunc(all, func(known sharedTransaction) bool { return known.load == load.Name && known.name == transaction })
+				if at < 0 {
+					at = len(all)
+					all = append(all, sharedTransaction{load: load.Name, name: transaction})
+				}
+				all[at].under = append(all[at].under, under)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(one sharedTransaction) bool { return len(one.under) < 2 })
+}
+
+// durationMatrix has all batches in one table: what was imported by arms, alone and
+// beside other loads. Two are told by the table of durations.
+func durationMatrix(r *record) []block {
+	all := batches(r)
+	const enough = 3
+	if len(all) < enough {
+		return nil
+	}
+	var blocks []block
+	for _, place := range []struct {
+		title string
+		of    func(batch) [2]string
+	}{
+		{"alone", func(one batch) [2]string { return one.alone }},
+		{"with other load", func(one batch) [2]string { return one.beside }},
+	} {
+		result := &table{Caption: "Durations of every import and arm " + place.title + ", hh:mm:ss", Columns: words("Import")}
+		for _, arm := range r.arms {
+			result.Columns = append(result.Columns, numbers(arm.Name)...)
+		}
+		for _, one := range all {
+			if at := place.of(one); at[0] != "" {
+				result.Rows = append(result.Rows, row{Cells: append([]cell{{Text: one.what}}, durationCells(r, at)...)})
+			}
+		}
+		blocks = append(blocks, result.blocks()...)
+	}
+	return blocks
+}
+
+// durationCells are how long a batch took under each arm.
+func durationCells(r *record, at [2]string) []cell {
+	var cells []cell
+	for _, arm := range r.arms {
+		cells = append(cells, cell{Text: clockOfSeconds(r.under(at[0]).at(metric.Name(at[1], metric.Duration), arm.Name).center())})
+	}
+	return cells
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// again has every run under a second scenario, which does the same, as well.
+func again(input report.Input, name string) report.Input {
+	spec := &input.Experiment.Spec
+	at := slices.IndexFunc(spec.Scenarios, func(one v1alpha1.Scenario) bool { return one.Name == recorded.Beside })
+	second := *spec.Scenarios[at].DeepCopy()
+	second.Name = name
+	spec.Scenarios = append(spec.Scenarios, second)
+	for _, run := range slices.Clone(input.Runs) {
+		if run.Spec.Scenario.Name == recorded.Beside {
+			copied := run.DeepCopy()
+			copied.Name, copied.Spec.Scenario.Name = name+"-"+run.Name, name
+			input.Runs = append(input.Runs, *copied)
+		}
+	}
+	return input
+}
+
+// Users by arms stand in one matrix; what is not repeated does not.
+func TestScenariosThatDoTheSameStandSideBySide(t *testing.T) {
+	page := written(t, reportOf(t, again(recorded.Experiment(seed), "more-users")), "report.md")
+	var matrix *markdownTable
+	results := map[string]string{}
+	all := tables(page)
+	for i, one := range all {
+		if one.caption == "Response times of every scenario and arm, ms" {
+			matrix = &all[i]
+		}
+		if one.caption == "Response times of cico" {
+			for _, row := range one.rows {
+				results[one.heading+row[0]+row[1]] = strings.Join(row[4:7], "|")
+			}
+		}
+	}
+	if matrix == nil || len(matrix.rows) != 4 {
+		t.Fatalf("the matrix is %+v, want a row for two transactions under two scenarios", matrix)
+	}
+	for _, row := range matrix.rows {
+		for i, arm := range []string{recorded.Baseline, recorded.Twin, recorded.Arm} {
+			at := slices.Index(matrix.header, arm+" average")
+			if got, want := strings.Join(row[at:at+3], "|"), results["Scenario "+row[1]+row[0]+arm]; got != want || want == "" {
+				t.Errorf("%s under %s, arm %d: %s, want %s as in its own table", row[0], row[1], i, got, want)
+			}
+		}
+	}
+	if strings.Contains(written(t, reportOf(t, recorded.Experiment(seed)), "report.md"), "side by side") {
+		t.Error("one scenario stands in a matrix")
+	}
+}
+
+// What servers use stands in percent of what they ask for too, and phase by phase.
+func TestUseIsToldInPercentOfTheRequestByPhase(t *testing.T) {
+	const of = "module/mod-users/cpu/percentOfRequest"
+	page := written(t, reportOf(t, measuring(
+		v1alpha1.Observation{Metric: of, Value: "41", Unit: "%"},
+		v1alpha1.Observation{Metric: of + "@alone", Value: "23", Unit: "%"},
+		v1alpha1.Observation{Metric: of + "@during-create-5k", Value: "71", Unit: "%"},
+	)), "report.md")
+	whole, phases := 0, 0
+	for _, one := range tables(page) {
+		for _, row := range one.rows {
+			if row[0] != "mod-users" {
+				continue
+			}
+			if at := slices.Index(one.header, recorded.Arm+" of request, %"); at > 0 && row[at] == "41.00" {
+				whole++
+			}
+			if at := slices.Index(one.header, "During create-5k, "+recorded.Arm); at > 0 {
+				phases++
+				if alone := row[slices.Index(one.header, "Alone, "+recorded.Arm)]; row[at] != "71.00" || alone != "23.00" || !strings.Contains(one.caption, "% of what they request") {
+					t.Errorf("%s: %v", one.caption, row)
+				}
+			}
+		}
+	}
+	if whole == 0 || phases == 0 {
+		t.Errorf("%d tables of the whole run have it, %d by phase", whole, phases)
+	}
+}
+
+// A statement that several arms list stands once.
+func TestAStatementStandsOnce(t *testing.T) {
+	for _, one := range tables(written(t, reportOf(t, recorded.Experiment(seed)), "report.md")) {
+		if !strings.HasPrefix(one.caption, "Statements that took most") {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, row := range one.rows {
+			if seen[row[1]] {
+				t.Errorf("%q stands twice", row[1])
+			}
+			seen[row[1]] = true
+		}
+		if at := slices.Index(one.header, recorded.Arm+" of all, %"); len(seen) == 0 || at < 0 || one.rows[0][at] == "–" {
+			t.Errorf("the table is %+v", one)
+		}
+	}
+}
