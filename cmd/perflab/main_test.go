@@ -94,11 +94,11 @@ func TestPlanAsJSON(t *testing.T) {
 func TestPublishedReportsArePlanned(t *testing.T) {
 	wants := map[string][]string{
 		"seed-000-kraft-vs-zookeeper.yaml": {
-			"24 runs (2 arms x 2 scenarios x 6 blocks), about 28h48m0s",
+			"48 runs (2 arms x 4 scenarios x 6 blocks), about 33h36m0s",
 			`arm "kraft-m7g" differs from the baseline in 4 things: kafka.brokers.placement`,
 			"kafka.config.default.replication.factor (2 → 3), kafka.mode (ZooKeeper → KRaft), kafka.version (3.8.1 → 3.9.2)",
 		},
-		"seed-001-read-write-split.yaml":  {"72 runs (4 arms x 3 scenarios x 6 blocks)", "all-modules-one (baseline)"},
+		"seed-001-read-write-split.yaml":  {"180 runs (6 arms x 5 scenarios x 6 blocks)", "no-split-one (baseline)"},
 		"seed-002-pubsub-partitions.yaml": {"96 runs (4 arms x 4 scenarios x 6 blocks)", "one-split-off (baseline)"},
 		"seed-003-placement.yaml":         {"36 runs", "(okapi-b): m6g.2xlarge -> c7g.large"},
 		"seed-004-maxram-vs-xmx.yaml":     {"maxram-66 against the baseline: larger in 10 modules, smaller in 6, the same in 0"},

@@ -311,14 +311,7 @@ func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.
 	if s.samples == nil {
 		return nil
 	}
-	observations := results.ObserveServers(s.samples, whole)
-	// The stretch that counts of a load that lasts until an import has ended is
-	// that import's, so windows beside it are within a larger one.
-	steady := results.Steady(spec.Scenario.Loads, measured, spec.Measurement)
-	for _, window := range results.Windows(spec.Scenario.Loads, measured) {
-		observations = append(observations, results.ObserveServers(s.samples, window.Within(steady))...)
-	}
-	return observations
+	return results.ObserveServersThroughout(s.samples, spec.Scenario.Loads, measured, spec.Measurement)
 }
 
 // seen is what the status says of the servers beside the observations.

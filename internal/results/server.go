@@ -46,6 +46,19 @@ func CountedWindow(loads []v1alpha1.Load, measured map[string]Measured, measurem
 	return around(loads, func(load v1alpha1.Load) Window { return Whole(load, measured, measurement) })
 }
 
+// ObserveServersThroughout gives the observations of a run's servers: over all that
+// counts, and in each window of the scenario.
+func ObserveServersThroughout(samples *payload.Samples, loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []v1alpha1.Observation {
+	observations := ObserveServers(samples, CountedWindow(loads, measured, measurement))
+	// The stretch that counts of a load that lasts until an import has ended is
+	// that import's, so windows beside it are within a larger one.
+	steady := Steady(loads, measured, measurement)
+	for _, window := range Windows(loads, measured) {
+		observations = append(observations, ObserveServers(samples, window.Within(steady))...)
+	}
+	return observations
+}
+
 // ObserveServers gives the observations of the servers in a window: average and
 // maximum of each resource. Only for the whole stretch that counts, which has no
 // name, it adds slopes per hour. What was not sampled within the window has no
