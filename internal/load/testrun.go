@@ -49,7 +49,7 @@ func TestRun(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings 
 		AutomountServiceAccountToken: "false",
 		Metadata:                     podMetadata{Labels: labels},
 		SecurityContext:              *podspec.SecurityContext(),
-		ContainerSecurityContext:     *podspec.ContainerSecurityContext(),
+		ContainerSecurityContext:     *podspec.ReadOnly(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("building the starter of load %q: %w", load.Name, err)
@@ -99,6 +99,10 @@ type podMetadata struct {
 func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, settings Settings, labels map[string]string) (map[string]any, error) {
 	kind := kinds.Of(load)
 	volumes, mounts := kind.Volumes()
+	container := podspec.ReadOnly()
+	if kind.WritesFiles() {
+		container = podspec.ContainerSecurityContext()
+	}
 	return pod(runnerSpec{
 		Image:                        cmp.Or(kind.Image(), settings.RunnerImage),
 		AutomountServiceAccountToken: "false",
@@ -106,7 +110,7 @@ func runnerPod(run *v1alpha1.PerfRun, load v1alpha1.Load, target string, setting
 		Env:                          variables(run, load, target),
 		Resources:                    load.Resources,
 		SecurityContext:              *podspec.SecurityContext(),
-		ContainerSecurityContext:     *podspec.ContainerSecurityContext(),
+		ContainerSecurityContext:     *container,
 		Volumes:                      volumes,
 		VolumeMounts:                 mounts,
 		// Whether a load hangs is for its deadline to say.

@@ -112,13 +112,13 @@ spec:
     volumes: [{name: data, configMap: {name: library}}]
     volumeMounts: [{name: data, mountPath: /perflab/data, readOnly: true}]
     securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
-    containerSecurityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+    containerSecurityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, readOnlyRootFilesystem: true}
   starter:
     image: example.org/starter:1
     automountServiceAccountToken: "false"
     metadata: {labels: *labels}
     securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
-    containerSecurityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+    containerSecurityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}, readOnlyRootFilesystem: true}
 `)
 }
 
@@ -184,6 +184,28 @@ env: {K6_SUMMARY_EXPORT: /dev/stdout, K6_SUMMARY_TREND_STATS: "avg,min,med,max,p
 				"image": spec["runner"].(map[string]any)["image"],
 			}, test.want)
 		})
+	}
+}
+
+// Who wrote a script may have it write files; what is ours writes none.
+func TestOnlyScriptsOfOnesOwnWriteFiles(t *testing.T) {
+	for name, test := range map[string]struct {
+		load     v1alpha1.Load
+		readOnly bool
+	}{
+		"users":   {users(), true},
+		"imports": {imports(), true},
+		"script":  {script(v1alpha1.Script{Path: "/scripts/own.js"}), false},
+	} {
+		spec := testRun(t, test.load)["spec"].(map[string]any)
+		runner := spec["runner"].(map[string]any)["containerSecurityContext"].(map[string]any)
+		starter := spec["starter"].(map[string]any)["containerSecurityContext"].(map[string]any)
+		if is, _ := runner["readOnlyRootFilesystem"].(bool); is != test.readOnly {
+			t.Errorf("%s: a root file system that is only read: %v, want %v", name, is, test.readOnly)
+		}
+		if is, _ := starter["readOnlyRootFilesystem"].(bool); !is {
+			t.Errorf("%s: the starter may write files", name)
+		}
 	}
 }
 

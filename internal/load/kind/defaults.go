@@ -29,6 +29,9 @@ func (Defaults) Arguments() []string { return nil }
 // Volumes are none.
 func (Defaults) Volumes() ([]corev1.Volume, []corev1.VolumeMount) { return nil, nil }
 
+// WritesFiles is false: what is measured goes to the log.
+func (Defaults) WritesFiles() bool { return false }
+
 // Results are histograms.
 func (Defaults) Results() v1alpha1.ScriptResults { return v1alpha1.ResultsHistograms }
 

@@ -50,6 +50,8 @@ type Runner interface {
 	Environment(longest time.Duration) []corev1.EnvVar
 	// Volumes with the load's own data, and where they are mounted.
 	Volumes() ([]corev1.Volume, []corev1.VolumeMount)
+	// WritesFiles says that the script may write files where it likes.
+	WritesFiles() bool
 	// Results says how what was measured comes out of k6.
 	Results() v1alpha1.ScriptResults
 }

@@ -87,6 +87,9 @@ func (s script) Validate(path *field.Path) (faults field.ErrorList, warnings []s
 	return faults, warnings
 }
 
+// WritesFiles is true: a script of one's own may have an output of its own.
+func (script) WritesFiles() bool { return true }
+
 // Transactions are the script's own, so that nobody knows them before.
 func (script) Transactions() []string { return nil }
 
