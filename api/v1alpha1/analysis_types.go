@@ -27,6 +27,15 @@ type Analysis struct {
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[^/@ ]+(/[^@]*[^@ ])+(@[a-z0-9-]+)?$')",message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/p95 or postgres/primary/connections/total/average"
 	Guards []string `json:"guards,omitempty"`
 
+	// comparisons chooses the pairs of arms that are compared beside each arm
+	// with the baseline: All of them, as Chain each arm with the one declared
+	// before it, or WithinLevels, of a matrix, those that differ in one factor.
+	// Their primary metrics are adjusted together with the others, so ask for
+	// pairs that you would act on. Absent: none.
+	// +optional
+	// +kubebuilder:validation:Enum=All;Chain;WithinLevels
+	Comparisons Pairs `json:"comparisons,omitempty"`
+
 	// marginPercent of the baseline is the difference that does not matter.
 	// Default 5.
 	// +optional
@@ -42,6 +51,18 @@ type Analysis struct {
 	// +kubebuilder:validation:XValidation:rule="self >= 51 && self <= 99",message="analysis.confidencePercent must be from 51 to 99"
 	ConfidencePercent int32 `json:"confidencePercent,omitempty"`
 }
+
+// Pairs of arms that are compared beside each arm with the baseline.
+type Pairs string
+
+const (
+	// PairsAll are all arms with one another.
+	PairsAll Pairs = "All"
+	// PairsChain are each arm and the one declared before it.
+	PairsChain Pairs = "Chain"
+	// PairsWithinLevels are the combinations of a matrix that differ in one factor.
+	PairsWithinLevels Pairs = "WithinLevels"
+)
 
 // PrecisionTarget is how sure one wants to be.
 type PrecisionTarget struct {
@@ -160,6 +181,10 @@ type Comparison struct {
 	Metric string `json:"metric"`
 	// arm that is compared with the baseline.
 	Arm string `json:"arm"`
+	// against is the arm that it is compared with, where that is not the
+	// baseline; what is said of the baseline is then said of it.
+	// +optional
+	Against string `json:"against,omitempty"`
 	// unit of the centers.
 	// +optional
 	Unit string `json:"unit,omitempty"`

@@ -674,6 +674,13 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:MaxItems=300
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 
+	// pairs hold the primary comparisons of arms with other arms than the
+	// baseline, as analysis.comparisons asks for them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=300
+	Pairs []Comparison `json:"pairs,omitempty"`
+
 	// slowdowns say what background load does to metrics in each arm.
 	// +optional
 	// +listType=atomic

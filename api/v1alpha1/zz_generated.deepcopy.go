@@ -1787,6 +1787,13 @@ func (in *PerfExperimentStatus) DeepCopyInto(out *PerfExperimentStatus) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Pairs != nil {
+		in, out := &in.Pairs, &out.Pairs
+		*out = make([]Comparison, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
+	}
 	if in.Slowdowns != nil {
 		in, out := &in.Slowdowns, &out.Slowdowns
 		*out = make([]Slowdown, len(*in))

@@ -86,6 +86,7 @@ func reportAnalysis(s *scope) {
 		status.Analysis = &found
 		status.Verdict = s.answer.Summary(found.Final)
 		status.Comparisons = s.answer.Bounded()
+		status.Pairs = s.answer.BoundedPairs()
 		status.Slowdowns = s.answer.BoundedSlowdowns()
 		status.Effects = s.answer.BoundedEffects()
 	}

@@ -28,6 +28,9 @@ type Answer struct {
 	// Comparisons of every metric and arm, the twin's among them, by scenario,
 	// metric and arm. None where there is nothing to compare.
 	Comparisons []comparison.Comparison
+	// Pairs are the primary comparisons with other arms than the baseline, as the
+	// question asks for them.
+	Pairs []comparison.Comparison
 	// Slowdowns under background load, primary metrics first.
 	Slowdowns []Slowdown
 	// Effects of a matrix's factors on primary metrics.
@@ -51,12 +54,22 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 	if len(counted) == 0 || len(all) < 2 {
 		return answer
 	}
-	compared, err := table.Compare(answer.options(seed))
+	options := answer.options(seed)
+	for _, pair := range arms.Pairs(answer.Question.Pairs, spec.Matrix, all) {
+		options.Pairs = append(options.Pairs, comparison.Pair(pair))
+	}
+	compared, err := table.Compare(options)
 	if err != nil {
 		answer.warn("nothing is compared: " + err.Error())
 		return answer
 	}
-	answer.Comparisons = compared
+	for _, one := range compared {
+		if one.Baseline == answer.Baseline {
+			answer.Comparisons = append(answer.Comparisons, one)
+		} else {
+			answer.Pairs = append(answer.Pairs, one)
+		}
+	}
 	answer.unmeasured()
 	answer.check(table, all, InOrder(runs), len(spec.Scenarios))
 	answer.Slowdowns = slowdowns(answer.Question, table, all)

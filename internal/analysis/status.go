@@ -71,6 +71,17 @@ func (a *Answer) Bounded() []v1alpha1.Comparison {
 	return room.Within(rows, room.Comparisons)
 }
 
+// BoundedPairs are those a status has room for.
+func (a *Answer) BoundedPairs() []v1alpha1.Comparison {
+	var rows []v1alpha1.Comparison
+	for i := range a.Pairs[:min(len(a.Pairs), maxComparisons)] {
+		one := row(&a.Pairs[i])
+		one.Against = a.Pairs[i].Baseline
+		rows = append(rows, one)
+	}
+	return room.Within(rows, room.Pairs)
+}
+
 // loudness is the size of an effect against its error, on the scale of the fit;
 // 0 where that is not known.
 func loudness(c *comparison.Comparison) float64 {

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +24,9 @@ type Options struct {
 	// stands outside the families of the others; where it differs from the
 	// baseline, the experiment can't tell effects from noise.
 	Twin string
+	// Pairs are compared beside each arm with the baseline, in primary metrics
+	// alone, which are adjusted with the others'.
+	Pairs []Pair
 	// MarginPercent of the baseline's center is the difference that does not
 	// matter.
 	MarginPercent float64
@@ -40,6 +44,9 @@ type Options struct {
 }
 
 func (o Options) alpha() float64 { return 1 - o.ConfidencePercent/100 }
+
+// Pair is an arm and the one it is compared with, which stands for the baseline.
+type Pair struct{ Arm, Against string }
 
 // Comparison is one arm against the baseline, for one metric of one scenario.
 // Numbers that can't be told are NaN.
@@ -70,6 +77,8 @@ type Comparison struct {
 	Warnings []string
 
 	evidence verdict.Evidence
+	// pair tells that the baseline is not the experiment's.
+	pair bool
 }
 
 // Effect of the arm as it was estimated, on logarithms or plain values as Scale
@@ -77,7 +86,8 @@ type Comparison struct {
 func (c *Comparison) Effect() stats.Estimate { return c.evidence.Effect }
 
 // Compare compares every arm with the baseline, sorted by scenario, metric and
-// arm. It fails where no observation is of the baseline, or none of another arm.
+// arm, and then the pairs that are asked for, whose Baseline is another. It fails
+// where no observation is of the baseline, or none of another arm.
 func (t *Table) Compare(options Options) ([]Comparison, error) {
 	if _, known := t.arms.number[options.Baseline]; !known {
 		return nil, fmt.Errorf("baseline %q: %w; the arms are %s", options.Baseline, errNoBaseline, quoted(t.Arms()))
@@ -96,13 +106,14 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	for _, part := range parts {
 		comparisons = append(comparisons, part...)
 	}
+	comparisons = append(comparisons, common.pairs(all)...)
 	adjust(comparisons)
 	refused := differentErrors(comparisons, options.alpha())
 	eachInParallel(len(comparisons), func(i int) { comparisons[i].judge(options.alpha(), refused) })
 	if options.Twin != "" {
 		withdrawVerdicts(comparisons, options.alpha())
 	}
-	return comparisons, nil
+	return slices.DeleteFunc(comparisons, func(c Comparison) bool { return c.pair && !c.Primary }), nil
 }
 
 func eachInParallel(count int, do func(int)) {
@@ -138,11 +149,48 @@ func (s comparer) compare(observed *series) []Comparison {
 	return comparisons
 }
 
+// pairs compares each pair as if its second arm were the baseline: the model of a
+// series is the same, whichever arm effects are told against. Shares of errors are
+// compared as well, because verdicts hang on them.
+func (s comparer) pairs(all []*series) []Comparison {
+	var comparisons []Comparison
+	for _, pair := range s.options.Pairs {
+		against := s
+		against.options.Baseline, against.options.Twin = pair.Against, ""
+		arm, known := s.table.arms.number[pair.Arm]
+		if _, knownToo := s.table.arms.number[pair.Against]; !known || !knownToo {
+			continue
+		}
+		for _, observed := range all {
+			if !s.decides(observed.metric) && !isErrors(observed.metric) {
+				continue
+			}
+			fitted := against.fit(observed)
+			if slices.Contains(fitted.arms, arm) {
+				found := against.compareArm(observed, fitted, arm)
+				found.pair = true
+				comparisons = append(comparisons, found)
+			}
+		}
+	}
+	return comparisons
+}
+
+func (s comparer) decides(metric string) bool {
+	return s.options.Primary == nil || s.options.Primary(metric)
+}
+
+func isErrors(name string) bool {
+	name, _ = metric.CutWindow(name)
+	_, statistic := metric.CutStatistic(name)
+	return statistic == metric.Errors
+}
+
 func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	result := Comparison{
 		Scenario: observed.scenario, Metric: observed.metric, Unit: observed.unit,
 		Arm: s.table.arms.list[arm], Baseline: s.options.Baseline,
-		Primary: s.options.Primary == nil || s.options.Primary(observed.metric),
+		Primary: s.decides(observed.metric),
 		Scale:   fitted.scale, Warnings: fitted.warnings(arm),
 	}
 	result.Twin = result.Arm == s.options.Twin
@@ -187,12 +235,14 @@ func seedOf(seed uint64, names ...string) uint64 {
 }
 
 // adjust fills in the adjusted p-values. The twin's are families of their own,
-// so that a twin takes no power from the arms.
+// so that a twin takes no power from the arms. Of a pair only what is primary is
+// told, so that the rest takes none from others.
 func adjust(comparisons []Comparison) {
-	type family struct{ primary, twin bool }
+	type family struct{ primary, twin, untold bool }
 	members := map[family][]int{}
 	for i := range comparisons {
-		key := family{comparisons[i].Primary, comparisons[i].Twin}
+		c := &comparisons[i]
+		key := family{c.Primary, c.Twin, c.pair && !c.Primary}
 		members[key] = append(members[key], i)
 	}
 	for key, places := range members {
@@ -290,7 +340,7 @@ func (c *Comparison) warn(format string, values ...any) {
 
 // errorsOf names the error share of one arm, in a window of the run or, where
 // that is empty, in the whole of it.
-type errorsOf struct{ scenario, arm, load, window string }
+type errorsOf struct{ scenario, arm, against, load, window string }
 
 // alikeErrors is the largest difference of error shares, in percentage points,
 // that counts as none where no test says otherwise.
@@ -305,7 +355,7 @@ func differentErrors(comparisons []Comparison, alpha float64) map[errorsOf]strin
 		name, window := metric.CutWindow(c.Metric)
 		load, statistic := metric.CutStatistic(name)
 		if load != "" && statistic == metric.Errors && c.Unit == metric.UnitPercent && (math.Abs(c.Delta) > alikeErrors || c.Delta != 0 && c.P < alpha) {
-			different[errorsOf{c.Scenario, c.Arm, load, window}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", c.Metric, c.ArmCenter, c.BaselineCenter)
+			different[errorsOf{c.Scenario, c.Arm, c.Baseline, load, window}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", c.Metric, c.ArmCenter, c.BaselineCenter)
 		}
 	}
 	return different
@@ -320,7 +370,7 @@ func (c *Comparison) refusedBy(different map[errorsOf]string) (string, bool) {
 		return "", false
 	}
 	for ; load != ""; load, _ = metric.CutStatistic(load) {
-		if shares, differ := different[errorsOf{c.Scenario, c.Arm, load, window}]; differ {
+		if shares, differ := different[errorsOf{c.Scenario, c.Arm, c.Baseline, load, window}]; differ {
 			return shares, true
 		}
 	}

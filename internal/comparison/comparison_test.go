@@ -369,3 +369,62 @@ func TestReadCSVTakesSpreadsheets(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A pair is what a comparison with its second arm as the baseline gives, but for the
+// p-value, which is adjusted for all that decides.
+func TestAPairIsAComparisonWithAnotherBaseline(t *testing.T) {
+	arms := map[string][]string{
+		"a": base, "b": slower,
+		"c": {"500", "511", "506", "495", "502", "499"}, "d": {"402", "409", "404", "397", "401", "400"},
+	}
+	text := rows("m", "ms", arms) + rows("other", "ms", arms)
+	asked := options
+	asked.Primary = func(metric string) bool { return metric == "m" }
+	plain := compare(t, asked, text)
+	asked.Pairs = []comparison.Pair{{Arm: "c", Against: "b"}, {Arm: "nobody", Against: "b"}}
+	both := compare(t, asked, text)
+	if len(both) != len(plain)+1 {
+		t.Fatalf("%d comparisons, want one beside %d", len(both), len(plain))
+	}
+	pair := both[len(both)-1]
+	asked.Pairs, asked.Baseline = nil, "b"
+	all := compare(t, asked, text)
+	at := slices.IndexFunc(all, func(c comparison.Comparison) bool { return c.Metric == "m" && c.Arm == "c" })
+	same := cmp.Diff(all[at], pair, cmpopts.IgnoreUnexported(comparison.Comparison{}), cmpopts.IgnoreFields(comparison.Comparison{}, "Adjusted", "Verdict", "Warnings", "FurtherBlocks"))
+	if same != "" || pair.Verdict != verdict.Worse || pair.Baseline != "b" {
+		t.Errorf("(-with another baseline +as a pair):\n%s", same)
+	}
+	if pair.Adjusted < pair.P {
+		t.Errorf("p %v is adjusted to %v", pair.P, pair.Adjusted)
+	}
+	for i := range plain {
+		alone, beside := plain[i], both[i]
+		if beside.Primary && beside.Adjusted < alone.Adjusted || !beside.Primary && beside.Adjusted != alone.Adjusted {
+			t.Errorf("%s of %s: adjusted p is %v beside a pair and %v without", alone.Metric, alone.Arm, beside.Adjusted, alone.Adjusted)
+		}
+	}
+	// The surest takes the correction of all four where it took that of three.
+	surest := slices.IndexFunc(plain, func(c comparison.Comparison) bool { return c.Primary && c.Arm == "c" })
+	if got, want := both[surest].Adjusted, 4*plain[surest].P; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("adjusted p is %v beside a pair, want %v", got, want)
+	}
+}
+
+// A pair whose arms fail differently often is not judged.
+func TestAPairWithDifferentErrorsIsNotJudged(t *testing.T) {
+	arms := map[string][]string{"a": base, "b": slower, "c": {"460", "471", "466", "455", "462", "459"}}
+	errors := map[string][]string{"a": {"0", "0", "0", "0", "0", "0"}, "b": {"0", "0", "0", "0", "0", "0"}, "c": {"9", "9", "8", "9", "9", "9"}}
+	asked := options
+	asked.Primary = func(metric string) bool { return metric == "cico/Check-In/average" }
+	asked.Pairs = []comparison.Pair{{Arm: "c", Against: "b"}}
+	found := compare(t, asked, rows("cico/Check-In/average", "ms", arms), rows("cico/Check-In/errors", "%", errors))
+	pair := found[len(found)-1]
+	if pair.Baseline != "b" || pair.Verdict != verdict.None || !warned(pair, "the error shares") {
+		t.Errorf("the pair is %+v", pair)
+	}
+	for _, c := range found {
+		if c.Baseline != "a" && !c.Primary {
+			t.Errorf("%s of %s against %s is told, and decides nothing", c.Metric, c.Arm, c.Baseline)
+		}
+	}
+}

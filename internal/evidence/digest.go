@@ -40,6 +40,7 @@ type answer struct {
 	Analysis    *v1alpha1.AnalysisStatus `json:"analysis"`
 	Verdict     string                   `json:"verdict"`
 	Comparisons []v1alpha1.Comparison    `json:"comparisons"`
+	Pairs       []v1alpha1.Comparison    `json:"pairs,omitempty"`
 	Slowdowns   []v1alpha1.Slowdown      `json:"slowdowns"`
 	Effects     []v1alpha1.FactorEffect  `json:"effects"`
 }
@@ -70,7 +71,7 @@ func planOf(experiment *v1alpha1.PerfExperiment) plan {
 func answerOf(status *v1alpha1.PerfExperimentStatus) answer {
 	return answer{
 		Arms: status.Arms, Runs: status.Runs, InvalidRuns: status.InvalidRuns, Results: status.Results, Analysis: status.Analysis,
-		Verdict: status.Verdict, Comparisons: status.Comparisons, Slowdowns: status.Slowdowns, Effects: status.Effects,
+		Verdict: status.Verdict, Comparisons: status.Comparisons, Pairs: status.Pairs, Slowdowns: status.Slowdowns, Effects: status.Effects,
 	}
 }
 

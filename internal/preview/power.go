@@ -136,9 +136,10 @@ func percentOf(effect float64) float64 {
 }
 
 // familyOf counts the primary comparisons: each primary metric in each scenario
-// that has its load, for every arm but the baseline and its twin.
+// that has its load, for every arm but the baseline and its twin, and for every
+// further pair that is asked for.
 func familyOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) int {
-	candidates := 0
+	candidates := len(arms.Pairs(spec.Analysis.Comparisons, spec.Matrix, all))
 	for _, arm := range all {
 		if !arm.Baseline && !arm.Twin {
 			candidates++

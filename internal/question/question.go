@@ -33,6 +33,9 @@ type Question struct {
 	ConfidencePercent int32
 	// HalfWidthPercent that intervals are to have; 0: no target.
 	HalfWidthPercent int32
+	// Pairs of arms that are compared beside each with the baseline; empty: none,
+	// as before there was a choice, which earlier hashes rest on.
+	Pairs v1alpha1.Pairs `json:",omitempty"`
 	// Higher are the custom metrics that get better when higher.
 	Higher []string
 }
@@ -42,6 +45,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec) Question {
 	question := Question{
 		Primary:           spec.Analysis.Primary,
 		Guards:            spec.Analysis.Guards,
+		Pairs:             spec.Analysis.Comparisons,
 		MarginPercent:     or(spec.Analysis.MarginPercent, defaultMargin),
 		ConfidencePercent: or(spec.Analysis.ConfidencePercent, defaultConfidence),
 	}

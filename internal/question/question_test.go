@@ -119,6 +119,9 @@ func TestGuards(t *testing.T) {
 
 func TestAnotherQuestionHasAnotherHash(t *testing.T) {
 	base := question.Of(&v1alpha1.PerfExperimentSpec{}).Hash()
+	if base != "81bd4b06783676a1" {
+		t.Errorf("a question without any settings has the hash %s, and a version before had another: experiments that are on would be asked anew", base)
+	}
 	spelled := &v1alpha1.PerfExperimentSpec{Analysis: v1alpha1.Analysis{MarginPercent: 5, ConfidencePercent: 95}}
 	if question.Of(spelled).Hash() != base {
 		t.Error("writing the defaults out makes another question")
@@ -126,6 +129,7 @@ func TestAnotherQuestionHasAnotherHash(t *testing.T) {
 	for name, change := range map[string]func(*v1alpha1.PerfExperimentSpec){
 		"metrics":    func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.Primary = []string{"a/b"} },
 		"guards":     func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.Guards = []string{"a/b"} },
+		"pairs":      func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.Comparisons = v1alpha1.PairsAll },
 		"margin":     func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.MarginPercent = 3 },
 		"confidence": func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.ConfidencePercent = 90 },
 		"target":     func(s *v1alpha1.PerfExperimentSpec) { s.Design.Target = &v1alpha1.PrecisionTarget{HalfWidthPercent: 2} },

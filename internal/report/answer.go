@@ -18,6 +18,8 @@ type answer struct {
 	marginPercent, confidencePercent float64
 	// compared are all comparisons, ready to be written.
 	compared []shownComparison
+	// pairs are those with other arms than the baseline, ready to be written.
+	pairs []shownComparison
 	// uncalibrated are the primary metrics in which the twin differs.
 	uncalibrated []comparison.Comparison
 }
@@ -34,6 +36,9 @@ func answerOf(r *record, faults []string) *answer {
 	a.uncalibrated = a.Uncalibrated()
 	for i := range a.Comparisons {
 		a.compared = append(a.compared, show(&a.Comparisons[i]))
+	}
+	for i := range a.Pairs {
+		a.pairs = append(a.pairs, show(&a.Pairs[i]))
 	}
 	for _, fault := range faults {
 		// The answer, too, has read what the status holds.

@@ -15,12 +15,14 @@ const mostPlaces = 12
 
 // carryDeltas gives the centers of each metric, wherever they stand, the digits from
 // which a reader gets the deltas that are printed.
-func carryDeltas(all []*scenario, compared []shownComparison) {
+func carryDeltas(all []*scenario, lists ...[]shownComparison) {
 	type series struct{ scenario, metric string }
 	groups := map[series][]*shownComparison{}
-	for i := range compared {
-		at := series{compared[i].Scenario, compared[i].Metric}
-		groups[at] = append(groups[at], &compared[i])
+	for _, compared := range lists {
+		for i := range compared {
+			at := series{compared[i].Scenario, compared[i].Metric}
+			groups[at] = append(groups[at], &compared[i])
+		}
 	}
 	for at, group := range groups {
 		under := all[slices.IndexFunc(all, func(one *scenario) bool { return one.Name == at.scenario })]

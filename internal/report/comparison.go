@@ -28,7 +28,8 @@ func comparisons(r *record) []block {
 	}
 	notes := &notes{}
 	for _, scenario := range r.scenarios {
-		blocks = append(blocks, titled("Scenario "+scenario.Name, comparisonTables(r, scenario.Name, notes))...)
+		own := append(comparisonTables(r, scenario.Name, notes), pairTable(r, scenario.Name, notes).blocks()...)
+		blocks = append(blocks, titled("Scenario "+scenario.Name, own)...)
 	}
 	blocks = append(blocks, slowdowns(r.answer)...)
 	blocks = append(blocks, effects(r)...)
@@ -115,6 +116,33 @@ func comparisonTable(r *record, caption string, all []shownComparison, notes *no
 		if c.adjusted() {
 			result.Note = adjustedNote
 		}
+	}
+	result.withoutEmptyLast()
+	if r.describesOnly() {
+		return result.without("Interval", "Blocks", "p", "Verdict")
+	}
+	return result
+}
+
+// pairTable has the pairs of arms that were asked for beside those with the baseline.
+func pairTable(r *record, scenario string, notes *notes) *table {
+	result := &table{
+		Caption: "Metrics that decide, arm against arm",
+		Columns: slices.Concat(words("Metric", "Arm", "Against"), numbers("Against, its value", "Arm, its value"), words("Unit"),
+			numbers("Delta", "Interval", "Blocks", "p"), words("Verdict", "Notes")),
+	}
+	pairs := slices.Clone(r.answer.pairs)
+	slices.SortStableFunc(pairs, func(a, b shownComparison) int { return strings.Compare(a.Metric, b.Metric) })
+	previous := ""
+	for _, c := range pairs {
+		if c.Scenario != scenario {
+			continue
+		}
+		against, arm := c.centers()
+		cells := append(names(c.Metric, c.Arm, c.Baseline), texts(against, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
+		cells = append(cells, cell{Text: c.verdict(), Verdict: c.verdict()}, cell{Text: notes.of(c.Warnings)})
+		result.Rows = append(result.Rows, row{First: c.Metric != previous, Cells: cells})
+		previous = c.Metric
 	}
 	result.withoutEmptyLast()
 	if r.describesOnly() {

@@ -56,7 +56,7 @@ func newRecord(input Input) (*record, error) {
 		scenario.settle()
 	}
 	r.answer = answerOf(r, reader.Faults())
-	carryDeltas(r.scenarios, r.answer.compared)
+	carryDeltas(r.scenarios, r.answer.compared, r.answer.pairs)
 	return r, nil
 }
 

@@ -11,7 +11,8 @@ import "encoding/json"
 // conditions, warnings and the rest it stays below a megabyte.
 const (
 	Results     = 400_000
-	Comparisons = 250_000
+	Comparisons = 200_000
+	Pairs       = 50_000
 	Slowdowns   = 40_000
 	Effects     = 40_000
 	InvalidRuns = 50_000

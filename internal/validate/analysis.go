@@ -27,11 +27,23 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 			judgeMetric(j, path.Child(list.name).Index(i), name, spec.Scenarios)
 		}
 	}
+	judgePairs(j, path.Child("comparisons"), spec, variants)
 	if len(loads) > 0 && len(question.Of(spec).Primary) == 0 {
 		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example " + metric.Name(loads[0], "<transaction>", metric.Average))
 	}
 	if len(variants) == 1 && !spec.Design.Calibrate {
 		j.warn("there is no arm beside the baseline: its runs are summed up, and nothing is compared")
+	}
+}
+
+// judgePairs judges the pairs of arms that are asked for.
+func judgePairs(j *judgement, path *field.Path, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
+	const enough = 3
+	switch pairs := spec.Analysis.Comparisons; {
+	case pairs == v1alpha1.PairsWithinLevels && spec.Matrix == nil:
+		j.refuse(field.Invalid(path, pairs, "pairs within levels are those of a matrix, and there is none: write All or Chain"))
+	case pairs != "" && len(variants) < enough:
+		j.warn("analysis.comparisons asks for pairs beside those with the baseline, and there are none with fewer than three arms")
 	}
 }
 

@@ -29,7 +29,7 @@ type page struct {
 
 // Why some rows have no cell.
 const (
-	otherPair = "a pair without the baseline; `perflab report -o csv`, then `perflab analyze --baseline`, not the report"
+	otherPair = "a percentile of a pair without the baseline, which does not decide; `perflab report -o csv`, then `perflab analyze --baseline`"
 	otherDay  = "a run of another day with modules of another version; `perflab compare` of two experiments, not one report"
 	noModule  = "a module of which the page publishes neither version nor memory, so that no system here has it"
 	oneRun    = "a single repetition; the sample has six blocks in its place"
@@ -144,7 +144,11 @@ func splitArm(configuration, partitions string) string {
 func split(r row) (cell, string) {
 	switch {
 	case strings.HasPrefix(r.Configuration, "degradation"):
-		return cell{}, otherPair
+		load := "create-" + strings.TrimSuffix(strings.Fields(r.Scenario)[5], ",")
+		return cell{
+			Scenario: "creates-under-cico", Metric: metric.In(transaction(r.Metric), metric.During(load)),
+			Arm: "all-but-two-two-and-50", Versus: "all-modules-two-and-50", Section: inComparison,
+		}, ""
 	case strings.HasSuffix(r.Configuration, "(retest)"):
 		return cell{}, oneRun
 	case r.Scenario == "20 users, no DI":
@@ -179,10 +183,16 @@ func partitions(r row) (cell, string) {
 		at.Arm, at.Versus, at.Section = "two-split-off", "one-split-off", inComparison
 	case "R/W on minus off, 1 partition":
 		at.Arm, at.Versus, at.Section = "one-split-on", "one-split-off", inComparison
-	case "R/W split on, 2 partitions minus 1 partition", "R/W on minus off, 2 partitions":
-		return cell{}, otherPair
+	case "R/W split on, 2 partitions minus 1 partition":
+		at.Arm, at.Versus, at.Section = "two-split-on", "one-split-on", inComparison
+	case "R/W on minus off, 2 partitions":
+		at.Arm, at.Versus, at.Section = "two-split-on", "two-split-off", inComparison
 	default:
 		at.Arm = levels[r.Configuration]
+	}
+	isAverage := strings.HasSuffix(at.Metric, metric.Average)
+	if at.Versus != "" && at.Versus != "one-split-off" && !isAverage {
+		return cell{}, otherPair
 	}
 	return at, ""
 }
@@ -212,11 +222,9 @@ var heapRequests = map[string]string{
 }
 
 func heap(r row) (cell, string) {
-	arm, versus, isDelta := strings.Cut(r.Configuration, " minus ")
+	arm, versus, isDelta := strings.Cut(strings.Replace(r.Configuration, " vs ", " minus ", 1), " minus ")
 	at := cell{Scenario: "longevity", Arm: heapArms[arm], Versus: heapArms[versus]}
 	switch {
-	case strings.Contains(r.Configuration, " vs "):
-		return cell{}, otherPair
 	case r.Metric == "DI duration":
 		_, number, _ := strings.Cut(r.Scenario, "#")
 		at.Metric, at.Section = "create-100k/import-"+number+"/duration", inSeries

@@ -92,7 +92,9 @@ func (p printed) has(at cell) string {
 		}
 		return ""
 	case at.Versus != "" && at.Arm != p.baseline && at.Versus != p.baseline:
-		return fmt.Sprintf("neither %s nor %s is the baseline", at.Arm, at.Versus)
+		if !strings.Contains(p.page, fmt.Sprintf("| `%s` | `%s` | `%s` |", at.Metric, at.Arm, at.Versus)) {
+			return fmt.Sprintf("%s is not compared with %s", at.Arm, at.Versus)
+		}
 	}
 	for _, arm := range []string{at.Arm, at.Versus} {
 		if arm != "" && !p.values[[3]string{at.Scenario, at.Metric, arm}] {
