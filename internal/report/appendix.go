@@ -117,10 +117,28 @@ func topics(r *record) *table {
 		}
 	}
 	slices.SortStableFunc(result.Rows, func(a, b row) int { return cmp.Compare(a.Cells[0].Text, b.Cells[0].Text) })
+	result.Rows = append(result.Rows, topicTotals(r)...)
 	for i := range result.Rows {
 		result.Rows[i].First = i == 0 || result.Rows[i].Cells[0].Text != result.Rows[i-1].Cells[0].Text
 	}
 	return result
+}
+
+// topicTotals add up the groups of each arm that has several.
+func topicTotals(r *record) []row {
+	var totals []row
+	for _, arm := range r.arms {
+		effective := r.journal.effective(arm.Name)
+		if effective == nil || len(effective.Topics) < 2 {
+			continue
+		}
+		var topics, partitions int32
+		for _, group := range effective.Topics {
+			topics, partitions = topics+group.Topics, partitions+group.Topics*group.Partitions
+		}
+		totals = append(totals, row{Cells: append([]cell{{Text: "All groups"}, name(arm.Name)}, texts(whole(topics), dash, whole(partitions), dash)...)})
+	}
+	return totals
 }
 
 func nodes(r *record) *table {

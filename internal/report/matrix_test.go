@@ -109,3 +109,27 @@ func TestAStatementStandsOnce(t *testing.T) {
 		}
 	}
 }
+
+// How many topics and partitions an arm has in all stands below its groups.
+func TestTopicsAreAddedUp(t *testing.T) {
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		if effective := input.Runs[i].Status.Effective; effective != nil {
+			effective.Topics = append(effective.Topics, v1alpha1.EffectiveTopics{Group: "domain", Topics: 30, Partitions: 50, Replicas: 3})
+		}
+	}
+	rows := 0
+	for _, one := range tables(written(t, reportOf(t, input), "report.md")) {
+		for _, row := range one.rows {
+			if one.caption == "Topics as Kafka has them" && row[0] == "All groups" {
+				rows++
+				if got := strings.Join(row[2:], " "); got != "48 – 1536 –" {
+					t.Errorf("in all there are %s, want 18 and 30 topics with 2 and 50 partitions each", got)
+				}
+			}
+		}
+	}
+	if rows == 0 {
+		t.Error("nothing is added up")
+	}
+}
