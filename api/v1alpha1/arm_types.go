@@ -182,6 +182,11 @@ type ModuleSet struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
+	// requests replaces single requests of the resources, for example the cpu of
+	// all modules, whatever memory each asks for.
+	// +optional
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+
 	// jvm replaces heap, metaspace and options one by one: a heap given here
 	// replaces the whole heap, so that size and percentage never meet.
 	// +optional

@@ -1473,6 +1473,13 @@ func (in *ModuleSet) DeepCopyInto(out *ModuleSet) {
 		*out = new(v1.ResourceRequirements)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.Requests != nil {
+		in, out := &in.Requests, &out.Requests
+		*out = make(v1.ResourceList, len(*in))
+		for key, val := range *in {
+			(*out)[key] = val.DeepCopy()
+		}
+	}
 	if in.JVM != nil {
 		in, out := &in.JVM, &out.JVM
 		*out = new(JVM)

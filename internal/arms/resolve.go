@@ -102,12 +102,25 @@ func setModules(modules []v1alpha1.Module, sets []v1alpha1.ModuleSet) {
 func setModule(module *v1alpha1.Module, set *v1alpha1.ModuleSet) {
 	module.Image = cmp.Or(set.Image, module.Image)
 	module.Replicas = cmp.Or(set.Replicas, module.Replicas)
-	module.Resources = ptr.Deref(set.Resources, module.Resources)
+	module.Resources = requesting(ptr.Deref(set.Resources, module.Resources), set.Requests)
 	if set.JVM != nil {
 		module.JVM = setJVM(module.JVM, set.JVM)
 	}
 	module.Placement = cmp.Or(set.Placement, module.Placement)
 	module.Env = mergedEnv(module.Env, set.Env)
+}
+
+// requesting replaces single requests.
+func requesting(resources corev1.ResourceRequirements, requests corev1.ResourceList) corev1.ResourceRequirements {
+	if len(requests) == 0 {
+		return resources
+	}
+	resources.Requests = maps.Clone(resources.Requests)
+	if resources.Requests == nil {
+		resources.Requests = corev1.ResourceList{}
+	}
+	maps.Copy(resources.Requests, requests)
+	return resources
 }
 
 // setJVM replaces heap, metaspace and options one by one. A heap is replaced

@@ -229,3 +229,28 @@ func kafkaSet(set v1alpha1.KafkaSet) *v1alpha1.SystemSet { return &v1alpha1.Syst
 func modulesSet(sets ...v1alpha1.ModuleSet) *v1alpha1.SystemSet {
 	return &v1alpha1.SystemSet{Modules: sets}
 }
+
+// A single request changes for all modules, and what else each asks for stays.
+func TestSingleRequestsAreReplaced(t *testing.T) {
+	memory := func(text string) v1alpha1.Module {
+		return v1alpha1.Module{Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse(text)},
+			Limits:   corev1.ResourceList{"memory": resource.MustParse(text)},
+		}}
+	}
+	system := v1alpha1.System{Modules: []v1alpha1.Module{memory("1Gi"), memory("2Gi"), {}}}
+	for i := range system.Modules {
+		system.Modules[i].Name = string(rune('a' + i))
+	}
+	set := &v1alpha1.SystemSet{Modules: []v1alpha1.ModuleSet{{Name: "*", Requests: corev1.ResourceList{"cpu": resource.MustParse("2m")}}}}
+	resolved := arms.Resolve(system, set)
+	for i, want := range []string{"1Gi", "2Gi", "0"} {
+		got := resolved.Modules[i].Resources
+		if got.Requests.Cpu().String() != "2m" || got.Requests.Memory().String() != want || got.Limits.Memory().String() != want {
+			t.Errorf("module %d asks for %v", i, got)
+		}
+	}
+	if system.Modules[0].Resources.Requests.Cpu().String() != "1" {
+		t.Error("the system itself is changed")
+	}
+}

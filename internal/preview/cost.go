@@ -55,7 +55,7 @@ func costs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, prices map[string]
 
 func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duration) Cost {
 	cost := Cost{Arm: arm.Name, Currency: currency, Nodes: map[string]int{}}
-	asked := map[string]*amount{}
+	asked, apart := map[string]*amount{}, map[string]int{}
 	for _, group := range footprint.Of(arm.System) {
 		instance := instanceOf(group.Placement)
 		if instance == "" {
@@ -66,6 +66,7 @@ func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duratio
 			asked[instance] = &amount{}
 		}
 		asked[instance].add(group)
+		apart[instance] = max(apart[instance], nodesApart(group))
 	}
 	sum := new(big.Rat)
 	for _, instance := range slices.Sorted(maps.Keys(asked)) {
@@ -75,7 +76,7 @@ func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duratio
 			cost.Unknown = append(cost.Unknown, instance)
 			continue
 		}
-		count := asked[instance].nodes(size)
+		count := max(asked[instance].nodes(left(size)), apart[instance])
 		cost.Nodes[instance] = count
 		sum.Add(sum, new(big.Rat).Mul(each, big.NewRat(int64(count), 1)))
 	}
@@ -87,6 +88,20 @@ func costOf(arm arms.Arm, list price.List, currency string, lasting time.Duratio
 		cost.Total = hours.Mul(hours, sum).FloatString(2)
 	}
 	return cost
+}
+
+// nodesApart is how many nodes pods want that are spread over them: one for each, as
+// who spreads them means it, though two on each of fewer nodes would be as even.
+func nodesApart(group footprint.Pods) int {
+	if group.Placement == nil {
+		return 0
+	}
+	for _, spread := range group.Placement.TopologySpread {
+		if spread.TopologyKey == corev1.LabelHostname && spread.WhenUnsatisfiable != corev1.ScheduleAnyway {
+			return group.Count
+		}
+	}
+	return 0
 }
 
 func written(sum *big.Rat) string {
@@ -116,6 +131,23 @@ func (a *amount) add(group footprint.Pods) {
 // nodes that hold the amount at the least.
 func (a *amount) nodes(of amount) int {
 	return max(1, int(math.Ceil(a.cpus/of.cpus)), int(math.Ceil(a.bytes/of.bytes)))
+}
+
+// left is what a node has left for pods: the kernel's own takes some 3 % of the
+// memory, and Amazon's images for Kubernetes keep 255 MiB, 11 MiB for each pod that
+// a node of its size can have, and 100 MiB below which pods are evicted. The percent
+// of CPU that they keep is left to pods here.
+func left(size amount) amount {
+	const mebibyte = 1 << 20
+	pods := 58.0
+	switch {
+	case size.cpus <= 2:
+		pods = 29
+	case size.cpus > 8:
+		pods = 234
+	}
+	size.bytes = 0.97*size.bytes - (255+100+11*pods)*mebibyte
+	return size
 }
 
 // sized matches the types of EC2's general, compute and memory families, with or
