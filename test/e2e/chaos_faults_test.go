@@ -244,7 +244,27 @@ func leaseTaken(ctx context.Context, _ *scene) (string, func(context.Context) er
 	before := lease.DeepCopy()
 	other, now := "somebody-else", metav1.NowMicro()
 	lease.Spec.HolderIdentity, lease.Spec.AcquireTime, lease.Spec.RenewTime = &other, &now, &now
-	return "", operatorBack, cluster.Patch(ctx, lease, client.MergeFrom(before))
+	led := running(ctx, operatorNamespace, operatorPods)
+	heal := func(ctx context.Context) error {
+		awaitEndOf(ctx, led)
+		return operatorBack(ctx)
+	}
+	return "", heal, cluster.Patch(ctx, lease, client.MergeFrom(before))
+}
+
+// awaitEndOf waits until the operator has seen that it no longer leads, and has ended:
+// it tries for some seconds to keep its lease. Only then does the kubelet hold it back.
+func awaitEndOf(ctx context.Context, led []corev1.Pod) {
+	const longest = time.Minute
+	for deadline := time.Now().Add(longest); time.Now().Before(deadline); pause(ctx, time.Second) {
+		still := map[string]bool{}
+		for _, pod := range running(ctx, operatorNamespace, operatorPods) {
+			still[containerID(pod)] = true
+		}
+		if slices.ContainsFunc(led, func(pod corev1.Pod) bool { return !still[containerID(pod)] }) {
+			return
+		}
+	}
 }
 
 // stopped scales a Deployment to nothing for a while.
