@@ -8,6 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # The Debian package of each program we can install.
 declare -A packages=([mvn]=maven [javac]=openjdk-17-jdk-headless [jq]=jq)
+# Without a browser the tests of the report's page are skipped, unless they must not be.
+[ -z "${PERFLAB_REQUIRE_CHROMIUM:-}" ] || packages[chromium]=chromium
 
 # minimum of Go as go.mod states it.
 go_minimum() { awk '$1 == "go" {print $2}' "$root/go.mod"; }

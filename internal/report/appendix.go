@@ -62,7 +62,7 @@ func serversAsTold(r *record) *table {
 	var columns [][]string
 	for _, arm := range r.arms {
 		if effective := r.journal.effective(arm.Name); effective != nil {
-			result.Columns = append(result.Columns, column{Title: arm.Name})
+			result.Columns = append(result.Columns, column{Title: arm.Name, Arm: arm.Name})
 			columns = append(columns, serverValues(effective))
 		}
 	}
@@ -112,7 +112,7 @@ func topics(r *record) *table {
 		}
 		for _, group := range effective.Topics {
 			result.Rows = append(result.Rows, row{Cells: append(
-				names(group.Group, arm.Name),
+				[]cell{name(group.Group), ofArm(arm.Name)},
 				texts(whole(group.Topics), whole(group.Partitions), whole(group.Topics*group.Partitions), cmp.Or(positive(group.Replicas), dash))...)})
 		}
 	}

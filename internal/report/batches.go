@@ -53,7 +53,7 @@ func tablesOf(r *record, kind kind.BatchWords, all []batch) []block {
 			if one.words != kind || alone == nil && beside == nil {
 				continue
 			}
-			header := []cell{{Text: one.what}, name(arm.Name)}
+			header := []cell{{Text: one.what}, ofArm(arm.Name)}
 			durations.Rows = append(durations.Rows, row{First: i == 0, Cells: slices.Concat(header, texts(
 				clockOfSeconds(alone.center()), alone.shown(), clockOfSeconds(beside.center()), beside.shown(), clockOfSeconds(math.Round(beside.center())-math.Round(alone.center()))))})
 			alone, beside = one.values(r, kind.RateMetric, arm.Name)
@@ -123,9 +123,9 @@ func seriesTable(r *record, under *scenario, load string, words kind.BatchWords)
 		Columns: numbers(words.Noun),
 	}
 	for _, arm := range r.arms {
-		made.Columns = append(made.Columns, numbers(arm.Name+", hh:mm:ss")...)
+		made.Columns = append(made.Columns, columnOf(arm.Name, arm.Name+", hh:mm:ss"))
 		if arm.Name != r.answer.Baseline {
-			made.Columns = append(made.Columns, numbers("Difference, hh:mm:ss")...)
+			made.Columns = append(made.Columns, columnOf(arm.Name, "Difference, hh:mm:ss"))
 		}
 	}
 	for part := 1; part <= under.parts(load); part++ {

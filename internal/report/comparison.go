@@ -68,13 +68,15 @@ func isListed(c shownComparison) bool {
 // the first that has it.
 var comparisonKinds = []struct {
 	caption string
-	has     func(*answer, shownComparison) bool
+	// exploratory: it decides nothing.
+	exploratory bool
+	has         func(*answer, shownComparison) bool
 }{
-	{"Metrics that decide", func(_ *answer, c shownComparison) bool { return c.Primary }},
-	{"Guarded metrics, which no winner may make worse", func(a *answer, c shownComparison) bool { return a.Question.IsGuard(c.Metric) }},
-	{"Further metrics of the loads", func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() && c.metric.Window == "" }},
-	{"The loads, by phase of the run", func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() }},
-	{"Servers and cost", func(*answer, shownComparison) bool { return true }},
+	{"Metrics that decide", false, func(_ *answer, c shownComparison) bool { return c.Primary }},
+	{"Guarded metrics, which no winner may make worse", false, func(a *answer, c shownComparison) bool { return a.Question.IsGuard(c.Metric) }},
+	{"Further metrics of the loads", true, func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() && c.metric.Window == "" }},
+	{"The loads, by phase of the run", true, func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() }},
+	{"Servers and cost", true, func(*answer, shownComparison) bool { return true }},
 }
 
 func comparisonTables(r *record, scenario string, notes *notes) []block {
@@ -89,7 +91,9 @@ func comparisonTables(r *record, scenario string, notes *notes) []block {
 				others = append(others, c)
 			}
 		}
-		blocks = append(blocks, comparisonTable(r, kind.caption, own, notes).blocks()...)
+		result := comparisonTable(r, kind.caption, own, notes)
+		result.Folded = kind.exploratory
+		blocks = append(blocks, result.blocks()...)
 		left = others
 	}
 	return blocks
@@ -100,14 +104,14 @@ func comparisonTable(r *record, caption string, all []shownComparison, notes *no
 	if r.severalArms() {
 		result.Columns = append(result.Columns, words("Arm")...)
 	}
-	result.Columns = slices.Concat(result.Columns, numbers(r.answer.Baseline+" (baseline)", r.onlyArm("This arm")),
-		words("Unit"), numbers("Delta", "Interval", "Blocks", "p"), words("Verdict", "Notes"))
+	result.Columns = append(result.Columns, columnOf(r.answer.Baseline, r.answer.Baseline+" (baseline)"), columnOf(r.onlyArm(""), r.onlyArm("This arm")))
+	result.Columns = slices.Concat(result.Columns, words("Unit"), numbers("Delta", "Interval", "Blocks", "p"), words("Verdict", "Notes"))
 	previous := ""
 	for _, c := range all[:min(len(all), maxCompared)] {
 		baseline, arm := c.centers()
 		cells := []cell{name(c.Metric)}
 		if r.severalArms() {
-			cells = append(cells, name(c.Arm))
+			cells = append(cells, ofArm(c.Arm))
 		}
 		cells = append(cells, texts(baseline, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
 		cells = append(cells, cell{Text: c.verdict(), Verdict: c.verdict()}, cell{Text: notes.of(c.Warnings)})
@@ -139,7 +143,7 @@ func pairTable(r *record, scenario string, notes *notes) *table {
 			continue
 		}
 		against, arm := c.centers()
-		cells := append(names(c.Metric, c.Arm, c.Baseline), texts(against, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
+		cells := append([]cell{name(c.Metric), ofArm(c.Arm), name(c.Baseline)}, texts(against, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
 		cells = append(cells, cell{Text: c.verdict(), Verdict: c.verdict()}, cell{Text: notes.of(c.Warnings)})
 		result.Rows = append(result.Rows, row{First: c.Metric != previous, Cells: cells})
 		previous = c.Metric

@@ -8,7 +8,7 @@ import "html/template"
 // the table of contents and the verdicts. With charts, it shows the files of
 // Charts, which have to be attached to the page.
 func (r *Report) Confluence(charts bool) ([]byte, error) {
-	return r.execute("confluence.xml", template.FuncMap{
+	return r.execute("confluence.xml", r.page, template.FuncMap{
 		"charts": func() bool { return charts },
 		"colour": func(verdict string) string { return lookOf(verdict).lozenge },
 	})

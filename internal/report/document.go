@@ -22,6 +22,8 @@ type document struct {
 type section struct {
 	ID, Title string
 	Blocks    []block
+	// Folded: it is there to be looked up.
+	Folded bool
 }
 
 // block is one of: a heading, a paragraph, a list, steps, a table, charts, a
@@ -51,6 +53,8 @@ type table struct {
 	Note string
 	// More is the number of rows that are left out.
 	More int
+	// Folded: it explains rather than decides, so that a page which can fold does.
+	Folded bool
 }
 
 // withoutEmptyLast takes the last column away if no row has anything in it.
@@ -106,6 +110,8 @@ func (b block) Judged() bool {
 type column struct {
 	Title  string
 	Number bool
+	// Arm is the one the column is of, if it is of one.
+	Arm string
 }
 
 // row's first cell is the row's header.
@@ -120,6 +126,8 @@ type cell struct {
 	Text    string
 	Name    bool
 	Verdict string
+	// Arm: the text is the name of the arm that the row is about.
+	Arm bool
 }
 
 // chart is a picture with what it says in words.
@@ -130,6 +138,8 @@ type chart struct {
 	// Alt says what the picture shows to those who don't see it.
 	Alt string
 	SVG picture
+	// Live is what a page that is alive draws instead; nil: the picture stays.
+	Live *live
 }
 
 func paragraph(text string) block { return block{Text: text} }
@@ -194,6 +204,12 @@ func texts(texts ...string) []cell {
 }
 
 func name(name string) cell { return cell{Text: name, Name: true} }
+
+// ofArm names the arm that a row is about.
+func ofArm(name string) cell { return cell{Text: name, Name: true, Arm: true} }
+
+// columnOf numbers of an arm.
+func columnOf(arm, title string) column { return column{Title: title, Number: true, Arm: arm} }
 
 func names(names ...string) []cell {
 	cells := make([]cell, 0, len(names))

@@ -81,8 +81,10 @@ func (d *dotRows) Plot(c draw.Canvas, p *plot.Plot) {
 		if i > 0 {
 			c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.75}, c.Min.X, top, c.Max.X, top)
 		}
-		d.label(c, i, top)
-		d.runs(c, i, x, top-29)
+		marked(c, d.arms[i].index, func() {
+			d.label(c, i, top)
+			d.runs(c, i, x, top-29)
+		})
 	}
 }
 

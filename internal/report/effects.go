@@ -16,6 +16,7 @@ import (
 // does in each arm.
 func slowdowns(a *answer) []block {
 	result := &table{
+		Folded:  true,
 		Caption: fmt.Sprintf("What other load adds to a metric in %s, and how much more in an arm, %%", a.Baseline),
 		Columns: slices.Concat(words("Scenario", "Metric", "During", "Arm"), numbers(a.Baseline, "Interval", "More in the arm", "Interval", "p")),
 		Note:    "Both are ratios of the metric while the other load was on and alone: exploratory, and p is not adjusted.",
@@ -24,7 +25,7 @@ func slowdowns(a *answer) []block {
 		base, baseInterval := a.estimate(one.Baseline, comparison.Ratio)
 		more, moreInterval := a.estimate(one.More, comparison.Ratio)
 		result.Rows = append(result.Rows, row{Cells: append(
-			names(one.Scenario, one.Metric, one.During, one.Arm),
+			append(names(one.Scenario, one.Metric, one.During), ofArm(one.Arm)),
 			texts(base, baseInterval, more, moreInterval, probability(one.More.P()))...)})
 	}
 	return titled("Under other load", a.withoutSureness(result).blocks())
@@ -42,6 +43,7 @@ func (a *answer) withoutSureness(t *table) *table {
 // effects of a matrix's factors, and of two of their levels together.
 func effects(r *record) []block {
 	result := &table{
+		Folded:  true,
 		Caption: "What each level does on average over the other factors, and what two do together beyond that",
 		Columns: slices.Concat(words("Scenario", "Metric", "Level"), numbers("Effect", "Interval", "p")),
 		Note:    "Effects are exploratory, and p is not adjusted.",

@@ -2,6 +2,15 @@
 
 package report
 
+// PageScripts are those of the HTML page.
+func PageScripts() []string {
+	var texts []string
+	for _, script := range pageScripts {
+		texts = append(texts, string(script))
+	}
+	return texts
+}
+
 // Drawn are the names of all charts in the table, wherever they go.
 func (r *Report) Drawn() []string {
 	var names []string

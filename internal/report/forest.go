@@ -48,7 +48,7 @@ func forestOf(r *record, under *scenario, title string, wanted func(shownCompari
 	rows = rows[:min(len(rows), maxForest)]
 	p := newPlot("Delta, % of " + r.answer.Baseline)
 	p.HideY()
-	p.Add(&forestRows{rows: rows, margin: r.answer.marginPercent, namesArms: r.severalArms()})
+	p.Add(&forestRows{rows: rows, margin: r.answer.marginPercent, indexOf: r.indexOfArms(), namesArms: r.severalArms()})
 	p.X.Min, p.X.Max = reachOf(rows, r.answer.marginPercent)
 	p.Y.Min, p.Y.Max = 0, float64(len(rows))
 	return chart{Title: title, Alt: forestAlt(r.answer, under.Name, rows), SVG: drawn(p, vg.Length(len(rows))*rowHeight+46)}, true
@@ -86,6 +86,8 @@ const rowHeight = vg.Length(34)
 type forestRows struct {
 	rows   []shownComparison
 	margin float64
+	// indexOf the arms among the report's.
+	indexOf map[string]int
 	// namesArms: there are several.
 	namesArms bool
 }
@@ -97,7 +99,7 @@ func (f *forestRows) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: roleMuted.light, Width: 0.75}, x(0), c.Min.Y, x(0), c.Max.Y)
 	for i, one := range f.rows {
 		top := y(float64(len(f.rows) - i))
-		f.row(c, one, x, top)
+		marked(c, f.indexOf[one.Arm], func() { f.row(c, one, x, top) })
 	}
 }
 

@@ -4,39 +4,87 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
+	"image/color"
 	"strings"
 
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/report/assets/uplot"
 )
 
-//go:embed templates
-var templates embed.FS
+var (
+	//go:embed templates
+	templates embed.FS
+	//go:embed assets/page.js
+	pageScript string
+	//go:embed assets/live.css
+	liveStyle string
+)
 
-// HTML is one file with everything in it: styles and charts included, no
-// script, nothing fetched. It follows the reader's choice of light or dark, and
-// prints.
+// HTML is one file with everything in it: styles, charts and scripts included,
+// nothing fetched. It follows the reader's choice of light or dark, and prints.
+// Without its scripts it is all there, too.
 func (r *Report) HTML() ([]byte, error) {
-	return r.execute("page.html", template.FuncMap{
+	armIndex := r.record.indexOfArms()
+	mark := func(arm string) template.HTMLAttr {
+		if at, known := armIndex[arm]; known {
+			return template.HTMLAttr(fmt.Sprintf(` data-arm="%d"`, at)) //nolint:gosec // A number.
+		}
+		return ""
+	}
+	return r.execute("page.html", r.pageView(), template.FuncMap{
 		"inline": func(c chart) template.HTML {
 			// Pictures hold only what this package drew and escaped.
 			return template.HTML(c.SVG.inline(c.Alt)) //nolint:gosec // See above.
 		},
-		"sketch": func(f figure) template.HTML { return template.HTML(f.SVG.inline(f.Text)) }, //nolint:gosec // The same.
-		"colors": func(dark bool) template.CSS { return template.CSS(colors(dark)) },
+		"sketch":  func(f figure) template.HTML { return template.HTML(f.SVG.inline(f.Text)) }, //nolint:gosec // The same.
+		"colors":  func(dark bool) template.CSS { return template.CSS(colors(dark)) },
+		"styles":  func() template.CSS { return template.CSS(uplot.Style + "\n" + liveStyle) }, //nolint:gosec // Our own files.
+		"scripts": func() []template.JS { return pageScripts },
+		"policy":  func() string { return policy },
+		"rowArm":  func(of row) template.HTMLAttr { return mark(armOf(of)) },
+		"cellArm": mark,
 	})
 }
 
-func (r *Report) execute(name string, functions template.FuncMap) ([]byte, error) {
+// pageScripts, in their order.
+var pageScripts = []template.JS{template.JS(uplot.Script()), template.JS(pageScript)} //nolint:gosec // Our own files.
+
+// policy lets the page run its own scripts and nothing else, and fetch nothing
+// whatever. Charts have styles of their own within.
+var policy = policyOf(pageScripts)
+
+func policyOf(scripts []template.JS) string {
+	var digests strings.Builder
+	for _, script := range scripts {
+		digest := sha256.Sum256([]byte(script))
+		fmt.Fprintf(&digests, " 'sha256-%s'", base64.StdEncoding.EncodeToString(digest[:]))
+	}
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src" + digests.String() + "; img-src data:; base-uri 'none'; form-action 'none'"
+}
+
+// armOf a row is the one it is about.
+func armOf(of row) string {
+	for _, cell := range of.Cells {
+		if cell.Arm {
+			return cell.Text
+		}
+	}
+	return ""
+}
+
+func (r *Report) execute(name string, page any, functions template.FuncMap) ([]byte, error) {
 	functions["class"] = class
 	parsed, err := template.New(name).Funcs(functions).ParseFS(templates, "templates/"+name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the template %s: %w", name, err)
 	}
 	var out bytes.Buffer
-	if err := parsed.Execute(&out, r.page); err != nil {
+	if err := parsed.Execute(&out, page); err != nil {
 		return nil, fmt.Errorf("writing %s: %w", name, err)
 	}
 	return []byte(prose.Printable(out.String())), nil
@@ -51,11 +99,17 @@ func class(verdict string) string {
 func colors(dark bool) string {
 	var written strings.Builder
 	for _, one := range roles() {
-		shown := one.light
-		if dark {
-			shown = one.dark
-		}
-		written.WriteString("--" + one.variable + ":" + css(shown) + ";")
+		written.WriteString("--" + one.variable + ":" + css(one.shown(dark)) + ";")
+	}
+	for _, one := range armRoles() {
+		written.WriteString("--" + one.variable + "-text:" + css(legible(one.shown(dark), dark)) + ";")
 	}
 	return written.String()
+}
+
+func (r role) shown(dark bool) color.RGBA {
+	if dark {
+		return r.dark
+	}
+	return r.light
 }

@@ -70,7 +70,7 @@ func longevity(_ *record, under *scenario) []block {
 
 func (g growth) cells() []cell {
 	places := decimals(g.slope, (g.high-g.low)/2)
-	return append([]cell{{Text: capital(g.what)}, name(g.arm)}, texts(
+	return append([]cell{{Text: capital(g.what)}, ofArm(g.arm)}, texts(
 		whole(g.runs), withUnit(signed(g.slope, places), g.unit), signedInterval(g.low, g.high, places), signed(100*g.share(), 2))...)
 }
 

@@ -19,7 +19,7 @@ func responseMatrix(r *record) []block {
 	result := &table{Caption: "Response times of every scenario and arm, ms", Columns: words("Transaction", "Scenario")}
 	for _, arm := range r.arms {
 		for _, one := range matrixStatistics {
-			result.Columns = append(result.Columns, numbers(arm.Name+" "+one.title)...)
+			result.Columns = append(result.Columns, columnOf(arm.Name, arm.Name+" "+one.title))
 		}
 	}
 	for _, transaction := range sharedTransactions(r) {
@@ -77,7 +77,7 @@ func durationMatrix(r *record) []block {
 	} {
 		result := &table{Caption: "Durations of every import and arm " + place.title + ", hh:mm:ss", Columns: words("Import")}
 		for _, arm := range r.arms {
-			result.Columns = append(result.Columns, numbers(arm.Name)...)
+			result.Columns = append(result.Columns, columnOf(arm.Name, arm.Name))
 		}
 		for _, one := range all {
 			if at := place.of(one); at[0] != "" {

@@ -42,7 +42,7 @@ func armsTable(r *record) *table {
 // armRows are what an arm changes, or the one row that says why nothing.
 func armRows(r *record, of arm) []row {
 	only := func(text string) []row {
-		return []row{{First: true, Cells: []cell{name(of.Name), {Text: text}, {}, {}}}}
+		return []row{{First: true, Cells: []cell{ofArm(of.Name), {Text: text}, {}, {}}}}
 	}
 	switch {
 	case of.Baseline:
@@ -57,11 +57,11 @@ func armRows(r *record, of arm) []row {
 	var rows []row
 	for i, change := range changes[:min(len(changes), maxDifferences)] {
 		rows = append(rows, row{First: i == 0, Cells: []cell{
-			name(of.Name), {Text: change.Setting}, {Text: change.Baseline}, {Text: change.Arm},
+			ofArm(of.Name), {Text: change.Setting}, {Text: change.Baseline}, {Text: change.Arm},
 		}})
 	}
 	if more := max(len(changes)-maxDifferences, 0) + unlisted; more > 0 {
-		rows = append(rows, row{Cells: []cell{name(of.Name), {Text: fmt.Sprintf("and %d more", more)}, {}, {}}})
+		rows = append(rows, row{Cells: []cell{ofArm(of.Name), {Text: fmt.Sprintf("and %d more", more)}, {}, {}}})
 	}
 	return rows
 }

@@ -62,17 +62,23 @@ var (
 )
 
 func roles() []role {
-	return append([]role{roleInk, roleMuted, roleGrid, roleWindow, roleMargin, roleBetter, roleWorse, roleEquivalent, roleInconclusive, roleTwin}, shades...)
+	return append([]role{roleInk, roleMuted, roleGrid, roleWindow, roleMargin, roleBetter, roleWorse, roleEquivalent, roleInconclusive}, armRoles()...)
 }
+
+// armRoles are too light for words, some of them, and have variables of their own for
+// those.
+func armRoles() []role { return append([]role{roleTwin}, shades...) }
 
 // marks tell arms apart without colour.
 var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
 
-func (a arm) color() color.Color {
+func (a arm) color() color.Color { return a.role().light }
+
+func (a arm) role() role {
 	if a.Twin {
-		return roleTwin.light
+		return roleTwin
 	}
-	return shades[a.shade%len(shades)].light
+	return shades[a.shade%len(shades)]
 }
 
 func (a arm) mark() draw.GlyphDrawer {
@@ -175,6 +181,8 @@ var (
 	prelude  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
 	fontWord = regexp.MustCompile(`font-family:[^;"]*;font-variant:[^;"]*;font-weight:[^;"]*;font-style:[^;"]*;`)
 	colour   = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
+	// wordColour is that of a text, which is to be legible.
+	wordColour = regexp.MustCompile(`<text [^>]*fill:#[0-9A-Fa-f]{6}`)
 )
 
 // tidy leaves size and font to the page the picture stands on.
@@ -184,26 +192,59 @@ func tidy(svg string, width, height vg.Length) string {
 	return strings.TrimSpace(strings.ReplaceAll(svg, "\n\tstyle", " style"))
 }
 
+// Marks of what belongs to an arm: paths without extent, in colours that no role has,
+// as the canvas knows no groups. What others call something is text, and can't be
+// taken for one.
+var (
+	markBegin, markEnd = hex(0xa53d01), hex(0xa53d02)
+	marksBegin         = regexp.MustCompile(`<path d="M(\d+),0" style="fill:#A53D01" />\n`)
+	marksEnd           = regexp.MustCompile(`<path d="M0,0" style="fill:#A53D02" />\n`)
+)
+
+// marked draws what belongs to an arm, so that a page can hide it.
+func marked(c draw.Canvas, arm int, onto func()) {
+	mark := func(of color.Color, at int) {
+		var here vg.Path
+		here.Move(vg.Point{X: vg.Length(at)})
+		c.SetColor(of)
+		c.Fill(here)
+	}
+	mark(markBegin, arm)
+	onto()
+	mark(markEnd, 0)
+}
+
+// variableOf a colour in the style sheet, with what its name ends with; a colour of none
+// of the roles stays.
+func variableOf(colour string, among []role, ending string) string {
+	for _, known := range among {
+		if strings.EqualFold(colour, css(known.light)) {
+			return "var(--" + known.variable + ending + ")"
+		}
+	}
+	return colour
+}
+
 // inline is the picture as part of a page whose style sheet has the colours.
 func (p picture) inline(alt string) string {
-	svg := colour.ReplaceAllStringFunc(string(p), func(found string) string {
-		for _, known := range roles() {
-			if strings.EqualFold(found, css(known.light)) {
-				return "var(--" + known.variable + ")"
-			}
-		}
-		return found
+	svg := marksBegin.ReplaceAllString(string(p), `<g data-arm="$1">`+"\n")
+	svg = marksEnd.ReplaceAllString(svg, "</g>\n")
+	svg = wordColour.ReplaceAllStringFunc(svg, func(found string) string {
+		at := len(found) - len("#rrggbb")
+		return found[:at] + variableOf(found[at:], armRoles(), "-text")
 	})
+	svg = colour.ReplaceAllStringFunc(svg, func(found string) string { return variableOf(found, roles(), "") })
 	svg = strings.Replace(svg, ` xmlns="http://www.w3.org/2000/svg"`, "", 1)
 	return strings.Replace(svg, "<svg ", `<svg role="img" aria-label="`+escapeXML(alt)+`" `, 1)
 }
 
 // file is the picture on its own, on white.
 func (p picture) file(alt string) []byte {
-	at := strings.IndexByte(string(p), '>') + 1
-	head := strings.Replace(string(p)[:at], "<svg ", `<svg font-family="Liberation Sans, Arial, Helvetica, sans-serif" `, 1)
+	svg := marksEnd.ReplaceAllString(marksBegin.ReplaceAllString(string(p), ""), "")
+	at := strings.IndexByte(svg, '>') + 1
+	head := strings.Replace(svg[:at], "<svg ", `<svg font-family="Liberation Sans, Arial, Helvetica, sans-serif" `, 1)
 	return []byte(prose.Printable(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + head + "\n<title>" + escapeXML(alt) + "</title>\n" +
-		`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n" + string(p)[at:] + "\n"))
+		`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n" + svg[at:] + "\n"))
 }
 
 func css(of color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", of.R, of.G, of.B) }

@@ -31,6 +31,8 @@ type arm struct {
 	v1alpha1.ArmStatus
 	// shade is the arm's colour and mark in charts.
 	shade int
+	// index among the report's arms.
+	index int
 }
 
 func newRecord(input Input) (*record, error) {
@@ -91,6 +93,15 @@ func (r *record) onlyArm(several string) string {
 	return several
 }
 
+// indexOfArms by their names.
+func (r *record) indexOfArms() map[string]int {
+	indexOf := map[string]int{}
+	for _, one := range r.arms {
+		indexOf[one.Name] = one.index
+	}
+	return indexOf
+}
+
 // armsOf lists the arms as the experiment recorded them; before its first run,
 // as it declares them. The baseline comes first.
 func armsOf(experiment *v1alpha1.PerfExperiment, runs journal) []arm {
@@ -124,11 +135,11 @@ func rank(a arm) int {
 	return 2
 }
 
-// shade gives each arm a shade of its own; a twin has none.
+// shade gives each arm its index, and a shade of its own; a twin has none.
 func shade(all []arm) {
 	next := 0
 	for i := range all {
-		all[i].shade = next
+		all[i].index, all[i].shade = i, next
 		if !all[i].Twin {
 			next++
 		}

@@ -17,10 +17,11 @@ func shareTable(_ *record, under *scenario) []block {
 	result := &table{
 		Caption: "The busiest pod's share of its module's CPU under " + under.Name + ": mean over the runs",
 		Columns: words("Module"),
+		Folded:  true,
 	}
 	byModule := map[string]map[string][]results.PodShare{}
 	for _, arm := range under.arms {
-		result.Columns = append(result.Columns, numbers(arm.Name)...)
+		result.Columns = append(result.Columns, columnOf(arm.Name, arm.Name))
 		for module, shares := range sharesOf(under.valid(arm.Name)) {
 			if byModule[module] == nil {
 				byModule[module] = map[string][]results.PodShare{}

@@ -23,7 +23,7 @@ func New(input Input) (*Report, error) {
 	}
 	page := document{Title: title(r), Subtitle: subtitle(r), Card: cardOf(r)}
 	for _, kind := range sections {
-		page.Sections = append(page.Sections, section{ID: kind.id, Title: kind.title, Blocks: kind.blocks(r)})
+		page.Sections = append(page.Sections, section{ID: kind.id, Title: kind.title, Folded: kind.folded, Blocks: kind.blocks(r)})
 	}
 	return &Report{record: r, page: page}, nil
 }

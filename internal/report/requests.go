@@ -21,7 +21,7 @@ func requestTable(_ *record, under *scenario) []block {
 		Columns: words("Transaction", "Request"),
 	}
 	for _, arm := range under.arms {
-		result.Columns = append(result.Columns, numbers(arm.Name+", ms", arm.Name+", 95th percentile, ms")...)
+		result.Columns = append(result.Columns, columnOf(arm.Name, arm.Name+", ms"), columnOf(arm.Name, arm.Name+", 95th percentile, ms"))
 	}
 	var slow []request
 	for _, m := range under.metrics {

@@ -90,10 +90,11 @@ func statementTable(under *scenario) *table {
 	result := &table{
 		Caption: "Statements that took most of PostgreSQL's time under " + under.Name + ", in the last valid run of each arm",
 		Columns: words("Server", "Statement"),
+		Folded:  true,
 	}
 	top := topStatements(under)
 	for _, arm := range under.arms {
-		result.Columns = append(result.Columns, numbers(arm.Name+" calls", arm.Name+" mean, ms", arm.Name+" of all, %")...)
+		result.Columns = append(result.Columns, columnOf(arm.Name, arm.Name+" calls"), columnOf(arm.Name, arm.Name+" mean, ms"), columnOf(arm.Name, arm.Name+" of all, %"))
 	}
 	for _, one := range top {
 		cells := []cell{name(one.server), {Text: shortText(one.text)}}

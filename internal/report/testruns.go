@@ -25,7 +25,7 @@ func testRuns(r *record) []block {
 		result.Rows = append(result.Rows, row{First: i == 0 || run.Spec.Block != r.journal[i-1].Spec.Block, Cells: []cell{
 			{Text: whole(run.Spec.Position)},
 			{Text: whole(run.Spec.Block)},
-			name(run.Spec.Scenario.Name), name(run.Spec.Arm),
+			name(run.Spec.Scenario.Name), ofArm(run.Spec.Arm),
 			{Text: whole(run.Spec.Attempt)},
 			{Text: moment(timeOf(run.Status.Timings.LoadStart))},
 			{Text: loadTime(run)},
@@ -33,6 +33,9 @@ func testRuns(r *record) []block {
 			statusOf(run),
 		}})
 	}
+	// A handful tells how it went; the rest is a record.
+	const handful = 24
+	result.Folded = len(result.Rows) > handful
 	return result.blocks()
 }
 

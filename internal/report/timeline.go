@@ -25,6 +25,7 @@ const maxPoints = 60
 // line is a quantity over a run, for one arm.
 type line struct {
 	arm    arm
+	block  int32
 	points []point
 }
 
@@ -76,13 +77,14 @@ func overRun(under *scenario, subject string, result chart, written func(float64
 		if bands == nil {
 			bands = bandsOf(run)
 		}
-		lines = append(lines, line{arm, points})
+		lines = append(lines, line{arm, run.Spec.Block, points})
 		result.Alt += fmt.Sprintf("%s (block %d): from %s to %s%s. ", arm.Name, run.Spec.Block, written(lowest(points)), written(highest(points)), unit)
 	}
 	if len(lines) == 0 {
 		return chart{}, false
 	}
 	result.SVG = overTime(lines, bands)
+	result.Live = liveOf(lines, bands, under.unit(metric.Name(subject, metric.Average)))
 	return result, true
 }
 
@@ -197,17 +199,21 @@ func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, y(tick.Value), right, y(tick.Value))
 	}
 	for _, one := range t.lines {
-		path := make([]vg.Point, 0, len(one.points))
-		for _, at := range one.points {
-			path = append(path, vg.Point{X: x(at.minutes), Y: y(at.value)})
-		}
-		style := draw.LineStyle{Color: one.arm.color(), Width: 1.6}
-		if one.arm.Twin {
-			style.Dashes = []vg.Length{4, 3}
-		}
-		c.StrokeLines(style, path)
+		marked(c, one.arm.index, func() { one.stroke(c, x, y) })
 	}
 	t.labels(c, y, right)
+}
+
+func (l line) stroke(c draw.Canvas, x, y func(float64) vg.Length) {
+	path := make([]vg.Point, 0, len(l.points))
+	for _, at := range l.points {
+		path = append(path, vg.Point{X: x(at.minutes), Y: y(at.value)})
+	}
+	style := draw.LineStyle{Color: l.arm.color(), Width: 1.6}
+	if l.arm.Twin {
+		style.Dashes = []vg.Length{4, 3}
+	}
+	c.StrokeLines(style, path)
 }
 
 // labels put each arm's name at the end of its line, pushed apart where lines
@@ -233,6 +239,7 @@ func (t *timeLines) labels(c draw.Canvas, y func(float64) vg.Length, right vg.Le
 	for i, one := range ends {
 		style := textStyle(smallText, roleInk)
 		style.Color, style.YAlign = one.arm.color(), draw.YCenter
-		c.FillText(style, vg.Point{X: right + 6, Y: places[i]}, shortened(one.arm.Name, style, 110))
+		at := vg.Point{X: right + 6, Y: places[i]}
+		marked(c, one.arm.index, func() { c.FillText(style, at, shortened(one.arm.Name, style, 110)) })
 	}
 }

@@ -142,10 +142,10 @@ func byUnit(uses []use) [][]use {
 // useTable has a row for each server, and for each arm what it used, in percent of
 // what it asks for where that is known, and how far that is from the baseline.
 func useTable(arms []arm, uses []use, what, baseline string) *table {
-	result := &table{Columns: words(what)}
+	result := &table{Columns: words(what), Folded: true}
 	shown := useColumns(arms, uses, baseline)
 	for _, one := range shown {
-		result.Columns = append(result.Columns, numbers(one.title)...)
+		result.Columns = append(result.Columns, columnOf(one.arm, one.arm+" "+one.title))
 	}
 	for _, one := range uses {
 		cells := []cell{name(one.of)}
@@ -159,8 +159,8 @@ func useTable(arms []arm, uses []use, what, baseline string) *table {
 
 // useColumn is a column of what servers used.
 type useColumn struct {
-	title string
-	shown func(use) string
+	arm, title string
+	shown      func(use) string
 }
 
 func useColumns(arms []arm, uses []use, baseline string) []useColumn {
@@ -171,15 +171,15 @@ func useColumns(arms []arm, uses []use, baseline string) []useColumn {
 	hasShare := has(func(one use) map[string]*values { return one.ofRequest })
 	var columns []useColumn
 	for _, arm := range arms {
-		columns = append(columns, useColumn{arm.Name + " average", func(one use) string { return one.average[arm.Name].shown() }})
+		columns = append(columns, useColumn{arm.Name, "average", func(one use) string { return one.average[arm.Name].shown() }})
 		if hasMax {
-			columns = append(columns, useColumn{arm.Name + " max", func(one use) string { return shownMax(one.max[arm.Name], one.average[arm.Name]) }})
+			columns = append(columns, useColumn{arm.Name, "max", func(one use) string { return shownMax(one.max[arm.Name], one.average[arm.Name]) }})
 		}
 		if hasShare {
-			columns = append(columns, useColumn{arm.Name + " of request, %", func(one use) string { return one.ofRequest[arm.Name].shown() }})
+			columns = append(columns, useColumn{arm.Name, "of request, %", func(one use) string { return one.ofRequest[arm.Name].shown() }})
 		}
 		if arm.Name != baseline {
-			columns = append(columns, useColumn{arm.Name + " change, %", func(one use) string { return one.change(baseline, arm.Name) }})
+			columns = append(columns, useColumn{arm.Name, "change, %", func(one use) string { return one.change(baseline, arm.Name) }})
 		}
 	}
 	return columns
@@ -217,7 +217,7 @@ func mostChanged(uses []use, baseline string) {
 // phaseTable sets what servers used alone against the same during each import, in
 // percent of what they ask for where all that have it are.
 func phaseTable(under *scenario, uses []use, component, resource, what string) *table {
-	result := &table{Columns: words("Server")}
+	result := &table{Columns: words("Server"), Folded: true}
 	statistic, unit := metric.Average, ""
 	if slices.ContainsFunc(uses, func(one use) bool { return len(one.ofRequest) > 0 }) {
 		statistic, unit = metric.PercentOfRequest, "% of what they request"
@@ -228,7 +228,7 @@ func phaseTable(under *scenario, uses []use, component, resource, what string) *
 	windows := phasesOf(under, component, resource, statistic)
 	for _, window := range windows {
 		for _, arm := range under.arms {
-			result.Columns = append(result.Columns, numbers(capital(metric.WindowPhrase(window))+", "+arm.Name)...)
+			result.Columns = append(result.Columns, columnOf(arm.Name, capital(metric.WindowPhrase(window))+", "+arm.Name))
 		}
 	}
 	for _, one := range uses {

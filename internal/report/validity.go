@@ -20,7 +20,7 @@ func validity(r *record) []block {
 	}
 	for _, run := range r.journal.invalid() {
 		result.Rows = append(result.Rows, row{Cells: []cell{
-			name(run.Name), name(run.Spec.Scenario.Name), name(run.Spec.Arm),
+			name(run.Name), name(run.Spec.Scenario.Name), ofArm(run.Spec.Arm),
 			{Text: whole(run.Spec.Block)},
 			{Text: reasonOf(run), Verdict: invalidRun},
 			{Text: secret.Hide("", run.Status.Message)},

@@ -22,6 +22,11 @@ License, version 3 (k6/LICENSE). Who passes the image or the program on has to p
 its source, too, or offer it; each release has it, with that of everything it links, as
 k6-VERSION-source.tar.gz. The other programs and images link no code under the AGPL.
 
+The reports that perflab and the operator write in HTML carry uPlot, copyright Leon
+Sorokin, under the MIT licence (internal/report/assets/uplot/LICENSE), which stands in
+each of them. Of this source's tests one runs axe-core, copyright Deque Systems, under
+the Mozilla Public License 2.0 (internal/report/testdata/axe/LICENSE); no release has it.
+
 Below stands what each program links, with its licence. The licences themselves are in
 the file THIRD_PARTY_NOTICES.txt of each archive and image of a release. This file is
 written by "make notice", and "make licences" says when it is not current.

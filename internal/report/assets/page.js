@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the page of a report alive: charts tell values, arms can be hidden, tables
+// sort and filter, what explains is folded. All of it stands in the page already;
+// without this script it is read as it stands.
+"use strict";
+
+(() => {
+  const all = (selector, under = document) => [...under.querySelectorAll(selector)];
+
+  // make an element with properties and children.
+  const make = (tag, properties = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name in made) made[name] = value;
+      else made.setAttribute(name, value);
+    }
+    made.append(...children);
+    return made;
+  };
+
+  const arms = JSON.parse(document.getElementById("arms").textContent);
+  const hidden = new Set();
+  const charts = [];
+
+  // ---- Folding ------------------------------------------------------------------
+
+  const folds = all(".folds > details");
+
+  // unfold what an address points at, and all it stands in.
+  const unfold = (target) => {
+    const own = target.matches(".folds") ? target.querySelector(":scope > details") : null;
+    for (let at = own ?? target; at; at = at.parentElement) {
+      if (at.matches("details")) at.open = true;
+    }
+  };
+
+  const followAddress = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    unfold(target);
+    target.scrollIntoView();
+  };
+
+  const startFolding = () => {
+    for (const fold of folds) {
+      fold.open = false;
+      const rows = all("tbody tr", fold).length;
+      const table = fold.parentElement.matches(".part");
+      if (table) fold.querySelector("summary").append(make("span", { className: "count" }, rows === 1 ? "1 row" : `${rows} rows`));
+    }
+    addEventListener("hashchange", followAddress);
+    // A link to where one already is changes no address.
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest('a[href^="#"]');
+      if (link && link.hash === location.hash) followAddress();
+    });
+    if (location.hash) followAddress();
+  };
+
+  const unfoldButton = () => {
+    const button = make("button", { type: "button", className: "plain" }, "Unfold all");
+    button.addEventListener("click", () => {
+      const open = folds.some((fold) => !fold.open);
+      for (const fold of folds) fold.open = open;
+      button.textContent = open ? "Fold all" : "Unfold all";
+    });
+    return button;
+  };
+
+  // Paper has everything.
+  const startPrinting = () => {
+    let closed = [];
+    addEventListener("beforeprint", () => {
+      closed = folds.filter((fold) => !fold.open);
+      for (const fold of closed) fold.open = true;
+    });
+    addEventListener("afterprint", () => {
+      for (const fold of closed) fold.open = false;
+    });
+  };
+
+  // ---- Arms ---------------------------------------------------------------------
+
+  const swatch = (arm) => {
+    const made = make("span", { className: arms[arm].dashed ? "swatch dashed" : "swatch" });
+    made.style.setProperty("--of", `var(--${arms[arm].color})`);
+    return made;
+  };
+
+  const showArms = () => {
+    for (const one of all("[data-arm]")) one.classList.toggle("off", hidden.has(Number(one.dataset.arm)));
+    for (const chart of charts) chart.showArms();
+  };
+
+  const armButton = (arm) => {
+    const button = make("button", { type: "button", "aria-pressed": "true" }, swatch(arm), make("span", {}, arms[arm].name));
+    button.addEventListener("click", () => {
+      if (!hidden.delete(arm)) hidden.add(arm);
+      button.setAttribute("aria-pressed", String(!hidden.has(arm)));
+      showArms();
+    });
+    return button;
+  };
+
+  const toolbar = () => {
+    const bar = make("aside", { className: "tools", "aria-label": "What the page shows" });
+    if (arms.length > 1) {
+      const group = make("div", { className: "arms", role: "group", "aria-label": "Arms that are shown" });
+      group.append(...arms.map((_, arm) => armButton(arm)));
+      bar.append(group);
+    }
+    if (folds.length > 0) bar.append(unfoldButton());
+    return bar;
+  };
+
+  // ---- Tables -------------------------------------------------------------------
+
+  // rank of a cell's text: its first number, or none; times are in seconds.
+  const rank = (text) => {
+    const clock = text.match(/^(\d+):(\d\d):(\d\d)$/);
+    if (clock) return Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3]);
+    const number = text.replace(/\u2212/g, "-").match(/[-+]?\d+(\.\d+)?/);
+    return number ? Number(number[0]) : null;
+  };
+
+  const words = new Intl.Collator("en", { numeric: true });
+
+  // compare two texts of a column; what is missing comes last either way.
+  const compare = (numbers, direction) => (one, other) => {
+    if (!numbers) return direction * words.compare(one, other);
+    const [a, b] = [rank(one), rank(other)];
+    if (a === null || b === null) return (a === null) - (b === null);
+    return direction * (a - b);
+  };
+
+  const sortTable = (table, rows, column, numbers, direction) => {
+    const text = new Map(rows.map((row) => [row, row.cells[column].textContent.trim()]));
+    const by = compare(numbers, direction);
+    const sorted = direction === 0 ? rows : [...rows].sort((one, other) => by(text.get(one), text.get(other)));
+    table.classList.toggle("sorted", direction !== 0);
+    table.tBodies[0].append(...sorted);
+  };
+
+  // states that a click goes through: up, down, as the report has it.
+  const directions = { none: "ascending", ascending: "descending", descending: "none" };
+  const signs = { none: 0, ascending: 1, descending: -1 };
+
+  const makeSortable = (table) => {
+    const rows = [...table.tBodies[0].rows];
+    if (rows.length < 3) return;
+    const headers = [...table.tHead.rows[0].cells];
+    headers.forEach((header, column) => {
+      const button = make("button", { type: "button", className: "sort" }, ...header.childNodes);
+      header.append(button);
+      header.setAttribute("aria-sort", "none");
+      button.addEventListener("click", () => {
+        const next = directions[header.getAttribute("aria-sort")];
+        for (const other of headers) other.setAttribute("aria-sort", "none");
+        header.setAttribute("aria-sort", next);
+        sortTable(table, rows, column, header.matches(".n"), signs[next]);
+      });
+    });
+  };
+
+  const longTable = 12;
+
+  const makeFilterable = (table) => {
+    const rows = [...table.tBodies[0].rows];
+    if (rows.length <= longTable) return;
+    const field = make("input", { type: "search", placeholder: "Filter rows", "aria-label": `Filter the rows of: ${table.caption.textContent}` });
+    const left = make("span", { className: "count", role: "status" });
+    const texts = rows.map((row) => row.textContent.toLowerCase());
+    field.addEventListener("input", () => {
+      const wanted = field.value.toLowerCase().split(/\s+/);
+      let shown = 0;
+      rows.forEach((row, at) => {
+        const fits = wanted.every((word) => texts[at].includes(word));
+        row.classList.toggle("out", !fits);
+        if (fits) shown++;
+      });
+      left.textContent = field.value ? `${shown} of ${rows.length} rows` : "";
+    });
+    table.parentElement.before(make("div", { className: "filter" }, field, left));
+  };
+
+  // ---- Charts over time ---------------------------------------------------------
+
+  const style = getComputedStyle(document.documentElement);
+  const color = (name) => style.getPropertyValue(`--${name}`).trim();
+
+  const told = (value, unit) => {
+    const digits = value === 0 ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.abs(value))));
+    return `${value.toFixed(Math.min(digits, 6))}${unit ? `\u00a0${unit}` : ""}`.replace(/^-/, "\u2212");
+  };
+
+  const timeOf = (minutes) => {
+    const seconds = Math.round(minutes * 60);
+    const [h, min, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+    return [h && `${h} h`, min && `${min} min`, (s || seconds === 0) && `${s} s`].filter(Boolean).join(" ");
+  };
+
+  // aligned joins lines whose points are at times of their own, as uPlot wants them.
+  const aligned = (lines) => uPlot.join(lines.map((line) => [line.minutes, line.values]));
+
+  // nearest place to one that has a value; beyond a line's ends there is none.
+  const nearest = (values, at) => {
+    const before = values.findLastIndex((value, i) => i <= at && value != null);
+    const after = values.findIndex((value, i) => i >= at && value != null);
+    if (before < 0 || after < 0) return at;
+    return at - before <= after - at ? before : after;
+  };
+
+  // eachBand is a stretch in which something else was on, in pixels.
+  const eachBand = (bands, draw) => (u) => {
+    const { left, width } = u.bbox;
+    u.ctx.save();
+    for (const band of bands) {
+      const from = Math.max(left, u.valToPos(band.from, "x", true));
+      draw(u, band.name, from, Math.min(left + width, u.valToPos(band.to, "x", true)));
+    }
+    u.ctx.restore();
+  };
+
+  const shadeBand = (u, _, from, to) => {
+    u.ctx.fillStyle = color("window");
+    u.ctx.fillRect(from, u.bbox.top, to - from, u.bbox.height);
+  };
+
+  const nameBand = (u, name, from, to) => {
+    const ratio = devicePixelRatio;
+    u.ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+    u.ctx.textBaseline = "top";
+    u.ctx.fillStyle = color("muted");
+    if (u.ctx.measureText(name).width < to - from - 8 * ratio) u.ctx.fillText(name, from + 4 * ratio, u.bbox.top + 3 * ratio);
+  };
+
+  // plain numbers, as the rest of the page writes them.
+  const plain = new Intl.NumberFormat("en", { useGrouping: false, maximumFractionDigits: 6 });
+
+  const axis = (more) => ({
+    values: (u, at) => at.map((value) => plain.format(value)),
+    stroke: () => color("muted"),
+    font: "11px system-ui, sans-serif",
+    labelFont: "11px system-ui, sans-serif",
+    ticks: { stroke: () => color("grid"), width: 1, size: 4 },
+    ...more,
+  });
+
+  const series = (line) => ({
+    label: arms[line.arm].name,
+    stroke: () => color(arms[line.arm].color),
+    width: 1.75,
+    dash: arms[line.arm].dashed ? [4, 3] : undefined,
+    spanGaps: true,
+    points: { show: false },
+    show: !hidden.has(line.arm),
+  });
+
+  class Chart {
+    constructor(figure) {
+      this.figure = figure;
+      this.data = JSON.parse(figure.querySelector("script").textContent);
+      this.last = Math.max(...this.data.lines.map((line) => line.minutes.at(-1)));
+      this.legend = make("ul", { className: "legend" });
+      this.values = this.data.lines.map((line) => this.legendOf(line));
+      this.tooltip = make("div", { className: "tooltip", hidden: true });
+      this.box = make("div", { className: "plot" });
+      this.plot = new uPlot(this.options(), aligned(this.data.lines), this.box);
+      this.plot.over.append(this.tooltip);
+      this.place();
+      this.listen();
+    }
+
+    legendOf(line) {
+      const value = make("span", { className: "value" });
+      const entry = make("li", {}, swatch(line.arm), make("span", {}, arms[line.arm].name), value);
+      entry.dataset.arm = line.arm;
+      entry.classList.toggle("off", hidden.has(line.arm));
+      this.legend.append(entry);
+      return value;
+    }
+
+    options() {
+      const bands = this.data.bands ?? [];
+      return {
+        ...this.size(),
+        legend: { show: false },
+        padding: [6, 10, 0, 0],
+        scales: { x: { time: false, range: [0, this.last] }, y: { range: (u, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.15] } },
+        axes: [axis({ label: "Minutes since the load began", labelSize: 18, size: 24, grid: { show: false } }), axis({ size: 46, grid: { stroke: () => color("grid"), width: 1 } })],
+        series: [{}, ...this.data.lines.map(series)],
+        cursor: {
+          y: false,
+          drag: { x: false, y: false },
+          sync: { key: "time", scales: ["x", null] },
+          points: { size: 7, width: 1.5, stroke: (u, at) => color(arms[this.data.lines[at - 1].arm].color), fill: () => color("page") },
+          dataIdx: (u, at, hovered) => (at === 0 ? hovered : nearest(u.data[at], hovered)),
+        },
+        hooks: { drawClear: [eachBand(bands, shadeBand)], draw: [eachBand(bands, nameBand)], setCursor: [() => this.tell()] },
+      };
+    }
+
+    size() {
+      const width = Math.floor(this.figure.getBoundingClientRect().width);
+      return { width, height: Math.round(Math.min(260, Math.max(190, width * 0.55))) };
+    }
+
+    // place the chart where the picture stands, which stays for paper.
+    place() {
+      const title = this.figure.querySelector("figcaption");
+      const picture = this.figure.querySelector("svg");
+      Object.entries({
+        tabindex: "0", role: "slider", "aria-label": `${title.textContent}: point in time`,
+        "aria-valuemin": "0", "aria-valuemax": String(this.last), "aria-valuenow": "0", "aria-valuetext": picture.getAttribute("aria-label"),
+      }).forEach(([name, value]) => this.box.setAttribute(name, value));
+      title.after(this.legend, this.box);
+      this.figure.classList.add("live");
+    }
+
+    listen() {
+      this.box.addEventListener("mouseenter", () => { this.isPointedAt = true; });
+      this.box.addEventListener("mouseleave", () => { this.isPointedAt = false; this.tooltip.hidden = true; });
+      this.box.addEventListener("blur", () => this.leave());
+      this.box.addEventListener("keydown", (event) => this.onKey(event));
+      new ResizeObserver(() => {
+        const size = this.size();
+        if (size.width > 0 && size.width !== this.plot.width) this.plot.setSize(size);
+      }).observe(this.figure);
+    }
+
+    onKey(event) {
+      const times = this.plot.data[0];
+      const at = this.plot.cursor.idx ?? -1;
+      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, ArrowUp: at + 1, ArrowDown: at - 1, PageUp: at + 10, PageDown: at - 10, Home: 0, End: times.length - 1 }[event.key];
+      if (event.key === "Escape") this.leave();
+      if (to === undefined) return;
+      event.preventDefault();
+      this.isPointedAt = true;
+      this.plot.setCursor({ left: this.plot.valToPos(times[Math.max(0, Math.min(times.length - 1, to))], "x"), top: 10 });
+    }
+
+    leave() {
+      this.isPointedAt = false;
+      this.plot.setCursor({ left: -10, top: -10 });
+    }
+
+    // tell what the lines are at where the cursor is, here and in all other charts.
+    tell() {
+      if (!this.plot) return;
+      const { left, idxs } = this.plot.cursor;
+      const isIn = left >= 0 && left <= this.plot.over.clientWidth;
+      const at = isIn ? this.plot.posToVal(left, "x") : null;
+      const shown = this.data.lines.map((line, i) => (isIn && idxs[i + 1] != null && this.plot.series[i + 1].show ? this.plot.data[i + 1][idxs[i + 1]] : null));
+      shown.forEach((value, i) => { this.values[i].textContent = value == null ? "" : told(value, this.data.unit); });
+      this.tooltip.hidden = !(isIn && this.isPointedAt);
+      if (!this.tooltip.hidden) this.fillTooltip(at, left, shown);
+    }
+
+    fillTooltip(at, left, shown) {
+      const during = (this.data.bands ?? []).filter((band) => band.from <= at && at <= band.to).map((band) => band.name);
+      const rows = this.data.lines.flatMap((line, i) => (shown[i] == null ? [] : [make("tr", {},
+        make("td", {}, swatch(line.arm), arms[line.arm].name), make("td", { className: "n" }, told(shown[i], this.data.unit)), make("td", { className: "run" }, `block ${line.block}`))]));
+      this.tooltip.replaceChildren(make("p", {}, [timeOf(at), ...during].join(" \u00b7 ")), make("table", { role: "presentation" }, make("tbody", {}, ...rows)));
+      this.putTooltip(left);
+      this.box.setAttribute("aria-valuenow", at.toFixed(2));
+      this.box.setAttribute("aria-valuetext", [timeOf(at), ...during, ...this.data.lines.flatMap((line, i) => (shown[i] == null ? [] : [`${arms[line.arm].name} ${told(shown[i], this.data.unit)}`]))].join(", "));
+    }
+
+    // putTooltip beside the cursor, where there is room, and never beyond the chart.
+    putTooltip(left) {
+      const away = 12;
+      const { offsetLeft, clientWidth } = this.plot.over;
+      const width = this.tooltip.offsetWidth;
+      const wanted = left > clientWidth / 2 ? left - away - width : left + away;
+      this.tooltip.style.left = `${Math.max(-offsetLeft, Math.min(wanted, clientWidth - width))}px`;
+    }
+
+    showArms() {
+      this.data.lines.forEach((line, i) => {
+        const show = !hidden.has(line.arm);
+        if (this.plot.series[i + 1].show !== show) this.plot.setSeries(i + 1, { show });
+      });
+    }
+  }
+
+  // A chart is made when it comes near the screen: a large report has hundreds.
+  const startCharts = () => {
+    const near = new IntersectionObserver((entries) => {
+      for (const entry of entries.filter((one) => one.isIntersecting)) {
+        near.unobserve(entry.target);
+        charts.push(new Chart(entry.target));
+      }
+    }, { rootMargin: "600px" });
+    for (const data of all("figure > script")) near.observe(data.parentElement);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      for (const chart of charts) chart.plot.redraw(false, true);
+    });
+  };
+
+  document.querySelector(".side").append(toolbar());
+  for (const table of all("main table")) {
+    makeSortable(table);
+    makeFilterable(table);
+  }
+  startCharts();
+  startPrinting();
+  startFolding();
+  document.documentElement.classList.add("alive");
+})();

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/internal/report"
+)
+
+// What others wrote is what hack/assets.sh fetched, to the last byte.
+func TestForeignFilesAreAsFetched(t *testing.T) {
+	for _, directory := range []string{"assets/uplot", "testdata/axe"} {
+		list, err := os.ReadFile(filepath.Join(directory, "SHA256SUMS"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(list)), "\n")
+		if len(lines) != 3 {
+			t.Errorf("%s: %d files, want three", directory, len(lines))
+		}
+		for _, line := range lines {
+			want, name, _ := strings.Cut(line, "  ")
+			body, err := os.ReadFile(filepath.Join(directory, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if digest := sha256.Sum256(body); hex.EncodeToString(digest[:]) != want {
+				t.Errorf("%s/%s is not what was fetched", directory, name)
+			}
+		}
+	}
+}
+
+// A page is passed on as a file: its scripts are a part of what everybody sends.
+func TestScriptsAreSmall(t *testing.T) {
+	const most = 100_000
+	size := 0
+	for _, script := range report.PageScripts() {
+		size += len(script)
+		if strings.Contains(script, "</script") || strings.Contains(script, "<!--") {
+			t.Error("a script ends its element early")
+		}
+	}
+	if size > most {
+		t.Errorf("the scripts have %d bytes, want at most %d", size, most)
+	}
+}
+
+// A page made for others carries the licence of what is in it.
+func TestThePageHasTheLicenceOfItsLibrary(t *testing.T) {
+	if !strings.Contains(report.PageScripts()[0], "Copyright (c) 2022 Leon Sorokin") || !strings.Contains(report.PageScripts()[0], "Permission is hereby granted") {
+		t.Error("the licence of uPlot is missing")
+	}
+}

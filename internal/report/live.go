@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"math"
+	"strconv"
+)
+
+// live is what a chart over time shows, for a page that draws it itself.
+type live struct {
+	Unit  string     `json:"unit"`
+	Lines []liveLine `json:"lines"`
+	Bands []liveBand `json:"bands,omitempty"`
+}
+
+// liveLine is an arm's line: minutes since the load began, and values.
+type liveLine struct {
+	// Arm is its index among the report's.
+	Arm int `json:"arm"`
+	// Block of the run that is shown.
+	Block   int32     `json:"block"`
+	Minutes []float64 `json:"minutes"`
+	Values  []float64 `json:"values"`
+}
+
+type liveBand struct {
+	Name string  `json:"name"`
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+}
+
+// liveOf is the same as the picture of these lines, in numbers.
+func liveOf(lines []line, bands []band, unit string) *live {
+	result := &live{Unit: shownUnit(unit)}
+	for _, one := range lines {
+		shown := liveLine{Arm: one.arm.index, Block: one.block}
+		for _, at := range one.points {
+			if !math.IsNaN(at.value) && !math.IsInf(at.value, 0) {
+				shown.Minutes = append(shown.Minutes, screenDigits(at.minutes))
+				shown.Values = append(shown.Values, screenDigits(at.value))
+			}
+		}
+		result.Lines = append(result.Lines, shown)
+	}
+	for _, one := range bands {
+		result.Bands = append(result.Bands, liveBand{one.name, screenDigits(one.from), screenDigits(one.to)})
+	}
+	return result
+}
+
+// screenDigits rounds to as many digits as a screen can show.
+func screenDigits(value float64) float64 {
+	const digits = 5
+	text := strconv.FormatFloat(value, 'g', digits, 64)
+	result, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return value
+	}
+	return result
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// view is a document with what only a page in a browser has: an address for each of
+// its parts, and the arms, which it can hide.
+type view struct {
+	document
+	// Sections stand for the document's.
+	Sections []viewSection
+	Arms     []viewArm
+}
+
+type viewSection struct {
+	section
+	// Blocks stand for the section's.
+	Blocks []viewBlock
+}
+
+// viewBlock has the address of its heading or table; charts have their names.
+type viewBlock struct {
+	block
+	ID string
+}
+
+// viewArm is an arm as a script shows it.
+type viewArm struct {
+	Name string `json:"name"`
+	// Color is the variable of the style sheet.
+	Color string `json:"color"`
+	// Dashed is the baseline's twin.
+	Dashed bool `json:"dashed,omitempty"`
+}
+
+func (r *Report) pageView() view {
+	page := view{document: r.page}
+	taken := addresses{}
+	for _, one := range r.page.Sections {
+		page.Sections = append(page.Sections, viewSection{one, taken.of(one)})
+	}
+	for _, arm := range r.record.arms {
+		page.Arms = append(page.Arms, viewArm{arm.Name, arm.role().variable, arm.Twin})
+	}
+	return page
+}
+
+// addresses that are taken, with how often they were asked for.
+type addresses map[string]int
+
+// of a section's blocks: made of the words above them, so that a link to a part
+// stays good when another part comes or goes.
+func (a addresses) of(one section) []viewBlock {
+	blocks := make([]viewBlock, 0, len(one.Blocks))
+	under := one.ID
+	for _, block := range one.Blocks {
+		address := ""
+		switch {
+		case block.Heading != "":
+			address = a.take(one.ID + "-" + slug(block.Heading))
+			under = address
+		case block.Table != nil:
+			address = a.take(under + "-" + slug(block.Table.Caption))
+		}
+		blocks = append(blocks, viewBlock{block, address})
+	}
+	return blocks
+}
+
+// take an address; a second of the same words gets a number.
+func (a addresses) take(address string) string {
+	a[address]++
+	for a[address] > 1 {
+		numbered := fmt.Sprintf("%s-%d", address, a[address])
+		if a[numbered] == 0 {
+			a[numbered]++
+			return numbered
+		}
+		a[address]++
+	}
+	return address
+}
+
+// slug is a text in letters, digits and hyphens, and not longer than an address
+// that people pass on may be.
+func slug(text string) string {
+	const enough = 60
+	words := strings.FieldsFunc(strings.ToLower(text), func(letter rune) bool {
+		return (letter < 'a' || letter > 'z') && (letter < '0' || letter > '9')
+	})
+	joined := strings.Join(words, "-")
+	return strings.TrimSuffix(joined[:min(len(joined), enough)], "-")
+}
