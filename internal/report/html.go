@@ -19,6 +19,8 @@ import (
 var (
 	//go:embed templates
 	templates embed.FS
+	//go:embed assets/early.js
+	earlyScript string
 	//go:embed assets/page.js
 	pageScript string
 	//go:embed assets/live.css
@@ -44,15 +46,16 @@ func (r *Report) HTML() ([]byte, error) {
 		"sketch":  func(f figure) template.HTML { return template.HTML(f.SVG.inline(f.Text)) }, //nolint:gosec // The same.
 		"colors":  func(dark bool) template.CSS { return template.CSS(colors(dark)) },
 		"styles":  func() template.CSS { return template.CSS(uplot.Style + "\n" + liveStyle) }, //nolint:gosec // Our own files.
-		"scripts": func() []template.JS { return pageScripts },
+		"early":   func() template.JS { return pageScripts[0] },
+		"scripts": func() []template.JS { return pageScripts[1:] },
 		"policy":  func() string { return policy },
 		"rowArm":  func(of row) template.HTMLAttr { return mark(armOf(of)) },
 		"cellArm": mark,
 	})
 }
 
-// pageScripts, in their order.
-var pageScripts = []template.JS{template.JS(uplot.Script()), template.JS(pageScript)} //nolint:gosec // Our own files.
+// pageScripts, in their order; the first stands in the head.
+var pageScripts = []template.JS{template.JS(earlyScript), template.JS(uplot.Script()), template.JS(pageScript)} //nolint:gosec // Our own files.
 
 // policy lets the page run its own scripts and nothing else, and fetch nothing
 // whatever. Charts have styles of their own within.

@@ -214,6 +214,40 @@ func marked(c draw.Canvas, arm int, onto func()) {
 	mark(markEnd, 0)
 }
 
+var (
+	coordinates = regexp.MustCompile(` (?:d|x|y)="[^"]*"`)
+	longNumber  = regexp.MustCompile(`\.\d+`)
+	pathElement = regexp.MustCompile(`^<path d="([^"]*)" style="([^"]*)" />$`)
+)
+
+// shortNumbers leaves coordinates a tenth of a pixel: more can't be seen, and a page
+// has ten thousands of them.
+func shortNumbers(svg string) string {
+	return coordinates.ReplaceAllStringFunc(svg, func(found string) string {
+		return longNumber.ReplaceAllStringFunc(found, func(digits string) string { return strings.TrimSuffix(digits[:2], ".0") })
+	})
+}
+
+// merged makes one path of those that follow each other in the same style.
+func merged(svg string) string {
+	var lines []string
+	style := ""
+	for line := range strings.SplitSeq(svg, "\n") {
+		path := pathElement.FindStringSubmatch(line)
+		if path != nil && path[2] == style {
+			last := &lines[len(lines)-1]
+			*last = strings.Replace(*last, `" style="`, path[1]+`" style="`, 1)
+			continue
+		}
+		style = ""
+		if path != nil {
+			style = path[2]
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // variableOf a colour in the style sheet, with what its name ends with; a colour of none
 // of the roles stays.
 func variableOf(colour string, among []role, ending string) string {
@@ -234,6 +268,7 @@ func (p picture) inline(alt string) string {
 		return found[:at] + variableOf(found[at:], armRoles(), "-text")
 	})
 	svg = colour.ReplaceAllStringFunc(svg, func(found string) string { return variableOf(found, roles(), "") })
+	svg = merged(shortNumbers(svg))
 	svg = strings.Replace(svg, ` xmlns="http://www.w3.org/2000/svg"`, "", 1)
 	return strings.Replace(svg, "<svg ", `<svg role="img" aria-label="`+escapeXML(alt)+`" `, 1)
 }

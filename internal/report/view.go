@@ -37,6 +37,23 @@ type viewArm struct {
 	Dashed bool `json:"dashed,omitempty"`
 }
 
+// large pages have so many tables and groups of charts that a browser had better lay
+// them out only when they come near the screen.
+const large = 150
+
+// IsLarge tells whether the page is one of those.
+func (v view) IsLarge() bool {
+	parts := 0
+	for _, section := range v.Sections {
+		for _, block := range section.Blocks {
+			if block.Table != nil || block.Charts != nil {
+				parts++
+			}
+		}
+	}
+	return parts > large
+}
+
 func (r *Report) pageView() view {
 	page := view{document: r.page}
 	taken := addresses{}

@@ -44,6 +44,7 @@
   const startFolding = () => {
     for (const fold of folds) {
       fold.open = false;
+      fold.classList.add("ready");
       const rows = all("tbody tr", fold).length;
       const table = fold.parentElement.matches(".part");
       if (table) fold.querySelector("summary").append(make("span", { className: "count" }, rows === 1 ? "1 row" : `${rows} rows`));
@@ -88,7 +89,12 @@
   };
 
   const showArms = () => {
-    for (const one of all("[data-arm]")) one.classList.toggle("off", hidden.has(Number(one.dataset.arm)));
+    for (const one of all("[data-arm]")) {
+      const off = hidden.has(Number(one.dataset.arm));
+      one.classList.toggle("off", off);
+      // A column is named by its header only.
+      if (one.matches("thead th")) for (const row of one.closest("table").tBodies[0].rows) row.cells[one.cellIndex].classList.toggle("off", off);
+    }
     for (const chart of charts) chart.showArms();
   };
 
@@ -169,8 +175,9 @@
     if (rows.length <= longTable) return;
     const field = make("input", { type: "search", placeholder: "Filter rows", "aria-label": `Filter the rows of: ${table.caption.textContent}` });
     const left = make("span", { className: "count", role: "status" });
-    const texts = rows.map((row) => row.textContent.toLowerCase());
+    let texts;
     field.addEventListener("input", () => {
+      texts ??= rows.map((row) => row.textContent.toLowerCase());
       const wanted = field.value.toLowerCase().split(/\s+/);
       let shown = 0;
       rows.forEach((row, at) => {
@@ -230,6 +237,7 @@
     const ratio = devicePixelRatio;
     u.ctx.font = `${11 * ratio}px system-ui, sans-serif`;
     u.ctx.textBaseline = "top";
+    u.ctx.textAlign = "left";
     u.ctx.fillStyle = color("muted");
     if (u.ctx.measureText(name).width < to - from - 8 * ratio) u.ctx.fillText(name, from + 4 * ratio, u.bbox.top + 3 * ratio);
   };
@@ -405,5 +413,4 @@
   startCharts();
   startPrinting();
   startFolding();
-  document.documentElement.classList.add("alive");
 })();
