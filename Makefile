@@ -260,6 +260,7 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the code's style.
 	cd test/argocd && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd hack/release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	hack/shellcheck.sh
+	hack/eslint.sh
 	$(ACTIONLINT)
 
 $(CONTROLLER_GEN):

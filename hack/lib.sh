@@ -44,3 +44,16 @@ cluster_with_images() {
   trap - INT TERM
   "$root/hack/images/images.sh" load
 }
+
+# npm_package NAME VERSION SHA512 DIRECTORY: a package's files from npm's registry, if
+# they are those that were looked at.
+npm_package() {
+  local packed
+  command -v npm >/dev/null || die "npm is missing: install the package npm"
+  packed=$(mktemp -d)
+  (cd "$packed" && npm pack --silent "$1@$2" >/dev/null)
+  [ "$(openssl dgst -sha512 -binary "$packed/$1-$2.tgz" | base64 -w0)" = "$3" ] || die "$1 $2 is not what was looked at: its digest is another"
+  mkdir -p "$4"
+  tar -xzf "$packed/$1-$2.tgz" -C "$4" --strip-components=1
+  rm -r "$packed"
+}

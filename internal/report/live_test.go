@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -111,14 +112,17 @@ const runsTable = "document.querySelector('#test-runs table')"
 func TestTablesSort(t *testing.T) {
 	p := livePage(t)
 	column := func(at int) []string {
-		return ask[[]string](p, fmt.Sprintf("[...%s.tBodies[0].rows].map((row) => row.cells[%d].innerText.trim())", runsTable, at))
+		return ask[[]string](p, fmt.Sprintf("[...%s.tBodies[0].rows].map((row) => row.cells[%d].textContent.trim())", runsTable, at))
 	}
 	header := func(at int) string { return fmt.Sprintf("%s.tHead.rows[0].cells[%d]", runsTable, at) }
 	first := column(0)
 	for _, want := range []string{"ascending", "descending"} {
 		p.do(chromedp.Evaluate[chromedp.Void](header(7) + ".querySelector('button').click()"))
 		p.must(fmt.Sprintf("%s.getAttribute('aria-sort') === %s", header(7), quoted(want)))
-		numbers := ask[[]float64](p, fmt.Sprintf("[...%s.tBodies[0].rows].map((row) => row.cells[7].innerText.trim()).filter((text) => /^\\d/.test(text)).map(Number)", runsTable))
+		numbers := ask[[]float64](p, fmt.Sprintf("[...%s.tBodies[0].rows].map((row) => row.cells[7].textContent.trim()).filter((text) => /^\\d/.test(text)).map(Number)", runsTable))
+		if len(numbers) < 10 {
+			t.Fatalf("%v: there is nothing to sort", numbers)
+		}
 		for i := 1; i < len(numbers); i++ {
 			if want == "ascending" && numbers[i] < numbers[i-1] || want == "descending" && numbers[i] > numbers[i-1] {
 				t.Fatalf("%s: %v", want, numbers)
@@ -246,4 +250,35 @@ func violations(p *tab) []violation {
 		p.Fatal(err)
 	}
 	return found
+}
+
+// Names come from people, also those that a script shows.
+func TestHostileNamesStayNames(t *testing.T) {
+	const evil = `</script><img src=x onerror=alert(1)>`
+	text, err := json.Marshal(recorded.Experiment(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var input report.Input
+	if err := json.Unmarshal([]byte(foreign(t, string(text), map[string]string{recorded.Twin: evil})), &input); err != nil {
+		t.Fatal(err)
+	}
+	p := browse(t, file(t, written(t, reportOf(t, input), "report.html")), 1280, 800).open("")
+	p.liveChart(0)
+	p.pointAt(0, 0.5)
+	p.until("document.querySelector('figure.live .tooltip').innerText.includes(" + quoted(evil) + ")")
+	p.must("[...document.querySelectorAll('.arms button')].some((one) => one.innerText.trim() === " + quoted(evil) + ")")
+	p.must("!document.querySelector('img')")
+}
+
+// A reader turns the light off, or the phone: charts follow.
+func TestChartsFollowLightAndSize(t *testing.T) {
+	p := livePage(t)
+	p.liveChart(0)
+	const pixels = "document.querySelector('figure.live canvas').toDataURL()"
+	before := quoted(ask[string](p, pixels))
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+	p.until(pixels + " !== " + before)
+	p.do(chromedp.EmulateViewport(500, 900))
+	p.until("(({width}, figure) => width > 300 && width <= figure.width)(document.querySelector('figure.live .uplot').getBoundingClientRect(), document.querySelector('figure.live').getBoundingClientRect())")
 }

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"perflab.dev/perflab/internal/prose"
 )
@@ -23,7 +24,7 @@ func New(input Input) (*Report, error) {
 	}
 	page := document{Title: title(r), Subtitle: subtitle(r), Card: cardOf(r)}
 	for _, kind := range sections {
-		page.Sections = append(page.Sections, section{ID: kind.id, Title: kind.title, Folded: kind.folded, Blocks: kind.blocks(r)})
+		page.Sections = append(page.Sections, section{ID: kind.id, Title: kind.title, Folded: slices.Contains(lookedUp, kind.id), Blocks: kind.blocks(r)})
 	}
 	return &Report{record: r, page: page}, nil
 }

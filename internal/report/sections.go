@@ -6,9 +6,7 @@ package report
 type sectionKind struct {
 	// id is its anchor.
 	id, title string
-	// folded: it is there to be looked up.
-	folded bool
-	blocks func(*record) []block
+	blocks    func(*record) []block
 }
 
 // underScenario is a part of a section that each scenario has.
@@ -17,15 +15,19 @@ type underScenario func(*record, *scenario) []block
 // sections are all that a report is made of, in the order in which performance
 // teams publish.
 var sections = []sectionKind{
-	{"overview", "Overview", false, overview},
-	{"summary", "Summary", false, summary},
-	{"recommendations", "Recommendations", false, recommendations},
-	{"test-runs", "Test Runs", false, testRuns},
-	{"results", "Results", false, resultsOf},
-	{"comparison", "Comparison", false, comparisons},
-	{"resources", "Resource utilisation", false, resources},
-	{"validity", "Validity and invalid runs", false, validity},
-	{"noise-floor", "Noise floor", false, noise},
-	{"methodology", "Methodology", true, methodology},
-	{"appendix", "Appendix", true, appendix},
+	{"overview", "Overview", overview},
+	{"summary", "Summary", summary},
+	{"recommendations", "Recommendations", recommendations},
+	{"test-runs", "Test Runs", testRuns},
+	{"results", "Results", resultsOf},
+	{"comparison", "Comparison", comparisons},
+	{"resources", "Resource utilisation", resources},
+	{"validity", "Validity and invalid runs", validity},
+	{"noise-floor", "Noise floor", noise},
+	{"methodology", "Methodology", methodology},
+	{"appendix", "Appendix", appendix},
 }
+
+// lookedUp are the sections that explain rather than answer: a page that can fold folds
+// them.
+var lookedUp = []string{"methodology", "appendix"}

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Checks the scripts of a report's page with ESLint, which comes without any other
+# package as eslint-linter-browserify (MIT).
+set -euo pipefail
+# shellcheck source=lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+version=9.39.2
+digest=X4oD9ymZLMaNcSRZkNyDEcwObLPTg9QsQM/YHnfWJbnqUJpmmgicXtgi9UGgk+ntC9Aydnp3RW7+uWrkoUbWbg==
+linter=${PERFLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/perflab}/tools/eslint-$version
+
+if ! command -v npm >/dev/null; then
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    die "npm is missing: install the package npm"
+  fi
+  apt-get -qq update
+  apt-get -qq install -y --no-install-recommends npm >/dev/null
+fi
+if [ ! -d "$linter" ]; then
+  rm -rf "$linter.part"
+  npm_package eslint-linter-browserify "$version" "$digest" "$linter.part"
+  mv "$linter.part" "$linter"
+fi
+cd "$root"
+node hack/eslint.mjs "$linter/linter.cjs" internal/report/assets/*.js
