@@ -46,12 +46,18 @@ func (r *Report) HTML() ([]byte, error) {
 		"sketch":  func(f figure) template.HTML { return template.HTML(f.SVG.inline(f.Text)) }, //nolint:gosec // The same.
 		"colors":  func(dark bool) template.CSS { return template.CSS(colors(dark)) },
 		"styles":  func() template.CSS { return template.CSS(uplot.Style + "\n" + liveStyle) }, //nolint:gosec // Our own files.
+		"anchor":  anchor,
 		"early":   func() template.JS { return pageScripts[0] },
 		"scripts": func() []template.JS { return pageScripts[1:] },
 		"policy":  func() string { return policy },
 		"rowArm":  func(of row) template.HTMLAttr { return mark(armOf(of)) },
 		"cellArm": mark,
 	})
+}
+
+// anchor leads to the part it stands in, so that its address can be copied.
+func anchor(address, title string) template.HTML {
+	return template.HTML(`<a class="anchor" href="#` + escapeXML(address) + `" aria-label="Link to ` + escapeXML(title) + `">#</a>`) //nolint:gosec // Both are escaped.
 }
 
 // pageScripts, in their order; the first stands in the head.

@@ -174,6 +174,27 @@ func TestEveryPartHasAnAddress(t *testing.T) {
 	p.must("new Set([...document.querySelectorAll('[id]')].map((one) => one.id)).size === document.querySelectorAll('[id]').length")
 }
 
+// Whose address one wants is what the mouse is at.
+func TestAnchorsShowBesideTheMouse(t *testing.T) {
+	p := livePage(t)
+	const anchor = "document.querySelector('#results .part:has(table) > .anchor')"
+	p.do(chromedp.Evaluate[chromedp.Void](anchor + ".parentElement.scrollIntoView({block: 'center'})"))
+	p.must("getComputedStyle(" + anchor + ").opacity === '0'")
+	at := ask[spot](p, "(({x, y}) => ({X: x + 30, Y: y + 30}))("+anchor+".parentElement.getBoundingClientRect())")
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, at.X, at.Y))
+	p.until("getComputedStyle(" + anchor + ").opacity === '1'")
+	p.must("document.elementFromPoint(" + anchor + ".getBoundingClientRect().x + 3, " + anchor + ".getBoundingClientRect().y + 8) === " + anchor)
+}
+
+// The first key leads past the navigation, and shows that it does.
+func TestTheFirstTabSkips(t *testing.T) {
+	p := livePage(t)
+	p.do(chromedp.KeyEvent(kb.Tab))
+	p.until("document.activeElement.matches('.skip') && document.activeElement.getBoundingClientRect().x >= 0")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.until("document.activeElement.matches('main')")
+}
+
 func TestWithoutScriptsThePageIsComplete(t *testing.T) {
 	p := browse(t, file(t, written(t, reportOf(t, recorded.Experiment(seed)), "report.html")), 1280, 800)
 	call(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
