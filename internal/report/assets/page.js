@@ -82,9 +82,17 @@
 
   // ---- Arms ---------------------------------------------------------------------
 
+  // swatch is a piece of an arm's line.
   const swatch = (arm) => {
-    const made = make("span", { className: arms[arm].dashed ? "swatch dashed" : "swatch" });
+    const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    line.setAttribute("d", "M0 2H22");
+    line.setAttribute("stroke-dasharray", (arms[arm].dash ?? []).join(" "));
+    made.setAttribute("viewBox", "0 0 22 4");
+    made.setAttribute("class", "swatch");
+    made.setAttribute("aria-hidden", "true");
     made.style.setProperty("--of", `var(--${arms[arm].color})`);
+    made.append(line);
     return made;
   };
 
@@ -258,7 +266,7 @@
     label: arms[line.arm].name,
     stroke: () => color(arms[line.arm].color),
     width: 1.75,
-    dash: arms[line.arm].dashed ? [4, 3] : undefined,
+    dash: arms[line.arm].dash,
     spanGaps: true,
     points: { show: false },
     show: !hidden.has(line.arm),
@@ -316,7 +324,7 @@
     // place the chart where the picture stands, which stays for paper.
     place() {
       const title = this.figure.querySelector("figcaption");
-      const picture = this.figure.querySelector("svg");
+      const picture = this.figure.querySelector(":scope > svg");
       Object.entries({
         tabindex: "0", role: "slider", "aria-label": `${title.textContent}: point in time`,
         "aria-valuemin": "0", "aria-valuemax": String(this.last), "aria-valuenow": "0", "aria-valuetext": picture.getAttribute("aria-label"),
@@ -388,6 +396,7 @@
         const show = !hidden.has(line.arm);
         if (this.plot.series[i + 1].show !== show) this.plot.setSeries(i + 1, { show });
       });
+      this.tell();
     }
   }
 
