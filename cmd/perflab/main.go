@@ -99,6 +99,6 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetUsageTemplate(root.UsageTemplate() + connectionHelp)
-	root.AddCommand(newPlan(), newRun(), newStatus(), newQueue(), newLogs(), newDoctor(), newReport(), newExport(), newImport(), newVerify(), newCompare(), newAnalyze(), newAudit(), newVersion())
+	root.AddCommand(newPlan(), newRun(), newStatus(), newQueue(), newLogs(), newDoctor(), newReport(), newPublish(), newExport(), newImport(), newVerify(), newCompare(), newAnalyze(), newAudit(), newVersion())
 	return root
 }

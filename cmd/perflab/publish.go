@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"perflab.dev/perflab/internal/publish"
+	"perflab.dev/perflab/internal/report"
+)
+
+var errDestination = errors.New("name one place to publish to: --dir FOLDER")
+
+type publishOptions struct {
+	from    *cluster
+	sources []string
+	dryRun  bool
+	folder  string
+}
+
+func newPublish() *cobra.Command {
+	options := publishOptions{}
+	command := &cobra.Command{
+		Use:   "publish [NAME...]",
+		Short: "Put the report of an experiment where people read it",
+		Long: `Put the report of an experiment where people read it, and put it there again
+when it has changed: what was published is found by the experiment's UID and
+updated in place, and an unchanged report writes nothing.
+
+  --dir FOLDER   a static site of many reports: a page each, and an index of all
+                 that lie in the folder, the newest first
+
+The experiments are those that are named, of the cluster; or, with -f, those in
+files and folders of objects, all or those that are named.
+
+Exit codes: 0 it is published, 1 it could not be, 2 the recorded objects are
+invalid.`,
+		Example: `  perflab publish maxram-vs-xmx -n lab --dir site
+  perflab publish -f exports/ --dir site`,
+		RunE: func(command *cobra.Command, names []string) error { return options.run(command, names) },
+	}
+	flags := command.Flags()
+	options.from = newCluster(flags)
+	command.ValidArgsFunction = completeExperiment(options.from)
+	addMaxMemory(flags)
+	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
+	flags.BoolVar(&options.dryRun, "dry-run", false, "say what would be done, and write nothing")
+	flags.StringVar(&options.folder, "dir", "", "folder of a static site to put the report into")
+	return command
+}
+
+func (o *publishOptions) run(command *cobra.Command, names []string) error {
+	if o.folder == "" {
+		return errDestination
+	}
+	documents, err := o.documents(command, names)
+	if err != nil {
+		return err
+	}
+	return o.intoFolder(command, documents)
+}
+
+// documents are the reports of what is named; of all that the files hold, where none
+// is.
+func (o *publishOptions) documents(command *cobra.Command, names []string) ([]*report.Report, error) {
+	inputs, err := o.recorded(command, names)
+	if err != nil {
+		return nil, err
+	}
+	documents := make([]*report.Report, 0, len(inputs))
+	for _, input := range inputs {
+		document, err := report.New(input)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, document)
+	}
+	return documents, nil
+}
+
+func (o *publishOptions) recorded(command *cobra.Command, names []string) ([]report.Input, error) {
+	if len(o.sources) > 0 {
+		in, err := inputOf(command)
+		if err != nil {
+			return nil, err
+		}
+		inputs, err := readRecorded(in, o.sources)
+		if err != nil {
+			return nil, err
+		}
+		return namedOf(inputs, names, *o.from.flags.Namespace)
+	}
+	if len(names) == 0 {
+		return nil, errSource
+	}
+	inputs := make([]report.Input, 0, len(names))
+	for _, name := range names {
+		input, err := o.from.fetch(command.Context(), name)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, input)
+	}
+	return inputs, nil
+}
+
+// namedOf are the experiments of these names and of that namespace, where they are
+// given.
+func namedOf(inputs []report.Input, names []string, namespace string) ([]report.Input, error) {
+	own := slices.DeleteFunc(slices.Clone(inputs), func(input report.Input) bool {
+		return namespace != "" && input.Experiment.Namespace != namespace
+	})
+	for _, name := range names {
+		if !slices.ContainsFunc(own, func(input report.Input) bool { return input.Experiment.Name == name }) {
+			return nil, fmt.Errorf("%w: there is no %q in the files: they hold %s", errOption, name, strings.Join(namesOf(inputs), ", "))
+		}
+	}
+	chosen := slices.DeleteFunc(own, func(input report.Input) bool {
+		return len(names) > 0 && !slices.Contains(names, input.Experiment.Name)
+	})
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("%w: there is no experiment of namespace %q in the files: they hold %s", errOption, namespace, strings.Join(namesOf(inputs), ", "))
+	}
+	return chosen, nil
+}
+
+// intoFolder makes the reports part of a static site.
+func (o *publishOptions) intoFolder(command *cobra.Command, documents []*report.Report) error {
+	entries, err := publish.Entries(o.folder)
+	if err != nil {
+		return err
+	}
+	told := &page{out: command.OutOrStdout()}
+	for _, document := range documents {
+		plan, err := publish.PlanFolder(o.folder, document, entries)
+		if err != nil {
+			return err
+		}
+		entries = plan.Entries
+		if !o.dryRun {
+			if err := plan.Write(); err != nil {
+				return err
+			}
+		}
+		told.line("%s", plan.Tell(o.dryRun))
+	}
+	return told.err
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+func TestPublishIntoAFolder(t *testing.T) {
+	path, site := exported(t), filepath.Join(t.TempDir(), "site")
+	planned := perflab(t, "", "publish", "-f", path, "--dir", site, "--dry-run")
+	if _, err := os.Stat(site); err == nil || planned.code != 0 || !strings.Contains(planned.out, "would be added; the index lists 1 report") {
+		t.Fatalf("exit code %d: %s%s, and the folder: %v", planned.code, planned.out, planned.problems, err)
+	}
+	added := perflab(t, "", "publish", recorded.Name, "-f", path, "--dir", site)
+	if added.code != 0 || !strings.Contains(added.out, "is added; the index lists 1 report") {
+		t.Fatalf("exit code %d: %s%s", added.code, added.out, added.problems)
+	}
+	pages, err := filepath.Glob(filepath.Join(site, recorded.Namespace, recorded.Name+"-*", "index.html"))
+	if err != nil || len(pages) != 1 {
+		t.Fatalf("%v, %v", pages, err)
+	}
+	published, err := os.ReadFile(pages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := perflab(t, "", "report", "-f", path, "-o", "html"); string(published) != want.out {
+		t.Errorf("the page (%d bytes) is not the report (%d bytes)", len(published), len(want.out))
+	}
+	again := perflab(t, "", "publish", "-f", path, "--dir", site)
+	if again.code != 0 || !strings.Contains(again.out, "is up to date: nothing was written") {
+		t.Errorf("exit code %d: %s%s", again.code, again.out, again.problems)
+	}
+}
+
+func TestPublishProblems(t *testing.T) {
+	path := exported(t)
+	for name, tc := range map[string]struct {
+		arguments []string
+		want      string
+	}{
+		"NoPlace":        {[]string{"publish", "-f", path}, "name one place to publish to"},
+		"NoSource":       {[]string{"publish", "--dir", t.TempDir()}, "name an experiment of the cluster"},
+		"OtherName":      {[]string{"publish", "other", "-f", path, "--dir", t.TempDir()}, `there is no "other" in the files: they hold lab/maxram-vs-xmx`},
+		"OtherNamespace": {[]string{"publish", "-f", path, "-n", "x", "--dir", t.TempDir()}, `there is no experiment of namespace "x" in the files`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := perflab(t, "", tc.arguments...)
+			if got.code != exitFailed || !strings.Contains(got.problems, tc.want) || got.out != "" {
+				t.Errorf("exit code %d: %s%s, want %s", got.code, got.out, got.problems, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package publish
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/report"
+)
+
+// Files of a site. Each report has a folder of its own, with its page and its entry,
+// from which the index is made: the entries are all the index knows.
+const (
+	pageFile  = "index.html"
+	entryFile = "report.json"
+)
+
+// maxEntry is more than any entry takes.
+const maxEntry = 1 << 20
+
+// ErrFolder says that a folder holds what is not ours to write over.
+var ErrFolder = errors.New("the folder can't be published to")
+
+// Entry is what an index tells of a report.
+type Entry struct {
+	UID        string             `json:"uid"`
+	Namespace  string             `json:"namespace"`
+	Name       string             `json:"name"`
+	Question   string             `json:"question"`
+	Answer     string             `json:"answer"`
+	Verdicts   []report.Statement `json:"verdicts,omitempty"`
+	Experiment string             `json:"experiment"`
+	Runs       int                `json:"runs"`
+	Measured   time.Time          `json:"measured"`
+	// folder the entry lies in, relative to the site.
+	folder string
+}
+
+// File is one to be written, by its path with slashes within the folder.
+type File struct {
+	Path string
+	Body []byte
+}
+
+// entryOf is what an index tells of this report.
+func entryOf(brief report.Brief) Entry {
+	answer := brief.Sentence
+	if len(brief.Banner) > 0 {
+		answer = brief.Banner[0]
+	}
+	return Entry{
+		UID: string(brief.Origin.UID), Namespace: brief.Origin.Namespace, Name: brief.Origin.Name,
+		Question: brief.Title, Answer: answer, Verdicts: brief.Verdicts, Experiment: brief.Subtitle,
+		Runs: brief.Runs, Measured: brief.Measured,
+	}
+}
+
+// folderOf is where an experiment's report goes: by namespace, name and UID, so that
+// an experiment that was made again under its name has a page of its own. A name that
+// the API server would refuse can't lead out of the site.
+func folderOf(from origin.Origin) (string, error) {
+	if problems := validation.IsDNS1123Subdomain(from.Name); len(problems) > 0 {
+		return "", fmt.Errorf("%w: experiment %q: its name %s", ErrFolder, from.Name, problems[0])
+	}
+	namespace := cmp.Or(from.Namespace, "default")
+	if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+		return "", fmt.Errorf("%w: experiment %q: its namespace %q %s", ErrFolder, from.Name, namespace, problems[0])
+	}
+	name := from.Name
+	if from.UID != "" {
+		name += "-" + naming.Hash(string(from.UID))[:naming.DigestLength]
+	}
+	return namespace + "/" + name, nil
+}
+
+// FolderPlan is what becomes of a site.
+type FolderPlan struct {
+	// Page is the report's, relative to the site.
+	Page string
+	// Entries are those of the index from then on.
+	Entries []Entry
+	// Changed are the files that the site does not hold as they are to be.
+	Changed []File
+
+	site string
+	isIn bool
+}
+
+// PlanFolder is what a site is to hold for this report, beside the entries it has.
+func PlanFolder(site string, document *report.Report, entries []Entry) (*FolderPlan, error) {
+	own := entryOf(document.Brief())
+	var err error
+	if own.folder, err = folderOf(document.Brief().Origin); err != nil {
+		return nil, err
+	}
+	isOwn := func(e Entry) bool { return e.folder == own.folder }
+	plan := &FolderPlan{Page: own.folder + "/" + pageFile, site: site, isIn: slices.ContainsFunc(entries, isOwn)}
+	plan.Entries = append(slices.DeleteFunc(slices.Clone(entries), isOwn), own)
+	files, err := filesOf(document, own, plan.Entries)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIndex(site); err != nil {
+		return nil, err
+	}
+	plan.Changed, err = changedOf(site, files)
+	return plan, err
+}
+
+// filesOf are all that the report and its index are made of.
+func filesOf(document *report.Report, own Entry, entries []Entry) ([]File, error) {
+	page, err := document.HTML()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(own, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("writing the entry of %q: %w", own.Name, err)
+	}
+	index, err := indexOf(entries)
+	if err != nil {
+		return nil, err
+	}
+	// The index last: what it names is there.
+	return []File{{own.folder + "/" + pageFile, page}, {own.folder + "/" + entryFile, append(text, '\n')}, {pageFile, index}}, nil
+}
+
+// Write writes what has changed into the site, which is made if need be. Each file is
+// whole at any moment: who reads while it is written sees the old one.
+func (p *FolderPlan) Write() error {
+	for _, file := range p.Changed {
+		if err := writeWhole(filepath.Join(p.site, filepath.FromSlash(file.Path)), file.Body); err != nil {
+			return fmt.Errorf("writing %s: %w", file.Path, err)
+		}
+	}
+	return nil
+}
+
+// Tell says what was done, or would be.
+func (p *FolderPlan) Tell(dryRun bool) string {
+	page := filepath.Join(p.site, filepath.FromSlash(p.Page))
+	verb := "is added"
+	switch {
+	case len(p.Changed) == 0:
+		return page + " is up to date: nothing was written"
+	case p.isIn:
+		verb = "is updated"
+	}
+	if dryRun {
+		verb = strings.Replace(verb, "is", "would be", 1)
+	}
+	return fmt.Sprintf("%s %s; the index lists %s", page, verb, prose.Counted(len(p.Entries), "report"))
+}
+
+//go:embed index.html
+var indexTemplate string
+
+// indexOf lists reports, the newest first: the same bytes for the same reports, in
+// whatever order they come.
+func indexOf(entries []Entry) ([]byte, error) {
+	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
+		return cmp.Or(b.Measured.Compare(a.Measured), cmp.Compare(a.folder, b.folder))
+	})
+	parsed, err := template.New(pageFile).Funcs(template.FuncMap{
+		"link":  func(e Entry) string { return e.folder + "/" + pageFile },
+		"class": func(verdict string) string { return strings.ToLower(strings.ReplaceAll(verdict, " ", "-")) },
+		"runs":  func(e Entry) string { return prose.Counted(e.Runs, "run") },
+	}).Parse(indexTemplate)
+	if err != nil {
+		return nil, fmt.Errorf("reading the template of the index: %w", err)
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, sorted); err != nil {
+		return nil, fmt.Errorf("writing the index: %w", err)
+	}
+	return []byte(prose.Printable(out.String())), nil
+}
+
+// Entries are the reports that lie in a folder. One that can't be read is an error: an
+// index without it would lose a report.
+func Entries(folder string) ([]Entry, error) {
+	found, err := filepath.Glob(filepath.Join(escapeGlob(folder), "*", "*", entryFile))
+	if err != nil {
+		return nil, fmt.Errorf("looking into the folder %s: %w", folder, err)
+	}
+	var entries []Entry
+	for _, file := range found {
+		entry, err := readEntry(file)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s is no entry of a report (%w): take its folder away, or publish into another", ErrFolder, file, err)
+		}
+		within, err := filepath.Rel(folder, filepath.Dir(file))
+		if err != nil {
+			return nil, fmt.Errorf("looking into the folder %s: %w", folder, err)
+		}
+		entry.folder = filepath.ToSlash(within)
+		entries = append(entries, entry)
+	}
+	return entries, nil
+}
+
+// escapeGlob lets a folder's name stand for itself.
+func escapeGlob(folder string) string {
+	if os.PathSeparator != '/' {
+		return folder // A backslash separates there, and can't escape.
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(folder)
+}
+
+func readEntry(file string) (Entry, error) {
+	about, err := os.Lstat(file)
+	if err != nil {
+		return Entry{}, err
+	}
+	if !about.Mode().IsRegular() || about.Size() > maxEntry {
+		return Entry{}, errors.New("it is no file, or too large")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Entry{}, err
+	}
+	var entry Entry
+	if err := json.Unmarshal(text, &entry); err != nil {
+		return Entry{}, err
+	}
+	if entry.Name == "" || entry.Question == "" {
+		return Entry{}, errors.New("it names no experiment")
+	}
+	return entry, nil
+}
+
+// changedOf are the files that a site does not hold as they are to be.
+func changedOf(folder string, files []File) ([]File, error) {
+	var changed []File
+	for _, file := range files {
+		held, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(file.Path)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("looking at what was published: %w", err)
+		}
+		if err != nil || !bytes.Equal(held, file.Body) {
+			changed = append(changed, file)
+		}
+	}
+	return changed, nil
+}
+
+// checkIndex refuses a folder whose index somebody else made.
+func checkIndex(folder string) error {
+	held, err := os.ReadFile(filepath.Join(folder, pageFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking at what was published: %w", err)
+	}
+	if !bytes.Contains(held, []byte(indexMark)) {
+		return fmt.Errorf("%w: %s was not made by perflab publish: choose an empty folder, or move that file away", ErrFolder, filepath.Join(folder, pageFile))
+	}
+	return nil
+}
+
+// indexMark tells our index from others.
+const indexMark = `<meta name="generator" content="perflab publish">`
+
+func writeWhole(name string, body []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	partial, err := os.CreateTemp(filepath.Dir(name), ".publish-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(partial.Name()) // The first error is the one to tell.
+		}
+	}()
+	_, err = partial.Write(body)
+	// For everybody to read, as a web server's user has to.
+	err = errors.Join(err, partial.Chmod(0o644), partial.Sync(), partial.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(partial.Name(), name)
+}
