@@ -14,13 +14,14 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-var errDestination = errors.New("name one place to publish to: --dir FOLDER")
+var errDestination = errors.New("name one place to publish to: --dir FOLDER or --confluence URL")
 
 type publishOptions struct {
 	from    *cluster
 	sources []string
 	dryRun  bool
 	folder  string
+	wiki    wikiOptions
 }
 
 func newPublish() *cobra.Command {
@@ -32,16 +33,24 @@ func newPublish() *cobra.Command {
 when it has changed: what was published is found by the experiment's UID and
 updated in place, and an unchanged report writes nothing.
 
-  --dir FOLDER   a static site of many reports: a page each, and an index of all
-                 that lie in the folder, the newest first
+  --dir FOLDER      a static site of many reports: a page each, and an index of all
+                    that lie in the folder, the newest first
+  --confluence URL  a page of Confluence Cloud in the space that --space names by its
+                    key, below the page that --parent names, with the charts as
+                    attachments; a page that was renamed or moved is found again
 
 The experiments are those that are named, of the cluster; or, with -f, those in
 files and folders of objects, all or those that are named.
 
+Confluence's login is in CONFLUENCE_USER, the address of an account, and
+CONFLUENCE_TOKEN, an API token of its, or in the file that --credentials names.
+
 Exit codes: 0 it is published, 1 it could not be, 2 the recorded objects are
 invalid.`,
 		Example: `  perflab publish maxram-vs-xmx -n lab --dir site
-  perflab publish -f exports/ --dir site`,
+  perflab publish -f exports/ --dir site
+  perflab publish maxram-vs-xmx -n lab --confluence https://team.atlassian.net \
+    --space PERF --parent "Performance tests"`,
 		RunE: func(command *cobra.Command, names []string) error { return options.run(command, names) },
 	}
 	flags := command.Flags()
@@ -51,18 +60,35 @@ invalid.`,
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
 	flags.BoolVar(&options.dryRun, "dry-run", false, "say what would be done, and write nothing")
 	flags.StringVar(&options.folder, "dir", "", "folder of a static site to put the report into")
+	options.wiki.add(flags)
 	return command
 }
 
 func (o *publishOptions) run(command *cobra.Command, names []string) error {
-	if o.folder == "" {
-		return errDestination
+	to, err := o.destination()
+	if err != nil {
+		return err
 	}
 	documents, err := o.documents(command, names)
 	if err != nil {
 		return err
 	}
-	return o.intoFolder(command, documents)
+	return to(command, documents)
+}
+
+// destination is the one place that is named. What it needs is looked at before
+// anything is read.
+func (o *publishOptions) destination() (func(*cobra.Command, []*report.Report) error, error) {
+	if err := o.wiki.check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.folder != "" && o.wiki.address == "":
+		return o.intoFolder, nil
+	case o.folder == "" && o.wiki.address != "":
+		return o.ontoWiki, nil
+	}
+	return nil, errDestination
 }
 
 // documents are the reports of what is named; of all that the files hold, where none

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/internal/testing/confluence"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -38,6 +39,37 @@ func TestPublishIntoAFolder(t *testing.T) {
 	}
 }
 
+func TestPublishOntoAWiki(t *testing.T) {
+	site, path := confluence.New(t), exported(t)
+	arguments := []string{"publish", "-f", path, "--confluence", site.URL, "--space", confluence.SpaceKey, "--parent", confluence.Home}
+	t.Setenv("CONFLUENCE_TOKEN", "")
+	if got := perflab(t, "", arguments...); got.code != exitFailed || !strings.Contains(got.problems, "CONFLUENCE_TOKEN is not in the environment") {
+		t.Errorf("exit code %d: %s", got.code, got.problems)
+	}
+	login := filepath.Join(t.TempDir(), "login")
+	if err := os.WriteFile(login, []byte("CONFLUENCE_USER="+confluence.User+"\nCONFLUENCE_TOKEN='"+confluence.Token+"'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	planned := perflab(t, "", append(arguments, "--credentials", login, "--dry-run")...)
+	if planned.code != 0 || !strings.Contains(planned.out, "would be created") || len(site.Written()) > 0 {
+		t.Errorf("exit code %d: %s%s", planned.code, planned.out, planned.problems)
+	}
+	made := perflab(t, "", append(arguments, "--credentials", login)...)
+	if made.code != 0 || site.Len() != 2 {
+		t.Fatalf("exit code %d, %d pages: %s%s", made.code, site.Len(), made.out, made.problems)
+	}
+	t.Setenv("CONFLUENCE_USER", confluence.User)
+	t.Setenv("CONFLUENCE_TOKEN", confluence.Token)
+	site.Written()
+	if again := perflab(t, "", arguments...); !strings.Contains(again.out, "is up to date: nothing was written") || len(site.Written()) > 0 {
+		t.Errorf("exit code %d: %s%s", again.code, again.out, again.problems)
+	}
+	t.Setenv("CONFLUENCE_TOKEN", "an0ther")
+	if refused := perflab(t, "", arguments...); refused.code != exitFailed || strings.Contains(refused.problems, "an0ther") || !strings.Contains(refused.problems, "401") {
+		t.Errorf("exit code %d: %s", refused.code, refused.problems)
+	}
+}
+
 func TestPublishProblems(t *testing.T) {
 	path := exported(t)
 	for name, tc := range map[string]struct {
@@ -45,6 +77,9 @@ func TestPublishProblems(t *testing.T) {
 		want      string
 	}{
 		"NoPlace":        {[]string{"publish", "-f", path}, "name one place to publish to"},
+		"TwoPlaces":      {[]string{"publish", "-f", path, "--dir", "x", "--confluence", "https://x", "--space", "X"}, "name one place to publish to"},
+		"NoSpace":        {[]string{"publish", "-f", path, "--confluence", "https://x"}, "--confluence needs --space"},
+		"NoWiki":         {[]string{"publish", "-f", path, "--dir", "x", "--title", "x"}, "--title, --adopt and --credentials go with --confluence"},
 		"NoSource":       {[]string{"publish", "--dir", t.TempDir()}, "name an experiment of the cluster"},
 		"OtherName":      {[]string{"publish", "other", "-f", path, "--dir", t.TempDir()}, `there is no "other" in the files: they hold lab/maxram-vs-xmx`},
 		"OtherNamespace": {[]string{"publish", "-f", path, "-n", "x", "--dir", t.TempDir()}, `there is no experiment of namespace "x" in the files`},

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"perflab.dev/perflab/internal/publish"
+	"perflab.dev/perflab/internal/report"
+)
+
+// Variables, of the environment or of a file, that hold the login.
+const (
+	userVariable  = "CONFLUENCE_USER"
+	tokenVariable = "CONFLUENCE_TOKEN"
+)
+
+// wikiOptions are those of a page in Confluence.
+type wikiOptions struct {
+	address, space, parent, title, credentials string
+	adopt                                      bool
+}
+
+func (o *wikiOptions) add(flags *pflag.FlagSet) {
+	flags.StringVar(&o.address, "confluence", "", "address of a site of Confluence Cloud, https://TEAM.atlassian.net")
+	flags.StringVar(&o.space, "space", "", "key of the space that the page is in")
+	flags.StringVar(&o.parent, "parent", "", "title or number of the page that a new page goes below")
+	flags.StringVar(&o.title, "title", "", "title of the page (default the question and the experiment's name)")
+	flags.BoolVar(&o.adopt, "adopt", false, "overwrite a page of that title which was not published from here")
+	flags.StringVar(&o.credentials, "credentials", "", "file with lines "+userVariable+"=… and "+tokenVariable+"=…, in place of the environment")
+}
+
+func (o *wikiOptions) check() error {
+	asked := cmp.Or(o.space, o.parent, o.title, o.credentials) != "" || o.adopt
+	switch {
+	case o.address == "" && asked:
+		return fmt.Errorf("%w: --space, --parent, --title, --adopt and --credentials go with --confluence", errOption)
+	case o.address != "" && o.space == "":
+		return fmt.Errorf("%w: --confluence needs --space: the key that stands in the address of the space's pages, after /spaces/", errOption)
+	}
+	return nil
+}
+
+// login is from the file, or else from the environment.
+func (o *wikiOptions) login() (user, token string, err error) {
+	variable := os.Getenv
+	from := "the environment"
+	if o.credentials != "" {
+		from = o.credentials
+		text, err := os.ReadFile(o.credentials)
+		if err != nil {
+			return "", "", fmt.Errorf("reading the login: %w", err)
+		}
+		variable = func(name string) string { return assigned(text, name) }
+	}
+	if token = variable(tokenVariable); token == "" {
+		return "", "", fmt.Errorf("%w: %s is not in %s: make a token at https://id.atlassian.com/manage-profile/security/api-tokens, and put the account's address into %s", errOption, tokenVariable, from, userVariable)
+	}
+	return variable(userVariable), token, nil
+}
+
+// assigned is the value that a line NAME=VALUE gives.
+func assigned(text []byte, name string) string {
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		if key, value, found := strings.Cut(strings.TrimSpace(lines.Text()), "="); found && strings.TrimSpace(key) == name {
+			return strings.Trim(strings.TrimSpace(value), `"'`)
+		}
+	}
+	return ""
+}
+
+// ontoWiki publishes a page for each report.
+func (o *publishOptions) ontoWiki(command *cobra.Command, documents []*report.Report) error {
+	if o.wiki.title != "" && len(documents) > 1 {
+		return fmt.Errorf("%w: %d experiments can't have the same --title: name one of them", errOption, len(documents))
+	}
+	user, token, err := o.wiki.login()
+	if err != nil {
+		return err
+	}
+	site, err := publish.NewConfluence(o.wiki.address, user, token)
+	if err != nil {
+		return err
+	}
+	told := &page{out: command.OutOrStdout()}
+	shelf := publish.Shelf{Space: o.wiki.space, Parent: o.wiki.parent, Adopt: o.wiki.adopt, DryRun: o.dryRun}
+	for _, document := range documents {
+		article, err := publish.ArticleOf(document, o.wiki.title)
+		if err != nil {
+			return err
+		}
+		done, err := site.Publish(command.Context(), article, shelf)
+		if err != nil {
+			return err
+		}
+		told.line("%s", done)
+	}
+	return told.err
+}

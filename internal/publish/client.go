@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package publish
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/internal/prose"
+)
+
+// Bounds of what is asked of a server, and of what it answers.
+const (
+	requestTime = 2 * time.Minute
+	maxAnswer   = 16 << 20
+	maxTries    = 5
+	// maxWait bounds one wait that a server asks for; who asks for more is told of.
+	maxWait = time.Minute
+)
+
+var (
+	// ErrServer says that a server refused what it was asked, or can't be asked.
+	ErrServer = errors.New("the server can't be published to")
+	errURL    = fmt.Errorf("%w: its URL", ErrServer)
+)
+
+// client talks to one server, as one user.
+type client struct {
+	http *http.Client
+	base *url.URL
+	// authorization is the header; secrets are what no message may hold.
+	authorization string
+	secrets       []string
+	headers       map[string]string
+	// patient: what was made a moment ago may not be there yet for all that is asked.
+	patient bool
+	// pause waits between tries.
+	pause func(context.Context, time.Duration) error
+}
+
+// newClient refuses an address at which a login could be read on its way.
+func newClient(address, authorization string, secrets ...string) (*client, error) {
+	base, err := url.Parse(strings.TrimSuffix(address, "/"))
+	if err != nil || base.Host == "" {
+		return nil, fmt.Errorf("%w is none: write https://HOST", errURL)
+	}
+	switch {
+	case base.User != nil:
+		return nil, fmt.Errorf("%w holds a user: URLs end up in logs, so put the login into the environment or a file", errURL)
+	case base.RawQuery != "" || base.Fragment != "":
+		return nil, fmt.Errorf("%w has more than a path: write https://HOST", errURL)
+	case base.Scheme != "https" && (base.Scheme != "http" || !isLoopback(base.Hostname())):
+		return nil, fmt.Errorf("%w %s must begin with https://: the login would be sent in plain text", errURL, base.Redacted())
+	}
+	return &client{
+		http: &http.Client{
+			Timeout: requestTime,
+			// A login goes to the server that was named, and to no other.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		base: base, authorization: authorization, secrets: secrets, pause: pause,
+	}, nil
+}
+
+func isLoopback(host string) bool {
+	address := net.ParseIP(host)
+	return host == "localhost" || address != nil && address.IsLoopback()
+}
+
+func pause(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// request is what is asked of a server.
+type request struct {
+	method, path string
+	query        url.Values
+	body         []byte
+	// kind of the body.
+	kind    string
+	headers map[string]string
+}
+
+// reply is what a server said.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// refusal is a reply of a server that did not do what it was asked.
+type refusal struct {
+	what   string
+	status int
+	said   string
+}
+
+func (r *refusal) Error() string {
+	return strings.TrimSuffix(fmt.Sprintf("%s: %d %s: %s", r.what, r.status, http.StatusText(r.status), r.said), ": ")
+}
+
+func (r *refusal) Unwrap() error { return ErrServer }
+
+// isStatus reports whether a server refused with this status.
+func isStatus(err error, status int) bool {
+	var refused *refusal
+	return errors.As(err, &refused) && refused.status == status
+}
+
+// json asks with a value and reads the answer into another; nil is none.
+func (c *client) json(ctx context.Context, asked request, send, receive any) error {
+	if send != nil {
+		body, err := json.Marshal(send)
+		if err != nil {
+			return fmt.Errorf("writing what is asked of the server: %w", err)
+		}
+		asked.body, asked.kind = body, "application/json"
+	}
+	got, err := c.do(ctx, asked)
+	if err != nil || receive == nil {
+		return err
+	}
+	if err := json.Unmarshal(got.body, receive); err != nil {
+		return fmt.Errorf("%w: %s %s: its answer can't be read: %w", ErrServer, asked.method, asked.path, err)
+	}
+	return nil
+}
+
+// do asks until the server answers, as often and as long as is bounded.
+func (c *client) do(ctx context.Context, asked request) (*reply, error) {
+	for try := 1; ; try++ {
+		got, err := c.once(ctx, asked)
+		if err != nil {
+			return nil, err
+		}
+		if got.status >= 200 && got.status < 300 {
+			return got, nil
+		}
+		wait, again := c.waitFor(asked.method, got, try)
+		if !again {
+			return nil, c.refused(asked, got)
+		}
+		if err := c.pause(ctx, wait); err != nil {
+			return nil, fmt.Errorf("waiting for the server: %w", err)
+		}
+	}
+}
+
+// waitFor is how long to wait before a request is tried again, and whether to. What
+// may have been done already is not done twice: only a server that turned a request
+// away is asked again to make something.
+func (c *client) waitFor(method string, got *reply, try int) (time.Duration, bool) {
+	turnedAway := got.status == http.StatusTooManyRequests || got.status == http.StatusForbidden && got.header.Get("Retry-After") != ""
+	unavailable := got.status == http.StatusServiceUnavailable
+	failed := got.status == http.StatusInternalServerError || got.status == http.StatusBadGateway || got.status == http.StatusGatewayTimeout
+	isRead := method == http.MethodGet
+	notYet := c.patient && got.status == http.StatusNotFound
+	mayTry := turnedAway || notYet || unavailable && method != http.MethodPost || failed && isRead
+	if try >= maxTries || !mayTry {
+		return 0, false
+	}
+	wait := time.Second << (try - 1)
+	if asked := retryAfter(got.header.Get("Retry-After")); asked > 0 {
+		wait = asked
+	}
+	return wait, wait <= maxWait
+}
+
+// retryAfter reads the header: seconds, or a time.
+func retryAfter(header string) time.Duration {
+	if seconds, err := strconv.Atoi(header); err == nil {
+		return time.Duration(min(seconds, 1<<20)) * time.Second
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return time.Until(at)
+	}
+	return 0
+}
+
+func (c *client) once(ctx context.Context, asked request) (*reply, error) {
+	address := c.base.JoinPath(asked.path)
+	address.RawQuery = asked.query.Encode()
+	sent, err := http.NewRequestWithContext(ctx, asked.method, address.String(), bytes.NewReader(asked.body))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrServer, err)
+	}
+	sent.Header.Set("Accept", "application/json")
+	sent.Header.Set("User-Agent", "perflab")
+	if c.authorization != "" {
+		sent.Header.Set("Authorization", c.authorization)
+	}
+	if asked.kind != "" {
+		sent.Header.Set("Content-Type", asked.kind)
+	}
+	for _, headers := range []map[string]string{c.headers, asked.headers} {
+		for name, value := range headers {
+			sent.Header.Set(name, value)
+		}
+	}
+	got, err := c.http.Do(sent)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrServer, err)
+	}
+	defer func() { _ = got.Body.Close() }() // It was read, or is of no use.
+	body, err := io.ReadAll(io.LimitReader(got.Body, maxAnswer+1))
+	if err != nil {
+		return nil, fmt.Errorf("%w: reading its answer: %w", ErrServer, err)
+	}
+	if len(body) > maxAnswer {
+		return nil, fmt.Errorf("%w: its answer is longer than %d MiB", ErrServer, maxAnswer>>20)
+	}
+	return &reply{got.StatusCode, got.Header, body}, nil
+}
+
+// refused tells what the server said, in a line and without secrets.
+func (c *client) refused(asked request, got *reply) error {
+	said := c.withoutSecrets(said(got.body))
+	if to := got.header.Get("Location"); got.status >= 300 && got.status < 400 {
+		said = "it sends one to " + c.withoutSecrets(to) + ": name that server, if it is the right one"
+	}
+	if wait := retryAfter(got.header.Get("Retry-After")); wait > maxWait {
+		said = strings.TrimSuffix(fmt.Sprintf("it asks to be left alone for %s: try again then. %s", prose.Duration(wait), said), ". ")
+	}
+	return &refusal{what: asked.method + " " + asked.path, status: got.status, said: prose.Sentence(said)}
+}
+
+// said is the message in a server's answer, in the forms that Confluence and GitHub
+// give it. A page for people has none.
+func said(body []byte) string {
+	var form struct {
+		Message string            `json:"message"`
+		Errors  []json.RawMessage `json:"errors"`
+	}
+	if json.Unmarshal(body, &form) != nil {
+		return ""
+	}
+	words := []string{form.Message}
+	for _, one := range form.Errors {
+		var detailed struct{ Title, Message, Detail string }
+		var plain string
+		if json.Unmarshal(one, &detailed) != nil {
+			_ = json.Unmarshal(one, &plain) // What is neither says nothing to a person.
+		}
+		words = append(words, plain, cmp.Or(detailed.Title, detailed.Message), detailed.Detail)
+	}
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+func (c *client) withoutSecrets(text string) string {
+	for _, secret := range c.secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package publish
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/report"
+)
+
+// ErrNotOurs says that what is there was not published by PerfLab.
+var ErrNotOurs = errors.New("it was not published from here")
+
+// propertyKey is that of the property we keep with a page.
+const propertyKey = "perflab-report"
+
+// maxTitle is what Confluence takes.
+const maxTitle = 255
+
+// recordedPage is what we keep with a page, to know it again and what is on it.
+type recordedPage struct {
+	UID string `json:"uid"`
+	// Page is its number: a copy of the page, which has this too, is not ours.
+	Page string `json:"page"`
+	// Digest is of all that was published; Version the page's then, and Title.
+	Digest  string `json:"digest"`
+	Version int    `json:"version"`
+	Title   string `json:"title"`
+	// Files are the names of what was attached.
+	Files []string `json:"files"`
+}
+
+// Picture is a file attached to a page.
+type Picture struct {
+	Name, Kind string
+	Body       []byte
+}
+
+// comment marks an attachment as ours, with its content.
+func (p Picture) comment(uid string) string {
+	sum := sha256.Sum256(p.Body)
+	return "perflab " + uid + " sha256:" + hex.EncodeToString(sum[:])
+}
+
+// ourComment is that of whatever was attached from here.
+var ourComment = regexp.MustCompile(`^perflab [0-9A-Za-z-]+ sha256:[0-9a-f]{64}$`)
+
+// Article is a report as a page of a wiki holds it.
+type Article struct {
+	UID, Title, Body string
+	// TitleChosen: a person asked for this title.
+	TitleChosen bool
+	Pictures    []Picture
+}
+
+// mark is the page's label, and stands in its body, too.
+func (a *Article) mark() string { return "perflab-" + strings.ToLower(a.UID) }
+
+var (
+	shownFiles = regexp.MustCompile(`<ri:attachment ri:filename="([^"]*)"`)
+	plainUID   = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
+	drawing    = regexp.MustCompile(`<svg [^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"`)
+)
+
+// ArticleOf is the report with its charts as attachments. It fails where a chart would
+// be lost.
+func ArticleOf(document *report.Report, title string) (*Article, error) {
+	brief := document.Brief()
+	article := &Article{UID: string(brief.Origin.UID), Title: title, TitleChosen: title != ""}
+	if !plainUID.MatchString(article.UID) {
+		return nil, fmt.Errorf("%w: experiment %q has no UID by which its page could be found again: publish it from its cluster, or what perflab export wrote", report.ErrInput, brief.Origin.Name)
+	}
+	if title == "" {
+		article.Title = titled(brief)
+	}
+	if utf8.RuneCountInString(article.Title) > maxTitle {
+		return nil, fmt.Errorf("the title %q… is longer than the %d letters that Confluence takes: choose one with --title", string([]rune(article.Title)[:40]), maxTitle)
+	}
+	body, err := document.Confluence(true)
+	if err != nil {
+		return nil, err
+	}
+	// An anchor is not seen, and stays where a person edits the page.
+	article.Body = string(body) + `<p><ac:structured-macro ac:name="anchor"><ac:parameter ac:name="">` + article.mark() + `</ac:parameter></ac:structured-macro></p>` + "\n"
+	charts := document.Charts()
+	for _, name := range slices.Sorted(maps.Keys(charts)) {
+		article.Pictures = append(article.Pictures, Picture{name, "image/svg+xml", sized(charts[name])})
+	}
+	return article, article.checkPictures()
+}
+
+// titled tells experiments that ask the same apart.
+func titled(brief report.Brief) string {
+	name := " (" + brief.Origin.Name + ")"
+	question := []rune(strings.Join(strings.Fields(brief.Title), " "))
+	if room := maxTitle - utf8.RuneCountInString(name); len(question) > room {
+		question = append(question[:room-1], '…')
+	}
+	return string(question) + name
+}
+
+// sized gives a drawing the size it has: what has none, Confluence shows in any.
+func sized(svg []byte) []byte {
+	return drawing.ReplaceAllFunc(svg, func(head []byte) []byte {
+		size := drawing.FindSubmatch(head)
+		return fmt.Appendf(head, ` width="%s" height="%s"`, size[1], size[2])
+	})
+}
+
+// checkPictures: what the page shows is attached, and what is attached is shown.
+func (a *Article) checkPictures() error {
+	var shown, attached []string
+	for _, found := range shownFiles.FindAllStringSubmatch(a.Body, -1) {
+		shown = append(shown, html.UnescapeString(found[1]))
+	}
+	for _, one := range a.Pictures {
+		attached = append(attached, one.Name)
+	}
+	slices.Sort(shown)
+	if shown = slices.Compact(shown); !slices.Equal(shown, attached) {
+		return fmt.Errorf("a chart would be lost: the page shows %s, and there are %s", strings.Join(shown, ", "), strings.Join(attached, ", "))
+	}
+	return nil
+}
+
+// digest is of all that is published.
+func (a *Article) digest() string {
+	all := fmt.Appendf(nil, "%d\n%s", len(a.Body), a.Body)
+	for _, one := range a.Pictures {
+		all = fmt.Appendf(all, "%q %s\n", one.Name, one.comment(a.UID))
+	}
+	sum := sha256.Sum256(all)
+	return hex.EncodeToString(sum[:])
+}
+
+// observedPage is a page as it is found.
+type observedPage struct {
+	page        *page
+	property    *property
+	recorded    recordedPage
+	attachments []attachment
+	labels      []label
+}
+
+// isOurs reports whether we made the page for this experiment. A page that was made and
+// not recorded, because that was interrupted, bears the mark and the title.
+func (o *observedPage) isOurs(a *Article) bool {
+	if o.property != nil {
+		return o.recorded.UID == a.UID && o.recorded.Page == o.page.ID
+	}
+	return o.page.Title == a.Title && strings.Contains(o.page.Body.Storage.Value, ">"+a.mark()+"<")
+}
+
+// PagePlan is what becomes of a page.
+type PagePlan struct {
+	article *Article
+	// before is nil where there is no page yet.
+	before *observedPage
+	title  string
+	upload []Picture
+	remove []attachment
+	// write: the page itself is written, label: it is given its label.
+	write, label bool
+	notes        []string
+}
+
+// isUnchanged: there is nothing to write.
+func (p *PagePlan) isUnchanged() bool {
+	return p.before != nil && !p.write && !p.label && len(p.upload) == 0 && len(p.remove) == 0
+}
+
+// planPage decides what to write, from the article and from what is there.
+func planPage(a *Article, before *observedPage) (*PagePlan, error) {
+	plan := &PagePlan{article: a, before: before, title: a.Title, write: true, label: true, upload: a.Pictures}
+	if before == nil {
+		return plan, nil
+	}
+	last := before.recorded
+	// Who renamed the page wants it so.
+	if !a.TitleChosen && before.page.Title != last.Title && last.Title != "" {
+		plan.title = before.page.Title
+	}
+	plan.write = last.Digest != a.digest() || plan.title != before.page.Title
+	plan.label = !slices.ContainsFunc(before.labels, func(l label) bool { return l.Name == a.mark() })
+	var err error
+	if plan.upload, err = missing(a, before); err != nil {
+		return nil, err
+	}
+	plan.remove = leftOver(a, before)
+	if plan.write && last.Version > 0 && before.page.Version.Number > last.Version && last.Digest != a.digest() {
+		plan.notes = append(plan.notes, fmt.Sprintf("what somebody changed on the page since version %d is in its history, no longer on it", last.Version))
+	}
+	return plan, nil
+}
+
+// missing are the pictures that are not attached as they are to be.
+func missing(a *Article, before *observedPage) ([]Picture, error) {
+	var upload []Picture
+	for _, one := range a.Pictures {
+		at := slices.IndexFunc(before.attachments, func(found attachment) bool { return found.Title == one.Name })
+		switch {
+		case at >= 0 && before.attachments[at].Comment == one.comment(a.UID):
+			continue
+		case at >= 0 && !isOurFile(before, before.attachments[at]):
+			return nil, fmt.Errorf("%w: %s is attached to the page, and a chart of the report is called so: delete that attachment, or rename it", ErrNotOurs, one.Name)
+		}
+		upload = append(upload, one)
+	}
+	return upload, nil
+}
+
+// isOurFile: we attached it, even where a person attached a new version.
+func isOurFile(before *observedPage, one attachment) bool {
+	return ourComment.MatchString(one.Comment) || slices.Contains(before.recorded.Files, one.Title)
+}
+
+// leftOver are the attachments of an earlier report that this one does not show. What a
+// person attached, or changed, is his.
+func leftOver(a *Article, before *observedPage) []attachment {
+	var left []attachment
+	for _, one := range before.attachments {
+		isShown := slices.ContainsFunc(a.Pictures, func(shown Picture) bool { return shown.Name == one.Title })
+		if !isShown && ourComment.MatchString(one.Comment) {
+			left = append(left, one)
+		}
+	}
+	return left
+}
+
+// record is what is kept with the page once it is as planned.
+func (p *PagePlan) record(written *page) recordedPage {
+	kept := recordedPage{UID: p.article.UID, Page: written.ID, Digest: p.article.digest(), Version: written.Version.Number, Title: p.title}
+	if p.before != nil && !p.write {
+		kept.Version, kept.Title = p.before.recorded.Version, p.before.recorded.Title
+	}
+	for _, one := range p.article.Pictures {
+		kept.Files = append(kept.Files, one.Name)
+	}
+	return kept
+}
+
+// Tell says what was done, or would be.
+func (p *PagePlan) Tell(where string, dryRun bool) string {
+	if p.isUnchanged() {
+		return fmt.Sprintf("page %q is up to date: nothing was written%s", p.title, at(where))
+	}
+	is, are := "is", "are"
+	if dryRun {
+		is, are = "would be", "would be"
+	}
+	parts := []string{fmt.Sprintf("page %q %s updated", p.title, is)}
+	switch {
+	case p.before == nil:
+		parts[0] = fmt.Sprintf("page %q %s created", p.title, is)
+	case !p.write:
+		parts[0] = fmt.Sprintf("page %q stays as it is", p.title)
+	}
+	if number := len(p.upload); number > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s uploaded", prose.Counted(number, "chart"), prose.Verb(number, is, are)))
+	}
+	if number := len(p.remove); number > 0 {
+		parts = append(parts, fmt.Sprintf("%s of an earlier report %s deleted", prose.Counted(number, "chart"), prose.Verb(number, is, are)))
+	}
+	return strings.Join(append(parts, p.notes...), "; ") + at(where)
+}
+
+func at(where string) string {
+	if where == "" {
+		return ""
+	}
+	return ": " + where
+}
+
+// readRecord is what a property holds; what somebody else put there is nothing.
+func readRecord(of *property) recordedPage {
+	var kept recordedPage
+	if of == nil || json.Unmarshal(of.Value, &kept) != nil {
+		return recordedPage{}
+	}
+	return kept
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package publish
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Shelf is where pages go, and what may be done there.
+type Shelf struct {
+	// Space is its key; Parent the title or number of the page that new ones go below.
+	Space, Parent string
+	// Adopt lets a page be overwritten that was not published from here.
+	Adopt bool
+	// DryRun: nothing is written.
+	DryRun bool
+}
+
+// Publish puts the article onto its page, and says what was done.
+func (c *Confluence) Publish(ctx context.Context, a *Article, on Shelf) (string, error) {
+	in, err := c.space(ctx, on.Space)
+	if err != nil {
+		return "", err
+	}
+	parent, err := c.parent(ctx, in, on.Parent)
+	if err != nil {
+		return "", err
+	}
+	before, err := c.find(ctx, a, in, on.Adopt)
+	if err != nil {
+		return "", err
+	}
+	plan, err := planPage(a, before)
+	if err != nil {
+		return "", err
+	}
+	if before != nil && (on.DryRun || plan.isUnchanged()) {
+		return plan.Tell(before.page.address(), on.DryRun), nil
+	}
+	if on.DryRun {
+		return plan.Tell("", true), nil
+	}
+	written, err := c.carryOut(ctx, plan, newPage{SpaceID: in.ID, Status: statusCurrent, Title: plan.title, ParentID: parent, Body: storage(a.Body)})
+	if err != nil {
+		return "", err
+	}
+	return plan.Tell(written.address(), false), nil
+}
+
+func (p *page) address() string {
+	if p.Links.Base == "" {
+		return ""
+	}
+	return p.Links.Base + p.Links.WebUI
+}
+
+// find is the page of the experiment: one of those that bear its label, or the one that
+// has its title. It is nil where there is none.
+func (c *Confluence) find(ctx context.Context, a *Article, in *space, adopt bool) (*observedPage, error) {
+	labelled, err := c.labelled(ctx, in, a.mark())
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(labelled)
+	for _, id := range labelled {
+		found, err := c.page(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			continue
+		}
+		seen, err := c.observe(ctx, found)
+		if err != nil || seen.isOurs(a) {
+			return seen, err
+		}
+	}
+	same, err := c.titled(ctx, in, a.Title)
+	if err != nil || same == nil {
+		return nil, err
+	}
+	seen, err := c.observe(ctx, same)
+	if err != nil || seen.isOurs(a) {
+		return seen, err
+	}
+	if !adopt {
+		return nil, fmt.Errorf("%w: there is a page %q in space %s (%s): choose another title with --title, or let --adopt overwrite that page, whose history keeps what it holds", ErrNotOurs, a.Title, in.Key, same.address())
+	}
+	// What it says of itself is another report's.
+	seen.recorded = recordedPage{}
+	return seen, nil
+}
+
+// observe reads what belongs to a page.
+func (c *Confluence) observe(ctx context.Context, found *page) (*observedPage, error) {
+	seen := &observedPage{page: found}
+	var err error
+	if seen.property, err = c.property(ctx, found); err != nil {
+		return nil, err
+	}
+	seen.recorded = readRecord(seen.property)
+	if seen.attachments, err = c.attachments(ctx, found); err != nil {
+		return nil, err
+	}
+	seen.labels, err = c.labels(ctx, found)
+	return seen, err
+}
+
+// patiently is for a page that was made a moment ago: not all of the site knows it yet.
+func (c *Confluence) patiently() *Confluence {
+	patient := *c.client
+	patient.patient = true
+	return &Confluence{&patient}
+}
+
+// carryOut writes what is planned. What the page shows is attached before it, and what
+// it no longer shows is deleted after; what is recorded with it comes last, so that a
+// publication which was interrupted is taken up again.
+func (c *Confluence) carryOut(ctx context.Context, plan *PagePlan, made newPage) (*page, error) {
+	var written *page
+	var recorded *property
+	var err error
+	if plan.before == nil {
+		if written, err = c.create(ctx, made); err != nil {
+			return nil, err
+		}
+		c = c.patiently()
+	} else {
+		written, recorded = plan.before.page, plan.before.property
+	}
+	if plan.label {
+		if err := c.addLabel(ctx, written.ID, plan.article.mark()); err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range plan.upload {
+		if err := c.upload(ctx, written.ID, one, one.comment(plan.article.UID)); err != nil {
+			return nil, err
+		}
+	}
+	if plan.before != nil && plan.write {
+		next := nextPage{written.ID, statusCurrent, plan.title, made.Body, pageVersion{written.Version.Number + 1, "perflab publish"}}
+		if written, err = c.update(ctx, next); err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range plan.remove {
+		if err := c.remove(ctx, one); err != nil {
+			return nil, err
+		}
+	}
+	return written, c.record(ctx, written.ID, recorded, plan.record(written))
+}

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package publish_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/internal/publish"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/confluence"
+)
+
+const (
+	uid   = types.UID("3b8f0b1e-53a1-4b65-9d2f-0a4f3a1d7c11")
+	other = types.UID("00000000-53a1-4b65-9d2f-0a4f3a1d7c11")
+)
+
+var shelf = publish.Shelf{Space: confluence.SpaceKey, Parent: confluence.Home}
+
+// article of an experiment that asks this.
+func article(t *testing.T, of types.UID, title string, change ...func(*report.Input)) *publish.Article {
+	t.Helper()
+	made, err := publish.ArticleOf(measured(t, "heap", of, 0, change...), title)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func login(t *testing.T, site *confluence.Site) *publish.Confluence {
+	t.Helper()
+	made, err := publish.NewConfluence(site.URL+"/wiki/", confluence.User, confluence.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var waits []time.Duration
+	made.Waits(&waits)
+	return made
+}
+
+// shelve publishes, and says what was told.
+func shelve(t *testing.T, site *confluence.Site, a *publish.Article, on publish.Shelf) string {
+	t.Helper()
+	told, err := login(t, site).Publish(t.Context(), a, on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told
+}
+
+func TestConfluencePageIsCreated(t *testing.T) {
+	site, report := confluence.New(t), article(t, uid, "", asked("Is it <faster> & better?"))
+	told := shelve(t, site, report, shelf)
+	page := site.Titled("Is it <faster> & better? (heap)")
+	if page == nil || site.Len() != 2 || page.Parent != site.Titled(confluence.Home).ID {
+		t.Fatalf("%d pages, it is %+v", site.Len(), page)
+	}
+	if want := fmt.Sprintf(`page %q is created; %d charts are uploaded: https://example.atlassian.net/wiki/spaces/PERF/pages/%s`, page.Title, len(report.Pictures), page.ID); told != want {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	if len(report.Pictures) < 6 || len(page.Attachments) != len(report.Pictures) {
+		t.Fatalf("%d charts, %d attachments", len(report.Pictures), len(page.Attachments))
+	}
+	for _, one := range report.Pictures {
+		attached := page.Attachments[one.Name]
+		if attached == nil || !bytes.Equal(attached.Body, one.Body) || attached.Kind != "image/svg+xml" || !strings.Contains(page.Body, `ri:filename="`+one.Name+`"`) {
+			t.Errorf("%s: %+v", one.Name, attached)
+		}
+		if !bytes.Contains(one.Body[:300], []byte(` width="420" height="`)) {
+			t.Errorf("%s has no size: %s", one.Name, one.Body[:300])
+		}
+	}
+}
+
+func TestConfluencePageIsUpdatedInPlace(t *testing.T) {
+	site := confluence.New(t)
+	shelve(t, site, article(t, uid, "", asked("Before?")), shelf)
+	site.Written()
+	if told := shelve(t, site, article(t, uid, "", asked("Before?")), shelf); !strings.Contains(told, `page "Before? (heap)" is up to date: nothing was written: https://`) || len(site.Written()) > 0 {
+		t.Errorf("an unchanged report: %s", told)
+	}
+	site.Index()
+	page := site.Titled("Before? (heap)")
+	// One block less: other numbers, the same charts.
+	told := shelve(t, site, article(t, uid, "", asked("After?"), withoutBlock(6)), shelf)
+	if page.Title != "After? (heap)" || page.Version != 2 || !strings.HasPrefix(told, `page "After? (heap)" is updated; `) || strings.Contains(told, "history") {
+		t.Errorf("%s, version %d: %s", page.Title, page.Version, told)
+	}
+	if site.Len() != 2 {
+		t.Errorf("%d pages", site.Len())
+	}
+}
+
+func withoutBlock(number int32) func(*report.Input) {
+	return func(input *report.Input) {
+		for i := range input.Runs {
+			if input.Runs[i].Spec.Block == number {
+				input.Runs[i].Status.Phase = "Invalid"
+			}
+		}
+	}
+}
+
+func TestConfluencePageIsFoundAgain(t *testing.T) {
+	site := confluence.New(t)
+	shelve(t, site, article(t, uid, "", asked("Asked?")), shelf)
+	page := site.Titled("Asked? (heap)")
+	page.Title, page.Version = "Renamed", 2
+	site.Index()
+	site.Written()
+	if told := shelve(t, site, article(t, uid, "", asked("Asked?")), shelf); !strings.Contains(told, `page "Renamed" is up to date`) || len(site.Written()) > 0 {
+		t.Errorf("a renamed page: %s", told)
+	}
+	told := shelve(t, site, article(t, uid, "", asked("Asked otherwise?"), withoutBlock(6)), shelf)
+	if page.Title != "Renamed" || page.Version != 3 || site.Len() != 2 || !strings.Contains(told, "what somebody changed on the page since version 1 is in its history") {
+		t.Errorf("%d pages, %s version %d: %s", site.Len(), page.Title, page.Version, told)
+	}
+	shelve(t, site, article(t, uid, "Chosen", asked("Asked otherwise?"), withoutBlock(6)), shelf)
+	if page.Title != "Chosen" {
+		t.Errorf("the title is %s", page.Title)
+	}
+}
+
+// A copy of a page has its label and its property, and is a page of its own.
+func TestConfluenceCopyIsLeftAlone(t *testing.T) {
+	site := confluence.New(t)
+	copied := site.Add("Copy of Asked? (heap)", "")
+	shelve(t, site, article(t, uid, "", asked("Asked?")), shelf)
+	page := site.Titled("Asked? (heap)")
+	copied.Labels, copied.Properties, copied.Body = page.Labels, maps.Clone(page.Properties), page.Body
+	site.Index()
+	shelve(t, site, article(t, uid, "", asked("Asked?"), withoutBlock(6)), shelf)
+	if page.Version != 2 || copied.Version != 1 {
+		t.Errorf("versions %d and %d of the copy", page.Version, copied.Version)
+	}
+	copied.Properties = nil
+	shelve(t, site, article(t, uid, "", asked("Asked?")), shelf)
+	if page.Version != 3 || copied.Version != 1 {
+		t.Errorf("versions %d and %d of the copy without its property", page.Version, copied.Version)
+	}
+}
+
+func TestConfluenceAttachments(t *testing.T) {
+	site := confluence.New(t)
+	first := article(t, uid, "", asked("Asked?"))
+	shelve(t, site, first, shelf)
+	page := site.Titled("Asked? (heap)")
+	byHand := &confluence.Attachment{ID: "att1", Name: "notes.pdf", Comment: "mine", Body: []byte("x"), Version: 1}
+	page.Attachments[byHand.Name] = byHand
+	lost, drawnOver := first.Pictures[0].Name, first.Pictures[1].Name
+	delete(page.Attachments, lost)
+	*page.Attachments[drawnOver] = confluence.Attachment{ID: page.Attachments[drawnOver].ID, Name: drawnOver, Comment: "drawn over", Body: []byte("x"), Version: 2}
+	site.Written()
+	told := shelve(t, site, first, shelf)
+	uploads := slices.DeleteFunc(site.Written(), func(write string) bool { return !strings.HasSuffix(write, "/child/attachment") })
+	if len(uploads) != 2 || page.Version != 1 || !strings.Contains(told, "stays as it is; 2 charts are uploaded") {
+		t.Errorf("%d uploads, version %d: %s", len(uploads), page.Version, told)
+	}
+	for _, name := range []string{lost, drawnOver} {
+		if attached := page.Attachments[name]; attached == nil || !bytes.HasPrefix(attached.Body, []byte("<?xml")) {
+			t.Errorf("%s is %+v", name, attached)
+		}
+	}
+	// The next report has one arm's charts less.
+	second := article(t, uid, "", asked("Asked?"), func(input *report.Input) { input.Raw = nil })
+	told = shelve(t, site, second, shelf)
+	if len(page.Attachments) != len(second.Pictures)+1 || page.Attachments[byHand.Name] != byHand || !strings.Contains(told, "of an earlier report are deleted") {
+		t.Errorf("%d charts, and attached are %v: %s", len(second.Pictures), slices.Sorted(maps.Keys(page.Attachments)), told)
+	}
+}
+
+func TestConfluencePageOfSomebodyElse(t *testing.T) {
+	site, report := confluence.New(t), article(t, uid, "", asked("Asked?"))
+	page := site.Add("Asked? (heap)", "<p>Mine.</p>")
+	_, err := login(t, site).Publish(t.Context(), report, shelf)
+	if !errors.Is(err, publish.ErrNotOurs) || !strings.Contains(err.Error(), `there is a page "Asked? (heap)" in space PERF (https://`) || len(site.Written()) > 0 {
+		t.Errorf("%v", err)
+	}
+	adopting := shelf
+	adopting.Adopt = true
+	chart := report.Pictures[0].Name
+	page.Attachments[chart] = &confluence.Attachment{ID: "att1", Name: chart, Comment: "mine", Version: 1}
+	if _, err := login(t, site).Publish(t.Context(), report, adopting); !errors.Is(err, publish.ErrNotOurs) || !strings.Contains(err.Error(), chart+" is attached to the page") || len(site.Written()) > 0 {
+		t.Errorf("%v", err)
+	}
+	delete(page.Attachments, chart)
+	shelve(t, site, report, adopting)
+	if page.Version != 2 || site.Len() != 2 {
+		t.Errorf("%d pages, version %d", site.Len(), page.Version)
+	}
+	// Another experiment of the same name and question is somebody else, too.
+	again := article(t, other, "", asked("Asked?"))
+	if _, err := login(t, site).Publish(t.Context(), again, shelf); !errors.Is(err, publish.ErrNotOurs) {
+		t.Errorf("%v", err)
+	}
+	shelve(t, site, again, adopting)
+	if page.Version != 3 || site.Len() != 2 {
+		t.Errorf("%d pages, version %d", site.Len(), page.Version)
+	}
+}
+
+func TestConfluenceDryRunWritesNothing(t *testing.T) {
+	site, report, dry := confluence.New(t), article(t, uid, "", asked("Asked?")), shelf
+	dry.DryRun = true
+	if told := shelve(t, site, report, dry); !strings.Contains(told, `page "Asked? (heap)" would be created; `) || !strings.Contains(told, "would be uploaded") {
+		t.Error(told)
+	}
+	shelve(t, site, report, shelf)
+	site.Written()
+	if told := shelve(t, site, article(t, uid, "", asked("Asked?"), withoutBlock(6)), dry); !strings.Contains(told, "would be updated; ") || len(site.Written()) > 0 {
+		t.Error(told)
+	}
+}
+
+// What was interrupted is taken up again, wherever that was.
+func TestConfluencePublicationIsTakenUpAgain(t *testing.T) {
+	report := article(t, uid, "", asked("Asked?"))
+	for before := 1; ; before++ {
+		site := confluence.New(t)
+		writes := 0
+		site.Before = func(out http.ResponseWriter, asked *http.Request) bool {
+			if asked.Method != http.MethodGet {
+				writes++
+			}
+			if asked.Method == http.MethodGet || writes != before {
+				return false
+			}
+			out.WriteHeader(http.StatusInternalServerError)
+			return true
+		}
+		_, err := login(t, site).Publish(t.Context(), report, shelf)
+		if err == nil {
+			if before < 5 {
+				t.Fatalf("only %d writes", before)
+			}
+			return
+		}
+		site.Before = nil
+		shelve(t, site, report, shelf)
+		page := site.Titled("Asked? (heap)")
+		if site.Len() != 2 || len(page.Attachments) != len(report.Pictures) || len(page.Labels) != 1 || len(page.Properties) != 1 {
+			t.Errorf("without write %d: %d pages, it is %+v", before, site.Len(), page)
+		}
+		site.Written()
+		if told := shelve(t, site, report, shelf); len(site.Written()) > 0 {
+			t.Errorf("without write %d: %s", before, told)
+		}
+	}
+}
+
+func TestConfluenceProblems(t *testing.T) {
+	first, second := article(t, uid, "", asked("Asked?")), article(t, uid, "", asked("Asked?"), withoutBlock(6))
+	for name, tc := range map[string]struct {
+		before func(*confluence.Site)
+		shelf  publish.Shelf
+		token  string
+		want   string
+	}{
+		"Space":  {shelf: publish.Shelf{Space: "NONE"}, want: `there is no space "NONE", or the login may not see it`},
+		"Parent": {shelf: publish.Shelf{Space: "PERF", Parent: "77"}, want: `there is no page "77" in space PERF to put the report below`},
+		"Login":  {shelf: shelf, token: "wr0ng", want: "401 Unauthorized: Unauthorized: no login Basic ***"},
+		"Conflict": {shelf: shelf, before: func(site *confluence.Site) {
+			site.Before = func(_ http.ResponseWriter, asked *http.Request) bool {
+				if asked.Method == http.MethodPut && strings.HasPrefix(asked.URL.Path, "/wiki/api/v2/pages/") && !strings.Contains(asked.URL.Path, "properties") {
+					site.Titled("Asked? (heap)").Version++
+				}
+				return false
+			}
+		}, want: "409 Conflict: Version must be incremented when updating a page. Current Version: [2]. Provided version: [2]: somebody changed the page while"},
+		"Redirect": {shelf: shelf, before: func(site *confluence.Site) {
+			site.Before = func(out http.ResponseWriter, asked *http.Request) bool {
+				http.Redirect(out, asked, "https://elsewhere.example/", http.StatusFound)
+				return true
+			}
+		}, want: "it sends one to https://elsewhere.example/"},
+		"Long": {shelf: shelf, before: func(site *confluence.Site) {
+			site.Before = func(out http.ResponseWriter, _ *http.Request) bool {
+				_, _ = out.Write(bytes.Repeat([]byte(" "), 17<<20))
+				return true
+			}
+		}, want: "its answer is longer than 16 MiB"},
+		"Busy": {shelf: shelf, before: func(site *confluence.Site) {
+			site.Before = func(out http.ResponseWriter, _ *http.Request) bool {
+				out.Header().Set("Retry-After", "3600")
+				out.WriteHeader(http.StatusTooManyRequests)
+				return true
+			}
+		}, want: "it asks to be left alone for 1h: try again then"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			site := confluence.New(t)
+			shelve(t, site, first, shelf)
+			if tc.before != nil {
+				tc.before(site)
+			}
+			token := confluence.Token + tc.token
+			as, err := publish.NewConfluence(site.URL, confluence.User, token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var waits []time.Duration
+			as.Waits(&waits)
+			_, err = as.Publish(t.Context(), second, tc.shelf)
+			if !errors.Is(err, publish.ErrServer) || !strings.Contains(err.Error(), tc.want) || len(waits) > 0 {
+				t.Fatalf("%v after waiting %v, want %s", err, waits, tc.want)
+			}
+			for _, secret := range []string{token, base64.StdEncoding.EncodeToString([]byte(confluence.User + ":" + token))} {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("it tells the login: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// A server that is busy, or does not know yet what was made, is asked again.
+func TestConfluenceIsAskedAgain(t *testing.T) {
+	site := confluence.New(t)
+	busy := map[string]int{}
+	site.Before = func(out http.ResponseWriter, asked *http.Request) bool {
+		what := asked.Method + asked.URL.Path
+		busy[what]++
+		fresh := strings.HasSuffix(asked.URL.Path, "/label")
+		switch {
+		case busy[what] == 1 && !fresh:
+			out.Header().Set("Retry-After", "7")
+			out.WriteHeader(http.StatusTooManyRequests)
+		case busy[what] == 2 && asked.Method == http.MethodGet:
+			out.WriteHeader(http.StatusBadGateway)
+		case busy[what] == 1 && fresh:
+			out.WriteHeader(http.StatusNotFound)
+		default:
+			return false
+		}
+		return true
+	}
+	as := login(t, site)
+	var waits []time.Duration
+	as.Waits(&waits)
+	if _, err := as.Publish(t.Context(), article(t, uid, "", asked("Asked?")), shelf); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(waits, 7*time.Second) || !slices.Contains(waits, 2*time.Second) || site.Len() != 2 {
+		t.Errorf("%d pages, it waited %v", site.Len(), waits)
+	}
+}
+
+// A request to make something, which may have been carried out, is not made again.
+func TestConfluenceMakesNoSecondPage(t *testing.T) {
+	site := confluence.New(t)
+	posts := 0
+	site.Before = func(out http.ResponseWriter, asked *http.Request) bool {
+		if asked.Method != http.MethodPost {
+			return false
+		}
+		posts++
+		out.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	}
+	if _, err := login(t, site).Publish(t.Context(), article(t, uid, ""), shelf); err == nil || posts != 1 {
+		t.Errorf("%d requests, %v", posts, err)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://team.atlassian.net":                 "",
+		"https://team.atlassian.net/wiki":            "",
+		"https://api.atlassian.com/ex/confluence/12": "",
+		"http://localhost:8080":                      "",
+		"http://127.0.0.1":                           "",
+		"http://team.atlassian.net":                  "must begin with https://",
+		"http://localhost.example.org":               "must begin with https://",
+		"https://jane:secret@team.atlassian.net":     "holds a user",
+		"https://team.atlassian.net/?token=secret":   "has more than a path",
+		"team.atlassian.net":                         "is none",
+		"ftp://team.atlassian.net":                   "must begin with https://",
+	} {
+		_, err := publish.NewConfluence(address, "jane", "t0ken")
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+}
+
+func TestArticleProblems(t *testing.T) {
+	document := measured(t, "heap", uid, 0)
+	if _, err := publish.ArticleOf(document, strings.Repeat("x", 256)); err == nil || !strings.Contains(err.Error(), "longer than the 255 letters") {
+		t.Errorf("a long title: %v", err)
+	}
+	if _, err := publish.ArticleOf(measured(t, "heap", "", 0), ""); !errors.Is(err, report.ErrInput) {
+		t.Errorf("no UID: %v", err)
+	}
+	long := article(t, uid, "", asked(strings.Repeat("long ", 100)+"?"))
+	if title := []rune(long.Title); len(title) > 255 || !strings.HasSuffix(long.Title, "… (heap)") {
+		t.Errorf("%d letters: %s", len(title), long.Title)
+	}
+}

@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package confluence stands in for a site of Confluence Cloud in tests: the part of
+// its REST API v2, and of v1 where v2 lacks it, that publishing a report needs. It is
+// made after https://developer.atlassian.com/cloud/confluence/rest/ and is stricter
+// than a site: what it does not know, it refuses. Like a site it gives lists in parts,
+// and its search learns of a label only later (Index). It is not Confluence: how a page
+// looks there, it can't tell.
+package confluence
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Login that the site knows.
+const (
+	User  = "jane@example.org"
+	Token = "s3cr3t-t0ken"
+)
+
+// SpaceKey is that of the only space.
+const (
+	SpaceKey = "PERF"
+	spaceID  = "131073"
+)
+
+// Home is the space's first page.
+const Home = "Performance home"
+
+// part is how many things an answer lists.
+const part = 2
+
+// Page is one of the site's, as people see it.
+type Page struct {
+	ID, Title, Parent, Body string
+	Version                 int
+	Labels                  []string
+	Attachments             map[string]*Attachment
+	Properties              map[string]*Property
+	indexed                 []string
+}
+
+// Attachment of a page.
+type Attachment struct {
+	ID, Name, Kind, Comment string
+	Body                    []byte
+	Version                 int
+}
+
+// Property of a page.
+type Property struct {
+	ID, Key string
+	Value   json.RawMessage
+	Version int
+}
+
+// Site is a server with pages.
+type Site struct {
+	URL string
+	// Before looks at each request first; it says true where it has answered.
+	Before func(http.ResponseWriter, *http.Request) bool
+
+	t      *testing.T
+	mutex  sync.Mutex
+	pages  map[string]*Page
+	last   int
+	writes []string
+}
+
+// New starts a site that ends with the test.
+func New(t *testing.T) *Site {
+	t.Helper()
+	s := &Site{t: t, pages: map[string]*Page{}, last: 1000}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	s.URL = server.URL
+	s.Add(Home, "<p>Welcome.</p>")
+	return s
+}
+
+// Add makes a page by hand.
+func (s *Site) Add(title, body string) *Page {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.add(title, "", body)
+}
+
+func (s *Site) add(title, parent, body string) *Page {
+	made := &Page{ID: s.next(), Title: title, Parent: parent, Body: body, Version: 1, Attachments: map[string]*Attachment{}, Properties: map[string]*Property{}}
+	s.pages[made.ID] = made
+	return made
+}
+
+func (s *Site) next() string {
+	s.last++
+	return strconv.Itoa(s.last)
+}
+
+// Index lets the search know of all labels.
+func (s *Site) Index() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, one := range s.pages {
+		one.indexed = slices.Clone(one.Labels)
+	}
+}
+
+// Titled is the page of that title; nil where there is none.
+func (s *Site) Titled(title string) *Page {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.titled(title)
+}
+
+func (s *Site) titled(title string) *Page {
+	for _, one := range s.pages {
+		if strings.EqualFold(one.Title, title) {
+			return one
+		}
+	}
+	return nil
+}
+
+// Len is the number of pages.
+func (s *Site) Len() int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return len(s.pages)
+}
+
+// Written are the writes since the last time it was asked, each as method and path.
+func (s *Site) Written() []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	writes := s.writes
+	s.writes = nil
+	return writes
+}
+
+// refusal is how the site says no.
+type refusal struct {
+	status int
+	title  string
+}
+
+func refuse(status int, format string, values ...any) *refusal {
+	return &refusal{status, fmt.Sprintf(format, values...)}
+}
+
+// ServeHTTP answers as the site would, or refuses what it does not know.
+func (s *Site) ServeHTTP(out http.ResponseWriter, asked *http.Request) {
+	if s.Before != nil && s.Before(out, asked) {
+		return
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	status, answer, refused := s.answer(asked)
+	if refused != nil {
+		status = refused.status
+		answer = map[string]any{"errors": []map[string]any{{"status": status, "code": strings.ToUpper(strings.ReplaceAll(http.StatusText(status), " ", "_")), "title": refused.title, "detail": nil}}}
+		if strings.HasPrefix(asked.URL.Path, "/wiki/rest/api") {
+			answer = map[string]any{"statusCode": status, "message": refused.title}
+		}
+	} else if asked.Method != http.MethodGet {
+		s.writes = append(s.writes, asked.Method+" "+asked.URL.Path)
+	}
+	out.Header().Set("Content-Type", "application/json")
+	out.WriteHeader(status)
+	if answer != nil {
+		if err := json.NewEncoder(out).Encode(answer); err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+// route is a path of the API with what it answers; a star is a number.
+type route struct {
+	method, path string
+	// query are the parameters it knows.
+	query  []string
+	answer func(*Site, *http.Request, []string) (int, any, *refusal)
+}
+
+var routes = []route{
+	{"GET", "/wiki/api/v2/spaces", []string{"keys", "limit", "cursor"}, (*Site).spaces},
+	{"GET", "/wiki/api/v2/pages", []string{"space-id", "title", "status", "body-format", "limit", "cursor"}, (*Site).list},
+	{"POST", "/wiki/api/v2/pages", nil, (*Site).create},
+	{"GET", "/wiki/api/v2/pages/*", []string{"body-format"}, (*Site).get},
+	{"PUT", "/wiki/api/v2/pages/*", nil, (*Site).update},
+	{"GET", "/wiki/api/v2/pages/*/labels", []string{"limit", "cursor"}, (*Site).labels},
+	{"GET", "/wiki/api/v2/pages/*/attachments", []string{"limit", "cursor"}, (*Site).attachments},
+	{"DELETE", "/wiki/api/v2/attachments/*", nil, (*Site).detach},
+	{"GET", "/wiki/api/v2/pages/*/properties", []string{"key", "limit", "cursor"}, (*Site).properties},
+	{"POST", "/wiki/api/v2/pages/*/properties", nil, (*Site).setProperty},
+	{"PUT", "/wiki/api/v2/pages/*/properties/*", nil, (*Site).setProperty},
+	{"GET", "/wiki/rest/api/search", []string{"cql", "limit"}, (*Site).search},
+	{"POST", "/wiki/rest/api/content/*/label", nil, (*Site).addLabel},
+	{"PUT", "/wiki/rest/api/content/*/child/attachment", nil, (*Site).attach},
+}
+
+func (s *Site) answer(asked *http.Request) (int, any, *refusal) {
+	user, token, _ := asked.BasicAuth()
+	if user != User || subtle.ConstantTimeCompare([]byte(token), []byte(Token)) != 1 {
+		return 0, nil, refuse(http.StatusUnauthorized, "Unauthorized: no login %s", asked.Header.Get("Authorization"))
+	}
+	for _, one := range routes {
+		numbers, fits := one.fits(asked)
+		if !fits {
+			continue
+		}
+		for name := range asked.URL.Query() {
+			if !slices.Contains(one.query, name) {
+				return 0, nil, refuse(http.StatusBadRequest, "unknown parameter %s", name)
+			}
+		}
+		return one.answer(s, asked, numbers)
+	}
+	return 0, nil, refuse(http.StatusNotFound, "no resource %s %s", asked.Method, asked.URL.Path)
+}
+
+func (r route) fits(asked *http.Request) (numbers []string, fits bool) {
+	pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(r.path), `\*`, `([0-9]+|att[0-9]+)`) + "$")
+	found := pattern.FindStringSubmatch(asked.URL.Path)
+	if found == nil || asked.Method != r.method {
+		return nil, false
+	}
+	return found[1:], true
+}
+
+// read takes a body that has nothing but what is known.
+func read(asked *http.Request, into any) *refusal {
+	if kind, _, _ := mime.ParseMediaType(asked.Header.Get("Content-Type")); kind != "application/json" {
+		return refuse(http.StatusUnsupportedMediaType, "not JSON but %q", kind)
+	}
+	decoder := json.NewDecoder(asked.Body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return refuse(http.StatusBadRequest, "the body: %v", err)
+	}
+	return nil
+}
+
+// listing gives a part of a list, with the way to the next.
+func listing[T any](asked *http.Request, all []T) (int, any, *refusal) {
+	limit, err := strconv.Atoi(asked.URL.Query().Get("limit"))
+	if err != nil || limit < 1 || limit > 250 {
+		return 0, nil, refuse(http.StatusBadRequest, "limit must be from 1 to 250")
+	}
+	from, _ := strconv.Atoi(asked.URL.Query().Get("cursor"))
+	to := min(from+part, len(all))
+	links := map[string]string{"base": "https://example.atlassian.net/wiki"}
+	if to < len(all) {
+		query := asked.URL.Query()
+		query.Set("cursor", strconv.Itoa(to))
+		links["next"] = asked.URL.Path + "?" + query.Encode()
+	}
+	return http.StatusOK, map[string]any{"results": append([]T{}, all[from:to]...), "_links": links}, nil
+}
+
+func (s *Site) spaces(asked *http.Request, _ []string) (int, any, *refusal) {
+	found := []map[string]any{}
+	if asked.URL.Query().Get("keys") == SpaceKey {
+		found = append(found, map[string]any{"id": spaceID, "key": SpaceKey, "name": "Performance", "type": "global", "status": "current"})
+	}
+	return listing(asked, found)
+}
+
+func (s *Site) shown(one *Page) map[string]any {
+	return map[string]any{
+		"id": one.ID, "status": "current", "title": one.Title, "spaceId": spaceID, "parentId": one.Parent,
+		"version": map[string]any{"number": one.Version, "message": "", "minorEdit": false},
+		"body":    map[string]any{"storage": map[string]any{"representation": "storage", "value": one.Body}},
+		"_links":  map[string]any{"base": "https://example.atlassian.net/wiki", "webui": "/spaces/" + SpaceKey + "/pages/" + one.ID},
+	}
+}
+
+func (s *Site) list(asked *http.Request, _ []string) (int, any, *refusal) {
+	query := asked.URL.Query()
+	if query.Get("space-id") != spaceID || query.Get("status") != "current" || query.Get("body-format") != "storage" {
+		return 0, nil, refuse(http.StatusBadRequest, "space-id, status and body-format are not %s, current and storage", spaceID)
+	}
+	var found []map[string]any
+	if one := s.titled(query.Get("title")); one != nil {
+		found = append(found, s.shown(one))
+	}
+	return listing(asked, found)
+}
+
+func (s *Site) get(_ *http.Request, numbers []string) (int, any, *refusal) {
+	one := s.pages[numbers[0]]
+	if one == nil {
+		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
+	}
+	return http.StatusOK, s.shown(one), nil
+}
+
+type body struct {
+	Representation string `json:"representation"`
+	Value          string `json:"value"`
+}
+
+func (s *Site) create(asked *http.Request, _ []string) (int, any, *refusal) {
+	var made struct {
+		SpaceID, Status, Title, ParentID string
+		Body                             body
+	}
+	if refused := read(asked, &made); refused != nil {
+		return 0, nil, refused
+	}
+	if made.SpaceID != spaceID {
+		return 0, nil, refuse(http.StatusNotFound, "no space %s", made.SpaceID)
+	}
+	if made.ParentID != "" && s.pages[made.ParentID] == nil {
+		return 0, nil, refuse(http.StatusNotFound, "no parent %s", made.ParentID)
+	}
+	if refused := s.check(nil, made.Status, made.Title, made.Body); refused != nil {
+		return 0, nil, refused
+	}
+	return http.StatusOK, s.shown(s.add(made.Title, made.ParentID, made.Body.Value)), nil
+}
+
+func (s *Site) update(asked *http.Request, numbers []string) (int, any, *refusal) {
+	var next struct {
+		ID, Status, Title string
+		Body              body
+		Version           struct {
+			Number  int
+			Message string
+		}
+	}
+	if refused := read(asked, &next); refused != nil {
+		return 0, nil, refused
+	}
+	one := s.pages[numbers[0]]
+	if one == nil || next.ID != one.ID {
+		return 0, nil, refuse(http.StatusNotFound, "no page %s, or %q is not its id", numbers[0], next.ID)
+	}
+	if next.Version.Number != one.Version+1 {
+		return 0, nil, refuse(http.StatusConflict, "Version must be incremented when updating a page. Current Version: [%d]. Provided version: [%d]", one.Version, next.Version.Number)
+	}
+	if refused := s.check(one, next.Status, next.Title, next.Body); refused != nil {
+		return 0, nil, refused
+	}
+	one.Title, one.Body, one.Version = next.Title, next.Body.Value, next.Version.Number
+	return http.StatusOK, s.shown(one), nil
+}
+
+// check is what holds for each version of a page.
+func (s *Site) check(own *Page, status, title string, body body) *refusal {
+	switch other := s.titled(title); {
+	case status != "current":
+		return refuse(http.StatusBadRequest, "status %q", status)
+	case title == "" || len([]rune(title)) > 255:
+		return refuse(http.StatusBadRequest, "title %q", title)
+	case other != nil && other != own:
+		return refuse(http.StatusBadRequest, "A page with this title already exists: A page already exists with the same TITLE in this space")
+	case body.Representation != "storage":
+		return refuse(http.StatusBadRequest, "representation %q", body.Representation)
+	}
+	if err := CheckStorage(body.Value); err != nil {
+		return refuse(http.StatusBadRequest, "Error parsing xhtml: %v", err)
+	}
+	return nil
+}
+
+// Namespaces of Confluence's own elements, and what may stand in a page beside them.
+const (
+	macros    = "http://atlassian.com/content"
+	resources = "http://atlassian.com/resource/identifier"
+)
+
+var (
+	plainElements = strings.Fields("a blockquote br code col colgroup del div em h1 h2 h3 h4 h5 h6 hr li ol p pre s small span strong sub sup table tbody td tfoot th thead tr u ul")
+	macroElements = strings.Fields("image link link-body parameter plain-text-body rich-text-body structured-macro")
+)
+
+// CheckStorage says what is wrong with a page in storage format.
+func CheckStorage(page string) error {
+	decoder := xml.NewDecoder(strings.NewReader(`<page xmlns:ac="` + macros + `" xmlns:ri="` + resources + `">` + page + `</page>`))
+	decoder.Entity = map[string]string{"nbsp": "\u00a0"}
+	for depth := 0; ; {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch one := token.(type) {
+		case xml.StartElement:
+			if depth++; depth > 1 {
+				err = checkElement(one)
+			}
+		case xml.EndElement:
+			depth--
+		case xml.Comment, xml.Directive, xml.ProcInst:
+			err = fmt.Errorf("%T has no place in a page", one)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func checkElement(one xml.StartElement) error {
+	known := map[string][]string{"": plainElements, macros: macroElements, resources: {"attachment", "page", "url"}}
+	if !slices.Contains(known[one.Name.Space], one.Name.Local) {
+		return fmt.Errorf("unknown element %s:%s", one.Name.Space, one.Name.Local)
+	}
+	attributes := map[string]string{}
+	for _, attribute := range one.Attr {
+		if attribute.Name.Space != "" && attribute.Name.Space != macros && attribute.Name.Space != resources {
+			return fmt.Errorf("unknown attribute %s:%s", attribute.Name.Space, attribute.Name.Local)
+		}
+		if strings.HasPrefix(attribute.Name.Local, "on") {
+			return fmt.Errorf("attribute %s", attribute.Name.Local)
+		}
+		attributes[attribute.Name.Space+" "+attribute.Name.Local] = attribute.Value
+	}
+	for element, needed := range map[string]string{macros + " structured-macro": macros + " name", resources + " attachment": resources + " filename"} {
+		if one.Name.Space+" "+one.Name.Local == element && attributes[needed] == "" {
+			return fmt.Errorf("element %s has no %s", one.Name.Local, needed)
+		}
+	}
+	return nil
+}
+
+func (s *Site) labels(asked *http.Request, numbers []string) (int, any, *refusal) {
+	one := s.pages[numbers[0]]
+	if one == nil {
+		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
+	}
+	var shown []map[string]string
+	for _, name := range one.Labels {
+		shown = append(shown, map[string]string{"id": "9" + one.ID, "name": name, "prefix": "global"})
+	}
+	return listing(asked, shown)
+}
+
+func (s *Site) addLabel(asked *http.Request, numbers []string) (int, any, *refusal) {
+	var labels []struct{ Prefix, Name string }
+	if refused := read(asked, &labels); refused != nil {
+		return 0, nil, refused
+	}
+	one := s.pages[numbers[0]]
+	if one == nil {
+		return 0, nil, refuse(http.StatusNotFound, "no content %s", numbers[0])
+	}
+	for _, label := range labels {
+		if label.Prefix != "global" || !regexp.MustCompile(`^[a-z0-9_-]{1,255}$`).MatchString(label.Name) {
+			return 0, nil, refuse(http.StatusBadRequest, "label %s:%s", label.Prefix, label.Name)
+		}
+		if !slices.Contains(one.Labels, label.Name) {
+			one.Labels = append(one.Labels, label.Name)
+		}
+	}
+	return http.StatusOK, map[string]any{"results": labels}, nil
+}
+
+var question = regexp.MustCompile(`^type = page AND space = "([^"]*)" AND label = "([^"]*)"$`)
+
+func (s *Site) search(asked *http.Request, _ []string) (int, any, *refusal) {
+	words := question.FindStringSubmatch(asked.URL.Query().Get("cql"))
+	if words == nil || words[1] != SpaceKey {
+		return 0, nil, refuse(http.StatusBadRequest, "Could not parse cql : %s", asked.URL.Query().Get("cql"))
+	}
+	results := []map[string]any{}
+	for _, id := range slices.Sorted(maps.Keys(s.pages)) {
+		if slices.Contains(s.pages[id].indexed, words[2]) {
+			results = append(results, map[string]any{"content": map[string]any{"id": id, "type": "page", "status": "current"}})
+		}
+	}
+	return http.StatusOK, map[string]any{"results": results, "limit": 25, "size": len(results)}, nil
+}
+
+func (s *Site) attachments(asked *http.Request, numbers []string) (int, any, *refusal) {
+	one := s.pages[numbers[0]]
+	if one == nil {
+		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
+	}
+	var shown []map[string]any
+	for _, name := range slices.Sorted(maps.Keys(one.Attachments)) {
+		file := one.Attachments[name]
+		shown = append(shown, map[string]any{
+			"id": file.ID, "status": "current", "title": file.Name, "mediaType": file.Kind, "comment": file.Comment,
+			"fileSize": len(file.Body), "pageId": one.ID, "version": map[string]any{"number": file.Version},
+		})
+	}
+	return listing(asked, shown)
+}
+
+func (s *Site) attach(asked *http.Request, numbers []string) (int, any, *refusal) {
+	if token := asked.Header.Get("X-Atlassian-Token"); token != "nocheck" && token != "no-check" {
+		return 0, nil, refuse(http.StatusForbidden, "XSRF check failed")
+	}
+	one := s.pages[numbers[0]]
+	if one == nil {
+		return 0, nil, refuse(http.StatusNotFound, "no content %s", numbers[0])
+	}
+	file, fields, err := readForm(asked)
+	if err != nil {
+		return 0, nil, refuse(http.StatusBadRequest, "the form: %v", err)
+	}
+	if fields["minorEdit"] != "true" && fields["minorEdit"] != "false" {
+		return 0, nil, refuse(http.StatusBadRequest, "minorEdit %q", fields["minorEdit"])
+	}
+	file.ID, file.Comment, file.Version = "att"+s.next(), fields["comment"], 1
+	if before := one.Attachments[file.Name]; before != nil {
+		file.ID, file.Version = before.ID, before.Version+1
+	}
+	one.Attachments[file.Name] = file
+	return http.StatusOK, map[string]any{"results": []map[string]any{{"id": file.ID, "type": "attachment", "title": file.Name}}}, nil
+}
+
+// readForm takes one file and the fields that are known.
+func readForm(asked *http.Request) (*Attachment, map[string]string, error) {
+	parts, err := asked.MultipartReader()
+	if err != nil {
+		return nil, nil, err
+	}
+	var file *Attachment
+	fields := map[string]string{}
+	for {
+		one, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		content, err := io.ReadAll(one)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch name := one.FormName(); {
+		case name == "file" && file == nil && one.FileName() != "":
+			file = &Attachment{Name: one.FileName(), Kind: one.Header.Get("Content-Type"), Body: content}
+		case (name == "comment" || name == "minorEdit") && one.FileName() == "":
+			fields[name] = string(content)
+		default:
+			return nil, nil, fmt.Errorf("unknown field %q", name)
+		}
+	}
+	if file == nil || len(file.Body) == 0 {
+		return nil, nil, errors.New("no file")
+	}
+	return file, fields, nil
+}
+
+func (s *Site) detach(_ *http.Request, numbers []string) (int, any, *refusal) {
+	for _, one := range s.pages {
+		for name, file := range one.Attachments {
+			if file.ID == numbers[0] {
+				delete(one.Attachments, name)
+				return http.StatusNoContent, nil, nil
+			}
+		}
+	}
+	return 0, nil, refuse(http.StatusNotFound, "no attachment %s", numbers[0])
+}
+
+func (s *Site) properties(asked *http.Request, numbers []string) (int, any, *refusal) {
+	one := s.pages[numbers[0]]
+	if one == nil {
+		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
+	}
+	var shown []map[string]any
+	for key, kept := range one.Properties {
+		if wanted := asked.URL.Query().Get("key"); wanted == "" || wanted == key {
+			shown = append(shown, map[string]any{"id": kept.ID, "key": key, "value": kept.Value, "version": map[string]any{"number": kept.Version}})
+		}
+	}
+	return listing(asked, shown)
+}
+
+func (s *Site) setProperty(asked *http.Request, numbers []string) (int, any, *refusal) {
+	var sent struct {
+		Key     string
+		Value   json.RawMessage
+		Version *struct {
+			Number  int
+			Message string
+		}
+	}
+	if refused := read(asked, &sent); refused != nil {
+		return 0, nil, refused
+	}
+	one := s.pages[numbers[0]]
+	if one == nil {
+		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
+	}
+	kept := one.Properties[sent.Key]
+	switch {
+	case sent.Key == "" || len(sent.Value) == 0:
+		return 0, nil, refuse(http.StatusBadRequest, "a property has a key and a value")
+	case len(numbers) == 1 && sent.Version != nil:
+		return 0, nil, refuse(http.StatusBadRequest, "a new property has no version")
+	case len(numbers) == 1 && kept != nil:
+		return 0, nil, refuse(http.StatusConflict, "property %s is there", sent.Key)
+	case len(numbers) == 1:
+		one.Properties[sent.Key] = &Property{ID: s.next(), Key: sent.Key, Value: sent.Value, Version: 1}
+	case kept == nil || kept.ID != numbers[1]:
+		return 0, nil, refuse(http.StatusNotFound, "no property %s %s", sent.Key, numbers[1])
+	case sent.Version == nil || sent.Version.Number != kept.Version+1:
+		return 0, nil, refuse(http.StatusConflict, "the property's version is %d", kept.Version)
+	default:
+		kept.Value, kept.Version = sent.Value, sent.Version.Number
+	}
+	return http.StatusOK, map[string]any{"key": sent.Key}, nil
+}
