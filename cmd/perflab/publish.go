@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-var errDestination = errors.New("name one place to publish to: --dir FOLDER or --confluence URL")
+var errDestination = errors.New("name one place to publish to: --dir FOLDER, --confluence URL, --github OWNER/REPOSITORY#NUMBER or --github-summary")
 
 type publishOptions struct {
 	from    *cluster
@@ -22,6 +22,7 @@ type publishOptions struct {
 	dryRun  bool
 	folder  string
 	wiki    wikiOptions
+	gitHub  gitHubOptions
 }
 
 func newPublish() *cobra.Command {
@@ -38,19 +39,26 @@ updated in place, and an unchanged report writes nothing.
   --confluence URL  a page of Confluence Cloud in the space that --space names by its
                     key, below the page that --parent names, with the charts as
                     attachments; a page that was renamed or moved is found again
+  --github OWNER/REPOSITORY#NUMBER
+                    a comment on an issue or a pull request: the answer in short,
+                    with a link to the whole report where --link gives its address
+  --github-summary  the same in the summary of a step of GitHub Actions
 
 The experiments are those that are named, of the cluster; or, with -f, those in
 files and folders of objects, all or those that are named.
 
 Confluence's login is in CONFLUENCE_USER, the address of an account, and
 CONFLUENCE_TOKEN, an API token of its, or in the file that --credentials names.
+GitHub's token is in GITHUB_TOKEN, and its API where GITHUB_API_URL says.
 
 Exit codes: 0 it is published, 1 it could not be, 2 the recorded objects are
 invalid.`,
 		Example: `  perflab publish maxram-vs-xmx -n lab --dir site
   perflab publish -f exports/ --dir site
   perflab publish maxram-vs-xmx -n lab --confluence https://team.atlassian.net \
-    --space PERF --parent "Performance tests"`,
+    --space PERF --parent "Performance tests"
+  perflab publish maxram-vs-xmx -n lab --github team/shop#7 \
+    --link https://reports.example.org/lab/maxram-vs-xmx`,
 		RunE: func(command *cobra.Command, names []string) error { return options.run(command, names) },
 	}
 	flags := command.Flags()
@@ -61,6 +69,7 @@ invalid.`,
 	flags.BoolVar(&options.dryRun, "dry-run", false, "say what would be done, and write nothing")
 	flags.StringVar(&options.folder, "dir", "", "folder of a static site to put the report into")
 	options.wiki.add(flags)
+	options.gitHub.add(flags)
 	return command
 }
 
@@ -79,16 +88,27 @@ func (o *publishOptions) run(command *cobra.Command, names []string) error {
 // destination is the one place that is named. What it needs is looked at before
 // anything is read.
 func (o *publishOptions) destination() (func(*cobra.Command, []*report.Report) error, error) {
-	if err := o.wiki.check(); err != nil {
+	if err := errors.Join(o.wiki.check(), o.gitHub.check()); err != nil {
 		return nil, err
 	}
-	switch {
-	case o.folder != "" && o.wiki.address == "":
-		return o.intoFolder, nil
-	case o.folder == "" && o.wiki.address != "":
-		return o.ontoWiki, nil
+	var named []func(*cobra.Command, []*report.Report) error
+	for _, place := range []struct {
+		named bool
+		to    func(*cobra.Command, []*report.Report) error
+	}{
+		{o.folder != "", o.intoFolder},
+		{o.wiki.address != "", o.ontoWiki},
+		{o.gitHub.thread != "", o.ontoGitHub},
+		{o.gitHub.summary, o.ontoSummary},
+	} {
+		if place.named {
+			named = append(named, place.to)
+		}
 	}
-	return nil, errDestination
+	if len(named) != 1 {
+		return nil, errDestination
+	}
+	return named[0], nil
 }
 
 // documents are the reports of what is named; of all that the files hold, where none

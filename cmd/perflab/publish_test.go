@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/testing/confluence"
+	"perflab.dev/perflab/internal/testing/github"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -70,6 +71,35 @@ func TestPublishOntoAWiki(t *testing.T) {
 	}
 }
 
+func TestPublishOntoGitHub(t *testing.T) {
+	site, path := github.Start(t), exported(t)
+	arguments := []string{"publish", "-f", path, "--github", "team/shop#7", "--link", "https://reports.example.org"}
+	t.Setenv("GITHUB_TOKEN", "")
+	t.Setenv("GITHUB_API_URL", site.URL)
+	if got := perflab(t, "", arguments...); got.code != exitFailed || !strings.Contains(got.problems, "GITHUB_TOKEN is not in the environment") {
+		t.Errorf("exit code %d: %s", got.code, got.problems)
+	}
+	t.Setenv("GITHUB_TOKEN", github.Token)
+	for _, step := range []struct {
+		more         []string
+		says, writes string
+	}{{[]string{"--dry-run"}, "it would be said", ""}, {nil, "a comment was added", "POST"}, {nil, "is up to date", "POST"}} {
+		got := perflab(t, "", append(arguments, step.more...)...)
+		if got.code != 0 || !strings.Contains(got.out, step.says) || site.Writes() != step.writes {
+			t.Errorf("exit code %d, writes %q: %s%s", got.code, site.Writes(), got.out, got.problems)
+		}
+	}
+	summary := filepath.Join(t.TempDir(), "summary")
+	t.Setenv("GITHUB_STEP_SUMMARY", summary)
+	if got := perflab(t, "", "publish", "-f", path, "--github-summary"); got.code != 0 || !strings.Contains(got.out, "was added to the step's summary") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+	t.Setenv("GITHUB_STEP_SUMMARY", "")
+	if got := perflab(t, "", "publish", "-f", path, "--github-summary"); got.code != exitFailed || !strings.Contains(got.problems, "is for a step of GitHub Actions") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+}
+
 func TestPublishProblems(t *testing.T) {
 	path := exported(t)
 	for name, tc := range map[string]struct {
@@ -80,6 +110,8 @@ func TestPublishProblems(t *testing.T) {
 		"TwoPlaces":      {[]string{"publish", "-f", path, "--dir", "x", "--confluence", "https://x", "--space", "X"}, "name one place to publish to"},
 		"NoSpace":        {[]string{"publish", "-f", path, "--confluence", "https://x"}, "--confluence needs --space"},
 		"NoWiki":         {[]string{"publish", "-f", path, "--dir", "x", "--title", "x"}, "--title, --adopt and --credentials go with --confluence"},
+		"NoLink":         {[]string{"publish", "-f", path, "--dir", "x", "--link", "https://x"}, "--link goes with --github"},
+		"NoThread":       {[]string{"publish", "-f", path, "--github", "team/shop"}, "write --github OWNER/REPOSITORY#NUMBER"},
 		"NoSource":       {[]string{"publish", "--dir", t.TempDir()}, "name an experiment of the cluster"},
 		"OtherName":      {[]string{"publish", "other", "-f", path, "--dir", t.TempDir()}, `there is no "other" in the files: they hold lab/maxram-vs-xmx`},
 		"OtherNamespace": {[]string{"publish", "-f", path, "-n", "x", "--dir", t.TempDir()}, `there is no experiment of namespace "x" in the files`},

@@ -3,9 +3,12 @@
 package report
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Brief is the answer card in words, for what has no room for a page: an index, a
@@ -51,10 +54,49 @@ func (r *Report) Brief() Brief {
 		result.Banner = append([]string{shown.Banner.Title + "."}, shown.Banner.Sentences...)
 	}
 	for _, one := range shown.Chips {
-		result.Verdicts = append(result.Verdicts, Statement{one.Verdict, one.Text})
+		result.Verdicts = append(result.Verdicts, Statement(one))
 	}
 	for _, one := range shown.Figures {
 		result.Figures = append(result.Figures, Statement{one.Verdict, one.Text})
 	}
 	return result
 }
+
+// Markdown is the brief for a comment: names in it address nobody and refer to
+// nothing.
+func (b Brief) Markdown() string {
+	var text strings.Builder
+	paragraph := func(format string, words ...string) {
+		for _, one := range words {
+			if one != "" {
+				fmt.Fprintf(&text, format+"\n\n", comment(one))
+			}
+		}
+	}
+	paragraph("### %s", b.Title)
+	paragraph("%s", b.Subtitle)
+	paragraph("> %s", b.Banner...)
+	paragraph("%s", b.Sentence)
+	verdicts := make([]string, 0, len(b.Verdicts))
+	for _, one := range b.Verdicts {
+		verdicts = append(verdicts, "**"+comment(one.Text)+"**")
+	}
+	if len(verdicts) > 0 {
+		text.WriteString(strings.Join(verdicts, " · ") + "\n\n")
+	}
+	for _, one := range b.Figures {
+		fmt.Fprintf(&text, "- %s\n", comment(one.Text))
+	}
+	if len(b.Figures) > 0 {
+		text.WriteString("\n")
+	}
+	paragraph("%s", b.Sure, b.Cost)
+	return prose.Printable(strings.TrimRight(text.String(), "\n") + "\n")
+}
+
+// mentions are what GitHub makes a mention, or a reference, of; a comment within
+// them breaks both and is not seen.
+var mentions = strings.NewReplacer("@", "@<!-- -->", `\#`, `\#<!-- -->`, "://", ":<!-- -->//")
+
+// comment lets a text stand for itself among people.
+func comment(text string) string { return mentions.Replace(escapeMarkdown(text)) }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"perflab.dev/perflab/internal/publish"
+	"perflab.dev/perflab/internal/report"
+)
+
+// Variables of the environment, as GitHub Actions sets them.
+const (
+	gitHubTokenVariable   = "GITHUB_TOKEN"
+	gitHubAddressVariable = "GITHUB_API_URL"
+	gitHubSummaryVariable = "GITHUB_STEP_SUMMARY"
+)
+
+// gitHubOptions are those of a comment, or of a step's summary.
+type gitHubOptions struct {
+	thread  string
+	summary bool
+	link    string
+}
+
+func (o *gitHubOptions) add(flags *pflag.FlagSet) {
+	flags.StringVar(&o.thread, "github", "", "issue or pull request to comment on: OWNER/REPOSITORY#NUMBER")
+	flags.BoolVar(&o.summary, "github-summary", false, "add the answer in short to the summary of a step of GitHub Actions ("+gitHubSummaryVariable+")")
+	flags.StringVar(&o.link, "link", "", "address of the whole report, for --github and --github-summary")
+}
+
+func (o *gitHubOptions) check() error {
+	if o.link != "" && o.thread == "" && !o.summary {
+		return fmt.Errorf("%w: --link goes with --github or --github-summary", errOption)
+	}
+	return nil
+}
+
+// ontoGitHub comments on an issue, a comment for each report.
+func (o *publishOptions) ontoGitHub(command *cobra.Command, documents []*report.Report) error {
+	on, err := publish.ThreadOf(o.gitHub.thread)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errOption, err)
+	}
+	token := os.Getenv(gitHubTokenVariable)
+	if token == "" {
+		return fmt.Errorf("%w: %s is not in the environment: it has to be allowed to write issues and pull requests of the repository", errOption, gitHubTokenVariable)
+	}
+	site, err := publish.NewGitHub(os.Getenv(gitHubAddressVariable), token)
+	if err != nil {
+		return err
+	}
+	return o.eachNote(command, documents, func(note publish.Note) (string, error) {
+		return site.Comment(command.Context(), on, note, o.dryRun)
+	})
+}
+
+// ontoSummary adds each report to a step's summary.
+func (o *publishOptions) ontoSummary(command *cobra.Command, documents []*report.Report) error {
+	path := os.Getenv(gitHubSummaryVariable)
+	if path == "" {
+		return fmt.Errorf("%w: %s is not in the environment: --github-summary is for a step of GitHub Actions", errOption, gitHubSummaryVariable)
+	}
+	return o.eachNote(command, documents, func(note publish.Note) (string, error) {
+		return publish.Summarise(path, note, o.dryRun)
+	})
+}
+
+func (o *publishOptions) eachNote(command *cobra.Command, documents []*report.Report, put func(publish.Note) (string, error)) error {
+	told := &page{out: command.OutOrStdout()}
+	for _, document := range documents {
+		note, err := publish.NoteOf(document, o.gitHub.link)
+		if err != nil {
+			return err
+		}
+		done, err := put(note)
+		if err != nil {
+			return err
+		}
+		told.line("%s", done)
+	}
+	return told.err
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package publish_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/internal/publish"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/github"
+)
+
+const thread = "team/shop#7"
+
+// noted is the answer in short of an experiment that asks this.
+func noted(t *testing.T, question, link string) publish.Note {
+	t.Helper()
+	note, err := publish.NoteOf(measured(t, "heap", uid, 0, asked(question)), link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return note
+}
+
+func comment(t *testing.T, site *github.Site, note publish.Note, dryRun bool) (string, error) {
+	t.Helper()
+	on, err := publish.ThreadOf(thread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := publish.NewGitHub(site.URL, github.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Comment(t.Context(), on, note, dryRun)
+}
+
+// An experiment has one comment, which is written anew when the answer is another,
+// however many comments there are.
+func TestAnExperimentHasOneComment(t *testing.T) {
+	site := github.Start(t)
+	site.Say(slices.Repeat([]string{"Looks good to me."}, 150)...)
+	first := noted(t, "Is it faster with a larger heap?", "https://reports.example.org/heap?a=b")
+	steps := []struct {
+		note   publish.Note
+		dryRun bool
+		says   string
+		writes string
+	}{
+		{first, true, "it would be said: a comment was added to team/shop#7", ""},
+		{first, false, "https://github.com/team/shop/issues/7#issuecomment-1150: a comment was added to team/shop#7", "POST"},
+		{first, false, "is up to date: nothing was written", "POST"},
+		{noted(t, "Is it faster with a smaller heap?", ""), false, "the comment was written anew", "POST PATCH"},
+	}
+	for _, step := range steps {
+		told, err := comment(t, site, step.note, step.dryRun)
+		if err != nil || !strings.Contains(told, step.says) || site.Writes() != step.writes {
+			t.Fatalf("told %q, %v, after %q; want %q after %q", told, err, site.Writes(), step.says, step.writes)
+		}
+	}
+	all := site.Comments()
+	if last := all[len(all)-1]; len(all) != 151 || !strings.Contains(last.Body, "smaller heap") {
+		t.Errorf("%d comments, the last is %q", len(all), last.Body)
+	}
+	for _, want := range []string{"### Is it faster with a larger heap?", "[The whole report](<https://reports.example.org/heap?a=b>)", "**2 better**", "36 runs in"} {
+		if !strings.Contains(first.Body, want) {
+			t.Errorf("the comment does not say %q:\n%s", want, first.Body)
+		}
+	}
+}
+
+// A refusal is told with what to do, and without the token.
+func TestARefusedCommentIsExplained(t *testing.T) {
+	site := github.Start(t)
+	site.Refuse(http.StatusForbidden)
+	_, err := comment(t, site, noted(t, "Is it faster?", ""), false)
+	if err == nil || !strings.Contains(err.Error(), "needs the right to write issues") || strings.Contains(err.Error(), github.Token) {
+		t.Errorf("told %v", err)
+	}
+	stranger, err := publish.NewGitHub(site.URL, "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	on, _ := publish.ThreadOf(thread)
+	if _, err := stranger.Comment(t.Context(), on, noted(t, "Is it faster?", ""), false); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("a wrong token: %v", err)
+	}
+	elsewhere, _ := publish.ThreadOf("team/shop#8")
+	if _, err := publish.NewGitHub("http://github.example.org", github.Token); err == nil {
+		t.Error("a token is sent in plain text")
+	}
+	known, _ := publish.NewGitHub(site.URL, github.Token)
+	if _, err := known.Comment(t.Context(), elsewhere, noted(t, "Is it faster?", ""), false); err == nil || !strings.Contains(err.Error(), "team/shop#8 is not there") {
+		t.Errorf("an issue that is not there: %v", err)
+	}
+}
+
+// Names in a comment call nobody and refer to nothing.
+func TestACommentCallsNobody(t *testing.T) {
+	note := noted(t, "Does @team/all like #12, <b>x</b> and https://evil.example.org?", "")
+	for _, unwanted := range []string{"@team", "#12", "<b>", "https://evil"} {
+		if strings.Contains(note.Body, unwanted) {
+			t.Errorf("the comment has %q in it:\n%s", unwanted, note.Body)
+		}
+	}
+	if _, err := publish.NoteOf(measured(t, "heap", uid, 0), "javascript:alert(1)"); err == nil {
+		t.Error("a link that is none is taken")
+	}
+	long := func(input *report.Input) { input.Experiment.Spec.Question = strings.Repeat("word ", 20000) }
+	if _, err := publish.NoteOf(measured(t, "heap", uid, 0, long), ""); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a comment that GitHub refuses: %v", err)
+	}
+}
+
+func TestThreads(t *testing.T) {
+	for text, want := range map[string]bool{
+		"team/shop#7": true, "team/shop.js#70000": true, "team/shop": false, "team/shop#0": false, "team/..#7": false,
+		"team/shop/x#7": false, "-team/shop#7": false, "team/shop#7 ": false,
+	} {
+		if got, err := publish.ThreadOf(text); (err == nil) != want || want && got.String() != text {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}
+
+func TestASummaryIsAddedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "summary.md")
+	if err := os.WriteFile(path, []byte("## Before\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	note := noted(t, "Is it faster?", "")
+	for _, step := range []struct {
+		dryRun bool
+		says   string
+	}{{true, "would be added"}, {false, "was added"}, {false, "up to date"}} {
+		told, err := publish.Summarise(path, note, step.dryRun)
+		if err != nil || !strings.Contains(told, step.says) {
+			t.Errorf("told %q, %v, want %q", told, err, step.says)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(text), "### Is it faster?") != 1 || !strings.HasPrefix(string(text), "## Before\n") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
