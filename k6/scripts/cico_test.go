@@ -72,7 +72,7 @@ func TestUsersCheckInAndOut(t *testing.T) {
 		t.Errorf("%d errors\n%s", errors, result.Stderr)
 	}
 	share := float64(in) / float64(in+out)
-	if tolerance := 4 * math.Sqrt(0.43*0.57/float64(in+out)); in+out < 100 || math.Abs(share-0.43) > tolerance {
+	if tolerance := 4 * math.Sqrt(0.43*0.57/float64(in+out)); in+out < 40 || math.Abs(share-0.43) > tolerance {
 		t.Errorf("%d of %d transactions are check-ins: %.2f, want 0.43 ± %.2f", in, in+out, share, tolerance)
 	}
 	if _, ok := kinds["NOT_FOUND"]; !ok || len(kinds) < 5 {
