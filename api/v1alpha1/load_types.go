@@ -267,9 +267,11 @@ type ScriptVolume struct {
 // +kubebuilder:validation:XValidation:rule="(self.by == 'Tag') == has(self.tag)",message="transactions.tag goes with transactions.by: Tag, and only with it"
 type ScriptTransactions struct {
 	// by says what counts: Group - a k6 group, by its duration; Tag - the
-	// requests with the same value of a tag.
+	// requests with the same value of a tag; Trend - a sample of the script's own
+	// trend transaction_duration, in milliseconds, whose tags transaction and
+	// outcome (ok or error) name it and tell whether it worked.
 	// +required
-	// +kubebuilder:validation:Enum=Group;Tag
+	// +kubebuilder:validation:Enum=Group;Tag;Trend
 	By string `json:"by"`
 
 	// tag whose values name the transactions.

@@ -55,6 +55,8 @@ func TestScriptRules(t *testing.T) {
 		"with duration":  refuse(aUser, "a script says itself how long it lasts: take out duration, and write for example script.arguments: [--duration, 30m]", append(script("{path: /a.js}"), change{users + "duration", "1m"})...),
 		"with a space":   refuse(place+".arguments", "an argument of a script may hold no space, quote, '$' or '`': k6-operator splits arguments at spaces", script("{path: /a.js, arguments: ['--vus 8']}")...),
 		"by a tag":       accept(script("{path: /a.js, transactions: {by: Tag, tag: name}}")...),
+		"by a trend":     accept(script("{path: /a.js, transactions: {by: Trend}}")...),
+		"a trend by tag": refuse(place+".transactions", "transactions.tag goes with transactions.by: Tag, and only with it", script("{path: /a.js, transactions: {by: Trend, tag: name}}")...),
 		"by no tag":      refuse(place+".transactions", "transactions.tag goes with transactions.by: Tag, and only with it", script("{path: /a.js, transactions: {by: Tag}}")...),
 	})
 }

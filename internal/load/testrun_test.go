@@ -164,6 +164,14 @@ arguments: --out perflab --summary-mode=disabled --no-thresholds --no-color --lo
 image: example.org/k6:1
 env: {PERFLAB_TRANSACTIONS: "tag:name", A: b}`,
 		},
+		"by its own trend": {
+			`{configMap: {name: search, key: main.js}, transactions: {by: Trend}}`,
+			`
+script: {configMap: {name: search, file: main.js}}
+arguments: --out perflab --summary-mode=disabled --no-thresholds --no-color --log-output=stderr
+image: example.org/k6:1
+env: {}`,
+		},
 		"in an image without our output": {
 			`{path: /scripts/search.js, image: "example.org/upstream:1"}`,
 			`

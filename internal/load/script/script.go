@@ -54,7 +54,10 @@ func (s script) isSummary() bool { return s.Results() == v1alpha1.ResultsSummary
 // Environment tells the script's results apart and hands on the user's own
 // variables, which come last and so may replace ours.
 func (s script) Environment(time.Duration) []corev1.EnvVar {
-	env := []corev1.EnvVar{{Name: "PERFLAB_TRANSACTIONS", Value: transactions(s.Script.Transactions)}}
+	var env []corev1.EnvVar
+	if by := transactions(s.Script.Transactions); by != "" {
+		env = []corev1.EnvVar{{Name: "PERFLAB_TRANSACTIONS", Value: by}}
+	}
 	if s.isSummary() {
 		// Not as arguments: k6-operator has a shell read those of a script in
 		// the image, and p(95) is no word of a shell's.
@@ -66,9 +69,16 @@ func (s script) Environment(time.Duration) []corev1.EnvVar {
 	return append(env, s.Env...)
 }
 
+// byTrend is the one way to count transactions that tells which of them worked. It is
+// the output's own, where nothing else is said.
+const byTrend = "Trend"
+
 func transactions(by *v1alpha1.ScriptTransactions) string {
-	if by == nil || by.By == "Group" {
+	switch {
+	case by == nil || by.By == "Group":
 		return "group"
+	case by.By == byTrend:
+		return ""
 	}
 	return "tag:" + by.Tag
 }
@@ -100,9 +110,11 @@ func (s script) Statistics() []string {
 	return metric.TransactionStatistics()
 }
 
-// JudgesRequests is true: k6 does not say of a group whether what was inside of
-// it worked.
-func (script) JudgesRequests() bool { return true }
+// JudgesRequests is true but for transactions by trend: k6 does not say of a group
+// whether what was inside of it worked.
+func (s script) JudgesRequests() bool {
+	return s.isSummary() || s.Script.Transactions == nil || s.Script.Transactions.By != byTrend
+}
 
 // Check finds requests that belong to no transaction.
 func (s script) Check(measured *payload.Payload) *kind.Fault {
@@ -111,7 +123,7 @@ func (s script) Check(measured *payload.Payload) *kind.Fault {
 		return nil
 	}
 	return kind.Faultf(v1alpha1.ReasonResultsMissing,
-		"load %q made %s in its window, and none of them belongs to a transaction: put them into k6 groups, or take a tag that they have for one, for example script.transactions {by: Tag, tag: name}",
+		"load %q made %s in its window, and none of them belongs to a transaction: put them into k6 groups, take a tag that they have for one, for example script.transactions {by: Tag, tag: name}, or record a trend of your own (by: Trend)",
 		s.load.Name, prose.Counted(requests, "request"))
 }
 

@@ -136,6 +136,22 @@ func TestRequestsBelongToTransactions(t *testing.T) {
 	}
 }
 
+// Only a trend tells which transactions worked; where nothing does, requests and
+// checks have to.
+func TestWhatTellsNothingOfFailureIsJudgedByRequests(t *testing.T) {
+	for settings, want := range map[string]bool{
+		`{path: /a.js}`: true,
+		`{path: /a.js, transactions: {by: Group}}`:                                          true,
+		`{path: /a.js, transactions: {by: Tag, tag: name}}`:                                 true,
+		`{path: /a.js, transactions: {by: Trend}}`:                                          false,
+		`{path: /a.js, image: "grafana/k6:2", transactions: {by: Trend}, results: Summary}`: true,
+	} {
+		if got := search(t, settings).JudgesRequests(); got != want {
+			t.Errorf("%s: judged by requests is %v", settings, got)
+		}
+	}
+}
+
 func TestDescribe(t *testing.T) {
 	for settings, want := range map[string]string{
 		`{path: /a.js}`: "the k6 script /a.js",
