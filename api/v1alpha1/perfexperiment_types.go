@@ -675,7 +675,8 @@ type PerfExperimentStatus struct {
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 
 	// pairs hold the primary comparisons of arms with other arms than the
-	// baseline, as analysis.comparisons asks for them.
+	// baseline, as analysis.comparisons asks for them and as far as there is
+	// room. The report has all.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=300

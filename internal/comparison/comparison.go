@@ -153,24 +153,34 @@ func (s comparer) compare(observed *series) []Comparison {
 // series is the same, whichever arm effects are told against. Shares of errors are
 // compared as well, because verdicts hang on them.
 func (s comparer) pairs(all []*series) []Comparison {
+	wanted := slices.DeleteFunc(slices.Clone(all), func(observed *series) bool {
+		return !s.decides(observed.metric) && !isErrors(observed.metric)
+	})
+	parts := make([][]Comparison, len(wanted))
+	eachInParallel(len(wanted), func(i int) { parts[i] = s.pairsOf(wanted[i]) })
+	return slices.Concat(parts...)
+}
+
+// pairsOf one series; what is told against one arm rests on one fit.
+func (s comparer) pairsOf(observed *series) []Comparison {
 	var comparisons []Comparison
+	fits := map[string]fit{}
 	for _, pair := range s.options.Pairs {
-		against := s
-		against.options.Baseline, against.options.Twin = pair.Against, ""
 		arm, known := s.table.arms.number[pair.Arm]
 		if _, knownToo := s.table.arms.number[pair.Against]; !known || !knownToo {
 			continue
 		}
-		for _, observed := range all {
-			if !s.decides(observed.metric) && !isErrors(observed.metric) {
-				continue
-			}
-			fitted := against.fit(observed)
-			if slices.Contains(fitted.arms, arm) {
-				found := against.compareArm(observed, fitted, arm)
-				found.pair = true
-				comparisons = append(comparisons, found)
-			}
+		against := s
+		against.options.Baseline, against.options.Twin = pair.Against, ""
+		fitted, found := fits[pair.Against]
+		if !found {
+			fitted = against.fit(observed)
+			fits[pair.Against] = fitted
+		}
+		if slices.Contains(fitted.arms, arm) {
+			one := against.compareArm(observed, fitted, arm)
+			one.pair = true
+			comparisons = append(comparisons, one)
 		}
 	}
 	return comparisons
