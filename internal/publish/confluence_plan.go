@@ -77,10 +77,11 @@ var (
 // be lost.
 func ArticleOf(document *report.Report, title string) (*Article, error) {
 	brief := document.Brief()
-	article := &Article{UID: string(brief.Origin.UID), Title: title, TitleChosen: title != ""}
-	if !plainUID.MatchString(article.UID) {
-		return nil, fmt.Errorf("%w: experiment %q has no UID by which its page could be found again: publish it from its cluster, or what perflab export wrote", report.ErrInput, brief.Origin.Name)
+	uid, err := uidOf(brief)
+	if err != nil {
+		return nil, err
 	}
+	article := &Article{UID: uid, Title: title, TitleChosen: title != ""}
 	if title == "" {
 		article.Title = titled(brief)
 	}
@@ -98,6 +99,16 @@ func ArticleOf(document *report.Report, title string) (*Article, error) {
 		article.Pictures = append(article.Pictures, Picture{name, "image/svg+xml", sized(charts[name])})
 	}
 	return article, article.checkPictures()
+}
+
+// uidOf is what is found again of an experiment. A file may hold anything in its place,
+// and it goes into what is published.
+func uidOf(brief report.Brief) (string, error) {
+	uid := string(brief.Origin.UID)
+	if !plainUID.MatchString(uid) {
+		return "", fmt.Errorf("%w: experiment %q has no UID by which what is published could be found again: publish it from its cluster, or what perflab export wrote", report.ErrInput, brief.Origin.Name)
+	}
+	return uid, nil
 }
 
 // titled tells experiments that ask the same apart.

@@ -73,7 +73,11 @@ type Note struct {
 // answer has no room in a comment.
 func NoteOf(document *report.Report, link string) (Note, error) {
 	brief := document.Brief()
-	note := Note{mark: fmt.Sprintf("<!-- perflab %s -->", brief.Origin.UID)}
+	uid, err := uidOf(brief)
+	if err != nil {
+		return Note{}, err
+	}
+	note := Note{mark: fmt.Sprintf("<!-- perflab %s -->", uid)}
 	note.Body = note.mark + "\n" + brief.Markdown()
 	if link != "" {
 		to, err := url.Parse(link)

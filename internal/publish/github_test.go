@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"perflab.dev/perflab/internal/publish"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/github"
@@ -110,6 +112,11 @@ func TestACommentCallsNobody(t *testing.T) {
 	}
 	if _, err := publish.NoteOf(measured(t, "heap", uid, 0), "javascript:alert(1)"); err == nil {
 		t.Error("a link that is none is taken")
+	}
+	for _, none := range []types.UID{"", "--> @team/all <!--"} {
+		if _, err := publish.NoteOf(measured(t, "heap", none, 0), ""); err == nil || !strings.Contains(err.Error(), "has no UID") {
+			t.Errorf("an experiment with the UID %q: %v", none, err)
+		}
 	}
 	long := func(input *report.Input) { input.Experiment.Spec.Question = strings.Repeat("word ", 20000) }
 	if _, err := publish.NoteOf(measured(t, "heap", uid, 0, long), ""); err == nil || !strings.Contains(err.Error(), "too long") {
