@@ -5,8 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,23 +99,17 @@ func (o *importOptions) run(command *cobra.Command, names []string) error {
 
 // toImport are the experiments of these names; all, where none is named.
 func toImport(inputs []report.Input, names []string) ([]report.Input, error) {
+	chosen, err := namedIn(inputs, inputs, names)
+	if err != nil {
+		return nil, err
+	}
 	from := map[string]string{}
-	var chosen []report.Input
-	for _, input := range inputs {
+	for _, input := range chosen {
 		experiment := &input.Experiment
-		if len(names) > 0 && !slices.Contains(names, experiment.Name) {
-			continue
-		}
 		if other, twice := from[experiment.Name]; twice {
 			return nil, fmt.Errorf("%w: the files hold a %q of namespace %q and one of %q: import them one by one, with -n for a namespace each", errOption, experiment.Name, other, experiment.Namespace)
 		}
 		from[experiment.Name] = experiment.Namespace
-		chosen = append(chosen, input)
-	}
-	for _, name := range names {
-		if _, found := from[name]; !found {
-			return nil, fmt.Errorf("%w: there is no %q in the files: they hold %s", errOption, name, strings.Join(namesOf(inputs), ", "))
-		}
 	}
 	return chosen, nil
 }

@@ -161,14 +161,10 @@ func namedOf(inputs []report.Input, names []string, namespace string) ([]report.
 	own := slices.DeleteFunc(slices.Clone(inputs), func(input report.Input) bool {
 		return namespace != "" && input.Experiment.Namespace != namespace
 	})
-	for _, name := range names {
-		if !slices.ContainsFunc(own, func(input report.Input) bool { return input.Experiment.Name == name }) {
-			return nil, fmt.Errorf("%w: there is no %q in the files: they hold %s", errOption, name, strings.Join(namesOf(inputs), ", "))
-		}
+	chosen, err := namedIn(own, inputs, names)
+	if err != nil {
+		return nil, err
 	}
-	chosen := slices.DeleteFunc(own, func(input report.Input) bool {
-		return len(names) > 0 && !slices.Contains(names, input.Experiment.Name)
-	})
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("%w: there is no experiment of namespace %q in the files: they hold %s", errOption, namespace, strings.Join(namesOf(inputs), ", "))
 	}

@@ -142,6 +142,22 @@ func (o *reportOptions) chosen(inputs []report.Input, name string) (report.Input
 	return report.Input{}, fmt.Errorf("%w: the files hold %s: name one of them, with -n for its namespace", errOption, strings.Join(namesOf(inputs), ", "))
 }
 
+// namedIn are those of own that have one of the names, all where none is given. The
+// error names what all the inputs are.
+func namedIn(own, inputs []report.Input, names []string) ([]report.Input, error) {
+	if len(names) == 0 {
+		return slices.Clone(own), nil
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(own, func(input report.Input) bool { return input.Experiment.Name == name }) {
+			return nil, fmt.Errorf("%w: there is no %q in the files: they hold %s", errOption, name, strings.Join(namesOf(inputs), ", "))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(own), func(input report.Input) bool {
+		return !slices.Contains(names, input.Experiment.Name)
+	}), nil
+}
+
 func namesOf(inputs []report.Input) []string {
 	names := make([]string, 0, len(inputs))
 	for _, input := range inputs {
