@@ -64,7 +64,7 @@ func (i dataImport) Primary() []string { return []string{metric.Name(i.name, met
 
 func (i dataImport) Statistics() []string {
 	known := metric.ImportStatistics()
-	for part := range i.parts() {
+	for part := 1; part <= i.parts(); part++ {
 		known = append(known, metric.Name(metric.Part(part), metric.Duration))
 	}
 	return known

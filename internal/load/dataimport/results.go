@@ -4,7 +4,6 @@ package dataimport
 
 import (
 	"fmt"
-	"iter"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kind"
@@ -30,15 +29,12 @@ const (
 // mostParts is how many imports of a series data-import.js records one by one.
 const mostParts = 100
 
-// parts are the numbers of the imports of a series that are told one by one.
-func (i dataImport) parts() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for part := 1; i.Imports > 1 && part <= min(int(i.Imports), mostParts); part++ {
-			if !yield(part) {
-				return
-			}
-		}
+// parts is how many imports of a series are told one by one, from the first.
+func (i dataImport) parts() int {
+	if i.Imports < 2 {
+		return 0
 	}
+	return min(int(i.Imports), mostParts)
 }
 
 // Check says whether every record of every file got in.
@@ -82,7 +78,7 @@ func (i dataImport) Observe(measured *payload.Payload) []v1alpha1.Observation {
 			observations = append(observations, observation.Of(i.name, metric.RecordsPerSecond, records/total, 0))
 		}
 	}
-	for part := range i.parts() {
+	for part := 1; part <= i.parts(); part++ {
 		if one, ok := measured.Summary(fmt.Sprintf("%s %d", transactionImportJob, part), payload.OK); ok {
 			observations = append(observations, observation.Of(metric.Name(i.name, metric.Part(part)), metric.Duration, one.Mean.Seconds(), one.Count))
 		}
