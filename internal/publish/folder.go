@@ -179,9 +179,8 @@ func indexOf(entries []Entry) ([]byte, error) {
 		return cmp.Or(b.Measured.Compare(a.Measured), cmp.Compare(a.folder, b.folder))
 	})
 	parsed, err := template.New(pageFile).Funcs(template.FuncMap{
-		"link":  func(e Entry) string { return e.folder + "/" + pageFile },
-		"class": func(verdict string) string { return strings.ToLower(strings.ReplaceAll(verdict, " ", "-")) },
-		"runs":  func(e Entry) string { return prose.Counted(e.Runs, "run") },
+		"link": func(e Entry) string { return e.folder + "/" + pageFile },
+		"runs": func(e Entry) string { return prose.Counted(e.Runs, "run") },
 	}).Parse(indexTemplate)
 	if err != nil {
 		return nil, fmt.Errorf("reading the template of the index: %w", err)

@@ -41,6 +41,9 @@ type Statement struct {
 	Text    string `json:"text"`
 }
 
+// Class of the verdict in a style sheet.
+func (s Statement) Class() string { return class(s.Verdict) }
+
 // Brief is the page's card without its pictures.
 func (r *Report) Brief() Brief {
 	shown := r.page.Card
