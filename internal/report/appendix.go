@@ -136,7 +136,7 @@ func topicTotals(r *record) []row {
 		for _, group := range effective.Topics {
 			topics, partitions = topics+group.Topics, partitions+group.Topics*group.Partitions
 		}
-		totals = append(totals, row{Cells: append([]cell{{Text: "All groups"}, name(arm.Name)}, texts(whole(topics), dash, whole(partitions), dash)...)})
+		totals = append(totals, row{Cells: append([]cell{{Text: "All groups"}, ofArm(arm.Name)}, texts(whole(topics), dash, whole(partitions), dash)...)})
 	}
 	return totals
 }
