@@ -106,26 +106,12 @@ func comparisonTable(r *record, caption string, all []shownComparison, notes *no
 	}
 	result.Columns = append(result.Columns, columnOf(r.answer.Baseline, r.answer.Baseline+" (baseline)"), columnOf(r.onlyArm(""), r.onlyArm("This arm")))
 	result.Columns = slices.Concat(result.Columns, words("Unit"), numbers("Delta", "Interval", "Blocks", "p"), words("Verdict", "Notes"))
-	previous := ""
-	for _, c := range all[:min(len(all), maxCompared)] {
-		baseline, arm := c.centers()
-		cells := []cell{name(c.Metric)}
+	return compared(r, result, all[:min(len(all), maxCompared)], notes, func(c shownComparison) []cell {
 		if r.severalArms() {
-			cells = append(cells, ofArm(c.Arm))
+			return []cell{ofArm(c.Arm)}
 		}
-		cells = append(cells, texts(baseline, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
-		cells = append(cells, cell{Text: c.verdict(), Verdict: c.verdict()}, cell{Text: notes.of(c.Warnings)})
-		result.Rows = append(result.Rows, row{First: c.Metric != previous, Cells: cells})
-		previous = c.Metric
-		if c.adjusted() {
-			result.Note = adjustedNote
-		}
-	}
-	result.withoutEmptyLast()
-	if r.describesOnly() {
-		return result.without("Interval", "Blocks", "p", "Verdict")
-	}
-	return result
+		return nil
+	})
 }
 
 // pairTable has the pairs of arms that were asked for beside those with the baseline.
@@ -135,18 +121,25 @@ func pairTable(r *record, scenario string, notes *notes) *table {
 		Columns: slices.Concat(words("Metric", "Arm", "Against"), numbers("Against, its value", "Arm, its value"), words("Unit"),
 			numbers("Delta", "Interval", "Blocks", "p"), words("Verdict", "Notes")),
 	}
-	pairs := slices.Clone(r.answer.pairs)
+	pairs := slices.DeleteFunc(slices.Clone(r.answer.pairs), func(c shownComparison) bool { return c.Scenario != scenario })
 	slices.SortStableFunc(pairs, func(a, b shownComparison) int { return strings.Compare(a.Metric, b.Metric) })
+	return compared(r, result, pairs, notes, func(c shownComparison) []cell { return []cell{ofArm(c.Arm), name(c.Baseline)} })
+}
+
+// compared puts a row for each comparison into the table: its metric, what tells its
+// arms apart, and what came of it.
+func compared(r *record, result *table, all []shownComparison, notes *notes, arms func(shownComparison) []cell) *table {
 	previous := ""
-	for _, c := range pairs {
-		if c.Scenario != scenario {
-			continue
-		}
-		against, arm := c.centers()
-		cells := append([]cell{name(c.Metric), ofArm(c.Arm), name(c.Baseline)}, texts(against, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
+	for _, c := range all {
+		baseline, arm := c.centers()
+		cells := append([]cell{name(c.Metric)}, arms(c)...)
+		cells = append(cells, texts(baseline, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
 		cells = append(cells, cell{Text: c.verdict(), Verdict: c.verdict()}, cell{Text: notes.of(c.Warnings)})
 		result.Rows = append(result.Rows, row{First: c.Metric != previous, Cells: cells})
 		previous = c.Metric
+		if c.adjusted() {
+			result.Note = adjustedNote
+		}
 	}
 	result.withoutEmptyLast()
 	if r.describesOnly() {

@@ -126,7 +126,7 @@ func samplesOf(counted, behind *values) string {
 
 // windowTable sets transactions alone against the same beside another load.
 func windowTable(_ *record, under *scenario) []block {
-	windows := windowsOf(under)
+	windows := windowsOf(under, metric.Metric.IsTransaction)
 	if len(windows) == 0 {
 		return nil
 	}
@@ -151,11 +151,11 @@ func windowTable(_ *record, under *scenario) []block {
 	return []block{{Table: result}}
 }
 
-// windowsOf transactions, in the order of time.
-func windowsOf(under *scenario) []string {
+// windowsOf the metrics that are wanted, in the order of time.
+func windowsOf(under *scenario, wanted func(metric.Metric) bool) []string {
 	var windows []string
 	for _, m := range under.metrics {
-		if m.IsTransaction() && m.Window != "" && !slices.Contains(windows, m.Window) {
+		if wanted(m) && m.Window != "" && !slices.Contains(windows, m.Window) {
 			windows = append(windows, m.Window)
 		}
 	}

@@ -225,7 +225,9 @@ func phaseTable(under *scenario, uses []use, component, resource, what string) *
 	at := func(of, window, arm string) *values {
 		return under.at(metric.In(metric.Name(component, of, resource, statistic), window), arm)
 	}
-	windows := phasesOf(under, component, resource, statistic)
+	windows := windowsOf(under, func(m metric.Metric) bool {
+		return m.Component == component && m.Resource == resource && m.Statistic == statistic
+	})
 	for _, window := range windows {
 		for _, arm := range under.arms {
 			result.Columns = append(result.Columns, columnOf(arm.Name, capital(metric.WindowPhrase(window))+", "+arm.Name))
@@ -250,18 +252,6 @@ func phaseTable(under *scenario, uses []use, component, resource, what string) *
 		result.Rows = nil
 	}
 	return result
-}
-
-// phasesOf are the windows in which a resource was measured, in the order of time.
-func phasesOf(under *scenario, component, resource, statistic string) []string {
-	var windows []string
-	for _, m := range under.metrics {
-		if m.Component == component && m.Resource == resource && m.Statistic == statistic && m.Window != "" && !slices.Contains(windows, m.Window) {
-			windows = append(windows, m.Window)
-		}
-	}
-	slices.SortStableFunc(windows, metric.CompareWindows)
-	return windows
 }
 
 // shownMax writes a maximum with the places of its average, and says where the
