@@ -220,6 +220,19 @@ func (f *folio) conversations() [][]call {
 	return all
 }
 
+// answered is how many calls were answered so, so far.
+func (f *folio) answered(status int) int {
+	n := 0
+	for _, conversation := range f.conversations() {
+		for _, c := range conversation {
+			if c.status == status {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func (f *folio) decode(r *http.Request, into any) {
 	f.decodeBytes(mustRead(r), into)
 }

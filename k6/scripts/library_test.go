@@ -33,6 +33,19 @@ type library struct {
 // lending is a check-in or check-out that was done: by whom and of what.
 type lending struct{ user, kind, barcode string }
 
+// counted is how often each item was lent, or taken back, so far.
+func (l *library) counted(kind string) map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	times := map[string]int{}
+	for _, one := range l.lendings {
+		if one.kind == kind {
+			times[one.barcode]++
+		}
+	}
+	return times
+}
+
 func newLibrary(t *testing.T, items, users int) *library {
 	t.Helper()
 	l := &library{folio: newFolio(t), lentTo: map[string]string{}, release: 2023, servicePoints: []string{servicePoint}}

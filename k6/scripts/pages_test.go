@@ -34,7 +34,9 @@ func TestUsersMakeTheCallsOfTheirRelease(t *testing.T) {
 			t.Parallel()
 			l := newLibrary(t, 200, 10)
 			l.release = tt.release
-			result := k6test.Run(t, cico, environment(l.URL, append(tt.env, "USERS=2", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0.1")...))
+			// A transaction is complete when the next began.
+			enough := func() bool { return len(l.counted("in")) > 6 && len(l.counted("out")) > 6 }
+			k6test.RunUntil(t, enough, cico, environment(l.URL, append(tt.env, "USERS=2", "DURATION_SECONDS=90", "THINK_TIME_SECONDS=0.1")...))
 			kinds := map[string]int{}
 			for _, conversation := range talk(t, l, tt.pages) {
 				for _, d := range conversation {
@@ -43,8 +45,8 @@ func TestUsersMakeTheCallsOfTheirRelease(t *testing.T) {
 					}
 				}
 			}
-			if result.Code != 0 || kinds["in"] < 5 || kinds["out"] < 5 {
-				t.Errorf("exit code %d, transactions %v\n%s", result.Code, kinds, result.Stderr)
+			if kinds["in"] < 5 || kinds["out"] < 5 {
+				t.Errorf("transactions %v", kinds)
 			}
 		})
 	}
@@ -171,8 +173,8 @@ func TestTheFirstErrorEndsATransaction(t *testing.T) {
 		}
 		return 0
 	}
-	result := k6test.Run(t, cico, environment(l.URL, "USERS=1", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0"))
-	p := result.Payload(t)
+	enough := func() bool { return l.answered(http.StatusInternalServerError) >= 60 }
+	p := k6test.RunUntil(t, enough, cico, environment(l.URL, "USERS=1", "DURATION_SECONDS=90", "THINK_TIME_SECONDS=0")).Payload(t)
 	failed, broken := 0, map[int]bool{}
 	for _, conversation := range talk(t, l, pages2023) {
 		for _, d := range conversation {
@@ -182,11 +184,10 @@ func TestTheFirstErrorEndsATransaction(t *testing.T) {
 			}
 		}
 	}
-	// The last transaction may have been cut by the end. How many there are in
-	// three seconds is the machine's affair.
+	// The last transaction may have been cut by the end.
 	got := counted(t, p, "Check-In", "error") + counted(t, p, "Check-Out", "error")
-	if got < 20 || got < failed-1 || got > failed || len(broken) < min(30, failed/4) || result.Code != 0 {
-		t.Errorf("%d transactions failed, the library saw %d broken off after %v calls; exit code %d", got, failed, broken, result.Code)
+	if got < failed-1 || got > failed || len(broken) < 15 {
+		t.Errorf("%d transactions failed, the library saw %d broken off after %v calls", got, failed, broken)
 	}
 }
 

@@ -89,6 +89,34 @@ func Run(t *testing.T, script string, env []string, args ...string) Result {
 	return Start(t, script, env, args...).Wait()
 }
 
+// interrupted is the exit code of a k6 that was told to end.
+const interrupted = 105
+
+// RunUntil ends a script that would run for longer as soon as enough was seen of it,
+// so that a test which counts does not count what the machine has time for.
+func RunUntil(t *testing.T, enough func() bool, script string, env []string, args ...string) Result {
+	t.Helper()
+	p := Start(t, script, env, args...)
+	ended := make(chan Result, 1)
+	go func() { ended <- p.Wait() }()
+	for {
+		select {
+		case result := <-ended:
+			t.Fatalf("k6 ended with exit code %d before enough was seen of it\n%s", result.Code, result.Stderr)
+		case <-time.After(50 * time.Millisecond):
+		}
+		if enough() {
+			break
+		}
+	}
+	p.Interrupt()
+	result := <-ended
+	if result.Code != interrupted {
+		t.Errorf("k6 was told to end and ended with exit code %d\n%s", result.Code, result.Stderr)
+	}
+	return result
+}
+
 // Wait waits for the end.
 func (p *Process) Wait() Result {
 	p.t.Helper()
