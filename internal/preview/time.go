@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Assumptions are what nobody knows before the first run.
@@ -26,14 +27,16 @@ type Assumptions struct {
 	Prices map[string]string
 }
 
-// Duration is written as people write it: 1h30m0s.
+// Duration is for people in sentences, and for programs in JSON.
 type Duration time.Duration
 
-// String is the duration in hours, minutes and seconds.
-func (d Duration) String() string { return time.Duration(d).Round(time.Second).String() }
+// String is the duration to the second, in days where it takes days.
+func (d Duration) String() string { return prose.Duration(time.Duration(d).Round(time.Second)) }
 
-// MarshalJSON writes the duration as a string.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+// MarshalJSON writes the duration in hours, minutes and seconds, as Go reads it.
+func (d Duration) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(d).Round(time.Second).String())
+}
 
 // Estimate is a time with what it rests on.
 type Estimate struct {
@@ -90,7 +93,7 @@ func (a Assumptions) load(load v1alpha1.Load) time.Duration {
 // sentences say what the times rest on: what is assumed of kinds of loads comes
 // after what is known of single ones.
 func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {
-	sentences := []string{fmt.Sprintf("each run takes %s beside its load", a.Overhead)}
+	sentences := []string{fmt.Sprintf("each run takes %s beside its load", Duration(a.Overhead))}
 	var assumed []string
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {

@@ -47,8 +47,18 @@ func Partly[N int | int32 | int64](part, all N, noun string) string {
 	return fmt.Sprintf("%d of %s %s", part, Counted(all, noun), Verb(number, "is", "are"))
 }
 
-// Duration writes a duration without the zeros Go adds: 30m, not 30m0s.
+// Duration writes a duration without the zeros Go adds, 30m, not 30m0s, and from two
+// days on in days and hours: 12 days 5 hours, not 293h6m0s.
 func Duration(duration time.Duration) string {
+	const day = 24 * time.Hour
+	if duration >= 2*day {
+		hours := int(duration.Round(time.Hour) / time.Hour)
+		text := Counted(hours/24, "day")
+		if hours%24 > 0 {
+			text += " " + Counted(hours%24, "hour")
+		}
+		return text
+	}
 	text := duration.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

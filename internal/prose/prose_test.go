@@ -5,6 +5,7 @@ package prose_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"perflab.dev/perflab/internal/prose"
 )
@@ -37,6 +38,18 @@ func TestSentence(t *testing.T) {
 	for message, want := range cases {
 		if got := prose.Sentence(message); got != want {
 			t.Errorf("%q became %q, want %q", message, got, want)
+		}
+	}
+}
+
+func TestDurationsAreReadable(t *testing.T) {
+	cases := map[string]string{
+		"90s": "1m30s", "30m": "30m", "13h": "13h", "47h59m": "47h59m", "48h": "2 days", "49h20m": "2 days 1 hour", "293h6m": "12 days 5 hours", "71h40m": "3 days",
+	}
+	for text, want := range cases {
+		duration, err := time.ParseDuration(text)
+		if got := prose.Duration(duration); err != nil || got != want {
+			t.Errorf("%s is written as %q, want %q (%v)", text, got, want, err)
 		}
 	}
 }
