@@ -57,6 +57,9 @@ type markdown struct {
 	rows   []Row
 }
 
+// folded is what a table's title stands behind where the table is folded.
+const folded = "<details><summary>"
+
 func (m *markdown) read(line string) {
 	if !strings.HasPrefix(line, "|") {
 		m.header = nil
@@ -70,6 +73,8 @@ func (m *markdown) read(line string) {
 		m.scenario = plainText(strings.TrimPrefix(line[4:], "Scenario "))
 	case strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**"):
 		m.caption = plainText(line)
+	case strings.HasPrefix(line, folded):
+		m.caption = plainText(strings.TrimSuffix(line[len(folded):], "</summary>"))
 	case strings.HasPrefix(line, "- "):
 		m.sentence(plainText(line[2:]))
 	case strings.HasPrefix(line, "|") && m.header == nil:
@@ -101,8 +106,8 @@ func (m *markdown) row(values []string) {
 }
 
 // said finds both sides and the delta of a sentence. A duration may stand on a clock
-// as well.
-var said = regexp.MustCompile(`^(?:\S.*?: )?(.+): (\S+) has ([^:]+?)(?: \([\d:]+\))?, (\S+) has ([^:]+?)(?: \([\d:]+\))?: ([+−]?[\d.]+ ?[^( ,]*)(.*)$`)
+// as well. Earlier releases said that an arm "has" its value.
+var said = regexp.MustCompile(`^(?:\S.*?: )?(.+): (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?, (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?: ([+−]?[\d.]+ ?[^( ,]*)(.*)$`)
 
 func (m *markdown) sentence(text string) {
 	parts := said.FindStringSubmatch(text)

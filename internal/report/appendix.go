@@ -51,14 +51,14 @@ func (j journal) effective(arm string) *v1alpha1.EffectiveSystem {
 func infrastructure(r *record) []block {
 	blocks := serversAsTold(r).blocks()
 	if len(blocks) == 0 {
-		blocks = []block{paragraph("No run recorded what it ran on yet.")}
+		blocks = []block{paragraph("No run has recorded what it ran on yet.")}
 	}
 	return slices.Concat(blocks, topics(r).blocks(), nodes(r).blocks())
 }
 
 // serversAsTold has a column per arm; what no arm told is left out.
 func serversAsTold(r *record) *table {
-	result := &table{Caption: "Kafka and PostgreSQL, as they told of themselves", Columns: words("What")}
+	result := &table{Caption: "Kafka and PostgreSQL, as reported by the servers", Columns: words("What")}
 	var columns [][]string
 	for _, arm := range r.arms {
 		if effective := r.journal.effective(arm.Name); effective != nil {
@@ -104,7 +104,7 @@ func optional[N int32 | int64](number *N) string {
 }
 
 func topics(r *record) *table {
-	result := &table{Caption: "Topics as Kafka has them", Columns: slices.Concat(words("Group", "Arm"), numbers("Topics", "Partitions each", "Partitions in all", "Replicas"))}
+	result := &table{Caption: "Topics in Kafka", Columns: slices.Concat(words("Group", "Arm"), numbers("Topics", "Partitions per topic", "Partitions in total", "Replicas"))}
 	for _, arm := range r.arms {
 		effective := r.journal.effective(arm.Name)
 		if effective == nil {
@@ -142,7 +142,7 @@ func topicTotals(r *record) []row {
 }
 
 func nodes(r *record) *table {
-	result := &table{Caption: "Nodes that ran the system", Columns: slices.Concat(words("Node", "Instance type"), numbers("Price per hour", "Valid runs"))}
+	result := &table{Caption: "Nodes the system ran on", Columns: slices.Concat(words("Node", "Instance type"), numbers("Price per hour", "Valid runs"))}
 	known, runs := map[string]v1alpha1.EffectiveNode{}, map[string]int{}
 	for _, run := range r.journal.valid() {
 		if run.Status.Effective == nil {
@@ -185,7 +185,7 @@ func identity(r *record) []block {
 	if kept := status.Evidence; kept != nil {
 		rows = append(rows, [2]string{"SHA-256 of the manifest of digests", kept.SHA256})
 	}
-	result := &table{Caption: "What identifies the experiment", Columns: words("What", "Value")}
+	result := &table{Caption: "Identity of the experiment", Columns: words("What", "Value")}
 	for _, one := range rows {
 		result.Rows = append(result.Rows, row{Cells: texts(one[0], one[1])})
 	}

@@ -31,7 +31,7 @@ func bannerOf(r *record) *banner {
 	return &banner{
 		Title: "These runs describe, they do not decide",
 		Sentences: slices.Concat(
-			[]string{fmt.Sprintf("%s %s complete, and a verdict takes %d. What differs here may be the arms' doing or chance; these runs cannot tell which.",
+			[]string{fmt.Sprintf("%s %s complete; a verdict takes %d. Any difference below may be real or chance: these runs cannot tell which.",
 				prose.Counted(r.answer.Blocks, "block"), prose.Verb(r.answer.Blocks, "is", "are"), verdict.MinimumBlocks)},
 			spreadSentence(r), []string{nextStep(r)}),
 	}
@@ -51,7 +51,7 @@ func spreadSentence(r *record) []string {
 	if where == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("Runs of one and the same arm differ by up to %s (%s).", apart(widest), where)}
+	return []string{fmt.Sprintf("Runs of the same arm differ by up to %s (%s).", apart(widest), where)}
 }
 
 // spread of an arm's runs, the largest over the smallest.
@@ -81,7 +81,7 @@ func nextStep(r *record) string {
 		text += ", about " + lasting(perRun*time.Duration(runs)) + " at the pace so far"
 	}
 	if r.Experiment.Spec.Design.Blocks < verdict.MinimumBlocks {
-		return text + fmt.Sprintf(". Raise design.blocks to %d: what is done counts.", verdict.MinimumBlocks)
+		return text + fmt.Sprintf(". Raise design.blocks to %d: the runs already done count.", verdict.MinimumBlocks)
 	}
-	return text + ". " + prose.Verb(further, "It is", "They are") + " planned already."
+	return text + ". " + prose.Verb(further, "It is", "They are") + " already planned."
 }

@@ -119,7 +119,7 @@ func seriesTables(r *record) []block {
 
 func seriesTable(r *record, under *scenario, load string, words kind.BatchWords) *table {
 	made := &table{
-		Caption: fmt.Sprintf("%s of %s under %s one by one, and what each took longer than under %s", words.Title, load, under.Name, r.answer.Baseline),
+		Caption: fmt.Sprintf("%s of %s under %s one by one, and the difference from %s", words.Title, load, under.Name, r.answer.Baseline),
 		Columns: numbers(words.Noun),
 	}
 	for _, arm := range r.arms {

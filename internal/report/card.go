@@ -55,7 +55,7 @@ func cardOf(r *record) card {
 		result.Figures = append(result.Figures, figureOf(r, c, shown))
 	}
 	if len(shown) > 0 {
-		result.Legend = fmt.Sprintf("Shaded: the margin of %s, which does not matter.", percent(r.answer.marginPercent))
+		result.Legend = fmt.Sprintf("Shaded: the margin. Differences within %s do not matter.", percent(r.answer.marginPercent))
 	}
 	return result
 }
@@ -77,9 +77,9 @@ func title(r *record) string {
 	case len(arms) == 0:
 		return "How does " + baseline + " perform" + in + "?"
 	case len(arms) > maxFigures:
-		return fmt.Sprintf("Does any of %d arms do better than %s%s?", len(arms), baseline, in)
+		return fmt.Sprintf("Is any of %d arms better than %s%s?", len(arms), baseline, in)
 	default:
-		return fmt.Sprintf("Does %s do better than %s%s?", strings.Join(arms, " or "), baseline, in)
+		return fmt.Sprintf("Is %s better than %s%s?", either(arms), baseline, in)
 	}
 }
 
@@ -148,13 +148,13 @@ func chips(a *answer) []item {
 func answerSentence(r *record) string {
 	switch {
 	case len(r.journal.valid()) == 0:
-		return "There is no answer yet: no run counts."
+		return "No answer yet: no run has counted."
 	case len(r.answer.Comparisons) == 0:
-		return "There is nothing to compare: no arm but the baseline has runs that count."
+		return "Nothing to compare: only the baseline has runs that count."
 	case len(r.answer.uncalibrated) > 0:
-		return fmt.Sprintf("There is no answer: %s has the configuration of %s and yet differs from it, so every verdict is withheld.", r.answer.Twin, r.answer.Baseline)
+		return fmt.Sprintf("No answer: %s is configured exactly like %s and yet differs from it, so every verdict is withheld.", r.answer.Twin, r.answer.Baseline)
 	case len(deciding(r.answer)) == 0:
-		return "No metric was chosen to decide, or none was measured: all that follows is exploratory."
+		return "No metric was chosen to decide, or none was measured: everything below is exploratory."
 	}
 	var parts []string
 	for _, arm := range r.candidates() {
@@ -163,7 +163,7 @@ func answerSentence(r *record) string {
 		}
 	}
 	if more := len(parts) - maxFigures; more > 0 {
-		parts = append(parts[:maxFigures], fmt.Sprintf("the recommendations tell of %d more", more))
+		parts = append(parts[:maxFigures], fmt.Sprintf("%d more under Recommendations", more))
 	}
 	return strings.Join(parts, "; ") + "."
 }
@@ -177,22 +177,22 @@ func armSentence(a *answer, arm string) string {
 	better, worse := counted(own, verdict.Better), counted(own, verdict.Worse)
 	switch {
 	case better > 0 && worse > 0:
-		return fmt.Sprintf("%s is a trade against %s: better in %s, worse in %s", arm, a.Baseline, changes(own, verdict.Better), changes(own, verdict.Worse))
+		return fmt.Sprintf("%s is a trade-off against %s: better in %s, worse in %s", arm, a.Baseline, changes(own, verdict.Better), changes(own, verdict.Worse))
 	case worse > 0:
 		return fmt.Sprintf("%s is worse than %s in %s", arm, a.Baseline, changes(own, verdict.Worse))
 	case better > 0:
 		return fmt.Sprintf("%s is better than %s in %s", arm, a.Baseline, changes(own, verdict.Better))
 	case counted(own, verdict.Equivalent) == len(own):
-		return fmt.Sprintf("%s makes no difference to %s that matters: less than %s in %s", arm, a.Baseline, percent(a.marginPercent), all(len(own)))
+		return fmt.Sprintf("%s makes no difference that matters against %s: less than %s in %s", arm, a.Baseline, percent(a.marginPercent), all(len(own)))
 	}
 	return fmt.Sprintf("the runs cannot tell %s from %s in %s", arm, a.Baseline, phrases(own, verdict.Inconclusive))
 }
 
 func all(metrics int) string {
 	if metrics == 1 {
-		return "the metric that decides"
+		return "the deciding metric"
 	}
-	return fmt.Sprintf("all %d comparisons that decide", metrics)
+	return fmt.Sprintf("all %d deciding comparisons", metrics)
 }
 
 // changes are the metrics of a verdict with what became of them.
@@ -243,7 +243,7 @@ func costSentence(a *answer) string {
 		if baseline != arm {
 			verb := "costs more than"
 			if c.ArmCenter < c.BaselineCenter {
-				verb = "saves money against"
+				verb = "saves money over"
 			}
 			part = fmt.Sprintf("%s %s %s: %s instead of %s (%s)", c.Arm, verb, c.Baseline, withUnit(arm, c.Unit), withUnit(baseline, c.Unit), withUnit(c.delta(), c.deltaUnit()))
 		}

@@ -33,9 +33,9 @@ func TestTheTitleIsTheQuestion(t *testing.T) {
 		want   string
 	}{
 		"asked":     {func(input *report.Input) { input.Experiment.Spec.Question = " Is a *share* better? " }, `Is a \*share\* better?`},
-		"made":      {func(*report.Input) {}, "Does maxram-66 do better than xmx in duration of import create-5k, Check-In average response time and 1 more?"},
-		"two arms":  {func(input *report.Input) { arms(input, "small") }, "Does maxram-66 or small do better than xmx in"},
-		"many arms": {func(input *report.Input) { arms(input, "a", "b", "c") }, "Does any of 4 arms do better than xmx in"},
+		"made":      {func(*report.Input) {}, "Is maxram-66 better than xmx in duration of import create-5k, Check-In average response time and 1 more?"},
+		"two arms":  {func(input *report.Input) { arms(input, "small") }, "Is maxram-66 or small better than xmx in"},
+		"many arms": {func(input *report.Input) { arms(input, "a", "b", "c") }, "Is any of 4 arms better than xmx in"},
 		"no other arm": {func(input *report.Input) {
 			input.Experiment.Status.Arms = input.Experiment.Status.Arms[:1]
 			input.Runs = nil
@@ -59,7 +59,7 @@ func TestTheCardAnswers(t *testing.T) {
 	input := recorded.Experiment(seed)
 	card := head(t, input)
 	for _, want := range []string{
-		"> maxram-66 is a trade against xmx: better in duration of import create-5k (−9.0\u00a0% and −8.3\u00a0%), worse in Check-In average response time (+7.6\u00a0%).",
+		"> maxram-66 is a trade-off against xmx: better in duration of import create-5k (−9.0\u00a0% and −8.3\u00a0%), worse in Check-In average response time (+7.6\u00a0%).",
 		"**1 worse** · **2 better** · **1 equivalent**",
 		"- **Worse:** Check-In average response time under create-5k-under-cico: ",
 		"36 runs in 6 complete blocks; 1 attempt did not count; 95\u00a0% confidence, margin 5\u00a0%; noise floor: calibrated; 1 reservation: see Recommendations.",
@@ -100,15 +100,15 @@ func TestTheAnswer(t *testing.T) {
 		change func(*report.Input)
 		want   string
 	}{
-		"no run":     {func(input *report.Input) { input.Runs = nil }, "> There is no answer yet: no run counts."},
+		"no run":     {func(input *report.Input) { input.Runs = nil }, "> No answer yet: no run has counted."},
 		"none":       {none, "> No metric was chosen to decide, or none was measured"},
 		"worse":      {only("cico/Check-In/average", 5), "> maxram-66 is worse than xmx in Check-In average response time (+7.6\u00a0%)."},
 		"better":     {only("create-5k/duration", 5), "> maxram-66 is better than xmx in duration of import create-5k ("},
-		"equivalent": {only("cico/Check-Out/average", 5), "> maxram-66 makes no difference to xmx that matters: less than 5\u00a0% in the metric that decides."},
+		"equivalent": {only("cico/Check-Out/average", 5), "> maxram-66 makes no difference that matters against xmx: less than 5\u00a0% in the deciding metric."},
 		"open":       {only("cico/Check-Out/average", 1), "> the runs cannot tell maxram-66 from xmx in Check-Out average response time."},
 		"uncalibrated": {func(input *report.Input) {
 			change(input, recorded.Twin, "create-5k/duration", func(value string) string { return "1" + value })
-		}, "> There is no answer: xmx-twin has the configuration of xmx and yet differs from it"},
+		}, "> No answer: xmx-twin is configured exactly like xmx and yet differs from it"},
 	} {
 		input := recorded.Experiment(seed)
 		tc.change(&input)
@@ -131,7 +131,7 @@ func change(input *report.Input, arm, metric string, to func(string) string) {
 
 func TestTheCardTellsWhatArmsCost(t *testing.T) {
 	for arms, tc := range map[string]struct{ cost, want string }{
-		"saves": {"0.20", "Nodes: maxram-66 saves money against xmx: 0.2000\u00a0USD/h instead of 0.2500\u00a0USD/h (−20.00\u00a0%)."},
+		"saves": {"0.20", "Nodes: maxram-66 saves money over xmx: 0.2000\u00a0USD/h instead of 0.2500\u00a0USD/h (−20.00\u00a0%)."},
 		"more":  {"0.30", "Nodes: maxram-66 costs more than xmx: 0.3000\u00a0USD/h instead of 0.2500\u00a0USD/h (+20.00\u00a0%)."},
 		"same":  {"0.25", "Nodes: maxram-66 costs as much as xmx, 0.2500\u00a0USD/h."},
 	} {

@@ -3,7 +3,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,9 +14,12 @@ import (
 	"perflab.dev/perflab/internal/stats"
 )
 
-// maxCompared rows are shown per table. With ninety modules a page would be all
-// comparisons; the rest is in the CSV.
-const maxCompared = 40
+// maxCompared rows are shown per table, and maxExplored where they decide nothing.
+// With ninety modules a page would be all comparisons; the rest is in the CSV.
+const (
+	maxCompared = 40
+	maxExplored = 15
+)
 
 // comparisons are all deltas, with what they are percent of.
 func comparisons(r *record) []block {
@@ -24,7 +29,7 @@ func comparisons(r *record) []block {
 	blocks := []block{paragraph(comparisonText(r.answer))}
 	blocks = append(blocks, chartsAt(r, inComparison, r.scenarios...)...)
 	if len(r.answer.uncalibrated) > 0 {
-		blocks = append(blocks, paragraph(fmt.Sprintf("The experiment is not calibrated, so every verdict is withheld: %s differs from %s, though both are configured alike.", r.answer.Twin, r.answer.Baseline)))
+		blocks = append(blocks, paragraph(fmt.Sprintf("The experiment is not calibrated, so every verdict is withheld: %s differs from %s, though both have the same configuration.", r.answer.Twin, r.answer.Baseline)))
 	}
 	notes := &notes{}
 	for _, scenario := range r.scenarios {
@@ -41,11 +46,11 @@ func comparisons(r *record) []block {
 
 func comparisonText(a *answer) string {
 	if !a.Enough() {
-		return fmt.Sprintf("A delta is the arm less the baseline %s, in percent of it unless it says otherwise: + is more, %s is less. It describes these runs and no others, so there is neither interval nor verdict. %s",
+		return fmt.Sprintf("A delta is the arm minus the baseline %s, in percent of it unless stated otherwise: + is more, %s is less. It describes only these runs, so there is neither interval nor verdict. %s",
 			a.Baseline, minus, directions(a))
 	}
 	return fmt.Sprintf(
-		"A delta is the arm less the baseline %s, in percent of it unless it says otherwise: + is more, %s is less. Intervals are %s, the margin is %s of the baseline. %s p is adjusted for everything compared at once. Metrics that don't decide are exploratory: of those that differ, some do by chance. Where a verdict is Inconclusive, Blocks adds about how many more would settle it.",
+		"A delta is the arm minus the baseline %s, in percent of it unless stated otherwise: + is more, %s is less. Intervals are %s, the margin is %s of the baseline. %s p is adjusted for all comparisons made. Metrics that do not decide are exploratory: some of them differ by chance. For an Inconclusive verdict, Blocks adds roughly how many more would settle it.",
 		a.Baseline, minus, percent(a.confidencePercent), percent(a.marginPercent), directions(a))
 }
 
@@ -72,9 +77,9 @@ var comparisonKinds = []struct {
 	exploratory bool
 	has         func(*answer, shownComparison) bool
 }{
-	{"Metrics that decide", false, func(_ *answer, c shownComparison) bool { return c.Primary }},
-	{"Guarded metrics, which no winner may make worse", false, func(a *answer, c shownComparison) bool { return a.Question.IsGuard(c.Metric) }},
-	{"Further metrics of the loads", true, func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() && c.metric.Window == "" }},
+	{"Deciding metrics", false, func(_ *answer, c shownComparison) bool { return c.Primary }},
+	{"Guarded metrics (a winner must not make them worse)", false, func(a *answer, c shownComparison) bool { return a.Question.IsGuard(c.Metric) }},
+	{"Other metrics of the loads", true, func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() && c.metric.Window == "" }},
 	{"The loads, by phase of the run", true, func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() }},
 	{"Servers and cost", true, func(*answer, shownComparison) bool { return true }},
 }
@@ -91,22 +96,46 @@ func comparisonTables(r *record, scenario string, notes *notes) []block {
 				others = append(others, c)
 			}
 		}
-		result := comparisonTable(r, kind.caption, own, notes)
-		result.Folded = kind.exploratory
+		shown := own[:min(len(own), maxCompared)]
+		if kind.exploratory {
+			shown = mostTelling(own)
+		}
+		result := comparisonTable(r, kind.caption, shown, notes)
+		result.Folded, result.More = kind.exploratory, len(own)-len(shown)
 		blocks = append(blocks, result.blocks()...)
 		left = others
 	}
 	return blocks
 }
 
+// mostTelling are those least likely by chance, and where nothing tells that, the
+// largest deltas, in the order they had.
+func mostTelling(all []shownComparison) []shownComparison {
+	known := slices.DeleteFunc(slices.Clone(all), func(c shownComparison) bool { return math.IsNaN(c.Delta) })
+	if len(known) <= maxExplored {
+		return known
+	}
+	chance := func(c shownComparison) float64 {
+		if !c.judged() || math.IsNaN(c.P) {
+			return 1
+		}
+		return c.P
+	}
+	ranked := slices.SortedStableFunc(slices.Values(known), func(a, b shownComparison) int {
+		return cmp.Or(cmp.Compare(chance(a), chance(b)), cmp.Compare(math.Abs(b.Delta), math.Abs(a.Delta)))
+	})
+	last := ranked[:maxExplored]
+	return slices.DeleteFunc(known, func(c shownComparison) bool { return !slices.Contains(last, c) })
+}
+
 func comparisonTable(r *record, caption string, all []shownComparison, notes *notes) *table {
-	result := &table{Caption: caption, Columns: words("Metric"), More: max(len(all)-maxCompared, 0)}
+	result := &table{Caption: caption, Columns: words("Metric")}
 	if r.severalArms() {
 		result.Columns = append(result.Columns, words("Arm")...)
 	}
 	result.Columns = append(result.Columns, columnOf(r.answer.Baseline, r.answer.Baseline+" (baseline)"), columnOf(r.onlyArm(""), r.onlyArm("This arm")))
 	result.Columns = slices.Concat(result.Columns, words("Unit"), numbers("Delta", "Interval", "Blocks", "p"), words("Verdict", "Notes"))
-	return compared(r, result, all[:min(len(all), maxCompared)], notes, func(c shownComparison) []cell {
+	return compared(r, result, all, notes, func(c shownComparison) []cell {
 		if r.severalArms() {
 			return []cell{ofArm(c.Arm)}
 		}
@@ -117,7 +146,7 @@ func comparisonTable(r *record, caption string, all []shownComparison, notes *no
 // pairTable has the pairs of arms that were asked for beside those with the baseline.
 func pairTable(r *record, scenario string, notes *notes) *table {
 	result := &table{
-		Caption: "Metrics that decide, arm against arm",
+		Caption: "Deciding metrics, arm against arm",
 		Columns: slices.Concat(words("Metric", "Arm", "Against"), numbers("Against, its value", "Arm, its value"), words("Unit"),
 			numbers("Delta", "Interval", "Blocks", "p"), words("Verdict", "Notes")),
 	}

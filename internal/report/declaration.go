@@ -14,9 +14,9 @@ import (
 
 // declaration is how to do the experiment again.
 func declaration(r *record) []block {
-	sentence := "Apply this declaration to a cluster with PerfLab; the seed makes the order of the runs the same."
+	sentence := "Apply this declaration to a cluster with PerfLab; the seed reproduces the order of the runs."
 	if reference := r.Experiment.Spec.SystemRef; reference != nil {
-		sentence += fmt.Sprintf(" It refers to PerfSystem %s, which has to be there first.", reference.Name)
+		sentence += fmt.Sprintf(" It refers to PerfSystem %s, which must exist first.", reference.Name)
 	}
 	return []block{paragraph(sentence + " Values that may be secret are left out."), {Code: written(&r.Experiment)}}
 }

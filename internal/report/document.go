@@ -92,7 +92,7 @@ func deleteAt[T any](list []T, unwanted func(int) bool) []T {
 
 // Left says how many rows are left out.
 func (t *table) Left() string {
-	return fmt.Sprintf("%s %s left out; the CSV has them.", prose.Counted(t.More, "further row"), prose.Verb(t.More, "is", "are"))
+	return fmt.Sprintf("%s %s left out; see the CSV.", prose.Counted(t.More, "further row"), prose.Verb(t.More, "is", "are"))
 }
 
 // Repeats tells whether a row is about the same as the one above it, so that its

@@ -45,10 +45,10 @@ var ofDesign = regexp.MustCompile(`\bdesign\.(blocks|order)\b`)
 func uncalibrated(r *record) []string {
 	var sentences []string
 	if len(r.answer.uncalibrated) > 0 {
-		sentences = append(sentences, fmt.Sprintf("The experiment is not calibrated: %s has the configuration of %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline))
+		sentences = append(sentences, fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline))
 	}
 	if r.answer.Twin == "" && len(r.arms) > 1 {
-		sentences = append(sentences, "There is no twin of the baseline, so the noise floor was not measured: nothing shows what this system makes of no difference at all. Add design.calibrate: true.")
+		sentences = append(sentences, "The noise floor was not measured: without a second copy of the baseline, nothing shows how much identical configurations differ here. Add design.calibrate: true.")
 	}
 	return sentences
 }
@@ -87,13 +87,13 @@ func unwise(r *record) []string {
 	var sentences []string
 	spec := &r.Experiment.Spec
 	if blocks := spec.Design.Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && !r.describesOnly() {
-		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which takes %d: the deltas describe these runs and no others.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
+		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which takes %d: the deltas describe only these runs.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
 	}
 	if spec.Design.Order == v1alpha1.OrderFixed {
-		sentences = append(sentences, "The runs were done in a fixed order, in which drift looks like an effect. Use design.order: Randomized.")
+		sentences = append(sentences, "The runs were done in a fixed order, so drift can look like an effect. Use design.order: Randomized.")
 	}
 	if spec.Reset == v1alpha1.ResetNone {
-		sentences = append(sentences, "Modules ran on from one run to the next (reset: None), so a run may carry what the one before it left behind.")
+		sentences = append(sentences, "Modules kept running between runs (reset: None), so a run may be affected by the one before it.")
 	}
 	return sentences
 }
@@ -109,7 +109,7 @@ func lopsided(r *record) []string {
 	if len(invalid.only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Arm == arm })) < len(invalid) {
 		return nil
 	}
-	return []string{fmt.Sprintf("All %d attempts that did not count were of %s. What is left of it may be its good days; see why they failed.", len(invalid), arm)}
+	return []string{fmt.Sprintf("All %d attempts that did not count were of %s. The runs that are left may be its good ones; see why the others failed.", len(invalid), arm)}
 }
 
 // refused: values that must not be compared, because requests failed.
@@ -125,7 +125,7 @@ func refused(r *record) []string {
 	if len(where) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Error shares differ for %s, so response times there are of other requests and are not compared.", listed(where))}
+	return []string{fmt.Sprintf("Error rates differ for %s: response times there are of different requests and are not compared.", listed(where))}
 }
 
 // warming: runs that count in which the system was still warming up after the
@@ -142,7 +142,7 @@ func warming(r *record) []string {
 	if count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("In %s response times still fell after the warm-up, so averages and percentiles hold some of it. A measurement.warmUp of %s would leave that out; let the loads last longer by as much.",
+	return []string{fmt.Sprintf("In %s response times were still falling after the warm-up, so averages and percentiles include some of it. A measurement.warmUp of %s would leave it out; make the loads longer by as much.",
 		prose.Counted(count, "run"), prose.Duration(longest))}
 }
 
@@ -174,7 +174,7 @@ func builtOtherwise(r *record) []string {
 	case more > 0:
 		sentences[0] += fmt.Sprintf("; and %s more %s built otherwise, or perhaps", prose.Counted(more, "run"), prose.Verb(more, "was", "were"))
 	}
-	return []string{sentences[0] + ". A block with runs of both kinds compares more than its arms."}
+	return []string{sentences[0] + ". A block with runs of both builds compares more than its arms."}
 }
 
 // busy is the use of a server, in percent, from which its queue, and not the
@@ -192,7 +192,7 @@ func saturated(r *record) []string {
 			for _, arm := range scenario.arms {
 				found := scenario.at(m.Name, arm.Name)
 				if found != nil && found.unit == metric.UnitPercent && found.center() > busy {
-					sentences = append(sentences, fmt.Sprintf("%s under %s in %s is %s: near its limit the server, not the setting, may be what is measured.",
+					sentences = append(sentences, fmt.Sprintf("%s under %s in %s is %s: this close to its limit, the server rather than the setting may be what is measured.",
 						capital(m.Phrase()), scenario.Name, arm.Name, found.shownWithUnit()))
 				}
 			}

@@ -17,11 +17,14 @@ import (
 func slowdowns(a *answer) []block {
 	result := &table{
 		Folded:  true,
-		Caption: fmt.Sprintf("What other load adds to a metric in %s, and how much more in an arm, %%", a.Baseline),
+		Caption: fmt.Sprintf("Effect of other load on each metric in %s, and how much larger it is in the other arms, %%", a.Baseline),
 		Columns: slices.Concat(words("Scenario", "Metric", "During", "Arm"), numbers(a.Baseline, "Interval", "More in the arm", "Interval", "p")),
-		Note:    "Both are ratios of the metric while the other load was on and alone: exploratory, and p is not adjusted.",
+		Note:    "Ratios of the metric under the other load and without it. Exploratory; p is not adjusted.",
 	}
 	for _, one := range a.Slowdowns {
+		if math.IsNaN(one.Baseline.Value) && math.IsNaN(one.More.Value) {
+			continue
+		}
 		base, baseInterval := a.estimate(one.Baseline, comparison.Ratio)
 		more, moreInterval := a.estimate(one.More, comparison.Ratio)
 		result.Rows = append(result.Rows, row{Cells: append(
@@ -44,9 +47,9 @@ func (a *answer) withoutSureness(t *table) *table {
 func effects(r *record) []block {
 	result := &table{
 		Folded:  true,
-		Caption: "What each level does on average over the other factors, and what two do together beyond that",
+		Caption: "Main effect of each level, and interactions between two factors",
 		Columns: slices.Concat(words("Scenario", "Metric", "Level"), numbers("Effect", "Interval", "p")),
-		Note:    "Effects are exploratory, and p is not adjusted.",
+		Note:    "Exploratory; p is not adjusted.",
 	}
 	for _, one := range r.answer.Effects {
 		value, interval := r.answer.estimate(one.Estimate, one.Scale)

@@ -30,11 +30,11 @@ func TestFewBlocksDescribe(t *testing.T) {
 	}{
 		"two":     {2, 2, []string{"2 blocks are complete", "4 more blocks (24 runs), about 6 hours at the pace so far. Raise design.blocks to 6"}},
 		"one":     {1, 3, []string{"1 block is complete", "5 more blocks (30 runs), about 7 hours"}},
-		"ongoing": {5, 8, []string{"1 more block (6 runs), about 92 minutes at the pace so far. It is planned already."}},
+		"ongoing": {5, 8, []string{"1 more block (6 runs), about 92 minutes at the pace so far. It is already planned."}},
 	} {
 		r := reportOf(t, ofBlocks(tc.done, tc.planned))
 		page := written(t, r, "report.md")
-		for _, want := range append(tc.want, "These runs describe, they do not decide", "**Every run of the metrics that decide, under "+recorded.Beside+"**") {
+		for _, want := range append(tc.want, "These runs describe, they do not decide", "**Every run's deciding metrics under "+recorded.Beside+"**") {
 			if strings.Count(page, want) != 1 {
 				t.Errorf("%s: %q is there %d times, want once:\n%.1500s", name, want, strings.Count(page, want), page)
 			}

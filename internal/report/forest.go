@@ -26,7 +26,7 @@ func forest(r *record, under *scenario, _ string) (chart, bool) {
 
 // noiseForest shows the same of the baseline's twin.
 func noiseForest(r *record, under *scenario, _ string) (chart, bool) {
-	return forestOf(r, under, "The twin under ", func(c shownComparison) bool { return c.Twin && c.Primary })
+	return forestOf(r, under, "The baseline's twin under ", func(c shownComparison) bool { return c.Twin && c.Primary })
 }
 
 // inForest: what decides, and what belongs to it.

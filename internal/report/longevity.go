@@ -76,9 +76,9 @@ func (g growth) cells() []cell {
 
 func longevitySentence(sure []growth) string {
 	if len(sure) == 0 {
-		return fmt.Sprintf("Nothing grew by %s of its average per hour or more, beyond what noise explains: no sign of a leak.", percent(leastGrowth*100))
+		return fmt.Sprintf("Nothing grew by %s of its average per hour or more beyond noise: no sign of a leak.", percent(leastGrowth*100))
 	}
-	return fmt.Sprintf("What grew by %s of its average per hour or more, beyond what noise explains: %s. Suspect a leak, or data that piles up.", percent(leastGrowth*100), listed(byWhat(sure)))
+	return fmt.Sprintf("Grew by %s of its average per hour or more, beyond noise: %s. Suspect a leak or accumulating data.", percent(leastGrowth*100), listed(byWhat(sure)))
 }
 
 // byWhat names what grew once, with its arms; growths of one thing follow each
@@ -228,14 +228,14 @@ func leakSentence(_ *record, under *scenario) string {
 		return ""
 	}
 	if len(growing) == 0 {
-		return fmt.Sprintf("No module's memory grew by more than %s per hour under %s: no sign of a leak within the length of a run.", percent(leastGrowth*100), under.Name)
+		return fmt.Sprintf("No module's memory grew by more than %s per hour under %s: no sign of a leak within one run.", percent(leastGrowth*100), under.Name)
 	}
 	more := ""
 	if left := len(growing) - maxGrowing; left > 0 {
 		more = fmt.Sprintf(", and of %d more", left)
 		growing = growing[:maxGrowing]
 	}
-	return fmt.Sprintf("Memory grew while load was on under %s, of %s%s. That is a leak, or caches that were still filling; a longer run tells.", under.Name, listed(growing), more)
+	return fmt.Sprintf("Memory grew during load under %s: %s%s. This is a leak or caches still filling; a longer run would tell.", under.Name, listed(growing), more)
 }
 
 // growingModules are those whose memory grew in some arm, run after run. It says

@@ -69,7 +69,7 @@ func TestLongRunsTellHowThingsChangeOverTime(t *testing.T) {
 	if !found || strings.Count(page, "Over time under") != 1 {
 		t.Fatal("want one table over time, of the scenario whose runs are long")
 	}
-	_, sentence, _ := strings.Cut(after, "What grew by")
+	_, sentence, _ := strings.Cut(after, "Grew by")
 	sentence, _, _ = strings.Cut(sentence, "\n")
 	for _, want := range []string{"Check-In average response time (" + recorded.Arm + ")", "memory of mod-inventory (xmx, xmx-twin and maxram-66)", "Suspect a leak"} {
 		if !strings.Contains(sentence, want) {

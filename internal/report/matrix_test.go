@@ -75,12 +75,12 @@ func TestUseIsToldInPercentOfTheRequestByPhase(t *testing.T) {
 			if row[0] != "mod-users" {
 				continue
 			}
-			if at := slices.Index(one.header, recorded.Arm+" of request, %"); at > 0 && row[at] == "41.00" {
+			if at := slices.Index(one.header, recorded.Arm+" of request, %"); at > 0 && row[at] == "41.0" {
 				whole++
 			}
 			if at := slices.Index(one.header, "During create-5k, "+recorded.Arm); at > 0 {
 				phases++
-				if alone := row[slices.Index(one.header, "Alone, "+recorded.Arm)]; row[at] != "71.00" || alone != "23.00" || !strings.Contains(one.caption, "% of what they request") {
+				if alone := row[slices.Index(one.header, "Alone, "+recorded.Arm)]; row[at] != "71.0" || alone != "23.0" || !strings.Contains(one.caption, "% of what they request") {
 					t.Errorf("%s: %v", one.caption, row)
 				}
 			}
@@ -121,7 +121,7 @@ func TestTopicsAreAddedUp(t *testing.T) {
 	rows := 0
 	for _, one := range tables(written(t, reportOf(t, input), "report.md")) {
 		for _, row := range one.rows {
-			if one.caption == "Topics as Kafka has them" && row[0] == "All groups" {
+			if one.caption == "Topics in Kafka" && row[0] == "All groups" {
 				rows++
 				if got := strings.Join(row[2:], " "); got != "48 – 1536 –" {
 					t.Errorf("in all there are %s, want 18 and 30 topics with 2 and 50 partitions each", got)

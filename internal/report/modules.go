@@ -32,7 +32,7 @@ func modules(r *record) []block {
 	}
 	var blocks []block
 	for i, one := range tables {
-		one.Caption = "Modules in " + listed(arms[i]) + ": declared resources, and what the pods told"
+		one.Caption = "Modules in " + listed(arms[i]) + ": declared resources, and what the pods reported"
 		blocks = append(blocks, block{Table: one})
 	}
 	return blocks

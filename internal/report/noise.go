@@ -13,10 +13,10 @@ import (
 func noise(r *record) []block {
 	a := r.answer
 	if a.Twin == "" {
-		return []block{paragraph("No arm is configured as the baseline, so the noise floor was not measured. design.calibrate: true adds one.")}
+		return []block{paragraph("No second arm has the baseline's configuration, so the noise floor was not measured. design.calibrate: true adds one.")}
 	}
 	result := &table{
-		Caption: fmt.Sprintf("%s against %s, which are configured alike", a.Twin, a.Baseline),
+		Caption: fmt.Sprintf("%s against %s, which have the same configuration", a.Twin, a.Baseline),
 		Columns: slices.Concat(words("Scenario", "Metric"), numbers("Blocks", "Delta", "Interval", "p"), words("Differs")),
 	}
 	for _, c := range a.where(func(c shownComparison) bool { return c.Twin && c.Primary }) {
@@ -31,7 +31,7 @@ func noise(r *record) []block {
 		result.without("Interval", "p", "Differs")
 	}
 	if len(result.Rows) == 0 {
-		return []block{paragraph(fmt.Sprintf("The baseline's twin %s has no run that counts yet, so the noise floor is not known.", a.Twin))}
+		return []block{paragraph(fmt.Sprintf("The baseline's twin %s has no run that counts yet, so the noise floor is unknown.", a.Twin))}
 	}
 	return slices.Concat([]block{paragraph(noiseSentence(a))}, chartsAt(r, inNoise, r.scenarios...), result.blocks())
 }
@@ -51,13 +51,13 @@ func noiseWords(a *answer) string {
 }
 
 func noiseSentence(a *answer) string {
-	alike := fmt.Sprintf("%s has the configuration of %s. ", a.Twin, a.Baseline)
+	alike := fmt.Sprintf("%s has the same configuration as %s. ", a.Twin, a.Baseline)
 	switch calibration := a.Calibration(); {
 	case !calibration.Known:
-		return alike + "What lies between them is chance; how much of it there is will be judged with the verdicts."
+		return alike + "Any difference between them is chance; how much there is will be judged with the verdicts."
 	case calibration.Calibrated:
-		return alike + "Judged by all metrics that decide together, nothing lies between them: the experiment finds no difference where there is none."
+		return alike + "Across all deciding metrics the experiment finds no difference between them, as it should."
 	}
-	return alike + fmt.Sprintf("Yet it differs on %s, judged by all metrics that decide together. So would any arm: every verdict is withheld until it is known what else changes between runs.",
+	return alike + fmt.Sprintf("Yet it differs on %s, across all deciding metrics. So might any arm: every verdict is withheld until it is known what else changes between runs.",
 		prose.Counted(len(a.uncalibrated), "metric"))
 }

@@ -156,12 +156,13 @@ func headed(title, unit string) string {
 }
 
 // listed joins names as a sentence does.
-func listed(names []string) string {
-	switch len(names) {
-	case 0:
-		return ""
-	case 1:
-		return names[0]
+func listed(names []string) string { return joined(names, " and ") }
+
+func either(names []string) string { return joined(names, " or ") }
+
+func joined(names []string, last string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return strings.Join(names[:len(names)-1], ", ") + last + names[len(names)-1]
 }

@@ -16,7 +16,7 @@ func overview(r *record) []block {
 		system = "PerfSystem " + reference.Name
 	}
 	on := fmt.Sprintf("%s, on %s, under %s.", r.answer.Baseline, system, prose.Counted(len(r.scenarios), "scenario"))
-	text := "This experiment measures " + on + " There is no other arm to compare it with."
+	text := "This experiment measures " + on + " It has no other arm to compare with."
 	var others []string
 	for _, arm := range r.candidates() {
 		others = append(others, arm.Name)
@@ -32,7 +32,7 @@ func overview(r *record) []block {
 const maxDifferences = 8
 
 func armsTable(r *record) *table {
-	result := &table{Caption: "Arms: what differs from the baseline", Columns: words("Arm", "Setting", "Baseline", "This arm")}
+	result := &table{Caption: "Arms and how they differ from the baseline", Columns: words("Arm", "Setting", "Baseline", "This arm")}
 	for _, arm := range r.arms {
 		result.Rows = append(result.Rows, armRows(r, arm)...)
 	}
@@ -48,11 +48,11 @@ func armRows(r *record, of arm) []row {
 	case of.Baseline:
 		return only("the baseline")
 	case of.Twin:
-		return only("nothing: the baseline's twin, which shows the noise")
+		return only("none: the baseline once more, to measure noise")
 	}
 	changes, unlisted := changesOf(r, of)
 	if len(changes) == 0 {
-		return only("nothing that was recorded")
+		return only("nothing recorded")
 	}
 	var rows []row
 	for i, change := range changes[:min(len(changes), maxDifferences)] {
@@ -77,7 +77,7 @@ func changesOf(r *record, of arm) (changes []arms.Change, unlisted int) {
 }
 
 func scenariosTable(scenarios []*scenario) *table {
-	result := &table{Caption: "Scenarios: what was put on", Columns: words("Scenario", "Load", "What it does")}
+	result := &table{Caption: "Scenarios and their loads", Columns: words("Scenario", "Load", "What it does")}
 	for _, scenario := range scenarios {
 		for i, load := range scenario.Loads {
 			result.Rows = append(result.Rows, row{First: i == 0, Cells: []cell{name(scenario.Name), name(load.Name), {Text: capital(describeLoad(load))}}})

@@ -31,7 +31,7 @@ func TestPairsThatAreAskedFor(t *testing.T) {
 	input.Experiment.Spec.Analysis.Comparisons = v1alpha1.PairsAll
 	checked := 0
 	for _, one := range tables(written(t, reportOf(t, input), "report.md")) {
-		if one.caption != "Metrics that decide, arm against arm" {
+		if one.caption != "Deciding metrics, arm against arm" {
 			continue
 		}
 		for _, row := range one.rows {

@@ -17,7 +17,7 @@ func recommendations(r *record) []block {
 	for _, arm := range r.candidates() {
 		supported = append(supported, recommend(r, arm.Name)...)
 	}
-	blocks := slices.Concat(titled("What the numbers support", list(supported)), titled("What the numbers do not support", list(listOf(doubts(r)))))
+	blocks := slices.Concat(titled("Supported by the numbers", list(supported)), titled("Not supported by the numbers", list(listOf(doubts(r)))))
 	if len(blocks) == 0 {
 		return []block{paragraph("Nothing was compared, so there is nothing to recommend.")}
 	}
@@ -35,12 +35,12 @@ func recommend(r *record, arm string) []item {
 	switch {
 	case counted(primary, verdict.Equivalent) == len(primary):
 		items = append(items, item{Verdict: string(verdict.Equivalent), Text: fmt.Sprintf(
-			"%s can stand in for %s: none of the %s that decide differs by %s or more.", arm, a.Baseline, prose.Counted(len(primary), "metric"), percent(a.marginPercent))})
+			"%s can replace %s: none of the %s that decide differs by %s or more.", arm, a.Baseline, prose.Counted(len(primary), "metric"), percent(a.marginPercent))})
 	case worse > 0 && better > 0:
 		items = append(items, item{Text: fmt.Sprintf(
-			"%s is a trade. Better: %s. Worse: %s. Which weighs more is for people to say.", arm, phrases(primary, verdict.Better), phrases(primary, verdict.Worse))})
+			"%s is a trade-off. Better: %s. Worse: %s. Which weighs more is your decision.", arm, phrases(primary, verdict.Better), phrases(primary, verdict.Worse))})
 	case worse > 0:
-		items = append(items, item{Verdict: string(verdict.Worse), Text: fmt.Sprintf("Stay with %s rather than %s: %s got worse, and no metric that decides got better.", a.Baseline, arm, phrases(primary, verdict.Worse))})
+		items = append(items, item{Verdict: string(verdict.Worse), Text: fmt.Sprintf("Keep %s rather than %s: %s got worse, and no deciding metric got better.", a.Baseline, arm, phrases(primary, verdict.Worse))})
 	case better > 0:
 		items = append(items, winner(a, arm, phrases(primary, verdict.Better)))
 	}
@@ -54,9 +54,9 @@ func recommend(r *record, arm string) []item {
 func winner(a *answer, arm, better string) item {
 	verdicts := a.ArmVerdicts(arms.Arm{Name: arm})
 	if verdicts != nil && !verdicts.Wins {
-		return item{Text: fmt.Sprintf("%s does not win. Better: %s. Yet guarded metrics got worse: %s.", arm, better, listed(verdicts.WorseGuards))}
+		return item{Text: fmt.Sprintf("%s does not win. Better: %s. But guarded metrics got worse: %s.", arm, better, listed(verdicts.WorseGuards))}
 	}
-	return item{Verdict: string(verdict.Better), Text: fmt.Sprintf("Prefer %s to %s: %s got better, and no metric that decides or is guarded got worse.", arm, a.Baseline, better)}
+	return item{Verdict: string(verdict.Better), Text: fmt.Sprintf("Prefer %s to %s: %s got better, and no deciding or guarded metric got worse.", arm, a.Baseline, better)}
 }
 
 func undecided(r *record, arm string, primary []shownComparison) string {
@@ -67,14 +67,14 @@ func undecided(r *record, arm string, primary []shownComparison) string {
 			hopeless = hopeless || c.FurtherBlocks == 0
 		}
 	}
-	text := fmt.Sprintf("Don't decide on %s of %s yet: the runs can't tell it from %s.", phrases(primary, verdict.Inconclusive), arm, r.answer.Baseline)
+	text := fmt.Sprintf("Do not decide on %s of %s yet: the runs cannot tell it from %s.", phrases(primary, verdict.Inconclusive), arm, r.answer.Baseline)
 	if len(r.answer.uncalibrated) > 0 {
 		return text
 	}
 	if hopeless || further == 0 {
-		return text + " More blocks alone would hardly settle it; find out what makes the runs differ so much."
+		return text + " More blocks alone are unlikely to settle it; find out why runs differ so much."
 	}
-	return text + fmt.Sprintf(" Raising design.blocks by about %d, to %d, would settle it with a chance of %s, if effect and spread are as seen.",
+	return text + fmt.Sprintf(" Raising design.blocks by about %d, to %d, would settle it with a probability of %s, if effect and spread stay as they are.",
 		further, further+int(r.Experiment.Spec.Design.Blocks), percent(80))
 }
 

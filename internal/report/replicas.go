@@ -15,12 +15,12 @@ import (
 // shareTable shows how the pods of the modules that have several share their CPU.
 func shareTable(_ *record, under *scenario) []block {
 	result := &table{
-		Caption: "The busiest pod's share of its module's CPU under " + under.Name + ": mean over the runs",
+		Caption: "The busiest pod's share of its module's CPU under " + under.Name + ": mean over runs",
 		Columns: words("Module"),
 		Folded:  true,
 	}
 	byModule := map[string]map[string][]results.PodShare{}
-	for _, arm := range under.arms {
+	for _, arm := range under.tabled() {
 		result.Columns = append(result.Columns, columnOf(arm.Name, arm.Name))
 		for module, shares := range sharesOf(under.valid(arm.Name)) {
 			if byModule[module] == nil {
@@ -32,7 +32,7 @@ func shareTable(_ *record, under *scenario) []block {
 	modules := slices.Sorted(maps.Keys(byModule))
 	for _, module := range modules[:min(len(modules), maxModules)] {
 		cells := []cell{name(module)}
-		for _, arm := range under.arms {
+		for _, arm := range under.tabled() {
 			cells = append(cells, cell{Text: shownShare(byModule[module][arm.Name])})
 		}
 		result.Rows = append(result.Rows, row{Cells: cells})

@@ -17,7 +17,7 @@ const slowRequest = 100
 // requestTable lists the requests that took long in any arm, the slowest first.
 func requestTable(_ *record, under *scenario) []block {
 	result := &table{
-		Caption: fmt.Sprintf("Requests that took %d ms or more on average", slowRequest),
+		Caption: fmt.Sprintf("Requests averaging %d ms or more", slowRequest),
 		Columns: words("Transaction", "Request"),
 	}
 	for _, arm := range under.arms {

@@ -24,8 +24,8 @@ var resourceParts = []struct {
 }{
 	{"Service CPU", "The modules' CPU was not measured.", hasModules, []underScenario{moduleTable(metric.CPU), shareTable}},
 	{"Service memory", "The modules' memory was not measured.", hasModules, []underScenario{moduleTable(metric.Memory), leakParagraph}},
-	{"Database", "PostgreSQL was not measured: neither CPU, nor connections, nor top statements.", hasPostgres, []underScenario{databaseTables}},
-	{"Kafka", "Kafka was not measured: neither its brokers nor consumer lag.", hasKafka, []underScenario{serverTables(metric.Kafka, "Kafka")}},
+	{"Database", "PostgreSQL was not measured: no CPU, connections or top statements.", hasPostgres, []underScenario{databaseTables}},
+	{"Kafka", "Kafka was not measured: no broker figures or consumer lag.", hasKafka, []underScenario{serverTables(metric.Kafka, "Kafka")}},
 	{"Load generators", "", nil, []underScenario{serverTables(metric.Generator, "Load generators")}},
 	{"The collector's node", "", nil, []underScenario{serverTables(metric.Node, "The collector's node")}},
 	{"Further metrics", "", nil, []underScenario{serverTables(metric.Custom, "Further metrics")}},
@@ -56,7 +56,7 @@ func resources(r *record) []block {
 		}
 		blocks = append(blocks, titled(part.title, own)...)
 	}
-	return append(blocks, titled("What could not be measured", list(listOf(unmeasured(r.journal.valid()))))...)
+	return append(blocks, titled("Not measured", list(listOf(unmeasured(r.journal.valid()))))...)
 }
 
 // unmeasured are the runs' notes on what could not be measured, once each.
@@ -88,17 +88,17 @@ func databaseTables(r *record, under *scenario) []block {
 // valid run of each arm: shares of runs don't add up, as each run lists its own top.
 func statementTable(under *scenario) *table {
 	result := &table{
-		Caption: "Statements that took most of PostgreSQL's time under " + under.Name + ", in the last valid run of each arm",
+		Caption: "Statements that took most of PostgreSQL's time under " + under.Name + " (last valid run of each arm)",
 		Columns: words("Server", "Statement"),
 		Folded:  true,
 	}
 	top := topStatements(under)
-	for _, arm := range under.arms {
+	for _, arm := range under.tabled() {
 		result.Columns = append(result.Columns, columnOf(arm.Name, arm.Name+" calls"), columnOf(arm.Name, arm.Name+" mean, ms"), columnOf(arm.Name, arm.Name+" of all, %"))
 	}
 	for _, one := range top {
 		cells := []cell{name(one.server), {Text: shortText(one.text)}}
-		for _, arm := range under.arms {
+		for _, arm := range under.tabled() {
 			if in, found := one.by[arm.Name]; found {
 				cells = append(cells, texts(whole(in.Calls), trimmed(in.MeanMilliseconds), trimmed(in.Percent))...)
 				continue
@@ -131,7 +131,7 @@ func (s statement) share() float64 {
 func topStatements(under *scenario) []statement {
 	const few = 10
 	var all []statement
-	for _, arm := range under.arms {
+	for _, arm := range under.tabled() {
 		runs := under.valid(arm.Name)
 		if len(runs) == 0 || runs[len(runs)-1].Status.Servers == nil {
 			continue

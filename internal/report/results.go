@@ -16,19 +16,19 @@ var resultParts = []underScenario{
 }
 
 // centerSentence says, once, what stands for an arm everywhere on the page.
-const centerSentence = "An arm's value is the geometric mean of its runs, each of which gives one average or percentile; where a metric is a share in percent or has zeros, it is their arithmetic mean. The same value stands in sentences, tables and charts, with the digits that its delta takes."
+const centerSentence = "Each run gives one value per metric; an arm's value is the geometric mean of its runs (the arithmetic mean for percentages and for metrics with zeros)."
 
 // resultsOf describe what each arm did, per scenario.
 func resultsOf(r *record) []block {
 	blocks := []block{paragraph(fmt.Sprintf(
-		"%s Response times are those of transactions that worked; samples are those of all runs together.", centerSentence))}
+		"%s Response times are of successful transactions; samples are counted over all runs.", centerSentence))}
 	for _, scenario := range r.scenarios {
 		var own []block
 		for _, part := range resultParts {
 			own = append(own, part(r, scenario)...)
 		}
 		if len(own) == 0 && !hasBatches(scenario) {
-			own = []block{paragraph("No valid run gave results yet.")}
+			own = []block{paragraph("No valid run has given results yet.")}
 		}
 		blocks = append(append(blocks, heading("Scenario "+scenario.Name)), own...)
 	}
@@ -81,7 +81,7 @@ func transactionRows(under *scenario, load, transaction string) []row {
 // throughputTable has a row per load and arm; more is better.
 func throughputTable(_ *record, under *scenario) []block {
 	result := &table{
-		Caption: "Throughput, where more is better",
+		Caption: "Throughput (higher is better)",
 		Columns: slices.Concat(words("Load", "Arm"), numbers("Runs", "Requests, 1/s", "Iterations, 1/s")),
 	}
 	for _, load := range under.Loads {

@@ -16,7 +16,7 @@ func runTables(r *record) []block {
 	var blocks []block
 	for _, scenario := range r.scenarios {
 		result := &table{
-			Caption: "Every run of the metrics that decide, under " + scenario.Name,
+			Caption: "Every run's deciding metrics under " + scenario.Name,
 			Columns: words("Metric", "Arm"),
 		}
 		for block := range min(r.blocks, verdict.MinimumBlocks) {

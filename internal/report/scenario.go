@@ -36,6 +36,12 @@ type scenario struct {
 	confidence float64
 }
 
+// tabled are the arms of the tables of servers: a twin's is the baseline's column
+// again, and the CSV has it.
+func (s *scenario) tabled() []arm {
+	return slices.DeleteFunc(slices.Clone(s.arms), func(one arm) bool { return one.Twin })
+}
+
 // place is where a value belongs.
 type place struct{ metric, arm string }
 
@@ -219,6 +225,14 @@ func (v *values) center() float64 {
 		return math.NaN()
 	}
 	return v.scale.Center(v.numbers)
+}
+
+// shownShare is the center of a share in percent, of which tenths tell enough.
+func (v *values) shownShare() string {
+	if v == nil || len(v.numbers) == 0 {
+		return dash
+	}
+	return fixed(v.center(), min(v.places, 1))
 }
 
 // interval of the center; NaN with fewer than two runs.

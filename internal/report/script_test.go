@@ -75,7 +75,7 @@ func TestThroughputIsShownWithItsDirection(t *testing.T) {
 	load := input.Experiment.Spec.Scenarios[0].Loads[0].Name
 	throughput(&input, load)
 	page := written(t, reportOf(t, input), "report.md")
-	for _, want := range []string{"Throughput, where more is better", "`" + load + "/requestsPerSecond`"} {
+	for _, want := range []string{"Throughput (higher is better)", "`" + load + "/requestsPerSecond`"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the report does not say %q", want)
 		}

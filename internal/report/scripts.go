@@ -61,7 +61,7 @@ func scriptStatus(run *v1alpha1.PerfRun, load v1alpha1.Load) *v1alpha1.ScriptSta
 
 // scriptBlocks name the scripts with their digests and show each text once.
 func scriptBlocks(r *record) []block {
-	result := &table{Caption: "Scripts that were measured", Columns: words("Scenario", "Load", "Script", "SHA-256")}
+	result := &table{Caption: "Scripts of the loads", Columns: words("Scenario", "Load", "Script", "SHA-256")}
 	var texts []block
 	shown := map[string]bool{}
 	for _, one := range scripts(r) {

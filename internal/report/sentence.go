@@ -45,7 +45,7 @@ func (c shownComparison) delta() string { return signed(c.Delta, c.places) }
 const adjustedMark = "†"
 
 // adjustedNote explains the mark.
-const adjustedNote = adjustedMark + " Some block lacks a run of either arm. The delta is that of the blocks that hold both, with the other arms' help, so it does not follow from the two values beside it."
+const adjustedNote = adjustedMark + " Some blocks lack a run of one arm. The delta comes from the blocks that have both, so it does not follow from the two values beside it."
 
 // deltaCell is the delta with its unit, marked where it does not follow.
 func (c shownComparison) deltaCell() string {
@@ -99,7 +99,7 @@ func (c shownComparison) blocks() string {
 // sentence says what changed, by how much, how sure that is, and of what.
 func (c shownComparison) sentence(a *answer) string {
 	baseline, arm := c.told()
-	text := fmt.Sprintf("%s: %s has %s, %s has %s", capital(c.metric.Under(c.Scenario)), c.Baseline, baseline, c.Arm, arm)
+	text := fmt.Sprintf("%s: %s %s, %s %s", capital(c.metric.Under(c.Scenario)), c.Baseline, baseline, c.Arm, arm)
 	if math.IsNaN(c.Delta) {
 		return text + "."
 	}
@@ -123,9 +123,6 @@ func (c shownComparison) told() (baseline, arm string) {
 
 func (c shownComparison) deltaText() string {
 	text := withUnit(c.delta(), c.deltaUnit())
-	if c.Scale == comparison.Ratio {
-		text += " of " + c.Baseline
-	}
 	if c.adjusted() {
 		text += ", allowing for blocks that lack a run"
 	}
@@ -135,15 +132,15 @@ func (c shownComparison) deltaText() string {
 func (c shownComparison) consequence(a *answer) string {
 	switch c.Verdict {
 	case verdict.Equivalent:
-		return fmt.Sprintf(", a difference of less than %s.", percent(a.marginPercent))
+		return fmt.Sprintf(": less than %s either way.", percent(a.marginPercent))
 	case verdict.Inconclusive:
 		switch {
 		case len(a.uncalibrated) > 0:
-			return ". No verdict is given, because the baseline differs from its own twin."
+			return ". No verdict, because the baseline differs from its own twin."
 		case c.FurtherBlocks == 0:
-			return ". The runs can't tell, and no reasonable number of further blocks would."
+			return ". Undecided, and no reasonable number of further blocks would settle it."
 		}
-		return fmt.Sprintf(". The runs can't tell; about %s would settle it.", prose.Counted(c.FurtherBlocks, "further block"))
+		return fmt.Sprintf(". Undecided; about %s would settle it.", prose.Counted(c.FurtherBlocks, "further block"))
 	case verdict.None:
 		if !a.Enough() {
 			// The banner says so of all.
@@ -152,7 +149,7 @@ func (c shownComparison) consequence(a *answer) string {
 		if !c.judged() {
 			return fmt.Sprintf(". No verdict: %s %s both arms, and it takes %d.", prose.Counted(c.Blocks, "block"), prose.Verb(c.Blocks, "holds", "hold"), verdict.MinimumBlocks)
 		}
-		return ". No verdict: the values must not be compared; see the notes of the comparison."
+		return ". No verdict: the two values are not comparable; see the notes of the comparison."
 	default:
 		return "."
 	}

@@ -13,7 +13,7 @@ import (
 // serverSentences are what the summary says of servers under each scenario; an
 // empty one is left out.
 var serverSentences = []func(*record, *scenario) string{
-	topSentence(metric.CPU, "CPU"), topSentence(metric.Memory, "Memory"), databaseSentence, failedSentence, leakSentence,
+	topSentence(metric.CPU, "CPU"), topSentence(metric.Memory, "memory"), databaseSentence, failedSentence, leakSentence,
 }
 
 // servers tells which modules took most, what PostgreSQL used, what failed and
@@ -36,7 +36,7 @@ func topSentence(resource, phrase string) func(*record, *scenario) string {
 		if len(top) == 0 {
 			return ""
 		}
-		return fmt.Sprintf("%s under %s is used most, on average, by %s (%s).", phrase, under.Name, listed(top), r.answer.Baseline)
+		return fmt.Sprintf("Most %s under %s on average: %s (%s).", phrase, under.Name, listed(top), r.answer.Baseline)
 	}
 }
 

@@ -14,21 +14,21 @@ import (
 // summary tells the verdicts in sentences, the sure and the bad ones first.
 func summary(r *record) []block {
 	if len(r.journal.valid()) == 0 {
-		return []block{paragraph("No run counts yet, so there is nothing to compare.")}
+		return []block{paragraph("No run has counted yet, so there is nothing to compare.")}
 	}
 	blocks := []block{paragraph(progress(r))}
 	if len(r.answer.Comparisons) == 0 {
-		return append(blocks, paragraph("There is no arm with valid runs beside the baseline, so nothing is compared."))
+		return append(blocks, paragraph("Only the baseline has valid runs, so nothing is compared."))
 	}
 	if r.describesOnly() {
 		blocks = append(blocks, runTables(r)...)
-		return append(blocks, introduced("What the servers did:", listOf(servers(r)))...)
+		return append(blocks, introduced("Servers:", listOf(servers(r)))...)
 	}
-	blocks = append(blocks, paragraph(fmt.Sprintf("Deltas are the arm's value less the baseline's: + is more than the baseline, %s is less. Percentages are of the baseline. A difference below %s does not matter here.",
+	blocks = append(blocks, paragraph(fmt.Sprintf("A delta is the arm's value minus the baseline's, in percent of the baseline: + is more, %s is less. Differences below %s do not matter here.",
 		minus, percent(r.answer.marginPercent))))
-	blocks = append(blocks, introduced("What else decides, beside the key figures:", verdicts(r.answer))...)
-	blocks = append(blocks, introduced("What else differs, among metrics that were not chosen to decide:", exploratory(r.answer))...)
-	return append(blocks, introduced("What the servers did:", listOf(servers(r)))...)
+	blocks = append(blocks, introduced("Further deciding metrics:", verdicts(r.answer))...)
+	blocks = append(blocks, introduced("Other metrics that differ (exploratory):", exploratory(r.answer))...)
+	return append(blocks, introduced("Servers:", listOf(servers(r)))...)
 }
 
 // introduced puts a sentence before a list, if there is one.
@@ -49,7 +49,7 @@ func progress(r *record) string {
 		text += fmt.Sprintf("; %s did not and %s repeated", prose.Counted(invalid, "attempt"), prose.Verb(invalid, "is", "are"))
 	}
 	if other > 0 {
-		text += fmt.Sprintf("; %s %s on, so these results are not the last", prose.Counted(other, "run"), prose.Verb(other, "is", "are"))
+		text += fmt.Sprintf("; %s %s still to come, so these results are not final", prose.Counted(other, "run"), prose.Verb(other, "is", "are"))
 	}
 	text += "."
 	if analysis := r.Experiment.Status.Analysis; analysis != nil && analysis.Stopped != nil {
@@ -94,7 +94,7 @@ func exploratory(a *answer) []item {
 	slices.SortStableFunc(found, func(a, b shownComparison) int { return cmp.Compare(surprise(b), surprise(a)) })
 	items := a.items(found[:min(len(found), maxExploratory)])
 	if more := len(found) - maxExploratory; more > 0 {
-		items = append(items, item{Text: fmt.Sprintf("And %d more; the comparison lists them.", more)})
+		items = append(items, item{Text: fmt.Sprintf("And %d more; see the comparison.", more)})
 	}
 	return items
 }

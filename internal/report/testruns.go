@@ -18,7 +18,7 @@ func testRuns(r *record) []block {
 		return []block{paragraph("No run has begun.")}
 	}
 	result := &table{
-		Caption: "Every attempt, in the order of the plan; times are UTC",
+		Caption: "Every attempt, in planned order (UTC)",
 		Columns: slices.Concat(numbers("#", "Block"), words("Scenario", "Arm"), numbers("Attempt"), words("Load began"), numbers("Load, hh:mm:ss", "Transactions"), words("Status")),
 	}
 	for i, run := range r.journal {

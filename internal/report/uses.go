@@ -44,10 +44,10 @@ func moduleTable(resource string) underScenario {
 		}
 		mostChanged(uses, r.answer.Baseline)
 		what := capital(metric.ResourcePhrase(resource)) + " of modules"
-		result := useTable(under.arms, uses, "Module", r.answer.Baseline)
-		result.Caption = useCaption(what, under.Name, uses[0].unit)
-		if len(under.arms) > 1 {
-			result.Caption += "; those that changed most first"
+		result := useTable(under, uses, "Module", r.answer.Baseline)
+		result.Caption = useCaption(what, under, uses)
+		if len(under.tabled()) > 1 {
+			result.Caption += "; largest change first"
 		}
 		blocks := append([]block{{Table: result}}, phaseTable(under, uses, metric.Module, resource, what).blocks()...)
 		return append(blocks, chartsAt(r, metric.Name(metric.Module, resource), under)...)
@@ -63,8 +63,7 @@ func moduleUses(under *scenario, resource string) []use {
 	return uses
 }
 
-// serverTables show what the servers of a component used, a table per unit, and
-// over time.
+// serverTables show what the servers of a component used, and over time.
 func serverTables(component, title string) underScenario {
 	return func(r *record, under *scenario) []block {
 		uses := usesUnder(under, func(m metric.Metric) (string, bool) {
@@ -73,12 +72,7 @@ func serverTables(component, title string) underScenario {
 		if len(uses) == 0 {
 			return nil
 		}
-		var blocks []block
-		for _, group := range byUnit(uses) {
-			result := useTable(under.arms, group, "Server", r.answer.Baseline)
-			result.Caption = useCaption(title, under.Name, group[0].unit)
-			blocks = append(blocks, block{Table: result})
-		}
+		blocks := useBlocks(under, uses, title, r.answer.Baseline)
 		busy := usesUnder(under, func(m metric.Metric) (string, bool) {
 			return m.Of, m.Component == component && m.Resource == metric.CPU
 		})
@@ -87,13 +81,49 @@ func serverTables(component, title string) underScenario {
 	}
 }
 
-// useCaption has the unit, which tells tables of the same servers apart and would
-// stand in every column.
-func useCaption(what, scenario, unit string) string {
-	if unit == "" || unit == metric.UnitCount {
-		unit = "counts"
+// useBlocks are the table of what servers used, and a sentence on what nothing was
+// used of: a row of zeros tells no more.
+func useBlocks(under *scenario, uses []use, title, baseline string) []block {
+	var used []use
+	var idle []string
+	for _, one := range uses {
+		if one.isZero() {
+			idle = append(idle, one.of)
+			continue
+		}
+		used = append(used, one)
 	}
-	return fmt.Sprintf("%s under %s, %s: average and maximum while load counted", what, scenario, unit)
+	note := ""
+	if len(idle) > 0 {
+		note = "Zero in every run: " + strings.Join(idle, ", ") + "."
+	}
+	if len(used) == 0 {
+		return []block{paragraph(fmt.Sprintf("%s under %s. %s", title, under.Name, note))}
+	}
+	result := useTable(under, used, "Server", baseline)
+	result.Caption, result.Note = useCaption(title, under, used), note
+	return []block{{Table: result}}
+}
+
+// isZero: no run of any arm has another value.
+func (u use) isZero() bool {
+	for _, byArm := range []map[string]*values{u.average, u.max} {
+		for _, found := range byArm {
+			if found != nil && slices.ContainsFunc(found.numbers, func(value float64) bool { return value != 0 }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// useCaption has the unit where all have the same, which would stand in every row.
+func useCaption(what string, under *scenario, uses []use) string {
+	caption := what + " under " + under.Name
+	if unit := shownUnit(uses[0].unit); unit != "" && sameUnit(uses) {
+		caption += ", " + unit
+	}
+	return caption + ": average and maximum while measured"
 }
 
 // usesUnder gathers average and maximum of the metrics that name admits.
@@ -125,30 +155,27 @@ func usesUnder(under *scenario, name func(metric.Metric) (string, bool)) []use {
 	return all
 }
 
-// byUnit keeps what can stand under one heading together.
-func byUnit(uses []use) [][]use {
-	var groups [][]use
-	for _, one := range uses {
-		at := slices.IndexFunc(groups, func(group []use) bool { return group[0].unit == one.unit })
-		if at < 0 {
-			groups = append(groups, nil)
-			at = len(groups) - 1
-		}
-		groups[at] = append(groups[at], one)
-	}
-	return groups
+func sameUnit(uses []use) bool {
+	return !slices.ContainsFunc(uses, func(one use) bool { return one.unit != uses[0].unit })
 }
 
 // useTable has a row for each server, and for each arm what it used, in percent of
 // what it asks for where that is known, and how far that is from the baseline.
-func useTable(arms []arm, uses []use, what, baseline string) *table {
+func useTable(under *scenario, uses []use, what, baseline string) *table {
 	result := &table{Columns: words(what), Folded: true}
-	shown := useColumns(arms, uses, baseline)
+	mixed := !sameUnit(uses)
+	if mixed {
+		result.Columns = append(result.Columns, words("Unit")...)
+	}
+	shown := useColumns(under.tabled(), uses, baseline)
 	for _, one := range shown {
 		result.Columns = append(result.Columns, columnOf(one.arm, one.arm+" "+one.title))
 	}
 	for _, one := range uses {
 		cells := []cell{name(one.of)}
+		if mixed {
+			cells = append(cells, cell{Text: shownUnit(one.unit)})
+		}
 		for _, column := range shown {
 			cells = append(cells, cell{Text: column.shown(one)})
 		}
@@ -176,7 +203,7 @@ func useColumns(arms []arm, uses []use, baseline string) []useColumn {
 			columns = append(columns, useColumn{arm.Name, "max", func(one use) string { return shownMax(one.max[arm.Name], one.average[arm.Name]) }})
 		}
 		if hasShare {
-			columns = append(columns, useColumn{arm.Name, "of request, %", func(one use) string { return one.ofRequest[arm.Name].shown() }})
+			columns = append(columns, useColumn{arm.Name, "of request, %", func(one use) string { return one.ofRequest[arm.Name].shownShare() }})
 		}
 		if arm.Name != baseline {
 			columns = append(columns, useColumn{arm.Name, "change, %", func(one use) string { return one.change(baseline, arm.Name) }})
@@ -229,19 +256,23 @@ func phaseTable(under *scenario, uses []use, component, resource, what string) *
 		return m.Component == component && m.Resource == resource && m.Statistic == statistic
 	})
 	for _, window := range windows {
-		for _, arm := range under.arms {
+		for _, arm := range under.tabled() {
 			result.Columns = append(result.Columns, columnOf(arm.Name, capital(metric.WindowPhrase(window))+", "+arm.Name))
 		}
 	}
 	for _, one := range uses {
 		cells := []cell{name(one.of)}
 		for _, window := range windows {
-			for _, arm := range under.arms {
+			for _, arm := range under.tabled() {
 				found := at(one.of, window, arm.Name)
 				if found != nil && unit == "" {
 					unit = shownUnit(found.unit)
 				}
-				cells = append(cells, cell{Text: found.shown()})
+				text := found.shown()
+				if statistic == metric.PercentOfRequest {
+					text = found.shownShare()
+				}
+				cells = append(cells, cell{Text: text})
 			}
 		}
 		result.Rows = append(result.Rows, row{Cells: cells})

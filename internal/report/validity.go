@@ -27,7 +27,7 @@ func validity(r *record) []block {
 		}})
 	}
 	if len(result.Rows) == 0 {
-		return append(blocks, paragraph("Every attempt counted."))
+		return append(blocks, paragraph("No attempt was invalid."))
 	}
 	return append(blocks, result.blocks()...)
 }
@@ -40,8 +40,8 @@ func rules(limits *v1alpha1.Validity, runs journal) []string {
 			" may have failed, and of its checks at most "+percent(float64(limits.MaxFailedChecksPercentOrDefault()))+".")
 	}
 	sentences = append(sentences,
-		restartsAllowed(limits.MaxRestartsOrDefault())+" while load was on, and an import must have brought in every record.",
-		"What ran must be what was declared: heap, partitions, metadata mode and replicas are read back from the running system.")
+		restartsAllowed(limits.MaxRestartsOrDefault())+" under load, and an import must have brought in every record.",
+		"The running system must be the declared one: heap, partitions, metadata mode and replicas are read back from it.")
 	if runs.sawNodes() {
 		sentences = append(sentences, "Where the collector's node, with pods of the run on it, was full, at most "+
 			percent(float64(limits.MaxOtherCPUPercentOrDefault()))+" of its CPUs may have been used by what was not the run's.")

@@ -25,8 +25,8 @@ var versionNames = []struct {
 // versions are those that valid runs met, and the images that ran beside the
 // system. Several in a row were met one after the other.
 func versions(r *record) []block {
-	met := &table{Caption: "Versions that valid runs met", Columns: words("What", "Version")}
-	images := &table{Caption: "Images beside the system", Columns: words("Whose", "Image")}
+	met := &table{Caption: "Versions in valid runs", Columns: words("What", "Version")}
+	images := &table{Caption: "Images outside the system", Columns: words("Whose", "Image")}
 	known := r.evidence()
 	if len(known) == 0 {
 		return nil

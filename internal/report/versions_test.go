@@ -12,7 +12,7 @@ import (
 
 func TestVersionsThatRunsMetAreOnThePage(t *testing.T) {
 	input := recorded.Experiment(seed)
-	if page := written(t, reportOf(t, input), "report.md"); strings.Contains(page, "Versions that valid runs met") {
+	if page := written(t, reportOf(t, input), "report.md"); strings.Contains(page, "Versions in valid runs") {
 		t.Error("no run told a version, and there is a table of them")
 	}
 	for i := range input.Runs {
