@@ -162,6 +162,20 @@ func (m moment) complaints(run string) []complaint {
 	return all
 }
 
+// waitsFor is what of the system the run that is on waits for, as a condition says.
+func (m moment) waitsFor() string {
+	run := m.current()
+	if run == nil {
+		return ""
+	}
+	for _, part := range []string{v1alpha1.ConditionKafkaReady, v1alpha1.ConditionPostgresReady, v1alpha1.ConditionDataRestored, v1alpha1.ConditionModulesReady, v1alpha1.ConditionTargetReachable} {
+		if c := meta.FindStatusCondition(run.Status.Conditions, part); c != nil && c.Status == metav1.ConditionFalse {
+			return fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+		}
+	}
+	return ""
+}
+
 func complaintsOf(name string, conditions []metav1.Condition) []complaint {
 	var all []complaint
 	for _, c := range conditions {

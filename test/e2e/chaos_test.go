@@ -227,6 +227,10 @@ func untold(r *row, before, now moment) []string {
 		return nil
 	case r.spoils:
 		return []string{fmt.Sprintf("no condition names it after %s; seen: %s", patience, now)}
+	case !now.goesOn(before) && now.waitsFor() != "":
+		// An earlier fault is not over, and it was named when that one struck.
+		r.told = "– (still " + now.waitsFor() + ")"
+		return nil
 	case !now.goesOn(before):
 		return []string{fmt.Sprintf("nothing goes on and no condition says why; seen: %s", now)}
 	default:
