@@ -63,7 +63,7 @@ func TestARunThatIsBuiltOtherwiseSaysSo(t *testing.T) {
 			t.Errorf("run %s warns: %t, want %t: %q", run.Name, warns, again, run.Status.Warnings)
 		}
 	}
-	if page := l.pages(l.stored())["report.md"]; !strings.Contains(page, "was not built as run") || !strings.Contains(page, "A block with runs of both kinds") {
+	if page := l.pages(l.stored())["report.md"]; !strings.Contains(page, "was not built as run") || !strings.Contains(page, "A block with runs of both builds") {
 		t.Errorf("the page does not say so:\n%s", page)
 	}
 }

@@ -32,6 +32,7 @@ type analyzeOptions struct {
 	margin, confidence    float64
 	seed                  uint64
 	isPrimary, isHigherIn *regexp.Regexp
+	all                   bool
 }
 
 func newAnalyze() *cobra.Command {
@@ -90,6 +91,7 @@ func (o *analyzeOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.higher, "higher-is-better", "", "regular expression of the metrics that get better when higher")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sign-flip test, which draws at random beyond 20 blocks")
 	flags.StringVarP(&o.format, "output", "o", formatTable, "output format: table, markdown or json")
+	addAll(flags, &o.all)
 	addMaxMemory(flags)
 }
 

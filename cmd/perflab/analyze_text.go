@@ -79,19 +79,27 @@ func number(value float64) *float64 {
 }
 
 func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comparison) error {
-	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
+	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown, all: o.all}
 	sheet.line("Arms against %s: %s %% intervals, margin %s %%", o.baseline, plain(o.confidence), plain(o.margin))
-	notes := notes{numbers: map[string]int{}}
+	notes, left := notes{numbers: map[string]int{}}, 0
 	for first := 0; first < len(comparisons); {
 		last := first
 		rows := [][]string{{"metric", "arm", "blocks", "baseline", "arm's", "delta", "interval", "p", "p sign-flip", "p adjusted", "verdict", "notes"}}
-		for ; last < len(comparisons) && comparisons[last].Scenario == comparisons[first].Scenario; last++ {
-			rows = append(rows, row(&comparisons[last], &notes))
+		for last < len(comparisons) && comparisons[last].Scenario == comparisons[first].Scenario {
+			last++
 		}
-		sheet.title("Scenario " + comparisons[first].Scenario)
-		sheet.rows(rows)
+		admitted := sheet.admit(last - first)
+		left += last - first - admitted
+		for at := range admitted {
+			rows = append(rows, row(&comparisons[first+at], &notes))
+		}
+		if admitted > 0 {
+			sheet.title("Scenario " + comparisons[first].Scenario)
+			sheet.rows(rows)
+		}
 		first = last
 	}
+	sheet.left(left)
 	notes.write(&sheet)
 	return sheet.err
 }

@@ -20,6 +20,7 @@ import (
 var errSlips = errors.New("published deltas do not follow from the numbers next to them")
 
 type auditOptions struct {
+	all    bool
 	format string
 	fail   bool
 }
@@ -67,6 +68,7 @@ invalid, 3 some slipped and --fail is given.`,
 	flags := command.Flags()
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown or json")
 	addMaxMemory(flags)
+	addAll(flags, &options.all)
 	flags.BoolVar(&options.fail, "fail", false, "end with exit code 3 if a delta slipped")
 	return command
 }
@@ -241,7 +243,7 @@ func (o auditOptions) write(out io.Writer, found audited) error {
 		found.Unchecked = append([]slip{}, found.Unchecked...)
 		return encode(out, found)
 	}
-	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
+	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown, all: o.all}
 	sheet.line("%s: %d follow, %d within rounding, %d slipped, %d unchecked%s",
 		prose.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked), found.further())
 	writeSlips(&sheet, "Slipped", found.Slips)
@@ -275,14 +277,16 @@ func writeSlips(sheet *sheet, title string, slips []slip) {
 		return
 	}
 	sheet.title(title)
+	admitted := sheet.admit(len(slips))
 	rows := [][]string{{"file:line", "table", "scenario", "metric", "from", "printed", "should be", "off by", "slip", "note"}}
-	for _, s := range slips {
+	for _, s := range slips[:admitted] {
 		rows = append(rows, []string{
 			s.File + ":" + strconv.Itoa(s.Line), s.Table, s.Scenario, s.Metric,
 			s.from(), withUnit(plain(s.Printed), s.Unit), withUnit(rounded(*s.Expected), s.Unit), signed(*s.Off), string(s.Slip), s.Note,
 		})
 	}
 	sheet.rows(rows)
+	sheet.left(len(slips) - admitted)
 }
 
 func writeUnchecked(sheet *sheet, slips []slip) {
@@ -290,9 +294,11 @@ func writeUnchecked(sheet *sheet, slips []slip) {
 		return
 	}
 	sheet.title("Unchecked")
+	admitted := sheet.admit(len(slips))
 	rows := [][]string{{"file:line", "table", "scenario", "metric", "printed", "why"}}
-	for _, s := range slips {
+	for _, s := range slips[:admitted] {
 		rows = append(rows, []string{s.File + ":" + strconv.Itoa(s.Line), s.Table, s.Scenario, s.Metric, withUnit(plain(s.Printed), s.Unit), s.Note})
 	}
 	sheet.rows(rows)
+	sheet.left(len(slips) - admitted)
 }

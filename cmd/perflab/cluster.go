@@ -3,7 +3,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 
@@ -45,10 +47,33 @@ func (c *cluster) namespace() (string, error) {
 	return namespace, nil
 }
 
+// noServer is where client-go looks for a cluster that nobody named.
+const noServer = "http://localhost:8080"
+
+var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG or --kubeconfig to the file that kubectl uses; a local cluster's is written by make cluster or kind export kubeconfig")
+
+// isUnset: neither a kubeconfig nor a flag names a cluster.
+func (c *cluster) isUnset() bool {
+	named, err := c.flags.ToRawKubeConfigLoader().RawConfig()
+	return err == nil && len(named.Clusters) == 0 && *c.flags.APIServer == ""
+}
+
+// hint says what to look at where nobody answers.
+func hint(err error) string {
+	var dialed *net.OpError
+	if errors.As(err, &dialed) && dialed.Op == "dial" {
+		return "; nobody answers there: is the cluster up, and is it the one you mean (kubectl config current-context)?"
+	}
+	return ""
+}
+
 func (c *cluster) config() (*rest.Config, error) {
 	config, err := c.flags.ToRESTConfig()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	if config.Host == noServer && c.isUnset() {
+		return nil, errNoCluster
 	}
 	// As kubectl. Raw results are read and written one by one, and five a second,
 	// client-go's default, would take a minute for an experiment.

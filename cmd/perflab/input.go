@@ -3,12 +3,15 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +19,9 @@ import (
 
 	"perflab.dev/perflab/payload"
 )
+
+// errUnusable says that a file is none a command could read, whatever stands in it.
+var errUnusable = errors.New("the file can't be used")
 
 // standardInput is the name of the file that is none.
 const standardInput = "-"
@@ -74,32 +80,81 @@ func (i *input) reading(path string, bounded func(io.Reader) io.Reader, read fun
 		return err
 	}
 	defer closed()
-	switch err := read(bounded(stream)); {
+	text := bufio.NewReaderSize(stream, sniffed)
+	if fault := notText(text); fault != "" {
+		return fmt.Errorf("%w: %s %s", errUnusable, title, fault)
+	}
+	switch err := read(bounded(text)); {
 	case errors.Is(err, payload.ErrTooLarge):
 		return fmt.Errorf("%s: reading it takes more than %s of memory: if this machine has more, give it with --%s", title, i.limit.String(), maxMemoryFlag)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w: %s is cut off in the middle: copy or export it again", errUnusable, title)
 	case err != nil:
 		return fmt.Errorf("%s: %w", title, err)
 	}
 	return nil
 }
 
-// open opens a file, through gzip where its name says so.
+// sniffed is how many bytes tell what a file is.
+const sniffed = 4096
+
+// notText says what a file is that is none a command could read.
+func notText(text *bufio.Reader) string {
+	head, err := text.Peek(sniffed)
+	begins := bytes.TrimSpace(head)
+	if len(head) == sniffed {
+		// The last character may not be whole.
+		head = head[:bytes.LastIndexFunc(head[:sniffed-utf8.UTFMax], func(r rune) bool { return r < utf8.RuneSelf })+1]
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "is cut off in the middle: copy or export it again"
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+		return "is damaged: copy or export it again"
+	case err != nil && !errors.Is(err, io.EOF):
+		return "can't be read: " + err.Error()
+	case len(begins) == 0:
+		return "is empty"
+	case bytes.IndexByte(head, 0) >= 0 || !utf8.Valid(head):
+		return "is neither YAML, JSON, CSV nor Markdown, but binary: name the file itself, or the folder it lies in"
+	case begins[0] == '<':
+		return "is a web page or XML: download the file itself"
+	}
+	return ""
+}
+
+// open opens a file, through gzip where its beginning or its name says so.
 func (i *input) open(path string) (stream io.Reader, closed func(), err error) {
 	if path == standardInput {
-		return i.standard, func() {}, nil
+		stream, err := unpacked(bufio.NewReader(i.standard), "")
+		return stream, func() {}, err
 	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the file: %w", err)
 	}
 	closed = func() { _ = file.Close() } // Nothing was written.
-	if filepath.Ext(path) != packedEnding {
-		return file, closed, nil
-	}
-	stream, err = gzip.NewReader(file)
+	stream, err = unpacked(bufio.NewReader(file), path)
 	if err != nil {
 		closed()
-		return nil, nil, fmt.Errorf("%w: %s is not a gzip file: %w", errInvalid, path, err)
+		return nil, nil, err
 	}
 	return stream, closed, nil
+}
+
+// unpacked reads through gzip what is packed.
+func unpacked(file *bufio.Reader, path string) (io.Reader, error) {
+	magic, err := file.Peek(2)
+	isPacked := string(magic) == "\x1f\x8b"
+	if err == nil && !isPacked && filepath.Ext(path) == packedEnding {
+		return nil, fmt.Errorf("%w: %s is not a gzip file", errUnusable, path)
+	}
+	if !isPacked {
+		return file, nil
+	}
+	stream, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s is not a gzip file: %w", errUnusable, path, err)
+	}
+	return stream, nil
 }

@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,31 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"perflab.dev/perflab/internal/audit"
-	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/report"
-)
-
-// Exit codes, for scripts: each has one meaning in all commands.
-const (
-	exitFailed = 1
-	// exitInvalid: the manifest is not one the cluster would accept, or the
-	// observations or recorded objects can't be used.
-	exitInvalid = 2
-	// exitSlips: published deltas do not follow, and that is to fail.
-	exitSlips = 3
-	// exitStalled: the experiment needs a person.
-	exitStalled = 4
-	// exitUnlike: two experiments' baselines could not be shown to be alike.
-	exitUnlike = 5
-	// exitBroken: what was recorded is not what it was.
-	exitBroken = 7
-	// exitNoChain: nobody kept digests of what was recorded.
-	exitNoChain = 8
-	// exitRegression: an arm is worse than the baseline, and that is to fail.
-	exitRegression = 6
+	"perflab.dev/perflab/internal/version"
 )
 
 func main() {
@@ -61,29 +37,8 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	if err == nil {
 		return 0
 	}
-	_, _ = fmt.Fprintln(problems, "perflab:", prose.Printable(err.Error())) // Nobody is left to tell.
-	if errors.Is(err, errInvalid) || errors.Is(err, comparison.ErrRows) || errors.Is(err, audit.ErrRows) || errors.Is(err, report.ErrInput) || errors.Is(err, evidence.ErrManifest) {
-		return exitInvalid
-	}
-	if errors.Is(err, errRegression) {
-		return exitRegression
-	}
-	if errors.Is(err, errBroken) {
-		return exitBroken
-	}
-	if errors.Is(err, evidence.ErrNoChain) {
-		return exitNoChain
-	}
-	if errors.Is(err, errStalled) {
-		return exitStalled
-	}
-	if errors.Is(err, errUnlike) {
-		return exitUnlike
-	}
-	if errors.Is(err, errSlips) {
-		return exitSlips
-	}
-	return exitFailed
+	_, _ = fmt.Fprintln(problems, "perflab:", prose.Printable(err.Error()+hint(err))) // Nobody is left to tell.
+	return exitCode(err)
 }
 
 // connectionHelp ends the help of the commands that talk to a cluster.
@@ -93,11 +48,17 @@ The cluster is reached as by kubectl, whose other flags for it (kubectl options)
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "perflab",
-		Short:         "Plan and analyze benchmark experiments on Kubernetes",
+		Use:   "perflab",
+		Short: "Plan and analyze benchmark experiments on Kubernetes",
+		Long: `Plan experiments, compare their results and report on them without a cluster;
+run and follow them in one.
+
+` + exitHelp(),
+		Version:       version.Line("perflab"),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + connectionHelp)
 	root.AddCommand(newPlan(), newRun(), newStatus(), newQueue(), newLogs(), newDoctor(), newReport(), newPublish(), newExport(), newImport(), newVerify(), newCompare(), newAnalyze(), newAudit(), newVersion())
 	return root

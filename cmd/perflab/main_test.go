@@ -141,12 +141,12 @@ func TestProblems(t *testing.T) {
 		want      string
 	}{
 		"NoFile":        {arguments: []string{"plan"}, code: exitFailed, want: `required flag(s) "file" not set`},
-		"MissingFile":   {arguments: []string{"plan", "-f", "no-such.yaml"}, code: exitFailed, want: "opening the file: open no-such.yaml"},
+		"MissingFile":   {arguments: []string{"plan", "-f", "no-such.yaml"}, code: exitFailed, want: "opening the file: stat no-such.yaml"},
 		"MissingSystem": {arguments: []string{"plan", "-f", "testdata/experiment.yaml"}, code: exitFailed, want: `PerfSystem "library", which is in none of the files: add the file with -f`},
-		"NoExperiment":  {arguments: []string{"plan", "-f", "testdata/system.yaml"}, code: exitFailed, want: "the files hold no PerfExperiment"},
+		"NoExperiment":  {arguments: []string{"plan", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "the files hold no PerfExperiment"},
 		"Format":        {arguments: []string{"plan", "-f", "testdata/system.yaml", "-o", "xml"}, code: exitFailed, want: `unknown output format "xml"`},
 		"Assumption":    {arguments: []string{"plan", "-f", "testdata/system.yaml", "--records-per-second", "0"}, code: exitFailed, want: "must be above zero"},
-		"NoYAML":        {in: "a: [", arguments: []string{"plan", "-f", "-"}, code: exitFailed, want: "standard input: reading document 1"},
+		"NoYAML":        {in: "a: [", arguments: []string{"plan", "-f", "-"}, code: exitInvalid, want: "standard input: the file can't be used: reading document 1"},
 		"UnknownField":  {in: edited("seed: 7", "sed: 7"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "spec.design.sed"},
 		"Schema":        {in: edited("users: 8", "users: many"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "checkInCheckOut.users"},
 		"Rule":          {in: edited("baseline: true", "baseline: false"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "exactly one arm must have baseline: true"},

@@ -59,8 +59,10 @@ func readManifest(ctx context.Context, in *input, paths []string) (manifest, err
 
 func documents(in *input, path string) (objects []*unstructured.Unstructured, err error) {
 	err = in.objects(path, func(stream io.Reader) error {
-		objects, err = schema.Documents(stream)
-		return err
+		if objects, err = schema.Documents(stream); err != nil {
+			return fmt.Errorf("%w: %w", errUnusable, err)
+		}
+		return nil
 	})
 	return objects, err
 }

@@ -67,7 +67,7 @@ invalid.`,
 	}
 	flags := command.Flags()
 	addMaxMemory(flags)
-	flags.StringArrayVarP(&options.files, "file", "f", nil, `file with the experiment, the PerfSystem it refers to, or a ConfigMap with a script or prices; "-" is standard input; may be given several times`)
+	flags.StringArrayVarP(&options.files, "file", "f", nil, `file, or folder of files, with the experiment, the PerfSystem it refers to, or a ConfigMap with a script or prices, also packed (.gz); "-" is standard input; may be given several times`)
 	flags.StringVarP(&options.format, "output", "o", formatText, "output format: text or json")
 	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "records an import is assumed to process per second")
 	flags.DurationVar(&options.assumed.Overhead, "overhead", 2*time.Minute, "time a run is assumed to take beside its load")
@@ -94,19 +94,22 @@ func (o planOptions) run(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	read, err := readManifest(command.Context(), in, o.files)
+	files, err := allFiles(o.files)
+	if err != nil {
+		return err
+	}
+	read, err := readManifest(command.Context(), in, files)
 	if err != nil {
 		return err
 	}
 	if len(read.experiments) == 0 {
 		return errNoExperiment
 	}
+	var faults []error
 	for _, experiment := range read.experiments {
-		if err := o.show(command, read, experiment); err != nil {
-			return err
-		}
+		faults = append(faults, o.show(command, read, experiment))
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1alpha1.PerfExperiment) error {

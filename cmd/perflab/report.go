@@ -168,16 +168,14 @@ func namesOf(inputs []report.Input) []string {
 
 // readRecorded reads files, and folders' files of objects.
 func readRecorded(in *input, sources []string) ([]report.Input, error) {
+	paths, err := allFiles(sources)
+	if err != nil {
+		return nil, err
+	}
 	var read report.Reader
-	for _, source := range sources {
-		paths, err := filesOf(source)
-		if err != nil {
+	for _, path := range paths {
+		if err := in.objects(path, read.Add); err != nil {
 			return nil, err
-		}
-		for _, path := range paths {
-			if err := in.objects(path, read.Add); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return read.Inputs()
@@ -198,6 +196,25 @@ func onlyRecorded(in *input, path string) (*report.Input, error) {
 // isRecordedFile tells by its name whether a file holds objects.
 func isRecordedFile(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(name, packedEnding)))
+}
+
+// isFile tells a file from the name of an experiment.
+func isFile(path string) bool {
+	found, err := os.Stat(path)
+	return err == nil && found.Mode().IsRegular()
+}
+
+// allFiles are the files of all sources.
+func allFiles(sources []string) ([]string, error) {
+	var all []string
+	for _, source := range sources {
+		paths, err := filesOf(source)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, paths...)
+	}
+	return all, nil
 }
 
 // filesOf is the file itself, or the YAML and JSON files of a folder.
@@ -221,6 +238,9 @@ func filesOf(source string) ([]string, error) {
 		if isRecordedFile(entry.Name()) {
 			paths = append(paths, filepath.Join(source, entry.Name()))
 		}
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%w: the folder %s holds none that ends in .yaml, .yml, .json, or these and %s", errUnusable, source, packedEnding)
 	}
 	return paths, nil
 }

@@ -4,15 +4,57 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
+
+	"perflab.dev/perflab/internal/prose"
 )
 
 // sheet writes tables, for a terminal or as Markdown.
 type sheet struct {
 	page
 	markdown bool
+	// all rows are written, however many.
+	all bool
+	// admitted rows of all tables so far.
+	admitted int
+}
+
+// mostRows are written of a table, and mostInAll of all: nobody reads more on a
+// terminal.
+const (
+	mostRows  = 200
+	mostInAll = 1000
+)
+
+// admit says how many of a table's rows are written.
+func (s *sheet) admit(rows int) int {
+	if s.all {
+		return rows
+	}
+	admitted := min(rows, mostRows, mostInAll-s.admitted)
+	s.admitted += admitted
+	return admitted
+}
+
+// left says how many rows are left out, if any.
+func (s *sheet) left(rows int) {
+	if rows == 0 {
+		return
+	}
+	if s.markdown {
+		s.line("")
+	}
+	s.line("%s left out: --all writes them, and so does -o json", prose.Counted(rows, "further row"))
+}
+
+// addAll is the flag for it.
+func addAll(flags *pflag.FlagSet, all *bool) {
+	flags.BoolVar(all, "all", false, fmt.Sprintf("write all rows of a table, not only the first %d", mostRows))
 }
 
 func (s *sheet) title(text string) {

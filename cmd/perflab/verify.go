@@ -103,7 +103,7 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 
 // find reads what there is of an experiment, in the cluster or in a file.
 func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence.Found, error) {
-	if argument == standardInput || isRecordedFile(argument) {
+	if argument == standardInput || isRecordedFile(argument) || isFile(argument) {
 		in, err := inputOf(command)
 		if err != nil {
 			return nil, err

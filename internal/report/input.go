@@ -83,17 +83,22 @@ type objects struct {
 func (o *objects) read(stream io.Reader) error {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bufio.NewReader(stream), 4096)
 	for number := 1; ; number++ {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
+		var document any
+		err := decoder.Decode(&document)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("%w: document %d can't be read: %w", ErrInput, number, err)
 		}
-		if len(object.Object) == 0 {
+		fields, isObject := document.(map[string]any)
+		if document != nil && !isObject {
+			return fmt.Errorf("%w: document %d is no object of Kubernetes: those begin with apiVersion and kind", ErrInput, number)
+		}
+		if len(fields) == 0 {
 			continue
 		}
+		object := &unstructured.Unstructured{Object: fields}
 		if err := o.add(object); err != nil {
 			return fmt.Errorf("%w: document %d: %w", ErrInput, number, err)
 		}

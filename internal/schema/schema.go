@@ -117,6 +117,8 @@ func IsOurs(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind().Group == v1alpha1.GroupVersion.Group
 }
 
+var errNoObject = errors.New("it is no object of Kubernetes: those begin with apiVersion and kind")
+
 // parse keeps whole numbers whole, as rules expect them.
 func parse(document []byte) (*unstructured.Unstructured, error) {
 	encoded, err := yaml.YAMLToJSONStrict(document)
@@ -124,6 +126,9 @@ func parse(document []byte) (*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("parsing YAML: %w", err)
 	}
 	object := &unstructured.Unstructured{}
+	if begins := bytes.TrimSpace(encoded); len(begins) == 0 || begins[0] != '{' {
+		return nil, errNoObject
+	}
 	if err := utiljson.Unmarshal(encoded, &object.Object); err != nil {
 		return nil, fmt.Errorf("parsing an object: %w", err)
 	}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func packed(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	writer := gzip.NewWriter(&out)
+	if _, err := writer.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// What is no file for a command is named in one line, by every command that reads
+// files.
+func TestGarbageIsNamedInOneLine(t *testing.T) {
+	whole := packed(t, strings.Repeat("block,arm,scenario,metric,unit,value\n", 10))
+	garbage := map[string][2]string{
+		"binary": {"\x7fELF\x02\x01\x01\x00\x00\x00", "binary: name the file itself"},
+		"latin":  {"apiVersion: caf\xe9\n", "binary"},
+		"page":   {"\n<!DOCTYPE html><html></html>", "is a web page or XML"},
+		"empty":  {" \n\t", "is empty"},
+		"cut.gz": {whole[:len(whole)-10], "is cut off in the middle"},
+		"no.gz":  {"apiVersion: v1", "is not a gzip file"},
+	}
+	commands := map[string][]string{
+		"plan": {"plan", "-f"}, "report": {"report", "-f"}, "import": {"import", "-f"}, "publish": {"publish", "--dir", "site", "-f"},
+		"analyze": {"analyze", "--baseline", "a"}, "audit": {"audit"}, "verify": {"verify"}, "run": {"run", "-f"}, "pilot": {"plan", "-f", "testdata/experiment.yaml", "-f", "testdata/system.yaml", "--pilot"},
+	}
+	folder := t.TempDir()
+	for name, what := range garbage {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(what[0]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for command, arguments := range commands {
+			t.Run(command+" "+name, func(t *testing.T) {
+				got := perflab(t, "", append(arguments, path)...)
+				if got.code != exitInvalid || !strings.Contains(got.problems, what[1]) || !strings.Contains(got.problems, path) || strings.Count(got.problems, "\n") != 1 {
+					t.Errorf("exit code %d:\n%s", got.code, got.problems)
+				}
+			})
+		}
+	}
+}
+
+// A text that is no object is named by those who want one.
+func TestTextsAreNoObjects(t *testing.T) {
+	for _, arguments := range [][]string{{"plan", "-f", "-"}, {"report", "-f", "-"}, {"import", "-f", "-"}, {"verify", "-"}} {
+		for _, text := range []string{"hello", "[1, 2]", "7"} {
+			if got := perflab(t, text, arguments...); got.code != exitInvalid || !strings.Contains(got.problems, "no object of Kubernetes: those begin with apiVersion and kind") {
+				t.Errorf("%v of %q: exit code %d:\n%s", arguments, text, got.code, got.problems)
+			}
+		}
+	}
+}
+
+// Folders, packed files and packed standard input are planned as files are.
+func TestPlanReadsFoldersAndPackedFiles(t *testing.T) {
+	folder := t.TempDir()
+	all := ""
+	for i, path := range []string{"testdata/experiment.yaml", "testdata/system.yaml"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(text) + "\n---\n"
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.yaml.gz", i)), []byte(packed(t, string(text))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, got := range map[string]answer{
+		"folder":                perflab(t, "", "plan", "-f", folder),
+		"packed standard input": perflab(t, packed(t, all), "plan", "-f", "-"),
+	} {
+		if got.code != 0 || !strings.Contains(got.out, "Experiment heaps: 12 runs") {
+			t.Errorf("%s: exit code %d: %s%s", name, got.code, got.out, got.problems)
+		}
+	}
+	if got := perflab(t, "", "plan", "-f", t.TempDir()); got.code != exitInvalid || !strings.Contains(got.problems, "holds none that ends in .yaml") {
+		t.Errorf("a folder without files: exit code %d: %s", got.code, got.problems)
+	}
+}
+
+// One that can't be planned keeps no other from being planned.
+func TestEveryExperimentIsPlanned(t *testing.T) {
+	text, err := os.ReadFile("testdata/experiment.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.NewReplacer("name: heaps", "name: lost", "name: library", "name: nowhere").Replace(string(text))
+	got := perflab(t, other+"\n---\n"+string(text), "plan", "-f", "-", "-f", "testdata/system.yaml")
+	if got.code == 0 || !strings.Contains(got.out, "Experiment heaps: 12 runs") || !strings.Contains(got.problems, `"lost" is about PerfSystem "nowhere"`) {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+}
+
+func TestNoClusterIsConfigured(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("HOME", t.TempDir())
+	if got := perflab(t, "", "status", "heaps"); got.code != exitFailed || !strings.Contains(got.problems, "no cluster is configured: set KUBECONFIG") {
+		t.Errorf("exit code %d: %s", got.code, got.problems)
+	}
+	if got := perflab(t, "", "status", "heaps", "--server", "http://127.0.0.1:1"); got.code != exitFailed || !strings.Contains(got.problems, "nobody answers there") {
+		t.Errorf("exit code %d: %s", got.code, got.problems)
+	}
+}
+
+// A table that nobody would read is cut, and says so.
+func TestLongTablesAreCut(t *testing.T) {
+	rows := []string{"block,arm,scenario,metric,unit,value"}
+	for metric := range 300 {
+		for block := range 2 {
+			rows = append(rows, fmt.Sprintf("%d,a,s,m%d,ms,%d", block+1, metric, 10+block), fmt.Sprintf("%d,b,s,m%d,ms,%d", block+1, metric, 12+block))
+		}
+	}
+	in, listed := strings.Join(rows, "\n"), regexp.MustCompile(`\n  m\d+ `)
+	cut, whole := perflab(t, in, "analyze", "--baseline", "a"), perflab(t, in, "analyze", "--baseline", "a", "--all")
+	if len(listed.FindAllString(cut.out, -1)) != mostRows || !strings.Contains(cut.out, "100 further rows left out: --all writes them") {
+		t.Errorf("it is not cut:\n%s", cut.out)
+	}
+	if len(listed.FindAllString(whole.out, -1)) != 300 || strings.Contains(whole.out, "left out") {
+		t.Errorf("--all leaves out:\n%s", whole.out)
+	}
+	audited := []string{"report,table,configuration,scenario,metric,value,unit,kind"}
+	for row := range 1500 {
+		audited = append(audited, fmt.Sprintf("r,t%d,a,s,m,1,ms,measured\nr,t%d,b,s,m,2,ms,measured\nr,t%d,b minus a,s,m,7,ms,published_delta", row, row, row))
+	}
+	if got := perflab(t, strings.Join(audited, "\n"), "audit"); strings.Count(got.out, "\n") > mostInAll || !strings.Contains(got.out, "left out") {
+		t.Errorf("the audit has %d lines:\n%.2000s", strings.Count(got.out, "\n"), got.out)
+	}
+}
+
+// Each code has one meaning, in the table and in the help.
+func TestExitCodesMeanOneThing(t *testing.T) {
+	help := perflab(t, "", "--help").out
+	for code, one := range exits {
+		if one.code != code {
+			t.Errorf("code %d stands at place %d", one.code, code)
+		}
+		if !strings.Contains(help, fmt.Sprintf("  %d  %s\n", one.code, one.meaning)) {
+			t.Errorf("the help lacks code %d", code)
+		}
+		for _, err := range one.errors {
+			if got := exitCode(fmt.Errorf("about it: %w", err)); got != code {
+				t.Errorf("%v ends with %d, want %d", err, got, code)
+			}
+		}
+	}
+}
+
+func TestVersionIsAFlagToo(t *testing.T) {
+	flag, command := perflab(t, "", "--version"), perflab(t, "", "version")
+	if flag.code != 0 || flag.out != command.out {
+		t.Errorf("--version says %q, version %q", flag.out, command.out)
+	}
+}
