@@ -19,6 +19,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/progress"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -125,28 +126,11 @@ func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKe
 		return seen, fmt.Errorf("listing the runs of experiment %q: %w", key.Name, err)
 	}
 	seen.runs, _ = journal.Following(&seen.experiment, journal.Recorded(&seen.experiment), runs.Items)
-	seen.catchUp()
+	progress.CatchUp(&seen.experiment, seen.runs)
 	return seen, nil
 }
 
-// catchUp takes what the current run does from the run, which alone tells how far
-// its loads are.
-func (s *snapshot) catchUp() {
-	current := s.experiment.Status.Current
-	if current == nil {
-		return
-	}
-	for i := range s.runs {
-		if run := &s.runs[i]; run.Name == current.Run {
-			current.Phase, current.Message = run.Status.Phase, run.Status.Message
-		}
-	}
-}
-
-func (s snapshot) over() bool {
-	phase := s.experiment.Status.Phase
-	return phase == v1alpha1.ExperimentComplete || phase == v1alpha1.ExperimentStalled
-}
+func (s snapshot) over() bool { return progress.IsOver(&s.experiment) }
 
 // outcome is what a script wants to know of an experiment.
 func (s snapshot) outcome(failOn string) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"perflab.dev/perflab/internal/progress"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -23,7 +24,7 @@ func (s snapshot) news() []string {
 		}
 		lines = append(lines, line)
 	}
-	for _, condition := range troubles(status) {
+	for _, condition := range progress.Troubles(status) {
 		lines = append(lines, fmt.Sprintf("%s: %s", condition.Type, condition.Message))
 	}
 	for _, invalid := range status.InvalidRuns {
@@ -61,15 +62,7 @@ func (s snapshot) currentNews() []string {
 	return lines
 }
 
-// waits says what an experiment without a run waits for. What a run waits for it
-// says itself.
-func (s snapshot) waits() string {
-	status := &s.experiment.Status
-	if status.Current != nil || status.WaitingFor == "" {
-		return ""
-	}
-	return "waits for " + status.WaitingFor
-}
+func (s snapshot) waits() string { return progress.Waits(&s.experiment.Status) }
 
 // loadOn is a load that is on, with what it does by now.
 var loadOn = regexp.MustCompile(`: running [^;]*`)

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/progress"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -35,7 +35,7 @@ func (s snapshot) text(now time.Time) string {
 		}
 		page.WriteString("\n")
 	}
-	for _, condition := range troubles(status) {
+	for _, condition := range progress.Troubles(status) {
 		fmt.Fprintf(&page, "  %s: %s\n", condition.Type, condition.Message)
 	}
 	for _, invalid := range status.InvalidRuns {
@@ -56,29 +56,12 @@ func (s snapshot) text(now time.Time) string {
 		fmt.Fprintf(&page, "  %s\n", waits)
 	}
 	if current := status.Current; current != nil {
-		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, doing(current))
+		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, progress.Doing(current))
 	}
 	return page.String()
 }
 
-func doing(current *v1alpha1.CurrentRun) string {
-	if current.Message == "" && (current.Phase == "" || current.Phase == v1alpha1.RunPending) {
-		return "about to begin"
-	}
-	return cmp.Or(current.Message, string(current.Phase))
-}
-
-func (s snapshot) phase() string {
-	phase, from := string(s.experiment.Status.Phase), origin.Of(&s.experiment)
-	switch {
-	case !origin.IsImported(&s.experiment):
-		return cmp.Or(phase, "not seen by the operator yet; is it running? (kubectl perflab doctor)")
-	case phase == "" || s.over():
-		return fmt.Sprintf("%s, imported from %s/%s", cmp.Or(phase, "no status"), from.Namespace, from.Name)
-	default:
-		return fmt.Sprintf("%s when it was exported from %s/%s; nothing of it goes on here", phase, from.Namespace, from.Name)
-	}
-}
+func (s snapshot) phase() string { return progress.Phase(&s.experiment) }
 
 func bar(done, planned int32) string {
 	filled := 0
@@ -126,51 +109,9 @@ func shown(number string, write func(float64) string) string {
 	return write(value)
 }
 
-// troubles are the conditions that say that something is not as it should be,
-// beside what the current run says itself.
-func troubles(status *v1alpha1.PerfExperimentStatus) []metav1.Condition {
-	var found []metav1.Condition
-	for _, condition := range status.Conditions {
-		bad := condition.Status == metav1.ConditionFalse
-		switch condition.Type {
-		case v1alpha1.ConditionStalled:
-			bad = condition.Status == metav1.ConditionTrue
-		case v1alpha1.ConditionReady, v1alpha1.ConditionComplete, v1alpha1.ConditionReconciling:
-			bad = false
-		}
-		if bad && (status.Current == nil || condition.Message != status.Current.Message) {
-			found = append(found, condition)
-		}
-	}
-	return found
-}
-
-// left is how long the runs that are left will take if they take as long as
-// those before, those of the same scenario where there are any.
+// left is how long it will still take.
 func (s snapshot) left(now time.Time) (time.Duration, bool) {
-	counts := s.experiment.Status.Runs
-	if counts == nil {
-		return 0, false
-	}
-	var total time.Duration
-	done := 0
-	var running time.Duration
-	for i := range s.runs {
-		timings := s.runs[i].Status.Timings
-		switch {
-		case timings.ProvisionStart == nil:
-		case s.runs[i].Status.Phase == v1alpha1.RunSucceeded && timings.Finish != nil:
-			total += timings.Finish.Sub(timings.ProvisionStart.Time)
-			done++
-		case !s.runs[i].Status.Phase.IsFinal():
-			running = now.Sub(timings.ProvisionStart.Time)
-		}
-	}
-	if done == 0 {
-		return 0, false
-	}
-	left := total/time.Duration(done)*time.Duration(counts.Planned-counts.Done) - running
-	return max(left, 0).Round(10 * time.Second), true
+	return progress.Left(&s.experiment, s.runs, now)
 }
 
 func conditionMessage(conditions []metav1.Condition, conditionType string) string {
