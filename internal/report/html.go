@@ -31,14 +31,18 @@ var (
 // nothing fetched. It follows the reader's choice of light or dark, and prints.
 // Without its scripts it is all there, too.
 func (r *Report) HTML() ([]byte, error) {
-	armIndex := r.record.indexOfArms()
+	return r.execute("page.html", r.pageView(), pageFunctions(r.record.indexOfArms()))
+}
+
+// pageFunctions are those that the page's template calls; arms have an index.
+func pageFunctions(armIndex map[string]int) template.FuncMap {
 	mark := func(arm string) template.HTMLAttr {
 		if at, known := armIndex[arm]; known {
 			return template.HTMLAttr(fmt.Sprintf(` data-arm="%d"`, at)) //nolint:gosec // A number.
 		}
 		return ""
 	}
-	return r.execute("page.html", r.pageView(), template.FuncMap{
+	return template.FuncMap{
 		"inline": func(c chart) template.HTML {
 			// Pictures hold only what this package drew and escaped.
 			return template.HTML(c.SVG.inline(c.Alt)) //nolint:gosec // See above.
@@ -52,7 +56,7 @@ func (r *Report) HTML() ([]byte, error) {
 		"policy":  func() string { return policy },
 		"rowArm":  func(of row) template.HTMLAttr { return mark(armOf(of)) },
 		"cellArm": mark,
-	})
+	}
 }
 
 // anchor leads to the part it stands in, so that its address can be copied.
@@ -87,13 +91,18 @@ func armOf(of row) string {
 }
 
 func (r *Report) execute(name string, page any, functions template.FuncMap) ([]byte, error) {
+	return execute(name, name, page, functions)
+}
+
+// execute a part of a template; the whole has the template's name.
+func execute(name, part string, page any, functions template.FuncMap) ([]byte, error) {
 	functions["class"] = class
 	parsed, err := template.New(name).Funcs(functions).ParseFS(templates, "templates/"+name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the template %s: %w", name, err)
 	}
 	var out bytes.Buffer
-	if err := parsed.Execute(&out, page); err != nil {
+	if err := parsed.ExecuteTemplate(&out, part, page); err != nil {
 		return nil, fmt.Errorf("writing %s: %w", name, err)
 	}
 	return []byte(prose.Printable(out.String())), nil

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// What follows is for other pages that look as the report does.
+
+// Style is the element with the report's style sheet.
+func Style() (template.HTML, error) { return part("style", nil) }
+
+// Policy is the report's own content security policy.
+func Policy() string { return policy }
+
+// Title is the question that the report answers.
+func (r *Report) Title() string { return r.page.Title }
+
+// Subtitle says what is compared.
+func (r *Report) Subtitle() string { return r.page.Subtitle }
+
+// Card is the report's answer card.
+func (r *Report) Card() (template.HTML, error) { return part("card", r.page.Card) }
+
+// part of the report's page, as an element.
+func part(name string, of any) (template.HTML, error) {
+	written, err := execute("page.html", name, of, pageFunctions(nil))
+	return template.HTML(written), err //nolint:gosec // The template has escaped it.
+}
+
+// Course is a quantity over the time since a run's load began.
+type Course struct {
+	Name   string
+	Points []Point
+}
+
+// Point of a course.
+type Point struct{ Minutes, Value float64 }
+
+// Courses is a chart of courses, for a page with the report's style; empty without
+// a course of two points. Alt says in words what it is of.
+func Courses(alt string, courses []Course) template.HTML {
+	var lines []line
+	for _, one := range courses {
+		if len(one.Points) < 2 {
+			continue
+		}
+		drawn := line{arm: arm{ArmStatus: v1alpha1.ArmStatus{Name: one.Name}, shade: len(lines) + 1}}
+		for _, at := range one.Points {
+			drawn.points = append(drawn.points, point{at.Minutes, at.Value})
+		}
+		alt += fmt.Sprintf(" %s: now %s, from %s to %s.", one.Name, brief(drawn.points[len(drawn.points)-1]), brief(slices.MinFunc(drawn.points, byValue)), brief(slices.MaxFunc(drawn.points, byValue)))
+		lines = append(lines, drawn)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return template.HTML(overTime(lines, nil).inline(alt)) //nolint:gosec // What this package drew and escaped.
+}
+
+func brief(at point) string { return fmt.Sprintf("%.4g", at.value) }
