@@ -38,7 +38,7 @@ func Current(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) *v1al
 	return &runs[at]
 }
 
-// IsOver: nothing more happens by itself.
+// IsOver tells whether nothing more happens by itself.
 func IsOver(experiment *v1alpha1.PerfExperiment) bool {
 	phase := experiment.Status.Phase
 	return phase == v1alpha1.ExperimentComplete || phase == v1alpha1.ExperimentStalled

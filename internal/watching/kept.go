@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package watching
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/view"
+)
+
+// Kept reads the raw results of the runs, one run after the other, and the manifest
+// of their digests. Who may not read ConfigMaps has the report without.
+func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error) {
+	// Without a trace for each run the report would unpack what is not there.
+	kept := view.Kept{Traces: map[string]*report.Trace{}}
+	for i := range of.Runs {
+		run := &of.Runs[i]
+		raw, err := kube.RawResults(ctx, e.client, run)
+		if apierrors.IsForbidden(err) {
+			return view.Kept{}, nil
+		}
+		if err != nil {
+			return view.Kept{}, err
+		}
+		if len(raw) == 0 {
+			continue
+		}
+		if kept.Traces[run.Name], err = report.TraceOf(run, raw...); err != nil {
+			return view.Kept{}, err
+		}
+	}
+	var err error
+	kept.Manifest, err = e.manifest(ctx, of)
+	return kept, err
+}
+
+// manifest of the digests; nil where there is none, or it may not be read.
+func (e *Experiment) manifest(ctx context.Context, of view.Sight) (*corev1.ConfigMap, error) {
+	manifest := &corev1.ConfigMap{}
+	err := e.client.Get(ctx, client.ObjectKey{Namespace: e.key.Namespace, Name: naming.Evidence(of.Experiment.Name)}, manifest)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		return nil, nil //nolint:nilnil // One that is not there is no error.
+	case err != nil:
+		return nil, fmt.Errorf("reading the manifest of experiment %q: %w", of.Experiment.Name, err)
+	}
+	return manifest, nil
+}
