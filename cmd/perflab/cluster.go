@@ -101,12 +101,17 @@ func (c *cluster) client() (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	scheme := runtime.NewScheme()
-	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	result, err := client.New(config, client.Options{Scheme: scheme})
+	result, err := client.New(config, client.Options{Scheme: newScheme()})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
 	return result, nil
+}
+
+// newScheme knows Kubernetes' kinds and PerfLab's.
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
 }

@@ -60,6 +60,6 @@ run and follow them in one.
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + connectionHelp)
-	root.AddCommand(newPlan(), newRun(), newStatus(), newQueue(), newLogs(), newDoctor(), newReport(), newPublish(), newExport(), newImport(), newVerify(), newCompare(), newAnalyze(), newAudit(), newVersion())
+	root.AddCommand(newPlan(), newRun(), newStatus(), newView(), newQueue(), newLogs(), newDoctor(), newReport(), newPublish(), newExport(), newImport(), newVerify(), newCompare(), newAnalyze(), newAudit(), newVersion())
 	return root
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/internal/view"
+	"perflab.dev/perflab/internal/watching"
+)
+
+// loopback is the only address that view serves on.
+const loopback = "127.0.0.1"
+
+type viewOptions struct {
+	cluster *cluster
+	port    uint16
+	open    bool
+}
+
+func newView() *cobra.Command {
+	options := viewOptions{}
+	command := &cobra.Command{
+		Use:   "view EXPERIMENT",
+		Short: "Show an experiment that runs in the browser",
+		Long: `Show an experiment that runs in the browser: how far it is and when it will end,
+what its current run does with its users, requests, errors and response times,
+and verdicts as they come. Once the experiment is complete, the page becomes its
+report.
+
+The page is served on 127.0.0.1 alone, to who is on this machine, with your own
+rights in the cluster: to read PerfExperiments and PerfRuns, and ConfigMaps for
+all of the report's charts. It can only be read. Ctrl-C ends it, not the experiment.
+
+Exit codes: 0 it was ended by Ctrl-C, 1 it could not be shown.`,
+		Example: `  kubectl perflab view pubsub-partitions
+  kubectl perflab view pubsub-partitions --namespace lab --open
+  kubectl perflab view pubsub-partitions --port 8080`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return options.run(command.Context(), command.OutOrStdout(), arguments[0])
+		},
+	}
+	options.cluster = newCluster(command.Flags())
+	command.ValidArgsFunction = completeExperiment(options.cluster)
+	command.Flags().Uint16Var(&options.port, "port", 0, "port to serve on; 0 takes a free one")
+	command.Flags().BoolVar(&options.open, "open", false, "open the page in a browser, if there is one")
+	return command
+}
+
+func (o viewOptions) run(ctx context.Context, out io.Writer, name string) error {
+	reader, namespace, err := o.cluster.watcher()
+	if err != nil {
+		return err
+	}
+	key := client.ObjectKey{Namespace: namespace, Name: name}
+	// What is wrong from the start is said here and not on a page.
+	if _, err := takeSnapshot(ctx, reader, key); err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(int(o.port))))
+	if err != nil {
+		return fmt.Errorf("serving the page: %w", err)
+	}
+	address := "http://" + listener.Addr().String() + "/"
+	if _, err := fmt.Fprintf(out, "%s shows experiment %q of namespace %q; Ctrl-C ends it\n", address, name, namespace); err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	if o.open {
+		openBrowser(ctx, out, address)
+	}
+	followed := watching.New(reader, key, time.Now)
+	go followed.Run(ctx)
+	return serveView(ctx, listener, view.Guard(view.Loopback, &view.Room{Watched: followed, Now: time.Now}))
+}
+
+// watcher is a reader that can watch, too.
+func (c *cluster) watcher() (client.WithWatch, string, error) {
+	namespace, err := c.namespace()
+	if err != nil {
+		return nil, "", err
+	}
+	config, err := c.config()
+	if err != nil {
+		return nil, "", err
+	}
+	watcher, err := client.NewWithWatch(config, client.Options{Scheme: newScheme()})
+	if err != nil {
+		return nil, "", fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return watcher, namespace, nil
+}
+
+// serveView until the context ends. Who is being answered then is, for a second.
+func serveView(ctx context.Context, listener net.Listener, pages http.Handler) error {
+	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() {
+		ending, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if server.Shutdown(ending) != nil {
+			_ = server.Close() // It ends either way.
+		}
+	})
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving the page: %w", err)
+	}
+	return nil
+}
+
+// openers open an address in the browser, by operating system.
+var openers = map[string][]string{
+	"darwin":  {"open"},
+	"windows": {"rundll32", "url.dll,FileProtocolHandler"},
+}
+
+// openBrowser tries; the address was told anyway.
+func openBrowser(ctx context.Context, out io.Writer, address string) {
+	words, known := openers[runtime.GOOS]
+	if !known {
+		words = []string{"xdg-open"}
+	}
+	err := exec.CommandContext(ctx, words[0], append(words[1:], address)...).Start() //nolint:gosec // Our own words.
+	if err != nil {
+		_, _ = fmt.Fprintf(out, "no browser could be opened: %v\n", err)
+	}
+}
