@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command manager runs the PerfLab operator.
+// Command manager runs the PerfLab operator; "manager view" serves the living pages
+// of experiments.
 package main
 
 import (
@@ -64,6 +65,13 @@ type options struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == viewCommand {
+		if err := runView(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "manager view:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	o := parse()
 	if o.showVersion {
 		fmt.Println(version.Line("manager"))

@@ -32,3 +32,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   name: perflab-operator
   namespace: {{ .Release.Namespace }}
 {{- end }}
+
+{{/* The pages' pod is not the operator's: what is selected for that is not for this. */}}
+{{- define "perflab.viewSelector" -}}
+app.kubernetes.io/name: perflab-view
+{{- end }}
+
+{{- define "perflab.viewLabels" -}}
+{{ include "perflab.viewSelector" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}

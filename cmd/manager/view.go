@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/view"
+	"perflab.dev/perflab/internal/watching"
+)
+
+// viewCommand as the first argument serves pages instead of running the operator: a
+// Deployment of its own in the chart, with an account that can only read.
+const viewCommand = "view"
+
+type viewOptions struct {
+	address, probeAddress, hosts, namespace string
+}
+
+// runView until it is told to end.
+func runView(arguments []string) error {
+	o := viewOptions{}
+	flags := flag.NewFlagSet("manager view", flag.ContinueOnError)
+	flags.StringVar(&o.address, "bind-address", "127.0.0.1:8080", "address the pages are served on; they ask nobody who he is, so another than loopback needs somebody in front who does")
+	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
+	flags.StringVar(&o.hosts, "hosts", "", "names that browsers may call the pages by, beside those of loopback, separated by commas")
+	flags.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace whose experiments are shown; default: all (env WATCH_NAMESPACE)")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("finding the cluster: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return serveView(ctx, config, o)
+}
+
+func serveView(ctx context.Context, config *rest.Config, o viewOptions) error {
+	hall, err := newHall(ctx, config, o.namespace)
+	if err != nil {
+		return err
+	}
+	go leaveNow(ctx, hall)
+	healthy := http.NewServeMux()
+	for _, path := range []string{"/healthz", "/readyz"} {
+		healthy.HandleFunc("GET "+path, func(http.ResponseWriter, *http.Request) {})
+	}
+	ended := make(chan error, 2)
+	for address, pages := range map[string]http.Handler{o.address: view.Guard(hostsOf(o.hosts), hall), o.probeAddress: healthy} {
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+		if err != nil {
+			return fmt.Errorf("serving: %w", err)
+		}
+		server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+		context.AfterFunc(ctx, func() { _ = server.Close() }) // Readers ask again.
+		go func() { ended <- server.Serve(listener) }()
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving: %w", err)
+	}
+	return nil
+}
+
+func newHall(ctx context.Context, config *rest.Config, namespace string) (*view.Hall, error) {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	reader, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	lister, err := watching.NewLister(config, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return &view.Hall{
+		List: lister.List,
+		Open: func(name types.NamespacedName) (view.Watched, func()) {
+			watched := watching.New(reader, name, time.Now)
+			own, stop := context.WithCancel(ctx)
+			go watched.Run(own)
+			return watched, stop
+		},
+		Now: time.Now,
+	}, nil
+}
+
+// leaveNow and then, also while nobody asks for anything.
+func leaveNow(ctx context.Context, hall *view.Hall) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Minute):
+			hall.Leave()
+		}
+	}
+}
+
+// hostsOf are the given names and those of loopback, by which a port that is
+// forwarded is called.
+func hostsOf(list string) []string {
+	hosts := slices.Clone(view.Loopback)
+	for _, host := range strings.Split(list, ",") {
+		if host = strings.ToLower(strings.TrimSpace(host)); host != "" {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/report"
+)
+
+const (
+	// maxRooms are open at a time: each holds what its experiment recorded.
+	maxRooms = 8
+	// idle is how long a room stays open that nobody looks into.
+	idle = 5 * time.Minute
+	// listFor is how long a list of experiments does.
+	listFor = 10 * time.Second
+	// indexPolicy lets the list of experiments have its style and nothing else.
+	indexPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+// Listed is an experiment in a list.
+type Listed struct {
+	types.NamespacedName
+	Phase, Progress, Verdict, Waiting string
+}
+
+// Hall serves a list of experiments at its root and the room of each at
+// NAMESPACE/NAME/. A room is opened when somebody looks into it, and closed when
+// nobody does any more.
+type Hall struct {
+	// List the experiments there are.
+	List func(context.Context) ([]Listed, error)
+	// Open begins to watch one, until it is closed.
+	Open func(types.NamespacedName) (watched Watched, closed func())
+	Now  func() time.Time
+
+	mu       sync.Mutex
+	listed   []Listed
+	listedAt time.Time
+	rooms    map[types.NamespacedName]*openRoom
+}
+
+type openRoom struct {
+	Room
+	close func()
+	// used is when somebody last looked.
+	used time.Time
+}
+
+func (h *Hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	listed, err := h.experiments(r.Context())
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	words := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 3)
+	if len(words) == 1 && words[0] == "" {
+		h.serveList(w, listed)
+		return
+	}
+	var name types.NamespacedName
+	if len(words) > 1 {
+		name = types.NamespacedName{Namespace: words[0], Name: words[1]}
+	}
+	isListed := slices.ContainsFunc(listed, func(one Listed) bool { return one.NamespacedName == name })
+	if !isListed && !h.isOpen(name) {
+		http.Error(w, "There is no such experiment here.", http.StatusNotFound)
+		return
+	}
+	if len(words) == 2 {
+		// What is asked for below it is told apart by the slash. The address stays
+		// relative: who stands between may serve this below another path.
+		w.Header().Set("Location", name.Name+"/")
+		w.WriteHeader(http.StatusPermanentRedirect)
+		return
+	}
+	// Who looks at an experiment that was deleted goes on seeing the last of it; who
+	// comes anew wants the next of that name.
+	room := h.room(name, isListed && words[2] == "")
+	if room == nil {
+		http.Error(w, fmt.Sprintf("%d other experiments are being looked at, and there is no room for more: try again when somebody has left.", maxRooms), http.StatusServiceUnavailable)
+		return
+	}
+	inside := r.Clone(r.Context())
+	inside.URL.Path = "/" + words[2]
+	room.ServeHTTP(w, inside)
+}
+
+// experiments there are, asked for by one at a time and not for each look.
+func (h *Hall) experiments(ctx context.Context) ([]Listed, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.listed != nil && h.Now().Sub(h.listedAt) < listFor {
+		return h.listed, nil
+	}
+	// Who asks may go away; the next one wants the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listFor)
+	defer cancel()
+	found, err := h.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing the experiments: %w", err)
+	}
+	h.listed, h.listedAt = append([]Listed{}, found...), h.Now()
+	return h.listed, nil
+}
+
+func (h *Hall) isOpen(name types.NamespacedName) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.rooms[name] != nil
+}
+
+// room of an experiment; nil: all are in use. Anew, it is not that of an experiment
+// that was deleted.
+func (h *Hall) room(name types.NamespacedName, anew bool) *openRoom {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.leave()
+	room := h.rooms[name]
+	if room != nil && anew && room.Watched.Sight().Gone {
+		h.close(name)
+		room = nil
+	}
+	if room == nil && len(h.rooms) >= maxRooms {
+		return nil
+	}
+	if room == nil {
+		watched, closed := h.Open(name)
+		room = &openRoom{Room: Room{Watched: watched, Now: h.Now}, close: closed}
+		if h.rooms == nil {
+			h.rooms = map[types.NamespacedName]*openRoom{}
+		}
+		h.rooms[name] = room
+	}
+	room.used = h.Now()
+	return room
+}
+
+// Leave the rooms that nobody looks into.
+func (h *Hall) Leave() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.leave()
+}
+
+func (h *Hall) leave() {
+	for name, room := range h.rooms {
+		if h.Now().Sub(room.used) > idle {
+			h.close(name)
+		}
+	}
+}
+
+func (h *Hall) close(name types.NamespacedName) {
+	h.rooms[name].close()
+	delete(h.rooms, name)
+}
+
+func (h *Hall) serveList(w http.ResponseWriter, listed []Listed) {
+	parsed, err := template.New("list.html").Funcs(template.FuncMap{
+		"look":  report.Style,
+		"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // Our own file.
+	}).ParseFS(templates, "templates/list.html")
+	if err != nil {
+		fail(w, fmt.Errorf("reading the template: %w", err))
+		return
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, listed); err != nil {
+		fail(w, fmt.Errorf("writing the list: %w", err))
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", indexPolicy)
+	write(w, []byte(prose.Printable(out.String())))
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/internal/testing/recorded"
+	"perflab.dev/perflab/internal/view"
+)
+
+// building is a hall with what goes on in it.
+type building struct {
+	*view.Hall
+	listed []view.Listed
+	err    error
+	lists  int
+	now    time.Time
+	open   map[types.NamespacedName]*watched
+}
+
+func newBuilding(names ...string) *building {
+	b := &building{now: noon, open: map[types.NamespacedName]*watched{}}
+	for _, name := range names {
+		b.listed = append(b.listed, view.Listed{NamespacedName: types.NamespacedName{Namespace: "lab", Name: name}, Phase: "Running", Progress: "2/36"})
+	}
+	b.Hall = &view.Hall{
+		List: func(context.Context) ([]view.Listed, error) { b.lists++; return b.listed, b.err },
+		Open: func(name types.NamespacedName) (view.Watched, func()) {
+			b.open[name] = &watched{sight: underway(2)}
+			return b.open[name], func() { delete(b.open, name) }
+		},
+		Now: func() time.Time { return b.now },
+	}
+	return b
+}
+
+func TestTheListLeadsToEachPage(t *testing.T) {
+	b := newBuilding("one", "two")
+	answer := get(view.Guard(view.Loopback, b), "/")
+	for _, want := range []string{`<a href="lab/one/">one</a>`, `<td>Running</td><td class="n">2/36</td>`} {
+		if !strings.Contains(answer.Body.String(), want) {
+			t.Errorf("the list lacks %s", want)
+		}
+	}
+	if policy := answer.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; style-src 'unsafe-inline'; base-uri") {
+		t.Errorf("policy %q", policy)
+	}
+	for path, want := range map[string]int{
+		"/lab/one/": http.StatusOK, "/lab/one/state": http.StatusOK, "/lab/one/report": http.StatusOK, "/lab/one/x": http.StatusNotFound,
+		"/lab/one": http.StatusPermanentRedirect, "/lab/three/": http.StatusNotFound, "/lab": http.StatusNotFound, "/lab/": http.StatusNotFound, "/else/one/": http.StatusNotFound,
+	} {
+		if answer := get(b, path); answer.Code != want {
+			t.Errorf("%s: %d, want %d", path, answer.Code, want)
+		}
+	}
+	if location := get(b, "/lab/two").Header().Get("Location"); location != "two/" {
+		t.Errorf("it leads to %q", location)
+	}
+	if len(b.open) != 1 || b.lists != 1 {
+		t.Errorf("%d are watched, and they were listed %d times, want 1 and 1", len(b.open), b.lists)
+	}
+}
+
+func TestNamesInTheListAreText(t *testing.T) {
+	b := newBuilding()
+	b.listed = []view.Listed{{NamespacedName: types.NamespacedName{Namespace: "lab", Name: "javascript:alert(1)"}, Phase: hostile, Verdict: hostile, Waiting: hostile}}
+	page := get(b, "/").Body.String()
+	if strings.Contains(page, "<script") || strings.Contains(page, "<img") || strings.Contains(page, `href="javascript`) || strings.Count(page, "&lt;img") != 3 {
+		t.Error(page[strings.Index(page, "<main>"):])
+	}
+}
+
+// Who looks keeps a watch open, and nobody else.
+func TestRoomsCloseWhenNobodyLooks(t *testing.T) {
+	b := newBuilding("one", "two")
+	get(b, "/lab/one/")
+	b.now = b.now.Add(4 * time.Minute)
+	get(b, "/lab/two/")
+	b.now = b.now.Add(2 * time.Minute)
+	b.Leave()
+	if len(b.open) != 1 || b.open[types.NamespacedName{Namespace: "lab", Name: "two"}] == nil {
+		t.Errorf("%d are watched, want two alone", len(b.open))
+	}
+}
+
+func TestThereIsRoomForSoMany(t *testing.T) {
+	var names []string
+	for i := range 9 {
+		names = append(names, fmt.Sprintf("e%d", i))
+	}
+	b := newBuilding(names...)
+	for i, name := range names {
+		want := http.StatusOK
+		if i == 8 {
+			want = http.StatusServiceUnavailable
+		}
+		if answer := get(b, "/lab/"+name+"/"); answer.Code != want {
+			t.Errorf("%s: %d, want %d", name, answer.Code, want)
+		}
+	}
+	b.now = b.now.Add(6 * time.Minute)
+	if answer := get(b, "/lab/e8/"); answer.Code != http.StatusOK || len(b.open) != 1 {
+		t.Errorf("later: %d, %d are watched", answer.Code, len(b.open))
+	}
+}
+
+// The page of an experiment that was deleted stays with who looks at it; the next of
+// that name has its own.
+func TestDeletedAndMadeAgain(t *testing.T) {
+	b := newBuilding("one")
+	get(b, "/lab/one/")
+	first := b.open[types.NamespacedName{Namespace: "lab", Name: "one"}]
+	first.sight.Gone, first.sight.Version = true, 2
+	again := b.listed
+	b.listed, b.now = nil, b.now.Add(time.Minute)
+	if state := get(b, "/lab/one/state").Body.String(); !strings.Contains(state, `"ended":true`) {
+		t.Errorf("%.200s", state)
+	}
+	b.listed, b.now = again, b.now.Add(time.Minute)
+	if page := get(b, "/lab/one/").Body.String(); strings.Contains(page, "was deleted") || !strings.Contains(page, recorded.Arm) {
+		t.Error("the next of that name is taken for the one that was deleted")
+	}
+}
+
+func TestNoList(t *testing.T) {
+	b := newBuilding("one")
+	b.err = errors.New("the line is dead")
+	if answer := get(b, "/"); answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), "the line is dead") {
+		t.Errorf("%d: %s", answer.Code, answer.Body)
+	}
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package watching_test
+
+import (
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
+
+	"perflab.dev/perflab/internal/report"
+)
+
+// requests of a connection, by what they ask for.
+type requests struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func (r *requests) RoundTripper(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		kind := request.Method
+		if request.URL.Query().Get("watch") != "" {
+			kind = "watch"
+		}
+		r.mu.Lock()
+		r.count[kind+" "+path.Base(request.URL.Path)]++
+		r.mu.Unlock()
+		return next.RoundTrip(request)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// However many look, the API server is asked once, and then tells by itself.
+func TestManyViewersCostOneWatch(t *testing.T) {
+	l := newLab(t)
+	counted := &requests{count: map[string]int{}}
+	config := rest.CopyConfig(server.Config(t))
+	config.Wrap(counted.RoundTripper)
+	address, _ := l.serve(config)
+	l.begin(0)
+	l.read(address, "aria-current=\"step\">Loading")
+	var viewers sync.WaitGroup
+	for range 20 {
+		viewers.Go(func() {
+			for range 5 {
+				l.read(address+"state", "parts")
+			}
+		})
+	}
+	viewers.Wait()
+	l.tell(10, "417", "0")
+	l.read(address, "Check-In 417 ms")
+	counted.mu.Lock()
+	defer counted.mu.Unlock()
+	want := map[string]int{
+		"GET " + l.experiment.Name: 1, "GET perfruns": 1, "watch perfexperiments": 1, "watch perfruns": 1,
+	}
+	// What kinds there are is asked once, too.
+	maps.DeleteFunc(counted.count, func(kind string, number int) bool {
+		return number == 1 && slices.Contains([]string{"GET api", "GET apis", "GET v1alpha1"}, kind)
+	})
+	if diff := cmp.Diff(want, counted.count); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// A cluster that can't be reached leaves what was seen, and is asked again.
+func TestTheClusterIsAwayForAWhile(t *testing.T) {
+	l := newLab(t)
+	line, config := lineTo(t, server.Config(t))
+	address, _ := l.serve(config)
+	l.begin(0)
+	l.tell(10, "417", "0")
+	l.read(address, "Check-In 417 ms")
+	line.setCut(true)
+	page := l.read(address, "The cluster does not answer since ")
+	if !strings.Contains(page, "Check-In 417 ms") || !strings.Contains(page, "last change seen at") {
+		t.Error("what was seen is gone")
+	}
+	l.tell(40, "431", "0")
+	line.setCut(false)
+	if page := l.read(address, "Check-In 431 ms"); strings.Contains(page, "does not answer") {
+		t.Error("the cluster answers, and the page says it does not")
+	}
+}
+
+// Once it is deleted nothing is asked any more, also where another has its name.
+func TestADeletedExperimentStays(t *testing.T) {
+	l := newLab(t)
+	address, _ := l.serve(server.Config(t))
+	l.begin(0)
+	l.read(address, "aria-current=\"step\">Loading")
+	deleted := l.experiment.DeepCopy()
+	l.must(l.client.Delete(t.Context(), deleted))
+	l.read(address, "The experiment was deleted.")
+	again := l.input.Experiment.DeepCopy()
+	again.ObjectMeta.Namespace, again.UID, again.ResourceVersion = l.experiment.Namespace, "", ""
+	l.must(l.client.Create(t.Context(), again))
+	if page := l.read(address, "The experiment was deleted."); !strings.Contains(page, l.run.Name) {
+		t.Error("what was seen last is gone")
+	}
+}
+
+// The end is the report that perflab report would write.
+func TestTheEndIsTheReport(t *testing.T) {
+	l := newLab(t)
+	address, _ := l.serve(server.Config(t))
+	for number := range l.input.Runs {
+		l.begin(number)
+		l.end(number)
+	}
+	l.complete()
+	page := l.read(address, `id="recommendations"`)
+	input := report.Input{Experiment: *l.experiment, Raw: l.input.Raw}
+	for _, run := range l.input.Runs {
+		run.Namespace = l.experiment.Namespace
+		input.Runs = append(input.Runs, run)
+	}
+	for i := range input.Raw {
+		input.Raw[i].Namespace = l.experiment.Namespace
+	}
+	written, err := report.New(input)
+	l.must(err)
+	want, err := written.HTML()
+	l.must(err)
+	if page != string(want) {
+		t.Errorf("the page is not the report: %d bytes, want %d", len(page), len(want))
+	}
+}
