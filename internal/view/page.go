@@ -106,10 +106,10 @@ func pageOf(s Sight, now time.Time) page {
 		shown.Troubles = append(shown.Troubles, trouble{condition.Type, condition.Message})
 	}
 	shown.Runs, shown.More = pastRuns(s.Runs)
-	if s.Gone || progress.IsOver(experiment) || origin.IsImported(experiment) {
+	if progress.IsOver(experiment) || origin.IsImported(experiment) {
 		return shown
 	}
-	if left, known := progress.Left(experiment, s.Runs, now); known {
+	if left, known := progress.Left(experiment, s.Runs, now); known && !s.Gone {
 		shown.Ends = now.Add(left).Truncate(time.Minute)
 	}
 	shown.Run = currentOf(s)

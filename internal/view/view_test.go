@@ -237,6 +237,9 @@ func TestForeignWordsAreText(t *testing.T) {
 	if escaped := strings.Count(page, "&lt;img src=x"); escaped < 12 {
 		t.Errorf("only %d places hold the words", escaped)
 	}
+	// Without figures, what the run does is told in its own words.
+	run.Status.Loads[0].Progress, experiment.Status.Current = nil, &v1alpha1.CurrentRun{Run: "another", Message: hostile}
+	page += get(open(&watched{sight: sight}), "/").Body.String()
 	for _, part := range state.Parts {
 		page += part.HTML
 	}

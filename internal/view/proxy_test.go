@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+	proxyutil "k8s.io/apimachinery/pkg/util/proxy"
+
+	"perflab.dev/perflab/internal/view"
+)
+
+const proxied = "/api/v1/namespaces/perflab-system/services/perflab-view:http/proxy"
+
+// apiServer passes requests on as the API server does for services/proxy: by the same
+// code, under a path of its own, with the name it was called by.
+func apiServer(t *testing.T, pages http.Handler) *httptest.Server {
+	t.Helper()
+	pod := httptest.NewServer(pages)
+	t.Cleanup(pod.Close)
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rest, below := strings.CutPrefix(r.URL.Path, proxied)
+		if !below {
+			http.NotFound(w, r)
+			return
+		}
+		location, err := url.Parse(pod.URL + rest)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		transport := &proxyutil.Transport{Scheme: "http", Host: r.Host, PathPrepend: proxied, RoundTripper: http.DefaultTransport}
+		proxyutil.NewUpgradeAwareHandler(location, transport, false, false, failed{t}).ServeHTTP(w, r)
+	}))
+	t.Cleanup(served.Close)
+	return served
+}
+
+type failed struct{ *testing.T }
+
+func (f failed) Error(_ http.ResponseWriter, _ *http.Request, err error) { f.T.Error(err) }
+
+// parsed is a page as a browser reads it. The API server writes some elements anew,
+// which changes the spelling of their attributes.
+func parsed(t *testing.T, page string) string {
+	t.Helper()
+	tree, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := html.Render(&out, tree); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// The API server rewrites what it passes on; the page comes through all the same, with
+// its policy and the scripts that this lets run, and what it asks for is found below the path.
+func TestThePagesComeThroughTheAPIServer(t *testing.T) {
+	const name = "api.example.org"
+	direct := newBuilding("one")
+	front := apiServer(t, view.Guard(append(slices.Clone(view.Loopback), name), newBuilding("one")))
+	through := func(host, path string) (*http.Response, string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, front.URL+proxied+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		answer, err := http.DefaultTransport.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer, string(body)
+	}
+	for _, path := range []string{"/", "/lab/one/", "/lab/one/state", "/lab/one/report"} {
+		answer, body := through(name+":6443", path)
+		want := get(direct, path).Body.String()
+		if answer.Header.Get("Content-Type") != "application/json" {
+			want, body = parsed(t, want), parsed(t, body)
+		}
+		if answer.StatusCode != http.StatusOK || body != want {
+			t.Errorf("%s: %d, (-direct +through):\n%s", path, answer.StatusCode, cmp.Diff(strings.Split(want, "\n"), strings.Split(body, "\n")))
+		}
+		if answer.Header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: the policy is lost", path)
+		}
+	}
+	if answer, _ := through(name, "/lab/one"); answer.StatusCode != http.StatusPermanentRedirect || answer.Header.Get("Location") != "one/" {
+		t.Errorf("%d, to %q", answer.StatusCode, answer.Header.Get("Location"))
+	}
+	if answer, body := through("attacker.example", "/lab/one/"); answer.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("%d: %.100s", answer.StatusCode, body)
+	}
+}
