@@ -239,7 +239,7 @@ func TestAccessibility(t *testing.T) {
 		l.tell(30*at+10, "417", "0.4")
 		l.read(address, fmt.Sprintf("datetime=%q", l.run.Status.Loads[0].Progress.Time.UTC().Format(time.RFC3339)))
 	}
-	line.setCut(true)
+	line.cut()
 	l.read(address, "does not answer")
 	for scheme, width := range map[string]int64{"light": 1280, "dark": 400} {
 		t.Run(scheme, func(t *testing.T) {

@@ -151,7 +151,7 @@ func (l *lab) serve(config *rest.Config) (address string, served *httptest.Serve
 // read a page until it holds a text.
 func (l *lab) read(address, want string) string {
 	l.Helper()
-	enough := time.Now().Add(20 * time.Second)
+	enough := time.Now().Add(40 * time.Second)
 	for {
 		request, err := http.NewRequestWithContext(l.Context(), http.MethodGet, address, nil)
 		l.must(err)
@@ -171,62 +171,64 @@ func (l *lab) read(address, want string) string {
 	}
 }
 
-// line to the API server, which can be cut.
+// line to the API server, which can be cut: then nobody listens at its end.
 type line struct {
-	listener net.Listener
-	to       string
+	*testing.T
+	at, to string
 
-	mu   sync.Mutex
-	cut  bool
-	open []net.Conn
+	mu       sync.Mutex
+	listener net.Listener
+	open     []net.Conn
 }
 
 // lineTo the server of a connection; through it goes the one that is returned.
 func lineTo(t *testing.T, config *rest.Config) (*line, *rest.Config) {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	made := &line{listener: listener, to: strings.TrimPrefix(config.Host, "https://")}
-	go made.serve()
+	made := &line{T: t, at: "127.0.0.1:0", to: strings.Trim(strings.TrimPrefix(config.Host, "https://"), "/")}
+	made.mend()
+	t.Cleanup(made.cut)
 	through := rest.CopyConfig(config)
-	through.Host = "https://" + listener.Addr().String()
+	through.Host = "https://" + made.at
 	return made, through
 }
 
-func (l *line) serve() {
+func (l *line) mend() {
+	l.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", l.at)
+	if err != nil {
+		l.Fatal(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listener, l.at = listener, listener.Addr().String()
+	go l.serve(listener)
+}
+
+func (l *line) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.listener.Close()
+	for _, end := range l.open {
+		_ = end.Close()
+	}
+	l.open = nil
+}
+
+func (l *line) serve(listener net.Listener) {
 	for {
-		from, err := l.listener.Accept()
+		from, err := listener.Accept()
 		if err != nil {
 			return
 		}
 		to, err := (&net.Dialer{}).Dial("tcp", l.to)
-		if err != nil || !l.keep(from, to) {
+		if err != nil {
 			_ = from.Close()
 			continue
 		}
+		l.mu.Lock()
+		l.open = append(l.open, from, to)
+		l.mu.Unlock()
 		go func() { _, _ = io.Copy(to, from) }()
 		go func() { _, _ = io.Copy(from, to) }()
-	}
-}
-
-func (l *line) keep(ends ...net.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open = append(l.open, ends...)
-	return !l.cut
-}
-
-func (l *line) setCut(cut bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cut = cut
-	if cut {
-		for _, end := range l.open {
-			_ = end.Close()
-		}
-		l.open = nil
 	}
 }

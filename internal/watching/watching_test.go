@@ -82,13 +82,13 @@ func TestTheClusterIsAwayForAWhile(t *testing.T) {
 	l.begin(0)
 	l.tell(10, "417", "0")
 	l.read(address, "Check-In 417 ms")
-	line.setCut(true)
+	line.cut()
 	page := l.read(address, "The cluster does not answer since ")
 	if !strings.Contains(page, "Check-In 417 ms") || !strings.Contains(page, "last change seen at") {
 		t.Error("what was seen is gone")
 	}
 	l.tell(40, "431", "0")
-	line.setCut(false)
+	line.mend()
 	if page := l.read(address, "Check-In 431 ms"); strings.Contains(page, "does not answer") {
 		t.Error("the cluster answers, and the page says it does not")
 	}
