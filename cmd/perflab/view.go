@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -131,8 +132,10 @@ func openBrowser(ctx context.Context, out io.Writer, address string) {
 	if !known {
 		words = []string{"xdg-open"}
 	}
-	err := exec.CommandContext(ctx, words[0], append(words[1:], address)...).Start() //nolint:gosec // Our own words.
-	if err != nil {
+	opener := exec.CommandContext(ctx, words[0], append(slices.Clone(words[1:]), address)...) //nolint:gosec // Our own words.
+	if err := opener.Start(); err != nil {
 		_, _ = fmt.Fprintf(out, "no browser could be opened: %v\n", err)
+		return
 	}
+	go func() { _ = opener.Wait() }() // What becomes of it is the reader's to see.
 }

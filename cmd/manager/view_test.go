@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// viewRules are those that the chart gives the view.
+func viewRules(t *testing.T) []rbacv1.PolicyRule {
+	t.Helper()
+	template, err := os.ReadFile(apiserver.Root("charts", "perflab", "templates", "view.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?s)rules:\n(.*?)\{\{-`).FindSubmatch(template)
+	var rules []rbacv1.PolicyRule
+	if found == nil || yaml.UnmarshalStrict(found[1], &rules) != nil || len(rules) != 1 {
+		t.Fatalf("the chart's rules can't be read: %s", found)
+	}
+	return rules
+}
+
+// viewer is the connection of an account with the view's rights and no others.
+func viewer(t *testing.T, admin client.Client, namespace string) *rest.Config {
+	t.Helper()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "view", Namespace: namespace}, Rules: viewRules(t)}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: role.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "view"}},
+	}
+	for _, object := range []client.Object{role, binding} {
+		if err := admin.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := rest.CopyConfig(server.Config(t))
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":view"}
+	return config
+}
+
+// The view lists experiments, shows each, and its report once it is complete, with
+// the rights that the chart gives it.
+func TestTheViewServesWithItsOwnRights(t *testing.T) {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	admin, err := client.New(server.Config(t), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := apiserver.Namespace(t, admin)
+	o := viewOptions{address: free(t), probeAddress: free(t), hosts: "api.example.org", namespace: namespace}
+	config := viewer(t, admin, namespace)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- serveView(ctx, config, o) }()
+
+	experiment := recorded.Experiment(1).Experiment
+	status := experiment.Status
+	experiment.ObjectMeta = metav1.ObjectMeta{Name: "heap", Namespace: namespace}
+	if err := admin.Create(t.Context(), &experiment); err != nil {
+		t.Fatal(err)
+	}
+	experiment.Status = status
+	experiment.Status.Phase, experiment.Status.Progress = v1alpha1.ExperimentRunning, "0/36"
+	if err := admin.Status().Update(t.Context(), &experiment); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, o.probeAddress, "", "/readyz", "")
+	shows(t, o.address, "", "/", `<a href="`+namespace+`/heap/">heap</a></th><td>`+namespace+`</td><td>Running</td><td class="n">0/36</td>`)
+	page := "/" + namespace + "/heap/"
+	shows(t, o.address, "api.example.org:6443", page, "<strong>Running</strong>")
+	shows(t, o.address, "attacker.example", page, "not known by that name")
+	experiment.Status.Phase = v1alpha1.ExperimentComplete
+	if err := admin.Status().Update(t.Context(), &experiment); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, o.address, "", page, `id="recommendations"`)
+
+	stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("it ended with: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it goes on")
+	}
+}
+
+// shows waits until a page holds a text.
+func shows(t *testing.T, address, host, path, want string) {
+	t.Helper()
+	var body []byte
+	for enough := time.Now().Add(30 * time.Second); time.Now().Before(enough); time.Sleep(100 * time.Millisecond) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			// It is about to listen.
+			continue
+		}
+		body, err = io.ReadAll(answer.Body)
+		_ = answer.Body.Close() // It was read.
+		if err == nil && strings.Contains(string(body), want) {
+			return
+		}
+	}
+	t.Fatalf("%s of %q does not come to hold %q: %.500s", path, host, want, body)
+}

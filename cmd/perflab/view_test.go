@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// The page is there as long as the command, on loopback, and Ctrl-C is no failure.
+func TestViewServesUntilItIsInterrupted(t *testing.T) {
+	home := measured(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	out, told := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- execute(ctx, []string{"view", recorded.Name, "--kubeconfig", home.kubeconfig, "--namespace", home.namespace}, strings.NewReader(""), told, io.Discard)
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := regexp.MustCompile(`^http://127\.0\.0\.1:\d+/`).FindString(line)
+	if address == "" || !strings.HasSuffix(line, "Ctrl-C ends it\n") {
+		t.Fatalf("it says %q", line)
+	}
+	if page := fetched(t, address); !strings.Contains(page, recorded.Arm) {
+		t.Errorf("the page is %.300s", page)
+	}
+	interrupt()
+	select {
+	case code := <-ended:
+		if code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it goes on")
+	}
+}
+
+// fetched is a page, as soon as the experiment was seen.
+func fetched(t *testing.T, address string) string {
+	t.Helper()
+	for enough := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		if err := errors.Join(err, answer.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(body), "Looking for the experiment") || time.Now().After(enough) {
+			return string(body)
+		}
+	}
+}
+
+// What is wrong from the start ends the command with a sentence.
+func TestViewOfWhatIsNotThere(t *testing.T) {
+	home := measured(t)
+	missing := home.perflab(t, "", "view", "no-such")
+	if missing.code != exitFailed || !strings.Contains(missing.problems, "kubectl get perfexperiments -A lists them") {
+		t.Errorf("exit code %d: %s", missing.code, missing.problems)
+	}
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	_, port, err := net.SplitHostPort(taken.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if busy := home.perflab(t, "", "view", recorded.Name, "--port", port); busy.code != exitFailed || !strings.Contains(busy.problems, "address already in use") {
+		t.Errorf("exit code %d: %s", busy.code, busy.problems)
+	}
+}
+
+// A browser that is there is given the address; one that is not stops nothing.
+func TestOpenBrowser(t *testing.T) {
+	folder := t.TempDir()
+	given := filepath.Join(folder, "given")
+	if err := os.WriteFile(filepath.Join(folder, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" > "+given+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder)
+	const address = "http://127.0.0.1:4711/"
+	var out strings.Builder
+	openBrowser(t.Context(), &out, address)
+	for enough := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if got, err := os.ReadFile(given); err == nil && string(got) == address {
+			break
+		}
+		if time.Now().After(enough) {
+			t.Fatalf("no browser was given the address: %s", out.String())
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	openBrowser(t.Context(), &out, address)
+	if !strings.Contains(out.String(), "no browser could be opened") {
+		t.Errorf("it says %q", out.String())
+	}
+}
