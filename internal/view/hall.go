@@ -46,10 +46,14 @@ type Hall struct {
 	Open func(types.NamespacedName) (watched Watched, closed func())
 	Now  func() time.Time
 
-	mu       sync.Mutex
+	// listing takes as long as the cluster does; rooms don't wait for it.
+	listing  sync.Mutex
 	listed   []Listed
+	listErr  error
 	listedAt time.Time
-	rooms    map[types.NamespacedName]*openRoom
+
+	mu    sync.Mutex
+	rooms map[types.NamespacedName]*openRoom
 }
 
 type openRoom struct {
@@ -60,60 +64,66 @@ type openRoom struct {
 }
 
 func (h *Hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	listed, err := h.experiments(r.Context())
-	if err != nil {
-		fail(w, err)
-		return
-	}
 	words := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 3)
-	if len(words) == 1 && words[0] == "" {
-		h.serveList(w, listed)
-		return
-	}
 	var name types.NamespacedName
 	if len(words) > 1 {
 		name = types.NamespacedName{Namespace: words[0], Name: words[1]}
 	}
-	isListed := slices.ContainsFunc(listed, func(one Listed) bool { return one.NamespacedName == name })
-	if !isListed && !h.isOpen(name) {
-		http.Error(w, "There is no such experiment here.", http.StatusNotFound)
+	// An open page asks for its state only, also while the cluster is away.
+	if len(words) == 3 && words[2] != "" && h.isOpen(name) {
+		h.enter(w, r, name, words[2], false)
 		return
 	}
-	if len(words) == 2 {
+	listed, err := h.experiments(r.Context())
+	isListed := slices.ContainsFunc(listed, func(one Listed) bool { return one.NamespacedName == name })
+	switch {
+	case words[0] == "" && err == nil:
+		h.serveList(w, listed)
+	case !isListed && !h.isOpen(name) && err != nil:
+		fail(w, err)
+	case !isListed && !h.isOpen(name):
+		http.Error(w, "There is no such experiment here.", http.StatusNotFound)
+	case len(words) == 2:
 		// What is asked for below it is told apart by the slash. The address stays
 		// relative: who stands between may serve this below another path.
 		w.Header().Set("Location", name.Name+"/")
 		w.WriteHeader(http.StatusPermanentRedirect)
-		return
+	default:
+		// Who looks at an experiment that was deleted goes on seeing the last of it;
+		// who comes anew wants the next of that name.
+		h.enter(w, r, name, words[2], isListed)
 	}
-	// Who looks at an experiment that was deleted goes on seeing the last of it; who
-	// comes anew wants the next of that name.
-	room := h.room(name, isListed && words[2] == "")
+}
+
+// enter the room of an experiment.
+func (h *Hall) enter(w http.ResponseWriter, r *http.Request, name types.NamespacedName, path string, anew bool) {
+	room := h.room(name, anew)
 	if room == nil {
 		http.Error(w, fmt.Sprintf("%d other experiments are being looked at, and there is no room for more: try again when somebody has left.", maxRooms), http.StatusServiceUnavailable)
 		return
 	}
 	inside := r.Clone(r.Context())
-	inside.URL.Path = "/" + words[2]
+	inside.URL.Path = "/" + path
 	room.ServeHTTP(w, inside)
 }
 
-// experiments there are, asked for by one at a time and not for each look.
+// experiments there are, asked for by one at a time and not for each look; so is
+// what keeps them from being known.
 func (h *Hall) experiments(ctx context.Context) ([]Listed, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.listed != nil && h.Now().Sub(h.listedAt) < listFor {
-		return h.listed, nil
+	h.listing.Lock()
+	defer h.listing.Unlock()
+	if h.Now().Sub(h.listedAt) < listFor {
+		return h.listed, h.listErr
 	}
 	// Who asks may go away; the next one wants the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), listFor)
 	defer cancel()
-	found, err := h.List(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("listing the experiments: %w", err)
+	h.listed, h.listErr = h.List(ctx)
+	if h.listErr != nil {
+		h.listed, h.listErr = nil, fmt.Errorf("listing the experiments: %w", h.listErr)
 	}
-	h.listed, h.listedAt = append([]Listed{}, found...), h.Now()
-	return h.listed, nil
+	h.listedAt = h.Now()
+	return h.listed, h.listErr
 }
 
 func (h *Hall) isOpen(name types.NamespacedName) bool {

@@ -134,7 +134,26 @@ func TestDeletedAndMadeAgain(t *testing.T) {
 func TestNoList(t *testing.T) {
 	b := newBuilding("one")
 	b.err = errors.New("the line is dead")
-	if answer := get(b, "/"); answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), "the line is dead") {
-		t.Errorf("%d: %s", answer.Code, answer.Body)
+	for range 3 {
+		for _, path := range []string{"/", "/lab/one/"} {
+			if answer := get(b, path); answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), "the line is dead") {
+				t.Errorf("%s: %d: %s", path, answer.Code, answer.Body)
+			}
+		}
+	}
+	if b.lists != 1 {
+		t.Errorf("they were listed %d times at once", b.lists)
+	}
+}
+
+// A page that is open goes on while the cluster is away.
+func TestOpenPagesNeedNoList(t *testing.T) {
+	b := newBuilding("one")
+	get(b, "/lab/one/")
+	b.err, b.listed, b.now = errors.New("the line is dead"), nil, b.now.Add(time.Minute)
+	for _, path := range []string{"/lab/one/state", "/lab/one/"} {
+		if answer := get(b, path); answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), recorded.Arm) {
+			t.Errorf("%s: %d: %.200s", path, answer.Code, answer.Body)
+		}
 	}
 }

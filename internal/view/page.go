@@ -263,9 +263,20 @@ func span(from, to *metav1.Time) (end time.Time, took string) {
 // clock is a time as a person reads it, with its day where that is another than the
 // reader's.
 func clock(at, now time.Time) string {
-	at, now = at.UTC(), now.UTC()
-	if at.Format(time.DateOnly) != now.Format(time.DateOnly) {
-		return at.Format("2 January 15:04 UTC")
+	if !isSameDay(at, now) {
+		return minute(at, now)
 	}
-	return at.Format("15:04:05 UTC")
+	return at.UTC().Format("15:04:05 UTC")
+}
+
+// minute is a clock without seconds.
+func minute(at, now time.Time) string {
+	if !isSameDay(at, now) {
+		return at.UTC().Format("2 January 15:04 UTC")
+	}
+	return at.UTC().Format("15:04 UTC")
+}
+
+func isSameDay(a, b time.Time) bool {
+	return a.UTC().Format(time.DateOnly) == b.UTC().Format(time.DateOnly)
 }

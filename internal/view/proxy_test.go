@@ -3,6 +3,7 @@
 package view_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -69,7 +70,7 @@ func TestThePagesComeThroughTheAPIServer(t *testing.T) {
 	const name = "api.example.org"
 	direct := newBuilding("one")
 	front := apiServer(t, view.Guard(append(slices.Clone(view.Loopback), name), newBuilding("one")))
-	through := func(host, path string) (*http.Response, string) {
+	through := func(host, path string) (int, http.Header, string) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, front.URL+proxied+path, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -80,28 +81,28 @@ func TestThePagesComeThroughTheAPIServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(answer.Body)
-		if err != nil {
+		if err := errors.Join(err, answer.Body.Close()); err != nil {
 			t.Fatal(err)
 		}
-		return answer, string(body)
+		return answer.StatusCode, answer.Header, string(body)
 	}
 	for _, path := range []string{"/", "/lab/one/", "/lab/one/state", "/lab/one/report"} {
-		answer, body := through(name+":6443", path)
+		code, header, body := through(name+":6443", path)
 		want := get(direct, path).Body.String()
-		if answer.Header.Get("Content-Type") != "application/json" {
+		if header.Get("Content-Type") != "application/json" {
 			want, body = parsed(t, want), parsed(t, body)
 		}
-		if answer.StatusCode != http.StatusOK || body != want {
-			t.Errorf("%s: %d, (-direct +through):\n%s", path, answer.StatusCode, cmp.Diff(strings.Split(want, "\n"), strings.Split(body, "\n")))
+		if code != http.StatusOK || body != want {
+			t.Errorf("%s: %d, (-direct +through):\n%s", path, code, cmp.Diff(strings.Split(want, "\n"), strings.Split(body, "\n")))
 		}
-		if answer.Header.Get("Content-Security-Policy") == "" {
+		if header.Get("Content-Security-Policy") == "" {
 			t.Errorf("%s: the policy is lost", path)
 		}
 	}
-	if answer, _ := through(name, "/lab/one"); answer.StatusCode != http.StatusPermanentRedirect || answer.Header.Get("Location") != "one/" {
-		t.Errorf("%d, to %q", answer.StatusCode, answer.Header.Get("Location"))
+	if code, header, _ := through(name, "/lab/one"); code != http.StatusPermanentRedirect || header.Get("Location") != "one/" {
+		t.Errorf("%d, to %q", code, header.Get("Location"))
 	}
-	if answer, body := through("attacker.example", "/lab/one/"); answer.StatusCode != http.StatusMisdirectedRequest {
-		t.Errorf("%d: %.100s", answer.StatusCode, body)
+	if code, _, body := through("attacker.example", "/lab/one/"); code != http.StatusMisdirectedRequest {
+		t.Errorf("%d: %.100s", code, body)
 	}
 }

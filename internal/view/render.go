@@ -102,6 +102,7 @@ func functions(now time.Time) template.FuncMap {
 		"script": func() template.JS { return template.JS(script) },  //nolint:gosec // Our own file.
 		"order":  func() []string { return parts },
 		"clock":  func(at time.Time) string { return clock(at, now) },
+		"minute": func(at time.Time) string { return minute(at, now) },
 		"stamp":  func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 	}
 }

@@ -103,7 +103,7 @@ func TestThePageTellsHowFarItIs(t *testing.T) {
 	for _, want := range []string{
 		`<strong>Running</strong>`, `<progress max="36" value="30"`, `<dd>30 of 36</dd>`, `<dd>5 of 6</dd>`,
 		// Six runs of ten minutes are left, of which five minutes are over.
-		`about <time datetime="2026-03-02T13:00:00Z">`,
+		`about <time datetime="2026-03-02T13:00:00Z">13:00 UTC</time>`,
 		`<li aria-current="step">Loading</li>`, `<span>Check-In 417 ms</span>`, `<td class="n">0.4 %</td><td class="n">8</td><td class="n">12.3</td>`,
 		`<div class="card">`, `These runs describe, they do not decide`,
 		`<noscript><meta http-equiv="refresh" content="10"></noscript>`,
@@ -322,7 +322,7 @@ func TestAReportThatCantBeHad(t *testing.T) {
 // A cluster that is away, or an experiment that was deleted, leaves what was last seen.
 func TestEndings(t *testing.T) {
 	lost, gone := underway(2), underway(2)
-	lost.Lost = &view.Loss{Since: after(4).Time, Why: "It is asked again and again: connection refused."}
+	lost.Lost = &view.Loss{Since: after(4).Time, Why: "It is asked again every few seconds: connection refused."}
 	gone.Gone = true
 	for name, c := range map[string]struct {
 		sight view.Sight
