@@ -57,7 +57,7 @@ func browse(t *testing.T, address string, width int64) *tab {
 	opened := &tab{T: t, address: address}
 	ctx, closeTab := chromedp.NewContext(allocator, chromedp.WithListener(opened.hear))
 	t.Cleanup(closeTab)
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(cancel)
 	opened.ctx = ctx
 	call(opened, network.Enable, network.EnableParams{})
@@ -122,7 +122,7 @@ func ask[T any](p *tab, expression string) T {
 // until waits for an expression to be true.
 func (p *tab) until(expression string) {
 	p.Helper()
-	enough := time.Now().Add(30 * time.Second)
+	enough := time.Now().Add(time.Minute)
 	for !ask[bool](p, "!!("+expression+")") {
 		if time.Now().After(enough) {
 			p.Fatalf("it never came to be: %s\n%s", expression, ask[string](p, text))

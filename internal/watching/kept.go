@@ -23,6 +23,10 @@ func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error)
 	kept := view.Kept{Traces: map[string]*report.Trace{}}
 	for i := range of.Runs {
 		run := &of.Runs[i]
+		if known := e.trace(run.Name); known != nil {
+			kept.Traces[run.Name] = known
+			continue
+		}
 		raw, err := kube.RawResults(ctx, e.client, run)
 		if apierrors.IsForbidden(err) {
 			return view.Kept{}, nil
@@ -36,10 +40,26 @@ func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error)
 		if kept.Traces[run.Name], err = report.TraceOf(run, raw...); err != nil {
 			return view.Kept{}, err
 		}
+		if run.Status.Phase.IsFinal() {
+			e.remember(run.Name, kept.Traces[run.Name])
+		}
 	}
 	var err error
 	kept.Manifest, err = e.manifest(ctx, of)
 	return kept, err
+}
+
+// trace of a run whose raw results were read before: nobody changes them.
+func (e *Experiment) trace(run string) *report.Trace {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.traces[run]
+}
+
+func (e *Experiment) remember(run string, trace *report.Trace) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.traces[run] = trace
 }
 
 // manifest of the digests; nil where there is none, or it may not be read.

@@ -128,12 +128,18 @@ func (l *lab) end(number int) {
 // complete the experiment, with what was kept of its runs.
 func (l *lab) complete() {
 	l.Helper()
+	l.keep()
+	l.experiment.Status.Phase = v1alpha1.ExperimentComplete
+	l.must(l.client.Status().Update(l.Context(), l.experiment))
+}
+
+// keep what was kept of the runs.
+func (l *lab) keep() {
+	l.Helper()
 	for _, raw := range l.input.Raw {
 		raw.ObjectMeta = metav1.ObjectMeta{Name: raw.Name, Namespace: l.experiment.Namespace, Labels: raw.Labels}
 		l.must(l.client.Create(l.Context(), &raw))
 	}
-	l.experiment.Status.Phase = v1alpha1.ExperimentComplete
-	l.must(l.client.Status().Update(l.Context(), l.experiment))
 }
 
 // serve the page of the experiment to this machine, by a connection of its own.

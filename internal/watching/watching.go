@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/progress"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/view"
 )
 
@@ -54,6 +55,8 @@ type Experiment struct {
 	seen       time.Time
 	lost       *view.Loss
 	gone       bool
+	// traces of runs that ended, which a report takes from their raw results.
+	traces map[string]*report.Trace
 	// made is the sight of this version.
 	made *view.Sight
 
@@ -63,7 +66,7 @@ type Experiment struct {
 
 // New makes one of the experiment with this key.
 func New(c client.WithWatch, key client.ObjectKey, now func() time.Time) *Experiment {
-	return &Experiment{client: c, key: key, now: now, runs: map[string]*v1alpha1.PerfRun{}}
+	return &Experiment{client: c, key: key, now: now, runs: map[string]*v1alpha1.PerfRun{}, traces: map[string]*report.Trace{}}
 }
 
 // Run follows until the experiment is deleted, or the context ends.
@@ -112,7 +115,7 @@ func why(err error) string {
 	case apierrors.IsUnauthorized(err):
 		return "It no longer knows who asks: log in again."
 	}
-	return "It is asked again and again: " + prose.Sentence(err.Error()) + "."
+	return "It is asked again every few seconds: " + prose.Sentence(err.Error()) + "."
 }
 
 // look reads all there is, and then what changes. It ends with what went wrong.

@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
 )
 
@@ -104,10 +106,38 @@ func TestADeletedExperimentStays(t *testing.T) {
 	l.must(l.client.Delete(t.Context(), deleted))
 	l.read(address, "The experiment was deleted.")
 	again := l.input.Experiment.DeepCopy()
-	again.ObjectMeta.Namespace, again.UID, again.ResourceVersion = l.experiment.Namespace, "", ""
+	again.Namespace, again.UID, again.ResourceVersion = l.experiment.Namespace, "", ""
 	l.must(l.client.Create(t.Context(), again))
 	if page := l.read(address, "The experiment was deleted."); !strings.Contains(page, l.run.Name) {
 		t.Error("what was seen last is gone")
+	}
+}
+
+// Reports of an experiment that runs are asked for again and again; what was kept of
+// a run that ended is read once for them.
+func TestRawResultsAreReadOnce(t *testing.T) {
+	l := newLab(t)
+	l.input.Raw = slices.DeleteFunc(l.input.Raw, func(raw corev1.ConfigMap) bool { return raw.Labels[v1alpha1.LabelRun] != l.input.Runs[0].Name })
+	l.keep()
+	counted := &requests{count: map[string]int{}}
+	config := rest.CopyConfig(server.Config(t))
+	config.Wrap(counted.RoundTripper)
+	address, _ := l.serve(config)
+	l.begin(0)
+	l.end(0)
+	l.begin(1)
+	l.read(address, "1 of 36")
+	for at, p95 := range []string{"417", "431"} {
+		l.tell(10+30*at, p95, "0")
+		l.read(address, "Check-In "+p95+" ms")
+		l.read(address+"report", "methodology")
+	}
+	counted.mu.Lock()
+	defer counted.mu.Unlock()
+	for _, raw := range l.input.Raw {
+		if number := counted.count["GET "+raw.Name]; number != 1 {
+			t.Errorf("%s was read %d times", raw.Name, number)
+		}
 	}
 }
 
