@@ -132,6 +132,10 @@ func apply(t *testing.T, files ...string) {
 			if err := admin.Create(t.Context(), object); err != nil {
 				t.Fatalf("making %s: %v", object.GetName(), err)
 			}
+			if object.GetKind() == "ValidatingWebhookConfiguration" {
+				// It calls a service that other tests don't have.
+				t.Cleanup(func() { _ = admin.Delete(context.Background(), object) })
+			}
 		}
 	}
 }
