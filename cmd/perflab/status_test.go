@@ -226,11 +226,14 @@ func TestStatusOfAnExperimentThatWaits(t *testing.T) {
 
 func TestRunNeedsOneExperiment(t *testing.T) {
 	const two = "apiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a}\n---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: b}\n"
-	for name, test := range map[string]struct{ files, says string }{
-		"none": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "the files hold no PerfExperiment"},
-		"two":  {two, `the files hold "a" and "b"`},
+	for name, test := range map[string]struct {
+		files, says string
+		code        int
+	}{
+		"none": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "the files hold no PerfExperiment", exitInvalid},
+		"two":  {two, `the files hold "a" and "b"`, exitFailed},
 	} {
-		if got := perflab(t, test.files, "run", "-f", "-"); got.code != exitFailed || !strings.Contains(got.problems, test.says) {
+		if got := perflab(t, test.files, "run", "-f", "-"); got.code != test.code || !strings.Contains(got.problems, test.says) {
 			t.Errorf("%s: exit code %d, %q, want %q", name, got.code, got.problems, test.says)
 		}
 	}
