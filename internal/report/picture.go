@@ -99,7 +99,8 @@ const (
 
 func newPlot(xLabel string) *plot.Plot {
 	p := plot.New()
-	p.BackgroundColor = color.Transparent
+	// The page's shows through; the canvas writes no colour that a transparent one could have.
+	p.BackgroundColor = nil
 	p.X.Label.Text = xLabel
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Color = roleMuted.light
