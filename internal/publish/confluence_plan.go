@@ -70,7 +70,7 @@ func (a *Article) mark() string { return "perflab-" + strings.ToLower(a.UID) }
 var (
 	shownFiles = regexp.MustCompile(`<ri:attachment ri:filename="([^"]*)"`)
 	plainUID   = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
-	drawing    = regexp.MustCompile(`<svg [^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"`)
+	drawing    = regexp.MustCompile(`<svg [^>]*viewBox="0 -?[0-9.]+ ([0-9.]+) ([0-9.]+)"`)
 )
 
 // ArticleOf is the report with its charts as attachments. It fails where a chart would

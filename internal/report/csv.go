@@ -39,7 +39,7 @@ func (r *Report) Charts() map[string][]byte {
 	for _, section := range r.page.Sections {
 		for _, block := range section.Blocks {
 			for _, one := range block.Charts {
-				files[one.Name+".svg"] = one.SVG.file(one.Alt)
+				files[one.Name+".svg"] = one.SVG.file(one.Title, one.Alt)
 			}
 		}
 	}

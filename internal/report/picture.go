@@ -8,7 +8,9 @@ import (
 	"image/color"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -274,13 +276,47 @@ func (p picture) inline(alt string) string {
 	return strings.Replace(svg, "<svg ", `<svg role="img" aria-label="`+escapeXML(alt)+`" `, 1)
 }
 
-// file is the picture on its own, on white.
-func (p picture) file(alt string) []byte {
+var viewBox = regexp.MustCompile(`viewBox="0 0 ([0-9.]+) ([0-9.]+)"`)
+
+// file is the picture on its own, on white, below its title: on a wiki nothing else
+// says what it shows.
+func (p picture) file(title, alt string) []byte {
 	svg := marksEnd.ReplaceAllString(marksBegin.ReplaceAllString(string(p), ""), "")
 	at := strings.IndexByte(svg, '>') + 1
-	head := strings.Replace(svg[:at], "<svg ", `<svg font-family="Liberation Sans, Arial, Helvetica, sans-serif" `, 1)
-	return []byte(prose.Printable(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + head + "\n<title>" + escapeXML(alt) + "</title>\n" +
-		`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n" + svg[at:] + "\n"))
+	size := viewBox.FindStringSubmatch(svg[:at])
+	if size == nil {
+		panic("a chart has no size")
+	}
+	lines := wrapped(title, titleLength)
+	above := titleHeight*len(lines) + 6
+	height, _ := strconv.ParseFloat(size[2], 64) // As the expression has it.
+	box := fmt.Sprintf(`font-family="Liberation Sans, Arial, Helvetica, sans-serif" viewBox="0 -%d %s %g"`, above, size[1], height+float64(above))
+	var heading strings.Builder
+	for i, line := range lines {
+		fmt.Fprintf(&heading, `<text x="4" y="%d" style="font-size:12px;font-weight:bold;fill:#1c2330">%s</text>`+"\n", titleHeight*(i+1)-above, escapeXML(line))
+	}
+	return []byte(prose.Printable(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + strings.Replace(svg[:at], size[0], box, 1) + "\n<title>" + escapeXML(alt) + "</title>\n" +
+		fmt.Sprintf(`<rect y="-%d" width="100%%" height="100%%" fill="#ffffff"/>`, above) + "\n" + heading.String() + svg[at:] + "\n"))
+}
+
+const (
+	titleHeight = 16
+	// titleLength is how many characters stand beside each other above a chart.
+	titleLength = 62
+)
+
+// wrapped breaks a text into lines of so many characters, between words where it can.
+func wrapped(text string, length int) []string {
+	var lines []string
+	for _, word := range strings.Fields(text) {
+		last := len(lines) - 1
+		if last >= 0 && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= length {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
 }
 
 func css(of color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", of.R, of.G, of.B) }
