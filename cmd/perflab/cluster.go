@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -58,13 +59,16 @@ func (c *cluster) isUnset() bool {
 	return err == nil && len(named.Clusters) == 0 && *c.flags.APIServer == ""
 }
 
-// hint says what to look at where nobody answers.
-func hint(err error) string {
+// helpful says what to look at where no cluster answers.
+type helpful struct{ http.RoundTripper }
+
+func (h helpful) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := h.RoundTripper.RoundTrip(request)
 	var dialed *net.OpError
 	if errors.As(err, &dialed) && dialed.Op == "dial" {
-		return "; nobody answers there: is the cluster up, and is it the one you mean (kubectl config current-context)?"
+		err = fmt.Errorf("%w; nobody answers there: is the cluster up, and is it the one you mean (kubectl config current-context)?", err)
 	}
-	return ""
+	return response, err
 }
 
 func (c *cluster) config() (*rest.Config, error) {
@@ -78,6 +82,7 @@ func (c *cluster) config() (*rest.Config, error) {
 	// As kubectl. Raw results are read and written one by one, and five a second,
 	// client-go's default, would take a minute for an experiment.
 	config.QPS, config.Burst = 50, 300
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return helpful{next} })
 	return config, nil
 }
 

@@ -37,7 +37,7 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	if err == nil {
 		return 0
 	}
-	_, _ = fmt.Fprintln(problems, "perflab:", prose.Printable(err.Error()+hint(err))) // Nobody is left to tell.
+	_, _ = fmt.Fprintln(problems, "perflab:", prose.Printable(err.Error())) // Nobody is left to tell.
 	return exitCode(err)
 }
 
