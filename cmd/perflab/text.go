@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -94,6 +95,50 @@ func writeQuestion(p *page, shown preview.Preview) {
 			p.line("  %s", sentence)
 		}
 	}
+	writeDesigns(p, shown)
+}
+
+// writeDesigns says what else could be declared, where there is reason to.
+func writeDesigns(p *page, shown preview.Preview) {
+	if len(shown.Designs) < 2 {
+		return
+	}
+	p.line("\nOther designs, and the effect that each finds with a chance of 80 %%")
+	rows := [][]string{{"design", "runs", "finds", "takes"}}
+	for i, design := range shown.Designs {
+		name := design.String()
+		if i == 0 {
+			name = "as declared: " + name
+		}
+		rows = append(rows, []string{name, fmt.Sprint(design.Runs), found(design), precision(shown.WallTime) + " " + design.WallTime.String()})
+	}
+	p.table(rows)
+	for _, note := range designNotes(shown.Designs) {
+		p.line("  %s", note)
+	}
+}
+
+func found(design preview.Design) string {
+	if design.DetectablePercent == 0 {
+		return "no effect"
+	}
+	return fmt.Sprintf("%.1f %%", design.DetectablePercent)
+}
+
+// designNotes say what designs rest on, each once.
+func designNotes(designs []preview.Design) []string {
+	var notes []string
+	for _, design := range designs {
+		if len(design.Scenarios) > 0 {
+			notes = append(notes, fmt.Sprintf("%s alone takes only %s: %s", design.Alone, prose.Counted(len(design.Scenarios), "scenario"), prose.Enumerate(design.Scenarios)))
+		}
+		if len(design.Windows) > 0 {
+			first := design.Windows[0]
+			notes = append(notes, fmt.Sprintf("windows half as long, warm-up and tail as they are: %s lasts %s, not %s, and runs of one arm spread by %.3g %% at the most", first.Load, first.Duration, first.Declared, design.CVPercent))
+		}
+	}
+	slices.Sort(notes)
+	return slices.Compact(notes)
 }
 
 func writeCosts(p *page, costs []preview.Cost) {
@@ -124,7 +169,7 @@ func writeArms(p *page, all []preview.Arm) {
 			p.line("    %s: %s -> %s", change.Setting, change.Baseline, change.Arm)
 		}
 		if more := len(changes) - maxChanges; more > 0 {
-			p.line("    and %d more changes (-o json lists all)", more)
+			p.line("    and %s (-o json lists all)", prose.Counted(more, "more change"))
 		}
 	}
 }

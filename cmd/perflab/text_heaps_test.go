@@ -41,7 +41,7 @@ func TestPlanSaysWhatIsKnownOfHeaps(t *testing.T) {
 				"  gateway  1024 MiB      512 MiB  384 MiB", "  storage  1024 MiB      768 MiB  384 MiB",
 				"maxram-66 against the baseline: larger in 0 modules, smaller in 2, the same in 0 (-50.0 % to -25.0 %)",
 			},
-			never: "declared",
+			never: "not declared",
 		},
 		"no limit": {
 			reason: "a share of what is not known is said as a share, and not passed over",

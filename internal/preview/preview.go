@@ -36,6 +36,10 @@ type Preview struct {
 	ConfidencePercent int32 `json:"confidencePercent"`
 	// Power is what the design can show; none without a primary comparison.
 	Power []Power `json:"power,omitempty"`
+	// Designs are the declared one and others, each with what it finds and how long it
+	// takes; none where the declared one finds an effect as large as the margin within
+	// a working day.
+	Designs []Design `json:"designs,omitempty"`
 	// Costs of each arm; none without a price list.
 	Costs []Cost `json:"costs,omitempty"`
 	// HeapShifts sum the heaps up: one entry per arm but the baseline.
@@ -100,6 +104,7 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 	asked := question.Of(spec)
 	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = asked.Primary, asked.MarginPercent, asked.ConfidencePercent
 	preview.Power = powers(spec, planned.Arms, assumed)
+	preview.Designs = designs(spec, planned.Arms, assumed)
 	if len(preview.WallTime.Unknown) > 0 {
 		byArm = nil
 	}
