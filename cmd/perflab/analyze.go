@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -122,7 +121,7 @@ func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {
 	if o.isPrimary != nil && !slices.ContainsFunc(comparisons, func(c comparison.Comparison) bool { return c.Primary }) {
 		command.PrintErrf("perflab: --primary %q matches no metric, so that every verdict is exploratory\n", o.primary)
 	}
-	out := bufio.NewWriter(command.OutOrStdout())
+	out := newSink(command)
 	if err := o.write(out, comparisons); err != nil {
 		return fmt.Errorf("writing the comparisons: %w", err)
 	}

@@ -79,7 +79,7 @@ func number(value float64) *float64 {
 }
 
 func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comparison) error {
-	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown, all: o.all}
+	sheet := sheet{page: *pageTo(out), markdown: o.format == formatMarkdown, all: o.all}
 	sheet.line("Arms against %s: %s %% intervals, margin %s %%", o.baseline, plain(o.confidence), plain(o.margin))
 	notes, left := notes{numbers: map[string]int{}}, 0
 	for first := 0; first < len(comparisons); {
@@ -95,7 +95,7 @@ func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comp
 		}
 		if admitted > 0 {
 			sheet.title("Scenario " + comparisons[first].Scenario)
-			sheet.rows(rows)
+			sheet.rows(rows, "p sign-flip", "p", "p adjusted", "blocks", "arm's", "baseline")
 		}
 		first = last
 	}

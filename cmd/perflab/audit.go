@@ -90,7 +90,7 @@ func (o auditOptions) run(command *cobra.Command, paths []string) error {
 			return err
 		}
 	}
-	out := bufio.NewWriter(command.OutOrStdout())
+	out := newSink(command)
 	if err := errors.Join(o.write(out, found), out.Flush()); err != nil {
 		return fmt.Errorf("writing the findings: %w", err)
 	}
@@ -243,7 +243,7 @@ func (o auditOptions) write(out io.Writer, found audited) error {
 		found.Unchecked = append([]slip{}, found.Unchecked...)
 		return encode(out, found)
 	}
-	sheet := sheet{page: page{out: out}, markdown: o.format == formatMarkdown, all: o.all}
+	sheet := sheet{page: *pageTo(out), markdown: o.format == formatMarkdown, all: o.all}
 	sheet.line("%s: %d follow, %d within rounding, %d slipped, %d unchecked%s",
 		prose.Counted(found.Deltas, "published delta"), found.Follows, len(found.Rounding), len(found.Slips), len(found.Unchecked), found.further())
 	writeSlips(&sheet, "Slipped", found.Slips)
@@ -285,7 +285,7 @@ func writeSlips(sheet *sheet, title string, slips []slip) {
 			s.from(), withUnit(plain(s.Printed), s.Unit), withUnit(rounded(*s.Expected), s.Unit), signed(*s.Off), string(s.Slip), s.Note,
 		})
 	}
-	sheet.rows(rows)
+	sheet.rows(rows, "table", "off by", "note")
 	sheet.left(len(slips) - admitted)
 }
 
@@ -299,6 +299,6 @@ func writeUnchecked(sheet *sheet, slips []slip) {
 	for _, s := range slips[:admitted] {
 		rows = append(rows, []string{s.File + ":" + strconv.Itoa(s.Line), s.Table, s.Scenario, s.Metric, withUnit(plain(s.Printed), s.Unit), s.Note})
 	}
-	sheet.rows(rows)
+	sheet.rows(rows, "table")
 	sheet.left(len(slips) - admitted)
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +94,7 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(command.OutOrStdout())
+	out := newSink(command)
 	if err := o.write(out, result); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
 	}
@@ -154,7 +153,7 @@ func (o *compareOptions) write(out io.Writer, result *across.Result) error {
 	if o.format == formatJSON {
 		return writeAcrossJSON(out, result)
 	}
-	sheet := &sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
+	sheet := &sheet{page: *pageTo(out), markdown: o.format == formatMarkdown}
 	writeAcross(sheet, result)
 	return sheet.err
 }

@@ -29,7 +29,7 @@ func writeAcross(sheet *sheet, result *across.Result) {
 		})
 	}
 	sheet.title(fmt.Sprintf("Baselines: %s and %s", result.Baselines[0].First, result.Baselines[0].Second))
-	sheet.rows(rows)
+	sheet.rows(rows, "p")
 	if result.Alike {
 		writeArmsAcross(sheet, result.Arms, &notes)
 	}
@@ -54,7 +54,7 @@ func writeArmsAcross(sheet *sheet, compared []across.Comparison, notes *notes) {
 			withUnit(signed(c.Delta), deltaUnit(c)), interval(c.Low, c.High), probability(c.Adjusted), cmp.Or(string(c.Verdict), "-"), notes.of(c.Warnings),
 		})
 	}
-	sheet.rows(rows)
+	sheet.rows(rows, "p adjusted", "delta in first", "delta in second")
 }
 
 func deltaUnit(c *across.Comparison) string {

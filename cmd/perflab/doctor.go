@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fatih/color"
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -36,8 +37,8 @@ type finding struct {
 	message string
 }
 
-func (f finding) line() string {
-	return fmt.Sprintf("%s  %s: %s", f.state.mark(), f.subject, f.message)
+func (f finding) line(seen look) string {
+	return fmt.Sprintf("%s  %s: %s", seen.paint(f.state.shade(), f.state.mark()), f.subject, f.message)
 }
 
 type state int
@@ -49,6 +50,8 @@ const (
 )
 
 func (s state) mark() string { return [...]string{"ok     ", "warning", "MISSING"}[s] }
+
+func (s state) shade() *color.Color { return [...]*color.Color{good, doubtful, bad}[s] }
 
 // installPerfLab is how to install PerfLab.
 const installPerfLab = "make deploy on the local cluster, or helm install perflab charts/perflab (docs/install.md)"
@@ -138,7 +141,7 @@ func examine(ctx context.Context, chosen *cluster, out io.Writer) error {
 		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list"),
 		findRight(ctx, reader, namespace, "", "pods/log", "get"))
 	for _, found := range findings {
-		if _, err := fmt.Fprintln(out, found.line()); err != nil {
+		if _, err := fmt.Fprintln(out, found.line(lookOf(out))); err != nil {
 			return fmt.Errorf("writing: %w", err)
 		}
 	}

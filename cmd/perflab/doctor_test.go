@@ -73,7 +73,7 @@ func TestDoctorLooksForTheOperatorAndItsImages(t *testing.T) {
 				t.Fatalf("%d findings, want %d: %v", len(found), len(tc.want), found)
 			}
 			for i, want := range tc.want {
-				if got := found[i].line(); !strings.HasPrefix(got, want) {
+				if got := found[i].line(look{}); !strings.HasPrefix(got, want) {
 					t.Errorf("%s\nwant %s …", got, want)
 				}
 			}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +48,7 @@ func export(command *cobra.Command, from *cluster, name string) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(command.OutOrStdout())
+	out := newSink(command)
 	if err := report.Write(out, recorded); err != nil {
 		return err
 	}

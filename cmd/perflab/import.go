@@ -116,7 +116,7 @@ func toImport(inputs []report.Input, names []string) ([]report.Input, error) {
 
 // tell says what is recorded, and what not.
 func (r *imported) tell(command *cobra.Command) error {
-	p := &page{out: command.OutOrStdout()}
+	p := pageTo(command.OutOrStdout())
 	p.line("PerfExperiment %q of %s/%s is recorded in namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
 		r.experiment.Namespace, prose.Counted(len(r.runs), "run"), prose.Counted(r.rawResults(), "ConfigMap")+" with raw results")
 	if r.unfinished > 0 {

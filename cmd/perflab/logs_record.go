@@ -32,7 +32,7 @@ func showRecords(ctx context.Context, reader client.Reader, out io.Writer, names
 	if err != nil {
 		return err
 	}
-	p := &page{out: out}
+	p := pageTo(out)
 	for i := range runs {
 		kept, err := keptOf(ctx, reader, &runs[i])
 		if err != nil {

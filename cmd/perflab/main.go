@@ -31,13 +31,19 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	root := newRoot()
 	root.SetArgs(arguments)
 	root.SetIn(in)
-	root.SetOut(out)
+	through := &outlet{out: out}
+	root.SetOut(through)
+	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error { return through.prepare(command) }
 	root.SetErr(problems)
 	err := root.ExecuteContext(ctx)
+	if fault := through.close(); err == nil {
+		err = fault
+	}
 	if err == nil {
 		return 0
 	}
-	_, _ = fmt.Fprintln(problems, "perflab:", prose.Printable(err.Error())) // Nobody is left to tell.
+	said := lookAt(problems, root.Flag(colorFlag).Value.String()).paint(bad, "perflab:")
+	_, _ = fmt.Fprintln(problems, said, prose.Printable(err.Error())) // Nobody is left to tell.
 	return exitCode(err)
 }
 
@@ -58,6 +64,7 @@ run and follow them in one.
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	addTerminalFlags(root.PersistentFlags())
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + connectionHelp)
 	root.AddCommand(newPlan(), newRun(), newStatus(), newView(), newQueue(), newLogs(), newDoctor(), newReport(), newPublish(), newExport(), newImport(), newVerify(), newCompare(), newAnalyze(), newAudit(), newVersion())

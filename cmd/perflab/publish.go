@@ -177,7 +177,7 @@ func (o *publishOptions) intoFolder(command *cobra.Command, documents []*report.
 	if err != nil {
 		return err
 	}
-	told := &page{out: command.OutOrStdout()}
+	told := pageTo(command.OutOrStdout())
 	for _, document := range documents {
 		plan, err := publish.PlanFolder(o.folder, document, entries)
 		if err != nil {

@@ -71,7 +71,7 @@ func (o *publishOptions) ontoSummary(command *cobra.Command, documents []*report
 }
 
 func (o *publishOptions) eachNote(command *cobra.Command, documents []*report.Report, put func(publish.Note) (string, error)) error {
-	told := &page{out: command.OutOrStdout()}
+	told := pageTo(command.OutOrStdout())
 	for _, document := range documents {
 		note, err := publish.NoteOf(document, o.gitHub.link)
 		if err != nil {

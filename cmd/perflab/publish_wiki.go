@@ -90,7 +90,7 @@ func (o *publishOptions) ontoWiki(command *cobra.Command, documents []*report.Re
 	if err != nil {
 		return err
 	}
-	told := &page{out: command.OutOrStdout()}
+	told := pageTo(command.OutOrStdout())
 	shelf := publish.Shelf{Space: o.wiki.space, Parent: o.wiki.parent, Adopt: o.wiki.adopt, DryRun: o.dryRun}
 	for _, document := range documents {
 		article, err := publish.ArticleOf(document, o.wiki.title)

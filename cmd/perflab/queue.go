@@ -68,7 +68,7 @@ func listForQueue(ctx context.Context, reader client.Reader, namespace string) (
 // turns.
 func writeQueue(out io.Writer, experiments []v1alpha1.PerfExperiment) error {
 	inLine := slices.DeleteFunc(experiments, func(e v1alpha1.PerfExperiment) bool { return e.Status.Lane == nil })
-	p := &page{out: out}
+	p := pageTo(out)
 	if len(inLine) == 0 {
 		p.line("Nobody measures, and nobody waits for a turn.")
 		return p.err

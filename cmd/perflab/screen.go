@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,7 +17,8 @@ import (
 // screen shows how an experiment goes on: in place on a terminal, else, as in a
 // pipeline's log, a line for each thing that is new.
 type screen struct {
-	out      io.Writer
+	out io.Writer
+	look
 	terminal bool
 	lines    int
 	// written are the lines a log has.
@@ -28,8 +28,8 @@ type screen struct {
 }
 
 func newScreen(out io.Writer) *screen {
-	file, isFile := out.(*os.File)
-	return &screen{out: out, terminal: isFile && term.IsTerminal(int(file.Fd())), written: map[string]bool{}}
+	_, isTerminal := terminalOf(out)
+	return &screen{out: out, look: lookOf(out), terminal: isTerminal && !isDumb(), written: map[string]bool{}}
 }
 
 func (s *screen) show(seen snapshot, now time.Time) {
@@ -42,8 +42,8 @@ func (s *screen) show(seen snapshot, now time.Time) {
 		s.write(fmt.Sprintf("\x1b[%dA\x1b[J", s.lines))
 	}
 	text := prose.Printable(seen.text(now))
-	s.write(text)
-	s.lines = rows(text, s.width())
+	s.write(s.status(text))
+	s.lines = rows(text, s.columns())
 }
 
 // tell writes the lines that were not written before.
@@ -66,10 +66,10 @@ func rows(text string, width int) int {
 	return count
 }
 
-// width of the terminal; a usual one where it can't be told.
-func (s *screen) width() int {
+// columns of the terminal; as many as usual where it can't be told.
+func (s *screen) columns() int {
 	const usual = 80
-	if file, isFile := s.out.(*os.File); isFile {
+	if file, isTerminal := terminalOf(s.out); isTerminal {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 			return width
 		}

@@ -62,7 +62,7 @@ func (s *sheet) title(text string) {
 		s.line("\n## %s\n", text)
 		return
 	}
-	s.line("\n%s", text)
+	s.heading(strong, "%s", text)
 }
 
 func (s *sheet) item(number int, text string) {
@@ -73,12 +73,13 @@ func (s *sheet) item(number int, text string) {
 	s.line("  %d  %s", number, text)
 }
 
-// rows writes a header and what is below it. A last column with nothing below its
+// rows writes a header and what is below it; columns named by spare may be left out on
+// a narrow terminal. A last column with nothing below its
 // header, such as that of the notes, is left out.
-func (s *sheet) rows(rows [][]string) {
+func (s *sheet) rows(rows [][]string, spare ...string) {
 	rows = withoutEmptyLast(rows)
 	if !s.markdown {
-		s.table(rows)
+		s.table(rows, spare...)
 		return
 	}
 	for i, row := range rows {

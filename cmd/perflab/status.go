@@ -80,7 +80,7 @@ func (o statusOptions) run(ctx context.Context, out io.Writer, name string) erro
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(out, prose.Printable(seen.text(time.Now()))); err != nil {
+	if _, err := io.WriteString(out, lookOf(out).status(prose.Printable(seen.text(time.Now())))); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	return seen.outcome(o.how.failOn)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/fatih/color"
+
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/preview"
 	"perflab.dev/perflab/internal/prose"
@@ -20,21 +22,41 @@ const maxChanges = 12
 // page collects what is written and the first error of writing it.
 type page struct {
 	out io.Writer
+	look
 	err error
+	// leftOut are columns that a table before had no room for.
+	leftOut string
 }
 
+// pageTo writes as it suits where it goes.
+func pageTo(out io.Writer) *page { return &page{out: out, look: lookOf(out)} }
+
 func (p *page) line(format string, values ...any) {
+	p.write(hanging(prose.Printable(fmt.Sprintf(format, values...)), p.width))
+}
+
+// heading begins a part, in a colour if there are any.
+func (p *page) heading(shade *color.Color, format string, values ...any) {
+	p.write("\n" + p.paint(shade, hanging(prose.Printable(fmt.Sprintf(format, values...)), p.width)))
+}
+
+func (p *page) write(line string) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.out, prose.Printable(fmt.Sprintf(format, values...)))
+		_, p.err = fmt.Fprintln(p.out, line)
 	}
 }
 
-// table writes rows with their columns aligned.
-func (p *page) table(rows [][]string) {
+// table writes rows with their columns aligned. On a terminal they fit its width, and
+// columns named by spare are left out if need be.
+func (p *page) table(rows [][]string, spare ...string) {
 	if p.err != nil {
 		return
 	}
-	writer := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	if p.look != (look{}) {
+		p.fit(rows, spare)
+		return
+	}
+	writer := tabwriter.NewWriter(p.out, 0, 0, between, ' ', 0)
 	for _, row := range rows {
 		// The writer keeps everything until it is flushed.
 		_, _ = fmt.Fprintln(writer, prose.Printable("  "+strings.Join(row, "\t")))
@@ -42,8 +64,28 @@ func (p *page) table(rows [][]string) {
 	p.err = writer.Flush()
 }
 
+// fit writes a table that fits, and says once what of it does not.
+func (p *page) fit(rows [][]string, spare []string) {
+	printable := make([][]string, 0, len(rows))
+	for _, row := range rows {
+		cells := make([]string, 0, len(row))
+		for _, text := range row {
+			cells = append(cells, strings.Join(strings.FieldsFunc(prose.Printable(text), func(r rune) bool { return r == '\n' || r == '\t' }), " "))
+		}
+		printable = append(printable, cells)
+	}
+	table := fitted(printable, p.width, spare)
+	for _, line := range table.lines(p.look) {
+		p.write(line)
+	}
+	if left := strings.Join(table.leftOut, ", "); left != "" && left != p.leftOut {
+		p.line("  left out for want of width: %s; a wider terminal, a pipe and -o json show %s", left, prose.Verb(len(table.leftOut), "it", "them"))
+		p.leftOut = left
+	}
+}
+
 func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
-	p := &page{out: out}
+	p := pageTo(out)
 	p.line("Experiment %s: %s (%s x %s x %s), %s %s", shown.Experiment,
 		prose.Counted(len(shown.Runs), "run"), prose.Counted(len(shown.Arms), "arm"), prose.Counted(len(shown.Scenarios), "scenario"),
 		prose.Counted(int(shown.Blocks), "block"), precision(shown.WallTime), shown.WallTime.Total)
@@ -60,7 +102,7 @@ func writePlan(out io.Writer, shown preview.Preview, warnings []string) error {
 	writeHeaps(p, shown)
 	writeRuns(p, shown)
 	if len(warnings) > 0 {
-		p.line("\nWarnings")
+		p.heading(doubtful, "Warnings")
 	}
 	for _, warning := range warnings {
 		p.line("  - %s", warning)
@@ -79,17 +121,17 @@ func precision(time preview.Estimate) string {
 // writeQuestion says what is decided, and what can be.
 func writeQuestion(p *page, shown preview.Preview) {
 	if len(shown.Primary) == 0 {
-		p.line("\nQuestion: no metric decides, every comparison is exploratory")
+		p.heading(strong, "Question: no metric decides, every comparison is exploratory")
 		return
 	}
-	p.line("\nQuestion: does any arm differ by more than %d %%, at %d %% confidence?", shown.MarginPercent, shown.ConfidencePercent)
+	p.heading(strong, "Question: does any arm differ by more than %d %%, at %d %% confidence?", shown.MarginPercent, shown.ConfidencePercent)
 	for _, metric := range shown.Primary {
 		p.line("  %s", metric)
 	}
 	if len(shown.Power) == 0 {
 		return
 	}
-	p.line("\nWhat the design can show (%s)", prose.Counted(shown.Power[0].Family, "primary comparison"))
+	p.heading(strong, "What the design can show (%s)", prose.Counted(shown.Power[0].Family, "primary comparison"))
 	for _, power := range shown.Power {
 		for _, sentence := range power.Sentences(shown.MarginPercent) {
 			p.line("  %s", sentence)
@@ -103,7 +145,7 @@ func writeDesigns(p *page, shown preview.Preview) {
 	if len(shown.Designs) < 2 {
 		return
 	}
-	p.line("\nOther designs, and the effect that each finds with a chance of 80 %%")
+	p.heading(strong, "Other designs, and the effect that each finds with a chance of 80 %%")
 	rows := [][]string{{"design", "runs", "finds", "takes"}}
 	for i, design := range shown.Designs {
 		name := design.String()
@@ -145,14 +187,14 @@ func writeCosts(p *page, costs []preview.Cost) {
 	if len(costs) == 0 {
 		return
 	}
-	p.line("\nCost of each arm's nodes")
+	p.heading(strong, "Cost of each arm's nodes")
 	for _, cost := range costs {
 		p.line("  %s: %s", cost.Arm, cost)
 	}
 }
 
 func writeArms(p *page, all []preview.Arm) {
-	p.line("\nArms")
+	p.heading(strong, "Arms")
 	for _, arm := range all {
 		switch {
 		case arm.Baseline:
@@ -176,9 +218,9 @@ func writeArms(p *page, all []preview.Arm) {
 
 func writeRuns(p *page, shown preview.Preview) {
 	if shown.Seed == nil {
-		p.line("\nRuns in order, for example: design.seed is not set, so the order is drawn when the experiment is created")
+		p.heading(strong, "Runs in order, for example: design.seed is not set, so the order is drawn when the experiment is created")
 	} else {
-		p.line("\nRuns in order (seed %d)", *shown.Seed)
+		p.heading(strong, "Runs in order (seed %d)", *shown.Seed)
 	}
 	rows := [][]string{{"run", "block", "arm", "scenario", "begins after"}}
 	for _, run := range shown.Runs {

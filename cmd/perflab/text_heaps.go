@@ -15,7 +15,7 @@ func writeHeaps(p *page, shown preview.Preview) {
 	if len(shown.Heaps) == 0 {
 		return
 	}
-	p.line("\nLargest heap of each JVM")
+	p.heading(strong, "Largest heap of each JVM")
 	p.table(heapRows(shown))
 	for _, shift := range shown.HeapShifts {
 		p.line("  %s", shiftText(shift))

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -91,7 +90,7 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 	if err != nil {
 		return fmt.Errorf("experiment %q: %w", name, err)
 	}
-	out := bufio.NewWriter(command.OutOrStdout())
+	out := newSink(command)
 	if err := errors.Join(o.write(out, name, result), out.Flush()); err != nil {
 		return fmt.Errorf("writing what was found: %w", err)
 	}
@@ -203,7 +202,7 @@ func (o *verifyOptions) write(out io.Writer, name string, result *evidence.Resul
 	if o.format == formatJSON {
 		return writeVerifiedJSON(out, name, result, shown)
 	}
-	sheet := &sheet{page: page{out: out}, markdown: o.format == formatMarkdown}
+	sheet := &sheet{page: *pageTo(out), markdown: o.format == formatMarkdown}
 	writeVerified(sheet, name, result, shown)
 	return sheet.err
 }
