@@ -203,7 +203,7 @@ test-packaging: ## Render and install the chart and config/, and check the dashb
 
 .PHONY: test-release
 test-release: ## Make a release twice, in two places, and look at what is in it.
-	cd hack/release && go test -timeout 20m ./...
+	cd hack/release && go test -timeout 60m ./...
 
 .PHONY: test-argocd
 test-argocd: ## Ask Argo CD's own code about health and differences.
