@@ -173,7 +173,18 @@ func (h *Histogram) all() iter.Seq2[uint16, uint32] {
 // Percentile is within 0.1 % (below 1 µs: within 1 µs) of the smallest duration
 // that at least percent of those counted do not exceed; 0 if there is none.
 func (h *Histogram) Percentile(percent int64) time.Duration {
-	rank := (h.Count()*percent + 99) / 100
+	return h.ranked((h.Count()*percent + 99) / 100)
+}
+
+// Quantile is the same for a share from 0 to 1; that of 0 is the smallest.
+func (h *Histogram) Quantile(share float64) time.Duration {
+	// A share such as 0.95 is no binary number: what it lacks makes no rank.
+	const lack = 1e-9
+	return h.ranked(int64(math.Ceil(float64(h.Count())*share - lack)))
+}
+
+// ranked is the duration of a rank, from 1; 0 if there is none.
+func (h *Histogram) ranked(rank int64) time.Duration {
 	for cell, n := range h.all() {
 		if rank -= int64(n); rank <= 0 {
 			return typical(cell)

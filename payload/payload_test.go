@@ -411,3 +411,28 @@ func TestFitKeepsTheSamples(t *testing.T) {
 		t.Error("fitted 20,000 samples into 100 bytes")
 	}
 }
+
+func TestQuantilesArePercentiles(t *testing.T) {
+	p := payload.New("l", "r", "1", time.Unix(0, 0))
+	for i := range 1237 {
+		p.Record("T", payload.OK, time.Unix(int64(i), 0), time.Duration(i*i)*time.Microsecond)
+	}
+	summary, _ := p.Summary("T", payload.OK)
+	at, count := p.Quantiles("T", payload.OK, 0, 0.5, 0.75, 0.95, 0.99)
+	want := []time.Duration{summary.Min, summary.P50, summary.P75, summary.P95, summary.P99}
+	if count != summary.Count || !slices.Equal(at, want) {
+		t.Errorf("quantiles %v of %d, want %v of %d", at, count, want, summary.Count)
+	}
+	var all payload.Histogram
+	for i := range 300 {
+		all.Record(time.Duration(i) * time.Millisecond)
+		for percent := range int64(101) {
+			if quantile, percentile := all.Quantile(float64(percent)/100), all.Percentile(percent); quantile != percentile {
+				t.Fatalf("of %d durations, %d %% are %v or %v", i+1, percent, quantile, percentile)
+			}
+		}
+	}
+	if at, count := p.Quantiles("other", "", 0.5); at != nil || count != 0 {
+		t.Errorf("quantiles of nothing: %v of %d", at, count)
+	}
+}

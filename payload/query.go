@@ -33,8 +33,24 @@ func (p *Payload) RequestSummary(transaction, request, outcome string) (Summary,
 	})
 }
 
-// SummaryOf sums up the rows for which is says true.
-func (p *Payload) SummaryOf(is func(Row) bool) (Summary, bool) {
+// Quantiles are the durations of a transaction at shares from 0 to 1, by nearest
+// rank and as exact as a Summary's percentiles, and how many durations there are;
+// outcome "" means all outcomes. They are nil if there is no sample.
+func (p *Payload) Quantiles(transaction, outcome string, shares ...float64) (at []time.Duration, count int64) {
+	all := p.sum(func(r Row) bool {
+		return r.Transaction == transaction && r.Request == "" && (outcome == "" || r.Outcome == outcome)
+	})
+	if all.Count == 0 {
+		return nil, 0
+	}
+	for _, share := range shares {
+		at = append(at, min(max(all.Histogram.Quantile(share), all.Min), all.Max))
+	}
+	return at, all.Count
+}
+
+// sum of the rows for which is says true.
+func (p *Payload) sum(is func(Row) bool) Bucket {
 	all := Bucket{Histogram: &Histogram{}}
 	for _, s := range p.Series {
 		if !is(s.Row) {
@@ -44,6 +60,12 @@ func (p *Payload) SummaryOf(is func(Row) bool) (Summary, bool) {
 			all.add(b)
 		}
 	}
+	return all
+}
+
+// SummaryOf sums up the rows for which is says true.
+func (p *Payload) SummaryOf(is func(Row) bool) (Summary, bool) {
+	all := p.sum(is)
 	if all.Count == 0 {
 		return Summary{}, false
 	}

@@ -39,6 +39,8 @@ var chartKinds = []chartKind{
 	{inComparison, "forest", everything, forest, 0},
 	{inNoise, "noise", everything, noiseForest, 0},
 	{inResults, "time", timedTransactions, timeline, 6},
+	{inResults, "percentiles", timedTransactions, percentiles, 4},
+	{inResults, "cumulative", timedTransactions, cumulative, 4},
 	{inResults, "runs", primaryMetrics, dots, 6},
 	{metric.Name(metric.Module, metric.CPU), "course", busiestModules(metric.CPU), course, 0},
 	{metric.Name(metric.Module, metric.Memory), "course", busiestModules(metric.Memory), course, 0},

@@ -224,11 +224,51 @@ var (
 )
 
 // shortNumbers leaves coordinates a tenth of a pixel: more can't be seen, and a page
-// has ten thousands of them.
+// has ten thousands of them. Lines become steps from point to point.
 func shortNumbers(svg string) string {
 	return coordinates.ReplaceAllStringFunc(svg, func(found string) string {
+		if polyline.MatchString(found) {
+			return steps(found)
+		}
 		return longNumber.ReplaceAllStringFunc(found, func(digits string) string { return strings.TrimSuffix(digits[:2], ".0") })
 	})
+}
+
+var (
+	// polyline is a path of lines alone.
+	polyline = regexp.MustCompile(`^ d="(?:[ML]-?[0-9.]+,-?[0-9.]+|Z)+"$`)
+	vertex   = regexp.MustCompile(`([ML])(-?[0-9.]+),(-?[0-9.]+)`)
+)
+
+// steps writes a path of lines with each point but the first as its distance from the one
+// before. Distances are between rounded points, so that nothing adds up.
+func steps(path string) string {
+	var lastX, lastY int
+	return vertex.ReplaceAllStringFunc(path, func(found string) string {
+		point := vertex.FindStringSubmatch(found)
+		x, y := tenths(point[2]), tenths(point[3])
+		command, dx, dy := "M", x, y
+		if point[1] == "L" {
+			command, dx, dy = "l", x-lastX, y-lastY
+		}
+		lastX, lastY = x, y
+		return command + short(dx) + "," + short(dy)
+	})
+}
+
+// tenths of what the canvas has written, which is a number.
+func tenths(number string) int {
+	value, _ := strconv.ParseFloat(number, 64)
+	return int(math.Round(10 * value))
+}
+
+// short is a number of tenths in as few letters as will do.
+func short(tenths int) string {
+	text := strconv.FormatFloat(float64(tenths)/10, 'f', -1, 64)
+	if whole, fraction, found := strings.Cut(text, "."); found && strings.TrimPrefix(whole, "-") == "0" {
+		return strings.TrimSuffix(whole, "0") + "." + fraction
+	}
+	return text
 }
 
 // merged makes one path of those that follow each other in the same style.

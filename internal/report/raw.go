@@ -29,6 +29,8 @@ type Trace struct {
 	// courses are, over the run, the response times by load/transaction and what
 	// servers used by component/name/resource.
 	courses map[string][]point
+	// quantiles are the response times of the stretch that counts, by load/transaction.
+	quantiles map[string]quantiles
 	// scripts of the loads, by the load's name, a dot and the file's.
 	scripts map[string]string
 }
@@ -62,7 +64,7 @@ func TraceOf(run *v1alpha1.PerfRun, raw ...corev1.ConfigMap) (*Trace, error) {
 			}
 		}
 	}
-	trace := &Trace{observations: unpacked.observations, courses: map[string][]point{}, scripts: scripts}
+	trace := &Trace{observations: unpacked.observations, courses: map[string][]point{}, quantiles: map[string]quantiles{}, scripts: scripts}
 	trace.takeLoads(run, unpacked.loads)
 	trace.takeSamples(run, unpacked.samples)
 	return trace, nil
@@ -93,11 +95,16 @@ func (t *Trace) takeLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Paylo
 		if own == nil || kinds.IsBatch(load) {
 			continue
 		}
-		for _, transaction := range own.Transactions() {
-			t.courses[metric.Name(load.Name, transaction)] = responseTimes(own, transaction, timeOf(run.Status.Timings.LoadStart))
-		}
 		window := results.Whole(load, all, run.Spec.Measurement)
-		t.takeRequests(load.Name, own.Between(window.From, window.To))
+		counted := own.Between(window.From, window.To)
+		for _, transaction := range own.Transactions() {
+			subject := metric.Name(load.Name, transaction)
+			t.courses[subject] = responseTimes(own, transaction, timeOf(run.Status.Timings.LoadStart))
+			if found, any := quantilesOf(counted, transaction); any {
+				t.quantiles[subject] = found
+			}
+		}
+		t.takeRequests(load.Name, counted)
 	}
 }
 

@@ -174,12 +174,24 @@ type timeLines struct {
 
 // GlyphBoxes keep room for the lines' names.
 func (t *timeLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	arms := make([]arm, 0, len(t.lines))
+	for _, one := range t.lines {
+		arms = append(arms, one.arm)
+	}
+	return roomForNames(arms)
+}
+
+// widestName is how much of an arm's name stands beside its line.
+const widestName = vg.Length(110)
+
+// roomForNames is a strip on the right.
+func roomForNames(arms []arm) []plot.GlyphBox {
 	style := textStyle(smallText, roleInk)
 	var widest vg.Length
-	for _, one := range t.lines {
-		widest = max(widest, style.Width(one.arm.Name))
+	for _, one := range arms {
+		widest = max(widest, style.Width(one.Name))
 	}
-	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: min(widest, 110) + 8, Y: 1}}}}
+	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: min(widest, widestName) + 8, Y: 1}}}}
 }
 
 // Plot draws the lines.
@@ -201,7 +213,11 @@ func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, one := range t.lines {
 		marked(c, one.arm.index, func() { one.stroke(c, x, y) })
 	}
-	t.labels(c, y, right)
+	ends := make([]end, 0, len(t.lines))
+	for _, one := range t.lines {
+		ends = append(ends, end{one.arm, y(one.points[len(one.points)-1].value)})
+	}
+	writeNames(c, ends, right)
 }
 
 func (l line) stroke(c draw.Canvas, x, y func(float64) vg.Length) {
@@ -209,37 +225,44 @@ func (l line) stroke(c draw.Canvas, x, y func(float64) vg.Length) {
 	for _, at := range l.points {
 		path = append(path, vg.Point{X: x(at.minutes), Y: y(at.value)})
 	}
-	style := draw.LineStyle{Color: l.arm.color(), Width: 1.6}
-	if l.arm.Twin {
-		style.Dashes = []vg.Length{4, 3}
-	}
-	c.StrokeLines(style, path)
+	c.StrokeLines(l.arm.stroke(), path)
 }
 
-// labels put each arm's name at the end of its line, pushed apart where lines
+// stroke of an arm's lines.
+func (a arm) stroke() draw.LineStyle {
+	style := draw.LineStyle{Color: a.color(), Width: 1.6}
+	if a.Twin {
+		style.Dashes = []vg.Length{4, 3}
+	}
+	return style
+}
+
+// end of an arm's line.
+type end struct {
+	arm arm
+	y   vg.Length
+}
+
+// writeNames puts each arm's name at the end of its line, pushed apart where lines
 // end together.
-func (t *timeLines) labels(c draw.Canvas, y func(float64) vg.Length, right vg.Length) {
+func writeNames(c draw.Canvas, ends []end, right vg.Length) {
 	const apart = vg.Length(13)
-	ends := slices.Clone(t.lines)
-	end := func(one line) float64 { return one.points[len(one.points)-1].value }
-	slices.SortStableFunc(ends, func(a, b line) int { return cmp.Compare(end(a), end(b)) })
-	places := make([]vg.Length, len(ends))
-	for i, one := range ends {
-		places[i] = y(end(one))
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.y, b.y) })
+	for i := range ends {
 		if i > 0 {
-			places[i] = max(places[i], places[i-1]+apart)
+			ends[i].y = max(ends[i].y, ends[i-1].y+apart)
 		}
 	}
-	if over := len(places) - 1; places[over] > c.Max.Y-6 {
-		shift := places[over] - (c.Max.Y - 6)
-		for i := range places {
-			places[i] -= shift
+	if over := len(ends) - 1; ends[over].y > c.Max.Y-6 {
+		shift := ends[over].y - (c.Max.Y - 6)
+		for i := range ends {
+			ends[i].y -= shift
 		}
 	}
-	for i, one := range ends {
+	for _, one := range ends {
 		style := textStyle(smallText, roleInk)
 		style.Color, style.YAlign = one.arm.color(), draw.YCenter
-		at := vg.Point{X: right + 6, Y: places[i]}
-		marked(c, one.arm.index, func() { c.FillText(style, at, shortened(one.arm.Name, style, 110)) })
+		at := vg.Point{X: right + 6, Y: one.y}
+		marked(c, one.arm.index, func() { c.FillText(style, at, shortened(one.arm.Name, style, widestName)) })
 	}
 }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+	"perflab.dev/perflab/payload"
+)
+
+// distributed makes the response times of the runs beside users so many even steps,
+// which are twice as long in the arm. One run has a quarter of them.
+func distributed(t *testing.T) report.Input {
+	t.Helper()
+	input := recorded.Experiment(seed)
+	smaller := false
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		if run.Status.Phase != v1alpha1.RunSucceeded || run.Spec.Scenario.Name != recorded.Beside {
+			continue
+		}
+		step, steps := 10*time.Millisecond, 200
+		if run.Spec.Arm == recorded.Arm {
+			step *= 2
+			if !smaller {
+				steps, smaller = 50, true
+			}
+		}
+		replaceRaw(t, input.Raw, naming.RawResults(run.Name), even(run, step, steps))
+	}
+	return input
+}
+
+// even durations, 200 steps long at the most, in the middle of the run.
+func even(run *v1alpha1.PerfRun, step time.Duration, steps int) *payload.Payload {
+	start, end := run.Status.Timings.LoadStart.Time, run.Status.Timings.LoadFinish.Time
+	own := payload.New("cico", run.Name, "1", start)
+	for i := 1; i <= steps; i++ {
+		own.Record("Check-In", payload.OK, start.Add(end.Sub(start)/2), step*time.Duration(i*200/steps))
+	}
+	own.End, own.Final = end, true
+	return own
+}
+
+func TestPercentilesGoAsFarAsRunsTell(t *testing.T) {
+	charts := reportOf(t, distributed(t)).Charts()
+	for file, want := range map[string]string{
+		"percentiles-" + recorded.Beside + "-cico-Check-In.svg": `xmx: 50 % 1000 ms, 90 % 179. ms, 95 % 189. ms, 99 % 1980 ms\. .*` +
+			recorded.Arm + `: 50 % 2000 ms, 90 % 359. ms, 95 % 380. ms\. `,
+		"cumulative-" + recorded.Beside + "-cico-Check-In.svg": `up to 99 %\. xmx: 50 % 1000 ms,`,
+	} {
+		text := string(charts[file])
+		if !regexp.MustCompile(want).MatchString(text) {
+			_, after, _ := strings.Cut(text, "<title>")
+			title, _, _ := strings.Cut(after, "</title>")
+			t.Errorf("%s is described as %q, want %s", file, title, want)
+		}
+	}
+}
