@@ -4,6 +4,7 @@ package strimzi
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -97,9 +98,11 @@ func (b *bench) readyOn(disk api.StorageVolume) (*api.Kafka, corev1.Pod) {
 	b.create(pool, kafka)
 	pod := b.awaitPods("k-dual-0")[0]
 	b.markReady("k-dual-0")
+	// A Kafka that was seen before its pool has failed, and observed its generation, first.
 	testcluster.Eventually(b.T, func() string {
-		if b.read(kafka); observedOf(kafka) != 1 {
-			return fmt.Sprintf("observedGeneration %d", observedOf(kafka))
+		b.read(kafka)
+		if got := conditionsOf(kafka.Status.Conditions); !slices.Contains(got, "Ready=True/") {
+			return fmt.Sprintf("conditions %v", got)
 		}
 		return ""
 	})
