@@ -28,16 +28,23 @@ func SignFlip(differences []float64, seed uint64) float64 {
 		return math.NaN()
 	}
 	var sum, size float64
+	smallest := math.Inf(1)
 	for _, difference := range differences {
 		sum += difference
 		size += math.Abs(difference)
+		smallest = math.Min(smallest, math.Abs(difference))
 	}
 	// Sums that differ by rounding alone are alike.
-	bound := math.Abs(sum) - 1e-10*size
-	if len(differences) <= exactFlips {
-		return exactShare(differences, bound)
+	rounding := 1e-10 * size
+	bound := math.Abs(sum) - rounding
+	if len(differences) > exactFlips {
+		return sampledShare(differences, bound, seed)
 	}
-	return sampledShare(differences, bound, seed)
+	if size-math.Abs(sum) < rounding && 2*smallest > rounding {
+		// All lie on one side: the pattern seen and its mirror image alone reach as far.
+		return math.Ldexp(2, -len(differences))
+	}
+	return exactShare(differences, bound)
 }
 
 // exactShare splits the differences in two halves. With the sums of each half
