@@ -31,17 +31,24 @@ const (
 	inComparison = "comparison"
 	inNoise      = "noise-floor"
 	inResults    = "results"
+	inMatrix     = "matrix"
 )
 
 // chartKinds are all charts that a report has. What stands first in a place comes
 // first there.
 var chartKinds = []chartKind{
 	{inComparison, "forest", everything, forest, 0},
+	{inComparison, "price", pricedMetrics, price, 2},
 	{inNoise, "noise", everything, noiseForest, 0},
 	{inResults, "time", timedTransactions, timeline, 6},
+	{inResults, "throughput", timedLoads, throughput, 3},
+	{inResults, "failed", timedLoads, failures, 3},
 	{inResults, "percentiles", timedTransactions, percentiles, 4},
 	{inResults, "cumulative", timedTransactions, cumulative, 4},
 	{inResults, "runs", primaryMetrics, dots, 6},
+	{inResults, "drift", primaryMetrics, drift, 4},
+	{inResults, "series", seriesLoads, series, 0},
+	{inMatrix, "sizes", sizesFrom, sizes, 0},
 	{metric.Name(metric.Module, metric.CPU), "course", busiestModules(metric.CPU), course, 0},
 	{metric.Name(metric.Module, metric.Memory), "course", busiestModules(metric.Memory), course, 0},
 	{metric.Postgres, "course", usesOf(metric.Primary, metric.Replica+"1"), course, 0},
@@ -52,19 +59,18 @@ func everything(*record, *scenario) []string { return []string{""} }
 
 // chartsAt draws what goes to a place, of scenarios that share it.
 func chartsAt(r *record, at string, under ...*scenario) []block {
-	var blocks []block
+	var charts []chart
 	for _, kind := range chartKinds {
-		var charts []chart
 		for _, scenario := range under {
 			if kind.at == at {
 				charts = append(charts, kind.drawn(r, scenario)...)
 			}
 		}
-		if len(charts) > 0 {
-			blocks = append(blocks, block{Charts: charts})
-		}
 	}
-	return blocks
+	if len(charts) == 0 {
+		return nil
+	}
+	return []block{{Charts: charts}}
 }
 
 func (k chartKind) drawn(r *record, under *scenario) []chart {

@@ -40,14 +40,11 @@ func course(_ *record, under *scenario, subject string) (chart, bool) {
 	unit := under.unit(metric.Name(subject, metric.Average))
 	parsed := metric.Parse(metric.Name(subject, metric.Average))
 	parsed.Statistic = ""
-	title, in := capital(parsed.Phrase()), ""
-	if shown := shownUnit(unit); shown != "" {
-		in = ", in " + shown
-	}
-	return overRun(under, subject, chart{
+	title := capital(parsed.Phrase())
+	return courseChart{subject, metric.Name(subject, metric.Average), unit, rough}.overRun(under, chart{
 		Title: headed(title, unit),
-		Alt:   fmt.Sprintf("%s over the run under %s with the middle average of each arm%s. ", title, under.Name, in),
-	}, rough, "")
+		Alt:   fmt.Sprintf("%s over the run under %s with the middle average of each arm. ", title, under.Name),
+	})
 }
 
 // courseOf are the means of as many stretches as a chart can show.
@@ -55,14 +52,15 @@ func courseOf(course results.Course, start, end time.Time) []point {
 	var inside []point
 	for _, one := range course.Points {
 		if !start.IsZero() && !one.At.Before(start) && (end.IsZero() || !one.At.After(end)) {
-			inside = append(inside, point{minutes(start, one.At), one.Value})
+			inside = append(inside, single(minutes(start, one.At), one.Value))
 		}
 	}
 	size := max(1, (len(inside)+maxPoints-1)/maxPoints)
 	var points []point
 	for part := range slices.Chunk(inside, size) {
-		sum := point{}
+		sum := point{extent: part[0].extent}
 		for _, one := range part {
+			sum.extent = sum.extent.with(one.extent)
 			sum.minutes += one.minutes / float64(len(part))
 			sum.value += one.value / float64(len(part))
 		}

@@ -64,3 +64,37 @@ func TestPercentilesGoAsFarAsRunsTell(t *testing.T) {
 		}
 	}
 }
+
+// A spike of seconds in one run of many hours is seen.
+func TestExtremesOfAllRunsAreShown(t *testing.T) {
+	input := lengthened(t)
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		if run.Spec.Arm != recorded.Arm || run.Spec.Scenario.Name != recorded.Beside || run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		start := run.Status.Timings.LoadStart.Time
+		own := growing(run.Name, start, 0)
+		if run.Spec.Block == 2 {
+			own.Record("Check-In", payload.OK, start.Add(95*time.Minute), 9*time.Second)
+		}
+		replaceRaw(t, input.Raw, naming.RawResults(run.Name), own)
+	}
+	r := reportOf(t, input)
+	text := string(r.Charts()["time-"+recorded.Beside+"-cico-Check-In.svg"])
+	want := regexp.MustCompile(recorded.Arm + ` \(block \d\): from 500 to \d+.ms, of 6 runs from 500 to (2625|4750|9000).ms\.`)
+	if !want.MatchString(text) {
+		_, after, _ := strings.Cut(text, "<title>")
+		title, _, _ := strings.Cut(after, "</title>")
+		t.Errorf("the chart is described as %q", title)
+	}
+	if !strings.Contains(text, "fill-opacity") {
+		t.Error("nothing is around the lines")
+	}
+	page := written(t, r, "report.html")
+	for _, want := range []string{`"highs":[`, `"batches":[{"name":"create-5k"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("a page that draws the chart itself lacks %s", want)
+		}
+	}
+}

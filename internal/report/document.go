@@ -128,6 +128,9 @@ type cell struct {
 	Verdict string
 	// Arm: the text is the name of the arm that the row is about.
 	Arm bool
+	// Heat shades a change, from 1 for little more to 4 for much more, and below zero
+	// for less.
+	Heat int
 }
 
 // chart is a picture with what it says in words.

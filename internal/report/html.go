@@ -97,6 +97,7 @@ func (r *Report) execute(name string, page any, functions template.FuncMap) ([]b
 // execute a part of a template; the whole has the template's name.
 func execute(name, part string, page any, functions template.FuncMap) ([]byte, error) {
 	functions["class"] = class
+	functions["heat"] = heatClass
 	parsed, err := template.New(name).Funcs(functions).ParseFS(templates, "templates/"+name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the template %s: %w", name, err)
@@ -130,4 +131,15 @@ func (r role) shown(dark bool) color.RGBA {
 		return r.dark
 	}
 	return r.light
+}
+
+// heatClass is what the style sheet calls a cell that is shaded.
+func heatClass(heat int) string {
+	switch {
+	case heat > 0:
+		return fmt.Sprintf(" more-%d", heat)
+	case heat < 0:
+		return fmt.Sprintf(" less-%d", -heat)
+	}
+	return ""
 }

@@ -22,6 +22,11 @@ type liveLine struct {
 	Block   int32     `json:"block"`
 	Minutes []float64 `json:"minutes"`
 	Values  []float64 `json:"values"`
+	// Lows and Highs of all the arm's runs, at the same times; none where they say nothing.
+	Lows  []float64 `json:"lows,omitempty"`
+	Highs []float64 `json:"highs,omitempty"`
+	// Batches that were on in the run.
+	Batches []liveBand `json:"batches,omitempty"`
 }
 
 type liveBand struct {
@@ -34,19 +39,34 @@ type liveBand struct {
 func liveOf(lines []line, bands []band, unit string) *live {
 	result := &live{Unit: shownUnit(unit)}
 	for _, one := range lines {
-		shown := liveLine{Arm: one.arm.index, Block: one.block}
-		for _, at := range one.points {
-			if !math.IsNaN(at.value) && !math.IsInf(at.value, 0) {
-				shown.Minutes = append(shown.Minutes, screenDigits(at.minutes))
-				shown.Values = append(shown.Values, screenDigits(at.value))
-			}
-		}
-		result.Lines = append(result.Lines, shown)
+		result.Lines = append(result.Lines, liveLineOf(one))
 	}
-	for _, one := range bands {
-		result.Bands = append(result.Bands, liveBand{one.name, screenDigits(one.from), screenDigits(one.to)})
-	}
+	result.Bands = liveBands(bands)
 	return result
+}
+
+func liveLineOf(of line) liveLine {
+	shown := liveLine{Arm: of.arm.index, Block: of.block, Batches: liveBands(of.batches)}
+	for i, at := range of.points {
+		if math.IsNaN(at.value) || math.IsInf(at.value, 0) {
+			continue
+		}
+		shown.Minutes = append(shown.Minutes, screenDigits(at.minutes))
+		shown.Values = append(shown.Values, screenDigits(at.value))
+		if of.around != nil {
+			shown.Lows = append(shown.Lows, screenDigits(of.around[i].low))
+			shown.Highs = append(shown.Highs, screenDigits(of.around[i].high))
+		}
+	}
+	return shown
+}
+
+func liveBands(bands []band) []liveBand {
+	var shown []liveBand
+	for _, one := range bands {
+		shown = append(shown, liveBand{one.name, screenDigits(one.from), screenDigits(one.to)})
+	}
+	return shown
 }
 
 // screenDigits rounds to as many digits as a screen can show.

@@ -52,7 +52,7 @@ func Courses(alt string, courses []Course) template.HTML {
 		}
 		drawn := line{arm: arm{ArmStatus: v1alpha1.ArmStatus{Name: one.Name}, shade: len(lines) + 1}}
 		for _, at := range one.Points {
-			drawn.points = append(drawn.points, point{at.Minutes, at.Value})
+			drawn.points = append(drawn.points, single(at.Minutes, at.Value))
 		}
 		alt += fmt.Sprintf(" %s: now %s, from %s to %s.", one.Name, brief(drawn.points[len(drawn.points)-1]), brief(slices.MinFunc(drawn.points, byValue)), brief(slices.MaxFunc(drawn.points, byValue)))
 		lines = append(lines, drawn)

@@ -133,7 +133,7 @@ func slowerResponse(under *scenario, transaction, arm string) (growth, bool) {
 
 // slopeOf a transaction's response times in one run, per hour.
 func slopeOf(run *v1alpha1.PerfRun, responses []point) (stats.Estimate, bool) {
-	bands := bandsOf(run)
+	bands := append(batchesOf(run), warmUpOf(run)...)
 	var hours, values []float64
 	for _, at := range responses {
 		if !slices.ContainsFunc(bands, func(b band) bool { return b.from <= at.minutes && at.minutes <= b.to }) {

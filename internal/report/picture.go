@@ -99,6 +99,17 @@ const (
 	labelText  = vg.Length(12)
 )
 
+// faint is a colour that others show through. The canvas gets its parts back from those
+// of RGBA and cuts off what is behind the point, so that they are rounded up.
+type faint struct{ of color.RGBA }
+
+// RGBA is the colour at a sixth of its strength.
+func (f faint) RGBA() (r, g, b, a uint32) {
+	const strength = 0x2b2b
+	part := func(of uint8) uint32 { return (uint32(of)*strength + 0xfe) / 0xff }
+	return part(f.of.R), part(f.of.G), part(f.of.B), strength
+}
+
 func newPlot(xLabel string) *plot.Plot {
 	p := plot.New()
 	// The page's shows through; the canvas writes no colour that a transparent one could have.

@@ -104,6 +104,7 @@ func (t *Trace) takeLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Paylo
 				t.quantiles[subject] = found
 			}
 		}
+		t.takeRates(load.Name, own, timeOf(run.Status.Timings.LoadStart))
 		t.takeRequests(load.Name, counted)
 	}
 }

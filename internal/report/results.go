@@ -32,7 +32,7 @@ func resultsOf(r *record) []block {
 		}
 		blocks = append(append(blocks, heading("Scenario "+scenario.Name)), own...)
 	}
-	matrix := titled("All scenarios side by side", slices.Concat(responseMatrix(r), durationMatrix(r)))
+	matrix := titled("All scenarios side by side", slices.Concat(chartsAt(r, inMatrix, r.scenarios...), responseMatrix(r), durationMatrix(r)))
 	return slices.Concat(blocks, batchTables(r), seriesTables(r), matrix)
 }
 

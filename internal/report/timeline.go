@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -27,9 +29,29 @@ type line struct {
 	arm    arm
 	block  int32
 	points []point
+	// around the points are the extremes of all runs of the arm; none where they say
+	// nothing.
+	around []extent
+	// batches of the run that had this beside them.
+	batches []band
 }
 
-type point struct{ minutes, value float64 }
+// point of a course: the mean of a stretch of time, and the extremes of what it is a
+// mean of, which are seconds to minutes long.
+type point struct {
+	minutes, value float64
+	extent
+}
+
+type extent struct{ low, high float64 }
+
+// single is a point of nothing smaller.
+func single(minutes, value float64) point { return point{minutes, value, extent{value, value}} }
+
+// with another one.
+func (e extent) with(other extent) extent {
+	return extent{math.Min(e.low, other.low), math.Max(e.high, other.high)}
+}
 
 // band is a stretch of a run in which something else was on.
 type band struct {
@@ -54,38 +76,60 @@ func timedTransactions(_ *record, scenario *scenario) []string {
 // timeline shows response times over a typical run of each arm.
 func timeline(_ *record, under *scenario, subject string) (chart, bool) {
 	_, transaction := metric.CutOwner(subject)
-	return overRun(under, subject, chart{
+	whole := func(value float64) string { return fixed(value, 0) }
+	return courseChart{subject, metric.Name(subject, metric.Average), metric.UnitMilliseconds, whole}.overRun(under, chart{
 		Title: transaction + " over a typical run, ms",
 		Alt:   fmt.Sprintf("Average response time of %s under %s over the run with the middle average of each arm. ", transaction, under.Name),
-	}, func(value float64) string { return fmt.Sprintf("%.0f", value) }, " ms")
+	})
 }
 
-// overRun draws a quantity over the typical run of each arm, and tells from what
-// to what it went.
-func overRun(under *scenario, subject string, result chart, written func(float64) string, unit string) (chart, bool) {
+// courseChart is what has a course over a run, and how it is written.
+type courseChart struct {
+	// subject names the course; by is the metric by which a run is the typical one.
+	subject, by string
+	unit        string
+	// written is a value without its unit.
+	written func(float64) string
+}
+
+// overRun draws a quantity over the typical run of each arm, and tells from what to
+// what it went.
+func (c courseChart) overRun(under *scenario, result chart) (chart, bool) {
 	var lines []line
 	var bands []band
 	for _, arm := range under.arms {
-		run := under.typical(arm.Name, metric.Name(subject, metric.Average))
+		run := under.typical(arm.Name, c.by)
 		if run == nil {
 			continue
 		}
-		points := under.traces[run.Name].courses[subject]
-		if len(points) < 2 {
+		one := line{arm: arm, block: run.Spec.Block, points: under.traces[run.Name].courses[c.subject], batches: batchesOf(run)}
+		if len(one.points) < 2 {
 			continue
 		}
-		if bands == nil {
-			bands = bandsOf(run)
+		var runs int
+		one.around, runs = under.around(c.subject, arm, one.points)
+		result.Alt += c.told(one, runs)
+		lines, bands = append(lines, one), warmUpOf(run)
+	}
+	if len(lines) > mostAround {
+		for i := range lines {
+			lines[i].around = nil
 		}
-		lines = append(lines, line{arm, run.Spec.Block, points})
-		result.Alt += fmt.Sprintf("%s (block %d): from %s to %s%s. ", arm.Name, run.Spec.Block, written(lowest(points)), written(highest(points)), unit)
 	}
-	if len(lines) == 0 {
-		return chart{}, false
+	if len(lines) > 0 {
+		result.SVG, result.Live = overTime(lines, bands), liveOf(lines, bands, c.unit)
 	}
-	result.SVG = overTime(lines, bands)
-	result.Live = liveOf(lines, bands, under.unit(metric.Name(subject, metric.Average)))
-	return result, true
+	return result, len(lines) > 0
+}
+
+// told says in words what a line shows, and how many runs there are around it.
+func (c courseChart) told(one line, runs int) string {
+	text := fmt.Sprintf("%s (block %d): from %s to %s", one.arm.Name, one.block, c.written(lowest(one.points)), withUnit(c.written(highest(one.points)), c.unit))
+	if one.around != nil {
+		all := extremes(one.around)
+		text += fmt.Sprintf(", of %s from %s to %s", prose.Counted(runs, "run"), c.written(all.low), withUnit(c.written(all.high), c.unit))
+	}
+	return text + ". "
 }
 
 // responseTimes are the means of what worked, in as many stretches as a chart
@@ -94,26 +138,60 @@ func responseTimes(own *payload.Payload, transaction string, start time.Time) []
 	if start.IsZero() {
 		return nil
 	}
-	width := time.Duration(own.BucketSeconds) * time.Second
-	per := max(int64(math.Ceil(own.End.Sub(own.Start).Seconds()/float64(own.BucketSeconds)/maxPoints)), 1)
-	sums := map[int64][2]float64{}
+	width, per := stretchesOf(own)
+	buckets := bucketsOf(own, transaction)
+	stretches := map[int64]*stretch{}
+	for _, index := range slices.Sorted(maps.Keys(buckets)) {
+		group := index / per
+		if stretches[group] == nil {
+			stretches[group] = &stretch{extent: extent{math.Inf(1), math.Inf(-1)}}
+		}
+		stretches[group].add(buckets[index])
+	}
+	points := make([]point, 0, len(stretches))
+	for _, group := range slices.Sorted(maps.Keys(stretches)) {
+		one := stretches[group]
+		middle := time.Unix(0, 0).Add(time.Duration(group)*width + width/2)
+		points = append(points, point{minutes(start, middle), one.mean(), one.extent})
+	}
+	return points
+}
+
+// stretchesOf a load are as many as a chart can show: how long each is, and how many
+// buckets it has.
+func stretchesOf(own *payload.Payload) (width time.Duration, per int64) {
+	per = max(int64(math.Ceil(own.End.Sub(own.Start).Seconds()/float64(own.BucketSeconds)/maxPoints)), 1)
+	return time.Duration(per) * time.Duration(own.BucketSeconds) * time.Second, per
+}
+
+// stretch of a run: the sum and the number of response times, in milliseconds, and the
+// extremes of its parts' means.
+type stretch struct {
+	sum, count float64
+	extent
+}
+
+func (s *stretch) mean() float64 { return s.sum / s.count }
+
+func (s *stretch) add(part stretch) {
+	s.sum, s.count = s.sum+part.sum, s.count+part.count
+	s.extent = s.extent.with(extent{part.mean(), part.mean()})
+}
+
+// bucketsOf a transaction's successful ones, over all scenarios and classes.
+func bucketsOf(own *payload.Payload, transaction string) map[int64]stretch {
+	buckets := map[int64]stretch{}
 	for _, series := range own.Series {
 		if series.Transaction != transaction || series.Request != "" || series.Outcome != payload.OK {
 			continue
 		}
 		for _, bucket := range series.Buckets {
-			group := bucket.Index / per
-			sum := sums[group]
-			sums[group] = [2]float64{sum[0] + milliseconds(bucket.Sum), sum[1] + float64(bucket.Count)}
+			sum := buckets[bucket.Index]
+			sum.sum, sum.count = sum.sum+milliseconds(bucket.Sum), sum.count+float64(bucket.Count)
+			buckets[bucket.Index] = sum
 		}
 	}
-	points := make([]point, 0, len(sums))
-	for group, sum := range sums {
-		middle := time.Unix(0, 0).Add(time.Duration(group*per) * width).Add(time.Duration(per) * width / 2)
-		points = append(points, point{minutes(start, middle), sum[0] / sum[1]})
-	}
-	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.minutes, b.minutes) })
-	return points
+	return buckets
 }
 
 func milliseconds(duration time.Duration) float64 {
@@ -123,21 +201,26 @@ func milliseconds(duration time.Duration) float64 {
 // minutes from one time to another.
 func minutes(from, to time.Time) float64 { return to.Sub(from).Minutes() }
 
-// bandsOf are the batches of a run that had other load beside them.
-func bandsOf(run *v1alpha1.PerfRun) []band {
-	var bands []band
+// batchesOf a run that had other load beside them.
+func batchesOf(run *v1alpha1.PerfRun) []band {
+	var batches []band
 	start := timeOf(run.Status.Timings.LoadStart)
 	for _, load := range run.Spec.Scenario.Loads {
 		for _, status := range run.Status.Loads {
 			if status.Name == load.Name && kinds.IsBatch(load) && status.StartTime != nil && status.FinishTime != nil {
-				bands = append(bands, band{load.Name, minutes(start, status.StartTime.Time), minutes(start, status.FinishTime.Time)})
+				batches = append(batches, band{load.Name, minutes(start, status.StartTime.Time), minutes(start, status.FinishTime.Time)})
 			}
 		}
 	}
+	return batches
+}
+
+// warmUpOf a run, if it has any.
+func warmUpOf(run *v1alpha1.PerfRun) []band {
 	if warmUp := run.Spec.Measurement.WarmUpOrDefault(); warmUp > 0 {
-		bands = append(bands, band{"warm-up", 0, warmUp.Minutes()})
+		return []band{{"warm-up", 0, warmUp.Minutes()}}
 	}
-	return bands
+	return nil
 }
 
 func lowest(points []point) float64 {
@@ -153,16 +236,23 @@ func byValue(a, b point) int { return cmp.Compare(a.value, b.value) }
 // overTime draws lines from zero, with the arms' names at their ends.
 func overTime(lines []line, bands []band) picture {
 	p := newPlot("Minutes since the load began")
-	last, top := 0.0, 0.0
+	last, line, top := 0.0, 0.0, 0.0
 	for _, one := range lines {
 		last = math.Max(last, one.points[len(one.points)-1].minutes)
-		top = math.Max(top, highest(one.points))
+		line = math.Max(line, highest(one.points))
+		for _, at := range one.around {
+			top = math.Max(top, at.high)
+		}
 	}
 	p.Add(&timeLines{lines: lines, bands: bands, last: last})
 	p.X.Min, p.X.Max = 0, last
-	p.Y.Min, p.Y.Max = 0, top*1.15
+	p.Y.Min, p.Y.Max = 0, math.Max(line, math.Min(top, line*mostAbove))*1.15
 	return drawn(p, 230)
 }
+
+// mostAbove the lines, as a multiple, is how far extremes are shown: one spike would press
+// the lines to the ground.
+const mostAbove = 3
 
 // timeLines draws bands, a grid and lines with their names in a strip on the
 // right.
@@ -210,6 +300,12 @@ func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
 		c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, y(tick.Value), right, y(tick.Value))
 	}
+	for i, one := range t.lines {
+		marked(c, one.arm.index, func() {
+			one.fill(c, x, y)
+			one.mark(c, x, i)
+		})
+	}
 	for _, one := range t.lines {
 		marked(c, one.arm.index, func() { one.stroke(c, x, y) })
 	}
@@ -218,6 +314,30 @@ func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
 		ends = append(ends, end{one.arm, y(one.points[len(one.points)-1].value)})
 	}
 	writeNames(c, ends, right)
+}
+
+// fill the extremes, as far as the chart goes.
+func (l line) fill(c draw.Canvas, x, y func(float64) vg.Length) {
+	if l.around == nil {
+		return
+	}
+	var upper, lower []vg.Point
+	for i, at := range l.points {
+		upper = append(upper, vg.Point{X: x(at.minutes), Y: min(y(l.around[i].high), c.Max.Y)})
+		lower = append(lower, vg.Point{X: x(at.minutes), Y: y(l.around[i].low)})
+	}
+	slices.Reverse(lower)
+	c.FillPolygon(faint{l.arm.role().light}, append(upper, lower...))
+}
+
+// mark when batches were on, at the top, each arm's below the one before.
+func (l line) mark(c draw.Canvas, x func(float64) vg.Length, place int) {
+	const thick, apart = vg.Length(2.5), vg.Length(4)
+	top := c.Max.Y - apart*vg.Length(place)
+	for _, one := range l.batches {
+		from, to := clamp(x(one.from), c.Min.X, c.Max.X), clamp(x(one.to), c.Min.X, c.Max.X)
+		c.FillPolygon(l.arm.color(), rectangle(from, top-thick, to, top))
+	}
 }
 
 func (l line) stroke(c draw.Canvas, x, y func(float64) vg.Length) {

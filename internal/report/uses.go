@@ -177,7 +177,11 @@ func useTable(under *scenario, uses []use, what, baseline string) *table {
 			cells = append(cells, cell{Text: shownUnit(one.unit)})
 		}
 		for _, column := range shown {
-			cells = append(cells, cell{Text: column.shown(one)})
+			shown := cell{Text: column.shown(one)}
+			if column.isChange && !mixed {
+				shown.Heat = one.heat(baseline, column.arm, busiest(uses))
+			}
+			cells = append(cells, shown)
 		}
 		result.Rows = append(result.Rows, row{Cells: cells})
 	}
@@ -188,6 +192,7 @@ func useTable(under *scenario, uses []use, what, baseline string) *table {
 type useColumn struct {
 	arm, title string
 	shown      func(use) string
+	isChange   bool
 }
 
 func useColumns(arms []arm, uses []use, baseline string) []useColumn {
@@ -198,15 +203,15 @@ func useColumns(arms []arm, uses []use, baseline string) []useColumn {
 	hasShare := has(func(one use) map[string]*values { return one.ofRequest })
 	var columns []useColumn
 	for _, arm := range arms {
-		columns = append(columns, useColumn{arm.Name, "average", func(one use) string { return one.average[arm.Name].shown() }})
+		columns = append(columns, useColumn{arm.Name, "average", func(one use) string { return one.average[arm.Name].shown() }, false})
 		if hasMax {
-			columns = append(columns, useColumn{arm.Name, "max", func(one use) string { return shownMax(one.max[arm.Name], one.average[arm.Name]) }})
+			columns = append(columns, useColumn{arm.Name, "max", func(one use) string { return shownMax(one.max[arm.Name], one.average[arm.Name]) }, false})
 		}
 		if hasShare {
-			columns = append(columns, useColumn{arm.Name, "of request, %", func(one use) string { return one.ofRequest[arm.Name].shownShare() }})
+			columns = append(columns, useColumn{arm.Name, "of request, %", func(one use) string { return one.ofRequest[arm.Name].shownShare() }, false})
 		}
 		if arm.Name != baseline {
-			columns = append(columns, useColumn{arm.Name, "change, %", func(one use) string { return one.change(baseline, arm.Name) }})
+			columns = append(columns, useColumn{arm.Name, "change, %", func(one use) string { return one.change(baseline, arm.Name) }, true})
 		}
 	}
 	return columns
@@ -224,6 +229,37 @@ func (u use) change(baseline, arm string) string {
 		return dash
 	}
 	return signed(100*(after-before)/before, 0)
+}
+
+// busiest is the largest mean of any server.
+func busiest(uses []use) float64 {
+	largest := 0.0
+	for _, one := range uses {
+		largest = math.Max(largest, one.largest())
+	}
+	return largest
+}
+
+// heats are the changes from which on they are shaded, as shares of what the busiest
+// uses: of those who use next to nothing no change is of interest.
+var heats = []float64{0.02, 0.05, 0.1, 0.2}
+
+// heat of an arm's change from the baseline.
+func (u use) heat(baseline, arm string, busiest float64) int {
+	from, to := u.average[baseline], u.average[arm]
+	if from == nil || to == nil || !(busiest > 0) {
+		return 0
+	}
+	change, heat := (to.center()-from.center())/busiest, 0
+	for _, least := range heats {
+		if math.Abs(change) >= least {
+			heat++
+		}
+	}
+	if change < 0 {
+		return -heat
+	}
+	return heat
 }
 
 // mostChanged puts those first whose averages are furthest from the baseline's, in

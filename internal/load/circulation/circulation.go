@@ -101,8 +101,15 @@ func (c circulation) Primary() []string {
 	return names
 }
 
+// Size is how many users there are.
+func (c circulation) Size() (number int64, of, like string) {
+	return int64(c.Users), "users", work
+}
+
+const work = "check-in and check-out"
+
 func (c circulation) Describe() string {
-	text := "check-in and check-out by " + prose.Counted(c.Users, "user")
+	text := work + " by " + prose.Counted(c.Users, "user")
 	if c.RampUp != nil {
 		text += " over a ramp-up of " + prose.Duration(c.RampUp.Duration)
 	}

@@ -4,6 +4,7 @@
 package dataimport
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -70,11 +71,18 @@ func (i dataImport) Statistics() []string {
 	return known
 }
 
+// operation in words.
+func (i dataImport) operation() string {
+	return cmp.Or(strings.ToLower(strings.TrimSpace(string(i.Operation)+" "+string(i.RecordType))), "create bibliographic")
+}
+
+// Size is how many records an import has.
+func (i dataImport) Size() (number int64, of, like string) {
+	return int64(i.Records), "records", i.operation()
+}
+
 func (i dataImport) Describe() string {
-	operation := strings.ToLower(strings.TrimSpace(string(i.Operation) + " " + string(i.RecordType)))
-	if operation == "" {
-		operation = "create bibliographic"
-	}
+	operation := i.operation()
 	text := fmt.Sprintf("%s, %s", operation, prose.Counted(i.Records, "record"))
 	if i.Imports > 1 {
 		text = fmt.Sprintf("%s, %s of %s", operation, prose.Counted(i.Imports, "import"), prose.Counted(i.Records, "record"))

@@ -72,6 +72,14 @@ type Judge interface {
 	Check(measured *payload.Payload) *Fault
 }
 
+// Sized is the kind of a load that differs in a number from others of its like.
+type Sized interface {
+	Kind
+	// Size is the number, and what there are so many of: users, records. Like says in
+	// a few words what loads of all sizes have in common.
+	Size() (number int64, of, like string)
+}
+
 // Batch is the kind of a load that is one piece of work, with an end of its own.
 // It counts from its start to its end, and as a whole: there is no warm-up, no
 // tail, and no transaction. Loads beside it are cut into windows: before it,

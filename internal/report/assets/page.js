@@ -236,6 +236,9 @@
     u.ctx.restore();
   };
 
+  // on are the names of what was on at a time.
+  const on = (bands, at) => (bands ?? []).filter((band) => band.from <= at && at <= band.to).map((band) => band.name);
+
   const shadeBand = (u, _, from, to) => {
     u.ctx.fillStyle = color("window");
     u.ctx.fillRect(from, u.bbox.top, to - from, u.bbox.height);
@@ -248,6 +251,43 @@
     u.ctx.textAlign = "left";
     u.ctx.fillStyle = color("muted");
     if (u.ctx.measureText(name).width < to - from - 8 * ratio) u.ctx.fillText(name, from + 4 * ratio, u.bbox.top + 3 * ratio);
+  };
+
+  // fillAround shows between what all runs of each arm were, as far as the chart goes.
+  const fillAround = (lines) => (u) => {
+    const { left, top, width, height } = u.bbox;
+    u.ctx.save();
+    u.ctx.beginPath();
+    u.ctx.rect(left, top, width, height);
+    u.ctx.clip();
+    u.ctx.globalAlpha = 0.17;
+    lines.forEach((line, i) => {
+      if (!line.lows || !u.series[i + 1].show) return;
+      const at = (values) => values.map((value, j) => [u.valToPos(line.minutes[j], "x", true), u.valToPos(value, "y", true)]);
+      u.ctx.beginPath();
+      for (const [x, y] of [...at(line.highs), ...at(line.lows).reverse()]) u.ctx.lineTo(x, y);
+      u.ctx.fillStyle = color(arms[line.arm].color);
+      u.ctx.fill();
+    });
+    u.ctx.restore();
+  };
+
+  // markBatches of each arm's run at the top, below those of the one before.
+  const markBatches = (lines) => (u) => {
+    u.ctx.save();
+    lines.forEach((line, i) => {
+      if (!u.series[i + 1].show) return;
+      u.ctx.fillStyle = color(arms[line.arm].color);
+      eachBand(line.batches ?? [], (_, name, from, to) => u.ctx.fillRect(from, u.bbox.top + 4 * i * devicePixelRatio, to - from, 2.5 * devicePixelRatio))(u);
+    });
+    u.ctx.restore();
+  };
+
+  // highest that lines and, three times as high at most, what is around them go.
+  const highest = (lines, isShown) => {
+    const shown = lines.filter((_, i) => isShown(i));
+    const line = Math.max(0, ...shown.flatMap((one) => one.values));
+    return Math.max(line, Math.min(3 * line, Math.max(0, ...shown.flatMap((one) => one.highs ?? [])))) || 1;
   };
 
   // plain numbers, as the rest of the page writes them.
@@ -302,7 +342,7 @@
         ...this.size(),
         legend: { show: false },
         padding: [6, 10, 0, 0],
-        scales: { x: { time: false, range: [0, this.last] }, y: { range: (u, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.15] } },
+        scales: { x: { time: false, range: [0, this.last] }, y: { range: (u, low) => [Math.min(0, low ?? 0), highest(this.data.lines, (i) => u.series[i + 1].show) * 1.15] } },
         axes: [axis({ label: "Minutes since the load began", labelSize: 18, size: 24, grid: { show: false } }), axis({ size: 46, grid: { stroke: () => color("grid"), width: 1 } })],
         series: [{}, ...this.data.lines.map(series)],
         cursor: {
@@ -312,7 +352,7 @@
           points: { size: 7, width: 1.5, stroke: (u, at) => color(arms[this.data.lines[at - 1].arm].color), fill: () => color("page") },
           dataIdx: (u, at, hovered) => (at === 0 ? hovered : nearest(u.data[at], hovered)),
         },
-        hooks: { drawClear: [eachBand(bands, shadeBand)], draw: [eachBand(bands, nameBand)], setCursor: [() => this.tell()] },
+        hooks: { drawClear: [eachBand(bands, shadeBand), fillAround(this.data.lines)], draw: [eachBand(bands, nameBand), markBatches(this.data.lines)], setCursor: [() => this.tell()] },
       };
     }
 
@@ -373,9 +413,9 @@
     }
 
     fillTooltip(at, left, shown) {
-      const during = (this.data.bands ?? []).filter((band) => band.from <= at && at <= band.to).map((band) => band.name);
+      const during = on(this.data.bands, at);
       const rows = this.data.lines.flatMap((line, i) => (shown[i] == null ? [] : [make("tr", {},
-        make("td", {}, swatch(line.arm), arms[line.arm].name), make("td", { className: "n" }, told(shown[i], this.data.unit)), make("td", { className: "run" }, `block ${line.block}`))]));
+        make("td", {}, swatch(line.arm), arms[line.arm].name), make("td", { className: "n" }, told(shown[i], this.data.unit)), make("td", { className: "run" }, [`block ${line.block}`, ...on(line.batches, at)].join(" \u00b7 ")))]));
       this.tooltip.replaceChildren(make("p", {}, [timeOf(at), ...during].join(" \u00b7 ")), make("table", { role: "presentation" }, make("tbody", {}, ...rows)));
       this.putTooltip(left);
       this.box.setAttribute("aria-valuenow", at.toFixed(2));

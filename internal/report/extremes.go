@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+// mostAround is how many arms can have their extremes in one chart: those of more hide
+// each other.
+const mostAround = 4
+
+// leastAround is how many points a line has that has extremes around it: between a few,
+// a straight line would stand for what nobody has seen.
+const leastAround = 6
+
+// around are the extremes of all runs of an arm at the points of one, and how many runs
+// that are; nil where they are the points themselves, or these are too few.
+func (s *scenario) around(subject string, of arm, points []point) ([]extent, int) {
+	if len(points) < leastAround {
+		return nil, 0
+	}
+	around := make([]extent, len(points))
+	for i, at := range points {
+		around[i] = at.extent
+	}
+	runs := 0
+	for _, run := range s.valid(of.Name) {
+		trace := s.traces[run.Name]
+		if trace == nil || len(trace.courses[subject]) == 0 {
+			continue
+		}
+		runs++
+		widen(around, points, trace.courses[subject])
+	}
+	for i, at := range points {
+		if around[i] != (extent{at.value, at.value}) {
+			return around, runs
+		}
+	}
+	return nil, runs
+}
+
+// widen the extremes at points by those of another run, each where it is nearest to.
+func widen(around []extent, points, other []point) {
+	i := 0
+	for _, at := range other {
+		for i+1 < len(points) && at.minutes > (points[i].minutes+points[i+1].minutes)/2 {
+			i++
+		}
+		if at.minutes <= points[len(points)-1].minutes {
+			around[i] = around[i].with(at.extent)
+		}
+	}
+}
+
+// extremes of all.
+func extremes(all []extent) extent {
+	result := all[0]
+	for _, one := range all {
+		result = result.with(one)
+	}
+	return result
+}
