@@ -6,10 +6,9 @@
 #
 #   hack/examples.sh [SAMPLE...]   names of files in config/samples/local, without .yaml;
 #                                  those of the published reports if none is given
-#   BLOCKS=2                       blocks instead of those in the sample; empty: as they are
+#   BLOCKS=2                       so many blocks instead of those that answer the question
 #
-# The injected effect is to have the blocks it asks for, on a quiet machine:
-#   BLOCKS= hack/examples.sh injected-effect
+# Each takes about an hour, on a machine that does nothing else.
 # kraft-vs-zookeeper needs a cluster of its own:
 #   CLUSTER=perflab-zk STRIMZI=0.45.2 make cluster-up images deploy
 #   CLUSTER=perflab-zk hack/examples.sh kraft-vs-zookeeper
@@ -17,7 +16,7 @@ set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-blocks=${BLOCKS-2}
+blocks=${BLOCKS:-}
 samples=$root/config/samples/local
 kept=$root/docs/examples
 
@@ -25,7 +24,7 @@ sample() {
   if [ -z "$blocks" ]; then
     cat "$samples/$1.yaml"
   else
-    sed -E "s/\bblocks: [0-9]+/blocks: $blocks/" "$samples/$1.yaml"
+    sed -E "s/\bblocks: [0-9]+/blocks: $blocks/; /^ *target: /d" "$samples/$1.yaml"
   fi
 }
 

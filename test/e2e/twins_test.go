@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -17,13 +18,37 @@ import (
 
 const localSamples = "../../config/samples/local/"
 
+// hastened is how many records an import has.
+const hastened = 300
+
+// hasten leaves of an experiment what shows that it works: one block of short
+// loads, which decides nothing.
+func hasten(e *v1alpha1.PerfExperiment) {
+	e.Spec.Design = v1alpha1.Design{Blocks: 1, Seed: e.Spec.Design.Seed}
+	e.Spec.Measurement.WarmUp = &metav1.Duration{Duration: 2 * time.Second}
+	for _, scenario := range e.Spec.Scenarios {
+		for i := range scenario.Loads {
+			load := &scenario.Loads[i]
+			if load.Duration != nil {
+				load.Duration = &metav1.Duration{Duration: 15 * time.Second}
+			}
+			if load.StartAfter != nil {
+				load.StartAfter = &metav1.Duration{Duration: 3 * time.Second}
+			}
+			if load.DataImport != nil {
+				load.DataImport.Records = min(load.DataImport.Records, hastened)
+			}
+		}
+	}
+}
+
 // twin applies the scaled-down twin of a published experiment with the system
-// it refers to, and returns its runs when it is complete.
+// it refers to, hastened, and returns its runs when it is complete.
 func twin(t *testing.T, file string) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	t.Helper()
 	ctx, home := t.Context(), namespace(t)
 	createAll(t, home, localSamples+"library.yaml")
-	experiment := apply(t, home, localSamples+file)
+	experiment := apply(t, home, localSamples+file, hasten)
 	awaitComplete(ctx, t, experiment, 12*time.Minute)
 	done := runs(ctx, t, home)
 	for _, run := range done {

@@ -19,11 +19,8 @@ import (
 func TestZooKeeper(t *testing.T) {
 	requireZooKeeper(t)
 	ctx := t.Context()
-	experiment := apply(t, namespace(t), "../../config/samples/local/kraft-vs-zookeeper.yaml",
-		func(e *v1alpha1.PerfExperiment) {
-			e.Spec.Design.Blocks = 1
-			e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain
-		})
+	experiment := apply(t, namespace(t), localSamples+"kraft-vs-zookeeper.yaml", hasten,
+		func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain })
 	awaitComplete(ctx, t, experiment, 15*time.Minute)
 
 	done := runs(ctx, t, experiment.Namespace)
@@ -60,7 +57,7 @@ func assertMode(t *testing.T, run v1alpha1.PerfRun) {
 	if samples := observed(t, run, "cico/Check-In/samples"); samples < 3 {
 		t.Errorf("only %v check-ins were measured", samples)
 	}
-	if records := observed(t, run, "create-200/records"); records != 200 {
-		t.Errorf("%v records were imported through Kafka, want exactly 200", records)
+	if records := observed(t, run, "create/records"); records != hastened {
+		t.Errorf("%v records were imported through Kafka, want exactly %d", records, hastened)
 	}
 }
