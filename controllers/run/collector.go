@@ -357,8 +357,10 @@ func (s *scope) checkNode(seen *v1alpha1.ServersStatus, window results.Window) {
 	seen.Node = use.Name
 	fault, warning := results.CheckNode(use, s.run.Spec.Validity)
 	s.blame(fault)
-	if warning != "" {
-		s.warn(warning)
+	for _, sentence := range []string{warning, results.CheckCalm(use)} {
+		if sentence != "" {
+			s.warn(sentence)
+		}
 	}
 }
 

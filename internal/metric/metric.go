@@ -75,6 +75,7 @@ const (
 	// Of the collector's node.
 	CPUPressure = "cpuPressure"
 	OtherCPU    = "otherCpu"
+	LoadAverage = "loadAverage"
 )
 
 // Metric is the name of a metric, taken apart.

@@ -130,6 +130,8 @@ func ResourcePhrase(resource string) string {
 		return "CPU pressure"
 	case OtherCPU:
 		return "CPU that is not the run's"
+	case LoadAverage:
+		return "load average"
 	}
 	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
 		return kind + " connections"

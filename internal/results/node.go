@@ -32,6 +32,9 @@ const (
 	// be blamed. A figure comes late and stands for the time before it, so of a
 	// stretch of one or two the rest may be the pods' own work.
 	certain = 45 * time.Second
+	// busyBefore is how many tasks each CPU may have had in the minute before the loads
+	// without a warning. Modules that start want more than one.
+	busyBefore = 2
 	// maxNeighbours are named in a sentence.
 	maxNeighbours = 3
 )
@@ -46,6 +49,9 @@ type NodeUse struct {
 	// not the run's, and in PressurePercent of the time some task waited for one.
 	// NaN is not known.
 	BusyPercent, OtherPercent, PressurePercent float64
+	// LoadBefore is the load average of the minute before the collector's first look,
+	// which comes before the loads. NaN is not known.
+	LoadBefore float64
 	// Known is the time over which the use of the run's pods is known.
 	Known time.Duration
 	// Neighbours are pods of the run's namespace whose use is not known.
@@ -67,10 +73,15 @@ func NodeOf(samples *payload.Samples, window Window) (NodeUse, bool) {
 	}
 	cpus := float64(node.CPUs)
 	others, own := othersOn(samples, node.Name)
+	before := math.NaN()
+	if loads := ofNode(samples, node.Name, metric.LoadAverage); len(loads) > 0 && loads[0].At.Before(window.From) {
+		before = loads[0].Value
+	}
 	return NodeUse{
 		Name: node.Name, CPUs: node.CPUs, Shared: isOnNode(samples, node.Name), Neighbours: node.Neighbours,
 		BusyPercent:     100 * average(ofNode(samples, node.Name, metric.CPU)) / cpus,
 		OtherPercent:    100 * average(others) / cpus,
+		LoadBefore:      before,
 		Known:           span(own, within(others, window)),
 		PressurePercent: average(ofNode(samples, node.Name, metric.CPUPressure)),
 	}, true
@@ -98,6 +109,15 @@ func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning s
 	default:
 		return nil, fmt.Sprintf("the node %q was full: %s%s: response times tell of waiting for a CPU as well", use.Name, use.shares(), use.known())
 	}
+}
+
+// CheckCalm warns where the node had more to do than it could before the loads began.
+func CheckCalm(use NodeUse) (warning string) {
+	if !use.Shared || !(use.LoadBefore > busyBefore*float64(use.CPUs)) {
+		return ""
+	}
+	return fmt.Sprintf("the node %q was busy before the loads began: a load average of %s on its %s over the minute before, by work of others or by modules that were still starting; a longer measurement.warmUp leaves more of it out",
+		use.Name, decimal.Format(math.Round(10*use.LoadBefore)/10), prose.Counted(use.CPUs, "CPU"))
 }
 
 func (u NodeUse) shares() string {

@@ -95,6 +95,34 @@ func TestAPodThatIsNewIsNoNeighbour(t *testing.T) {
 	}
 }
 
+func TestCheckCalm(t *testing.T) {
+	withLoad := func(at, load float64) *payload.Samples {
+		recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
+		recorder.Record("node", "worker-1", "loadAverage", "1", minutes(at), load)
+		recorder.Record("node", "worker-1", "loadAverage", "1", minutes(at+1), 9)
+		both, err := payload.MergeSamples(onNode(1, 0.5, 10), recorder.Samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return both
+	}
+	for name, test := range map[string]struct {
+		samples *payload.Samples
+		want    string
+	}{
+		"more than twice as many tasks as CPUs": {withLoad(0, 4.26), `the node "worker-1" was busy before the loads began: a load average of 4.3 on its 2 CPUs over the minute before, by work of others or by modules that were still starting; a longer measurement.warmUp leaves more of it out`},
+		"modules that start":                    {withLoad(0, 4), ""},
+		"under the loads":                       {withLoad(6, 9), ""},
+		"not known":                             {onNode(1, 0.5, 10), ""},
+		"without the run's pods":                {elsewhere(withLoad(0, 9)), ""},
+	} {
+		use, _ := results.NodeOf(test.samples, window("", 5, 25))
+		if got := results.CheckCalm(use); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestCheckNode(t *testing.T) {
 	limit := func(percent int32) v1alpha1.Validity { return v1alpha1.Validity{MaxOtherCPUPercent: &percent} }
 	for name, test := range map[string]struct {

@@ -21,7 +21,7 @@ import (
 const withoutPressure = "the CPU pressure of the collector's node is not told: its kernel has no /proc/pressure/cpu (PSI)"
 
 // node reads what the kernel tells of the node the collector runs on. A
-// container sees the /proc/stat and /proc/pressure of its node.
+// container sees the /proc/stat, /proc/loadavg and /proc/pressure of its node.
 type node struct {
 	id   string
 	proc procfs.FS
@@ -38,6 +38,8 @@ type nodeCounts struct {
 	// waiting are the seconds in which some task waited for a CPU; nil where
 	// the kernel does not count them.
 	waiting *float64
+	// load is how many tasks ran or wanted to, on average over the minute before.
+	load float64
 }
 
 func newNode(id, proc string) (*node, error) {
@@ -66,9 +68,11 @@ func (n *node) sample(_ context.Context, now round) (record, error) {
 	}, nil
 }
 
-// record writes down the rates between two counts. The first has none before it,
-// and busy time that shrank was that of a CPU that has been taken away.
+// record writes down the load average, and the rates between two counts. The first
+// has none before it, and busy time that shrank was that of a CPU that has been taken
+// away.
 func (n *node) record(into *payload.SampleRecorder, before, counts nodeCounts) {
+	into.Record(metric.Node, n.id, metric.LoadAverage, metric.UnitCount, counts.at, counts.load)
 	elapsed := counts.at.Sub(before.at).Seconds()
 	if before.at.IsZero() || elapsed <= 0 {
 		return
@@ -87,9 +91,13 @@ func (n *node) count(at time.Time) (nodeCounts, error) {
 	if err != nil {
 		return nodeCounts{}, fmt.Errorf("reading /proc/stat: %w", err)
 	}
+	load, err := n.proc.LoadAvg()
+	if err != nil {
+		return nodeCounts{}, fmt.Errorf("reading /proc/loadavg: %w", err)
+	}
 	total := stat.CPUTotal
 	counts := nodeCounts{
-		at: at, cpus: len(stat.CPU),
+		at: at, cpus: len(stat.CPU), load: load.Load1,
 		// What a hypervisor took for other machines was not the run's either.
 		busy: total.User + total.Nice + total.System + total.IRQ + total.SoftIRQ + total.Steal,
 	}

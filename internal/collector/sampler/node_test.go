@@ -31,6 +31,7 @@ func kernel(t *testing.T, proc string, user, idle, steal, waiting int) {
 	cpu := func(name string, part int) string {
 		return fmt.Sprintf("%s %d 0 0 %d 0 0 0 %d 0 0\n", name, user/part, idle/part, steal/part)
 	}
+	write("loadavg", "2.25 1.00 0.50 3/400 12345\n")
 	write("stat", cpu("cpu ", 1)+cpu("cpu0", 2)+cpu("cpu1", 2))
 	if waiting >= 0 {
 		write("pressure/cpu", fmt.Sprintf("some avg10=1.00 avg60=2.00 avg300=3.00 total=%d\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", waiting))
@@ -55,8 +56,11 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 			}
 			begin := time.Now()
 			first := told(t, asked, round{at: begin})
-			if len(first.Series) != 0 || first.Nodes[0].CPUs != 2 || first.Nodes[0].Name != "worker-1" {
-				t.Errorf("the first round told %+v of %+v, want a node with 2 CPUs and no rates", first.Series, first.Nodes)
+			if got := value(t, first, "node", "loadAverage"); got != 2.25 {
+				t.Errorf("the load average before the loads is %g, want 2.25", got)
+			}
+			if len(first.Series) != 1 || first.Nodes[0].CPUs != 2 || first.Nodes[0].Name != "worker-1" {
+				t.Errorf("the first round told %+v of %+v, want a node with 2 CPUs and no rates yet", first.Series, first.Nodes)
 			}
 			kernel(t, proc, 1000, 1500, 300, test.waiting[1])
 			samples := told(t, asked, round{at: begin.Add(10 * time.Second)})
