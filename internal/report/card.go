@@ -156,11 +156,17 @@ func answerSentence(r *record) string {
 	case len(deciding(r.answer)) == 0:
 		return "No metric was chosen to decide, or none was measured: everything below is exploratory."
 	}
-	var parts []string
+	var parts, names []string
 	for _, arm := range r.candidates() {
 		if part := armSentence(r.answer, arm.Name); part != "" {
 			parts = append(parts, part)
 		}
+		names = append(names, arm.Name)
+	}
+	parts = append(parts, untold(r.answer, names)...)
+	if len(parts) > 0 && strings.HasPrefix(parts[0], untoldBeginning) {
+		// Else it begins with an arm's name, as that is written.
+		parts[0] = capital(parts[0])
 	}
 	if more := len(parts) - maxFigures; more > 0 {
 		parts = append(parts[:maxFigures], fmt.Sprintf("%d more under Recommendations", more))
@@ -168,9 +174,10 @@ func answerSentence(r *record) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// armSentence says what one arm does, against the baseline.
+// armSentence says what one arm does, against the baseline; nothing where no verdict
+// says it.
 func armSentence(a *answer, arm string) string {
-	own := slices.DeleteFunc(deciding(a), func(c shownComparison) bool { return c.Arm != arm })
+	own := decidingOf(a, arm)
 	if len(own) == 0 {
 		return ""
 	}
@@ -185,7 +192,35 @@ func armSentence(a *answer, arm string) string {
 	case counted(own, verdict.Equivalent) == len(own):
 		return fmt.Sprintf("%s makes no difference that matters against %s: less than %s in %s", arm, a.Baseline, percent(a.marginPercent), all(len(own)))
 	}
-	return fmt.Sprintf("the runs cannot tell %s from %s in %s", arm, a.Baseline, phrases(own, verdict.Inconclusive))
+	return ""
+}
+
+func decidingOf(a *answer, arm string) []shownComparison {
+	return slices.DeleteFunc(deciding(a), func(c shownComparison) bool { return c.Arm != arm })
+}
+
+const untoldBeginning = "the runs cannot tell "
+
+// untold says which arms nothing was found of, those together that are so in the same.
+func untold(a *answer, arms []string) []string {
+	var order []string
+	alike := map[string][]string{}
+	for _, arm := range arms {
+		own := decidingOf(a, arm)
+		if len(own) == 0 || armSentence(a, arm) != "" {
+			continue
+		}
+		phrase := phrases(own, verdict.Inconclusive)
+		if alike[phrase] == nil {
+			order = append(order, phrase)
+		}
+		alike[phrase] = append(alike[phrase], arm)
+	}
+	parts := make([]string, 0, len(order))
+	for _, phrase := range order {
+		parts = append(parts, untoldBeginning+fmt.Sprintf("%s from %s in %s", listed(alike[phrase]), a.Baseline, phrase))
+	}
+	return parts
 }
 
 func all(metrics int) string {

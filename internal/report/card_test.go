@@ -53,6 +53,17 @@ func TestTheTitleIsTheQuestion(t *testing.T) {
 	}
 }
 
+// Arms of which nothing was found are named together, where they are alike in that.
+func TestTheCardNamesArmsOnce(t *testing.T) {
+	input := recorded.Large(seed, 4, 1, 6)
+	input.Experiment.Spec.Analysis.Primary = []string{"cico/Check-Out/average"}
+	input.Experiment.Spec.Analysis.MarginPercent = 1
+	card := head(t, input)
+	if got := strings.Count(card, "he runs cannot tell"); got != 1 || !regexp.MustCompile(`> The runs cannot tell arm-0\d(, arm-0\d)* and arm-0\d from arm-0\d in Check-Out average response time`).MatchString(card) {
+		t.Errorf("the card says it %d times:\n%s", got, card)
+	}
+}
+
 // The answer comes first, with figures, and says how sure it is; what identifies the
 // experiment comes last.
 func TestTheCardAnswers(t *testing.T) {
@@ -105,7 +116,7 @@ func TestTheAnswer(t *testing.T) {
 		"worse":      {only("cico/Check-In/average", 5), "> maxram-66 is worse than xmx in Check-In average response time (+7.6\u00a0%)."},
 		"better":     {only("create-5k/duration", 5), "> maxram-66 is better than xmx in duration of import create-5k ("},
 		"equivalent": {only("cico/Check-Out/average", 5), "> maxram-66 makes no difference that matters against xmx: less than 5\u00a0% in the deciding metric."},
-		"open":       {only("cico/Check-Out/average", 1), "> the runs cannot tell maxram-66 from xmx in Check-Out average response time."},
+		"open":       {only("cico/Check-Out/average", 1), "> The runs cannot tell maxram-66 from xmx in Check-Out average response time."},
 		"uncalibrated": {func(input *report.Input) {
 			change(input, recorded.Twin, "create-5k/duration", func(value string) string { return "1" + value })
 		}, "> No answer: xmx-twin is configured exactly like xmx and yet differs from it"},
