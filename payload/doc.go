@@ -41,6 +41,10 @@
 // "error"; "status", of requests only, is "1xx" to "5xx" or "error" where there
 // was no answer. The transaction of a request outside of any is "".
 //
+// The counter "perflab_user_seconds" adds up, each second, how many users there were:
+// divided by the seconds of a bucket, it is how many there were on average. A load
+// generator that does not know them leaves it out.
+//
 // A bucket is an array
 //
 //	[index, count, sum, min, max, first, "cells"]

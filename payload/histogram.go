@@ -170,6 +170,18 @@ func (h *Histogram) all() iter.Seq2[uint16, uint32] {
 	}
 }
 
+// All gives, from the shortest on, a duration that is within 0.1 % (below 1 µs: within
+// 1 µs) of those in a cell, and how many these are.
+func (h *Histogram) All() iter.Seq2[time.Duration, uint32] {
+	return func(yield func(time.Duration, uint32) bool) {
+		for cell, n := range h.all() {
+			if !yield(typical(cell), n) {
+				return
+			}
+		}
+	}
+}
+
 // Percentile is within 0.1 % (below 1 µs: within 1 µs) of the smallest duration
 // that at least percent of those counted do not exceed; 0 if there is none.
 func (h *Histogram) Percentile(percent int64) time.Duration {

@@ -129,6 +129,9 @@ type CounterBucket struct {
 	Sum   float64
 }
 
+// UserSeconds is the counter of users, added up each second.
+const UserSeconds = "perflab_user_seconds"
+
 // Gauge is a quantity that goes up and down: users, records done so far. After
 // Merge both values are sums over the runners.
 type Gauge struct {

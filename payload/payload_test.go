@@ -436,3 +436,28 @@ func TestQuantilesArePercentiles(t *testing.T) {
 		t.Errorf("quantiles of nothing: %v of %d", at, count)
 	}
 }
+
+func TestAHistogramGivesAllItCounted(t *testing.T) {
+	h := &payload.Histogram{}
+	want := []time.Duration{0, 3 * time.Millisecond, 3 * time.Millisecond, 40 * time.Second}
+	for _, duration := range want {
+		h.Record(duration)
+	}
+	var got []time.Duration
+	for duration, n := range h.All() {
+		for range n {
+			got = append(got, duration)
+		}
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%v, want %v", got, want)
+	}
+	for i := range want {
+		if off := (got[i] - want[i]).Abs(); float64(off) > 0.001*float64(want[i]) {
+			t.Errorf("%v, want %v within 0.1 %%", got[i], want[i])
+		}
+	}
+	for range h.All() {
+		break
+	}
+}

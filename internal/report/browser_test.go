@@ -164,8 +164,11 @@ func (p *tab) must(expression string) {
 	}
 }
 
-func quoted(text string) string {
-	body, err := json.Marshal(text)
+func quoted(text string) string { return asJSON(text) }
+
+// asJSON is a value as a script has it.
+func asJSON(value any) string {
+	body, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
 	}

@@ -32,8 +32,27 @@ type spot struct{ X, Y float64 }
 // pointAt moves the mouse to a share of the way through a live chart.
 func (p *tab) pointAt(chart int, share float64) {
 	p.Helper()
-	at := ask[spot](p, fmt.Sprintf("(() => { const box = document.querySelectorAll('figure.live .u-over')[%d].getBoundingClientRect(); return {X: box.x + %g*box.width, Y: box.y + 40}; })()", chart, share))
+	at := p.spotAt(chart, share)
 	p.do(chromedp.MouseEvent(chromedp.MouseMoved, at.X-3, at.Y), chromedp.MouseEvent(chromedp.MouseMoved, at.X, at.Y))
+}
+
+// spotAt a share of a chart's width.
+func (p *tab) spotAt(chart int, share float64) spot {
+	p.Helper()
+	return ask[spot](p, fmt.Sprintf("(() => { const box = document.querySelectorAll('figure.live .u-over')[%d].getBoundingClientRect(); return {X: box.x + %g*box.width, Y: box.y + 40}; })()", chart, share))
+}
+
+// drag over a chart from one share of its width to another.
+func (p *tab) drag(chart int, from, to float64) {
+	p.Helper()
+	p.pointAt(chart, from)
+	first, last := p.spotAt(chart, from), p.spotAt(chart, to)
+	p.do(
+		chromedp.MouseEvent(chromedp.MousePressed, first.X, first.Y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(chromedp.MouseMoved, (first.X+last.X)/2, first.Y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(chromedp.MouseMoved, last.X, last.Y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(chromedp.MouseReleased, last.X, last.Y, chromedp.ButtonLeft),
+	)
 }
 
 // click what a selector finds.
@@ -81,6 +100,26 @@ func TestChartsTakeKeys(t *testing.T) {
 	p.must("!document.querySelector('figure.live .tooltip').hidden")
 	p.do(chromedp.KeyEvent(kb.Escape))
 	p.until("document.querySelector('figure.live .tooltip').hidden")
+}
+
+// Charts over time show the same stretch of the run, and all of it again.
+func TestChartsZoomTogether(t *testing.T) {
+	p := livePage(t)
+	p.liveChart(1)
+	p.liveChart(0)
+	const labels = "[...document.querySelectorAll('figure > script')].slice(0, 2).map((one) => one.parentElement.querySelector('canvas').toDataURL())"
+	whole := ask[[]string](p, labels)
+	p.do(chromedp.Evaluate[chromedp.Void]("document.querySelector('figure.live .plot').focus()"))
+	p.do(chromedp.KeyEvent("+"))
+	const buttons = "[...document.querySelectorAll('figure.live .whole')]"
+	p.until(buttons + ".length > 1 && " + buttons + ".every((one) => !one.hidden)")
+	p.until(labels + ".every((one, at) => one !== " + asJSON(whole) + "[at])")
+	p.do(chromedp.Evaluate[chromedp.Void]("document.querySelector('figure.live .whole').click()"))
+	p.until(buttons + ".every((one) => one.hidden)")
+	p.until(labels + ".every((one, at) => one === " + asJSON(whole) + "[at])")
+	p.drag(0, 0.2, 0.6)
+	p.until(buttons + ".every((one) => !one.hidden)")
+	p.until(labels + ".every((one, at) => one !== " + asJSON(whole) + "[at])")
 }
 
 // An arm that is switched off is gone from charts, pictures, tables' rows and columns.

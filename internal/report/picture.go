@@ -99,15 +99,20 @@ const (
 	labelText  = vg.Length(12)
 )
 
-// faint is a colour that others show through. The canvas gets its parts back from those
-// of RGBA and cuts off what is behind the point, so that they are rounded up.
-type faint struct{ of color.RGBA }
+// faint is the strength of a colour that others show through: a sixth of 0xffff.
+const faint = 0x2b2b
 
-// RGBA is the colour at a sixth of its strength.
-func (f faint) RGBA() (r, g, b, a uint32) {
-	const strength = 0x2b2b
-	part := func(of uint8) uint32 { return (uint32(of)*strength + 0xfe) / 0xff }
-	return part(f.of.R), part(f.of.G), part(f.of.B), strength
+// shaded is a colour at a part of its strength. The canvas gets its parts back from those
+// of RGBA and cuts off what is behind the point, so that they are rounded up.
+type shaded struct {
+	of       color.RGBA
+	strength uint32
+}
+
+// RGBA is the colour, weakened.
+func (s shaded) RGBA() (r, g, b, a uint32) {
+	part := func(of uint8) uint32 { return (uint32(of)*s.strength + 0xfe) / 0xff }
+	return part(s.of.R), part(s.of.G), part(s.of.B), s.strength
 }
 
 func newPlot(xLabel string) *plot.Plot {

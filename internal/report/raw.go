@@ -31,6 +31,8 @@ type Trace struct {
 	courses map[string][]point
 	// quantiles are the response times of the stretch that counts, by load/transaction.
 	quantiles map[string]quantiles
+	// heats are the response times of the whole run, by load/transaction.
+	heats map[string]heat
 	// scripts of the loads, by the load's name, a dot and the file's.
 	scripts map[string]string
 }
@@ -64,7 +66,7 @@ func TraceOf(run *v1alpha1.PerfRun, raw ...corev1.ConfigMap) (*Trace, error) {
 			}
 		}
 	}
-	trace := &Trace{observations: unpacked.observations, courses: map[string][]point{}, quantiles: map[string]quantiles{}, scripts: scripts}
+	trace := &Trace{observations: unpacked.observations, courses: map[string][]point{}, quantiles: map[string]quantiles{}, heats: map[string]heat{}, scripts: scripts}
 	trace.takeLoads(run, unpacked.loads)
 	trace.takeSamples(run, unpacked.samples)
 	return trace, nil
@@ -95,16 +97,18 @@ func (t *Trace) takeLoads(run *v1alpha1.PerfRun, loads map[string]*payload.Paylo
 		if own == nil || kinds.IsBatch(load) {
 			continue
 		}
+		start := timeOf(run.Status.Timings.LoadStart)
 		window := results.Whole(load, all, run.Spec.Measurement)
 		counted := own.Between(window.From, window.To)
 		for _, transaction := range own.Transactions() {
 			subject := metric.Name(load.Name, transaction)
-			t.courses[subject] = responseTimes(own, transaction, timeOf(run.Status.Timings.LoadStart))
+			t.courses[subject] = responseTimes(own, transaction, start)
+			t.heats[subject] = heatOf(own, transaction, start)
 			if found, any := quantilesOf(counted, transaction); any {
 				t.quantiles[subject] = found
 			}
 		}
-		t.takeRates(load.Name, own, timeOf(run.Status.Timings.LoadStart))
+		t.takeRates(load.Name, own, start)
 		t.takeRequests(load.Name, counted)
 	}
 }

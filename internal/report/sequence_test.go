@@ -82,6 +82,9 @@ func TestThroughputAndFailuresOverTime(t *testing.T) {
 		}
 		start := run.Status.Timings.LoadStart.Time
 		own := growing(run.Name, start, 0)
+		for passed := time.Duration(0); passed < 3*time.Hour; passed += time.Second {
+			own.Count(payload.UserSeconds, start.Add(passed), min(8, 1+passed.Minutes()/10))
+		}
 		for passed := time.Hour; passed < 2*time.Hour; passed += 10 * time.Second {
 			own.Record("Check-In", payload.Error, start.Add(passed), time.Second)
 		}
@@ -90,6 +93,7 @@ func TestThroughputAndFailuresOverTime(t *testing.T) {
 	r := reportOf(t, input)
 	for kind, want := range map[string]string{
 		"throughput": recorded.Arm + ` \(block \d\): from 0\.09\d* to 0\.1\d*.1/s`,
+		"users":      recorded.Arm + ` \(block \d\): from 1\.\d+ to 8\.000`,
 		"failed":     recorded.Arm + ` \(block \d\): from 0 to 50\.00.%`,
 	} {
 		charts := chartsOf(r, kind)

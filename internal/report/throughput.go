@@ -5,10 +5,10 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
-	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
@@ -17,8 +17,12 @@ import (
 // What a load got done over a run, as parts of the names of courses.
 const (
 	doneCourse   = "transactions"
+	usersCourse  = "users"
 	failedCourse = "failed"
 )
+
+// rateName is that of a course of a load as a whole, which no transaction has.
+func rateName(load, of string) string { return load + "\x00" + of }
 
 // timedLoads are those of a scenario that go on for a time.
 func timedLoads(_ *record, under *scenario) []string {
@@ -41,13 +45,38 @@ func throughput(_ *record, under *scenario, load string) (chart, bool) {
 
 // failures show which share of a load's transactions failed, where any did.
 func failures(_ *record, under *scenario, load string) (chart, bool) {
-	if !under.failed(load) {
+	if _, highest := under.courseExtent(rateName(load, failedCourse)); highest == 0 {
 		return chart{}, false
 	}
 	return under.rates(load, failedCourse, metric.UnitPercent, chart{
 		Title: "Failed transactions of " + load + " over a typical run, %",
 		Alt:   fmt.Sprintf("Share of failed transactions of %s under %s", load, under.Name),
 	})
+}
+
+// users shows how many there were, where that changed.
+func users(_ *record, under *scenario, load string) (chart, bool) {
+	const steady = 0.9
+	if lowest, highest := under.courseExtent(rateName(load, usersCourse)); lowest >= steady*highest {
+		return chart{}, false
+	}
+	return under.rates(load, usersCourse, metric.UnitCount, chart{
+		Title: "Users of " + load + " over a typical run",
+		Alt:   fmt.Sprintf("Users of %s under %s", load, under.Name),
+	})
+}
+
+// courseExtent are the lowest and the highest of all points of a course, in all runs.
+func (s *scenario) courseExtent(course string) (lowest, highest float64) {
+	lowest = math.Inf(1)
+	for _, run := range s.runs {
+		if trace := s.traces[run.Name]; trace != nil {
+			for _, at := range trace.courses[course] {
+				lowest, highest = math.Min(lowest, at.value), math.Max(highest, at.value)
+			}
+		}
+	}
+	return lowest, highest
 }
 
 // rates over the run that is typical for the load's first transaction.
@@ -57,48 +86,45 @@ func (s *scenario) rates(load, of, unit string, result chart) (chart, bool) {
 		return chart{}, false
 	}
 	result.Alt += fmt.Sprintf(" over the run with the middle average of %s of each arm. ", transactions[0])
-	return courseChart{metric.Name(load, of), metric.Name(load, transactions[0], metric.Average), unit, rough}.overRun(s, result)
+	return courseChart{rateName(load, of), metric.Name(load, transactions[0], metric.Average), unit, rough}.overRun(s, result)
 }
 
-// failed says whether any transaction of a load failed in any run that has raw results.
-func (s *scenario) failed(load string) bool {
-	return slices.ContainsFunc(s.runs, func(run *v1alpha1.PerfRun) bool {
-		trace := s.traces[run.Name]
-		return trace != nil && slices.ContainsFunc(trace.courses[metric.Name(load, failedCourse)], func(at point) bool { return at.high > 0 })
-	})
+// tally of transactions and users in a stretch of time.
+type tally struct{ done, failed, userSeconds float64 }
+
+func (t tally) with(other tally) tally {
+	return tally{t.done + other.done, t.failed + other.failed, t.userSeconds + other.userSeconds}
 }
 
-// tally of transactions in a stretch of time.
-type tally struct{ done, failed float64 }
-
-// takeRates takes how much of a load worked, and which share of it failed. A stretch
-// counts for as long as the load was on in it.
+// takeRates takes how much of a load worked, which share of it failed, and how many
+// users there were. A stretch counts for as long as the load was on in it.
 func (t *Trace) takeRates(load string, own *payload.Payload, start time.Time) {
 	if start.IsZero() {
 		return
 	}
 	width, per := stretchesOf(own)
-	buckets := talliesOf(own)
 	stretches := map[int64]tally{}
-	for index, one := range buckets {
-		sum := stretches[index/per]
-		stretches[index/per] = tally{sum.done + one.done, sum.failed + one.failed}
+	for index, one := range talliesOf(own) {
+		stretches[index/per] = stretches[index/per].with(one)
 	}
 	for _, group := range slices.Sorted(maps.Keys(stretches)) {
 		one := stretches[group]
 		from := time.Unix(0, 0).Add(time.Duration(group) * width)
-		to := from.Add(width)
 		at := minutes(start, from.Add(width/2))
-		if lasts := earlier(to, own.End).Sub(later(from, own.Start)).Seconds(); lasts > width.Seconds()/2 {
-			t.add(metric.Name(load, doneCourse), single(at, one.done/lasts))
+		lasts := earlier(from.Add(width), own.End).Sub(later(from, own.Start)).Seconds()
+		if lasts > width.Seconds()/2 {
+			t.add(rateName(load, doneCourse), single(at, one.done/lasts))
+			t.add(rateName(load, usersCourse), single(at, one.userSeconds/lasts))
 		}
-		t.add(metric.Name(load, failedCourse), single(at, 100*one.failed/(one.done+one.failed)))
+		if all := one.done + one.failed; all > 0 {
+			t.add(rateName(load, failedCourse), single(at, 100*one.failed/all))
+		}
 	}
 }
 
 func (t *Trace) add(course string, at point) { t.courses[course] = append(t.courses[course], at) }
 
-// talliesOf all transactions of a load, by bucket.
+// talliesOf all transactions and users of a load, by bucket.
 func talliesOf(own *payload.Payload) map[int64]tally {
 	buckets := map[int64]tally{}
 	for _, series := range own.Series {
@@ -106,13 +132,18 @@ func talliesOf(own *payload.Payload) map[int64]tally {
 			continue
 		}
 		for _, bucket := range series.Buckets {
-			sum := buckets[bucket.Index]
-			if series.Outcome == payload.OK {
-				sum.done += float64(bucket.Count)
-			} else {
-				sum.failed += float64(bucket.Count)
+			one := tally{done: float64(bucket.Count)}
+			if series.Outcome != payload.OK {
+				one = tally{failed: float64(bucket.Count)}
 			}
-			buckets[bucket.Index] = sum
+			buckets[bucket.Index] = buckets[bucket.Index].with(one)
+		}
+	}
+	for _, counter := range own.Counters {
+		if counter.Name == payload.UserSeconds {
+			for _, bucket := range counter.Buckets {
+				buckets[bucket.Index] = buckets[bucket.Index].with(tally{userSeconds: bucket.Sum})
+			}
 		}
 	}
 	return buckets

@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -178,20 +179,32 @@ func (s *stretch) add(part stretch) {
 	s.extent = s.extent.with(extent{part.mean(), part.mean()})
 }
 
-// bucketsOf a transaction's successful ones, over all scenarios and classes.
+// bucketsOf a transaction's successful ones.
 func bucketsOf(own *payload.Payload, transaction string) map[int64]stretch {
 	buckets := map[int64]stretch{}
-	for _, series := range own.Series {
-		if series.Transaction != transaction || series.Request != "" || series.Outcome != payload.OK {
-			continue
-		}
-		for _, bucket := range series.Buckets {
-			sum := buckets[bucket.Index]
-			sum.sum, sum.count = sum.sum+milliseconds(bucket.Sum), sum.count+float64(bucket.Count)
-			buckets[bucket.Index] = sum
-		}
+	for bucket := range successes(own, transaction) {
+		sum := buckets[bucket.Index]
+		sum.sum, sum.count = sum.sum+milliseconds(bucket.Sum), sum.count+float64(bucket.Count)
+		buckets[bucket.Index] = sum
 	}
 	return buckets
+}
+
+// successes are the buckets of what worked of a transaction, over all scenarios and
+// classes.
+func successes(own *payload.Payload, transaction string) iter.Seq[payload.Bucket] {
+	return func(yield func(payload.Bucket) bool) {
+		for _, series := range own.Series {
+			if series.Transaction != transaction || series.Request != "" || series.Outcome != payload.OK {
+				continue
+			}
+			for _, bucket := range series.Buckets {
+				if !yield(bucket) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func milliseconds(duration time.Duration) float64 {
@@ -327,7 +340,7 @@ func (l line) fill(c draw.Canvas, x, y func(float64) vg.Length) {
 		lower = append(lower, vg.Point{X: x(at.minutes), Y: y(l.around[i].low)})
 	}
 	slices.Reverse(lower)
-	c.FillPolygon(faint{l.arm.role().light}, append(upper, lower...))
+	c.FillPolygon(shaded{l.arm.role().light, faint}, append(upper, lower...))
 }
 
 // mark when batches were on, at the top, each arm's below the one before.

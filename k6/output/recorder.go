@@ -99,6 +99,10 @@ func (r *recorder) sample(s *metrics.Sample) {
 		r.count(s.Metric.Name, s.Time, s.Value)
 	case metrics.Gauge:
 		r.total.Set(s.Metric.Name, s.Value)
+		if s.Metric.Name == metrics.VUsName {
+			// k6 tells them each second.
+			r.count(payload.UserSeconds, s.Time, s.Value)
+		}
 	case metrics.Rate:
 		r.rate(s)
 	}

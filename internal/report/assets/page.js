@@ -21,6 +21,8 @@
   const arms = JSON.parse(document.getElementById("arms").textContent);
   const hidden = new Set();
   const charts = [];
+  // zoomed is the stretch of the run that charts over time show, in minutes; null: all of it.
+  let zoomed = null;
 
   // ---- Folding ------------------------------------------------------------------
 
@@ -293,6 +295,12 @@
   // plain numbers, as the rest of the page writes them.
   const plain = new Intl.NumberFormat("en", { useGrouping: false, maximumFractionDigits: 6 });
 
+  // zoom all charts over time to a stretch; null: to the whole run.
+  const zoom = (stretch) => {
+    zoomed = stretch;
+    for (const chart of charts) chart.zoom();
+  };
+
   const axis = (more) => ({
     values: (u, at) => at.map((value) => plain.format(value)),
     stroke: () => color("muted"),
@@ -321,8 +329,10 @@
       this.values = this.data.lines.map((line) => this.legendOf(line));
       this.tooltip = make("div", { className: "tooltip", hidden: true });
       this.box = make("div", { className: "plot" });
+      this.whole = make("button", { type: "button", className: "whole", hidden: !zoomed, onclick: () => zoom(null) }, "Whole run");
       this.plot = new uPlot(this.options(), aligned(this.data.lines), this.box);
       this.plot.over.append(this.tooltip);
+      this.box.append(this.whole);
       this.place();
       this.listen();
     }
@@ -342,18 +352,43 @@
         ...this.size(),
         legend: { show: false },
         padding: [6, 10, 0, 0],
-        scales: { x: { time: false, range: [0, this.last] }, y: { range: (u, low) => [Math.min(0, low ?? 0), highest(this.data.lines, (i) => u.series[i + 1].show) * 1.15] } },
+        scales: { x: { time: false, range: () => zoomed ?? [0, this.last] }, y: { range: (u, low) => [Math.min(0, low ?? 0), highest(this.data.lines, (i) => u.series[i + 1].show) * 1.15] } },
         axes: [axis({ label: "Minutes since the load began", labelSize: 18, size: 24, grid: { show: false } }), axis({ size: 46, grid: { stroke: () => color("grid"), width: 1 } })],
         series: [{}, ...this.data.lines.map(series)],
         cursor: {
           y: false,
-          drag: { x: false, y: false },
+          drag: { x: true, y: false, setScale: false, dist: 8 },
+          bind: { dblclick: () => () => zoom(null) },
           sync: { key: "time", scales: ["x", null] },
           points: { size: 7, width: 1.5, stroke: (u, at) => color(arms[this.data.lines[at - 1].arm].color), fill: () => color("page") },
           dataIdx: (u, at, hovered) => (at === 0 ? hovered : nearest(u.data[at], hovered)),
         },
-        hooks: { drawClear: [eachBand(bands, shadeBand), fillAround(this.data.lines)], draw: [eachBand(bands, nameBand), markBatches(this.data.lines)], setCursor: [() => this.tell()] },
+        hooks: { drawClear: [eachBand(bands, shadeBand), fillAround(this.data.lines)], draw: [eachBand(bands, nameBand), markBatches(this.data.lines)], setCursor: [() => this.tell()], setSelect: [(u) => this.select(u)] },
       };
+    }
+
+    // select zooms to what was dragged over here; other charts hear of it, too.
+    select(u) {
+      const { left, width } = u.select;
+      if (width === 0 || !this.isPointedAt) return;
+      const stretch = [u.posToVal(left, "x"), u.posToVal(left + width, "x")];
+      u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      zoom(stretch);
+    }
+
+    // zoom to what all charts show.
+    zoom() {
+      const [min, max] = zoomed ?? [0, this.last];
+      this.plot.setScale("x", { min, max });
+      this.whole.hidden = !zoomed;
+    }
+
+    // zoomBy a factor around where the cursor is.
+    zoomBy(factor) {
+      const [from, to] = zoomed ?? [0, this.last];
+      const at = this.plot.cursor.idx == null ? (from + to) / 2 : this.plot.data[0][this.plot.cursor.idx];
+      const stretch = [Math.max(0, at - (at - from) * factor), Math.min(this.last, at + (to - at) * factor)];
+      zoom(stretch[0] === 0 && stretch[1] === this.last ? null : stretch);
     }
 
     size() {
@@ -389,6 +424,9 @@
       const at = this.plot.cursor.idx ?? -1;
       const to = { ArrowRight: at + 1, ArrowLeft: at - 1, ArrowUp: at + 1, ArrowDown: at - 1, PageUp: at + 10, PageDown: at - 10, Home: 0, End: times.length - 1 }[event.key];
       if (event.key === "Escape") this.leave();
+      const factor = { "+": 0.5, "=": 0.5, "-": 2 }[event.key];
+      if (factor) this.zoomBy(factor);
+      if (event.key === "0") zoom(null);
       if (to === undefined) return;
       event.preventDefault();
       this.isPointedAt = true;

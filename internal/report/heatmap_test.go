@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/recorded"
+	"perflab.dev/perflab/payload"
+)
+
+// A second hump of a few samples is in no mean, but in the heat map.
+func TestAHeatMapShowsEverySample(t *testing.T) {
+	input := lengthened(t)
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		if run.Spec.Arm != recorded.Arm || run.Spec.Scenario.Name != recorded.Beside || run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		start := run.Status.Timings.LoadStart.Time
+		own := growing(run.Name, start, 0)
+		if run.Spec.Block == 3 {
+			own.Record("Check-In", payload.OK, start.Add(95*time.Minute), 9*time.Second)
+			own.Record("Check-In", payload.Error, start.Add(96*time.Minute), 60*time.Second)
+		}
+		replaceRaw(t, input.Raw, naming.RawResults(run.Name), own)
+	}
+	charts := chartsOf(reportOf(t, input), "heat")
+	text := charts["heat-"+recorded.Beside+"-cico-Check-In.svg"]
+	want := regexp.MustCompile(recorded.Arm + ` \(6 runs\): most from 464\.2 to 681\.3 ms, all from 464\.2 to 10000 ms\.`)
+	if !want.MatchString(text) {
+		t.Errorf("the heat map is described as %q, want %s", text, want)
+	}
+	large := recorded.Large(seed, 5, 1, 6)
+	for file := range chartsOf(reportOf(t, large), "heat") {
+		if strings.HasPrefix(file, "heat-") {
+			t.Errorf("%s has rows for more arms than a reader can compare", file)
+		}
+	}
+}
