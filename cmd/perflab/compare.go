@@ -86,7 +86,7 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 	}
 	var records [2]across.Record
 	for i, argument := range arguments {
-		if records[i], err = o.record(command.Context(), in, argument); err != nil {
+		if records[i], err = recordNamed(command.Context(), o.from, in, argument); err != nil {
 			return err
 		}
 	}
@@ -116,12 +116,12 @@ func armPairs(given []string) ([]across.Pair, error) {
 	return pairs, nil
 }
 
-// record is an experiment of the cluster or of a file.
-func (o *compareOptions) record(ctx context.Context, in *input, argument string) (across.Record, error) {
+// recordNamed is an experiment of the cluster or of a file.
+func recordNamed(ctx context.Context, from *cluster, in *input, argument string) (across.Record, error) {
 	if isRecordedFile(argument) {
 		return recordOfFile(in, argument)
 	}
-	reader, key, err := o.from.named(argument)
+	reader, key, err := from.named(argument)
 	if err != nil {
 		return across.Record{}, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"perflab.dev/perflab/internal/across"
 	"perflab.dev/perflab/internal/report"
 )
 
@@ -30,6 +31,7 @@ type reportOptions struct {
 	sources []string
 	format  string
 	charts  string
+	against string
 }
 
 func newReport() *cobra.Command {
@@ -53,10 +55,14 @@ With -f, files and folders of objects are read, as perflab export or
 kubectl get -o yaml write them, packed by gzip where they end in .gz; NAME says
 which experiment, where they hold several.
 
+--against names another experiment, last month's say, as perflab compare does: its
+baseline and arms are set beside this one's in the section Comparison.
+
 Exit codes: 0 the report was written, 1 it could not be, 2 the recorded objects
 are invalid.`,
 		Example: `  perflab report maxram-vs-xmx -n lab -o html > report.html
   perflab report -f maxram-vs-xmx.yaml -o md --charts charts > report.md
+  perflab report heap-2024-09 -n lab --against heap-2024-06.yaml -o html > report.html
   perflab report -f maxram-vs-xmx.yaml -o csv | perflab analyze --baseline xmx`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
@@ -68,6 +74,7 @@ are invalid.`,
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
 	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence or csv")
 	flags.StringVar(&options.charts, "charts", "", "folder to write the charts to, with -o md and -o confluence")
+	flags.StringVar(&options.against, "against", "", "another experiment to set this one against: NAME, NAMESPACE/NAME or a file that perflab export wrote")
 	return command
 }
 
@@ -77,6 +84,9 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 	}
 	recorded, err := o.recorded(command, arguments)
 	if err != nil {
+		return err
+	}
+	if recorded.Against, err = o.other(command); err != nil {
 		return err
 	}
 	document, err := report.New(recorded)
@@ -94,6 +104,22 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// other is the experiment that this one is set against, if any.
+func (o *reportOptions) other(command *cobra.Command) (*across.Record, error) {
+	if o.against == "" {
+		return nil, nil //nolint:nilnil // Few reports have another experiment.
+	}
+	in, err := inputOf(command)
+	if err != nil {
+		return nil, err
+	}
+	record, err := recordNamed(command.Context(), o.from, in, o.against)
+	if err != nil {
+		return nil, err
+	}
+	return &record, nil
 }
 
 func (o *reportOptions) check() error {

@@ -96,6 +96,37 @@ func TestReportAsCSVIsAnalyzed(t *testing.T) {
 	}
 }
 
+// "Current against initial" stands in the page, and follows from what is beside it.
+func TestReportAgainstAnotherExperiment(t *testing.T) {
+	const before, after = "testdata/before.yaml", "testdata/after.yaml"
+	page := perflab(t, "", "report", "-f", after, "--against", before)
+	for _, want := range []string{
+		"Against the experiment maxram-vs-xmx", "are alike within the margin of 5", "Baselines against each other",
+		"Arms, each by its delta to its own baseline", "example.org/mod-inventory:20.2.0",
+	} {
+		if page.code != 0 || !strings.Contains(page.out, want) {
+			t.Errorf("exit code %d: %s; the page lacks %q", page.code, page.problems, want)
+		}
+	}
+	if plain := perflab(t, "", "report", "-f", after); strings.Contains(plain.out, "Against the experiment") {
+		t.Error("a report against nothing has the section")
+	}
+	path := filepath.Join(t.TempDir(), "report.md")
+	if err := os.WriteFile(path, []byte(page.out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows := filepath.Join(t.TempDir(), "report.csv")
+	if err := os.WriteFile(rows, []byte(perflab(t, "", "report", "-f", after, "-o", "csv").out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := perflab(t, "", "audit", "--fail", path, rows); got.code != 0 {
+		t.Errorf("the audit of the page: exit code %d: %s%s", got.code, got.problems, got.out)
+	}
+	if got := perflab(t, "", "report", "-f", after, "--against", "no-such.yaml"); got.code != exitFailed || !strings.Contains(got.problems, "no-such.yaml") {
+		t.Errorf("against nothing that is there: exit code %d: %s", got.code, got.problems)
+	}
+}
+
 func TestReportProblems(t *testing.T) {
 	path := exported(t)
 	text, err := os.ReadFile(path)

@@ -23,21 +23,22 @@ const (
 
 // comparisons are all deltas, with what they are percent of.
 func comparisons(r *record) []block {
+	notes := &notes{}
 	if len(r.answer.Comparisons) == 0 {
-		return []block{paragraph("There is nothing to compare.")}
+		return append([]block{paragraph("There is nothing to compare.")}, againstOther(r, notes)...)
 	}
 	blocks := []block{paragraph(comparisonText(r.answer))}
 	blocks = append(blocks, chartsAt(r, inComparison, r.scenarios...)...)
 	if len(r.answer.uncalibrated) > 0 {
 		blocks = append(blocks, paragraph(fmt.Sprintf("The experiment is not calibrated, so every verdict is withheld: %s differs from %s, though both have the same configuration.", r.answer.Twin, r.answer.Baseline)))
 	}
-	notes := &notes{}
 	for _, scenario := range r.scenarios {
 		own := append(comparisonTables(r, scenario.Name, notes), pairTable(r, scenario.Name, notes).blocks()...)
 		blocks = append(blocks, titled("Scenario "+scenario.Name, own)...)
 	}
 	blocks = append(blocks, slowdowns(r.answer)...)
 	blocks = append(blocks, effects(r)...)
+	blocks = append(blocks, againstOther(r, notes)...)
 	if len(notes.list) > 0 {
 		blocks = append(blocks, heading("Notes"), block{Steps: notes.list})
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/across"
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/origin"
@@ -47,6 +48,8 @@ type Input struct {
 	// Traces stand in for Raw, by run's name, where all raw results at once are
 	// too much to hold.
 	Traces map[string]*Trace
+	// Against is another experiment, which this one is set against; nil: none.
+	Against *across.Record
 }
 
 // Reader collects recorded objects from streams of YAML or JSON documents: what
