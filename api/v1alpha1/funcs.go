@@ -33,6 +33,9 @@ func (c Cleanup) TTLOrDefault() time.Duration { return durationOr(c.TTL, 0) }
 // MaxRestartsOrDefault is how often modules' containers may restart under load.
 func (v Validity) MaxRestartsOrDefault() int32 { return valueOr(v.MaxRestarts, 0) }
 
+// MaxFailedImportsOrDefault is how many imports of a load may fail.
+func (v Validity) MaxFailedImportsOrDefault() int32 { return valueOr(v.MaxFailedImports, 0) }
+
 // MaxErrorPercentOrDefault is the share of transactions that may fail.
 func (v Validity) MaxErrorPercentOrDefault() int32 { return valueOr(v.MaxErrorPercent, 1) }
 

@@ -434,6 +434,15 @@ type Validity struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
 
+	// maxFailedImports is the largest number of imports of one load that may fail, of
+	// several. They are results then: counted as failedImports, named in the run's
+	// warnings, and left out of durations. One import that stalls ends the load all the
+	// same. Default 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=998
+	MaxFailedImports *int32 `json:"maxFailedImports,omitempty"`
+
 	// maxOtherCPUPercent is the largest share of the CPUs of the collector's
 	// node that may be used, on average while load counts, by what is not the
 	// run's, where pods of the run are on that node and it is full: at least 80 %

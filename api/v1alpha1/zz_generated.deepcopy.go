@@ -3036,6 +3036,11 @@ func (in *Validity) DeepCopyInto(out *Validity) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.MaxFailedImports != nil {
+		in, out := &in.MaxFailedImports, &out.MaxFailedImports
+		*out = new(int32)
+		**out = **in
+	}
 	if in.MaxOtherCPUPercent != nil {
 		in, out := &in.MaxOtherCPUPercent, &out.MaxOtherCPUPercent
 		*out = new(int32)

@@ -34,6 +34,7 @@ const (
 	ClientDuration   = "clientDuration"
 	RecordsPerSecond = "recordsPerSecond"
 	Imports          = "imports"
+	FailedImports    = "failedImports"
 	Records          = "records"
 	FailedRecords    = "failedRecords"
 	ChildJobs        = "childJobs"
@@ -73,7 +74,7 @@ func Rates() []string { return []string{RequestsPerSecond, IterationsPerSecond} 
 
 // ImportStatistics are the quantities of a load that imports.
 func ImportStatistics() []string {
-	return []string{Duration, ClientDuration, RecordsPerSecond, Imports, Records, FailedRecords, ChildJobs, FailedChildJobs}
+	return []string{Duration, ClientDuration, RecordsPerSecond, Imports, FailedImports, Records, FailedRecords, ChildJobs, FailedChildJobs}
 }
 
 // Units of observations.
@@ -85,6 +86,7 @@ const (
 	UnitPerSecond    = "1/s"
 	UnitCores        = "cores"
 	UnitMebibytes    = "MiB"
+	UnitBytesPerSec  = "B/s"
 )
 
 // PerHour is the unit of what changes, or costs, so much in an hour.
@@ -102,7 +104,7 @@ func Unit(statistic string) string {
 		return UnitSeconds
 	case RecordsPerSecond, RequestsPerSecond, IterationsPerSecond:
 		return UnitPerSecond
-	case Samples, Count, Imports, Records, FailedRecords, ChildJobs, FailedChildJobs:
+	case Samples, Count, Imports, FailedImports, Records, FailedRecords, ChildJobs, FailedChildJobs:
 		return UnitCount
 	}
 	return ""

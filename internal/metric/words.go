@@ -85,6 +85,8 @@ func (m Metric) phraseOfWhole() string {
 		return "requests per second of " + m.Of
 	case IterationsPerSecond:
 		return "iterations per second of " + m.Of
+	case FailedImports:
+		return "failed imports of " + m.Of
 	case FailedRecords:
 		return "failed records of import " + m.Of
 	}
@@ -132,9 +134,16 @@ func ResourcePhrase(resource string) string {
 		return "CPU that is not the run's"
 	case LoadAverage:
 		return "load average"
+	case DiskRead:
+		return "reading from disks"
+	case DiskWritten:
+		return "writing to disks"
 	}
 	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
 		return kind + " connections"
+	}
+	if waiting, isLoad := strings.CutPrefix(resource, DatabaseLoad); isLoad {
+		return "database load (" + waiting + ")"
 	}
 	return resource
 }

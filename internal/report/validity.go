@@ -40,7 +40,7 @@ func rules(limits *v1alpha1.Validity, runs journal) []string {
 			" may have failed, and of its checks at most "+percent(float64(limits.MaxFailedChecksPercentOrDefault()))+".")
 	}
 	sentences = append(sentences,
-		restartsAllowed(limits.MaxRestartsOrDefault())+" under load, and an import must have brought in every record.",
+		restartsAllowed(limits.MaxRestartsOrDefault())+" under load, and "+importsAllowed(limits.MaxFailedImportsOrDefault())+".",
 		"The running system must be the declared one: heap, partitions, metadata mode and replicas are read back from it.")
 	if runs.sawNodes() {
 		sentences = append(sentences, "Where the collector's node, with pods of the run on it, was full, at most "+
@@ -50,6 +50,13 @@ func rules(limits *v1alpha1.Validity, runs journal) []string {
 		sentences = append(sentences, "A run is tried at most "+times(limits.MaxAttempts)+".")
 	}
 	return sentences
+}
+
+func importsAllowed(failed int32) string {
+	if failed == 0 {
+		return "an import must have brought in every record"
+	}
+	return "of a load's imports all but " + whole(failed) + " must have brought in every record"
 }
 
 func restartsAllowed(limit int32) string {

@@ -5,6 +5,8 @@ package results
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -12,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -28,7 +31,7 @@ func Check(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha
 		return kind.Faultf(v1alpha1.ReasonResultsMissing, "load %q ended before it could print its results; only a checkpoint is left", load.Name)
 	}
 	if kinds.IsBatch(load) {
-		return kinds.Of(load).Check(own.Histograms)
+		return kinds.Of(load).Check(own.Histograms, validity)
 	}
 	if fault := checkGenerator(load.Name, own); fault != nil {
 		return fault
@@ -45,7 +48,7 @@ func checkCounted(load v1alpha1.Load, part *payload.Payload, validity v1alpha1.V
 			return fault
 		}
 	}
-	if fault := loadKind.Check(part); fault != nil {
+	if fault := loadKind.Check(part, validity); fault != nil {
 		return fault
 	}
 	return checkTransactions(load.Name, part, validity)
@@ -130,9 +133,22 @@ func Warnings(observations []v1alpha1.Observation) []string {
 			whole = append(whole, observation)
 		}
 	}
-	var sentences []string
+	sentences := failedImports(whole)
 	for _, sentence := range Saturated(whole, maxServerCPU) {
 		sentences = append(sentences, sentence+": response times tell of a system at its limit")
+	}
+	return sentences
+}
+
+// failedImports are sentences on those that did not make the run invalid.
+func failedImports(observations []v1alpha1.Observation) []string {
+	var sentences []string
+	for _, observation := range observations {
+		load, isCount := strings.CutSuffix(observation.Metric, "/"+metric.FailedImports)
+		if failed, err := strconv.Atoi(observation.Value); isCount && err == nil && failed > 0 {
+			sentences = append(sentences, fmt.Sprintf("load %q: %s failed and count in no duration; what was on beside them is not like what is on beside one that works",
+				load, prose.Counted(failed, "import")))
+		}
 	}
 	return sentences
 }

@@ -113,6 +113,7 @@ create/duration: "8"
 create/clientDuration: "10"
 create/recordsPerSecond: "50"
 create/imports: "1"
+create/failedImports: "0"
 create/records: "400"
 create/failedRecords: "0"
 create/childJobs: "2"
@@ -150,6 +151,10 @@ func TestEveryRecordHasToGetIn(t *testing.T) {
 		says     string
 	}{
 		"all":             {`{}`, map[string]float64{"imports": 1, "records": 400}, ""},
+		"too many failed": {`{imports: 5}`, map[string]float64{"imports": 5, "imports_failed": 3, "records": 800}, "5 of 5 imports ended, 3 failed; validity.maxFailedImports allows 2, of which one has to succeed"},
+		"some may fail":   {`{imports: 5}`, map[string]float64{"imports": 5, "imports_failed": 2, "records": 1300, "records_failed": 700, "child_jobs": 9, "child_jobs_failed": 2}, ""},
+		"not all":         {`{imports: 2}`, map[string]float64{"imports": 2, "imports_failed": 2}, "2 of 2 imports ended, 2 failed"},
+		"one is missing":  {`{imports: 5}`, map[string]float64{"imports": 4, "imports_failed": 1, "records": 1200}, "4 of 5 imports ended, 1 failed"},
 		"import missing":  {`{imports: 2}`, map[string]float64{"imports": 1, "records": 400}, `load "create": 1 of 2 imports ended, 0 failed`},
 		"import failed":   {`{}`, map[string]float64{"imports": 1, "imports_failed": 1, "records": 400}, "1 of 1 import ended, 1 failed"},
 		"records failed":  {`{}`, map[string]float64{"imports": 1, "records": 400, "records_failed": 3}, "400 of 400 records got in, 3 failed"},
@@ -161,7 +166,7 @@ func TestEveryRecordHasToGetIn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fault := create(t, test.settings).Check(imported(test.counters))
+			fault := create(t, test.settings).Check(imported(test.counters), v1alpha1.Validity{MaxFailedImports: new(int32(2))})
 			if (fault == nil) != (test.says == "") {
 				t.Fatalf("got %+v, want %q", fault, test.says)
 			}

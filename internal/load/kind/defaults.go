@@ -45,7 +45,7 @@ func (Defaults) Validate(*field.Path) (field.ErrorList, []string) { return nil, 
 func (Defaults) JudgesRequests() bool { return false }
 
 // Check finds nothing.
-func (Defaults) Check(*payload.Payload) *Fault { return nil }
+func (Defaults) Check(*payload.Payload, v1alpha1.Validity) *Fault { return nil }
 
 // Progress has users and their requests.
 func (Defaults) Progress(last *v1alpha1.LoadProgress) string {

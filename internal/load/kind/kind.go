@@ -69,7 +69,7 @@ type Judge interface {
 	JudgesRequests() bool
 	// Check says by rules of the kind's own why what was measured, as far as it
 	// counts, does not count after all; nil: it does.
-	Check(measured *payload.Payload) *Fault
+	Check(measured *payload.Payload, validity v1alpha1.Validity) *Fault
 }
 
 // Sized is the kind of a load that differs in a number from others of its like.

@@ -117,7 +117,7 @@ func (s script) JudgesRequests() bool {
 }
 
 // Check finds requests that belong to no transaction.
-func (s script) Check(measured *payload.Payload) *kind.Fault {
+func (s script) Check(measured *payload.Payload, _ v1alpha1.Validity) *kind.Fault {
 	requests := int64(measured.Total(counterRequests))
 	if len(measured.Transactions()) > 0 || requests == 0 {
 		return nil

@@ -122,16 +122,16 @@ func TestLength(t *testing.T) {
 func TestRequestsBelongToTransactions(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	measured := payload.New("search", "run", "1", at)
-	if fault := search(t, `{path: /a.js}`).Check(measured); fault != nil {
+	if fault := search(t, `{path: /a.js}`).Check(measured, v1alpha1.Validity{}); fault != nil {
 		t.Errorf("without requests: %+v", fault)
 	}
 	measured.Count("http_reqs", at, 7)
-	fault := search(t, `{path: /a.js}`).Check(measured)
+	fault := search(t, `{path: /a.js}`).Check(measured, v1alpha1.Validity{})
 	if fault == nil || fault.Reason != v1alpha1.ReasonResultsMissing || !strings.Contains(fault.Message, `load "search" made 7 requests in its window`) {
 		t.Errorf("without transactions: %+v", fault)
 	}
 	measured.Record("keyword", "ok", at, time.Second)
-	if fault := search(t, `{path: /a.js}`).Check(measured); fault != nil {
+	if fault := search(t, `{path: /a.js}`).Check(measured, v1alpha1.Validity{}); fault != nil {
 		t.Errorf("with both: %+v", fault)
 	}
 }
