@@ -61,10 +61,12 @@ const (
 	GCShare      = "gcShare"
 	Disk         = "disk"
 	// Of PostgreSQL.
-	Connections           = "connections/total"
-	ConnectionsActive     = "connections/active"
-	ConnectionsIdle       = "connections/idle"
-	IdleInTransaction     = "connections/idleInTransaction"
+	Connections       = "connections/total"
+	ConnectionsActive = "connections/active"
+	ConnectionsIdle   = "connections/idle"
+	IdleInTransaction = "connections/idleInTransaction"
+	// DatabaseLoad, with what connections that are at work wait for.
+	DatabaseLoad          = "databaseLoad/"
 	TransactionsPerSecond = "transactionsPerSecond"
 	CacheHits             = "cacheHits"
 	DatabaseSize          = "databaseSize"
@@ -76,6 +78,8 @@ const (
 	CPUPressure = "cpuPressure"
 	OtherCPU    = "otherCpu"
 	LoadAverage = "loadAverage"
+	DiskRead    = "diskRead"
+	DiskWritten = "diskWritten"
 )
 
 // Metric is the name of a metric, taken apart.

@@ -75,6 +75,7 @@ var known = map[string]struct {
 	"postgres/primary/connections/total":           {metric.Metric{Component: "postgres", Of: "primary", Resource: "connections/total"}, server, false, false, "total connections of PostgreSQL primary"},
 	"postgres/primary/connections/total/average":   {metric.Metric{Component: "postgres", Of: "primary", Resource: "connections/total", Statistic: "average"}, server, true, false, "average total connections of PostgreSQL primary"},
 	"postgres/replica-1/connections/total/average": {metric.Metric{Component: "postgres", Of: "replica-1", Resource: "connections/total", Statistic: "average"}, server, true, false, "average total connections of PostgreSQL replica-1"},
+	"postgres/primary/databaseLoad/lwLock/average": {metric.Metric{Component: "postgres", Of: "primary", Resource: "databaseLoad/lwLock", Statistic: "average"}, server, false, false, "average database load (lwLock) of PostgreSQL primary"},
 	"postgres/primary/connections/total/max":       {metric.Metric{Component: "postgres", Of: "primary", Resource: "connections/total", Statistic: "max"}, server, false, false, "max total connections of PostgreSQL primary"},
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/prometheus/procfs"
+	"github.com/prometheus/procfs/sysfs"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -65,7 +66,7 @@ func New(cluster *rest.Config, config collector.Config, logins Logins, place Pla
 	if loop.sources, err = sources(config, logins, metrics); err != nil {
 		return nil, err
 	}
-	own, err := newNode(place.Node, procfs.DefaultMountPoint)
+	own, err := newNode(place.Node, procfs.DefaultMountPoint, sysfs.DefaultMountPoint)
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
+	"regexp"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/prometheus/procfs"
+	"github.com/prometheus/procfs/blockdevice"
 
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
@@ -21,10 +25,12 @@ import (
 const withoutPressure = "the CPU pressure of the collector's node is not told: its kernel has no /proc/pressure/cpu (PSI)"
 
 // node reads what the kernel tells of the node the collector runs on. A
-// container sees the /proc/stat, /proc/loadavg and /proc/pressure of its node.
+// container sees the /proc/stat, /proc/loadavg, /proc/meminfo, /proc/diskstats and
+// /proc/pressure of its node.
 type node struct {
-	id   string
-	proc procfs.FS
+	id    string
+	proc  procfs.FS
+	disks blockdevice.FS
 	// before is what was counted at the round before.
 	before nodeCounts
 }
@@ -40,14 +46,24 @@ type nodeCounts struct {
 	waiting *float64
 	// load is how many tasks ran or wanted to, on average over the minute before.
 	load float64
+	// memory that is neither free nor could be made so, in MiB; NaN is not known.
+	memory float64
+	// disks is what all have read and written; nil where the kernel does not tell.
+	disks *diskBytes
 }
 
-func newNode(id, proc string) (*node, error) {
+type diskBytes struct{ read, written float64 }
+
+func newNode(id, proc, sys string) (*node, error) {
 	opened, err := procfs.NewFS(proc)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", proc, err)
 	}
-	return &node{id: id, proc: opened}, nil
+	disks, err := blockdevice.NewFS(proc, sys)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", sys, err)
+	}
+	return &node{id: id, proc: opened, disks: disks}, nil
 }
 
 func (n *node) name() string { return metric.Node }
@@ -73,12 +89,25 @@ func (n *node) sample(_ context.Context, now round) (record, error) {
 // away.
 func (n *node) record(into *payload.SampleRecorder, before, counts nodeCounts) {
 	into.Record(metric.Node, n.id, metric.LoadAverage, metric.UnitCount, counts.at, counts.load)
+	if !math.IsNaN(counts.memory) {
+		into.Record(metric.Node, n.id, metric.Memory, metric.UnitMebibytes, counts.at, counts.memory)
+	}
 	elapsed := counts.at.Sub(before.at).Seconds()
 	if before.at.IsZero() || elapsed <= 0 {
 		return
 	}
 	if busy := counts.busy - before.busy; busy >= 0 {
 		into.Record(metric.Node, n.id, metric.CPU, metric.UnitCores, counts.at, busy/elapsed)
+	}
+	if counts.disks != nil && before.disks != nil {
+		rate := func(resource string, now, then float64) {
+			// Fewer than before: a disk was taken away.
+			if now >= then {
+				into.Record(metric.Node, n.id, resource, metric.UnitBytesPerSec, counts.at, (now-then)/elapsed)
+			}
+		}
+		rate(metric.DiskRead, counts.disks.read, before.disks.read)
+		rate(metric.DiskWritten, counts.disks.written, before.disks.written)
 	}
 	if counts.waiting != nil && before.waiting != nil {
 		share := min(100, 100*(*counts.waiting-*before.waiting)/elapsed)
@@ -97,7 +126,7 @@ func (n *node) count(at time.Time) (nodeCounts, error) {
 	}
 	total := stat.CPUTotal
 	counts := nodeCounts{
-		at: at, cpus: len(stat.CPU), load: load.Load1,
+		at: at, cpus: len(stat.CPU), load: load.Load1, memory: n.memory(), disks: n.diskBytes(),
 		// What a hypervisor took for other machines was not the run's either.
 		busy: total.User + total.Nice + total.System + total.IRQ + total.SoftIRQ + total.Steal,
 	}
@@ -112,4 +141,37 @@ func (n *node) count(at time.Time) (nodeCounts, error) {
 		counts.waiting = &waiting
 	}
 	return counts, nil
+}
+
+func (n *node) memory() float64 {
+	const mebibyte = 1 << 20
+	told, err := n.proc.Meminfo()
+	if err != nil || told.MemTotalBytes == nil || told.MemAvailableBytes == nil {
+		return math.NaN()
+	}
+	return float64(*told.MemTotalBytes-min(*told.MemAvailableBytes, *told.MemTotalBytes)) / mebibyte
+}
+
+// noDisk is a device that stands on others, whose bytes would count twice, or on memory.
+var noDisk = regexp.MustCompile(`^(dm-|md|loop|ram|zram)`)
+
+// diskBytes adds up whole disks, without their partitions.
+func (n *node) diskBytes() *diskBytes {
+	const sector = 512
+	devices, err := n.disks.SysBlockDevices()
+	if err != nil {
+		return nil
+	}
+	stats, err := n.disks.ProcDiskstats()
+	if err != nil {
+		return nil
+	}
+	sum := &diskBytes{}
+	for _, one := range stats {
+		if slices.Contains(devices, one.DeviceName) && !noDisk.MatchString(one.DeviceName) {
+			sum.read += sector * float64(one.ReadSectors)
+			sum.written += sector * float64(one.WriteSectors)
+		}
+	}
+	return sum
 }

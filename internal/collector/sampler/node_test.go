@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,11 +32,32 @@ func kernel(t *testing.T, proc string, user, idle, steal, waiting int) {
 	cpu := func(name string, part int) string {
 		return fmt.Sprintf("%s %d 0 0 %d 0 0 0 %d 0 0\n", name, user/part, idle/part, steal/part)
 	}
+	write("meminfo", "MemTotal:       8192000 kB\nMemFree:         100000 kB\nMemAvailable:   2048000 kB\n")
 	write("loadavg", "2.25 1.00 0.50 3/400 12345\n")
 	write("stat", cpu("cpu ", 1)+cpu("cpu0", 2)+cpu("cpu1", 2))
 	if waiting >= 0 {
 		write("pressure/cpu", fmt.Sprintf("some avg10=1.00 avg60=2.00 avg300=3.00 total=%d\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", waiting))
 	}
+}
+
+// withDisks writes what a kernel tells of a disk with a partition and a volume on it, in
+// sectors, and returns where its devices are.
+func withDisks(t *testing.T, proc string, read, written int) (sys string) {
+	t.Helper()
+	var text strings.Builder
+	for i, device := range []string{"vda", "vda1", "dm-0", "loop0"} {
+		fmt.Fprintf(&text, " 253 %d %s 10 0 %d 5 20 0 %d 9 0 14 14\n", i, device, read, written)
+	}
+	if err := os.WriteFile(filepath.Join(proc, "diskstats"), []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sys = filepath.Join(proc, "sys-of-test")
+	for _, device := range []string{"vda", "dm-0", "loop0"} {
+		if err := os.MkdirAll(filepath.Join(sys, "block", device), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sys
 }
 
 func TestANodeTellsHowBusyItIs(t *testing.T) {
@@ -50,7 +72,7 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			proc := t.TempDir()
 			kernel(t, proc, 100, 1000, 0, test.waiting[0])
-			asked, err := newNode("worker-1", proc)
+			asked, err := newNode("worker-1", proc, withDisks(t, proc, 2000, 8000))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,14 +81,23 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 			if got := value(t, first, "node", "loadAverage"); got != 2.25 {
 				t.Errorf("the load average before the loads is %g, want 2.25", got)
 			}
-			if len(first.Series) != 1 || first.Nodes[0].CPUs != 2 || first.Nodes[0].Name != "worker-1" {
+			if got := value(t, first, "node", "memory"); got != 6000 {
+				t.Errorf("%g MiB are in use, want 6000", got)
+			}
+			if len(first.Series) != 2 || first.Nodes[0].CPUs != 2 || first.Nodes[0].Name != "worker-1" {
 				t.Errorf("the first round told %+v of %+v, want a node with 2 CPUs and no rates yet", first.Series, first.Nodes)
 			}
 			kernel(t, proc, 1000, 1500, 300, test.waiting[1])
+			withDisks(t, proc, 4000, 48000)
 			samples := told(t, asked, round{at: begin.Add(10 * time.Second)})
 			// 9 s of work and 3 s that were stolen, in 10 s.
 			if got := value(t, samples, "node", "cpu"); got != 1.2 {
 				t.Errorf("%g cores are busy, want 1.2", got)
+			}
+			for resource, want := range map[string]float64{"diskRead": 102400, "diskWritten": 2048000} {
+				if got := value(t, samples, "node", resource); got != want {
+					t.Errorf("%s is %g B/s, want %g", resource, got, want)
+				}
 			}
 			var pressure []float64
 			for _, series := range samples.Series {
@@ -83,7 +114,7 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 
 // The node of the test is a real one.
 func TestARealNode(t *testing.T) {
-	asked, err := newNode("here", "/proc")
+	asked, err := newNode("here", "/proc", "/sys")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -159,7 +159,7 @@ func (d *database) sample(ctx context.Context, now round) (record, error) {
 		return nil, err
 	}
 	var records []record
-	for _, ask := range []func(context.Context, round) (record, error){d.activity, d.transactions, d.lag, d.size, d.topStatements} {
+	for _, ask := range []func(context.Context, round) (record, error){d.activity, d.load, d.transactions, d.lag, d.size, d.topStatements} {
 		write, err := ask(ctx, now)
 		if err != nil {
 			return nil, err
@@ -193,6 +193,55 @@ WHERE pid <> pg_catalog.pg_backend_pid() AND datname IS NOT NULL
 		into.Record(d.component, "", metric.ConnectionsActive, metric.UnitCount, now.at, active)
 		into.Record(d.component, "", metric.ConnectionsIdle, metric.UnitCount, now.at, idle)
 		into.Record(d.component, "", metric.IdleInTransaction, metric.UnitCount, now.at, inTransaction)
+	}, nil
+}
+
+// waits are what a connection that is at work can wait for, as PostgreSQL calls it, and
+// as we do; one that waits for nothing has a CPU, or wants one.
+var waits = map[string]string{
+	"": "cpu", "IO": "io", "Lock": "lock", "LWLock": "lwLock", "IPC": "ipc", "Client": "client",
+}
+
+// otherWaits are a timeout, an extension, and whatever a later PostgreSQL waits for.
+const otherWaits = "other"
+
+// load counts the connections that are at work by what they wait for.
+func (d *database) load(ctx context.Context, now round) (record, error) {
+	if !d.monitors {
+		// Which activity has noted.
+		return combined(nil), nil
+	}
+	rows, err := d.Query(ctx, `
+SELECT coalesce(wait_event_type, ''), pg_catalog.count(*)
+FROM pg_catalog.pg_stat_activity
+WHERE pid <> pg_catalog.pg_backend_pid() AND datname IS NOT NULL AND state = 'active'
+  AND (backend_type = 'client backend' OR backend_type IS NULL)
+GROUP BY wait_event_type`)
+	if err != nil {
+		return nil, fmt.Errorf("counting connections at work: %w", err)
+	}
+	// Those that nobody waits for are a figure as well.
+	counts := map[string]float64{otherWaits: 0}
+	for _, name := range waits {
+		counts[name] = 0
+	}
+	var kind string
+	var number int64
+	_, err = pgx.ForEachRow(rows, []any{&kind, &number}, func() error {
+		name, known := waits[kind]
+		if !known {
+			name = otherWaits
+		}
+		counts[name] += float64(number)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("counting connections at work: %w", err)
+	}
+	return func(into *payload.SampleRecorder) {
+		for _, name := range slices.Sorted(maps.Keys(counts)) {
+			into.Record(d.component, "", metric.DatabaseLoad+name, metric.UnitCount, now.at, counts[name])
+		}
 	}, nil
 }
 

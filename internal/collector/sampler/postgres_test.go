@@ -197,6 +197,7 @@ func TestARealPrimaryAndItsReplica(t *testing.T) {
 	// transaction; the collector's own does not count.
 	for resource, want := range map[string]float64{
 		"connections/total": 5, "connections/active": 1, "connections/idle": 3, "connections/idleInTransaction": 1,
+		"databaseLoad/other": 1, "databaseLoad/cpu": 0, "databaseLoad/io": 0, "databaseLoad/lock": 0, "databaseLoad/lwLock": 0, "databaseLoad/ipc": 0, "databaseLoad/client": 0,
 	} {
 		if got := value(t, samples, first, resource); got != want {
 			t.Errorf("%s is %g, want %g", resource, got, want)

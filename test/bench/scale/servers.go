@@ -79,7 +79,7 @@ func (r *recorder) servers() {
 			r.samples.Record(one.component, own, metric.CPU, metric.UnitCores, at, 0.3*r.noise(0.1))
 			r.samples.Record(one.component, own, metric.Memory, metric.UnitMebibytes, at, 700*r.noise(0.01))
 		}
-		for _, resource := range []string{metric.Connections, metric.ConnectionsActive, metric.ConnectionsIdle, metric.IdleInTransaction, metric.CacheHits, metric.TransactionsPerSecond} {
+		for _, resource := range []string{metric.Connections, metric.ConnectionsActive, metric.ConnectionsIdle, metric.IdleInTransaction, metric.DatabaseLoad + "cpu", metric.DatabaseLoad + "io", metric.CacheHits, metric.TransactionsPerSecond} {
 			r.samples.Record(metric.Primary, "", resource, metric.UnitCount, at, 100*r.noise(0.1))
 		}
 		r.samples.Record(metric.Kafka, "", metric.ConsumerLag, metric.UnitCount, at, 10*r.noise(0.3))
