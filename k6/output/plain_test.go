@@ -63,6 +63,9 @@ func (p *plain) sample(s metrics.Sample) {
 		p.total.Count(name, s.Time, s.Value)
 	case s.Metric.Type == metrics.Gauge:
 		p.total.Set(name, s.Value)
+		if name == "vus" {
+			p.total.Count("perflab_user_seconds", s.Time, s.Value)
+		}
 	case name == "http_req_failed" && s.Value != 0:
 		p.total.Count(name, s.Time, 1)
 	case name == "checks" && s.Value != 0:
