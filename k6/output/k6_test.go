@@ -299,6 +299,9 @@ func TestProgressAndTheGeneratorsLoad(t *testing.T) {
 	if limit := final.Total(payload.GeneratorCPULimit); limit < 2.5 || limit > 7 {
 		t.Errorf("%v CPU seconds in about 4 s on one CPU", limit)
 	}
+	if users := final.Total(payload.UserSeconds) / final.End.Sub(final.Start).Seconds(); users < 0.9 || users > 4.1 {
+		t.Errorf("%v users on average, want about 3", users)
+	}
 }
 
 func TestIdleGeneratorIsNotBusy(t *testing.T) {
