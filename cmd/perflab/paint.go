@@ -46,8 +46,9 @@ func ofVerdict(text string) *color.Color {
 		return bad
 	case verdict.Inconclusive:
 		return doubtful
+	default:
+		return nil
 	}
-	return nil
 }
 
 // ofCell is the colour of a table's cell, by the header of its column.

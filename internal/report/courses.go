@@ -60,7 +60,7 @@ func courseOf(course results.Course, start, end time.Time) []point {
 	for part := range slices.Chunk(inside, size) {
 		sum := point{extent: part[0].extent}
 		for _, one := range part {
-			sum.extent = sum.extent.with(one.extent)
+			sum.extent = sum.with(one.extent)
 			sum.minutes += one.minutes / float64(len(part))
 			sum.value += one.value / float64(len(part))
 		}

@@ -176,7 +176,7 @@ func (s *stretch) mean() float64 { return s.sum / s.count }
 
 func (s *stretch) add(part stretch) {
 	s.sum, s.count = s.sum+part.sum, s.count+part.count
-	s.extent = s.extent.with(extent{part.mean(), part.mean()})
+	s.extent = s.with(extent{part.mean(), part.mean()})
 }
 
 // bucketsOf a transaction's successful ones.
