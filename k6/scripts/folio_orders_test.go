@@ -196,6 +196,8 @@ func (w *whole) received(lineID, pieceID, itemStatus string) (int, any) {
 	switch {
 	case piece == nil:
 		code, message = "pieceNotFound", "The piece record is not found"
+	case w.receivingFails:
+		code, message = "pieceUpdateFailed", "The piece record failed to be updated"
 	case piece["poLineId"] != lineID:
 		code, message = "piecePolMismatch", "The piece does not correspond to PO line"
 	case itemStatus == "On order" && piece["receivingStatus"] != "Received":

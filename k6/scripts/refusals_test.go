@@ -108,6 +108,9 @@ func TestTheStandInRefusesWhatFOLIOWould(t *testing.T) {
 		c.want("GET /invoice/invoices", nil, status, "")
 		c.headers[header] = value
 	}
+	if c.w.wrongs == 0 {
+		t.Error("a call without a tenant does not fail the test of a script")
+	}
 	c.headers["Content-Type"] = "text/plain"
 	c.want("POST /invoice/invoices", record{}, http.StatusBadRequest, "Content-type header must be")
 	c.headers["Content-Type"] = "application/json"

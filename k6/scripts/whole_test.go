@@ -32,6 +32,8 @@ type whole struct {
 	uploaded map[string][]string
 	// exportsEnd is how exports end.
 	exportsEnd string
+	// receivingFails has all pieces stay as they are.
+	receivingFails bool
 }
 
 // records are of one kind, in the order in which they were made.

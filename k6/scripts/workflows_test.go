@@ -5,6 +5,7 @@ package scripts_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -64,9 +65,9 @@ func (w *whole) told(prefix string) int {
 }
 
 // alone runs one workflow with one user until a call was made so often.
-func alone(t *testing.T, w *whole, name, call string, times int, own ...string) (k6test.Result, *payload.Payload) {
+func alone(t *testing.T, w *whole, name, call string, times int) (k6test.Result, *payload.Payload) {
 	t.Helper()
-	result := k6test.RunUntil(t, func() bool { return w.told(call) >= times }, workflows, forWorkflows(w, name+"=1", own...))
+	result := k6test.RunUntil(t, func() bool { return w.told(call) >= times }, workflows, forWorkflows(w, name+"=1"))
 	return result, result.Payload(t)
 }
 
@@ -304,6 +305,7 @@ func TestAFailureInAnAnswerIsAnError(t *testing.T) {
 		spoil                       func(w *whole)
 	}{
 		{"oai-records", "OAI records", "answered badResumptionToken: Resumption token is unknown", func(w *whole) { w.edge.forget = true }},
+		{"receiving", "Receiving-an-Order-Line", "POST /orders/check-in answered 200 and failed: The piece record failed to be updated", func(w *whole) { w.receivingFails = true }},
 		{"export-default", "Exporting MARC Bib records workflow", "the export of 3 instances ended COMPLETED_WITH_ERRORS", func(w *whole) { w.exportsEnd = "COMPLETED_WITH_ERRORS" }},
 		{"renew-loan", "Users loan Renewal Transaction", "loan at maximum renewal number", func(w *whole) { w.maxRenewals = 0 }},
 		{"view-account", "View Account", "Access requires API Key", func(w *whole) { w.edge.key = "another" }},
@@ -316,6 +318,9 @@ func TestAFailureInAnAnswerIsAnError(t *testing.T) {
 			result := k6test.Run(t, workflows, forWorkflows(w, tt.name+"=1", "DURATION_SECONDS=4"))
 			if failed := counted(t, result.Payload(t), tt.transaction, "error"); failed == 0 || !strings.Contains(result.Stderr, tt.sentence) {
 				t.Errorf("%d failed, want some and %q in the log\n%s", failed, tt.sentence, result.Stderr)
+			}
+			if w.edge.forget && w.edge.harvests < 2 {
+				t.Error("the user does not begin anew after a page that failed")
 			}
 		})
 	}
@@ -336,6 +341,62 @@ func TestAPieceThatWasLeftReceivedIsTakenBack(t *testing.T) {
 		t.Errorf("%d failed, want one\n%s", failed, result.Stderr)
 	}
 	wantOK(t, result, p, 2, "Receiving-an-Order-Line")
+}
+
+// TestWhatIsMadeForATransactionDoesNotCount: neither its requests nor its time.
+func TestWhatIsMadeForATransactionDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWhole(t, 50, 20)
+	sum, transactions := 0.0, 0
+	for _, p := range pointsOf(t, workflows, forWorkflows(w, "renew-loan=1", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0.1")) {
+		tags := p.Data.Tags
+		if p.Metric == "http_req_duration" && tags["transaction"] != "" {
+			sum += p.Data.Value
+			if strings.Contains(tags["name"], "check-") {
+				t.Errorf("%s belongs to the transaction", tags["name"])
+			}
+		}
+		if p.Metric != "transaction_duration" {
+			continue
+		}
+		if math.Abs(p.Data.Value-sum) > 1e-6 {
+			t.Errorf("%s took %v ms, its requests %v ms", tags["transaction"], p.Data.Value, sum)
+		}
+		sum = 0
+		transactions++
+	}
+	if transactions < 3 {
+		t.Errorf("%d transactions", transactions)
+	}
+}
+
+// TestWaitingCountsWhereTheSystemGoesOnByItself: an export lasts until its job has ended.
+func TestWaitingCountsWhereTheSystemGoesOnByItself(t *testing.T) {
+	t.Parallel()
+	w := newWhole(t, 10, 10)
+	exports := 0
+	for _, p := range pointsOf(t, workflows, forWorkflows(w, "export-default=1", "DURATION_SECONDS=4", "POLL_SECONDS=0.5")) {
+		if p.Metric != "transaction_duration" {
+			continue
+		}
+		if exports++; p.Data.Value < 500 {
+			t.Errorf("an export that was looked at twice, half a second apart, took %v ms", p.Data.Value)
+		}
+	}
+	if exports < 2 {
+		t.Errorf("%d exports", exports)
+	}
+}
+
+// TestEachWorkflowHasAThinkTimeOfItsOwn: harvesters wait for 0.4 s between pages, users with loans for 40 s.
+func TestEachWorkflowHasAThinkTimeOfItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWhole(t, 50, 20)
+	result := k6test.Run(t, workflows, forWorkflows(w, "oai-records,renew-loan", "THINK_TIME_SECONDS=", "DURATION_SECONDS=8"))
+	p := result.Payload(t)
+	if pages, renewals := counted(t, p, "OAI records", "ok"), counted(t, p, "Users loan Renewal Transaction", "ok"); pages < 8 || pages > 40 || renewals > 1 {
+		t.Errorf("%d pages and %d renewals in 8 s, want about 20 and hardly any\n%s", pages, renewals, result.Stderr)
+	}
 }
 
 func TestItemsThatAreUsedUpEndTheTest(t *testing.T) {

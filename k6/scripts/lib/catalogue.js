@@ -19,7 +19,9 @@ export function findCatalogue(okapi, { instances = [], words = [] }) {
     const ids = found.map(({ id }) => id).filter(Boolean);
     const titles = wordsOf(found.map(({ title = '' }) => title));
     if (ids.length === 0) throw new CallError('no instance has the source MARC: import bibliographic records first', 422);
-    if (given.words.length === 0 && titles.length < 3) throw new CallError(`the titles of ${ids.length} instances have ${titles.length} words, which are too few to search for`, 422);
+    if (given.words.length === 0 && titles.length < 3) {
+      throw new CallError(`the titles of ${ids.length} instances have ${titles.length} words, which are too few to search for`, 422);
+    }
     return {
       instances: given.instances.length > 0 ? given.instances : ids,
       words: given.words.length > 0 ? given.words : titles,

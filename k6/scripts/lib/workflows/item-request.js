@@ -48,7 +48,8 @@ class Queue {
   /** Has the next item lent to the first patron of a row. */
   restart(lend) {
     if (this.used === this.items.length) {
-      exec.test.abort(`${name}: the ${this.items.length} items of one user are used up, after ${holdsPerItem} holds on each: provide more items, fewer users or a longer think time`);
+      const used = `the ${this.items.length} items of one user are used up, after ${holdsPerItem} holds on each`;
+      exec.test.abort(`${name}: ${used}: provide more items, fewer users or a longer think time`);
     }
     const waiting = Math.min(holdsPerItem, this.patrons.length - 1);
     this.item = this.items.at(this.used);
