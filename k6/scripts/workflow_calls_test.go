@@ -74,7 +74,7 @@ var invoiceCalls = slices.Concat(
 		addresses, memberships, creatableUnits,
 		allTags, tagsSetting,
 		`GET /organizations/organizations?offset=0&query=(((name="Vendor*" or code="Vendor*" or language="Vendor*" or aliases="Vendor*" or erpCode="Vendor*" or taxId="Vendor*"))) sortby name/sort.ascending&limit=50`,
-		`GET /invoice/invoices?query=id<>"undefined" AND           vendorInvoiceNo=="PerfLab <number>" AND           invoiceDate=="<day>*" AND           vendorId=="` + vendorID + `"`,
+		`GET /invoice/invoices?query=id<>"undefined" AND vendorInvoiceNo=="PerfLab <number>" AND invoiceDate=="<day>*" AND vendorId=="` + vendorID + `"&limit=1000`,
 		vendor,
 		`POST /invoice/invoices`,
 		`POST /invoice/invoice-lines`,
@@ -317,7 +317,7 @@ var renewCalls = []string{
 	`GET /users/<user>?limit=30`,
 	`GET /circulation/loans?query=(userId==<user> and status.name==Open) sortby id&limit=100000`,
 	`POST /circulation/renew-by-barcode`,
-	`GET /circulation/loans?query=(userId==<user> and status.name==Open) sortby id&limit=100000`,
+	`GET /circulation/loans?query=(userId==<user>) sortby id&limit=100000`,
 	`POST /circulation/check-in-by-barcode`,
 }
 

@@ -29,7 +29,7 @@ export function lookUpVendor(okapi, { vendor }) {
 
 /** Saves an invoice with one line. Returns its id. */
 export function save(okapi, { vendor, fund }, invoice) {
-  show(okapi, [duplicates('undefined', invoice), one('/organizations/organizations/{}', vendor.id)]);
+  show(okapi, [by('/invoice/invoices', duplicates('undefined', invoice).join(' AND ')), one('/organizations/organizations/{}', vendor.id)]);
   const { id } = okapi.post('/invoice/invoices', {
     chkSubscriptionOverlap: true,
     currency: 'USD',
@@ -53,12 +53,9 @@ export function save(okapi, { vendor, fund }, invoice) {
   return id;
 }
 
-/** Invoices of the same vendor, day and number, of which a page warns. */
+/** What invoices of the same vendor, day and number are like, of which the pages warn. */
 function duplicates(id, { vendorInvoiceNo, invoiceDate, vendorId }) {
-  // The spaces are the page's own.
-  const and = ' AND           ';
-  const day = invoiceDate.slice(0, 10);
-  return ['/invoice/invoices', { query: [`id<>"${id}"`, `vendorInvoiceNo=="${vendorInvoiceNo}"`, `invoiceDate=="${day}*"`, `vendorId=="${vendorId}"`].join(and) }];
+  return [`id<>"${id}"`, `vendorInvoiceNo=="${vendorInvoiceNo}"`, `invoiceDate=="${invoiceDate.slice(0, 10)}*"`, `vendorId=="${vendorId}"`];
 }
 
 /** Finds an invoice by its number and looks at it. Returns the invoice. */
@@ -102,7 +99,8 @@ function lines(id) {
 
 /** Approves what was looked at. */
 export function approve(okapi, invoice) {
-  okapi.get(...duplicates(invoice.id, invoice));
+  // The spaces are the page's own.
+  okapi.get('/invoice/invoices', { query: duplicates(invoice.id, invoice).join(' AND           ') });
   okapi.put(['/invoice/invoices/{}', invoice.id], { ...invoice, status: 'Approved' });
 }
 
