@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"perflab.dev/perflab/k6/internal/k6test"
 	"perflab.dev/perflab/payload"
@@ -397,6 +398,16 @@ func TestEachWorkflowHasAThinkTimeOfItsOwn(t *testing.T) {
 	if pages, renewals := counted(t, p, "OAI records", "ok"), counted(t, p, "Users loan Renewal Transaction", "ok"); pages < 8 || pages > 40 || renewals > 1 {
 		t.Errorf("%d pages and %d renewals in 8 s, want about 20 and hardly any\n%s", pages, renewals, result.Stderr)
 	}
+}
+
+// TestEdgesGetNoLogin: a user who is logged in with cookies asks edge modules by the key alone.
+func TestEdgesGetNoLogin(t *testing.T) {
+	t.Parallel()
+	w := newWhole(t, 50, 20)
+	w.accessLife, w.sessionLife = time.Minute, time.Hour
+	enough := func() bool { return w.told("GET /rtac") > 3 && w.told("POST /circulation/renew") > 3 }
+	result := k6test.RunUntil(t, enough, workflows, forWorkflows(w, "rtac,renew-loan", "LOGIN=Expiring"))
+	wantOK(t, result, result.Payload(t), 2, "edge-rtac", "Users loan Renewal Transaction")
 }
 
 func TestItemsThatAreUsedUpEndTheTest(t *testing.T) {
