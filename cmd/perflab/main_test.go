@@ -100,7 +100,7 @@ func TestPublishedReportsArePlanned(t *testing.T) {
 		},
 		"seed-001-read-write-split.yaml":  {"180 runs (6 arms x 5 scenarios x 6 blocks)", "no-split-one (baseline)"},
 		"seed-002-pubsub-partitions.yaml": {"96 runs (4 arms x 4 scenarios x 6 blocks)", "one-split-off (baseline)"},
-		"seed-003-placement.yaml":         {"84 runs", "(okapi-b): m6g.2xlarge -> c7g.large"},
+		"seed-003-placement.yaml":         {"126 runs", "(okapi-b): m6g.2xlarge -> c7g.large"},
 		"seed-004-maxram-vs-xmx.yaml":     {"maxram-66 against the baseline: larger in 10 modules, smaller in 6, the same in 0"},
 	}
 	samples, err := filepath.Glob("../../config/samples/seed-*.yaml")

@@ -25,6 +25,7 @@ import { generator } from './lib/random.js';
 import { releases } from './lib/releases.js';
 import { number, oneOf, target, text, whole } from './lib/settings.js';
 import { Share } from './lib/shares.js';
+import { stages } from './lib/stages.js';
 import { Think } from './lib/think.js';
 
 const settings = {
@@ -44,16 +45,6 @@ export const options = {
   scenarios: { cico: { executor: 'ramping-vus', startVUs: 1, stages: stages(settings), gracefulRampDown: '0s', gracefulStop: '5s' } },
   setupTimeout: '300s',
 };
-
-/** One user at once, the next each rampUp/users seconds, then all until the end. */
-function stages({ users, rampUp, duration }) {
-  const ramp = Math.min(rampUp * (users - 1) / users, duration);
-  const at = ramp < duration ? users : Math.max(Math.round(users * duration / rampUp), 1);
-  return [
-    { duration: `${Math.round(ramp * 1000)}ms`, target: at },
-    { duration: `${Math.round((duration - ramp) * 1000)}ms`, target: at },
-  ];
-}
 
 export function setup() {
   const okapi = new Okapi(settings.target);

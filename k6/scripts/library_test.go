@@ -28,6 +28,12 @@ type library struct {
 	release int
 	// servicePoints are those that users may work at.
 	servicePoints []string
+	// renewals counts those of a loan, by the item; maxRenewals is how many the
+	// loan policy allows.
+	renewals    map[string]int
+	maxRenewals int
+	// holds are the patrons who wait for an item, by its barcode.
+	holds map[string][]string
 }
 
 // lending is a check-in or check-out that was done: by whom and of what.
@@ -48,7 +54,7 @@ func (l *library) counted(kind string) map[string]int {
 
 func newLibrary(t *testing.T, items, users int) *library {
 	t.Helper()
-	l := &library{folio: newFolio(t), lentTo: map[string]string{}, release: 2023, servicePoints: []string{servicePoint}}
+	l := &library{folio: newFolio(t), lentTo: map[string]string{}, renewals: map[string]int{}, maxRenewals: 2, holds: map[string][]string{}, release: 2023, servicePoints: []string{servicePoint}}
 	for i := range items {
 		l.items = append(l.items, fmt.Sprintf("item-%04d", i))
 	}
@@ -58,7 +64,7 @@ func newLibrary(t *testing.T, items, users int) *library {
 	l.empty(map[string]string{
 		"/staff-slips-storage/staff-slips": "staffSlips", "/configurations/entries": "configs", "/circulation/requests": "requests",
 		"/circulation/settings": "circulationSettings", "/user/settings": "settings",
-		"/accounts": "accounts", "/lost-item-fees-policies": "lostItemFeePolicies", "/circulation/loans": "loans", "/proxiesfor": "proxiesFor",
+		"/accounts": "accounts", "/lost-item-fees-policies": "lostItemFeePolicies", "/proxiesfor": "proxiesFor",
 		"/note-links/domain/users/type/user/id/{id}": "notes", "/manualblocks": "manualblocks", "/automated-patron-blocks/{id}": "automatedPatronBlocks",
 	})
 	l.list("/groups", "usergroups", func(url.Values) []any { return []any{map[string]any{"id": "group-1", "group": "staff"}} })
@@ -67,6 +73,7 @@ func newLibrary(t *testing.T, items, users int) *library {
 	l.list("/users", "users", l.findUsers)
 	l.handle("POST /circulation/check-in-by-barcode", l.checkIn)
 	l.handle("POST /circulation/check-out-by-barcode", l.checkOut)
+	l.serveLoans()
 	return l
 }
 
@@ -79,7 +86,10 @@ var barcodeQuery = regexp.MustCompile(`barcode=="([^"]+)"`)
 
 func (l *library) findItems(query url.Values) []any {
 	if found := barcodeQuery.FindStringSubmatch(query.Get("query")); found != nil {
-		return []any{map[string]any{"id": id(found[1]), "barcode": found[1]}}
+		return []any{map[string]any{"id": id(found[1]), "barcode": found[1], "holdingsRecordId": "holdings-of-" + found[1]}}
+	}
+	if strings.HasPrefix(query.Get("query"), "purchaseOrderLineIdentifier==") {
+		return []any{}
 	}
 	if query.Get("query") != `status.name=="Available" sortBy barcode` {
 		l.wrong("asks for items with %q", query.Get("query"))
@@ -97,7 +107,12 @@ func (l *library) findUsers(query url.Values) []any {
 	if found := barcodeQuery.FindStringSubmatch(query.Get("query")); found != nil {
 		return []any{map[string]any{"id": id(found[1]), "barcode": found[1], "patronGroup": "group-1"}}
 	}
-	return page(l.users, query)
+	found := page(l.users, query)
+	for _, user := range found {
+		record := user.(map[string]any)
+		record["externalSystemId"] = "external-" + record["barcode"].(string)
+	}
+	return found
 }
 
 func page(barcodes []string, query url.Values) []any {
@@ -130,6 +145,7 @@ func (l *library) checkIn(r *http.Request, body []byte) (int, any) {
 		answer["loan"] = map[string]any{"id": "loan-of-" + request.ItemBarcode, "userId": id(user), "lostItemPolicyId": "policy-1"}
 	}
 	delete(l.lentTo, request.ItemBarcode)
+	delete(l.renewals, request.ItemBarcode)
 	l.checkedIn++
 	l.lendings = append(l.lendings, lending{l.user(r), "in", request.ItemBarcode})
 	return http.StatusOK, answer
@@ -143,7 +159,7 @@ func (l *library) checkOut(r *http.Request, body []byte) (int, any) {
 		l.wrong("checks out with %s", body)
 	}
 	if l.lentTo[request.ItemBarcode] != "" {
-		return http.StatusUnprocessableEntity, map[string]any{"errors": []any{map[string]any{"message": "Item is already checked out"}}}
+		return http.StatusUnprocessableEntity, problems("Item is already checked out")
 	}
 	l.lentTo[request.ItemBarcode] = request.UserBarcode
 	l.lendings = append(l.lendings, lending{l.user(r), "out", request.ItemBarcode})

@@ -62,13 +62,19 @@ type point struct {
 	}
 }
 
-// points runs the script for one user and returns k6's samples in the order in
-// which they were made.
+// points are those of check-in and check-out by one user.
 func points(t *testing.T, l *library, env ...string) []point {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "points.json")
 	env = append([]string{"USERS=1", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0.1"}, env...)
-	result := k6test.Run(t, cico, environment(l.URL, env...), "--out=json="+path)
+	return pointsOf(t, cico, environment(l.URL, env...))
+}
+
+// pointsOf runs a script and returns k6's samples in the order in which they were
+// made.
+func pointsOf(t *testing.T, script string, env []string) []point {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "points.json")
+	result := k6test.Run(t, script, env, "--out=json="+path)
 	if result.Code != 0 {
 		t.Fatalf("exit code %d\n%s", result.Code, result.Stderr)
 	}

@@ -33,7 +33,6 @@ const (
 	otherDay  = "a run of another day with modules of another version; `perflab compare` of two experiments, not one report"
 	noModule  = "a module of which the page publishes neither version nor memory, so that no system here has it"
 	oneRun    = "a single repetition; the sample has six blocks in its place"
-	workflows = "the workflows of page 003, which no sample puts on yet"
 	proseOnly = "a figure of the page's prose on a test of its own"
 )
 
@@ -197,11 +196,41 @@ func partitions(r row) (cell, string) {
 	return at, ""
 }
 
+// nodes are the arms of page 003 by the numbers of its tests.
+var nodes = map[string]string{
+	"1": "okapi-apart", "2": "okapi-apart-m6g", "3": "okapi-apart-m6g", "4": "small-ones-apart", "5": "small-ones-apart", "6": "small-ones-apart",
+	"7": "small-ones-apart", "8": "small-ones-apart", "9": "small-ones-apart", "10": "small-ones-apart", "11": "eleven-nodes", "12": "eleven-nodes",
+	"13": "eleven-nodes", "14": "eleven-nodes", "15": "authtoken-apart", "16": "r7g-2xlarge", "17": "r7g-2xlarge",
+}
+
+// workflows are the transactions of k6/scripts/workflows.js by page 003's rows.
+var workflows = map[string]string{
+	"AIE_TC: Create Invoices": "Create Invoices", "AIE_TC: Invoices Approve": "Invoices Approve", "AIE_TC: Paying Invoices": "Paying Invoices",
+	"CICO_TC_Check-In Controller": metric.CheckIn, "CICO_TC_Check-Out Controller": metric.CheckOut, "CSI_TC:Share local instance": "Share local instance",
+	"DE_Exporting MARC Bib records custom workflow": "Exporting MARC Bib records custom workflow",
+	"DE_Exporting MARC Bib records workflow":        "Exporting MARC Bib records workflow",
+	"EVA_TC: View Account":                          "View Account", "ILR_TC: Create ILR": "Create ILR",
+	"MSF_TC: mod search by auth query": "mod search by auth query", "MSF_TC: mod search by boolean query": "mod search by boolean query",
+	"MSF_TC: mod search by contributors": "mod search by contributors", "MSF_TC: mod search by filter query": "mod search by filter query",
+	"MSF_TC: mod search by keyword query": "mod search by keyword query", "MSF_TC: mod search by subject query": "mod search by subject query",
+	"MSF_TC: mod search by title query": "mod search by title query", "OPIH_/oai/records": "OAI records", "POO_TC: Add Order Lines": "Add Order Lines",
+	"POO_TC: Approve Order": "Approve Order", "POO_TC Create Order": "Create Order", "RTAC_TC: edge-rtac": "edge-rtac",
+	"SDIC_Single Record Import (Create)": "Single Record Import (Create)", "SDIU_Single Record Import (Update)": "Single Record Import (Update)",
+	"TC: Receiving-an-Order-Line": "Receiving-an-Order-Line", "Serials-Receiving-Workflow": "Serials-Receiving-Workflow", "Unreceiving-a-Piece": "Unreceiving-a-Piece",
+	"ULR_TC: Users loan Renewal Transaction": "Users loan Renewal Transaction",
+}
+
 func placement(r row) (cell, string) {
 	if r.Table == "Per-test prose" {
 		return cell{}, proseOnly
 	}
-	return cell{}, workflows
+	number, _, _ := strings.Cut(strings.TrimPrefix(r.Configuration, "Test "), ":")
+	statistic := map[string]string{"avg response time": metric.Average, "errors": metric.Errors}[r.Metric]
+	at := cell{Scenario: "fixed-average-load", Arm: nodes[number], Section: inResults}
+	if of := workflows[r.Scenario]; of != "" && statistic != "" {
+		at.Metric = metric.Name("workflows", of, statistic)
+	}
+	return at, ""
 }
 
 var heapArms = map[string]string{"#1 Xmx (baseline)": "xmx", "#2 MaxRAMPercentage default": "maxram-default", "#3 MaxRAMPercentage 66": "maxram-66"}

@@ -4,7 +4,9 @@ package published
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -185,10 +187,18 @@ var slowRequests = map[string][]string{
 	metric.CheckOut: {"POST /circulation/check-out-by-barcode", "GET /circulation/loans"},
 }
 
+// transactionsOf are those of a load's kind, or of the script of page 003's workflows.
+func transactionsOf(load v1alpha1.Load) []string {
+	if load.Script != nil && load.Script.Path == "/scripts/workflows.js" {
+		return slices.Sorted(maps.Values(workflows))
+	}
+	return kinds.Of(load).Transactions()
+}
+
 // users do each transaction of their kind every two minutes.
 func users(p *payload.Payload, load v1alpha1.Load, when results.Window) {
 	for at := when.From.Add(time.Second); at.Before(when.To); at = at.Add(every) {
-		for _, transaction := range kinds.Of(load).Transactions() {
+		for _, transaction := range transactionsOf(load) {
 			p.Record(transaction, payload.OK, at, time.Second)
 			for _, request := range slowRequests[transaction] {
 				p.Add(payload.Row{Transaction: transaction, Request: request, Outcome: payload.OK, Status: "2xx"}, at, 300*time.Millisecond)

@@ -12,6 +12,9 @@ import (
 	"perflab.dev/perflab/internal/load/kind"
 )
 
+// workflows is the script in PerfLab's image that is told how long to last.
+const workflows = "/scripts/workflows.js"
+
 // Length has k6's precedence: the script's arguments, its environment, its
 // options.
 func (s script) Length(assumed kind.Assumptions) (kind.Length, error) {
@@ -30,6 +33,10 @@ func (s script) Length(assumed kind.Assumptions) (kind.Length, error) {
 			lasts, err := k6options.Stages(source.stages)
 			return lasting(source.place, lasts, err)
 		}
+	}
+	if seconds := env["DURATION_SECONDS"]; s.Path == workflows && s.Script.Image == "" && seconds != "" {
+		lasts, err := k6options.Duration(seconds + "s")
+		return lasting("script.env", lasts, err)
 	}
 	return s.exported(assumed.ConfigMaps, env)
 }

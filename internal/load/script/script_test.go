@@ -105,6 +105,8 @@ func TestLength(t *testing.T) {
 		"by iterations":              {script: `{` + fromMap + `, arguments: [-i, "5"]}`, fault: "script.arguments: it ends when its iterations are done"},
 		"in a ConfigMap not given":   {script: `{configMap: {name: other, key: main.js}}`, fault: `only the script knows; add the file with ConfigMap "other" with -f`},
 		"in a key that is not there": {script: `{configMap: {name: search, key: other.js}}`, fault: `only the script knows, and ConfigMap "search" has no key "other.js"`},
+		"of PerfLab's workflows":     {script: `{path: /scripts/workflows.js, env: [{name: DURATION_SECONDS, value: "1800"}]}`, lasts: 30 * time.Minute},
+		"of workflows for no time":   {script: `{path: /scripts/workflows.js, env: [{name: DURATION_SECONDS, value: long}]}`, fault: `script.env: "longs" is no duration: write for example 30m`},
 		"in an image":                {script: `{path: /a.js}`, fault: "only the script knows, which is in no ConfigMap"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,7 @@ import { fetchObject } from './storage.js';
 
 const dataExport = '/data-export';
 /** Both profiles of the export; the mapping adds HRIDs of holdings (901) and items (902). */
-const profileName = 'PerfLab - Instances with HRIDs of holdings and items';
+export const profileName = 'PerfLab - Instances with HRIDs of holdings and items';
 const pageSize = 1000;
 /** Seconds that fetching an exported file may take. */
 const fetchTimeout = 600;
@@ -70,7 +70,8 @@ export function exportInstances(okapi, fileName, ids, jobProfileId, { poll, stal
   return { jobId: job.id, fileId: file.fileId };
 }
 
-function exported(okapi, id, poll, stallTimeout) {
+/** Looks again and again until an export ends. Returns its job. */
+export function exported(okapi, id, poll, stallTimeout) {
   let through = -1;
   let moved = Date.now();
   for (;;) {

@@ -22,6 +22,11 @@ export function readFolder(folder, users) {
   };
 }
 
+/** A list of a folder that need not be there: empty then. To be called while k6 initialises. */
+export function readList(folder, name) {
+  return new SharedArray(name, () => lines(folder, name, []));
+}
+
 /** The lines of a file that say something. Without a fallback the file must be there. */
 function lines(folder, name, fallback) {
   const path = `${folder}/${name}`;
@@ -33,6 +38,10 @@ function lines(folder, name, fallback) {
     throw new Error(`DATA_DIR is "${folder}", but ${path} cannot be read (${error}); write one barcode per line into it`);
   }
   const found = content.replace(/^\uFEFF/, '').split('\n').map((line) => line.trim()).filter((line) => line !== '');
-  if (found.length === 0) throw new Error(`${path} is empty; write one ${name === 'service-points.csv' ? 'id' : 'barcode'} per line into it`);
+  if (found.length === 0) throw new Error(`${path} is empty; write one ${unit(name)} per line into it`);
   return found;
+}
+
+function unit(name) {
+  return { 'service-points.csv': 'id', 'instances.csv': 'id', 'search-words.csv': 'word', 'accounts.csv': 'id', 'external-identifiers.csv': 'identifier' }[name] || 'barcode';
 }

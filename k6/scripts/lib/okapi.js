@@ -54,6 +54,11 @@ export class Okapi {
     return this.call('POST', path, { query, expected, body: JSON.stringify(body), json: expected !== 204 });
   }
 
+  /** PUTs an object as JSON; the expected status has no body. */
+  put(path, body, { expected = 204 } = {}) {
+    this.call('PUT', path, { expected, body: JSON.stringify(body) });
+  }
+
   /**
    * Asks, as a browser does, whether the page may make calls of one method. A
    * call is a path and perhaps a query. Does nothing unless preflights are on.

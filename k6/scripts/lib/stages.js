@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** One user at once, the next each rampUp/users seconds, then all until the end. */
+export function stages({ users, rampUp, duration }) {
+  const ramp = Math.min(rampUp * (users - 1) / users, duration);
+  const at = ramp < duration ? users : Math.max(Math.round(users * duration / rampUp), 1);
+  return [
+    { duration: `${Math.round(ramp * 1000)}ms`, target: at },
+    { duration: `${Math.round((duration - ramp) * 1000)}ms`, target: at },
+  ];
+}

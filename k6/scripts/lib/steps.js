@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Takes the steps of a page one after the other, with a person's pause before
+ * each; the pauses are a share of the iteration's think time.
+ */
+export function take(think, share, steps) {
+  for (const step of steps) {
+    think.pause(share / steps.length);
+    step();
+  }
+}

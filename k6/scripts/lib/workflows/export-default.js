@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { exportWith } from '../export.js';
+
+/** Instances by FOLIO's own job profile. */
+export const workflow = exportWith('Exporting MARC Bib records workflow', 'Default instances export job profile', ['catalogue']);

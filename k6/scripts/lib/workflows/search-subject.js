@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { search } from '../search.js';
+
+/** Instances by subject: one word with and without the rest of it, and two words. */
+export const workflow = search('mod search by subject query', '/search/instances', ({ word, pair }) => [
+  `subjects all ${word}`,
+  `subjects = ${word}*`,
+  `subjects = *${word}`,
+  `subjects any ${pair}`,
+  `subjects == ${word}`,
+  `subjects <> ${word}`,
+]);
