@@ -194,3 +194,22 @@ func (d Design) MostBlocks() int32 {
 	}
 	return max(d.Blocks, d.Target.MaxBlocks)
 }
+
+// SectionOrDefault is the section of the report that the note goes to.
+func (n *Note) SectionOrDefault() NoteSection {
+	if n.Section == "" {
+		return NoteSummary
+	}
+	return n.Section
+}
+
+// NoteConfigMaps are the names of the ConfigMaps that notes are kept in, each once.
+func (s *PerfExperimentSpec) NoteConfigMaps() []string {
+	var names []string
+	for i := range s.Notes {
+		if kept := s.Notes[i].ConfigMap; kept != nil && !slices.Contains(names, kept.Name) {
+			names = append(names, kept.Name)
+		}
+	}
+	return names
+}

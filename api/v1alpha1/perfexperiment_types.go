@@ -43,7 +43,7 @@ type PerfExperimentList struct {
 }
 
 // PerfExperimentSpec is what to compare and how. Once the first run has been
-// planned, only suspend, cleanup, history, lane and more blocks may change.
+// planned, only suspend, cleanup, history, lane, notes and more blocks may change.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.system) != has(self.systemRef)",message="an experiment needs either system (written here) or systemRef (the name of a PerfSystem), not both and not neither"
 // +kubebuilder:validation:XValidation:rule="has(self.arms) != has(self.matrix)",message="an experiment needs either arms (a list of configurations) or matrix (factors with levels), not both and not neither"
@@ -153,6 +153,15 @@ type PerfExperimentSpec struct {
 	// experiment is deleted.
 	// +optional
 	History *History `json:"history,omitempty"`
+
+	// notes are what people add to the report: texts with pictures in its
+	// sections, and marks in time on its charts. They may change at any time, and
+	// the report is then written anew.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Notes []Note `json:"notes,omitempty"`
 }
 
 // SystemRef names a PerfSystem in the same namespace.

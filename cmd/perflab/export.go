@@ -27,9 +27,9 @@ func newExport() *cobra.Command {
 		Use:   "export NAME",
 		Short: "Write down what an experiment recorded, to report on it elsewhere",
 		Long: `Write down what an experiment recorded: the experiment, its runs and their raw
-results, with the digests of all that, as one YAML stream. perflab report -f and
-perflab verify read it, without a cluster; perflab import records it in another
-one.
+results, with the digests of all that and what its notes are kept in, as one YAML
+stream. perflab report -f and perflab verify read it, without a cluster; perflab
+import records it in another one.
 
 It needs to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
 
@@ -79,7 +79,10 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 		}
 		recorded.Raw = append(recorded.Raw, found...)
 	}
-	recorded.Manifest, err = manifestOf(ctx, reader, &recorded.Experiment)
+	if recorded.Manifest, err = manifestOf(ctx, reader, &recorded.Experiment); err != nil {
+		return report.Input{}, err
+	}
+	recorded.Notes, err = kube.Notes(ctx, reader, &recorded.Experiment)
 	return recorded, err
 }
 

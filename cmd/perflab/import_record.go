@@ -26,6 +26,8 @@ type imported struct {
 	report *corev1.ConfigMap
 	// manifest are the digests of what was recorded; nil: none were kept.
 	manifest *corev1.ConfigMap
+	// notes are what its notes are kept in.
+	notes []corev1.ConfigMap
 	// unfinished runs had not ended.
 	unfinished int
 	// leftOut are ConfigMaps that no run names.
@@ -72,6 +74,12 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 		result.manifest = input.Manifest.DeepCopy()
 		result.manifest.ObjectMeta = metav1.ObjectMeta{Name: input.Manifest.Name, Namespace: namespace, Labels: input.Manifest.Labels}
 	}
+	for i := range input.Notes {
+		kept := input.Notes[i].DeepCopy()
+		// Labels are by whoever wrote it, who might call it something of ours.
+		kept.ObjectMeta = metav1.ObjectMeta{Name: kept.Name, Namespace: namespace}
+		result.notes = append(result.notes, *kept)
+	}
 	return result, result.render()
 }
 
@@ -113,7 +121,7 @@ func (r *imported) rawResults() int {
 // there. An experiment without is rendered, too: what can't be reported on is no
 // record.
 func (r *imported) render() error {
-	input := report.Input{Experiment: *r.experiment}
+	input := report.Input{Experiment: *r.experiment, Notes: r.notes}
 	for _, recorded := range r.runs {
 		input.Runs = append(input.Runs, *recorded.run)
 		input.Raw = append(input.Raw, recorded.raw...)

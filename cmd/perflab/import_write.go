@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -83,6 +84,12 @@ func (i *importer) writeAll(ctx context.Context, record *imported, experiment *v
 			return err
 		}
 	}
+	for n := range record.notes {
+		record.notes[n].OwnerReferences = owner
+		if err := i.createNotes(ctx, &record.notes[n]); err != nil {
+			return err
+		}
+	}
 	record.experiment.Status.DeepCopyInto(&experiment.Status)
 	carried(&experiment.Status.ObservedGeneration, experiment.Status.Conditions, record.experiment.Generation, experiment.Generation)
 	if err := i.to.Status().Update(ctx, experiment, cliOwner); err != nil {
@@ -107,6 +114,24 @@ func (i *importer) writeRun(ctx context.Context, recorded importedRun) error {
 		if err := i.create(ctx, "ConfigMap", raw); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+var errOtherNotes = errors.New("it is there already, with other content, and a note of the experiment names it: import into another namespace, or give that one another name")
+
+// createNotes makes what notes are kept in. Its name was a person's choice, so another
+// experiment's notes may be kept in the same one, or somebody else's in one of that name.
+func (i *importer) createNotes(ctx context.Context, kept *corev1.ConfigMap) error {
+	there := &corev1.ConfigMap{}
+	err := i.to.Get(ctx, client.ObjectKeyFromObject(kept), there)
+	switch {
+	case apierrors.IsNotFound(err):
+		return i.create(ctx, "ConfigMap", kept)
+	case err != nil:
+		return fmt.Errorf("looking for ConfigMap %q: %w", kept.Name, err)
+	case !equality.Semantic.DeepEqual(there.Data, kept.Data) || !equality.Semantic.DeepEqual(there.BinaryData, kept.BinaryData):
+		return fmt.Errorf("making ConfigMap %q: %w", kept.Name, errOtherNotes)
 	}
 	return nil
 }

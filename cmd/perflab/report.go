@@ -32,6 +32,7 @@ type reportOptions struct {
 	format  string
 	charts  string
 	against string
+	notes   []string
 }
 
 func newReport() *cobra.Command {
@@ -51,6 +52,10 @@ Markdown and Confluence can't hold the charts. --charts writes them into a
 folder as SVG files, and the page refers to them: by their path in Markdown, as
 attachments of the page in Confluence.
 
+--notes adds notes to those of the experiment: Markdown files, or all of a folder,
+each with the pictures that lie beside it. A file goes to the end of the section
+that it is called like, results.md to Results, and any other to Summary.
+
 With -f, files and folders of objects are read, as perflab export or
 kubectl get -o yaml write them, packed by gzip where they end in .gz; NAME says
 which experiment, where they hold several.
@@ -63,6 +68,7 @@ are invalid.`,
 		Example: `  perflab report maxram-vs-xmx -n lab -o html > report.html
   perflab report -f maxram-vs-xmx.yaml -o md --charts charts > report.md
   perflab report heap-2024-09 -n lab --against heap-2024-06.yaml -o html > report.html
+  perflab report -f maxram-vs-xmx.yaml -o html --notes findings/ > report.html
   perflab report -f maxram-vs-xmx.yaml -o csv | perflab analyze --baseline xmx`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
@@ -73,7 +79,8 @@ are invalid.`,
 	addMaxMemory(flags)
 	flags.StringArrayVarP(&options.sources, "file", "f", nil, `file or folder with recorded objects; "-" is standard input; may be given several times`)
 	flags.StringVarP(&options.format, "output", "o", formatShort, "format of the report: html, md, confluence or csv")
-	flags.StringVar(&options.charts, "charts", "", "folder to write the charts to, with -o md and -o confluence")
+	flags.StringVar(&options.charts, "charts", "", "folder to write the charts to, and the pictures of notes, with -o md and -o confluence")
+	flags.StringArrayVar(&options.notes, "notes", nil, "Markdown file, or folder of such files, with notes and their pictures; may be given several times")
 	flags.StringVar(&options.against, "against", "", "another experiment to set this one against: NAME, NAMESPACE/NAME or a file that perflab export wrote")
 	return command
 }
@@ -88,6 +95,11 @@ func (o *reportOptions) run(command *cobra.Command, arguments []string) error {
 	}
 	if recorded.Against, err = o.other(command); err != nil {
 		return err
+	}
+	for _, path := range o.notes {
+		if err := addNotes(&recorded, path); err != nil {
+			return err
+		}
 	}
 	document, err := report.New(recorded)
 	if err != nil {
@@ -125,6 +137,9 @@ func (o *reportOptions) other(command *cobra.Command) (*across.Record, error) {
 func (o *reportOptions) check() error {
 	if !slices.Contains([]string{formatHTML, formatShort, formatMarkdown, formatCSV, formatConfluence}, o.format) {
 		return fmt.Errorf("%w %q: write -o html, -o md, -o confluence or -o csv", errFormat, o.format)
+	}
+	if len(o.notes) > 0 && o.format == formatCSV {
+		return fmt.Errorf("%w: --notes goes with -o html, -o md and -o confluence: CSV has numbers alone", errOption)
 	}
 	if o.charts != "" && (o.format == formatHTML || o.format == formatCSV) {
 		return fmt.Errorf("%w: --charts goes with -o md and -o confluence: HTML holds its charts, CSV has none", errOption)
@@ -291,9 +306,11 @@ func writeCharts(folder string, document *report.Report) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the charts: %w", err)
 	}
-	for name, picture := range document.Charts() {
-		if err := os.WriteFile(filepath.Join(folder, name), picture, 0o644); err != nil {
-			return fmt.Errorf("writing a chart: %w", err)
+	for _, files := range []map[string][]byte{document.Charts(), document.Pictures()} {
+		for name, picture := range files {
+			if err := os.WriteFile(filepath.Join(folder, name), picture, 0o644); err != nil {
+				return fmt.Errorf("writing a chart: %w", err)
+			}
 		}
 	}
 	return nil

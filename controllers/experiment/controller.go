@@ -95,8 +95,7 @@ type scope struct {
 	// described: results are those of the runs that are over. decided: decision and
 	// answer are those of this pass.
 	described, decided bool
-	// reported is the digest of the stage whose report is stored; empty: it is not
-	// known.
+	// reported is the digest of the report that is stored; empty: it is not known.
 	reported string
 	// confounded are arms in which more than one thing differs.
 	confounded []arms.Confounded
@@ -133,9 +132,9 @@ type scope struct {
 	// unproved says why the report goes without one.
 	unproved string
 	// rendered: the report was written by this pass. lacking says what it goes
-	// without, for the raw results of runs are gone.
-	rendered bool
-	lacking  string
+	// without, for the raw results of runs are gone, unshown what of its notes.
+	rendered         bool
+	lacking, unshown string
 	// results of the runs so far.
 	results []v1alpha1.Result
 	// refusal is what the API server, or the owner of an object, has against

@@ -34,7 +34,7 @@ type recollection struct {
 	// design is what follows from the spec; nil: it is not known.
 	design *design
 	// described is the digest of the runs whose results are in the status, and
-	// reported that of the stage whose report is stored.
+	// reported that of the report that is stored.
 	described, reported string
 }
 

@@ -29,8 +29,10 @@ import (
 const (
 	// aboutReport begins the warnings about the stored report.
 	aboutReport = "the report in the cluster "
-	// aboutRaw begins the one that raw results are gone.
-	aboutRaw = aboutReport + "lacks "
+	// aboutRaw begins the one that raw results are gone, aboutNotes the one that notes,
+	// or pictures of theirs, could not be shown.
+	aboutRaw   = aboutReport + "lacks "
+	aboutNotes = aboutReport + "does not show all of its notes: "
 )
 
 // errRender says that there are no pages to store.
@@ -43,6 +45,8 @@ type stage struct {
 	ended bool
 	// digest is that of the runs up to here, and of what they are asked.
 	digest string
+	// page is that of the report: of the same, and of what people have added.
+	page string
 }
 
 // String tells the stage in a warning.
@@ -68,7 +72,17 @@ func (s *scope) stage() (reached stage, worth bool) {
 	}
 	slices.Sort(seen)
 	digest := naming.Hash(s.planned.Hash, s.question.Hash(), s.complete, ended, seen, s.answerAtEnd(ended))[:16]
-	return stage{s.complete, ended, digest}, true
+	return stage{s.complete, ended, digest, s.pageOf(digest)}, true
+}
+
+// pageOf a stage is the digest of its report. Without notes it is that of the stage, as
+// it was before there were any.
+func (s *scope) pageOf(stage string) string {
+	notes := s.experiment.Spec.Notes
+	if len(notes) == 0 {
+		return stage
+	}
+	return naming.Hash(stage, notes)[:16]
 }
 
 // answerAtEnd is the digest of what came out, once that is final: another operator
@@ -94,8 +108,8 @@ func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
 	if !worth {
 		return nil
 	}
-	if s.known.reported == reached.digest {
-		s.reported = reached.digest
+	if s.known.reported == reached.page {
+		s.reported = reached.page
 		return nil
 	}
 	name := naming.Report(s.experiment.Name)
@@ -109,7 +123,7 @@ func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
 	case err == nil && current.Labels[v1alpha1.LabelExperiment] != s.experiment.Name:
 		s.unstored = fmt.Sprintf("%sis not written: there is a ConfigMap %q that is not PerfLab's; delete it, or keep it under another name", aboutReport, name)
 		return nil
-	case metav1.IsControlledBy(current, s.experiment) && current.Annotations[v1alpha1.AnnotationReportOf] == reached.digest:
+	case metav1.IsControlledBy(current, s.experiment) && current.Annotations[v1alpha1.AnnotationReportOf] == reached.page:
 		s.stored, s.evidence = name, evidenceOn(current, s.experiment.Name)
 		if s.evidence != nil || known(s.experiment.Status.Warnings, refusedManifest) == "" || r.refuses(ctx, s, naming.Evidence(s.experiment.Name)) {
 			s.noteReported(reached)
@@ -148,12 +162,19 @@ func (r *Reconciler) tryReport(ctx context.Context, s *scope, reached stage, nam
 // written again when it no longer is.
 func (s *scope) noteReported(reached stage) {
 	if s.evidence != nil || !strings.HasPrefix(s.unproved, refusedManifest) && known(s.experiment.Status.Warnings, refusedManifest) == "" {
-		s.reported = reached.digest
+		s.reported = reached.page
 	}
 }
 
-// about begins a warning about the report of this stage.
-func (s stage) about(what string) string { return fmt.Sprintf("%s%s %s: ", aboutReport, what, s) }
+// about begins a warning about the report of this stage. Other notes make another one,
+// which may be written where this could not.
+func (s stage) about(what string) string {
+	of := s.String()
+	if s.page != s.digest {
+		of += " with notes " + s.page[:6]
+	}
+	return fmt.Sprintf("%s%s %s: ", aboutReport, what, of)
+}
 
 // tooLarge: no leave makes a report fit that is larger than an object may be.
 func tooLarge(err error) bool {
@@ -195,13 +216,18 @@ func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) e
 		return err
 	}
 	s.rendered, s.lacking = true, lacking(s.experiment.Name, gone)
-	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: full, Traces: traces}
-	input.Experiment.Status.Evidence = kept.DeepCopy()
-	stored, err := reportObject(input)
+	noted, err := kube.Notes(ctx, r.Live, s.experiment)
 	if err != nil {
 		return err
 	}
-	stored.Annotations[v1alpha1.AnnotationReportOf] = reached.digest
+	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: full, Traces: traces, Notes: noted}
+	input.Experiment.Status.Evidence = kept.DeepCopy()
+	stored, unshown, err := reportObject(input)
+	if err != nil {
+		return err
+	}
+	s.unshown = unshownNotes(unshown)
+	stored.Annotations[v1alpha1.AnnotationReportOf] = reached.page
 	if err := markEvidence(stored, kept); err != nil {
 		return fmt.Errorf("%w: %w", errRender, err)
 	}
@@ -249,25 +275,38 @@ func lacking(experiment string, gone []string) string {
 		aboutRaw, prose.Counted(len(gone), "ConfigMap"), gone[0], experiment)
 }
 
-// reportObject is the ConfigMap of the report, which goes with its experiment.
-func reportObject(input report.Input) (stored *corev1.ConfigMap, err error) {
+// unshownNotes says what of the notes the report goes without; empty: nothing.
+func unshownNotes(sentences []string) string {
+	if len(sentences) == 0 {
+		return ""
+	}
+	told := aboutNotes + sentences[0]
+	if more := len(sentences) - 1; more > 0 {
+		told += fmt.Sprintf("; and %d more, which the report names", more)
+	}
+	return told
+}
+
+// reportObject is the ConfigMap of the report, which goes with its experiment, and what
+// of its notes it does not show.
+func reportObject(input report.Input) (stored *corev1.ConfigMap, unshown []string, err error) {
 	// Drawing panics over numbers that have no place in a chart. A report is no
 	// reason to leave the experiment's status unwritten.
 	defer func() {
 		if cause := recover(); cause != nil {
-			stored, err = nil, fmt.Errorf("%w: %v", errRender, cause)
+			stored, unshown, err = nil, nil, fmt.Errorf("%w: %v", errRender, cause)
 		}
 	}()
 	experiment := &input.Experiment
 	experiment.Status.Warnings = withoutReport(experiment.Status.Warnings)
 	page, err := report.New(input)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errRender, err)
+		return nil, nil, fmt.Errorf("%w: %w", errRender, err)
 	}
 	if stored, err = page.Object(); err != nil {
-		return nil, fmt.Errorf("%w: %w", errRender, err)
+		return nil, nil, fmt.Errorf("%w: %w", errRender, err)
 	}
-	return stored, nil
+	return stored, page.Lacking(), nil
 }
 
 // withoutReport are the warnings about anything but the stored report.

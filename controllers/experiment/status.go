@@ -86,10 +86,10 @@ func reportStored(s *scope) {
 		s.unproved = known(status.Warnings, aboutManifest)
 	}
 	if !s.rendered {
-		s.lacking = known(status.Warnings, aboutRaw)
+		s.lacking, s.unshown = known(status.Warnings, aboutRaw), known(status.Warnings, aboutNotes)
 	}
 	status.Warnings = withoutReport(status.Warnings)
-	for _, warning := range []string{s.unproved, s.lacking, s.unstored} {
+	for _, warning := range []string{s.unproved, s.lacking, s.unshown, s.unstored} {
 		if warning != "" {
 			status.Warnings = boundedWarnings(append(status.Warnings, warning))
 		}

@@ -56,7 +56,7 @@ func (e *experiments) ValidateCreate(ctx context.Context, experiment *v1alpha1.P
 	if origin.IsImported(experiment) {
 		return nil, nil
 	}
-	return e.judge(ctx, experiment)
+	return e.judge(ctx, nil, experiment)
 }
 
 // ValidateUpdate judges a changed experiment. One that is left as it is may be
@@ -74,7 +74,7 @@ func (e *experiments) ValidateUpdate(ctx context.Context, before, after *v1alpha
 	if faults := validate.Update(before, after); len(faults) > 0 {
 		return nil, invalid("PerfExperiment", after.Name, faults)
 	}
-	return e.judge(ctx, after)
+	return e.judge(ctx, before, after)
 }
 
 // ValidateDelete lets everything go.
@@ -82,14 +82,15 @@ func (e *experiments) ValidateDelete(context.Context, *v1alpha1.PerfExperiment) 
 	return nil, nil
 }
 
-func (e *experiments) judge(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
+// judge an experiment; before is nil for a new one.
+func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
 	system, warnings, err := e.system(ctx, experiment)
 	if err != nil {
 		return nil, err
 	}
 	faults, doubts := validate.Experiment(experiment, system)
 	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfExperiment{})...)
-	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", reached(experiment, system))
+	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", reached(before, experiment, system))
 	if err != nil {
 		return nil, err
 	}
@@ -97,12 +98,17 @@ func (e *experiments) judge(ctx context.Context, experiment *v1alpha1.PerfExperi
 }
 
 // reached is what an experiment would reach for. Of one that has begun nothing
-// that reaches may change, so who stops it, or adds blocks, answers for nothing.
-func reached(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) []reach.Need {
-	if experiment.Status.StartTime != nil {
-		return nil
+// that reaches may change but its notes, so who stops it, or adds blocks, answers
+// for nothing, and who writes a note for that note.
+func reached(before, after *v1alpha1.PerfExperiment, system *v1alpha1.System) []reach.Need {
+	switch {
+	case after.Status.StartTime == nil:
+		return reach.Experiment(&after.Spec, system)
+	case before == nil:
+		return reach.Notes(nil, after.Spec.Notes)
+	default:
+		return reach.Notes(before.Spec.Notes, after.Spec.Notes)
 	}
-	return reach.Experiment(&experiment.Spec, system)
 }
 
 // system is the one the experiment refers to; nil where it has its own, where

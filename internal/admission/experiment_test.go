@@ -70,6 +70,14 @@ func TestReferences(t *testing.T) {
 	})
 }
 
+func TestNotesOfScenarios(t *testing.T) {
+	judge(t, valid, map[string]rule{
+		"one that there is": accept(change{"spec.notes", "[{name: a, section: Results, scenario: cico, text: words}]"}),
+		"one that is not": refuse("spec.notes[1].scenario", "there is no such scenario: write one of cico, import-under-cico, or take it out, and the note stands below all of them",
+			change{"spec.notes", "[{name: a, text: words}, {name: b, section: Results, scenario: cioc, text: words}]"}),
+	})
+}
+
 func TestKafka(t *testing.T) {
 	const kafka, aKafka = "spec.system.kafka", "spec.system.kafka"
 	external := change{kafka, `{provider: External, external: {bootstrapServers: ["b-1:9092"]}, topics: [{group: data-import, names: [a], replicas: 3}]}`}

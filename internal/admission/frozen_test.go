@@ -36,7 +36,7 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 // told so.
 func frozen() map[string]rule {
 	sentence := func(field string) string {
-		return "the experiment has begun, so only suspend, cleanup, history, lane, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
+		return "the experiment has begun, so only suspend, cleanup, history, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
 			" back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one"
 	}
 	return map[string]rule{
@@ -78,6 +78,7 @@ func free() map[string]rule {
 		"lane":        accept(change{"spec.lane", "{type: Named, name: m5}"}),
 		"more blocks": accept(change{"spec.design.blocks", "7"}),
 		"more runs":   accept(change{"spec.design.maxRuns", "400"}),
+		"notes":       accept(change{"spec.notes", `[{name: cause, text: "**GC**"}, {name: stopped, at: "2026-03-09T07:12:44Z", text: container stopped}]`}),
 		"metadata":    accept(change{"metadata.labels", "{team: storage}"}, change{"metadata.finalizers", "[perflab.dev/environment]"}),
 	}
 }

@@ -153,6 +153,11 @@ var reaching = map[string]struct {
 		aModule + ".volumes[0].configMap", `get ConfigMap "conf"`,
 		[]right{{"get", "", "configmaps", "conf"}},
 	},
+	"a note": {
+		[]change{{"spec.notes", "[{name: cpu, section: Resources, configMap: {name: findings, key: cpu.md}}]"}},
+		"spec.notes[0].configMap", `get ConfigMap "findings"`,
+		[]right{{"get", "", "configmaps", "findings"}},
+	},
 	"a claim": {
 		[]change{{module + ".volumes", "[{name: c, mountPath: /c, persistentVolumeClaim: {claimName: data}}]"}},
 		aModule + ".volumes[0].persistentVolumeClaim", "create pods",
@@ -326,4 +331,33 @@ func TestEditorsAreHeldToTheirRights(t *testing.T) {
 	}
 	rules.Verdict(t, edit(change{"spec.suspend", "true"}), "", "")
 	rules.Verdict(t, edit(change{"spec.system.modules.0.env", "[" + secretVariable + "]"}), "spec.system", "the experiment has begun")
+}
+
+// Notes are what may still reach once an experiment has begun: who writes one answers
+// for it, and for no other.
+func TestWhoWritesNotesIsHeldToHisRights(t *testing.T) {
+	a := writer(t)
+	stored := rules.Object(t, valid)
+	apply(t, stored, []change{{"spec.notes", "[{name: theirs, configMap: {name: theirs, key: k.md}}]"}})
+	stored.SetNamespace(a.namespace)
+	if err := a.admin.Create(t.Context(), stored); err != nil {
+		t.Fatalf("making the experiment: %v", err)
+	}
+	apply(t, stored, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Complete}`}})
+	if err := a.admin.Status().Update(t.Context(), stored); err != nil {
+		t.Fatalf("writing its status: %v", err)
+	}
+	edit := func(notes string) error {
+		edited := stored.DeepCopy()
+		apply(t, edited, []change{{"spec.notes", notes}})
+		return a.client.Update(t.Context(), edited, client.DryRunAll)
+	}
+	const beside = "[{name: theirs, configMap: {name: theirs, key: k.md}}, "
+	rules.Verdict(t, edit(beside+"{name: mine, text: words}]"), "", "")
+	rules.Verdict(t, edit("[]"), "", "")
+	rules.Verdict(t, edit("[{name: theirs, configMap: {name: theirs, key: other.md}}]"), "spec.notes[0].configMap", a.mayNot(`get ConfigMap "theirs"`))
+	const mine = beside + "{name: mine, configMap: {name: mine, key: k.md}}]"
+	rules.Verdict(t, edit(mine), "spec.notes[1].configMap", a.mayNot(`get ConfigMap "mine"`))
+	a.grant(t, right{"get", "", "configmaps", "mine"})
+	rules.Verdict(t, edit(mine), "", "")
 }

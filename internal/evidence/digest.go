@@ -60,7 +60,7 @@ func recordOf(run *v1alpha1.PerfRun) record {
 func planOf(experiment *v1alpha1.PerfExperiment) plan {
 	experiment = experiment.DeepCopy()
 	spec := &experiment.Spec
-	spec.Suspend, spec.Cleanup = false, v1alpha1.Cleanup{}
+	spec.Suspend, spec.Cleanup, spec.Notes = false, v1alpha1.Cleanup{}, nil
 	spec.Design.Blocks, spec.Design.MaxRuns, spec.Design.Budget = 0, 0, nil
 	if spec.Design.Target != nil {
 		spec.Design.Target.MaxBlocks = 0

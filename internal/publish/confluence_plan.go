@@ -73,7 +73,7 @@ var (
 	drawing    = regexp.MustCompile(`<svg [^>]*viewBox="0 -?[0-9.]+ ([0-9.]+) ([0-9.]+)"`)
 )
 
-// ArticleOf is the report with its charts as attachments. It fails where a chart would
+// ArticleOf is the report with its charts, and its notes' pictures, as attachments. It fails where a chart would
 // be lost.
 func ArticleOf(document *report.Report, title string) (*Article, error) {
 	brief := document.Brief()
@@ -98,6 +98,11 @@ func ArticleOf(document *report.Report, title string) (*Article, error) {
 	for _, name := range slices.Sorted(maps.Keys(charts)) {
 		article.Pictures = append(article.Pictures, Picture{name, "image/svg+xml", sized(charts[name])})
 	}
+	noted := document.Pictures()
+	for _, name := range slices.Sorted(maps.Keys(noted)) {
+		article.Pictures = append(article.Pictures, Picture{name, report.KindOfPicture(name), noted[name]})
+	}
+	slices.SortFunc(article.Pictures, func(a, b Picture) int { return strings.Compare(a.Name, b.Name) })
 	return article, article.checkPictures()
 }
 

@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/publish"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/confluence"
@@ -79,6 +81,26 @@ func TestConfluencePageIsCreated(t *testing.T) {
 		}
 		if !bytes.Contains(one.Body[:300], []byte(` width="420" height="`)) {
 			t.Errorf("%s has no size: %s", one.Name, one.Body[:300])
+		}
+	}
+}
+
+// A note's picture is attached as what it is, and as it is.
+func TestPicturesOfNotesAreAttached(t *testing.T) {
+	const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8" width="8" height="8"/>`
+	site, photo := confluence.New(t), "\xff\xd8\xff photo"
+	report := article(t, uid, "", asked("Why?"), func(input *report.Input) {
+		input.Experiment.Spec.Notes = []v1alpha1.Note{{Name: "cause", ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: "cause.md"}}}
+		kept := corev1.ConfigMap{Data: map[string]string{"cause.md": "![a](a.jpg) ![b](b.svg)", "b.svg": drawing}, BinaryData: map[string][]byte{"a.jpg": []byte(photo)}}
+		kept.Name = "findings"
+		input.Notes = []corev1.ConfigMap{kept}
+	})
+	shelve(t, site, report, shelf)
+	page := site.Titled("Why? (heap)")
+	for name, want := range map[string][2]string{"note-cause-1.jpg": {"image/jpeg", photo}, "note-cause-2.svg": {"image/svg+xml", drawing}} {
+		attached := page.Attachments[name]
+		if attached == nil || attached.Kind != want[0] || string(attached.Body) != want[1] || !strings.Contains(page.Body, `ri:filename="`+name+`"`) {
+			t.Errorf("%s: %+v", name, attached)
 		}
 	}
 }

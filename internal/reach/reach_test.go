@@ -38,6 +38,23 @@ func expect(t *testing.T, needs []reach.Need, want ...string) {
 	}
 }
 
+// Who edits notes answers for those he writes.
+func TestNotes(t *testing.T) {
+	notes := func(text string) []v1alpha1.Note { return *read[[]v1alpha1.Note](t, text) }
+	before := notes(`[{name: a, text: words}, {name: b, configMap: {name: kept, key: k}}, {name: c, at: "2026-03-09T07:12:44Z", text: stopped}]`)
+	expect(t, reach.Experiment(&v1alpha1.PerfExperimentSpec{Notes: before}, nil), `spec.notes[1].configMap: get ConfigMap "kept"`)
+	expect(t, reach.Notes(before, before))
+	expect(t, reach.Notes(before, before[:1]))
+	for after, want := range map[string]string{
+		`[{name: b, configMap: {name: other, key: k}}]`:                                            `spec.notes[0].configMap: get ConfigMap "other"`,
+		`[{name: b, configMap: {name: kept, key: other}}]`:                                         `spec.notes[0].configMap: get ConfigMap "kept"`,
+		`[{name: b, configMap: {name: kept, key: k}}, {name: d, configMap: {name: kept, key: k}}]`: `spec.notes[1].configMap: get ConfigMap "kept"`,
+		`[{name: d, text: more}, {name: b, section: Results, configMap: {name: kept, key: k}}]`:    `spec.notes[1].configMap: get ConfigMap "kept"`,
+	} {
+		expect(t, reach.Notes(before, notes(after)), want)
+	}
+}
+
 func TestExperiment(t *testing.T) {
 	cases := map[string]struct {
 		spec string

@@ -93,7 +93,8 @@ func (p *tab) hear(event any) {
 	problem := ""
 	switch event := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if at, _, _ := strings.Cut(event.Request.URL, "#"); at != p.address {
+		// A picture that the page holds is asked for, and nobody is.
+		if at, _, _ := strings.Cut(event.Request.URL, "#"); at != p.address && !strings.HasPrefix(at, "data:image/") {
 			problem = "it fetches " + event.Request.URL
 		}
 	case *log.EventEntryAdded:

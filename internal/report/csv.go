@@ -32,7 +32,7 @@ func (r *Report) CSV() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Charts are the report's pictures as SVG files, by name, for the formats that
+// Charts are the report's own pictures as SVG files, by name, for the formats that
 // can't hold them.
 func (r *Report) Charts() map[string][]byte {
 	files := map[string][]byte{}

@@ -21,10 +21,11 @@ func declaration(r *record) []block {
 	return []block{paragraph(sentence + " Values that may be secret are left out."), {Code: written(&r.Experiment)}}
 }
 
-// written is the experiment as a person would write it.
+// written is the experiment as a person would write it, without notes, which are about
+// these runs.
 func written(experiment *v1alpha1.PerfExperiment) string {
 	spec := experiment.Spec.DeepCopy()
-	spec.Suspend = false
+	spec.Suspend, spec.Notes = false, nil
 	if spec.Design.Seed == nil {
 		spec.Design.Seed = experiment.Status.Seed
 	}

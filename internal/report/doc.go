@@ -10,5 +10,6 @@
 //	page, err := result.HTML()
 //
 // A page is built once as sections of paragraphs, tables and charts, in the
-// order in which performance teams publish, and then written in each format.
+// order in which performance teams publish, and then written in each format. What
+// people add to it is labelled as theirs, and does what foreign names do: nothing.
 package report

@@ -26,8 +26,8 @@ type section struct {
 	Folded bool
 }
 
-// block is one of: a heading, a paragraph, a list, steps, a table, charts, a
-// text to be copied.
+// block is one of: a heading, a paragraph, a list, steps, a table, charts, what a
+// person wrote, a text to be copied.
 type block struct {
 	Heading string
 	Text    string
@@ -35,6 +35,7 @@ type block struct {
 	Steps   []string
 	Table   *table
 	Charts  []chart
+	Note    *note
 	Code    string
 }
 

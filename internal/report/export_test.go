@@ -2,6 +2,8 @@
 
 package report
 
+import "perflab.dev/perflab/api/v1alpha1"
+
 // PageScripts are those of the HTML page.
 func PageScripts() []string {
 	var texts []string
@@ -22,4 +24,13 @@ func (r *Report) Drawn() []string {
 		}
 	}
 	return names
+}
+
+// WrittenNote is a note of its own in each format; all are empty where it is not shown.
+func WrittenNote(text string) (page, wiki, markdown string) {
+	one, left := &note{name: "cause", below: 2}, room{maxAllTexts, maxAllPictures}
+	if one.read(&v1alpha1.Note{Text: text}, nil, &left); one.Fault != "" {
+		return "", "", ""
+	}
+	return string(one.page(true)), string(one.wiki(true)), one.markdown("charts")
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -23,6 +26,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(whole.String())
 	f.Add(`{"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfExperiment", "metadata": {"name": "a"}, "spec": {"arms": [{"name": "a"}], "scenarios": [{"name": "s", "loads": [{"name": "l"}]}]}}`)
 	f.Add("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: perflab.dev/v1alpha1, kind: PerfRun, metadata: {name: r}}\n- {apiVersion: perflab.dev/v1alpha1, kind: PerfExperiment}\n")
+	f.Add("apiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a}\nspec: {notes: [{name: a, configMap: {name: b, key: c.md}}, {name: d, at: \"2026-03-09T07:12:44Z\", text: e}]}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\ndata: {c.md: \"![a](b.svg)\", b.svg: \"<svg/>\"}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		inputs, err := report.Read(strings.NewReader(text))
 		if err != nil {
@@ -45,6 +49,26 @@ func FuzzReader(f *testing.F) {
 					t.Fatal(err)
 				}
 			}
+		}
+	})
+}
+
+// Whatever stands in a note, its page does no more than show it.
+func FuzzNotes(f *testing.F) {
+	for _, text := range evil {
+		f.Add(text)
+	}
+	f.Add("# A\n\n| a | b |\n|---|:-:|\n| `c|d` | ![e](photo.png) |\n\n1. f\n   - g\n\n> h <https://i.example> [j][k]\n\n[k]: https://l.example 'm'\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		page, wiki, markdown := report.WrittenNote(text)
+		root, err := html.Parse(strings.NewReader(prose.Printable(page)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		harmless(t, root)
+		wellFormed(t, "confluence", `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">`+prose.Printable(wiki)+"</page>")
+		if markdown != "" {
+			checkMarkdown(t, prose.Printable(markdown))
 		}
 	})
 }

@@ -30,8 +30,13 @@ var (
 // HTML is one file with everything in it: styles, charts and scripts included,
 // nothing fetched. It follows the reader's choice of light or dark, and prints.
 // Without its scripts it is all there, too.
-func (r *Report) HTML() ([]byte, error) {
-	return r.execute("page.html", r.pageView(), pageFunctions(r.record.indexOfArms()))
+func (r *Report) HTML() ([]byte, error) { return r.html(true) }
+
+// html is the page, with the pictures of notes or without.
+func (r *Report) html(pictures bool) ([]byte, error) {
+	functions := pageFunctions(r.record.indexOfArms())
+	functions["written"] = func(n *note) template.HTML { return n.page(pictures) }
+	return r.execute("page.html", r.pageView(), functions)
 }
 
 // pageFunctions are those that the page's template calls; arms have an index.
@@ -54,6 +59,7 @@ func pageFunctions(armIndex map[string]int) template.FuncMap {
 		"early":   func() template.JS { return pageScripts[0] },
 		"scripts": func() []template.JS { return pageScripts[1:] },
 		"policy":  func() string { return policy },
+		"written": func(n *note) template.HTML { return n.page(true) },
 		"rowArm":  func(of row) template.HTMLAttr { return mark(armOf(of)) },
 		"cellArm": mark,
 	}

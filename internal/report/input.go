@@ -45,6 +45,9 @@ type Input struct {
 	Raw []corev1.ConfigMap
 	// Manifest is the ConfigMap with the digests of all these; nil: there is none.
 	Manifest *corev1.ConfigMap
+	// Notes are the ConfigMaps that the experiment's notes are kept in. One that is
+	// missing costs its notes.
+	Notes []corev1.ConfigMap
 	// Traces stand in for Raw, by run's name, where all raw results at once are
 	// too much to hold.
 	Traces map[string]*Trace
@@ -54,7 +57,7 @@ type Input struct {
 
 // Reader collects recorded objects from streams of YAML or JSON documents: what
 // Write and perflab export write, or lists as kubectl get -o yaml prints them. Other
-// objects are passed over. The zero value is ready for use.
+// objects are passed over, and ConfigMaps that no note names. The zero value is ready for use.
 type Reader struct{ found objects }
 
 // Add reads a stream. It fails with ErrInput for what is none of objects.
@@ -81,6 +84,8 @@ type objects struct {
 	runs        []v1alpha1.PerfRun
 	raw         []corev1.ConfigMap
 	manifests   []corev1.ConfigMap
+	// others may be those that notes are kept in, which their names alone tell.
+	others []corev1.ConfigMap
 }
 
 func (o *objects) read(stream io.Reader) error {
@@ -124,6 +129,8 @@ func (o *objects) add(object *unstructured.Unstructured) error {
 		return appendTo(&o.raw, object)
 	case group == "" && object.GetKind() == kindConfigMap && object.GetName() == naming.Evidence(object.GetLabels()[v1alpha1.LabelExperiment]):
 		return appendTo(&o.manifests, object)
+	case group == "" && object.GetKind() == kindConfigMap:
+		return appendTo(&o.others, object)
 	}
 	return nil
 }
@@ -171,12 +178,18 @@ func (o *objects) of(experiment v1alpha1.PerfExperiment) Input {
 			input.Manifest = &o.manifests[i]
 		}
 	}
+	noted := experiment.Spec.NoteConfigMaps()
+	for _, other := range o.others {
+		if other.Namespace == experiment.Namespace && slices.Contains(noted, other.Name) {
+			input.Notes = append(input.Notes, other)
+		}
+	}
 	return input
 }
 
 // Write writes the objects as one YAML stream that Read reads and kubectl
 // accepts: the experiment, its runs in the order of the plan, their raw results,
-// the manifest of digests.
+// the manifest of digests, what notes are kept in.
 // What only the cluster they come from can use is left out.
 func Write(out io.Writer, input Input) error {
 	runs := inPlanOrder(input.Runs)
@@ -185,6 +198,7 @@ func Write(out io.Writer, input Input) error {
 	if input.Manifest != nil {
 		raw = append(raw, *input.Manifest)
 	}
+	raw = append(raw, input.Notes...)
 
 	group := v1alpha1.GroupVersion
 	experiment := input.Experiment

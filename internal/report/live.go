@@ -27,6 +27,8 @@ type liveLine struct {
 	Highs []float64 `json:"highs,omitempty"`
 	// Batches that were on in the run.
 	Batches []liveBand `json:"batches,omitempty"`
+	// Marks of the run, by hand.
+	Marks []liveBand `json:"marks,omitempty"`
 }
 
 type liveBand struct {
@@ -46,7 +48,7 @@ func liveOf(lines []line, bands []band, unit string) *live {
 }
 
 func liveLineOf(of line) liveLine {
-	shown := liveLine{Arm: of.arm.index, Block: of.block, Batches: liveBands(of.batches)}
+	shown := liveLine{Arm: of.arm.index, Block: of.block, Batches: liveBands(of.batches), Marks: liveBands(of.marks)}
 	for i, at := range of.points {
 		if math.IsNaN(at.value) || math.IsInf(at.value, 0) {
 			continue

@@ -282,7 +282,7 @@ func TestAccessibility(t *testing.T) {
 	}
 	for scheme, width := range map[string]int64{"light": 1280, "dark": 400} {
 		t.Run(scheme, func(t *testing.T) {
-			p := browse(t, file(t, written(t, reportOf(t, recorded.Experiment(seed)), "report.html")), width, 800)
+			p := browse(t, file(t, written(t, reportOf(t, withNotes(t, recorded.Experiment(seed))), "report.html")), width, 800)
 			call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 			p.open("")
 			p.liveChart(0)

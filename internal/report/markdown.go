@@ -12,11 +12,12 @@ import (
 )
 
 // Markdown is the page as GitHub and most wikis read it. With charts, it shows
-// the files of Charts, looked for in that folder; without, it names none.
+// the files of Charts and Pictures, looked for in that folder; without, it names none.
 func (r *Report) Markdown(charts string) ([]byte, error) {
 	parsed, err := template.New("page.md").Funcs(template.FuncMap{
 		"md": escapeMarkdown, "cell": markdownCell, "fence": fence, "rule": markdownRule, "add": func(a, b int) int { return a + b },
-		"charts": func() string { return strings.TrimSuffix(charts, "/") },
+		"charts":  func() string { return strings.TrimSuffix(charts, "/") },
+		"written": func(n *note) string { return n.markdown(strings.TrimSuffix(charts, "/")) },
 	}).ParseFS(templates, "templates/page.md")
 	if err != nil {
 		return nil, fmt.Errorf("reading the template page.md: %w", err)

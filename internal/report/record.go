@@ -21,6 +21,9 @@ type record struct {
 	arms      []arm
 	scenarios []*scenario
 	journal   journal
+	// notes and marks are what people have added.
+	notes []*note
+	marks []mark
 	// blocks are complete.
 	blocks int32
 	answer *answer
@@ -47,6 +50,7 @@ func newRecord(input Input) (*record, error) {
 		return nil, err
 	}
 	r.blocks = analysis.CompleteBlocks(arms.Recorded(armsAsDeclared(r)), r.Experiment.Spec.Scenarios, r.Runs)
+	r.notes, r.marks = notesOf(&input), marksIn(&r.Experiment, r.journal)
 	r.scenarios = scenariosOf(r)
 	var reader observation.Reader
 	for _, run := range r.counted() {

@@ -30,7 +30,7 @@ func resultsOf(r *record) []block {
 		if len(own) == 0 && !hasBatches(scenario) {
 			own = []block{paragraph("No valid run has given results yet.")}
 		}
-		blocks = append(append(blocks, heading("Scenario "+scenario.Name)), own...)
+		blocks = slices.Concat(blocks, []block{heading("Scenario " + scenario.Name)}, own, r.notesUnder(scenario.Name))
 	}
 	matrix := titled("All scenarios side by side", slices.Concat(chartsAt(r, inMatrix, r.scenarios...), responseMatrix(r), durationMatrix(r)))
 	return slices.Concat(blocks, batchTables(r), seriesTables(r), matrix)

@@ -29,6 +29,8 @@ type scenario struct {
 	runs journal
 	// traces are those of all runs, by run.
 	traces map[string]*Trace
+	// marks are those of all runs.
+	marks []mark
 	// metrics that the runs have, sorted.
 	metrics []metric.Metric
 	cells   map[place]*values
@@ -57,7 +59,7 @@ func scenariosOf(r *record) []*scenario {
 	scenarios := make([]*scenario, 0, len(all))
 	for _, one := range all {
 		scenarios = append(scenarios, &scenario{
-			Scenario: one, arms: r.arms, traces: r.Traces, cells: map[place]*values{},
+			Scenario: one, arms: r.arms, traces: r.Traces, marks: r.marks, cells: map[place]*values{},
 			runs:       r.counted().only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Scenario.Name == one.Name }),
 			confidence: float64(question.Of(&r.Experiment.Spec).ConfidencePercent) / 100,
 		})

@@ -46,6 +46,10 @@ func (r *Report) Stored() (text map[string]string, binary map[string][]byte, lef
 		{KeyCSV, zipped(r.CSV)},
 	} {
 		body, err := part.write()
+		if err == nil && len(body) > left && part.key == KeyHTML && len(r.Pictures()) > 0 {
+			// The page is worth more than its notes' pictures.
+			body, err = zipped(func() ([]byte, error) { return r.html(false) })()
+		}
 		if err != nil {
 			return nil, nil, nil, err
 		}

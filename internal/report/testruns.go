@@ -15,7 +15,7 @@ import (
 // testRuns is the lab journal.
 func testRuns(r *record) []block {
 	if len(r.journal) == 0 {
-		return []block{paragraph("No run has begun.")}
+		return append([]block{paragraph("No run has begun.")}, markTable(r)...)
 	}
 	result := &table{
 		Caption: "Every attempt, in planned order (UTC)",
@@ -36,7 +36,7 @@ func testRuns(r *record) []block {
 	// A handful tells how it went; the rest is a record.
 	const handful = 24
 	result.Folded = len(result.Rows) > handful
-	return result.blocks()
+	return append(result.blocks(), markTable(r)...)
 }
 
 func loadTime(run *v1alpha1.PerfRun) string {

@@ -35,6 +35,8 @@ type line struct {
 	around []extent
 	// batches of the run that had this beside them.
 	batches []band
+	// marks of the run, by hand.
+	marks []band
 }
 
 // point of a course: the mean of a stretch of time, and the extremes of what it is a
@@ -103,13 +105,13 @@ func (c courseChart) overRun(under *scenario, result chart) (chart, bool) {
 		if run == nil {
 			continue
 		}
-		one := line{arm: arm, block: run.Spec.Block, points: under.traces[run.Name].courses[c.subject], batches: batchesOf(run)}
+		one := line{arm: arm, block: run.Spec.Block, points: under.traces[run.Name].courses[c.subject], batches: batchesOf(run), marks: marksOf(under.marks, run.Name)}
 		if len(one.points) < 2 {
 			continue
 		}
 		var runs int
 		one.around, runs = under.around(c.subject, arm, one.points)
-		result.Alt += c.told(one, runs)
+		result.Alt += c.told(one, runs) + toldMarks(one.marks)
 		lines, bands = append(lines, one), warmUpOf(run)
 	}
 	if len(lines) > mostAround {
@@ -275,6 +277,17 @@ type timeLines struct {
 	last  float64
 }
 
+// annotate draws what people have marked, on each arm's line.
+func (t *timeLines) annotate(c draw.Canvas, x func(float64) vg.Length, right vg.Length) {
+	row := 0
+	for _, one := range t.lines {
+		if len(one.marks) > 0 {
+			marked(c, one.arm.index, func() { one.annotate(c, x, right, row) })
+		}
+		row += len(one.marks)
+	}
+}
+
 // GlyphBoxes keep room for the lines' names.
 func (t *timeLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	arms := make([]arm, 0, len(t.lines))
@@ -322,6 +335,7 @@ func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, one := range t.lines {
 		marked(c, one.arm.index, func() { one.stroke(c, x, y) })
 	}
+	t.annotate(c, x, right)
 	ends := make([]end, 0, len(t.lines))
 	for _, one := range t.lines {
 		ends = append(ends, end{one.arm, y(one.points[len(one.points)-1].value)})
@@ -350,6 +364,27 @@ func (l line) mark(c draw.Canvas, x func(float64) vg.Length, place int) {
 	for _, one := range l.batches {
 		from, to := clamp(x(one.from), c.Min.X, c.Max.X), clamp(x(one.to), c.Min.X, c.Max.X)
 		c.FillPolygon(l.arm.color(), rectangle(from, top-thick, to, top))
+	}
+}
+
+// annotate draws marks by hand: when it was, or from when to when, with its words. Those
+// of a row stand below those of the one before, as far as there is room.
+func (l line) annotate(c draw.Canvas, x func(float64) vg.Length, right vg.Length, row int) {
+	const first, apart, rows, away = vg.Length(16), vg.Length(13), 5, vg.Length(4)
+	style := textStyle(smallText, roleInk)
+	style.Color, style.YAlign = l.arm.color(), draw.YTop
+	for i, one := range l.marks {
+		from, to := clamp(x(one.from), c.Min.X, right), clamp(x(one.to), c.Min.X, right)
+		if to > from {
+			c.FillPolygon(shaded{l.arm.role().light, faint}, rectangle(from, c.Min.Y, to, c.Max.Y))
+		}
+		c.StrokeLine2(draw.LineStyle{Color: l.arm.color(), Width: 1, Dashes: []vg.Length{2, 2}}, from, c.Min.Y, from, c.Max.Y)
+		at, room := from+away, right-from
+		style.XAlign = draw.XLeft
+		if before := from - c.Min.X; before > room {
+			at, room, style.XAlign = from-away, before, draw.XRight
+		}
+		c.FillText(style, vg.Point{X: at, Y: c.Max.Y - first - apart*vg.Length((row+i)%rows)}, shortened(one.name, style, room-2*away))
 	}
 }
 

@@ -50,6 +50,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 	variants := variantsOf(spec, len(found.errors) == 0)
 	judgeSets(found, variants)
 	judgeScenarios(found, spec.Scenarios)
+	judgeNotes(found, spec.Notes, spec.Scenarios)
 	judgeDesign(found, spec, variants)
 	judgeAnalysis(found, spec, variants)
 	if system == nil {

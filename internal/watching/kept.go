@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/view"
 )
 
-// Kept reads the raw results of the runs, one run after the other, and the manifest
-// of their digests. Who may not read ConfigMaps has the report without.
+// Kept reads the raw results of the runs, one run after the other, the manifest
+// of their digests, and what notes are kept in. Who may not read ConfigMaps has the report without.
 func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error) {
 	// Without a trace for each run the report would unpack what is not there.
 	kept := view.Kept{Traces: map[string]*report.Trace{}}
@@ -45,7 +45,10 @@ func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error)
 		}
 	}
 	var err error
-	kept.Manifest, err = e.manifest(ctx, of)
+	if kept.Manifest, err = e.manifest(ctx, of); err != nil {
+		return kept, err
+	}
+	kept.Notes, err = kube.Notes(ctx, e.client, of.Experiment)
 	return kept, err
 }
 

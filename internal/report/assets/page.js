@@ -238,8 +238,8 @@
     u.ctx.restore();
   };
 
-  // on are the names of what was on at a time.
-  const on = (bands, at) => (bands ?? []).filter((band) => band.from <= at && at <= band.to).map((band) => band.name);
+  // on are the names of what was on at a time, or nearly.
+  const on = (bands, at, near = 0) => (bands ?? []).filter((band) => band.from - near <= at && at <= band.to + near).map((band) => band.name);
 
   const shadeBand = (u, _, from, to) => {
     u.ctx.fillStyle = color("window");
@@ -281,6 +281,46 @@
       if (!u.series[i + 1].show) return;
       u.ctx.fillStyle = color(arms[line.arm].color);
       eachBand(line.batches ?? [], (_, name, from, to) => u.ctx.fillRect(from, u.bbox.top + 4 * i * devicePixelRatio, to - from, 2.5 * devicePixelRatio))(u);
+    });
+    u.ctx.restore();
+  };
+
+  // cut the end off a text that is too wide.
+  const cut = (ctx, text, width) => {
+    let shown = text;
+    for (let keep = text.length - 1; keep > 0 && ctx.measureText(shown).width > width; keep--) shown = `${text.slice(0, keep)}\u2026`;
+    return shown;
+  };
+
+  // drawMarks of people in each arm's run: when it was, or from when to when, with its
+  // words, those of a row below those of the one before.
+  const drawMarks = (lines) => (u) => {
+    const { left, top, width, height } = u.bbox;
+    const ratio = devicePixelRatio;
+    let row = 0;
+    u.ctx.save();
+    u.ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+    u.ctx.textBaseline = "top";
+    u.ctx.setLineDash([2 * ratio, 2 * ratio]);
+    u.ctx.lineWidth = ratio;
+    lines.forEach((line, i) => {
+      if (!u.series[i + 1].show) return;
+      for (const mark of line.marks ?? []) {
+        const [from, to] = [mark.from, mark.to].map((at) => Math.max(left, Math.min(left + width, u.valToPos(at, "x", true))));
+        u.ctx.fillStyle = u.ctx.strokeStyle = color(arms[line.arm].color);
+        u.ctx.globalAlpha = 0.17;
+        u.ctx.fillRect(from, top, to - from, height);
+        u.ctx.globalAlpha = 1;
+        u.ctx.beginPath();
+        u.ctx.moveTo(from, top);
+        u.ctx.lineTo(from, top + height);
+        u.ctx.stroke();
+        const isBefore = from - left > width / 2;
+        u.ctx.textAlign = isBefore ? "right" : "left";
+        u.ctx.fillStyle = color(`${arms[line.arm].color}-text`);
+        u.ctx.fillText(cut(u.ctx, mark.name, Math.max(from - left, left + width - from) - 8 * ratio), from + (isBefore ? -4 : 4) * ratio, top + (16 + 13 * (row % 5)) * ratio);
+        row++;
+      }
     });
     u.ctx.restore();
   };
@@ -363,7 +403,7 @@
           points: { size: 7, width: 1.5, stroke: (u, at) => color(arms[this.data.lines[at - 1].arm].color), fill: () => color("page") },
           dataIdx: (u, at, hovered) => (at === 0 ? hovered : nearest(u.data[at], hovered)),
         },
-        hooks: { drawClear: [eachBand(bands, shadeBand), fillAround(this.data.lines)], draw: [eachBand(bands, nameBand), markBatches(this.data.lines)], setCursor: [() => this.tell()], setSelect: [(u) => this.select(u)] },
+        hooks: { drawClear: [eachBand(bands, shadeBand), fillAround(this.data.lines)], draw: [eachBand(bands, nameBand), markBatches(this.data.lines), drawMarks(this.data.lines)], setCursor: [() => this.tell()], setSelect: [(u) => this.select(u)] },
       };
     }
 
@@ -452,12 +492,13 @@
 
     fillTooltip(at, left, shown) {
       const during = on(this.data.bands, at);
+      const marks = this.data.lines.flatMap((line, i) => (this.plot.series[i + 1].show ? on(line.marks, at, this.last / 100).map((what) => `${arms[line.arm].name}: ${what}`) : []));
       const rows = this.data.lines.flatMap((line, i) => (shown[i] == null ? [] : [make("tr", {},
         make("td", {}, swatch(line.arm), arms[line.arm].name), make("td", { className: "n" }, told(shown[i], this.data.unit)), make("td", { className: "run" }, [`block ${line.block}`, ...on(line.batches, at)].join(" \u00b7 ")))]));
-      this.tooltip.replaceChildren(make("p", {}, [timeOf(at), ...during].join(" \u00b7 ")), make("table", { role: "presentation" }, make("tbody", {}, ...rows)));
+      this.tooltip.replaceChildren(make("p", {}, [timeOf(at), ...during].join(" \u00b7 ")), make("table", { role: "presentation" }, make("tbody", {}, ...rows)), ...marks.map((mark) => make("p", {}, mark)));
       this.putTooltip(left);
       this.box.setAttribute("aria-valuenow", at.toFixed(2));
-      this.box.setAttribute("aria-valuetext", [timeOf(at), ...during, ...this.data.lines.flatMap((line, i) => (shown[i] == null ? [] : [`${arms[line.arm].name} ${told(shown[i], this.data.unit)}`]))].join(", "));
+      this.box.setAttribute("aria-valuetext", [timeOf(at), ...during, ...this.data.lines.flatMap((line, i) => (shown[i] == null ? [] : [`${arms[line.arm].name} ${told(shown[i], this.data.unit)}`])), ...marks].join(", "));
     }
 
     // putTooltip beside the cursor, where there is room, and never beyond the chart.
@@ -493,7 +534,8 @@
   };
 
   document.querySelector(".side").append(toolbar());
-  for (const table of all("main table")) {
+  // What people wrote in notes is left as it is.
+  for (const table of all("main table").filter((one) => one.caption)) {
     makeSortable(table);
     makeFilterable(table);
   }
