@@ -42,6 +42,9 @@ func TestNoteRules(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
+	long := func(count int) string {
+		return strings.ReplaceAll(many(count), "words", strings.Repeat("w", 4096))
+	}
 	judge(t, map[string]rule{
 		"the documentation's":       accept(change{"spec.notes", shownNotes(t)}),
 		"a text":                    accept(notes("{name: cause, text: 'The **GC**.'}")),
@@ -53,6 +56,8 @@ func TestNoteRules(t *testing.T) {
 		"a mark that lasts":         accept(notes("{name: stopped, " + at + `, until: "2026-03-09T07:15:00+00:00", text: container stopped}`)),
 		"32 notes":                  accept(notes(many(32))),
 		"33 notes":                  refuse("spec.notes", "must have at most 32 items", notes(many(33))),
+		"16 long texts":             accept(notes(long(16))),
+		"17 long texts":             refuse("spec.notes", "the texts of all notes have more than 65,536 characters", notes(long(17))),
 		"a name twice":              refuse("spec.notes[1]", "Duplicate value", notes("{name: a, text: b}, {name: a, text: c}")),
 		"a name of other letters":   refuse("spec.notes[0].name", "a note's name may have lower-case letters, digits and '-'", notes("{name: Cause, text: b}")),
 		"neither text nor what":     refuse("spec.notes[0]", oneForm, notes("{name: cause}")),

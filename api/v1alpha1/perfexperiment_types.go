@@ -156,11 +156,13 @@ type PerfExperimentSpec struct {
 
 	// notes are what people add to the report: texts with pictures in its
 	// sections, and marks in time on its charts. They may change at any time, and
-	// the report is then written anew.
+	// the report is then written anew. Their texts have 65,536 characters together
+	// at the most; more of it is kept in ConfigMaps.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.map(n, has(n.text) ? size(n.text) : 0).sum() <= 65536",message="the texts of all notes have more than 65,536 characters, which would leave the status too little room: keep the longest in ConfigMaps (configMap)"
 	Notes []Note `json:"notes,omitempty"`
 }
 
