@@ -103,6 +103,28 @@ func TestThroughputAndFailuresOverTime(t *testing.T) {
 	}
 }
 
+// Users whose number does not change are not drawn, though they are counted now and then
+// a little early or late.
+func TestSteadyUsersAreNotDrawn(t *testing.T) {
+	input := lengthened(t)
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		if run.Spec.Scenario.Name != recorded.Beside || run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		start := run.Status.Timings.LoadStart.Time
+		own := growing(run.Name, start, 0)
+		for passed := time.Duration(0); passed < 3*time.Hour; passed += time.Second {
+			late := time.Duration(passed/time.Second%3) * 400 * time.Millisecond
+			own.Count(payload.UserSeconds, start.Add(passed+late), 8)
+		}
+		replaceRaw(t, input.Raw, naming.RawResults(run.Name), own)
+	}
+	if charts := chartsOf(reportOf(t, input), "users"); len(charts) > 0 {
+		t.Errorf("users that are as many all the time are drawn: %q", charts)
+	}
+}
+
 func TestPricesAreDrawnWhereArmsCostMore(t *testing.T) {
 	input := recorded.Experiment(seed)
 	if charts := chartsOf(reportOf(t, input), "price"); len(charts) > 0 {

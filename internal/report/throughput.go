@@ -56,7 +56,7 @@ func failures(_ *record, under *scenario, load string) (chart, bool) {
 
 // users shows how many there were, where that changed.
 func users(_ *record, under *scenario, load string) (chart, bool) {
-	const steady = 0.9
+	const steady = 0.75
 	if lowest, highest := under.courseExtent(rateName(load, usersCourse)); lowest >= steady*highest {
 		return chart{}, false
 	}
@@ -96,8 +96,13 @@ func (t tally) with(other tally) tally {
 	return tally{t.done + other.done, t.failed + other.failed, t.userSeconds + other.userSeconds}
 }
 
+// usersWidth is the shortest stretch that users are told of: they are counted once a
+// second, now and then a little early or late.
+const usersWidth = 8 * time.Second
+
 // takeRates takes how much of a load worked, which share of it failed, and how many
-// users there were. A stretch counts for as long as the load was on in it.
+// users there were. A stretch counts for as long as the load was on in it; of users,
+// only if it was on throughout.
 func (t *Trace) takeRates(load string, own *payload.Payload, start time.Time) {
 	if start.IsZero() {
 		return
@@ -114,6 +119,8 @@ func (t *Trace) takeRates(load string, own *payload.Payload, start time.Time) {
 		lasts := earlier(from.Add(width), own.End).Sub(later(from, own.Start)).Seconds()
 		if lasts > width.Seconds()/2 {
 			t.add(rateName(load, doneCourse), single(at, one.done/lasts))
+		}
+		if width >= usersWidth && lasts == width.Seconds() {
 			t.add(rateName(load, usersCourse), single(at, one.userSeconds/lasts))
 		}
 		if all := one.done + one.failed; all > 0 {
