@@ -115,7 +115,7 @@ func TestSteadyUsersAreNotDrawn(t *testing.T) {
 		start := run.Status.Timings.LoadStart.Time
 		own := growing(run.Name, start, 0)
 		for passed := time.Duration(0); passed < 3*time.Hour; passed += time.Second {
-			late := time.Duration(passed/time.Second%3) * 400 * time.Millisecond
+			late := passed / time.Second % 3 * 400 * time.Millisecond
 			own.Count(payload.UserSeconds, start.Add(passed+late), 8)
 		}
 		replaceRaw(t, input.Raw, naming.RawResults(run.Name), own)
