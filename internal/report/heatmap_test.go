@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/payload"
 )
@@ -17,19 +16,12 @@ import (
 // A second hump of a few samples is in no mean, but in the heat map.
 func TestAHeatMapShowsEverySample(t *testing.T) {
 	input := lengthened(t)
-	for i := range input.Runs {
-		run := &input.Runs[i]
-		if run.Spec.Arm != recorded.Arm || run.Spec.Scenario.Name != recorded.Beside || run.Status.Phase != v1alpha1.RunSucceeded {
-			continue
-		}
-		start := run.Status.Timings.LoadStart.Time
-		own := growing(run.Name, start, 0)
+	remeasured(t, input, recorded.Arm, func(run *v1alpha1.PerfRun, start time.Time, own *payload.Payload) {
 		if run.Spec.Block == 3 {
 			own.Record("Check-In", payload.OK, start.Add(95*time.Minute), 9*time.Second)
 			own.Record("Check-In", payload.Error, start.Add(96*time.Minute), 60*time.Second)
 		}
-		replaceRaw(t, input.Raw, naming.RawResults(run.Name), own)
-	}
+	})
 	charts := chartsOf(reportOf(t, input), "heat")
 	text := charts["heat-"+recorded.Beside+"-cico-Check-In.svg"]
 	want := regexp.MustCompile(recorded.Arm + ` \(6 runs\): most from 464\.2 to 681\.3 ms, all from 464\.2 to 10000 ms\.`)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/payload"
@@ -75,21 +74,14 @@ func TestThroughputAndFailuresOverTime(t *testing.T) {
 	if charts := chartsOf(reportOf(t, input), "failed"); len(charts) > 0 {
 		t.Errorf("nothing failed, and it is drawn: %q", charts)
 	}
-	for i := range input.Runs {
-		run := &input.Runs[i]
-		if run.Spec.Arm != recorded.Arm || run.Spec.Scenario.Name != recorded.Beside || run.Status.Phase != v1alpha1.RunSucceeded {
-			continue
-		}
-		start := run.Status.Timings.LoadStart.Time
-		own := growing(run.Name, start, 0)
+	remeasured(t, input, recorded.Arm, func(_ *v1alpha1.PerfRun, start time.Time, own *payload.Payload) {
 		for passed := time.Duration(0); passed < 3*time.Hour; passed += time.Second {
 			own.Count(payload.UserSeconds, start.Add(passed), min(8, 1+passed.Minutes()/10))
 		}
 		for passed := time.Hour; passed < 2*time.Hour; passed += 10 * time.Second {
 			own.Record("Check-In", payload.Error, start.Add(passed), time.Second)
 		}
-		replaceRaw(t, input.Raw, naming.RawResults(run.Name), own)
-	}
+	})
 	r := reportOf(t, input)
 	for kind, want := range map[string]string{
 		"throughput": recorded.Arm + ` \(block \d\): from 0\.09\d* to 0\.1\d*.1/s`,
@@ -107,19 +99,12 @@ func TestThroughputAndFailuresOverTime(t *testing.T) {
 // a little early or late.
 func TestSteadyUsersAreNotDrawn(t *testing.T) {
 	input := lengthened(t)
-	for i := range input.Runs {
-		run := &input.Runs[i]
-		if run.Spec.Scenario.Name != recorded.Beside || run.Status.Phase != v1alpha1.RunSucceeded {
-			continue
-		}
-		start := run.Status.Timings.LoadStart.Time
-		own := growing(run.Name, start, 0)
+	remeasured(t, input, "", func(_ *v1alpha1.PerfRun, start time.Time, own *payload.Payload) {
 		for passed := time.Duration(0); passed < 3*time.Hour; passed += time.Second {
 			late := passed / time.Second % 3 * 400 * time.Millisecond
 			own.Count(payload.UserSeconds, start.Add(passed+late), 8)
 		}
-		replaceRaw(t, input.Raw, naming.RawResults(run.Name), own)
-	}
+	})
 	if charts := chartsOf(reportOf(t, input), "users"); len(charts) > 0 {
 		t.Errorf("users that are as many all the time are drawn: %q", charts)
 	}
