@@ -23,13 +23,15 @@ import (
 // hall are labs whose experiments take turns.
 type hall []*lab
 
-// newHall makes as many labs, each a namespace of its own.
+// newHall makes as many labs, each a namespace of its own, in the order in which they
+// take their turns: of those who came in one second, by their names.
 func newHall(t *testing.T, size int) hall {
 	t.Helper()
 	h := hall{newLab(t, complete)}
 	for range size - 1 {
 		h = append(h, newLabAlone(t, complete))
 	}
+	slices.SortFunc(h, func(a, b *lab) int { return strings.Compare(a.namespace, b.namespace) })
 	for _, l := range h {
 		l.lanes = h[0].namespace
 	}
