@@ -404,16 +404,20 @@ func (r *KafkaReconciler) apply(ctx context.Context, owner, object client.Object
 	return nil
 }
 
-// createOwned creates an object that goes with the Kafka, if it is not there.
+// createOwned creates an object that goes with the Kafka. One that is there becomes the
+// Kafka's: that of an earlier Kafka of its name would go when the garbage collector gets
+// to it.
 func (r *KafkaReconciler) createOwned(ctx context.Context, kafka *api.Kafka, object client.Object) error {
+	there := object.DeepCopyObject().(client.Object)
 	if err := controllerutil.SetOwnerReference(kafka, object, r.Scheme()); err != nil {
 		return fmt.Errorf("setting the owner of %T %q: %w", object, object.GetName(), err)
 	}
-	return r.create(ctx, object)
-}
-
-func (r *KafkaReconciler) create(ctx context.Context, object client.Object) error {
-	if err := r.Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
+	owned := object.DeepCopyObject().(client.Object)
+	err := r.Create(ctx, object)
+	if apierrors.IsAlreadyExists(err) {
+		err = r.Patch(ctx, owned, client.MergeFrom(there))
+	}
+	if err != nil {
 		return fmt.Errorf("creating %T %q: %w", object, object.GetName(), err)
 	}
 	return nil
@@ -423,7 +427,10 @@ func (r *KafkaReconciler) createClaim(ctx context.Context, kafka *api.Kafka, c c
 	if c.deleted {
 		return r.createOwned(ctx, kafka, c.PersistentVolumeClaim)
 	}
-	return r.create(ctx, c.PersistentVolumeClaim)
+	if err := r.Create(ctx, c.PersistentVolumeClaim); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating PersistentVolumeClaim %q: %w", c.Name, err)
+	}
+	return nil
 }
 
 // updateStatus writes the status if set changes it.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"perflab.dev/perflab/test/emulators/fault"
@@ -64,6 +65,23 @@ func TestFirstStatus(t *testing.T) {
 	b.awaitKafka(kafka, 0, "NotReady=True/Creating")
 	if got, want := kafka.Status.Conditions[0].Message, "Kafka cluster is being deployed"; got != want {
 		t.Errorf("message %q, want %q", got, want)
+	}
+}
+
+// TestKafkaTakesOverWhatIsThere begins where an earlier Kafka of the name was deleted and
+// the garbage collector has not got to all of it.
+func TestKafkaTakesOverWhatIsThere(t *testing.T) {
+	b := newBench(t, 1)
+	left := &corev1.ServiceAccount{}
+	left.Name, left.Namespace = "k-kafka", b.namespace
+	left.OwnerReferences = []metav1.OwnerReference{{APIVersion: "kafka.strimzi.io/v1", Kind: "Kafka", Name: "k", UID: "gone"}}
+	b.create(left)
+	kafka := b.readyKafka()
+
+	taken := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: left.Name}}
+	b.read(taken)
+	if owners := taken.OwnerReferences; len(owners) != 1 || owners[0].UID != kafka.UID {
+		t.Errorf("the ServiceAccount goes with %+v, want Kafka %s alone", owners, kafka.UID)
 	}
 }
 
