@@ -36,6 +36,10 @@ func (v Validity) MaxRestartsOrDefault() int32 { return valueOr(v.MaxRestarts, 0
 // MaxFailedImportsOrDefault is how many imports of a load may fail.
 func (v Validity) MaxFailedImportsOrDefault() int32 { return valueOr(v.MaxFailedImports, 0) }
 
+// MaxGapPercentOrDefault is the share of the time in which servers may not have been
+// sampled.
+func (v Validity) MaxGapPercentOrDefault() int32 { return valueOr(v.MaxGapPercent, 0) }
+
 // MaxErrorPercentOrDefault is the share of transactions that may fail.
 func (v Validity) MaxErrorPercentOrDefault() int32 { return valueOr(v.MaxErrorPercent, 1) }
 

@@ -454,6 +454,14 @@ type Validity struct {
 	// +kubebuilder:validation:Maximum=998
 	MaxFailedImports *int32 `json:"maxFailedImports,omitempty"`
 
+	// maxGapPercent is the largest share of the time that counts in which the servers may
+	// not have been sampled, for more than three intervals at a time. Such gaps are results
+	// then: counted in the run's warnings and marked on charts over time. Default 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=50
+	MaxGapPercent *int32 `json:"maxGapPercent,omitempty"`
+
 	// maxOtherCPUPercent is the largest share of the CPUs of the collector's
 	// node that may be used, on average while load counts, by what is not the
 	// run's, where pods of the run are on that node and it is full: at least 80 %

@@ -3076,6 +3076,11 @@ func (in *Validity) DeepCopyInto(out *Validity) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.MaxGapPercent != nil {
+		in, out := &in.MaxGapPercent, &out.MaxGapPercent
+		*out = new(int32)
+		**out = **in
+	}
 	if in.MaxOtherCPUPercent != nil {
 		in, out := &in.MaxOtherCPUPercent, &out.MaxOtherCPUPercent
 		*out = new(int32)

@@ -317,7 +317,7 @@ func (s *scope) observeServers(measured map[string]results.Measured) []v1alpha1.
 // seen is what the status says of the servers beside the observations.
 func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
 	gap := results.LongestGap(s.samples, window, s.run.Spec.Measurement.IntervalOrDefault())
-	fault, warning := results.CheckGap(gap)
+	fault, warning := results.CheckGap(gap, results.Silences(s.samples, window), window, s.run.Spec.Validity)
 	s.blame(fault)
 	if warning != "" {
 		s.warn(warning)

@@ -27,7 +27,7 @@ type liveLine struct {
 	Highs []float64 `json:"highs,omitempty"`
 	// Batches that were on in the run.
 	Batches []liveBand `json:"batches,omitempty"`
-	// Marks of the run, by hand.
+	// Marks of the run: what people wrote, and containers that restarted.
 	Marks []liveBand `json:"marks,omitempty"`
 }
 

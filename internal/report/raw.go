@@ -33,6 +33,9 @@ type Trace struct {
 	quantiles map[string]quantiles
 	// heats are the response times of the whole run, by load/transaction.
 	heats map[string]heat
+	// restarts of containers while load was on, and stretches in which nothing was sampled.
+	restarts []restart
+	silent   []band
 	// scripts of the loads, by the load's name, a dot and the file's.
 	scripts map[string]string
 }
@@ -135,10 +138,16 @@ func (t *Trace) takeSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
 	if samples == nil {
 		return
 	}
-	start, end := timeOf(run.Status.Timings.LoadStart), timeOf(run.Status.Timings.LoadFinish)
+	start, finish := timeOf(run.Status.Timings.LoadStart), timeOf(run.Status.Timings.LoadFinish)
 	for _, course := range results.Courses(samples) {
 		if slices.ContainsFunc(chartedCourses, func(resource string) bool { return strings.HasSuffix(course.Name, "/"+resource) }) {
-			t.courses[course.Name] = courseOf(course, start, end)
+			t.courses[course.Name] = courseOf(course, start, finish)
+		}
+	}
+	t.takeRestarts(samples, start, finish)
+	if finish.After(start) && len(samples.Rounds) > 0 {
+		for _, gap := range results.Silences(samples, results.Window{From: start, To: finish}) {
+			t.silent = append(t.silent, band{"not sampled", minutes(start, gap.From), minutes(start, gap.To)})
 		}
 	}
 }

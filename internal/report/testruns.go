@@ -36,7 +36,7 @@ func testRuns(r *record) []block {
 	// A handful tells how it went; the rest is a record.
 	const handful = 24
 	result.Folded = len(result.Rows) > handful
-	return append(result.blocks(), markTable(r)...)
+	return slices.Concat(result.blocks(), restartTable(r), markTable(r))
 }
 
 func loadTime(run *v1alpha1.PerfRun) string {

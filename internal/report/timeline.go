@@ -35,7 +35,7 @@ type line struct {
 	around []extent
 	// batches of the run that had this beside them.
 	batches []band
-	// marks of the run, by hand.
+	// marks of the run: what people wrote, and containers that restarted.
 	marks []band
 }
 
@@ -105,13 +105,17 @@ func (c courseChart) overRun(under *scenario, result chart) (chart, bool) {
 		if run == nil {
 			continue
 		}
-		one := line{arm: arm, block: run.Spec.Block, points: under.traces[run.Name].courses[c.subject], batches: batchesOf(run), marks: marksOf(under.marks, run.Name)}
+		trace, byHand := under.traces[run.Name], marksOf(under.marks, run.Name)
+		one := line{arm: arm, block: run.Spec.Block, points: trace.courses[c.subject], batches: batchesOf(run), marks: slices.Concat(byHand, restartBands(trace.restarts))}
+		if metric.Parse(c.by).IsServer() {
+			one.marks = append(one.marks, trace.silent...)
+		}
 		if len(one.points) < 2 {
 			continue
 		}
 		var runs int
 		one.around, runs = under.around(c.subject, arm, one.points)
-		result.Alt += c.told(one, runs) + toldMarks(one.marks)
+		result.Alt += c.told(one, runs) + toldMarks(byHand) + toldRestarts(trace.restarts)
 		lines, bands = append(lines, one), warmUpOf(run)
 	}
 	if len(lines) > mostAround {
@@ -277,7 +281,7 @@ type timeLines struct {
 	last  float64
 }
 
-// annotate draws what people have marked, on each arm's line.
+// annotate draws what people have marked and when containers restarted, on each arm's line.
 func (t *timeLines) annotate(c draw.Canvas, x func(float64) vg.Length, right vg.Length) {
 	row := 0
 	for _, one := range t.lines {
@@ -367,8 +371,8 @@ func (l line) mark(c draw.Canvas, x func(float64) vg.Length, place int) {
 	}
 }
 
-// annotate draws marks by hand: when it was, or from when to when, with its words. Those
-// of a row stand below those of the one before, as far as there is room.
+// annotate draws marks: when it was, or from when to when, with its words. Those of a row
+// stand below those of the one before, as far as there is room.
 func (l line) annotate(c draw.Canvas, x func(float64) vg.Length, right vg.Length, row int) {
 	const first, apart, rows, away = vg.Length(16), vg.Length(13), 5, vg.Length(4)
 	style := textStyle(smallText, roleInk)

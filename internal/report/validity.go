@@ -41,7 +41,8 @@ func rules(limits *v1alpha1.Validity, runs journal) []string {
 	}
 	sentences = append(sentences,
 		restartsAllowed(limits.MaxRestartsOrDefault())+" under load, and "+importsAllowed(limits.MaxFailedImportsOrDefault())+".",
-		"The running system must be the declared one: heap, partitions, metadata mode and replicas are read back from it.")
+		"The running system must be the declared one: heap, partitions, metadata mode and replicas are read back from it.",
+		gapsAllowed(limits.MaxGapPercentOrDefault()))
 	if runs.sawNodes() {
 		sentences = append(sentences, "Where the collector's node, with pods of the run on it, was full, at most "+
 			percent(float64(limits.MaxOtherCPUPercentOrDefault()))+" of its CPUs may have been used by what was not the run's.")
@@ -57,6 +58,13 @@ func importsAllowed(failed int32) string {
 		return "an import must have brought in every record"
 	}
 	return "of a load's imports all but " + whole(failed) + " must have brought in every record"
+}
+
+func gapsAllowed(share int32) string {
+	if share == 0 {
+		return "Servers must have been sampled throughout, but for three intervals at a time."
+	}
+	return "Gaps of over three intervals in what was sampled of the servers may have taken at most " + percent(float64(share)) + " of the time that counts."
 }
 
 func restartsAllowed(limit int32) string {

@@ -5,6 +5,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -64,30 +65,53 @@ func LongestGap(samples *payload.Samples, window Window, declared time.Duration)
 	return longest
 }
 
-// longestGap is that between two rounds, not counting those that failed.
 func longestGap(rounds payload.Points, failed payload.Times, window Window) Gap {
 	var longest Gap
-	last, interval := window.From, time.Duration(rounds[0].Value*float64(time.Second))
-	check := func(until time.Time) {
-		if gap := (Gap{Length: until.Sub(last), Interval: interval}); gap.Intervals() > longest.Intervals() {
+	for _, gap := range gaps(rounds, failed, window) {
+		if gap.Intervals() > longest.Intervals() {
 			longest = gap
 		}
 	}
-	for _, round := range rounds {
-		if slices.ContainsFunc(failed, round.At.Equal) {
-			continue
-		}
-		if round.At.After(window.To) {
-			break
-		}
-		if round.At.After(last) {
-			check(round.At)
-			last = round.At
-		}
-		interval = time.Duration(round.Value * float64(time.Second))
-	}
-	check(window.To)
 	return longest
+}
+
+// Silences are the stretches of a window in which the collector asked nobody for longer
+// than is let pass as one late round, in the order of time.
+func Silences(samples *payload.Samples, window Window) []Window {
+	if samples == nil || len(samples.Rounds) == 0 {
+		return []Window{window}
+	}
+	var silent []Window
+	for from, gap := range gaps(samples.Rounds, nil, window) {
+		if gap.Intervals() > maxGap {
+			silent = append(silent, Window{From: from, To: from.Add(gap.Length)})
+		}
+	}
+	return silent
+}
+
+// gaps are those between two rounds, not counting those that failed, and before the first
+// and after the last, each with its begin.
+func gaps(rounds payload.Points, failed payload.Times, window Window) iter.Seq2[time.Time, Gap] {
+	return func(yield func(time.Time, Gap) bool) {
+		last, interval := window.From, time.Duration(rounds[0].Value*float64(time.Second))
+		for _, round := range rounds {
+			if slices.ContainsFunc(failed, round.At.Equal) {
+				continue
+			}
+			if round.At.After(window.To) {
+				break
+			}
+			if round.At.After(last) {
+				if !yield(last, Gap{Length: round.At.Sub(last), Interval: interval}) {
+					return
+				}
+				last = round.At
+			}
+			interval = time.Duration(round.Value * float64(time.Second))
+		}
+		yield(last, Gap{Length: window.To.Sub(last), Interval: interval})
+	}
 }
 
 // Saturated says, one sentence each, which databases and brokers had an average

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
@@ -268,6 +271,16 @@ func TestLongestGap(t *testing.T) {
 		if got := results.LongestGap(test.samples, whole, 20*time.Second); got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
+	}
+	both.Rounds = slices.DeleteFunc(both.Rounds, func(round payload.Point) bool {
+		return round.At.Before(minutes(13)) || round.At.After(minutes(48))
+	})
+	want := []results.Window{{From: minutes(10), To: minutes(13)}, {From: minutes(39.75), To: minutes(42)}, {From: minutes(48), To: minutes(50)}}
+	if diff := cmp.Diff(want, results.Silences(both, whole)); diff != "" {
+		t.Errorf("silent: -want +got\n%s", diff)
+	}
+	if got := results.Silences(nil, whole); !slices.Equal(got, []results.Window{whole}) {
+		t.Errorf("without samples %v is silent, want all of it", got)
 	}
 	if got := results.LongestGap(without(20, 21.9), whole, 0).Intervals(); got != 9 {
 		t.Errorf("the gap is %g intervals long, want 9", got)

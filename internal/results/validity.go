@@ -111,17 +111,38 @@ const (
 	maxGap = 3
 )
 
-// CheckGap says whether the servers were sampled all the time. A source that
-// gave nothing, while others did, is a warning: not every cluster has them all.
-func CheckGap(gap Gap) (fault *Fault, warning string) {
-	if gap.Intervals() <= maxGap {
+// CheckGap says whether the servers were sampled all the time of the window, whose longest
+// gap it is, or as much of it as has to be. A source that gave nothing, while others did,
+// is a warning: not every cluster has them all.
+func CheckGap(gap Gap, silences []Window, window Window, validity v1alpha1.Validity) (fault *Fault, warning string) {
+	switch {
+	case gap.Intervals() <= maxGap:
 		return nil, ""
+	case gap.Source != SilentCollector:
+		return nil, fmt.Sprintf("%s told nothing of the servers for %s", gap.Source, gap.Length.Round(time.Second))
 	}
-	if gap.Source == SilentCollector {
+	silent, allowed := lengthOf(silences), validity.MaxGapPercentOrDefault()
+	share := percent(silent.Seconds(), window.To.Sub(window.From).Seconds())
+	switch {
+	case allowed == 0:
 		return kind.Faultf(v1alpha1.ReasonCollectorGap, "the servers were not sampled for %s, more than %d intervals of %s: see the collector's log, or its node's load",
 			gap.Length.Round(time.Second), maxGap, gap.Interval), ""
+	case share > float64(allowed):
+		return kind.Faultf(v1alpha1.ReasonCollectorGap, "the servers were not sampled for %s in all, %s %% of the time that counts and more than the %d %% that validity.maxGapPercent allows: see the collector's log, or its node's load",
+			silent.Round(time.Second), decimal.Format(share), allowed), ""
+	default:
+		return nil, fmt.Sprintf("the servers were not sampled for %s in all, in %s (%.2g %% of the time that counts): what they used then is in no average",
+			silent.Round(time.Second), prose.Counted(len(silences), "gap"), share)
 	}
-	return nil, fmt.Sprintf("%s told nothing of the servers for %s", gap.Source, gap.Length.Round(time.Second))
+}
+
+// lengthOf stretches that do not overlap.
+func lengthOf(stretches []Window) time.Duration {
+	var sum time.Duration
+	for _, one := range stretches {
+		sum += one.To.Sub(one.From)
+	}
+	return sum
 }
 
 // Warnings are what a run's observations say of servers that were at their

@@ -115,17 +115,40 @@ func TestCheckGap(t *testing.T) {
 	gap := func(source string, seconds int) results.Gap {
 		return results.Gap{Source: source, Length: time.Duration(seconds) * time.Second, Interval: 15 * time.Second}
 	}
+	silent := func(seconds ...int) []results.Window {
+		var stretches []results.Window
+		for i, length := range seconds {
+			stretches = append(stretches, results.Window{From: at(100 * i), To: at(100*i + length)})
+		}
+		return stretches
+	}
+	const counted = 1000
 	for name, test := range map[string]struct {
-		gap             results.Gap
-		faulty, warning bool
+		gap            results.Gap
+		silences       []results.Window
+		allowed        int32
+		fault, warning string
 	}{
 		"one interval":     {gap: gap(results.SilentCollector, 16)},
-		"silent collector": {gap: gap(results.SilentCollector, 50), faulty: true},
-		"silent source":    {gap: gap("metrics", 50), warning: true},
+		"silent collector": {gap: gap(results.SilentCollector, 50), silences: silent(50), fault: "the servers were not sampled for 50s, more than 3 intervals of 15s: see the collector's log, or its node's load"},
+		"silent source":    {gap: gap("metrics", 50), warning: "metrics told nothing of the servers for 50s"},
+		"as allowed": {
+			gap: gap(results.SilentCollector, 60), silences: silent(60, 50), allowed: 11,
+			warning: "the servers were not sampled for 1m50s in all, in 2 gaps (11 % of the time that counts): what they used then is in no average",
+		},
+		"more than allowed": {
+			gap: gap(results.SilentCollector, 60), silences: silent(60, 51), allowed: 11,
+			fault: "the servers were not sampled for 1m51s in all, 11.1 % of the time that counts and more than the 11 % that validity.maxGapPercent allows: see the collector's log, or its node's load",
+		},
+		"a source beside what is allowed": {gap: gap("metrics", 50), allowed: 11, warning: "metrics told nothing of the servers for 50s"},
 	} {
-		fault, warning := results.CheckGap(test.gap)
-		if (fault != nil) != test.faulty || (warning != "") != test.warning {
-			t.Errorf("%s: fault %+v, warning %q", name, fault, warning)
+		fault, warning := results.CheckGap(test.gap, test.silences, results.Window{From: at(0), To: at(counted)}, v1alpha1.Validity{MaxGapPercent: &test.allowed})
+		found := ""
+		if fault != nil {
+			found = fault.Message
+		}
+		if found != test.fault || warning != test.warning {
+			t.Errorf("%s: fault %q, warning %q, want %q, %q", name, found, warning, test.fault, test.warning)
 		}
 	}
 }

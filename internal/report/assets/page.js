@@ -292,8 +292,8 @@
     return shown;
   };
 
-  // drawMarks of people in each arm's run: when it was, or from when to when, with its
-  // words, those of a row below those of the one before.
+  // drawMarks of each arm's run, what people wrote and containers that ended: when it was,
+  // or from when to when, with its words, those of a row below those of the one before.
   const drawMarks = (lines) => (u) => {
     const { left, top, width, height } = u.bbox;
     const ratio = devicePixelRatio;
