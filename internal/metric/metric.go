@@ -78,6 +78,7 @@ const (
 	CPUPressure = "cpuPressure"
 	OtherCPU    = "otherCpu"
 	LoadAverage = "loadAverage"
+	CPUSpeed    = "cpuSpeed"
 	DiskRead    = "diskRead"
 	DiskWritten = "diskWritten"
 )

@@ -134,6 +134,8 @@ func ResourcePhrase(resource string) string {
 		return "CPU that is not the run's"
 	case LoadAverage:
 		return "load average"
+	case CPUSpeed:
+		return "CPU speed"
 	case DiskRead:
 		return "reading from disks"
 	case DiskWritten:

@@ -20,7 +20,7 @@ import (
 
 // doubters give the reasons to trust the verdicts less, or to ask otherwise, one
 // sentence each.
-var doubters = []func(*record) []string{uncalibrated, confounded, unwise, lopsided, refused, saturated, warming, builtOtherwise}
+var doubters = []func(*record) []string{uncalibrated, confounded, unwise, lopsided, refused, saturated, uneven, warming, builtOtherwise}
 
 // doubts are all of them, and the warnings that say something else.
 func doubts(r *record) []string {
@@ -199,6 +199,31 @@ func saturated(r *record) []string {
 		}
 	}
 	return sentences
+}
+
+// unevenSpeed is how many times as fast the node's CPU may be in one run of an arm as in
+// another before that is said.
+const unevenSpeed = 1.15
+
+// uneven: the machine itself was faster in some runs than in others. Runs of one arm are
+// compared, for an arm that keeps the node busier may slow its CPU.
+func uneven(r *record) []string {
+	worst, where := unevenSpeed, ""
+	for _, scenario := range r.scenarios {
+		for _, arm := range scenario.arms {
+			found := scenario.at(metric.Name(metric.Node, metric.CPUSpeed, metric.Average), arm.Name)
+			if found == nil || len(found.numbers) < 2 {
+				continue
+			}
+			if slowest := slices.Min(found.numbers); slowest > 0 && slices.Max(found.numbers)/slowest > worst {
+				worst, where = slices.Max(found.numbers)/slowest, arm.Name+" under "+scenario.Name
+			}
+		}
+	}
+	if where == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("The node was not equally fast throughout: the same piece of work took its CPU up to %s times as long in one run of %s as in another (node/cpuSpeed). Machines that share a processor do that. It makes every interval wider; runs of one block, which follow each other, differ least.", fixed(worst, 2), where)}
 }
 
 func isServerCPU(m metric.Metric) bool {

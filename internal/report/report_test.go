@@ -658,3 +658,31 @@ func TestAWarmUpIsAdvisedOnce(t *testing.T) {
 		t.Errorf("the page lacks %q, or has it more than once", want)
 	}
 }
+
+// What differs between runs of one arm is not that arm's doing, and an arm that slows the
+// node's CPU all the time is no reason to blame the machine.
+func TestAMachineThatIsNotEquallyFastIsTold(t *testing.T) {
+	for name, test := range map[string]struct {
+		speed func(run *v1alpha1.PerfRun) float64
+		want  string
+	}{
+		"steady":        {func(*v1alpha1.PerfRun) float64 { return 150 }, ""},
+		"slowed by one": {func(run *v1alpha1.PerfRun) float64 { return map[bool]float64{true: 100, false: 150}[run.Spec.Arm == recorded.Arm] }, ""},
+		"uneven": {
+			func(run *v1alpha1.PerfRun) float64 { return 150 - 10*float64(run.Spec.Block) },
+			"The node was not equally fast throughout: the same piece of work took its CPU up to 1.56 times as long in one run of ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			input := recorded.Experiment(seed)
+			for i := range input.Runs {
+				run := &input.Runs[i]
+				run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: "node/cpuSpeed/average", Value: fmt.Sprint(test.speed(run)), Unit: "1"})
+			}
+			page := written(t, reportOf(t, input), "report.md")
+			if told := strings.Count(page, "The node was not equally fast"); (told > 0) != (test.want != "") || !strings.Contains(page, test.want) {
+				t.Errorf("it is told %d times, want %q", told, test.want)
+			}
+		})
+	}
+}

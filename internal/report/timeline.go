@@ -301,8 +301,13 @@ func (t *timeLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return roomForNames(arms)
 }
 
-// widestName is how much of an arm's name stands beside its line.
-const widestName = vg.Length(110)
+const (
+	// widestName is how much of an arm's name stands beside its line.
+	widestName = vg.Length(110)
+	// widerFont is how much wider than the font it is measured with a text may come out:
+	// DejaVu Sans and Verdana are what browsers without Arial take.
+	widerFont = 1.2
+)
 
 // roomForNames is a strip on the right.
 func roomForNames(arms []arm) []plot.GlyphBox {
@@ -311,7 +316,7 @@ func roomForNames(arms []arm) []plot.GlyphBox {
 	for _, one := range arms {
 		widest = max(widest, style.Width(one.Name))
 	}
-	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: min(widest, widestName) + 8, Y: 1}}}}
+	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: min(widest, widestName)*widerFont + 8, Y: 1}}}}
 }
 
 // Plot draws the lines.

@@ -31,6 +31,7 @@ type node struct {
 	id    string
 	proc  procfs.FS
 	disks blockdevice.FS
+	speed *speedometer
 	// before is what was counted at the round before.
 	before nodeCounts
 }
@@ -46,6 +47,8 @@ type nodeCounts struct {
 	waiting *float64
 	// load is how many tasks ran or wanted to, on average over the minute before.
 	load float64
+	// speed of a CPU, in million steps of the speedometer per second.
+	speed float64
 	// memory that is neither free nor could be made so, in MiB; NaN is not known.
 	memory float64
 	// disks is what all have read and written; nil where the kernel does not tell.
@@ -63,7 +66,7 @@ func newNode(id, proc, sys string) (*node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", sys, err)
 	}
-	return &node{id: id, proc: opened, disks: disks}, nil
+	return &node{id: id, proc: opened, disks: disks, speed: newSpeedometer()}, nil
 }
 
 func (n *node) name() string { return metric.Node }
@@ -84,11 +87,12 @@ func (n *node) sample(_ context.Context, now round) (record, error) {
 	}, nil
 }
 
-// record writes down the load average, and the rates between two counts. The first
+// record writes down the load average and the CPU's speed, and the rates between two counts. The first
 // has none before it, and busy time that shrank was that of a CPU that has been taken
 // away.
 func (n *node) record(into *payload.SampleRecorder, before, counts nodeCounts) {
 	into.Record(metric.Node, n.id, metric.LoadAverage, metric.UnitCount, counts.at, counts.load)
+	into.Record(metric.Node, n.id, metric.CPUSpeed, metric.UnitCount, counts.at, counts.speed)
 	if !math.IsNaN(counts.memory) {
 		into.Record(metric.Node, n.id, metric.Memory, metric.UnitMebibytes, counts.at, counts.memory)
 	}
@@ -124,9 +128,13 @@ func (n *node) count(at time.Time) (nodeCounts, error) {
 	if err != nil {
 		return nodeCounts{}, fmt.Errorf("reading /proc/loadavg: %w", err)
 	}
+	speed, err := n.speed.speed()
+	if err != nil {
+		return nodeCounts{}, err
+	}
 	total := stat.CPUTotal
 	counts := nodeCounts{
-		at: at, cpus: len(stat.CPU), load: load.Load1, memory: n.memory(), disks: n.diskBytes(),
+		at: at, cpus: len(stat.CPU), load: load.Load1, speed: speed, memory: n.memory(), disks: n.diskBytes(),
 		// What a hypervisor took for other machines was not the run's either.
 		busy: total.User + total.Nice + total.System + total.IRQ + total.SoftIRQ + total.Steal,
 	}

@@ -84,7 +84,10 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 			if got := value(t, first, "node", "memory"); got != 6000 {
 				t.Errorf("%g MiB are in use, want 6000", got)
 			}
-			if len(first.Series) != 2 || first.Nodes[0].CPUs != 2 || first.Nodes[0].Name != "worker-1" {
+			if got := value(t, first, "node", "cpuSpeed"); got <= 0 {
+				t.Errorf("a CPU does %g million steps a second", got)
+			}
+			if len(first.Series) != 3 || first.Nodes[0].CPUs != 2 || first.Nodes[0].Name != "worker-1" {
 				t.Errorf("the first round told %+v of %+v, want a node with 2 CPUs and no rates yet", first.Series, first.Nodes)
 			}
 			kernel(t, proc, 1000, 1500, 300, test.waiting[1])

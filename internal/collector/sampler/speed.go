@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// rungs of a speedometer: 256 KiB, which a core's own cache holds.
+	rungs = 1 << 16
+	// stepsAtOnce take about a millisecond.
+	stepsAtOnce = 1 << 18
+)
+
+// speedometer does the same piece of work again and again. Where several machines share
+// processors, or these slow down when they are hot, that takes more CPU time at one hour
+// than at another, and no other figure tells.
+type speedometer struct {
+	// next rung of each: one round through all of them, in an order without a pattern.
+	next []uint32
+	at   uint32
+}
+
+func newSpeedometer() *speedometer {
+	next := make([]uint32, rungs)
+	for i := range next {
+		next[i] = uint32(i) //nolint:gosec // There are 65,536.
+	}
+	// Sattolo's shuffle makes one cycle; the same one everywhere.
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // Nobody is to be kept from guessing it.
+	for i := len(next) - 1; i > 0; i-- {
+		j := random.IntN(i)
+		next[i], next[j] = next[j], next[i]
+	}
+	return &speedometer{next: next}
+}
+
+// speed is how many million steps are done in a second of CPU time. Each waits for the
+// one before it. Waiting for a CPU does not count.
+func (s *speedometer) speed() (float64, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	// What ran before has had the cache for itself.
+	s.walk()
+	before, err := threadTime()
+	if err != nil {
+		return 0, err
+	}
+	s.walk()
+	after, err := threadTime()
+	if err != nil {
+		return 0, err
+	}
+	const million = 1e6
+	return stepsAtOnce / million / max(after-before, time.Nanosecond).Seconds(), nil
+}
+
+func (s *speedometer) walk() {
+	at := s.at
+	for range stepsAtOnce {
+		at = s.next[at]
+	}
+	s.at = at
+}
+
+// threadTime is the CPU time of the calling thread.
+func threadTime() (time.Duration, error) {
+	var used unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used); err != nil {
+		return 0, fmt.Errorf("reading the thread's CPU time: %w", err)
+	}
+	return time.Duration(used.Nano()), nil
+}
