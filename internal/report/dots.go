@@ -92,8 +92,8 @@ func (d *dotRows) label(c draw.Canvas, of int, top vg.Length) {
 	label := textStyle(labelText, roleInk)
 	label.YAlign = draw.YTop
 	c.FillText(label, vg.Point{X: c.Min.X, Y: top - 4}, d.arms[of].Name)
-	label.XAlign, label.Color = draw.XRight, roleMuted.light
-	c.FillText(label, vg.Point{X: c.Max.X, Y: top - 4}, d.values[of].scale.CenterWord()+" "+d.values[of].shownWithUnit())
+	label.Color = roleMuted.light
+	writeUntil(c, label, vg.Point{X: c.Max.X, Y: top - 4}, d.values[of].scale.CenterWord()+" "+d.values[of].shownWithUnit())
 }
 
 func (d *dotRows) runs(c draw.Canvas, of int, x func(float64) vg.Length, line vg.Length) {

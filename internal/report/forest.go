@@ -113,7 +113,7 @@ func (f *forestRows) row(c draw.Canvas, one shownComparison, x func(float64) vg.
 		name += "  " + one.Arm
 	}
 	right := textStyle(labelText, of)
-	right.XAlign, right.YAlign = draw.XRight, draw.YTop
+	right.YAlign = draw.YTop
 	delta := one.delta() + " %"
 	if !one.Twin {
 		delta += "  " + one.verdict()
@@ -121,7 +121,7 @@ func (f *forestRows) row(c draw.Canvas, one shownComparison, x func(float64) vg.
 		of = roleInconclusive
 	}
 	right.Color = of.light
-	c.FillText(right, vg.Point{X: c.Max.X, Y: top - 3}, delta)
+	writeUntil(c, right, vg.Point{X: c.Max.X, Y: top - 3}, delta)
 	c.FillText(left, vg.Point{X: c.Min.X, Y: top - 3}, shortened(name, left, c.Max.X-c.Min.X-right.Width(delta)-10))
 	interval(c, x, one.Low, one.High, line, of.light)
 	at := clamp(x(one.Delta), c.Min.X, c.Max.X)

@@ -208,6 +208,7 @@ var (
 func tidy(svg string, width, height vg.Length) string {
 	svg = prelude.ReplaceAllString(svg, fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g">`, width.Points(), height.Points()))
 	svg = fontWord.ReplaceAllString(svg, "")
+	svg = anchored.ReplaceAllString(svg, `<text text-anchor="end" x="$1"`)
 	return strings.TrimSpace(strings.ReplaceAll(svg, "\n\tstyle", " style"))
 }
 
@@ -216,8 +217,11 @@ func tidy(svg string, width, height vg.Length) string {
 // taken for one.
 var (
 	markBegin, markEnd = hex(0xa53d01), hex(0xa53d02)
+	markRight          = hex(0xa53d03)
 	marksBegin         = regexp.MustCompile(`<path d="M(\d+),0" style="fill:#A53D01" />\n`)
 	marksEnd           = regexp.MustCompile(`<path d="M0,0" style="fill:#A53D02" />\n`)
+	// anchored is the mark before a text that ends where the mark is.
+	anchored = regexp.MustCompile(`<path d="M([0-9.]+),0" style="fill:#A53D03" />\n<text x="[^"]*"`)
 )
 
 // marked draws what belongs to an arm, so that a page can hide it.
@@ -231,6 +235,15 @@ func marked(c draw.Canvas, arm int, onto func()) {
 	mark(markBegin, arm)
 	onto()
 	mark(markEnd, 0)
+}
+
+// writeUntil writes a text that ends at a point, however wide a reader's font makes it.
+func writeUntil(c draw.Canvas, style draw.TextStyle, at vg.Point, text string) {
+	var here vg.Path
+	here.Move(vg.Point{X: at.X})
+	c.SetColor(markRight)
+	c.Fill(here)
+	c.FillText(style, at, text)
 }
 
 var (

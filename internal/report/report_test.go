@@ -666,8 +666,10 @@ func TestAMachineThatIsNotEquallyFastIsTold(t *testing.T) {
 		speed func(run *v1alpha1.PerfRun) float64
 		want  string
 	}{
-		"steady":        {func(*v1alpha1.PerfRun) float64 { return 150 }, ""},
-		"slowed by one": {func(run *v1alpha1.PerfRun) float64 { return map[bool]float64{true: 100, false: 150}[run.Spec.Arm == recorded.Arm] }, ""},
+		"steady": {func(*v1alpha1.PerfRun) float64 { return 150 }, ""},
+		"slowed by one": {func(run *v1alpha1.PerfRun) float64 {
+			return map[bool]float64{true: 100, false: 150}[run.Spec.Arm == recorded.Arm]
+		}, ""},
 		"uneven": {
 			func(run *v1alpha1.PerfRun) float64 { return 150 - 10*float64(run.Spec.Block) },
 			"The node was not equally fast throughout: the same piece of work took its CPU up to 1.56 times as long in one run of ",
@@ -684,5 +686,20 @@ func TestAMachineThatIsNotEquallyFastIsTold(t *testing.T) {
 				t.Errorf("it is told %d times, want %q", told, test.want)
 			}
 		})
+	}
+}
+
+// A reader's font may be wider than the one that texts are measured with: what stands at
+// the right edge ends there.
+func TestTextsAtTheRightEdgeEndThere(t *testing.T) {
+	ending := 0
+	for name, chart := range reportOf(t, recorded.Experiment(seed)).Charts() {
+		ending += bytes.Count(chart, []byte(`text-anchor="end"`))
+		if bytes.Contains(bytes.ToLower(chart), []byte("#a53d0")) {
+			t.Errorf("chart %s has a mark that is for PerfLab alone", name)
+		}
+	}
+	if ending == 0 {
+		t.Error("no text ends at the edge")
 	}
 }

@@ -388,12 +388,12 @@ func (l line) annotate(c draw.Canvas, x func(float64) vg.Length, right vg.Length
 			c.FillPolygon(shaded{l.arm.role().light, faint}, rectangle(from, c.Min.Y, to, c.Max.Y))
 		}
 		c.StrokeLine2(draw.LineStyle{Color: l.arm.color(), Width: 1, Dashes: []vg.Length{2, 2}}, from, c.Min.Y, from, c.Max.Y)
-		at, room := from+away, right-from
-		style.XAlign = draw.XLeft
-		if before := from - c.Min.X; before > room {
-			at, room, style.XAlign = from-away, before, draw.XRight
+		line := c.Max.Y - first - apart*vg.Length((row+i)%rows)
+		if before, after := from-c.Min.X, right-from; before > after {
+			writeUntil(c, style, vg.Point{X: from - away, Y: line}, shortened(one.name, style, before/widerFont-away))
+		} else {
+			c.FillText(style, vg.Point{X: from + away, Y: line}, shortened(one.name, style, after/widerFont-away))
 		}
-		c.FillText(style, vg.Point{X: at, Y: c.Max.Y - first - apart*vg.Length((row+i)%rows)}, shortened(one.name, style, room-2*away))
 	}
 }
 
