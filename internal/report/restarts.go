@@ -99,9 +99,14 @@ func restartTable(r *record) []block {
 	}
 	for i, one := range all[:min(len(all), maxListedRestarts)] {
 		result.Rows = append(result.Rows, row{First: i == 0 || one.run != all[i-1].run, Cells: []cell{
-			name(one.who()), name(one.Instance), {Text: moment(one.At)}, {Text: whole(one.Count)}, {Text: cmp.Or(one.why(), dash)},
-			{Text: whole(one.run.Spec.Block)}, name(one.run.Spec.Scenario.Name), ofArm(one.run.Spec.Arm),
-			{Text: whole(one.run.Spec.Attempt)}, {Text: fixed(one.minute, 1)},
+			name(one.who()), name(one.Instance),
+			{Text: moment(one.At)},
+			{Text: whole(one.Count)},
+			{Text: cmp.Or(one.why(), dash)},
+			{Text: whole(one.run.Spec.Block)},
+			name(one.run.Spec.Scenario.Name), ofArm(one.run.Spec.Arm),
+			{Text: whole(one.run.Spec.Attempt)},
+			{Text: fixed(one.minute, 1)},
 		}})
 	}
 	if len(all) > 0 {
