@@ -171,7 +171,10 @@ func kindsOf(config *rest.Config) ([]schema.GroupVersionKind, error) {
 			return nil, err
 		}
 		for _, resource := range list.APIResources {
-			kinds = append(kinds, version.WithKind(resource.Kind))
+			// The API server tells of addresses it repairs, whenever it looks.
+			if resource.Kind != "Event" {
+				kinds = append(kinds, version.WithKind(resource.Kind))
+			}
 		}
 	}
 	return kinds, nil
