@@ -201,9 +201,14 @@ func saturated(r *record) []string {
 	return sentences
 }
 
-// unevenSpeed is how many times as fast the node's CPU may be in one run of an arm as in
-// another before that is said.
-const unevenSpeed = 1.15
+const (
+	// unevenSpeed is how many times as fast the node's CPU may be in one run of an arm as
+	// in another before that is said.
+	unevenSpeed = 1.15
+	// leastLooks at the speed in a run, on average: one takes a millisecond, and may meet
+	// anything.
+	leastLooks = 4
+)
 
 // uneven: the machine itself was faster in some runs than in others. Runs of one arm are
 // compared, for an arm that keeps the node busier may slow its CPU.
@@ -212,7 +217,7 @@ func uneven(r *record) []string {
 	for _, scenario := range r.scenarios {
 		for _, arm := range scenario.arms {
 			found := scenario.at(metric.Name(metric.Node, metric.CPUSpeed, metric.Average), arm.Name)
-			if found == nil || len(found.numbers) < 2 {
+			if found == nil || len(found.numbers) < 2 || found.samples < leastLooks*int64(len(found.numbers)) {
 				continue
 			}
 			if slowest := slices.Min(found.numbers); slowest > 0 && slices.Max(found.numbers)/slowest > worst {

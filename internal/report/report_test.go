@@ -664,14 +664,16 @@ func TestAWarmUpIsAdvisedOnce(t *testing.T) {
 func TestAMachineThatIsNotEquallyFastIsTold(t *testing.T) {
 	for name, test := range map[string]struct {
 		speed func(run *v1alpha1.PerfRun) float64
+		looks int64
 		want  string
 	}{
-		"steady": {func(*v1alpha1.PerfRun) float64 { return 150 }, ""},
+		"steady": {func(*v1alpha1.PerfRun) float64 { return 150 }, 8, ""},
 		"slowed by one": {func(run *v1alpha1.PerfRun) float64 {
 			return map[bool]float64{true: 100, false: 150}[run.Spec.Arm == recorded.Arm]
-		}, ""},
+		}, 8, ""},
+		"hardly seen": {func(run *v1alpha1.PerfRun) float64 { return 150 - 10*float64(run.Spec.Block) }, 1, ""},
 		"uneven": {
-			func(run *v1alpha1.PerfRun) float64 { return 150 - 10*float64(run.Spec.Block) },
+			func(run *v1alpha1.PerfRun) float64 { return 150 - 10*float64(run.Spec.Block) }, 8,
 			"The node was not equally fast throughout: the same piece of work took its CPU up to 1.56 times as long in one run of ",
 		},
 	} {
@@ -679,7 +681,7 @@ func TestAMachineThatIsNotEquallyFastIsTold(t *testing.T) {
 			input := recorded.Experiment(seed)
 			for i := range input.Runs {
 				run := &input.Runs[i]
-				run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: "node/cpuSpeed/average", Value: fmt.Sprint(test.speed(run)), Unit: "1"})
+				run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: "node/cpuSpeed/average", Value: fmt.Sprint(test.speed(run)), Unit: "1", Samples: test.looks})
 			}
 			page := written(t, reportOf(t, input), "report.md")
 			if told := strings.Count(page, "The node was not equally fast"); (told > 0) != (test.want != "") || !strings.Contains(page, test.want) {
