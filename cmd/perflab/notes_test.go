@@ -4,8 +4,6 @@ package main
 
 import (
 	"bytes"
-	"image"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,16 +17,6 @@ import (
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
-
-// photo is a PNG.
-func photo(t *testing.T) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 4, 3))); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
 
 // folderOf files.
 func folderOf(t *testing.T, files map[string]string) string {
@@ -46,7 +34,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 // are called like.
 func TestReportTakesNotesFromFiles(t *testing.T) {
 	folder := folderOf(t, map[string]string{
-		"results.md": "![CPU](cpu.png)", "Why us.md": "Because.", "cpu.png": string(photo(t)), "large.png": strings.Repeat("w", report.MaxPictureBytes+1), "readme.txt": "not this",
+		"results.md": "![CPU](cpu.png)", "Why us.md": "Because.", "cpu.png": string(recorded.Photo()), "large.png": strings.Repeat("w", report.MaxPictureBytes+1), "readme.txt": "not this",
 	})
 	charts := filepath.Join(t.TempDir(), "charts")
 	got := perflab(t, "", "report", "-f", exported(t), "-o", "md", "--charts", charts, "--notes", folder, "--notes", filepath.Join(folder, "results.md"))
@@ -65,7 +53,7 @@ func TestReportTakesNotesFromFiles(t *testing.T) {
 	if strings.Contains(got.out, "not this") || !strings.Contains(got.out, "Note results-2 (written") {
 		t.Error("the notes are others than the folder's and the file's")
 	}
-	if written, err := os.ReadFile(filepath.Join(charts, "note-results-1.png")); err != nil || !bytes.Equal(written, photo(t)) {
+	if written, err := os.ReadFile(filepath.Join(charts, "note-results-1.png")); err != nil || !bytes.Equal(written, recorded.Photo()) {
 		t.Errorf("the picture was not written: %v", err)
 	}
 	for want, arguments := range map[string][]string{
@@ -90,7 +78,7 @@ func TestNotesAreExportedAndImported(t *testing.T) {
 	input.Experiment.Spec.Notes = []v1alpha1.Note{{Name: "cause", ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: "cause.md"}}}
 	input.Notes = []corev1.ConfigMap{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: recorded.Namespace, Name: "findings", Labels: map[string]string{"team": "storage"}},
-		Data:       map[string]string{"cause.md": "The **collector**. ![CPU](cpu.png)"}, BinaryData: map[string][]byte{"cpu.png": photo(t)},
+		Data:       map[string]string{"cause.md": "The **collector**. ![CPU](cpu.png)"}, BinaryData: map[string][]byte{"cpu.png": recorded.Photo()},
 	}}
 	file := written(t, input)
 	archive.must(t, file, "import", "-f", "-")

@@ -73,8 +73,8 @@ var (
 	drawing    = regexp.MustCompile(`<svg [^>]*viewBox="0 -?[0-9.]+ ([0-9.]+) ([0-9.]+)"`)
 )
 
-// ArticleOf is the report with its charts, and its notes' pictures, as attachments. It fails where a chart would
-// be lost.
+// ArticleOf is the report with its charts, and its notes' pictures, as attachments. It
+// fails where a chart would be lost.
 func ArticleOf(document *report.Report, title string) (*Article, error) {
 	brief := document.Brief()
 	uid, err := uidOf(brief)

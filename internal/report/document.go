@@ -3,7 +3,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
 	"perflab.dev/perflab/internal/prose"
@@ -93,7 +92,12 @@ func deleteAt[T any](list []T, unwanted func(int) bool) []T {
 
 // Left says how many rows are left out.
 func (t *table) Left() string {
-	return fmt.Sprintf("%s %s left out; see the CSV.", prose.Counted(t.More, "further row"), prose.Verb(t.More, "is", "are"))
+	return leftOut(t.More, "row") + "; see the CSV."
+}
+
+// leftOut counts things that are not listed.
+func leftOut(number int, noun string) string {
+	return prose.Counted(number, "further "+noun) + prose.Verb(number, " is", " are") + " left out"
 }
 
 // Repeats tells whether a row is about the same as the one above it, so that its

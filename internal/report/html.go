@@ -34,13 +34,12 @@ func (r *Report) HTML() ([]byte, error) { return r.html(true) }
 
 // html is the page, with the pictures of notes or without.
 func (r *Report) html(pictures bool) ([]byte, error) {
-	functions := pageFunctions(r.record.indexOfArms())
-	functions["written"] = func(n *note) template.HTML { return n.page(pictures) }
-	return r.execute("page.html", r.pageView(), functions)
+	return r.execute("page.html", r.pageView(), pageFunctions(r.record.indexOfArms(), pictures))
 }
 
-// pageFunctions are those that the page's template calls; arms have an index.
-func pageFunctions(armIndex map[string]int) template.FuncMap {
+// pageFunctions are those that the page's template calls; arms have an index, and notes
+// their pictures or none.
+func pageFunctions(armIndex map[string]int, pictures bool) template.FuncMap {
 	mark := func(arm string) template.HTMLAttr {
 		if at, known := armIndex[arm]; known {
 			return template.HTMLAttr(fmt.Sprintf(` data-arm="%d"`, at)) //nolint:gosec // A number.
@@ -59,7 +58,7 @@ func pageFunctions(armIndex map[string]int) template.FuncMap {
 		"early":   func() template.JS { return pageScripts[0] },
 		"scripts": func() []template.JS { return pageScripts[1:] },
 		"policy":  func() string { return policy },
-		"written": func(n *note) template.HTML { return n.page(true) },
+		"written": func(n *note) template.HTML { return n.page(pictures) },
 		"rowArm":  func(of row) template.HTMLAttr { return mark(armOf(of)) },
 		"cellArm": mark,
 	}

@@ -29,7 +29,7 @@ func (r *Report) Card() (template.HTML, error) { return part("card", r.page.Card
 
 // part of the report's page, as an element.
 func part(name string, of any) (template.HTML, error) {
-	written, err := execute("page.html", name, of, pageFunctions(nil))
+	written, err := execute("page.html", name, of, pageFunctions(nil, true))
 	return template.HTML(written), err //nolint:gosec // The template has escaped it.
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/prose"
 )
 
 // mark is a moment, or a stretch of time, that a person has put words to.
@@ -111,7 +110,7 @@ func markTable(r *record) []block {
 	}
 	result.Note = "Charts over time show an arm's typical run, and its marks. A mark in another run stands here alone."
 	if more > 0 {
-		result.Note += fmt.Sprintf(" Of a mark the first %d runs are listed; %s left out.", maxMarkedRuns, prose.Counted(more, "further run")+prose.Verb(more, " is", " are"))
+		result.Note += fmt.Sprintf(" Of a mark the first %d runs are listed; %s.", maxMarkedRuns, leftOut(more, "run"))
 	}
 	return result.blocks()
 }

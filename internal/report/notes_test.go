@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
-	"image"
-	"image/png"
 	"io"
 	"maps"
 	"regexp"
@@ -28,16 +26,6 @@ import (
 
 // drawing is a picture that does nothing but draw.
 const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><style>.a{fill:url(#g)}</style><rect class="a" width="8" height="8"/></svg>`
-
-// photo is a PNG.
-func photo(t *testing.T) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 4, 3))); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
 
 // findings is a ConfigMap of notes with what stands beside them.
 func findings(notes map[string]string, pictures map[string][]byte) corev1.ConfigMap {
@@ -111,7 +99,7 @@ func withNotes(t *testing.T, input report.Input) report.Input {
 		{Name: "backup", At: after(other, 2), Until: after(other, 4.5), Text: "backup"},
 		{Name: "party", At: &metav1.Time{Time: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)}, Text: "party"},
 	}
-	input.Notes = []corev1.ConfigMap{findings(map[string]string{"cpu.md": "| broker | CPU |\n|---|---:|\n| 0 | 1.5 |\n\n![CPU of the brokers](cpu.png) ![sketch](./sketch.svg) ![gone](gone.png)\n\n```\n<code>\n```", "sketch.svg": drawing}, map[string][]byte{"cpu.png": photo(t)})}
+	input.Notes = []corev1.ConfigMap{findings(map[string]string{"cpu.md": "| broker | CPU |\n|---|---:|\n| 0 | 1.5 |\n\n![CPU of the brokers](cpu.png) ![sketch](./sketch.svg) ![gone](gone.png)\n\n```\n<code>\n```", "sketch.svg": drawing}, map[string][]byte{"cpu.png": recorded.Photo()})}
 	return input
 }
 
@@ -149,7 +137,7 @@ func TestNotesStandInTheirSections(t *testing.T) {
 	}
 	attached := wellFormed(t, "confluence", `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">`+written(t, r, "report.confluence")+"</page>")
 	files := r.Pictures()
-	if !bytes.Equal(files["note-cpu-1.png"], photo(t)) || string(files["note-cpu-2.svg"]) != drawing || len(files) != 2 {
+	if !bytes.Equal(files["note-cpu-1.png"], recorded.Photo()) || string(files["note-cpu-2.svg"]) != drawing || len(files) != 2 {
 		t.Errorf("the pictures are %d", len(files))
 	}
 	for name := range files {
@@ -403,7 +391,7 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 		body []byte
 		want string
 	}{
-		"a PNG":                   {photo(t), ".png"},
+		"a PNG":                   {recorded.Photo(), ".png"},
 		"a JPEG":                  {jpeg, ".jpg"},
 		"a GIF":                   {gif, ".gif"},
 		"a WebP":                  {webp, ".webp"},
@@ -425,7 +413,7 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 		"one that fetches a fill": {svg(`<rect fill="url( 'https://evil.example/a#b')"/>`), more},
 		"one with a style sheet":  {append([]byte(`<?xml-stylesheet href="https://evil.example/a.css"?>`), drawing...), more},
 		"a bomb":                  {[]byte(`<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>` + drawing), more},
-		"too large":               {append(photo(t), make([]byte, report.MaxPictureBytes)...), "it has 513 KiB, more than the 512 that a picture may have"},
+		"too large":               {append(recorded.Photo(), make([]byte, report.MaxPictureBytes)...), "it has 513 KiB, more than the 512 that a picture may have"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Whatever its name says.
@@ -445,7 +433,7 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 
 // A picture counts as often as it is shown: each time it takes room in the page.
 func TestPicturesTakeNoMoreRoomThanThereIs(t *testing.T) {
-	large := append(photo(t), make([]byte, 500<<10)...)
+	large := append(recorded.Photo(), make([]byte, 500<<10)...)
 	r := reportOf(t, noted(few(), strings.Repeat("![a](large.png)\n", 1000), map[string][]byte{"large.png": large}))
 	page := written(t, r, "report.html")
 	if shown := strings.Count(page, "<img "); shown != 4 || len(page) > 5<<20 {
@@ -458,7 +446,7 @@ func TestPicturesTakeNoMoreRoomThanThereIs(t *testing.T) {
 
 // A page that would not be stored for its notes' pictures is stored without them.
 func TestPicturesDoNotKeepAPageFromBeingStored(t *testing.T) {
-	noise := photo(t)
+	noise := recorded.Photo()
 	for at := uint32(1); len(noise) < 500<<10; at = at*1664525 + 1013904223 {
 		noise = append(noise, byte(at>>24))
 	}

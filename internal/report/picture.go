@@ -226,23 +226,21 @@ var (
 
 // marked draws what belongs to an arm, so that a page can hide it.
 func marked(c draw.Canvas, arm int, onto func()) {
-	mark := func(of color.Color, at int) {
-		var here vg.Path
-		here.Move(vg.Point{X: vg.Length(at)})
-		c.SetColor(of)
-		c.Fill(here)
-	}
-	mark(markBegin, arm)
+	putMark(c, markBegin, vg.Length(arm))
 	onto()
-	mark(markEnd, 0)
+	putMark(c, markEnd, 0)
+}
+
+func putMark(c draw.Canvas, of color.Color, at vg.Length) {
+	var here vg.Path
+	here.Move(vg.Point{X: at})
+	c.SetColor(of)
+	c.Fill(here)
 }
 
 // writeUntil writes a text that ends at a point, however wide a reader's font makes it.
 func writeUntil(c draw.Canvas, style draw.TextStyle, at vg.Point, text string) {
-	var here vg.Path
-	here.Move(vg.Point{X: at.X})
-	c.SetColor(markRight)
-	c.Fill(here)
+	putMark(c, markRight, at.X)
 	c.FillText(style, at, text)
 }
 

@@ -144,9 +144,10 @@ func (t *Trace) takeSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
 			t.courses[course.Name] = courseOf(course, start, finish)
 		}
 	}
-	t.takeRestarts(samples, start, finish)
+	load := results.Window{From: start, To: finish}
+	t.takeRestarts(samples, load)
 	if finish.After(start) && len(samples.Rounds) > 0 {
-		for _, gap := range results.Silences(samples, results.Window{From: start, To: finish}) {
+		for _, gap := range results.Silences(samples, load) {
 			t.silent = append(t.silent, band{"not sampled", minutes(start, gap.From), minutes(start, gap.To)})
 		}
 	}

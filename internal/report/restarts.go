@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
 )
 
@@ -22,14 +22,10 @@ type restart struct {
 	minute float64
 }
 
-// takeRestarts takes those that the collector saw under load, in the order of time. Those of
-// load generators are no result.
-func (t *Trace) takeRestarts(samples *payload.Samples, start, finish time.Time) {
-	for _, one := range samples.Ends {
-		isUnderLoad := !one.At.Before(start) && !one.At.After(finish)
-		if isUnderLoad && !strings.HasPrefix(one.Component, metric.Generator+"/") {
-			t.restarts = append(t.restarts, restart{one, minutes(start, one.At)})
-		}
+// takeRestarts takes those that the collector saw under load, in the order of time.
+func (t *Trace) takeRestarts(samples *payload.Samples, load results.Window) {
+	for _, one := range results.Ends(samples, load) {
+		t.restarts = append(t.restarts, restart{one, minutes(load.From, one.At)})
 	}
 	slices.SortStableFunc(t.restarts, func(a, b restart) int { return a.At.Compare(b.At) })
 }
@@ -113,7 +109,7 @@ func restartTable(r *record) []block {
 		result.Note = "Charts over time show those of the runs they draw."
 	}
 	if more := len(all) - maxListedRestarts; more > 0 {
-		result.Note += fmt.Sprintf(" The first %d are listed; %s left out.", maxListedRestarts, prose.Counted(more, "further restart")+prose.Verb(more, " is", " are"))
+		result.Note += fmt.Sprintf(" The first %d are listed; %s.", maxListedRestarts, leftOut(more, "restart"))
 	}
 	return result.blocks()
 }

@@ -302,6 +302,18 @@ func slopeOf(points payload.Points) stats.Estimate {
 	return slope
 }
 
+// Ends are the containers that ended within a window and were started again. Those of
+// load generators are no result.
+func Ends(samples *payload.Samples, window Window) []payload.ContainerEnd {
+	var found []payload.ContainerEnd
+	for _, end := range samples.Ends {
+		if !strings.HasPrefix(end.Component, generators) && !end.At.Before(window.From) && !end.At.After(window.To) {
+			found = append(found, end)
+		}
+	}
+	return found
+}
+
 type ends struct{ all, oom int32 }
 
 // endsOf counts how often containers ended within a window, by component. The
@@ -313,9 +325,9 @@ func endsOf(samples *payload.Samples, window Window) map[string]ends {
 			counts[container.Component] = ends{}
 		}
 	}
-	for _, end := range samples.Ends {
+	for _, end := range Ends(samples, window) {
 		count, known := counts[end.Component]
-		if !known || end.At.Before(window.From) || end.At.After(window.To) {
+		if !known {
 			continue
 		}
 		count.all += end.Count

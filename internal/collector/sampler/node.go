@@ -87,9 +87,9 @@ func (n *node) sample(_ context.Context, now round) (record, error) {
 	}, nil
 }
 
-// record writes down the load average and the CPU's speed, and the rates between two counts. The first
-// has none before it, and busy time that shrank was that of a CPU that has been taken
-// away.
+// record writes down the load average and the CPU's speed, and the rates between two
+// counts. The first count has none before it, and busy time that shrank was that of a CPU
+// that has been taken away.
 func (n *node) record(into *payload.SampleRecorder, before, counts nodeCounts) {
 	into.Record(metric.Node, n.id, metric.LoadAverage, metric.UnitCount, counts.at, counts.load)
 	into.Record(metric.Node, n.id, metric.CPUSpeed, metric.UnitCount, counts.at, counts.speed)
