@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"perflab.dev/perflab/internal/testing/ports"
 )
 
 // startTime is how long a server may take until it answers.
@@ -123,12 +125,11 @@ func await(t *testing.T, what string, answers func() error) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := ports.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // Nobody ever connected.
-	return listener.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 func dial(port int) error {

