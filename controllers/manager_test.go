@@ -55,8 +55,10 @@ func TestTheManagerWakesTheOperator(t *testing.T) {
 		t.Errorf("its ticket is left: %v", left)
 	}
 	told := &eventsv1.EventList{}
-	if l.list(told); len(told.Items) == 0 {
-		t.Error("nobody was told anything")
+	l.list(told)
+	// The API server may tell of an address it repairs.
+	if !slices.ContainsFunc(told.Items, func(e eventsv1.Event) bool { return strings.HasPrefix(e.ReportingController, "perflab") }) {
+		t.Errorf("nobody was told anything by the operator: %v", told.Items)
 	}
 }
 

@@ -6,8 +6,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 )
+
+// TestEventsOfAPIServer has the API server tell of an address beside an
+// operator that tells of its Kafka: only this one is what was seen, or not.
+func TestEventsOfAPIServer(t *testing.T) {
+	event := func(name, of string) *corev1.Event {
+		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name}, ReportingController: of}
+	}
+	c := fake.NewFakeClient(event("address", "ipallocator-repair-controller"), event("kafka", "strimzi.io/cluster-operator"))
+	kind := metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}
+	if diff := cmp.Diff([]string{"kafka"}, namesOf(t, c, "n", kind)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
 
 // TestDifferences sees to it that the comparison finds what it looks for.
 func TestDifferences(t *testing.T) {
