@@ -220,7 +220,7 @@ test-sample: build-k6 ## Test the sample library system on real PostgreSQL and K
 
 .PHONY: bench-stats
 bench-stats: ## Prove the statistics on thousands of synthetic experiments (EXPERIMENTS=4000 per line).
-	go run ./test/bench/stats -experiments $(or $(EXPERIMENTS),4000)
+	go run ./test/bench/stats -experiments $(or $(EXPERIMENTS),4000) -python "$$(test/bench/stats/otava.sh)"
 	go test ./internal/comparison ./internal/analysis -run '^$$' -bench . -benchtime 5x
 
 .PHONY: bench-scale

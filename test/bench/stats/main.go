@@ -20,9 +20,13 @@ import (
 func main() {
 	experiments := flag.Int("experiments", 4000, "synthetic experiments per line")
 	seed := flag.Uint64("seed", 1, "seed of what is drawn")
+	python := flag.String("python", "", "a Python that has Apache Otava, to set change points beside")
 	flag.Parse()
-	made := &suite{out: os.Stdout, experiments: *experiments, seed: *seed}
-	for _, table := range []func(*suite) error{(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).weakness} {
+	made := &suite{out: os.Stdout, experiments: *experiments, seed: *seed, python: *python}
+	tables := []func(*suite) error{
+		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).weakness, (*suite).changes,
+	}
+	for _, table := range tables {
 		if err := table(made); err != nil {
 			fmt.Fprintln(os.Stderr, "bench-stats:", err)
 			os.Exit(1)
@@ -39,6 +43,7 @@ type suite struct {
 	experiments int
 	seed        uint64
 	lines       uint64
+	python      string
 	// broken names the lines that are not as promised.
 	broken []string
 }

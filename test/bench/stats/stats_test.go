@@ -94,3 +94,19 @@ func TestDetectableFollowsTheSpread(t *testing.T) {
 		t.Errorf("the ratio is %v", ratio)
 	}
 }
+
+// Histories without change are told to have one as often as was asked for, and a
+// large step is found where it is.
+func TestChanges(t *testing.T) {
+	const count = 300
+	none, err := course{noise: heavy, points: 20}.judge(count, 3, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the share of histories with a false change", none.other.percent(), 0.5, 5+300*0.218/math.Sqrt(count))
+	step, err := course{noise: normal, points: 20, at: 12, step: 4}.judge(count, 4, ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the share of steps that are found", step.place.percent(), 95, 100)
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"perflab.dev/perflab/internal/changepoint"
+)
+
+// course is a kind of history: points of several runs each, of which one may be
+// where it bends. Points have a deviation of 1, half of whose square is their
+// runs', which differ among themselves as well.
+type course struct {
+	name   string
+	noise  noise
+	points int
+	// step by which all points from at on are higher, in deviations of a point.
+	step float64
+	at   int
+	// drift from the first point to the last, and the correlation of neighbours.
+	drift, correlation float64
+	// missing is the share of points that were never measured, spikes that of
+	// points that are out of line by themselves, by six deviations.
+	missing, spikes float64
+	// fewer gives points from at on a quarter of the runs.
+	fewer bool
+}
+
+const runsOfPoint = 4
+
+// draw makes one history and says where it bends, 0 for nowhere.
+func (c course) draw(random *rand.Rand) (points []changepoint.Point, at int) {
+	before := 0.0
+	for i := range c.points {
+		here := math.Sqrt(0.5)*(math.Sqrt(1-c.correlation*c.correlation)*c.noise.draw(random)) + c.correlation*before
+		before = here
+		lost, out := random.Float64() < c.missing, random.Float64() < c.spikes
+		runs := runsOfPoint
+		if c.fewer && i >= c.at {
+			runs /= 4
+		}
+		var point changepoint.Point
+		for range runs {
+			value := here + math.Sqrt(0.5*runsOfPoint)*c.noise.draw(random) + c.drift*float64(i)/float64(c.points)
+			if i >= c.at {
+				value += c.step
+			}
+			if out {
+				value += 6
+			}
+			point.Values = append(point.Values, value)
+		}
+		if lost {
+			continue
+		}
+		if i < c.at {
+			at = len(points) + 1
+		}
+		points = append(points, point)
+	}
+	if c.step == 0 || at == len(points) {
+		at = 0
+	}
+	return points, at
+}
+
+// found is what a procedure said of histories of a kind.
+type found struct {
+	// place: the change was found, at most one point off. other: another change was told of.
+	place, other share
+}
+
+func (f *found) add(changes []int, at int) {
+	isThere := func(change int) bool { return at > 0 && change >= at-1 && change <= at+1 }
+	if at > 0 {
+		f.place.add(slices.ContainsFunc(changes, isThere))
+	}
+	f.other.add(slices.ContainsFunc(changes, func(change int) bool { return !isThere(change) }))
+}
+
+// procedure finds changes in many histories at once.
+type procedure func([][]changepoint.Point) ([][]int, error)
+
+// ours is PerfLab's at its usual error rate.
+var ours = oursAt(alpha)
+
+// oursAt spreads the histories over the processors.
+func oursAt(rate float64) procedure {
+	return func(histories [][]changepoint.Point) ([][]int, error) { return findAll(histories, rate) }
+}
+
+func findAll(histories [][]changepoint.Point, rate float64) ([][]int, error) {
+	options := changepoint.Options{ErrorRate: rate, Permutations: max(999, int(40/rate))}
+	places, faults := make([][]int, len(histories)), make([]error, len(histories))
+	var group sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < len(histories); i += workers {
+				var changes []changepoint.Change
+				changes, faults[i] = changepoint.Find(histories[i], options)
+				for _, change := range changes {
+					places[i] = append(places[i], change.At)
+				}
+			}
+		})
+	}
+	group.Wait()
+	for _, fault := range faults {
+		if fault != nil {
+			return nil, fault
+		}
+	}
+	return places, nil
+}
+
+// histories draws the same for the same seed.
+func (c course) histories(count int, seed uint64) (points [][]changepoint.Point, at []int) {
+	for i := range count {
+		one, bends := c.draw(rand.New(rand.NewPCG(seed, uint64(i))))
+		points, at = append(points, one), append(at, bends)
+	}
+	return points, at
+}
+
+func (c course) judge(count int, seed uint64, by procedure) (found, error) {
+	points, at := c.histories(count, seed)
+	changes, err := by(points)
+	if err != nil {
+		return found{}, err
+	}
+	var seen found
+	for i := range changes {
+		seen.add(changes[i], at[i])
+	}
+	return seen, nil
+}
+
+// without are histories in which nothing changes at any one place. Points of the last
+// three may not be exchanged for each other: they spread more from a place on, or
+// neighbours are alike, which no procedure that permutes points can bear.
+var without = []course{
+	{name: "normal", noise: normal, points: 12},
+	{name: "normal", noise: normal, points: 24},
+	{name: "normal", noise: normal, points: 60},
+	{name: "skewed", noise: skewed, points: 24},
+	{name: "heavy-tailed", noise: heavy, points: 24},
+	{name: "20 % of points missing", noise: normal, points: 24, missing: 0.2},
+	{name: "10 % of points out of line", noise: normal, points: 24, spikes: 0.1},
+	{name: "a quarter of the runs later", noise: normal, points: 24, at: 12, fewer: true},
+	{name: "neighbours correlate, 0.3", noise: normal, points: 24, correlation: 0.3},
+	{name: "drift of 2 deviations", noise: normal, points: 24, drift: 2},
+}
+
+// exchangeable counts those of without that the promise is for.
+const exchangeable = 7
+
+// with are histories with one step, each for steps of 1 to 4 deviations.
+var with = []course{
+	{name: "in the middle of 24", noise: normal, points: 24, at: 12},
+	{name: "at the last 4 of 24", noise: normal, points: 24, at: 20},
+	{name: "at the last 2 of 24", noise: normal, points: 24, at: 22},
+	{name: "in the middle of 10", noise: normal, points: 10, at: 5},
+	{name: "heavy-tailed, in the middle of 24", noise: heavy, points: 24, at: 12},
+	{name: "20 % missing, in the middle of 24", noise: normal, points: 24, at: 12, missing: 0.2},
+	{name: "10 % out of line, in the middle of 24", noise: normal, points: 24, at: 12, spikes: 0.1},
+}
+
+// changes sets the search for change points beside Otava's, on the same histories.
+func (s *suite) changes() error {
+	count := max(40, s.experiments/10)
+	others, err := s.otavas(count)
+	if err != nil {
+		return err
+	}
+	if err := s.alarms(count, others); err != nil {
+		return err
+	}
+	if err := s.looks(max(20, count/4), others); err != nil {
+		return err
+	}
+	if err := s.steps(count, others); err != nil {
+		return err
+	}
+	return s.delays(max(20, count/4), others)
+}
+
+// rival is another procedure and what it is called.
+type rival struct {
+	name string
+	procedure
+}
+
+func (s *suite) alarms(count int, others []rival) error {
+	header := "history\tpoints\tours %"
+	for _, other := range others {
+		header += "\t" + other.name + " %"
+	}
+	title := fmt.Sprintf("No change: histories in which one is told of all the same (%d histories per line)", count)
+	return s.table(title, header, func(line func(string, ...any)) error {
+		for i, course := range without {
+			own, rest, err := s.besides(course, count, others)
+			if err != nil {
+				return err
+			}
+			text := ""
+			for _, other := range rest {
+				text += fmt.Sprintf("\t%.1f", other.other.percent())
+			}
+			line("%s\t%d\t%.1f%s", course.name, course.points, own.other.percent(), text)
+			if alarms := own.other.percent(); i < exchangeable {
+				s.expect(alarms <= mostWrong+300*math.Sqrt(0.05*0.95/float64(count)), "change points, %s, %d points: %.1f %% false alarms", course.name, course.points, alarms)
+			}
+		}
+		return nil
+	})
+}
+
+func (s *suite) besides(of course, count int, others []rival) (own found, rest []found, err error) {
+	s.lines++
+	seed := s.seed<<16 + s.lines
+	if own, err = of.judge(count, seed, ours); err != nil {
+		return own, nil, err
+	}
+	for _, other := range others {
+		seen, err := of.judge(count, seed, other.procedure)
+		if err != nil {
+			return own, nil, err
+		}
+		rest = append(rest, seen)
+	}
+	return own, rest, nil
+}
+
+// looks looks after each of so many points, as one does at each release.
+func (s *suite) looks(count int, others []rival) error {
+	const before, looks = 4, 20
+	rivals := append([]rival{{"ours, the rate at each look", ours}, {"ours, the rate shared", oursAt(alpha / looks)}}, others...)
+	s.lines++
+	points, _ := course{noise: normal, points: before + looks}.histories(count, s.seed<<16+s.lines)
+	header, text := "", ""
+	for i, by := range rivals {
+		alarmed := make([]bool, count)
+		for seen := before + 1; seen <= before+looks; seen++ {
+			changes, err := by.procedure(firstOf(points, seen))
+			if err != nil {
+				return err
+			}
+			for at := range changes {
+				alarmed[at] = alarmed[at] || len(changes[at]) > 0
+			}
+		}
+		var told share
+		for _, one := range alarmed {
+			told.add(one)
+		}
+		header += "\t" + by.name + " %"
+		text += fmt.Sprintf("\t%.1f", told.percent())
+		if i == 1 {
+			s.expect(told.percent() <= mostWrong+300*math.Sqrt(0.05*0.95/float64(count)), "change points, %d looks: %.1f %% false alarms", looks, told.percent())
+		}
+	}
+	title := fmt.Sprintf("No change, but a look after each of %d points: histories in which any look tells of one (%d)", looks, count)
+	return s.table(title, "looks"+header, func(line func(string, ...any)) error {
+		line("%d%s", looks, text)
+		return nil
+	})
+}
+
+// firstOf are the first so many points of each history.
+func firstOf(histories [][]changepoint.Point, count int) [][]changepoint.Point {
+	shown := make([][]changepoint.Point, len(histories))
+	for i := range histories {
+		shown[i] = histories[i][:count]
+	}
+	return shown
+}
+
+func (s *suite) steps(count int, others []rival) error {
+	header := "step\tdeviations\tours: found %\tother %"
+	for _, other := range others {
+		header += fmt.Sprintf("\t%s: found %%\tother %%", other.name)
+	}
+	return s.table("A step: found, at most one point off, and another change told of", header, func(line func(string, ...any)) error {
+		for _, course := range with {
+			for _, course.step = range []float64{1, 2, 3, 4} {
+				own, rest, err := s.besides(course, count, others)
+				if err != nil {
+					return err
+				}
+				text := ""
+				for _, other := range rest {
+					text += fmt.Sprintf("\t%.1f\t%.1f", other.place.percent(), other.other.percent())
+				}
+				line("%s\t%.0f\t%.1f\t%.1f%s", course.name, course.step, own.place.percent(), own.other.percent(), text)
+			}
+		}
+		return nil
+	})
+}
+
+// delays looks after each new point, and counts how many it takes.
+func (s *suite) delays(count int, others []rival) error {
+	header := "deviations\tours: median\tnever %"
+	for _, other := range others {
+		header += fmt.Sprintf("\t%s: median\tnever %%", other.name)
+	}
+	title := fmt.Sprintf("Delay: points after a step, behind 12 before it, until it is found, looking after each (of %d)", longestDelay)
+	return s.table(title, header, func(line func(string, ...any)) error {
+		for step := 1.0; step <= 4; step++ {
+			s.lines++
+			of := course{noise: normal, points: 12 + longestDelay, at: 12, step: step}
+			points, _ := of.histories(count, s.seed<<16+s.lines)
+			text := ""
+			for _, by := range append([]rival{{"ours", ours}}, others...) {
+				median, never, err := delayOf(points, of.at, by.procedure)
+				if err != nil {
+					return err
+				}
+				text += fmt.Sprintf("\t%s\t%.1f", median, never)
+			}
+			line("%.0f%s", step, text)
+		}
+		return nil
+	})
+}
+
+const longestDelay = 12
+
+func delayOf(histories [][]changepoint.Point, at int, by procedure) (median string, never float64, err error) {
+	delays := make([]int, len(histories))
+	for seen := 1; seen <= longestDelay; seen++ {
+		changes, err := by(firstOf(histories, at+seen))
+		if err != nil {
+			return "", 0, err
+		}
+		for i := range changes {
+			if delays[i] == 0 && slices.ContainsFunc(changes[i], func(c int) bool { return c >= at-1 && c <= at+1 }) {
+				delays[i] = seen
+			}
+		}
+	}
+	missed := 0
+	for i := range delays {
+		if delays[i] == 0 {
+			delays[i] = math.MaxInt
+			missed++
+		}
+	}
+	slices.Sort(delays)
+	median = "-"
+	if middle := delays[len(delays)/2]; middle < math.MaxInt {
+		median = fmt.Sprint(middle)
+	}
+	return median, 100 * float64(missed) / float64(len(delays)), nil
+}

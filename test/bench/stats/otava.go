@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+
+	"perflab.dev/perflab/internal/changepoint"
+)
+
+//go:embed otava.py
+var otavaScript string
+
+// otavaDefault is the p-value below which Apache Otava takes a change for real
+// unless told otherwise.
+const otavaDefault = 0.001
+
+// otavas are Apache Otava as it comes, and with the p-value at which no more
+// than one in twenty histories without change has one. None where it is not installed.
+func (s *suite) otavas(count int) ([]rival, error) {
+	if s.python == "" {
+		_, err := fmt.Fprintln(s.out, "\nApache Otava is not set beside: make bench-stats installs it; -python names a Python that has it")
+		return nil, err
+	}
+	rivals := []rival{{fmt.Sprintf("Otava, p %g", otavaDefault), s.otava(otavaDefault)}}
+	// Other histories than those it is judged by.
+	points, _ := course{noise: normal, points: 24}.histories(count, s.seed<<16)
+	for _, p := range []float64{0.01, 0.005, 0.002, 0.0005, 0.0002, 0.0001, 0.00005} {
+		places, err := s.otava(p)(points)
+		if err != nil {
+			return nil, err
+		}
+		alarms := 0
+		for i := range places {
+			if len(places[i]) > 0 {
+				alarms++
+			}
+		}
+		if float64(alarms) <= alpha*float64(count) {
+			return append(rivals, rival{fmt.Sprintf("Otava, p %g", p), s.otava(p)}), nil
+		}
+	}
+	return rivals, nil
+}
+
+// otava gives it the points' means: it knows of no runs.
+func (s *suite) otava(p float64) procedure {
+	return func(histories [][]changepoint.Point) ([][]int, error) {
+		asked := struct {
+			P      float64     `json:"p"`
+			Series [][]float64 `json:"series"`
+		}{P: p}
+		for _, history := range histories {
+			means := make([]float64, len(history))
+			for i, point := range history {
+				for _, value := range point.Values {
+					means[i] += value / float64(len(point.Values))
+				}
+			}
+			asked.Series = append(asked.Series, means)
+		}
+		text, err := json.Marshal(asked)
+		if err != nil {
+			return nil, err
+		}
+		command := exec.Command(s.python, "-c", otavaScript)
+		command.Stdin = bytes.NewReader(text)
+		var told bytes.Buffer
+		command.Stderr = &told
+		answer, err := command.Output()
+		if err != nil {
+			return nil, fmt.Errorf("asking Apache Otava: %w\n%s", err, told.String())
+		}
+		var places [][]int
+		if err := json.Unmarshal(answer, &places); err != nil {
+			return nil, fmt.Errorf("reading Apache Otava's answer: %w", err)
+		}
+		return places, nil
+	}
+}
