@@ -52,6 +52,9 @@ const (
 	// they came from, as <namespace>/<name> <UID> <time>. They are a record of
 	// what was measured there, and the operator leaves them alone.
 	AnnotationImported = "perflab.dev/imported"
+	// AnnotationRelease names, on an experiment, the release that it measures: its
+	// points in perflab history bear this name.
+	AnnotationRelease = "perflab.dev/release"
 	// AnnotationOperator names, on an experiment, the operator that works on it,
 	// by the namespace that runs it. Others leave the experiment alone.
 	AnnotationOperator = "perflab.dev/operator"

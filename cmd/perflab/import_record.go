@@ -86,10 +86,11 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 // setImported leaves of an object's metadata what an export has of them. The
 // generation stays: the status tells of it.
 func setImported(meta *metav1.ObjectMeta, namespace string, from origin.Origin) {
-	*meta = metav1.ObjectMeta{
-		Name: meta.Name, Namespace: namespace, Generation: meta.Generation, Labels: meta.Labels,
-		Annotations: map[string]string{v1alpha1.AnnotationImported: from.String()},
+	annotations := map[string]string{v1alpha1.AnnotationImported: from.String()}
+	if release, named := meta.Annotations[v1alpha1.AnnotationRelease]; named {
+		annotations[v1alpha1.AnnotationRelease] = release
 	}
+	*meta = metav1.ObjectMeta{Name: meta.Name, Namespace: namespace, Generation: meta.Generation, Labels: meta.Labels, Annotations: annotations}
 }
 
 // unnamed are the ConfigMaps that are not among what is to be recorded.

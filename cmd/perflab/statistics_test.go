@@ -12,11 +12,17 @@ import (
 // shownRun is a command in the documentation and what it prints.
 var shownRun = regexp.MustCompile("(?s)```console\n\\$ perflab ([^\n]*)\n(.*?)```")
 
-// What the page on statistics shows is what the commands print; -update writes
-// it anew, but for what is cut out of a longer output and begins with "…".
-func TestStatisticsPageShowsWhatIsPrinted(t *testing.T) {
+// What the pages on statistics show is what the commands print; -update writes
+// them anew, but for what is cut out of a longer output and begins with "…".
+func TestStatisticsPagesShowWhatIsPrinted(t *testing.T) {
 	t.Chdir("../..")
-	const path = "docs/statistics.md"
+	for path, least := range map[string]int{"docs/statistics.md": 3, "docs/history.md": 1} {
+		t.Run(path, func(t *testing.T) { showsWhatIsPrinted(t, path, least) })
+	}
+}
+
+func showsWhatIsPrinted(t *testing.T, path string, least int) {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +44,7 @@ func TestStatisticsPageShowsWhatIsPrinted(t *testing.T) {
 		}
 		return "```console\n$ perflab " + line + "\n" + got.out + "```"
 	})
-	if runs < 3 {
+	if runs < least {
 		t.Errorf("the page shows %d commands", runs)
 	}
 	golden(t, path, page)

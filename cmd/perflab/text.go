@@ -58,8 +58,9 @@ func (p *page) table(rows [][]string, spare ...string) {
 	}
 	writer := tabwriter.NewWriter(p.out, 0, 0, between, ' ', 0)
 	for _, row := range rows {
-		// The writer keeps everything until it is flushed.
-		_, _ = fmt.Fprintln(writer, prose.Printable("  "+strings.Join(row, "\t")))
+		// The writer keeps everything until it is flushed. Cells behind the last that says
+		// something would be spaces.
+		_, _ = fmt.Fprintln(writer, prose.Printable("  "+strings.TrimRight(strings.Join(row, "\t"), "\t")))
 	}
 	p.err = writer.Flush()
 }

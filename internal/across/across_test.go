@@ -4,76 +4,30 @@ package across_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/across"
-	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/internal/verdict"
 )
 
-const checkIn, checkOut = "cico/Check-In/average", "cico/Check-Out/average"
-
-// truth makes an experiment whose true values are known.
-type truth struct {
-	seed   uint64
-	blocks int
-	// baseline in ms, spread of a run as a share.
-	baseline, spread float64
-	// arms and their true ratios to the baseline.
-	arms map[string]float64
-	// users of the scenario's load.
-	users int32
-	image string
-}
-
-func (t truth) record() across.Record {
-	random := rand.New(rand.NewPCG(t.seed, 7))
-	experiment := &v1alpha1.PerfExperiment{}
-	experiment.Name = fmt.Sprintf("experiment-%d", t.seed)
-	scenario := v1alpha1.Scenario{Name: "cico", Loads: []v1alpha1.Load{{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: t.users}}}}
-	experiment.Spec.Scenarios = []v1alpha1.Scenario{scenario}
-	seed := int64(t.seed)
-	experiment.Status.Seed = &seed
-	experiment.Status.Arms = []v1alpha1.ArmStatus{{Name: "base", Baseline: true}}
-	ratios := map[string]float64{"base": 1}
-	for name, ratio := range t.arms {
-		experiment.Status.Arms = append(experiment.Status.Arms, v1alpha1.ArmStatus{Name: name, Twin: name == "twin"})
-		ratios[name] = ratio
-	}
-	record := across.Record{Experiment: experiment}
-	for block := range t.blocks {
-		shift := math.Exp(t.spread * random.NormFloat64())
-		for _, arm := range experiment.Status.Arms {
-			run := v1alpha1.PerfRun{}
-			run.Name = fmt.Sprintf("%s-%d-%s", experiment.Name, block, arm.Name)
-			run.Spec.Block, run.Spec.Position, run.Spec.Attempt = int32(block+1), int32(len(record.Runs)+1), 1
-			run.Spec.Arm, run.Spec.Scenario = arm.Name, scenario
-			run.Spec.System.Modules = []v1alpha1.Module{{Name: "mod-users", Image: t.image}}
-			run.Status.Phase = v1alpha1.RunSucceeded
-			for _, metric := range []string{checkIn, checkOut} {
-				value := t.baseline * ratios[arm.Name] * shift * math.Exp(t.spread*random.NormFloat64())
-				run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: metric, Unit: "ms", Value: decimal.Format(value)})
-			}
-			record.Runs = append(record.Runs, run)
-		}
-	}
-	return record
+func record(of recorded.Truth) across.Record {
+	experiment, runs := of.Draw()
+	return across.Record{Experiment: experiment, Runs: runs}
 }
 
 // usual is an experiment that finds what there is.
-func usual(seed uint64, small float64) truth {
-	return truth{seed: seed, blocks: 8, baseline: 400, spread: 0.005, users: 8, image: "users:1", arms: map[string]float64{"small": small}}
+func usual(seed uint64, small float64) recorded.Truth {
+	return recorded.Truth{Seed: seed, Blocks: 8, Baseline: 400, Spread: 0.005, Users: 8, Image: "users:1", Arms: map[string]float64{"small": small}}
 }
 
-func compare(t *testing.T, first, second truth, options across.Options) *across.Result {
+func compare(t *testing.T, first, second recorded.Truth, options across.Options) *across.Result {
 	t.Helper()
-	result, err := across.Compare(first.record(), second.record(), options)
+	result, err := across.Compare(record(first), record(second), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +64,7 @@ func TestArmsAreComparedThroughAlikeBaselines(t *testing.T) {
 
 func TestBaselinesThatDifferCompareNoArms(t *testing.T) {
 	slower := usual(2, 1.2)
-	slower.baseline *= 1.2
+	slower.Baseline *= 1.2
 	result := compare(t, usual(1, 1.2), slower, across.Options{})
 	if result.Alike || len(result.Arms) != 0 {
 		t.Errorf("alike %v, %d arms", result.Alike, len(result.Arms))
@@ -128,7 +82,7 @@ func TestBaselinesThatDifferCompareNoArms(t *testing.T) {
 // TestNoiseIsNotAlike: what can't be told apart is not yet alike.
 func TestNoiseIsNotAlike(t *testing.T) {
 	first, second := usual(1, 1), usual(2, 1)
-	first.spread, second.spread = 0.1, 0.1
+	first.Spread, second.Spread = 0.1, 0.1
 	if result := compare(t, first, second, across.Options{}); result.Alike {
 		t.Errorf("runs that spread by 10 %% are taken as alike: %+v", result.Baselines)
 	}
@@ -141,8 +95,8 @@ func TestAtTheMarginsEdge(t *testing.T) {
 	found := 0
 	for i := range uint64(pairs) {
 		first, second := usual(2*i+1, 1), usual(2*i+2, 1)
-		first.spread, second.spread = 0.01, 0.01
-		second.baseline *= 1.05
+		first.Spread, second.Spread = 0.01, 0.01
+		second.Baseline *= 1.05
 		result := compare(t, first, second, across.Options{})
 		for _, c := range result.Baselines[:1] {
 			if c.Verdict == verdict.Equivalent {
@@ -158,7 +112,7 @@ func TestAtTheMarginsEdge(t *testing.T) {
 
 func TestTooFewBlocks(t *testing.T) {
 	first, second := usual(1, 1.2), usual(2, 1.5)
-	second.blocks = 5
+	second.Blocks = 5
 	result := compare(t, first, second, across.Options{})
 	if !result.Alike || len(result.Arms) == 0 {
 		t.Fatalf("alike %v", result.Alike)
@@ -172,7 +126,7 @@ func TestTooFewBlocks(t *testing.T) {
 
 func TestUncalibratedExperiments(t *testing.T) {
 	first, second := usual(1, 1.2), usual(2, 1.5)
-	second.arms["twin"] = 1.3
+	second.Arms["twin"] = 1.3
 	for _, arm := range compare(t, first, second, across.Options{}).Arms {
 		if arm.Verdict != verdict.None || !strings.Contains(strings.Join(arm.Warnings, " "), "not calibrated") {
 			t.Errorf("%q %q", arm.Verdict, arm.Warnings)
@@ -182,7 +136,7 @@ func TestUncalibratedExperiments(t *testing.T) {
 
 func TestPairs(t *testing.T) {
 	first, second := usual(1, 1.2), usual(2, 1.2)
-	second.arms = map[string]float64{"medium": 1.1, "large": 0.9}
+	second.Arms = map[string]float64{"medium": 1.1, "large": 0.9}
 	if got := compare(t, first, second, across.Options{}).Arms; len(got) != 4 {
 		t.Errorf("%d comparisons of one arm with two in two metrics", len(got))
 	}
@@ -190,7 +144,7 @@ func TestPairs(t *testing.T) {
 	if len(got) != 2 || got[0].Second != "large" || got[0].Verdict != verdict.Better {
 		t.Errorf("small against large: %+v", got)
 	}
-	_, err := across.Compare(first.record(), second.record(), across.Options{Pairs: []across.Pair{{First: "small", Second: "huge"}}})
+	_, err := across.Compare(record(first), record(second), across.Options{Pairs: []across.Pair{{First: "small", Second: "huge"}}})
 	if !errors.Is(err, across.ErrNothing) || !strings.Contains(err.Error(), `no arm "huge"`) {
 		t.Errorf("an arm that is not there: %v", err)
 	}
@@ -198,18 +152,18 @@ func TestPairs(t *testing.T) {
 
 func TestWhatDiffersIsTold(t *testing.T) {
 	first, second := usual(1, 1.2), usual(2, 1.2)
-	second.image = "users:2"
+	second.Image = "users:2"
 	notes := strings.Join(compare(t, first, second, across.Options{}).Notes, "\n")
 	if want := "the baselines differ in modules.image (mod-users): users:1, then users:2"; notes != want {
 		t.Errorf("the notes are %q, want %q once", notes, want)
 	}
-	later := second.record()
+	later := record(second)
 	for i := range later.Runs {
 		if later.Runs[i].Spec.Arm == "small" {
 			later.Runs[i].Spec.System.Modules[0].Image = "users:3"
 		}
 	}
-	result, err := across.Compare(first.record(), later, across.Options{})
+	result, err := across.Compare(record(first), later, across.Options{})
 	if want := `the arms "small" differ in modules.image (mod-users): users:1, then users:3`; err != nil || !slices.Contains(result.Notes, want) {
 		t.Errorf("%v, the notes are %q, want %q among them", err, result.Notes, want)
 	}
@@ -217,15 +171,15 @@ func TestWhatDiffersIsTold(t *testing.T) {
 
 func TestNothingToCompare(t *testing.T) {
 	first, other := usual(1, 1.2), usual(2, 1.2)
-	other.users = 20
+	other.Users = 20
 	begun, bare := usual(3, 1), across.Record{Experiment: &v1alpha1.PerfExperiment{}}
-	begun.blocks = 0
+	begun.Blocks = 0
 	for want, second := range map[string]across.Record{
-		`scenario "cico" is declared differently`: other.record(),
+		`scenario "cico" is declared differently`: record(other),
 		"has not begun":         bare,
-		"has no complete block": begun.record(),
+		"has no complete block": record(begun),
 	} {
-		if _, err := across.Compare(first.record(), second, across.Options{}); !errors.Is(err, across.ErrNothing) || !strings.Contains(err.Error(), want) {
+		if _, err := across.Compare(record(first), second, across.Options{}); !errors.Is(err, across.ErrNothing) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

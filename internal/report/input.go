@@ -22,7 +22,6 @@ import (
 	"perflab.dev/perflab/internal/across"
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/origin"
 )
 
 // Kinds of the objects an experiment records.
@@ -222,7 +221,7 @@ func writeDocument(out io.Writer, kind schema.GroupVersionKind, meta *metav1.Obj
 	object.GetObjectKind().SetGroupVersionKind(kind)
 	*meta = metav1.ObjectMeta{
 		Name: meta.Name, Namespace: meta.Namespace, UID: meta.UID, Generation: meta.Generation,
-		CreationTimestamp: meta.CreationTimestamp, Labels: meta.Labels, Annotations: imported(meta),
+		CreationTimestamp: meta.CreationTimestamp, Labels: meta.Labels, Annotations: recordedAnnotations(meta),
 	}
 	text, err := yaml.Marshal(object)
 	if err != nil {
@@ -234,13 +233,19 @@ func writeDocument(out io.Writer, kind schema.GroupVersionKind, meta *metav1.Obj
 	return nil
 }
 
-// imported is the annotation that says where an imported object comes from;
-// others are no part of what was recorded.
-func imported(meta *metav1.ObjectMeta) map[string]string {
-	if !origin.IsImported(meta) {
-		return nil
+// recordedAnnotations say where an imported object comes from, and which release an
+// experiment measures; others are no part of what was recorded.
+func recordedAnnotations(meta *metav1.ObjectMeta) map[string]string {
+	var kept map[string]string
+	for _, name := range []string{v1alpha1.AnnotationImported, v1alpha1.AnnotationRelease} {
+		if value, found := meta.Annotations[name]; found {
+			if kept == nil {
+				kept = map[string]string{}
+			}
+			kept[name] = value
+		}
 	}
-	return map[string]string{v1alpha1.AnnotationImported: meta.Annotations[v1alpha1.AnnotationImported]}
+	return kept
 }
 
 // inPlanOrder copies runs in the order in which they were done.

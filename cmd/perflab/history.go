@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/report"
+)
+
+// failOnRegression is the only thing that history fails on.
+const failOnRegression = "regression"
+
+// mostLooks can share an error rate before only the longest series show anything.
+const mostLooks = 100
+
+type historyOptions struct {
+	from    *cluster
+	format  string
+	failOn  string
+	choose  releases.Options
+	records []releases.Record
+}
+
+func newHistory() *cobra.Command {
+	options := historyOptions{}
+	command := &cobra.Command{
+		Use:   "history [EXPERIMENT|FILE|FOLDER...]",
+		Short: "Show a metric over releases, and where it changed",
+		Long: `Put experiments in the order in which they were measured, and say where a metric
+changed, by how much, and what differs there. Each is NAME or NAMESPACE/NAME in
+the cluster, a file that perflab export wrote, or a folder of such files; without
+any, all experiments of the namespace.
+
+A point is what one experiment measured of one arm under one scenario. It is
+called as the experiment's annotation perflab.dev/release says, or as the
+experiment. The experiment measured last says which metrics, arms and scenarios
+there are; others count where they declare the scenario alike.
+
+Changes are found by the E-divisive procedure with permutation tests. If nothing
+ever changed, all series together are told to have changed with the chance of
+--error-rate, or less often over as many --looks as one takes. A single last point is as likely an outlier: a change takes two.
+A change is Better or Worse, or Equivalent if it is within the margin of the
+experiment measured last.
+
+Exit codes: 0 it is shown, 1 it could not be, 2 a file is invalid, 6 the last
+change of a series is Worse and --fail-on regression was given.`,
+		Example: `  perflab history -n lab
+  perflab history exports/ --metric cico/Check-In/p95
+  perflab history exports/ -o html > history.html
+  perflab history lab/heap-2026-1 lab/heap-2026-2 heap-2025.yaml.gz -o json
+  kubectl annotate perfexperiment heap perflab.dev/release=2026.1`,
+		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
+	}
+	flags := command.Flags()
+	options.from = newCluster(flags)
+	addMaxMemory(flags)
+	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown, json or html")
+	flags.StringArrayVar(&options.choose.Metrics, "metric", nil, "a metric as in the runs' observations, instead of the primary ones; may be given several times")
+	flags.StringArrayVar(&options.choose.Arms, "arm", nil, "an arm, instead of all; may be given several times")
+	flags.StringArrayVar(&options.choose.Scenarios, "scenario", nil, "a scenario, instead of all; may be given several times")
+	flags.Float64Var(&options.choose.ErrorRatePercent, "error-rate", 5, "chance in percent that of all series, if none ever changed, one is told to have changed")
+	flags.IntVar(&options.choose.Looks, "looks", 1, "looks among which that chance is shared: 20 for who looks after each of 20 releases")
+	flags.StringVar(&options.failOn, "fail-on", "", `"regression" ends with exit code 6 if the last change of a series is Worse`)
+	return command
+}
+
+func (o *historyOptions) check() error {
+	if o.format != formatHTML {
+		if err := checkFormat(o.format); err != nil {
+			return fmt.Errorf("%w; or -o %s", err, formatHTML)
+		}
+	}
+	if o.failOn != "" && o.failOn != failOnRegression {
+		return fmt.Errorf("--fail-on %q: %w: the only one is %q", o.failOn, errFailOn, failOnRegression)
+	}
+	// Finer than that, permutations without end would decide.
+	if rate := o.choose.ErrorRatePercent; !(rate >= 0.1) || rate > 50 {
+		return fmt.Errorf("%w: --error-rate %g must be from 0.1 to 50 percent", errOption, rate)
+	}
+	if o.choose.Looks < 1 || o.choose.Looks > mostLooks {
+		return fmt.Errorf("%w: --looks %d must be from 1 to %d", errOption, o.choose.Looks, mostLooks)
+	}
+	return nil
+}
+
+func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	in, err := inputOf(command)
+	if err != nil {
+		return err
+	}
+	if len(arguments) == 0 {
+		if err := o.addNamespace(command.Context()); err != nil {
+			return err
+		}
+	}
+	for _, argument := range arguments {
+		if err := o.add(command.Context(), in, argument); err != nil {
+			return err
+		}
+	}
+	history, err := releases.Of(o.records, o.choose)
+	if err != nil {
+		return err
+	}
+	out := newSink(command)
+	if err := o.write(out, history); err != nil {
+		return fmt.Errorf("writing the history: %w", err)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the history: %w", err)
+	}
+	if worse := history.Regressed(); o.failOn == failOnRegression && len(worse) > 0 {
+		return fmt.Errorf("%w: %s of %s in arm %q", errRegression, worse[0].Metric, worse[0].Scenario, worse[0].Arm)
+	}
+	return nil
+}
+
+// add reads the experiments that an argument names.
+func (o *historyOptions) add(ctx context.Context, in *input, argument string) error {
+	if found, err := os.Stat(argument); isRecordedFile(argument) || argument == standardInput || err == nil && found.IsDir() {
+		return o.addFiles(in, argument)
+	}
+	reader, key, err := o.from.named(argument)
+	if err != nil {
+		return err
+	}
+	return o.fetch(ctx, reader, key)
+}
+
+// addFiles reads one file after the other, of which it keeps no raw results.
+func (o *historyOptions) addFiles(in *input, argument string) error {
+	paths, err := filesOf(argument)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		inputs, err := readRecorded(in, []string{path})
+		if err != nil {
+			return err
+		}
+		for i := range inputs {
+			o.records = append(o.records, releases.Record{Experiment: &inputs[i].Experiment, Runs: inputs[i].Runs})
+		}
+	}
+	return nil
+}
+
+func (o *historyOptions) fetch(ctx context.Context, reader client.Reader, key client.ObjectKey) error {
+	recorded, err := fetch(ctx, reader, key.Namespace, key.Name)
+	if err == nil {
+		o.records = append(o.records, releases.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs})
+	}
+	return err
+}
+
+// addNamespace reads all experiments whose runs are still there.
+func (o *historyOptions) addNamespace(ctx context.Context) error {
+	namespace, err := o.from.namespace()
+	if err != nil {
+		return err
+	}
+	reader, err := o.from.client()
+	if err != nil {
+		return err
+	}
+	all := &v1alpha1.PerfExperimentList{}
+	if err := reader.List(ctx, all, client.InNamespace(namespace)); err != nil {
+		return fmt.Errorf("listing the experiments of namespace %q: %w", namespace, err)
+	}
+	for i := range all.Items {
+		err := o.fetch(ctx, reader, client.ObjectKeyFromObject(&all.Items[i]))
+		if err != nil && !errors.Is(err, errRunsGone) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *historyOptions) write(out io.Writer, history *releases.History) error {
+	switch o.format {
+	case formatJSON:
+		return writeHistoryJSON(out, history)
+	case formatHTML:
+		page, err := report.OfReleases(history).HTML()
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(page)
+		return err
+	}
+	sheet := &sheet{page: *pageTo(out), markdown: o.format == formatMarkdown}
+	writeHistory(sheet, history)
+	return sheet.err
+}

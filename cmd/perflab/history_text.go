@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+func writeHistory(sheet *sheet, history *releases.History) {
+	for i := range history.Series {
+		writeSeries(sheet, &history.Series[i])
+	}
+	sheet.line("")
+	sheet.line("%s.", history.Bound())
+	for _, remark := range history.Remarks() {
+		sheet.line("Note: %s", remark)
+	}
+}
+
+func writeSeries(sheet *sheet, series *releases.Series) {
+	sheet.title(fmt.Sprintf("%s in arm %s  %s", series.Named(), series.Arm, sparkline(series.Points)))
+	changes := map[int]*releases.Change{}
+	for i := range series.Changes {
+		changes[series.Changes[i].At] = &series.Changes[i]
+	}
+	rows := [][]string{{"release", "measured", "runs", series.Scale.CenterWord(), "95 % interval", "change"}}
+	for i := range series.Points {
+		point := &series.Points[i]
+		told := ""
+		if change := changes[i]; change != nil {
+			told = fmt.Sprintf("%s %s", change.Verdict, withUnit(signed(change.Delta), series.DeltaUnit()))
+		}
+		rows = append(rows, []string{
+			point.Release, point.Time.UTC().Format(time.DateOnly), fmt.Sprint(len(point.Values)),
+			withUnit(rounded(point.Center), series.Unit), span(point.Low, point.High), told,
+		})
+	}
+	sheet.rows(rows, "95 % interval", "runs")
+	for i := range series.Changes {
+		writeChange(sheet, series, &series.Changes[i])
+	}
+}
+
+func span(low, high float64) string {
+	if math.IsNaN(low) {
+		return "-"
+	}
+	return rounded(low) + " to " + rounded(high)
+}
+
+// writeChange says in words what the table marks, and what differs there.
+func writeChange(sheet *sheet, series *releases.Series, change *releases.Change) {
+	sheet.line("")
+	judged := string(change.Verdict)
+	if change.Verdict == verdict.Equivalent {
+		judged = "within the margin"
+	}
+	sheet.line("%s: %s.", series.Sentence(change), judged)
+	if len(change.Differences) == 0 {
+		sheet.line("Nothing that was recorded differs there.")
+		return
+	}
+	sheet.line("%s there:", prose.Counted(len(change.Differences), "thing")+" "+prose.Verb(len(change.Differences), "differs", "differ"))
+	if sheet.markdown {
+		sheet.line("")
+	}
+	for _, difference := range change.Differences {
+		sheet.line("- %s", difference)
+	}
+}
+
+// sparkline draws the centers, one character each, from the lowest to the highest.
+func sparkline(points []releases.Point) string {
+	steps := []rune("▁▂▃▄▅▆▇█")
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range points {
+		low, high = math.Min(low, points[i].Center), math.Max(high, points[i].Center)
+	}
+	var drawn strings.Builder
+	for i := range points {
+		at := 0
+		if high > low {
+			at = int((points[i].Center-low)/(high-low)*float64(len(steps)-1) + 0.5)
+		}
+		drawn.WriteRune(steps[at])
+	}
+	return drawn.String()
+}
+
+type pointJSON struct {
+	Release    string    `json:"release"`
+	Namespace  string    `json:"namespace"`
+	Experiment string    `json:"experiment"`
+	Measured   time.Time `json:"measured"`
+	Values     []float64 `json:"values"`
+	Center     *float64  `json:"center"`
+	Low        *float64  `json:"low"`
+	High       *float64  `json:"high"`
+}
+
+type changeJSON struct {
+	From        string          `json:"from"`
+	To          string          `json:"to"`
+	Delta       *float64        `json:"delta"`
+	Low         *float64        `json:"low"`
+	High        *float64        `json:"high"`
+	PValue      *float64        `json:"pValue"`
+	Verdict     verdict.Verdict `json:"verdict"`
+	Differences []string        `json:"differences"`
+}
+
+type seriesJSON struct {
+	Scenario string       `json:"scenario"`
+	Metric   string       `json:"metric"`
+	Unit     string       `json:"unit"`
+	Arm      string       `json:"arm"`
+	Scale    string       `json:"scale"`
+	Points   []pointJSON  `json:"points"`
+	Changes  []changeJSON `json:"changes"`
+}
+
+func writeHistoryJSON(out io.Writer, history *releases.History) error {
+	all := make([]seriesJSON, 0, len(history.Series))
+	for i := range history.Series {
+		series := &history.Series[i]
+		made := seriesJSON{
+			Scenario: series.Scenario, Metric: series.Metric, Unit: series.Unit, Arm: series.Arm, Scale: string(series.Scale),
+			Points: []pointJSON{}, Changes: []changeJSON{},
+		}
+		for j := range series.Points {
+			point := &series.Points[j]
+			made.Points = append(made.Points, pointJSON{
+				Release: point.Release, Namespace: point.Namespace, Experiment: point.Experiment, Measured: point.Time.UTC(),
+				Values: point.Values, Center: number(point.Center), Low: number(point.Low), High: number(point.High),
+			})
+		}
+		for j := range series.Changes {
+			change := &series.Changes[j]
+			made.Changes = append(made.Changes, changeJSON{
+				From: series.Points[change.At-1].Release, To: series.Points[change.At].Release,
+				Delta: number(change.Delta), Low: number(change.Low), High: number(change.High), PValue: number(change.P),
+				Verdict: change.Verdict, Differences: append([]string{}, change.Differences...),
+			})
+		}
+		all = append(all, made)
+	}
+	return encode(out, struct {
+		ErrorRatePercent float64      `json:"errorRatePercent"`
+		Looks            int          `json:"looks"`
+		Series           []seriesJSON `json:"series"`
+		Notes            []string     `json:"notes"`
+	}{history.ErrorRatePercent, history.Looks, all, append([]string{}, history.Notes...)})
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package releases
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/prose"
+)
+
+// mostDifferences are told of one change.
+const mostDifferences = 20
+
+// differences between the point before a change and the first after it: what is
+// declared for the arm, and what really ran.
+func (s *Series) differences(at int) []string {
+	before, after := s.Points[at-1].record, s.Points[at].record
+	var all []string
+	if old, now := arms.SystemOf(before.Runs, s.Arm), arms.SystemOf(after.Runs, s.Arm); old != nil && now != nil {
+		for _, one := range arms.Differences(*old, *now) {
+			all = append(all, told(one.Setting, one.Baseline, one.Arm))
+		}
+	}
+	old, now := met(before.Runs, s.Arm), met(after.Runs, s.Arm)
+	names := slices.Sorted(maps.Keys(union(old, now)))
+	for _, name := range names {
+		// What is known of one side only was not recorded on the other.
+		if old[name] != "" && now[name] != "" && old[name] != now[name] {
+			all = append(all, told(name, old[name], now[name]))
+		}
+	}
+	if more := len(all) - mostDifferences; more > 0 {
+		all = append(all[:mostDifferences], "and "+prose.Counted(more, "further difference"))
+	}
+	return all
+}
+
+func told(what, before, after string) string {
+	return fmt.Sprintf("%s: %s → %s", what, cmp.Or(before, "not set"), cmp.Or(after, "not set"))
+}
+
+func union(a, b map[string]string) map[string]string {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return both
+}
+
+// met is what the first run of an arm that counts met: what may change though
+// nobody declared it.
+func met(runs []v1alpha1.PerfRun, arm string) map[string]string {
+	facts := map[string]string{}
+	at := slices.IndexFunc(runs, func(run v1alpha1.PerfRun) bool {
+		return run.Spec.Arm == arm && run.Status.Phase == v1alpha1.RunSucceeded
+	})
+	if at < 0 {
+		return facts
+	}
+	status := &runs[at].Status
+	if effective := status.Effective; effective != nil {
+		facts["Kafka's version"] = effective.KafkaVersion
+		var types []string
+		for _, node := range effective.Nodes {
+			types = append(types, cmp.Or(node.InstanceType, "a node without an instance type"))
+		}
+		slices.Sort(types)
+		facts["nodes"] = strings.Join(slices.Compact(types), ", ")
+		for _, module := range effective.Modules {
+			facts[module.Name+"'s image"] = digest(module.ImageID)
+			if module.Heap != nil {
+				facts[module.Name+"'s heap"] = module.Heap.String()
+			}
+			facts[module.Name+"'s garbage collector"] = module.Collector
+		}
+	}
+	if evidence := status.Evidence; evidence != nil {
+		facts["PerfLab"] = evidence.Versions.PerfLab
+		facts["Kubernetes"] = evidence.Versions.Kubernetes
+		facts["Strimzi"] = evidence.Versions.Strimzi
+		facts["CloudNativePG"] = evidence.Versions.CloudNativePG
+		facts["k6"] = evidence.Versions.K6
+	}
+	return facts
+}
+
+// digest is the part of an image's ID by which people tell it.
+func digest(imageID string) string {
+	const told = 12
+	_, sum, found := strings.Cut(imageID, "sha256:")
+	if !found || len(sum) < told {
+		return imageID
+	}
+	return "sha256:" + sum[:told]
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package releases sets what experiments measured beside what was measured of
+// earlier releases, and says where a metric changed, by how much, and what
+// differs there. It is pure.
+package releases
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/changepoint"
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// ErrNothing says that there is no series to tell of.
+var ErrNothing = errors.New("there is no history")
+
+// Record is an experiment and its runs.
+type Record struct {
+	Experiment *v1alpha1.PerfExperiment
+	Runs       []v1alpha1.PerfRun
+}
+
+// Options say what is looked at, and how sure one wants to be.
+type Options struct {
+	// Metrics, Arms and Scenarios by name. Empty: the primary metrics, the arms
+	// but a twin, and the scenarios of the experiment that was measured last.
+	Metrics, Arms, Scenarios []string
+	// ErrorRatePercent is the chance that of all series together, if nothing
+	// changed in any, one is told to have changed. 0: 5.
+	ErrorRatePercent float64
+	// Looks among which that chance is shared, in equal parts (Lan and DeMets
+	// 1983, the linear rule): as many as there will be, where one looks again
+	// after each release. 0: 1.
+	Looks int
+}
+
+const defaultErrorRatePercent = 5
+
+// Point is what one experiment measured.
+type Point struct {
+	// Release is the experiment's annotation perflab.dev/release, or its name.
+	Release, Experiment, Namespace string
+	// Time at which its first load began.
+	Time time.Time
+	// Values of the runs of complete blocks, in the metric's unit.
+	Values []float64
+	// Center of the values, and its 95 % interval over the runs; NaN for one run.
+	Center, Low, High float64
+
+	record *Record
+}
+
+// Change is a place where a series changes.
+type Change struct {
+	// At is the index of the first point after it.
+	At int
+	// Delta of the points from here to the next change against those from the
+	// change before, and its 95 % interval: percent on the ratio scale, else in
+	// the unit.
+	Delta, Low, High float64
+	// P of the permutation test that found it.
+	P float64
+	// Verdict is Better, Worse, or Equivalent for a change within the margin of
+	// the experiment that was measured last.
+	Verdict verdict.Verdict
+	// Differences are sentences on what differs between the point before and At.
+	Differences []string
+}
+
+// Series is a metric of an arm under a scenario.
+type Series struct {
+	Scenario, Metric, Unit, Arm string
+	Scale                       comparison.Scale
+	Points                      []Point
+	Changes                     []Change
+}
+
+// History is all that experiments tell of releases.
+type History struct {
+	Series []Series
+	// ErrorRatePercent of all series together, over all Looks.
+	ErrorRatePercent float64
+	Looks            int
+	// Notes are sentences on what was left out.
+	Notes []string
+}
+
+// errorRate of one look at one series.
+func (h *History) errorRate() float64 {
+	return h.ErrorRatePercent / 100 / float64(len(h.Series)) / float64(h.Looks)
+}
+
+// Regressed are the series whose last change is Worse.
+func (h *History) Regressed() []*Series {
+	var worse []*Series
+	for i := range h.Series {
+		changes := h.Series[i].Changes
+		if len(changes) > 0 && changes[len(changes)-1].Verdict == verdict.Worse {
+			worse = append(worse, &h.Series[i])
+		}
+	}
+	return worse
+}
+
+// Of puts the experiments in the order in which they were measured, and their
+// runs' values into series. It fails with ErrNothing where none has a complete
+// block, or none of what was asked for.
+func Of(records []Record, options Options) (*History, error) {
+	history := &History{ErrorRatePercent: cmp.Or(options.ErrorRatePercent, defaultErrorRatePercent), Looks: cmp.Or(options.Looks, 1)}
+	all := history.inOrder(records)
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%w: no experiment has a complete block", ErrNothing)
+	}
+	last := &all[len(all)-1]
+	asked := question.Of(&last.Experiment.Spec)
+	for _, wanted := range wantedOf(last, options) {
+		if series, found := history.series(wanted, all); found {
+			history.Series = append(history.Series, series)
+		}
+	}
+	if len(history.Series) == 0 {
+		return nil, fmt.Errorf("%w: no run that counts has any of these metrics under these scenarios in these arms", ErrNothing)
+	}
+	for i := range history.Series {
+		if err := history.Series[i].find(asked, history.errorRate()); err != nil {
+			return nil, err
+		}
+	}
+	return history, nil
+}
+
+// measured is a record with a complete block.
+type measured struct {
+	Record
+	began  time.Time
+	blocks int32
+}
+
+// inOrder leaves out what has no complete block, with a note.
+func (h *History) inOrder(records []Record) []measured {
+	var all []measured
+	for _, record := range records {
+		one := measured{Record: record}
+		compared := arms.Recorded(record.Experiment.Status.Arms)
+		one.blocks = analysis.CompleteBlocks(compared, record.Experiment.Spec.Scenarios, record.Runs)
+		for i := range record.Runs {
+			start := record.Runs[i].Status.Timings.LoadStart
+			if start != nil && (one.began.IsZero() || start.Time.Before(one.began)) {
+				one.began = start.Time
+			}
+		}
+		if len(compared) == 0 || one.blocks == 0 || one.began.IsZero() {
+			h.say("%q has no complete block and is left out", record.Experiment.Name)
+			continue
+		}
+		all = append(all, one)
+	}
+	slices.SortStableFunc(all, func(a, b measured) int { return a.began.Compare(b.began) })
+	return all
+}
+
+func (h *History) say(format string, values ...any) {
+	if sentence := fmt.Sprintf(format, values...); !slices.Contains(h.Notes, sentence) {
+		h.Notes = append(h.Notes, sentence)
+	}
+}
+
+// name of a series.
+type name struct {
+	scenario    v1alpha1.Scenario
+	metric, arm string
+}
+
+// wantedOf are the series asked for, in the order of the experiment measured last.
+func wantedOf(last *measured, options Options) []name {
+	spec := &last.Experiment.Spec
+	metrics := options.Metrics
+	if len(metrics) == 0 {
+		metrics = question.Of(spec).Primary
+	}
+	var wanted []name
+	for _, scenario := range spec.Scenarios {
+		if len(options.Scenarios) > 0 && !slices.Contains(options.Scenarios, scenario.Name) {
+			continue
+		}
+		for _, metric := range metrics {
+			for _, arm := range last.Experiment.Status.Arms {
+				if slices.Contains(options.Arms, arm.Name) || len(options.Arms) == 0 && !arm.Twin {
+					wanted = append(wanted, name{scenario, metric, arm.Name})
+				}
+			}
+		}
+	}
+	return wanted
+}
+
+// series gathers the points of experiments that loaded the scenario alike.
+func (h *History) series(wanted name, all []measured) (Series, bool) {
+	made := Series{Scenario: wanted.scenario.Name, Metric: wanted.metric, Arm: wanted.arm}
+	var units []string
+	for i := range all {
+		one := &all[i]
+		at := slices.IndexFunc(one.Experiment.Spec.Scenarios, func(s v1alpha1.Scenario) bool { return s.Name == wanted.scenario.Name })
+		if at >= 0 && !equality.Semantic.DeepEqual(one.Experiment.Spec.Scenarios[at], wanted.scenario) {
+			h.say("%q declares scenario %q differently: its numbers are not of the same load and are left out", one.Experiment.Name, wanted.scenario.Name)
+			continue
+		}
+		values, unit := one.values(wanted)
+		if at < 0 || len(values) == 0 {
+			continue
+		}
+		if len(units) > 0 && units[0] != unit {
+			h.say("%q measured %s in %q, others in %q: it is left out", one.Experiment.Name, wanted.metric, unit, units[0])
+			continue
+		}
+		units = append(units, unit)
+		made.Points = append(made.Points, one.point(values))
+	}
+	if len(units) == 0 {
+		return made, false
+	}
+	made.Unit = units[0]
+	made.describe()
+	return made, true
+}
+
+// values of the runs that count, of complete blocks.
+func (m *measured) values(wanted name) (values []float64, unit string) {
+	var reader observation.Reader
+	for i := range m.Runs {
+		run := &m.Runs[i]
+		if run.Spec.Block > m.blocks || run.Spec.Arm != wanted.arm || run.Spec.Scenario.Name != wanted.scenario.Name {
+			continue
+		}
+		reader.Read(run.Name, observation.Counted(run), func(observed *v1alpha1.Observation, value float64) error {
+			if observed.Metric == wanted.metric {
+				values, unit = append(values, value), observed.Unit
+			}
+			return nil
+		})
+	}
+	return values, unit
+}
+
+func (m *measured) point(values []float64) Point {
+	experiment := m.Experiment
+	return Point{
+		Release:    cmp.Or(experiment.Annotations[v1alpha1.AnnotationRelease], experiment.Name),
+		Experiment: experiment.Name, Namespace: experiment.Namespace,
+		Time: m.began, Values: values, record: &m.Record,
+	}
+}
+
+// describe chooses the scale of all points, and gives each its center.
+func (s *Series) describe() {
+	var all []float64
+	for i := range s.Points {
+		all = append(all, s.Points[i].Values...)
+	}
+	s.Scale = comparison.ScaleOf(s.Unit, all)
+	for i := range s.Points {
+		point := &s.Points[i]
+		point.Center = s.Scale.Center(point.Values)
+		low, high := stats.Mean(s.Scale.Of(point.Values)).Interval(confidence)
+		point.Low, point.High = s.plain(low), s.plain(high)
+	}
+}
+
+const confidence = 0.95
+
+// plain brings a value on the scale back to the metric's unit.
+func (s *Series) plain(scaled float64) float64 {
+	if s.Scale == comparison.Ratio {
+		return math.Exp(scaled)
+	}
+	return scaled
+}
+
+// find looks for the places where the series changes.
+func (s *Series) find(asked question.Question, errorRate float64) error {
+	points := make([]changepoint.Point, len(s.Points))
+	for i := range s.Points {
+		points[i].Values = s.Scale.Of(s.Points[i].Values)
+	}
+	found, err := changepoint.Find(points, changepoint.Options{ErrorRate: errorRate, Permutations: permutations(errorRate)})
+	if err != nil {
+		return fmt.Errorf("looking for changes of %s in %q under %q: %w", s.Metric, s.Arm, s.Scenario, err)
+	}
+	for _, change := range found {
+		low, high := change.Delta.Interval(confidence)
+		made := Change{
+			At: change.At, P: change.P,
+			Delta: s.Scale.Told(change.Delta.Value), Low: s.Scale.Told(low), High: s.Scale.Told(high),
+			Verdict: s.verdict(asked, &change),
+		}
+		made.Differences = s.differences(change.At)
+		s.Changes = append(s.Changes, made)
+	}
+	return nil
+}
+
+// permutations are enough that twenty of them may reach as far as a change at
+// the edge of its half of the rate: its p-value is then known to within a quarter.
+func permutations(errorRate float64) int {
+	const reached, least = 2 * 20, 999
+	return max(least, int(math.Ceil(reached/errorRate))-1)
+}
+
+// verdict on a change that the permutation test found: its direction, if it is
+// larger than what does not matter.
+func (s *Series) verdict(asked question.Question, change *changepoint.Change) verdict.Verdict {
+	low, high := s.Scale.Margin(float64(asked.MarginPercent), s.plain(change.Before))
+	switch worse := change.Delta.Value > 0 != asked.HigherIsBetter(s.Metric); {
+	case change.Delta.Value > low && change.Delta.Value < high:
+		return verdict.Equivalent
+	case worse:
+		return verdict.Worse
+	}
+	return verdict.Better
+}
+
+// Shortest is the number of points a series needs at least to show a change in its
+// middle at an error rate: fewer can't be put in so many orders.
+func Shortest(errorRate float64) int {
+	const most = 1000
+	for points := 4; points < most; points++ {
+		half := points / 2
+		orders := math.Exp(lgamma(points) - lgamma(half) - lgamma(points-half))
+		// The mirror image of a step reaches as far, and steps have half of the rate.
+		if 2/orders <= errorRate/2 {
+			return points
+		}
+	}
+	return most
+}
+
+func lgamma(n int) float64 {
+	value, _ := math.Lgamma(float64(n) + 1)
+	return value
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package releases_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/testing/recorded"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// told are releases by month, each of six blocks, with check-ins that take so
+// many ms in truth; the module's image is another from the release named on.
+func told(seed uint64, newFrom int, milliseconds ...float64) []releases.Record {
+	var records []releases.Record
+	for i, truth := range milliseconds {
+		image := "users:1"
+		if i >= newFrom {
+			image = "users:2"
+		}
+		experiment, runs := recorded.Truth{
+			Seed: seed + uint64(i), Blocks: 6, Baseline: truth, Spread: 0.01, Users: 8, Image: image, Arms: map[string]float64{"small": 1.2},
+			Began: time.Date(2026, time.January, 1+30*i, 8, 0, 0, 0, time.UTC),
+		}.Draw()
+		experiment.Annotations = map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("r%d", i)}
+		experiment.Spec.Analysis.Primary = []string{recorded.CheckIn, recorded.CheckOut}
+		experiment.Spec.Analysis.MarginPercent = 5
+		records = append(records, releases.Record{Experiment: experiment, Runs: runs})
+	}
+	return records
+}
+
+func historyOf(t *testing.T, records []releases.Record, options releases.Options) *releases.History {
+	t.Helper()
+	history, err := releases.Of(records, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return history
+}
+
+func step(before, after float64) []float64 {
+	return slices.Concat(slices.Repeat([]float64{before}, 8), slices.Repeat([]float64{after}, 8))
+}
+
+func TestOfStep(t *testing.T) {
+	records := told(1, 8, step(400, 440)...)
+	// Nobody promises an order.
+	slices.Reverse(records)
+	history := historyOf(t, records, releases.Options{})
+	if len(history.Series) != 4 || len(history.Regressed()) != 4 {
+		t.Fatalf("%d series, %d regressed, want all of 2 metrics x 2 arms", len(history.Series), len(history.Regressed()))
+	}
+	for _, series := range history.Series {
+		if len(series.Points) != 16 || series.Scale != comparison.Ratio || series.Unit != "ms" {
+			t.Errorf("%s of %s: %d points, %s, %q", series.Metric, series.Arm, len(series.Points), series.Scale, series.Unit)
+		}
+		if len(series.Changes) != 1 {
+			t.Errorf("%s of %s: %d changes", series.Metric, series.Arm, len(series.Changes))
+			continue
+		}
+		change := series.Changes[0]
+		if change.At != 8 || change.Verdict != verdict.Worse || math.Abs(change.Delta-10) > 2 || change.Low > 10 || change.High < 10 {
+			t.Errorf("%s of %s: %+v, want +10 %% at 8", series.Metric, series.Arm, change)
+		}
+		if diff := cmp.Diff([]string{"modules[mod-users].image: users:1 → users:2"}, change.Differences); diff != "" {
+			t.Errorf("-want +got\n%s", diff)
+		}
+	}
+	sentence := history.Series[0].Sentence(&history.Series[0].Changes[0])
+	if !strings.HasPrefix(sentence, "Check-In average response time under cico in arm base rose by ") || !strings.HasSuffix(sentence, " between r7 and r8") {
+		t.Error(sentence)
+	}
+	first := history.Series[0].Points[0]
+	if first.Release != "r0" || len(first.Values) != 6 || first.Low >= first.Center || first.High <= first.Center || math.Abs(first.Center/400-1) > 0.03 {
+		t.Errorf("%+v", first)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		before, after float64
+		want          []verdict.Verdict
+	}{
+		"nothing":           {400, 400, nil},
+		"faster":            {440, 400, []verdict.Verdict{verdict.Better}},
+		"within the margin": {400, 412, []verdict.Verdict{verdict.Equivalent}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			history := historyOf(t, told(50, 99, step(tc.before, tc.after)...), releases.Options{Arms: []string{recorded.Base}, Metrics: []string{recorded.CheckIn}})
+			var got []verdict.Verdict
+			for _, change := range history.Series[0].Changes {
+				got = append(got, change.Verdict)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			if regressed := history.Regressed(); len(regressed) > 0 {
+				t.Errorf("%d series regressed", len(regressed))
+			}
+		})
+	}
+}
+
+// What got worse and better again is no regression any more.
+func TestRegressedIsTheLastChange(t *testing.T) {
+	history := historyOf(t, told(80, 99, slices.Concat(step(400, 480), slices.Repeat([]float64{400}, 8))...), releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})
+	if changes := history.Series[0].Changes; len(changes) != 2 || changes[0].Verdict != verdict.Worse || changes[1].Verdict != verdict.Better || len(history.Regressed()) > 0 {
+		t.Errorf("%+v", changes)
+	}
+}
+
+func TestWhatIsLeftOut(t *testing.T) {
+	records := told(1, 99, slices.Repeat([]float64{400}, 6)...)
+	records[1].Experiment.Spec.Scenarios[0].Loads[0].CheckInCheckOut.Users = 20
+	records[2].Runs = records[2].Runs[:1]
+	for i := range records[3].Runs {
+		for j := range records[3].Runs[i].Status.Observations {
+			records[3].Runs[i].Status.Observations[j].Unit = "s"
+		}
+	}
+	records[4].Runs[0].Status.Phase = v1alpha1.RunInvalid
+	history := historyOf(t, records, releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})
+	var points []string
+	for _, point := range history.Series[0].Points {
+		points = append(points, point.Release)
+	}
+	notes := strings.Join(history.Notes, "\n")
+	if diff := cmp.Diff([]string{"r0", "r5"}, points); diff != "" {
+		t.Errorf("-want +got\n%s%s", diff, notes)
+	}
+	for _, want := range []string{
+		`"experiment-2" declares scenario "cico" differently`, `"experiment-3" has no complete block`, `"experiment-4" measured cico/Check-In/average in "s", others in "ms"`,
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%q is not in\n%s", want, notes)
+		}
+	}
+}
+
+func TestOfNothing(t *testing.T) {
+	records := told(1, 99, 400)
+	for name, history := range map[string]func() (*releases.History, error){
+		"no experiment": func() (*releases.History, error) { return releases.Of(nil, releases.Options{}) },
+		"no such metric": func() (*releases.History, error) {
+			return releases.Of(records, releases.Options{Metrics: []string{"absent"}})
+		},
+		"no such arm": func() (*releases.History, error) {
+			return releases.Of(records, releases.Options{Arms: []string{"absent"}})
+		},
+	} {
+		if _, err := history(); !errors.Is(err, releases.ErrNothing) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTooShort(t *testing.T) {
+	history := historyOf(t, told(1, 2, 400, 400, 800, 800), releases.Options{})
+	if remarks := strings.Join(history.Remarks(), " "); !strings.Contains(remarks, "4 points can show no change") {
+		t.Errorf("%q", remarks)
+	}
+	if remarks := historyOf(t, told(1, 99, step(400, 400)...), releases.Options{}).Remarks(); len(remarks) > 0 {
+		t.Errorf("%q", remarks)
+	}
+	for rate, want := range map[float64]int{0.05: 9, 0.0125: 11} {
+		if got := releases.Shortest(rate); got != want {
+			t.Errorf("at %v a change takes %d points, want %d", rate, got, want)
+		}
+	}
+}
+
+func TestDifferencesOfWhatRan(t *testing.T) {
+	records := told(1, 99, step(400, 480)...)
+	for i := range records {
+		effective := &v1alpha1.EffectiveSystem{KafkaVersion: "4.1.0", Nodes: []v1alpha1.EffectiveNode{{Name: "a", InstanceType: "m5.large"}}}
+		effective.Modules = []v1alpha1.EffectiveModule{{Name: "mod-users", ImageID: "docker.io/users@sha256:" + strings.Repeat("a", 64)}}
+		if i >= 8 {
+			effective.KafkaVersion, effective.Nodes[0].InstanceType = "4.2.0", "m7g.large"
+			effective.Modules[0].ImageID = "docker.io/users@sha256:" + strings.Repeat("b", 64)
+			effective.Modules[0].Collector = "G1"
+		}
+		for j := range records[i].Runs {
+			records[i].Runs[j].Status.Effective = effective
+		}
+	}
+	changes := historyOf(t, records, releases.Options{}).Series[0].Changes
+	if len(changes) != 1 {
+		t.Fatalf("%+v", changes)
+	}
+	want := []string{
+		"Kafka's version: 4.1.0 → 4.2.0", "mod-users's image: sha256:aaaaaaaaaaaa → sha256:bbbbbbbbbbbb", "nodes: m5.large → m7g.large",
+	}
+	if diff := cmp.Diff(want, changes[0].Differences); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
