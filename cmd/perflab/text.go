@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -56,13 +57,16 @@ func (p *page) table(rows [][]string, spare ...string) {
 		p.fit(rows, spare)
 		return
 	}
-	writer := tabwriter.NewWriter(p.out, 0, 0, between, ' ', 0)
+	var aligned bytes.Buffer
+	writer := tabwriter.NewWriter(&aligned, 0, 0, between, ' ', 0)
 	for _, row := range rows {
-		// The writer keeps everything until it is flushed. Cells behind the last that says
-		// something would be spaces.
-		_, _ = fmt.Fprintln(writer, prose.Printable("  "+strings.TrimRight(strings.Join(row, "\t"), "\t")))
+		// The writer keeps everything until it is flushed, into a buffer that takes it.
+		_, _ = fmt.Fprintln(writer, prose.Printable("  "+strings.Join(row, "\t")))
 	}
-	p.err = writer.Flush()
+	_ = writer.Flush()
+	for line := range strings.Lines(aligned.String()) {
+		p.write(strings.TrimRight(line, " \n"))
+	}
 }
 
 // fit writes a table that fits, and says once what of it does not.

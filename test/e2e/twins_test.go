@@ -170,7 +170,7 @@ func TestPlacementTwin(t *testing.T) {
 			costs++
 		}
 	}
-	if costs != 2 {
-		t.Errorf("%d arms have a cost, want 2", costs)
+	if costs != 3 {
+		t.Errorf("%d arms have a cost, want 3", costs)
 	}
 }
