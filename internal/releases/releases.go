@@ -29,6 +29,10 @@ import (
 // ErrNothing says that there is no series to tell of.
 var ErrNothing = errors.New("there is no history")
 
+// ErrTooFine says that the error rate of one look at one series is smaller than
+// permutations can tell.
+var ErrTooFine = errors.New("so small a chance of error can't be told by permutations")
+
 // Record is an experiment and its runs.
 type Record struct {
 	Experiment *v1alpha1.PerfExperiment
@@ -136,6 +140,9 @@ func Of(records []Record, options Options) (*History, error) {
 	if len(history.Series) == 0 {
 		return nil, fmt.Errorf("%w: no run that counts has any of these metrics under these scenarios in these arms", ErrNothing)
 	}
+	if rate := history.errorRate(); rate < finest {
+		return nil, fmt.Errorf("%w: %g %% shared by %d series and %d looks; choose fewer of them, or a larger one", ErrTooFine, history.ErrorRatePercent, len(history.Series), history.Looks)
+	}
 	for i := range history.Series {
 		if err := history.Series[i].find(asked, history.errorRate()); err != nil {
 			return nil, err
@@ -235,6 +242,10 @@ func (h *History) series(wanted name, all []measured) (Series, bool) {
 		return made, false
 	}
 	made.Unit = units[0]
+	if more := len(made.Points) - mostPoints; more > 0 {
+		made.Points = made.Points[more:]
+		h.say("the first %d of %d points are left out: changes are sought among %d", more, more+mostPoints, mostPoints)
+	}
 	made.describe()
 	return made, true
 }
@@ -314,11 +325,20 @@ func (s *Series) find(asked question.Question, errorRate float64) error {
 	return nil
 }
 
+const (
+	// mostPoints of a series are looked at: the time it takes grows with their square.
+	mostPoints = 300
+	// mostPermutations take seconds, and finest is the rate that they still tell.
+	mostPermutations = 99_999
+	finest           = 1e-4
+)
+
 // permutations are enough that twenty of them may reach as far as a change at
-// the edge of its half of the rate: its p-value is then known to within a quarter.
+// the edge of its half of the rate: its p-value is then known to within a quarter,
+// but at the finest rates.
 func permutations(errorRate float64) int {
 	const reached, least = 2 * 20, 999
-	return max(least, int(math.Ceil(reached/errorRate))-1)
+	return min(max(least, int(math.Ceil(reached/errorRate))-1), mostPermutations)
 }
 
 // verdict on a change that the permutation test found: its direction, if it is

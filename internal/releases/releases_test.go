@@ -166,6 +166,27 @@ func TestOfNothing(t *testing.T) {
 	}
 }
 
+func TestTooFine(t *testing.T) {
+	records := told(1, 99, step(400, 480)...)
+	if _, err := releases.Of(records, releases.Options{ErrorRatePercent: 0.1, Looks: 100}); !errors.Is(err, releases.ErrTooFine) || !strings.Contains(err.Error(), "4 series and 100 looks") {
+		t.Error(err)
+	}
+	// What can still be told is told.
+	long := told(1, 99, slices.Concat(slices.Repeat([]float64{400}, 12), slices.Repeat([]float64{480}, 12))...)
+	one := releases.Options{ErrorRatePercent: 0.1, Looks: 2, Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}}
+	if history := historyOf(t, long, one); len(history.Regressed()) != 1 {
+		t.Errorf("%+v", history.Series[0].Changes)
+	}
+}
+
+func TestManyPoints(t *testing.T) {
+	records := told(1, 999, slices.Repeat([]float64{400}, 310)...)
+	history := historyOf(t, records, releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})
+	if points := history.Series[0].Points; len(points) != 300 || points[0].Release != "r10" || !strings.Contains(strings.Join(history.Notes, " "), "first 10 of 310 points are left out") {
+		t.Errorf("%d points from %s; %v", len(points), points[0].Release, history.Notes)
+	}
+}
+
 func TestTooShort(t *testing.T) {
 	history := historyOf(t, told(1, 2, 400, 400, 800, 800), releases.Options{})
 	if remarks := strings.Join(history.Remarks(), " "); !strings.Contains(remarks, "4 points can show no change") {

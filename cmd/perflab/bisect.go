@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/across"
+	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/bisect"
+)
+
+// mostParts is the number of arms beside before and after that a night has time for.
+const mostParts = 6
+
+type bisectOptions struct {
+	from  *cluster
+	arm   string
+	name  string
+	parts int
+}
+
+func newBisect() *cobra.Command {
+	options := bisectOptions{}
+	command := &cobra.Command{
+		Use:   "bisect BEFORE AFTER",
+		Short: "Write the experiment that tells which difference made a release slower",
+		Long: `Write an experiment whose arms are the system of one experiment, that of another,
+and the first with each part of what differs: Kafka, PostgreSQL, each module.
+Each of the two is NAME or NAMESPACE/NAME in the cluster, or a file that perflab
+export wrote, as perflab history shows them around a change.
+
+Scenarios, design and question are those of AFTER. What no arm can set, such as a
+module that is new, stands in a comment. With more parts than --parts, neighbours
+share one: run it again with the part that it was.`,
+		Example: `  perflab bisect heap-2026-2 heap-2026-3 -n lab > which.yaml
+  perflab bisect before.yaml after.yaml --arm small | perflab run -f -`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
+	}
+	flags := command.Flags()
+	options.from = newCluster(flags)
+	addMaxMemory(flags)
+	flags.StringVar(&options.arm, "arm", "", "the arm whose systems are compared; the baseline if not given")
+	flags.StringVar(&options.name, "name", "", "name of the experiment; that of AFTER with -bisect behind it if not given")
+	flags.IntVar(&options.parts, "parts", mostParts, "arms for parts of what differs, at most")
+	return command
+}
+
+func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
+	if o.parts < 1 || o.parts > 30 {
+		return fmt.Errorf("%w: --parts %d must be from 1 to 30", errOption, o.parts)
+	}
+	in, err := inputOf(command)
+	if err != nil {
+		return err
+	}
+	var records [2]across.Record
+	var systems [2]v1alpha1.System
+	for i, argument := range arguments {
+		if records[i], err = recordNamed(command.Context(), o.from, in, argument); err != nil {
+			return err
+		}
+		if systems[i], err = o.systemOf(&records[i]); err != nil {
+			return err
+		}
+	}
+	plan, err := bisect.Of(systems[0], systems[1], o.parts)
+	if err != nil {
+		return fmt.Errorf("%s and %s: %w", arguments[0], arguments[1], err)
+	}
+	out := newSink(command)
+	if err := writeBisect(out, plan, o.experiment(records[1].Experiment, systems[0], plan)); err != nil {
+		return fmt.Errorf("writing the experiment: %w", err)
+	}
+	return out.Flush()
+}
+
+// systemOf the arm, as its runs were given it.
+func (o *bisectOptions) systemOf(of *across.Record) (v1alpha1.System, error) {
+	all := arms.Recorded(of.Experiment.Status.Arms)
+	wanted := o.arm
+	if baseline, found := arms.Baseline(all); wanted == "" && found {
+		wanted = baseline.Name
+	}
+	system := arms.SystemOf(of.Runs, wanted)
+	if system == nil {
+		var has []string
+		for _, arm := range all {
+			has = append(has, arm.Name)
+		}
+		return v1alpha1.System{}, fmt.Errorf("%w: experiment %q has no run of arm %q; it has %s", errOption, of.Experiment.Name, wanted, strings.Join(has, ", "))
+	}
+	return *system, nil
+}
+
+// experiment asks AFTER's question of the system before and what came between.
+func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alpha1.System, plan *bisect.Plan) *v1alpha1.PerfExperiment {
+	made := &v1alpha1.PerfExperiment{}
+	made.APIVersion, made.Kind = v1alpha1.GroupVersion.String(), "PerfExperiment"
+	made.Name = o.name
+	if made.Name == "" {
+		made.Name = after.Name + "-bisect"
+	}
+	made.Spec = *after.Spec.DeepCopy()
+	made.Spec.Question = "Which difference is it?"
+	made.Spec.System, made.Spec.SystemRef, made.Spec.Matrix, made.Spec.Notes = before, nil, nil, nil
+	made.Spec.Arms = plan.Arms()
+	made.Spec.Design.Seed, made.Spec.Suspend = nil, false
+	return made
+}
+
+func writeBisect(out io.Writer, plan *bisect.Plan, experiment *v1alpha1.PerfExperiment) error {
+	text := &strings.Builder{}
+	list := func(title string, differences []v1alpha1.Difference) {
+		fmt.Fprintf(text, "# %s\n", title)
+		for _, one := range differences {
+			// A value of several lines would end the comment.
+			line := fmt.Sprintf("%s: %s -> %s", one.Setting, cmp.Or(one.Baseline, "not set"), cmp.Or(one.Arm, "not set"))
+			fmt.Fprintf(text, "#   %s\n", strings.Join(strings.Fields(line), " "))
+		}
+	}
+	for i := range plan.Parts {
+		name := plan.Parts[i].Name
+		if len(plan.Parts) == 1 {
+			name = bisect.After
+		}
+		list(fmt.Sprintf("arm %s", name), plan.Parts[i].Differences)
+	}
+	if len(plan.Left) > 0 {
+		list("no arm can set, and none has", plan.Left)
+	}
+	manifest, err := yaml.Marshal(withoutStatus(experiment))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s%s", text, manifest)
+	return err
+}
+
+// withoutStatus is what a person would write.
+func withoutStatus(experiment *v1alpha1.PerfExperiment) any {
+	type metadata struct {
+		Name string `json:"name"`
+	}
+	return struct {
+		APIVersion string                       `json:"apiVersion"`
+		Kind       string                       `json:"kind"`
+		Metadata   metadata                     `json:"metadata"`
+		Spec       *v1alpha1.PerfExperimentSpec `json:"spec"`
+	}{experiment.APIVersion, experiment.Kind, metadata{experiment.Name}, &experiment.Spec}
+}

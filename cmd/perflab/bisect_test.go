@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// exportedWith writes an experiment whose systems are changed as said.
+func exportedWith(t *testing.T, name string, change func(*report.Input)) string {
+	t.Helper()
+	input := recorded.Experiment(1)
+	input.Experiment.Name = name
+	change(&input)
+	for i := range input.Runs {
+		input.Runs[i].Spec.Experiment = name
+	}
+	input.Raw = nil
+	var out bytes.Buffer
+	if err := report.Write(&out, input); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name+".yaml")
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBisect(t *testing.T) {
+	before := exportedWith(t, "heap-1", func(*report.Input) {})
+	after := exportedWith(t, "heap-2", func(input *report.Input) {
+		for i := range input.Runs {
+			system := &input.Runs[i].Spec.System
+			system.Kafka.Version = "9.9.9"
+			system.Modules[0].Image, system.Modules[1].Image = "example.org/first:new", "example.org/second:new"
+			system.Modules[2].HealthPath = "/new"
+		}
+	})
+	got := perflab(t, "", "bisect", before, after)
+	if got.code != 0 {
+		t.Fatalf("exit code %d: %s", got.code, got.problems)
+	}
+	for _, want := range []string{
+		"name: heap-2-bisect", "# arm kafka\n", "9.9.9", "# no arm can set, and none has", "healthPath", "question: Which difference is it?", "image: example.org/first:new",
+	} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("%q is not in\n%s", want, got.out)
+		}
+	}
+	if strings.Contains(got.out, "status:") {
+		t.Error("what is to be applied has a status")
+	}
+	// The cluster would take it, and its arms are what they are called.
+	planned := perflab(t, got.out, "plan", "-f", "-")
+	if planned.code != 0 || !strings.Contains(planned.out, "before (baseline)") || !strings.Contains(planned.out, "6 arms x 2 scenarios") {
+		t.Errorf("exit code %d: %s%s", planned.code, planned.out, planned.problems)
+	}
+	two := perflab(t, "", "bisect", before, after, "--parts", "2", "--name", "which")
+	if two.code != 0 || !strings.Contains(two.out, "name: part-2") || !strings.Contains(two.out, "name: which\n") {
+		t.Errorf("exit code %d: %s%s", two.code, two.out, two.problems)
+	}
+}
+
+func TestBisectRefuses(t *testing.T) {
+	path := exportedWith(t, "heap-1", func(*report.Input) {})
+	for want, arguments := range map[string][]string{
+		"differ in nothing that an arm can set": {path, path},
+		`has no run of arm "huge"`:              {path, path, "--arm", "huge"},
+		"must be from 1 to 30":                  {path, path, "--parts", "0"},
+		"accepts 2 arg(s)":                      {path},
+		"no such file":                          {path, "absent.yaml"},
+	} {
+		got := perflab(t, "", append([]string{"bisect"}, arguments...)...)
+		if got.code == 0 || !strings.Contains(got.problems, want) {
+			t.Errorf("%v: exit code %d, %q, want %q", arguments[1:], got.code, got.problems, want)
+		}
+	}
+}
