@@ -8,7 +8,7 @@
 #                                  those of the published reports if none is given
 #   BLOCKS=2                       so many blocks instead of those that answer the question
 #
-# Each takes about an hour, on a machine that does nothing else.
+# Each takes half an hour to an hour, on a machine that does nothing else.
 # kraft-vs-zookeeper needs a cluster of its own:
 #   CLUSTER=perflab-zk STRIMZI=0.45.2 make cluster-up images deploy
 #   CLUSTER=perflab-zk hack/examples.sh kraft-vs-zookeeper
