@@ -119,12 +119,12 @@ func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alph
 
 func writeBisect(out io.Writer, plan *bisect.Plan, experiment *v1alpha1.PerfExperiment) error {
 	text := &strings.Builder{}
+	// Whatever has several lines would end the comment.
+	comment := func(indent, line string) { fmt.Fprintf(text, "#%s %s\n", indent, strings.Join(strings.Fields(line), " ")) }
 	list := func(title string, differences []v1alpha1.Difference) {
-		fmt.Fprintf(text, "# %s\n", title)
+		comment("", title)
 		for _, one := range differences {
-			// A value of several lines would end the comment.
-			line := fmt.Sprintf("%s: %s -> %s", one.Setting, cmp.Or(one.Baseline, "not set"), cmp.Or(one.Arm, "not set"))
-			fmt.Fprintf(text, "#   %s\n", strings.Join(strings.Fields(line), " "))
+			comment("  ", fmt.Sprintf("%s: %s -> %s", one.Setting, cmp.Or(one.Baseline, "not set"), cmp.Or(one.Arm, "not set")))
 		}
 	}
 	for i := range plan.Parts {

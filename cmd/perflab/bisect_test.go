@@ -69,6 +69,22 @@ func TestBisect(t *testing.T) {
 	}
 }
 
+// A file may say anything: what stands in a comment stays there.
+func TestBisectOfHostileNames(t *testing.T) {
+	hostile := func(image string) string {
+		return exportedWith(t, "heap", func(input *report.Input) {
+			for i := range input.Runs {
+				modules := input.Runs[i].Spec.System.Modules
+				modules[0].Name, modules[0].Image = "x\nkind: Secret", image
+			}
+		})
+	}
+	got := perflab(t, "", "bisect", hostile("a:1"), hostile("a:2\nkind: Secret"))
+	if got.code != 0 || strings.Contains(got.out, "\nkind: Secret") {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+}
+
 func TestBisectRefuses(t *testing.T) {
 	path := exportedWith(t, "heap-1", func(*report.Input) {})
 	for want, arguments := range map[string][]string{

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -57,7 +58,8 @@ const defaultErrorRatePercent = 5
 
 // Point is what one experiment measured.
 type Point struct {
-	// Release is the experiment's annotation perflab.dev/release, or its name.
+	// Release is the experiment's annotation perflab.dev/release, in one line that fits
+	// a table, or its name.
 	Release, Experiment, Namespace string
 	// Time at which its first load began.
 	Time time.Time
@@ -123,7 +125,7 @@ func (h *History) Regressed() []*Series {
 
 // Of puts the experiments in the order in which they were measured, and their
 // runs' values into series. It fails with ErrNothing where none has a complete
-// block, or none of what was asked for.
+// block, or none of what was asked for, and with ErrTooFine.
 func Of(records []Record, options Options) (*History, error) {
 	history := &History{ErrorRatePercent: cmp.Or(options.ErrorRatePercent, defaultErrorRatePercent), Looks: cmp.Or(options.Looks, 1)}
 	all := history.inOrder(records)
@@ -271,10 +273,20 @@ func (m *measured) values(wanted name) (values []float64, unit string) {
 func (m *measured) point(values []float64) Point {
 	experiment := m.Experiment
 	return Point{
-		Release:    cmp.Or(experiment.Annotations[v1alpha1.AnnotationRelease], experiment.Name),
+		Release:    cmp.Or(label(experiment.Annotations[v1alpha1.AnnotationRelease]), experiment.Name),
 		Experiment: experiment.Name, Namespace: experiment.Namespace,
 		Time: m.began, Values: values, record: &m.Record,
 	}
+}
+
+// label is what a person wrote, in one line that fits a table.
+func label(text string) string {
+	const most = 40
+	letters := []rune(strings.Join(strings.Fields(text), " "))
+	if len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return string(letters)
 }
 
 // describe chooses the scale of all points, and gives each its center.

@@ -166,6 +166,20 @@ func TestOfNothing(t *testing.T) {
 	}
 }
 
+func TestLabels(t *testing.T) {
+	records := told(1, 99, 400, 400, 400)
+	records[0].Experiment.Annotations[v1alpha1.AnnotationRelease] = " 2026.1\n| hot\tfix "
+	records[1].Experiment.Annotations[v1alpha1.AnnotationRelease] = strings.Repeat("ä", 50)
+	records[2].Experiment.Annotations[v1alpha1.AnnotationRelease] = " "
+	var labels []string
+	for _, point := range historyOf(t, records, releases.Options{}).Series[0].Points {
+		labels = append(labels, point.Release)
+	}
+	if diff := cmp.Diff([]string{"2026.1 | hot fix", strings.Repeat("ä", 39) + "…", "experiment-3"}, labels); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 func TestTooFine(t *testing.T) {
 	records := told(1, 99, step(400, 480)...)
 	if _, err := releases.Of(records, releases.Options{ErrorRatePercent: 0.1, Looks: 100}); !errors.Is(err, releases.ErrTooFine) || !strings.Contains(err.Error(), "4 series and 100 looks") {
