@@ -120,7 +120,9 @@ func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alph
 func writeBisect(out io.Writer, plan *bisect.Plan, experiment *v1alpha1.PerfExperiment) error {
 	text := &strings.Builder{}
 	// Whatever has several lines would end the comment.
-	comment := func(indent, line string) { fmt.Fprintf(text, "#%s %s\n", indent, strings.Join(strings.Fields(line), " ")) }
+	comment := func(indent, line string) {
+		fmt.Fprintf(text, "#%s %s\n", indent, strings.Join(strings.Fields(line), " "))
+	}
 	list := func(title string, differences []v1alpha1.Difference) {
 		comment("", title)
 		for _, one := range differences {
