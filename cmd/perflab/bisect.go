@@ -101,23 +101,22 @@ func (o *bisectOptions) systemOf(of *across.Record) (v1alpha1.System, error) {
 	return *system, nil
 }
 
-// experiment asks AFTER's question of the system before and what came between.
-func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alpha1.System, plan *bisect.Plan) *v1alpha1.PerfExperiment {
-	made := &v1alpha1.PerfExperiment{}
-	made.APIVersion, made.Kind = v1alpha1.GroupVersion.String(), "PerfExperiment"
-	made.Name = o.name
-	if made.Name == "" {
-		made.Name = after.Name + "-bisect"
+// experiment asks AFTER's question of the system before and what came between. It
+// holds what a person would write, no status.
+func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alpha1.System, plan *bisect.Plan) any {
+	spec := after.Spec.DeepCopy()
+	spec.Question = "Which difference is it?"
+	spec.System, spec.SystemRef, spec.Matrix, spec.Notes = before, nil, nil, nil
+	spec.Arms = plan.Arms()
+	spec.Design.Seed, spec.Suspend = nil, false
+	return map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "PerfExperiment",
+		"metadata": map[string]string{"name": cmp.Or(o.name, after.Name+"-bisect")},
+		"spec":     spec,
 	}
-	made.Spec = *after.Spec.DeepCopy()
-	made.Spec.Question = "Which difference is it?"
-	made.Spec.System, made.Spec.SystemRef, made.Spec.Matrix, made.Spec.Notes = before, nil, nil, nil
-	made.Spec.Arms = plan.Arms()
-	made.Spec.Design.Seed, made.Spec.Suspend = nil, false
-	return made
 }
 
-func writeBisect(out io.Writer, plan *bisect.Plan, experiment *v1alpha1.PerfExperiment) error {
+func writeBisect(out io.Writer, plan *bisect.Plan, experiment any) error {
 	text := &strings.Builder{}
 	// Whatever has several lines would end the comment.
 	comment := func(indent, line string) {
@@ -139,23 +138,10 @@ func writeBisect(out io.Writer, plan *bisect.Plan, experiment *v1alpha1.PerfExpe
 	if len(plan.Left) > 0 {
 		list("no arm can set, and none has", plan.Left)
 	}
-	manifest, err := yaml.Marshal(withoutStatus(experiment))
+	manifest, err := yaml.Marshal(experiment)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "%s%s", text, manifest)
 	return err
-}
-
-// withoutStatus is what a person would write.
-func withoutStatus(experiment *v1alpha1.PerfExperiment) any {
-	type metadata struct {
-		Name string `json:"name"`
-	}
-	return struct {
-		APIVersion string                       `json:"apiVersion"`
-		Kind       string                       `json:"kind"`
-		Metadata   metadata                     `json:"metadata"`
-		Spec       *v1alpha1.PerfExperimentSpec `json:"spec"`
-	}{experiment.APIVersion, experiment.Kind, metadata{experiment.Name}, &experiment.Spec}
 }

@@ -3,9 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -23,15 +20,7 @@ func exportedWith(t *testing.T, name string, change func(*report.Input)) string 
 		input.Runs[i].Spec.Experiment = name
 	}
 	input.Raw = nil
-	var out bytes.Buffer
-	if err := report.Write(&out, input); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), name+".yaml")
-	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return exportedTo(t, name+".yaml", input)
 }
 
 func TestBisect(t *testing.T) {

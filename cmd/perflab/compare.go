@@ -70,7 +70,7 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 	if err := checkFormat(o.format); err != nil {
 		return err
 	}
-	if err := checkFailOn(o.failOn); err != nil {
+	if err := checkFailOn(o.failOn, failOnWorse); err != nil {
 		return err
 	}
 	if !(o.margin >= 0) || o.margin > 100 {

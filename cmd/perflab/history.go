@@ -48,9 +48,9 @@ there are; others count where they declare the scenario alike.
 
 Changes are found by the E-divisive procedure with permutation tests. If nothing
 ever changed, all series together are told to have changed with the chance of
---error-rate, or less often over as many --looks as one takes. A single last point is as likely an outlier: a change takes two.
-A change is Better or Worse, or Equivalent if it is within the margin of the
-experiment measured last.
+--error-rate, or less often over as many --looks as one takes. A single last point
+is as likely an outlier: a change takes two. A change is Better or Worse, or Equivalent
+if it is within the margin of the experiment measured last.
 
 Exit codes: 0 it is shown, 1 it could not be, 2 a file is invalid, 6 the last
 change of a series is Worse and --fail-on regression was given.`,
@@ -80,8 +80,8 @@ func (o *historyOptions) check() error {
 			return fmt.Errorf("%w; or -o %s", err, formatHTML)
 		}
 	}
-	if o.failOn != "" && o.failOn != failOnRegression {
-		return fmt.Errorf("--fail-on %q: %w: the only one is %q", o.failOn, errFailOn, failOnRegression)
+	if err := checkFailOn(o.failOn, failOnRegression); err != nil {
+		return err
 	}
 	// Finer than that, permutations without end would decide.
 	if rate := o.choose.ErrorRatePercent; !(rate >= 0.1) || rate > 50 {

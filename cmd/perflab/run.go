@@ -55,7 +55,7 @@ metric is worse in an arm.`,
 }
 
 func (o runOptions) run(command *cobra.Command) error {
-	if err := checkFailOn(o.how.failOn); err != nil {
+	if err := checkFailOn(o.how.failOn, failOnWorse); err != nil {
 		return err
 	}
 	ctx := command.Context()

@@ -65,7 +65,7 @@ a primary metric is worse in an arm.`,
 }
 
 func (o statusOptions) run(ctx context.Context, out io.Writer, name string) error {
-	if err := checkFailOn(o.how.failOn); err != nil {
+	if err := checkFailOn(o.how.failOn, failOnWorse); err != nil {
 		return err
 	}
 	reader, namespace, err := o.cluster.reader()
@@ -164,9 +164,10 @@ func (f *followOptions) addFlags(flags *pflag.FlagSet) {
 
 const failOnHelp = `"worse" ends with exit code 6 if a primary metric is Worse in an arm`
 
-func checkFailOn(value string) error {
-	if value != "" && value != failOnWorse {
-		return fmt.Errorf("--fail-on %q: %w: the only one is %q", value, errFailOn, failOnWorse)
+// checkFailOn says whether a command fails on a value, of which it knows one.
+func checkFailOn(value, only string) error {
+	if value != "" && value != only {
+		return fmt.Errorf("--fail-on %q: %w: the only one is %q", value, errFailOn, only)
 	}
 	return nil
 }

@@ -219,23 +219,11 @@ func (s *side) hasBaseline(of series) bool {
 	return len(values) > 0
 }
 
-// baseline is what its runs that count measured, and in what unit. What can't be
-// read is in the experiment's own warnings.
+// baseline is what its runs that count measured, and in what unit.
 func (s *side) baseline(of series) (values []float64, unit string) {
-	var reader observation.Reader
-	for i := range s.record.Runs {
-		run := &s.record.Runs[i]
-		if run.Spec.Block > s.answer.Blocks || run.Spec.Arm != s.answer.Baseline || run.Spec.Scenario.Name != of.scenario {
-			continue
-		}
-		reader.Read(run.Name, observation.Counted(run), func(measured *v1alpha1.Observation, value float64) error {
-			if measured.Metric == of.metric {
-				values, unit = append(values, value), measured.Unit
-			}
-			return nil
-		})
-	}
-	return values, unit
+	return observation.Values(s.record.Runs, observation.Place{
+		Arm: s.answer.Baseline, Scenario: of.scenario, Metric: of.metric, Blocks: s.answer.Blocks,
+	})
 }
 
 // baselines against each other, as two independent samples.

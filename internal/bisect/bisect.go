@@ -40,10 +40,11 @@ type Part struct {
 type Plan struct {
 	// Parts, each with an arm of its own; one alone is all there is.
 	Parts []Part
-	// All of them together.
-	All Part
 	// Left are differences that no arm can set, such as a module that is new.
 	Left []v1alpha1.Difference
+
+	// all sets what all parts set.
+	all v1alpha1.SystemSet
 }
 
 // Of splits what differs between two systems into no more parts than said, by
@@ -60,17 +61,15 @@ func Of(before, after v1alpha1.System, most int) (*Plan, error) {
 	if len(plan.Parts) == 0 {
 		return nil, ErrAlike
 	}
-	plan.All = joined(plan.Parts)
-	plan.All.Name = After
-	together := arms.Resolve(before, &plan.All.Set)
-	plan.All.Differences, plan.Left = arms.Differences(before, together), arms.Differences(together, after)
+	plan.all = joined(plan.Parts).Set
+	plan.Left = arms.Differences(arms.Resolve(before, &plan.all), after)
 	plan.Parts = gathered(plan.Parts, most)
 	return plan, nil
 }
 
 // Arms of the experiment: the system as it was, as it is, and with each part.
 func (p *Plan) Arms() []v1alpha1.Arm {
-	made := []v1alpha1.Arm{{Name: Before, Baseline: true}, {Name: After, Set: p.All.Set.DeepCopy()}}
+	made := []v1alpha1.Arm{{Name: Before, Baseline: true}, {Name: After, Set: p.all.DeepCopy()}}
 	if len(p.Parts) == 1 {
 		return made
 	}

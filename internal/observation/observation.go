@@ -74,3 +74,29 @@ func Counted(run *v1alpha1.PerfRun) []v1alpha1.Observation {
 	}
 	return run.Status.Observations
 }
+
+// Place is where a metric's values of runs are looked for.
+type Place struct {
+	Arm, Scenario, Metric string
+	// Blocks up to this one are complete.
+	Blocks int32
+}
+
+// Values are what the runs of a place that count measured, and in what unit. What
+// can't be read is left out: it is in the experiment's own warnings.
+func Values(runs []v1alpha1.PerfRun, at Place) (values []float64, unit string) {
+	var reader Reader
+	for i := range runs {
+		run := &runs[i]
+		if run.Spec.Block > at.Blocks || run.Spec.Arm != at.Arm || run.Spec.Scenario.Name != at.Scenario {
+			continue
+		}
+		reader.Read(run.Name, Counted(run), func(measured *v1alpha1.Observation, value float64) error {
+			if measured.Metric == at.Metric {
+				values, unit = append(values, value), measured.Unit
+			}
+			return nil
+		})
+	}
+	return values, unit
+}

@@ -28,8 +28,7 @@ func (s *Series) differences(at int) []string {
 		}
 	}
 	old, now := met(before.Runs, s.Arm), met(after.Runs, s.Arm)
-	names := slices.Sorted(maps.Keys(union(old, now)))
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(now)) {
 		// What is known of one side only was not recorded on the other.
 		if old[name] != "" && now[name] != "" && old[name] != now[name] {
 			all = append(all, told(name, old[name], now[name]))
@@ -43,12 +42,6 @@ func (s *Series) differences(at int) []string {
 
 func told(what, before, after string) string {
 	return fmt.Sprintf("%s: %s → %s", what, cmp.Or(before, "not set"), cmp.Or(after, "not set"))
-}
-
-func union(a, b map[string]string) map[string]string {
-	both := maps.Clone(a)
-	maps.Copy(both, b)
-	return both
 }
 
 // met is what the first run of an arm that counts met: what may change though

@@ -134,7 +134,7 @@ func Of(records []Record, options Options) (*History, error) {
 	}
 	last := &all[len(all)-1]
 	asked := question.Of(&last.Experiment.Spec)
-	for _, wanted := range wantedOf(last, options) {
+	for _, wanted := range wantedOf(last, asked.Primary, options) {
 		if series, found := history.series(wanted, all); found {
 			history.Series = append(history.Series, series)
 		}
@@ -196,14 +196,13 @@ type name struct {
 }
 
 // wantedOf are the series asked for, in the order of the experiment measured last.
-func wantedOf(last *measured, options Options) []name {
-	spec := &last.Experiment.Spec
+func wantedOf(last *measured, primary []string, options Options) []name {
 	metrics := options.Metrics
 	if len(metrics) == 0 {
-		metrics = question.Of(spec).Primary
+		metrics = primary
 	}
 	var wanted []name
-	for _, scenario := range spec.Scenarios {
+	for _, scenario := range last.Experiment.Spec.Scenarios {
 		if len(options.Scenarios) > 0 && !slices.Contains(options.Scenarios, scenario.Name) {
 			continue
 		}
@@ -221,53 +220,37 @@ func wantedOf(last *measured, options Options) []name {
 // series gathers the points of experiments that loaded the scenario alike.
 func (h *History) series(wanted name, all []measured) (Series, bool) {
 	made := Series{Scenario: wanted.scenario.Name, Metric: wanted.metric, Arm: wanted.arm}
-	var units []string
 	for i := range all {
 		one := &all[i]
-		at := slices.IndexFunc(one.Experiment.Spec.Scenarios, func(s v1alpha1.Scenario) bool { return s.Name == wanted.scenario.Name })
-		if at >= 0 && !equality.Semantic.DeepEqual(one.Experiment.Spec.Scenarios[at], wanted.scenario) {
-			h.say("%q declares scenario %q differently: its numbers are not of the same load and are left out", one.Experiment.Name, wanted.scenario.Name)
+		at := slices.IndexFunc(one.Experiment.Spec.Scenarios, func(s v1alpha1.Scenario) bool { return s.Name == made.Scenario })
+		if at < 0 {
 			continue
 		}
-		values, unit := one.values(wanted)
-		if at < 0 || len(values) == 0 {
+		if !equality.Semantic.DeepEqual(one.Experiment.Spec.Scenarios[at], wanted.scenario) {
+			h.say("%q declares scenario %q differently: its numbers are not of the same load and are left out", one.Experiment.Name, made.Scenario)
 			continue
 		}
-		if len(units) > 0 && units[0] != unit {
-			h.say("%q measured %s in %q, others in %q: it is left out", one.Experiment.Name, wanted.metric, unit, units[0])
+		values, unit := observation.Values(one.Runs, observation.Place{Arm: made.Arm, Scenario: made.Scenario, Metric: made.Metric, Blocks: one.blocks})
+		switch {
+		case len(values) == 0:
+			continue
+		case len(made.Points) == 0:
+			made.Unit = unit
+		case made.Unit != unit:
+			h.say("%q measured %s in %q, others in %q: it is left out", one.Experiment.Name, made.Metric, unit, made.Unit)
 			continue
 		}
-		units = append(units, unit)
 		made.Points = append(made.Points, one.point(values))
 	}
-	if len(units) == 0 {
+	if len(made.Points) == 0 {
 		return made, false
 	}
-	made.Unit = units[0]
 	if more := len(made.Points) - mostPoints; more > 0 {
 		made.Points = made.Points[more:]
 		h.say("the first %d of %d points are left out: changes are sought among %d", more, more+mostPoints, mostPoints)
 	}
 	made.describe()
 	return made, true
-}
-
-// values of the runs that count, of complete blocks.
-func (m *measured) values(wanted name) (values []float64, unit string) {
-	var reader observation.Reader
-	for i := range m.Runs {
-		run := &m.Runs[i]
-		if run.Spec.Block > m.blocks || run.Spec.Arm != wanted.arm || run.Spec.Scenario.Name != wanted.scenario.Name {
-			continue
-		}
-		reader.Read(run.Name, observation.Counted(run), func(observed *v1alpha1.Observation, value float64) error {
-			if observed.Metric == wanted.metric {
-				values, unit = append(values, value), observed.Unit
-			}
-			return nil
-		})
-	}
-	return values, unit
 }
 
 func (m *measured) point(values []float64) Point {
@@ -326,13 +309,11 @@ func (s *Series) find(asked question.Question, errorRate float64) error {
 	}
 	for _, change := range found {
 		low, high := change.Delta.Interval(confidence)
-		made := Change{
+		s.Changes = append(s.Changes, Change{
 			At: change.At, P: change.P,
 			Delta: s.Scale.Told(change.Delta.Value), Low: s.Scale.Told(low), High: s.Scale.Told(high),
-			Verdict: s.verdict(asked, &change),
-		}
-		made.Differences = s.differences(change.At)
-		s.Changes = append(s.Changes, made)
+			Verdict: s.verdict(asked, &change), Differences: s.differences(change.At),
+		})
 	}
 	return nil
 }

@@ -110,11 +110,10 @@ func changesIn(history *releases.History) []block {
 }
 
 // groupsOf gathers the arms of each metric under each scenario.
-func groupsOf(all []releases.Series) [][]*releases.Series {
-	var groups [][]*releases.Series
-	for i := range all {
-		one := &all[i]
-		at := slices.IndexFunc(groups, func(group []*releases.Series) bool {
+func groupsOf(all []releases.Series) [][]releases.Series {
+	var groups [][]releases.Series
+	for _, one := range all {
+		at := slices.IndexFunc(groups, func(group []releases.Series) bool {
 			return group[0].Metric == one.Metric && group[0].Scenario == one.Scenario
 		})
 		if at < 0 {
@@ -150,20 +149,16 @@ func releasesIn(all []releases.Series) []release {
 }
 
 // blocksOf a metric are its chart and its table.
-func (r *record) blocksOf(group []*releases.Series) []block {
-	own := make([]releases.Series, 0, len(group))
-	for _, one := range group {
-		own = append(own, *one)
-	}
-	steps := releasesIn(own)
+func (r *record) blocksOf(group []releases.Series) []block {
+	steps := releasesIn(group)
 	table := &table{Caption: headed(group[0].Named(), group[0].Unit), Columns: words("Release", "Measured")}
 	for _, one := range group {
 		table.Columns = append(table.Columns, column{Title: one.Arm, Number: true, Arm: one.Arm}, column{Title: "95 % interval", Number: true, Arm: one.Arm})
 	}
 	for _, step := range steps {
 		cells := texts(step.name, step.time.UTC().Format(time.DateOnly))
-		for _, one := range group {
-			cells = append(cells, cellsAt(one, step)...)
+		for i := range group {
+			cells = append(cells, cellsAt(&group[i], step)...)
 		}
 		table.Rows = append(table.Rows, row{Cells: cells})
 	}
@@ -183,7 +178,7 @@ func cellsAt(series *releases.Series, step release) []cell {
 }
 
 // overReleases draws the arms of a metric from release to release.
-func (r *record) overReleases(group []*releases.Series, steps []release) chart {
+func (r *record) overReleases(group []releases.Series, steps []release) chart {
 	drawing := &overReleases{steps: steps}
 	alt := fmt.Sprintf("%s from release to release, in %s. ", group[0].Named(), group[0].Unit)
 	for _, series := range group {

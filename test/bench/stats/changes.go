@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
 
 	"perflab.dev/perflab/internal/changepoint"
 )
@@ -77,12 +75,15 @@ type found struct {
 }
 
 func (f *found) add(changes []int, at int) {
-	isThere := func(change int) bool { return at > 0 && change >= at-1 && change <= at+1 }
+	isThere := func(change int) bool { return at > 0 && near(change, at) }
 	if at > 0 {
 		f.place.add(slices.ContainsFunc(changes, isThere))
 	}
 	f.other.add(slices.ContainsFunc(changes, func(change int) bool { return !isThere(change) }))
 }
+
+// near is at most one point off.
+func near(change, at int) bool { return change >= at-1 && change <= at+1 }
 
 // procedure finds changes in many histories at once.
 type procedure func([][]changepoint.Point) ([][]int, error)
@@ -97,27 +98,15 @@ func oursAt(rate float64) procedure {
 
 func findAll(histories [][]changepoint.Point, rate float64) ([][]int, error) {
 	options := changepoint.Options{ErrorRate: rate, Permutations: max(999, int(40/rate))}
-	places, faults := make([][]int, len(histories)), make([]error, len(histories))
-	var group sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for worker := range workers {
-		group.Go(func() {
-			for i := worker; i < len(histories); i += workers {
-				var changes []changepoint.Change
-				changes, faults[i] = changepoint.Find(histories[i], options)
-				for _, change := range changes {
-					places[i] = append(places[i], change.At)
-				}
-			}
-		})
-	}
-	group.Wait()
-	for _, fault := range faults {
-		if fault != nil {
-			return nil, fault
+	places := make([][]int, len(histories))
+	err := atOnce(len(histories), func(i int) error {
+		changes, err := changepoint.Find(histories[i], options)
+		for _, change := range changes {
+			places[i] = append(places[i], change.At)
 		}
-	}
-	return places, nil
+		return err
+	})
+	return places, err
 }
 
 // histories draws the same for the same seed.
@@ -341,7 +330,7 @@ func delayOf(histories [][]changepoint.Point, at int, by procedure) (median stri
 			return "", 0, err
 		}
 		for i := range changes {
-			if delays[i] == 0 && slices.ContainsFunc(changes[i], func(c int) bool { return c >= at-1 && c <= at+1 }) {
+			if delays[i] == 0 && slices.ContainsFunc(changes[i], func(change int) bool { return near(change, at) }) {
 				delays[i] = seen
 			}
 		}

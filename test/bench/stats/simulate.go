@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -106,28 +107,36 @@ func (o outcome) meanHalfWidth() float64 { return o.halfWidth / float64(o.covere
 
 // simulate makes the experiment many times, the same for the same seed.
 func simulate(of trial, experiments int, seed uint64) (outcome, error) {
-	workers := runtime.GOMAXPROCS(0)
-	parts, faults := make([]outcome, experiments), make([]error, workers)
-	var group sync.WaitGroup
-	for worker := range workers {
-		group.Go(func() {
-			for i := worker; i < experiments && faults[worker] == nil; i += workers {
-				random := rand.New(rand.NewPCG(seed, uint64(i)))
-				parts[i], faults[worker] = of.once(random)
-			}
-		})
+	parts := make([]outcome, experiments)
+	err := atOnce(experiments, func(i int) (err error) {
+		parts[i], err = of.once(rand.New(rand.NewPCG(seed, uint64(i))))
+		return err
+	})
+	if err != nil {
+		return outcome{}, err
 	}
-	group.Wait()
 	var total outcome
 	for _, part := range parts {
 		total = total.plus(part)
 	}
-	for _, fault := range faults {
-		if fault != nil {
-			return outcome{}, fault
-		}
-	}
 	return total, nil
+}
+
+// atOnce does the same so many times, spread over the processors. Each of them ends
+// with the first error it meets.
+func atOnce(times int, do func(i int) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	faults := make([]error, workers)
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < times && faults[worker] == nil; i += workers {
+				faults[worker] = do(i)
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(faults...)
 }
 
 // once makes one experiment and compares its arms as perflab does.
