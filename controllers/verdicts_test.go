@@ -98,6 +98,14 @@ func until(percent, most int32) func(*v1alpha1.PerfExperiment) {
 	}
 }
 
+// verdicts adds blocks until there is one on every primary metric.
+func verdicts(most int32) func(*v1alpha1.PerfExperiment) {
+	return func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Design.Calibrate = false
+		e.Spec.Design.Target = &v1alpha1.PrecisionTarget{Verdicts: true, MaxBlocks: most}
+	}
+}
+
 func comparisonOf(t *testing.T, experiment *v1alpha1.PerfExperiment, metric, arm string) v1alpha1.Comparison {
 	t.Helper()
 	for _, c := range experiment.Status.Comparisons {
@@ -244,9 +252,12 @@ func TestBlocksAreAddedUntilIntervalsAreNarrow(t *testing.T) {
 		most   int
 		reason string
 	}{
-		"AtOnce":    {[]func(*v1alpha1.PerfExperiment){blocks(6), until(5, 12)}, outcomes{spread: 0.01}, 6, 6, v1alpha1.ReasonTargetMet},
-		"Later":     {[]func(*v1alpha1.PerfExperiment){blocks(6), until(4, 20)}, outcomes{spread: 0.04}, 7, 15, v1alpha1.ReasonTargetMet},
-		"MaxBlocks": {[]func(*v1alpha1.PerfExperiment){blocks(6), until(1, 8)}, outcomes{spread: 0.05}, 8, 8, v1alpha1.ReasonMaxBlocks},
+		"AtOnce":         {[]func(*v1alpha1.PerfExperiment){blocks(6), until(5, 12)}, outcomes{spread: 0.01}, 6, 6, v1alpha1.ReasonTargetMet},
+		"Later":          {[]func(*v1alpha1.PerfExperiment){blocks(6), until(4, 20)}, outcomes{spread: 0.04}, 7, 15, v1alpha1.ReasonTargetMet},
+		"MaxBlocks":      {[]func(*v1alpha1.PerfExperiment){blocks(6), until(1, 8)}, outcomes{spread: 0.05}, 8, 8, v1alpha1.ReasonMaxBlocks},
+		"AlikeAtOnce":    {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(20)}, outcomes{spread: 0.01}, 6, 6, v1alpha1.ReasonDecided},
+		"VerdictsLater":  {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(20)}, outcomes{spread: 0.04}, 7, 19, v1alpha1.ReasonDecided},
+		"NoVerdictAhead": {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(9)}, outcomes{spread: 0.4}, 6, 8, v1alpha1.ReasonHopeless},
 		// Runs of an hour: two make a block, and twelve of them twelve hours.
 		"Budget": {[]func(*v1alpha1.PerfExperiment){blocks(6), until(1, 20), func(e *v1alpha1.PerfExperiment) {
 			e.Spec.Design.Budget = &metav1.Duration{Duration: 15 * time.Hour}

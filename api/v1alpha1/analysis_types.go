@@ -64,13 +64,25 @@ const (
 	PairsWithinLevels Pairs = "WithinLevels"
 )
 
-// PrecisionTarget is how sure one wants to be.
+// PrecisionTarget is how sure one wants to be: intervals of a width, or verdicts.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.halfWidthPercent) != (has(self.verdicts) && self.verdicts)",message="a target is either halfWidthPercent (intervals of that half-width) or verdicts: true (a verdict on every primary metric), not both and not neither"
+// +kubebuilder:validation:XValidation:rule="!has(self.verdicts) || !self.verdicts || self.maxBlocks >= 6",message="design.target.maxBlocks must be at least 6 with verdicts: no verdict rests on fewer blocks"
 type PrecisionTarget struct {
 	// halfWidthPercent is the half-width of the interval, in percent of the
-	// baseline, that every primary metric is to have in every arm.
-	// +required
+	// baseline, that every primary metric is to have in every arm. Whether an
+	// effect shows plays no part in it.
+	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="design.target.halfWidthPercent must be from 1 to 100"
-	HalfWidthPercent int32 `json:"halfWidthPercent"`
+	HalfWidthPercent int32 `json:"halfWidthPercent,omitempty"`
+
+	// verdicts stops as soon as every primary metric has a verdict in every arm,
+	// or can hardly get one any more. The arms are looked at after each block from
+	// blocks on, and intervals and verdicts allow for all of these looks: the
+	// chance of a false one is that of a single look at the end. For that blocks
+	// and maxBlocks can't change once the first run is there.
+	// +optional
+	Verdicts bool `json:"verdicts,omitempty"`
 
 	// maxBlocks is the largest number of blocks to do for it.
 	// +required
@@ -110,6 +122,10 @@ type AnalysisStatus struct {
 	MarginPercent int32 `json:"marginPercent"`
 	// confidencePercent of the intervals.
 	ConfidencePercent int32 `json:"confidencePercent"`
+	// looks are the blocks after which the arms are looked at for verdicts, with
+	// design.target.verdicts. Intervals and p-values allow for all of them.
+	// +optional
+	Looks *Looks `json:"looks,omitempty"`
 	// twin is the arm that is configured as the baseline, with
 	// design.calibrate.
 	// +optional
@@ -139,9 +155,18 @@ type AnalysisStatus struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
+// Looks are the blocks after which the arms are looked at.
+type Looks struct {
+	// first block after which there may be a verdict.
+	First int32 `json:"first"`
+	// last block there may be.
+	Last int32 `json:"last"`
+}
+
 // Stopped says why no further block is planned.
 type Stopped struct {
-	// reason in one word: TargetMet, MaxBlocks, Budget or NoPrimaryMetric.
+	// reason in one word: TargetMet, Decided, Hopeless, MaxBlocks, Budget or
+	// NoPrimaryMetric.
 	Reason string `json:"reason"`
 	// message in a sentence.
 	Message string `json:"message"`

@@ -92,6 +92,10 @@ const (
 	ReasonNoPrimaryMetric = "NoPrimaryMetric"
 	// ReasonTargetMet: the intervals are as narrow as was asked.
 	ReasonTargetMet = "TargetMet"
+	// ReasonDecided: every primary comparison has a verdict.
+	ReasonDecided = "Decided"
+	// ReasonHopeless: the blocks that are left would hardly give another verdict.
+	ReasonHopeless = "Hopeless"
 	// ReasonMaxBlocks: as many blocks as allowed are done.
 	ReasonMaxBlocks = "MaxBlocks"
 	// ReasonBudget: the budget has no room for a further block.

@@ -246,8 +246,8 @@ type Design struct {
 	Calibrate bool `json:"calibrate,omitempty"`
 
 	// target adds blocks to those of blocks until the intervals are narrow
-	// enough. Whether an effect shows plays no part in it. Absent: blocks is all
-	// there is.
+	// enough, or every primary metric has a verdict. Absent: blocks is all there
+	// is.
 	// +optional
 	Target *PrecisionTarget `json:"target,omitempty"`
 

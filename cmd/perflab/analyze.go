@@ -8,11 +8,15 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/verdict"
 )
 
 // Formats of tables.
@@ -20,6 +24,9 @@ const (
 	formatTable    = "table"
 	formatMarkdown = "markdown"
 )
+
+// maxLooks is the largest number of blocks that looks are planned for.
+const maxLooks = 100
 
 // errOption says that an option's value makes no sense.
 var errOption = errors.New("an option is invalid")
@@ -29,6 +36,8 @@ type analyzeOptions struct {
 	baseline, twin        string
 	primary, higher       string
 	margin, confidence    float64
+	looks                 string
+	looked                stats.Looks
 	seed                  uint64
 	isPrimary, isHigherIn *regexp.Regexp
 	all                   bool
@@ -66,6 +75,11 @@ Hochberg's. Without --primary all metrics are primary. Lower is better, except
 for metrics that match --higher-is-better. Regular expressions match anywhere
 in the metric's name.
 
+Who looks after each block, to stop once that is enough, says so with --looks
+FIRST-LAST: the first block after which one looks, and the last there may be,
+both chosen beforehand. Intervals, p-values and verdicts then hold at all looks
+together; as many blocks as the file has make the look that this one is.
+
 Exit codes: 0 the comparison was made, whatever its verdicts, 1 it could not be
 made, 2 the input is invalid.`,
 		Example: `  perflab analyze --baseline xmx --primary '^cico/.*/average$' runs.csv
@@ -86,6 +100,7 @@ func (o *analyzeOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.twin, "twin", "", "arm configured as the baseline: where it differs on a primary metric (p adjusted by Holm's procedure over the twin's), every verdict is Inconclusive")
 	flags.Float64Var(&o.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
 	flags.Float64Var(&o.confidence, "confidence", 95, "confidence of the intervals, in percent")
+	flags.StringVar(&o.looks, "looks", "", "FIRST-LAST: one looks after each block from the first to the last, and stops once that is enough (default: once, when all blocks are done)")
 	flags.StringVar(&o.primary, "primary", "", "regular expression of the metrics that decide; all if not given")
 	flags.StringVar(&o.higher, "higher-is-better", "", "regular expression of the metrics that get better when higher")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sign-flip test, which draws at random beyond 20 blocks")
@@ -141,11 +156,28 @@ func (o *analyzeOptions) check() (err error) {
 	if !(o.confidence > 50 && o.confidence < 100) {
 		return fmt.Errorf("%w: --confidence %g must be above 50 and below 100 percent", errOption, o.confidence)
 	}
+	if o.looked, err = looksOf(o.looks); err != nil {
+		return err
+	}
 	if o.isPrimary, err = expression("primary", o.primary); err != nil {
 		return err
 	}
 	o.isHigherIn, err = expression("higher-is-better", o.higher)
 	return err
+}
+
+// looksOf reads --looks.
+func looksOf(text string) (stats.Looks, error) {
+	if text == "" {
+		return stats.Looks{}, nil
+	}
+	first, last, _ := strings.Cut(text, "-")
+	from, errFrom := strconv.Atoi(first)
+	to, errTo := strconv.Atoi(last)
+	if errors.Join(errFrom, errTo) != nil || from < verdict.MinimumBlocks || to < from || to > maxLooks {
+		return stats.Looks{}, fmt.Errorf("%w: --looks %q must be FIRST-LAST, two numbers of blocks from %d to %d, for example 6-20", errOption, text, verdict.MinimumBlocks, maxLooks)
+	}
+	return stats.Looks{First: from, Last: to}, nil
 }
 
 func checkFormat(format string) error {
@@ -169,7 +201,7 @@ func expression(flag, text string) (*regexp.Regexp, error) {
 
 func (o *analyzeOptions) comparison() comparison.Options {
 	options := comparison.Options{
-		Baseline: o.baseline, Twin: o.twin, MarginPercent: o.margin, ConfidencePercent: o.confidence, Seed: o.seed,
+		Baseline: o.baseline, Twin: o.twin, MarginPercent: o.margin, ConfidencePercent: o.confidence, Looks: o.looked, Seed: o.seed,
 	}
 	if o.isPrimary != nil {
 		options.Primary = o.isPrimary.MatchString

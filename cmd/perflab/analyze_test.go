@@ -107,6 +107,29 @@ func TestAnalyzeTwin(t *testing.T) {
 	}
 }
 
+// The first of several looks says less than an only one, and before it there is no verdict.
+func TestAnalyzeLooks(t *testing.T) {
+	verdicts := func(looks ...string) map[string]int {
+		got := perflab(t, "", slices.Concat(analyzeRuns, looks, []string{"-o", "json", "testdata/runs.csv"})...)
+		var answer struct{ Comparisons []struct{ Verdict string } }
+		if err := json.Unmarshal([]byte(got.out), &answer); err != nil {
+			t.Fatalf("%v in %s%s", err, got.out, got.problems)
+		}
+		told := map[string]int{}
+		for _, one := range answer.Comparisons {
+			told[one.Verdict]++
+		}
+		return told
+	}
+	once, early, tooEarly := verdicts(), verdicts("--looks", "6-40"), verdicts("--looks", "9-40")
+	if early["Inconclusive"] <= once["Inconclusive"] {
+		t.Errorf("once: %v, at the third of many looks: %v", once, early)
+	}
+	if len(tooEarly) != 1 || tooEarly[""] == 0 {
+		t.Errorf("before the first look: %v", tooEarly)
+	}
+}
+
 func TestAnalyzeProblems(t *testing.T) {
 	rows := "block,arm,scenario,metric,unit,value\n1,a,s,m,ms,400\n1,b,s,m,ms,410\n"
 	cases := map[string]struct {
@@ -121,6 +144,9 @@ func TestAnalyzeProblems(t *testing.T) {
 		"Format":        {rows, []string{"analyze", "--baseline", "a", "-o", "text"}, exitFailed, "write -o table, -o markdown or -o json"},
 		"Margin":        {rows, []string{"analyze", "--baseline", "a", "--margin", "-1"}, exitFailed, "--margin -1 must be from 0 to 100"},
 		"Confidence":    {rows, []string{"analyze", "--baseline", "a", "--confidence", "100"}, exitFailed, "--confidence 100 must be above 50 and below 100"},
+		"Looks":         {rows, []string{"analyze", "--baseline", "a", "--looks", "20"}, exitFailed, `--looks "20" must be FIRST-LAST, two numbers of blocks from 6 to 100, for example 6-20`},
+		"NoLook":        {rows, []string{"analyze", "--baseline", "a", "--looks", "20-6"}, exitFailed, "must be FIRST-LAST"},
+		"EarlyLook":     {rows, []string{"analyze", "--baseline", "a", "--looks", "3-9"}, exitFailed, "from 6 to 100"},
 		"Primary":       {rows, []string{"analyze", "--baseline", "a", "--primary", "("}, exitFailed, "--primary: error parsing regexp"},
 		"Higher":        {rows, []string{"analyze", "--baseline", "a", "--higher-is-better", "["}, exitFailed, "--higher-is-better: error parsing regexp"},
 		"MissingFile":   {"", []string{"analyze", "--baseline", "a", "no-such.csv"}, exitFailed, "no-such.csv"},

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,9 +15,9 @@ import (
 // withCharts are the examples that are kept with their charts.
 var withCharts = []string{"injected-effect"}
 
-// withThreeArms are the examples in which two arms, in all that is compared, share
-// their baseline's value.
-var withThreeArms = []string{"maxram-vs-xmx", "placement"}
+// armsOf the examples with more than two, which share their baseline's value in all that
+// is compared.
+var armsOf = map[string]int{"maxram-vs-xmx": 3, "placement": 3, "read-write-split": 4}
 
 // The reports kept as examples are what the recorded runs beside them give;
 // -update writes them anew.
@@ -72,10 +73,8 @@ func TestExamplesPassTheirAudit(t *testing.T) {
 			if len(found.Rounding)+len(found.Unchecked) > 0 || found.Follows+found.Adjusted != found.Deltas {
 				t.Errorf("some rows don't follow:\n%s", got.out)
 			}
-			least := 2 * found.Follows
-			if slices.Contains(withThreeArms, strings.TrimSuffix(filepath.Base(path), ".yaml.gz")) {
-				least = 3 * found.Follows / 2
-			}
+			arms := cmp.Or(armsOf[strings.TrimSuffix(filepath.Base(path), ".yaml.gz")], 2)
+			least := arms * found.Follows / (arms - 1)
 			if found.Follows < 15 || found.Values < least-10 {
 				t.Errorf("only %d deltas and %d values were looked at", found.Follows, found.Values)
 			}

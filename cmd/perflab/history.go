@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
 )
@@ -29,6 +30,8 @@ type historyOptions struct {
 	failOn  string
 	choose  releases.Options
 	records []releases.Record
+	// gone are experiments whose runs are.
+	gone []string
 }
 
 func newHistory() *cobra.Command {
@@ -111,7 +114,7 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 			return err
 		}
 	}
-	history, err := releases.Of(o.records, o.choose)
+	history, err := o.history()
 	if err != nil {
 		return err
 	}
@@ -126,6 +129,20 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 		return fmt.Errorf("%w: %s of %s in arm %q", errRegression, worse[0].Metric, worse[0].Scenario, worse[0].Arm)
 	}
 	return nil
+}
+
+// history is that of the records, with a note on those that are not among them.
+func (o *historyOptions) history() (*releases.History, error) {
+	history, err := releases.Of(o.records, o.choose)
+	if len(o.gone) == 0 {
+		return history, err
+	}
+	note := fmt.Sprintf("left out: %s, whose runs were taken away, as history.runs bids", prose.Enumerate(o.gone))
+	if err != nil {
+		return nil, fmt.Errorf("%w; %s", err, note)
+	}
+	history.Notes = append(history.Notes, note)
+	return history, nil
 }
 
 // add reads the experiments that an argument names.
@@ -176,13 +193,21 @@ func (o *historyOptions) addNamespace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return o.addAll(ctx, reader, namespace)
+}
+
+func (o *historyOptions) addAll(ctx context.Context, reader client.Reader, namespace string) error {
 	all := &v1alpha1.PerfExperimentList{}
 	if err := reader.List(ctx, all, client.InNamespace(namespace)); err != nil {
 		return fmt.Errorf("listing the experiments of namespace %q: %w", namespace, err)
 	}
 	for i := range all.Items {
 		err := o.fetch(ctx, reader, client.ObjectKeyFromObject(&all.Items[i]))
-		if err != nil && !errors.Is(err, errRunsGone) {
+		if errors.Is(err, errRunsGone) {
+			o.gone = append(o.gone, all.Items[i].Name)
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +14,11 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -141,6 +146,20 @@ func TestHistoryAsJSON(t *testing.T) {
 		if len(series.Points) != 12 || len(series.Points[0].Values) != 6 || len(series.Changes) != 1 || series.Changes[0].From != "2026.2" || series.Changes[0].Verdict != "Worse" {
 			t.Errorf("%+v", series)
 		}
+	}
+}
+
+// Experiments whose runs are gone are named, be there others or not.
+func TestHistoryNamesWhatIsGone(t *testing.T) {
+	taken := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}
+	retired.Namespace, retired.Name = "lab", "old"
+	options := historyOptions{}
+	if err := options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(retired).Build(), "lab"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := options.history(); !errors.Is(err, releases.ErrNothing) || !strings.Contains(err.Error(), "left out: old, whose runs were taken away") {
+		t.Errorf("told is %v", err)
 	}
 }
 

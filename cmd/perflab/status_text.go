@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,6 +72,11 @@ func bar(done, planned int32) string {
 	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled) + "]"
 }
 
+// isDescriptive: the comparison says itself that it is too early for a verdict.
+func isDescriptive(found v1alpha1.Comparison) bool {
+	return slices.ContainsFunc(found.Warnings, func(warning string) bool { return strings.HasPrefix(warning, comparison.DescriptiveOnly) })
+}
+
 // compared is a comparison in one line.
 func compared(found v1alpha1.Comparison) string {
 	unit := percentSign
@@ -90,6 +96,8 @@ func compared(found v1alpha1.Comparison) string {
 		line += ": noise, the baseline's twin"
 	case found.Verdict == "" && found.Blocks < verdict.MinimumBlocks:
 		line += fmt.Sprintf(": no verdict below %d blocks", verdict.MinimumBlocks)
+	case found.Verdict == "" && isDescriptive(found):
+		line += ": no verdict before the first look"
 	case found.Verdict == "":
 		line += ": not compared, the report says why"
 	case found.FurtherBlocks > 0:

@@ -176,6 +176,9 @@ func found(design preview.Design) string {
 func designNotes(designs []preview.Design) []string {
 	var notes []string
 	for _, design := range designs {
+		if design.Looks != nil {
+			notes = append(notes, fmt.Sprintf("until verdicts (target: {verdicts: true, maxBlocks: %d}): %s; runs and time are those where none differs", design.Looks.Last, design.Looks))
+		}
 		if len(design.Scenarios) > 0 {
 			notes = append(notes, fmt.Sprintf("%s alone takes only %s: %s", design.Alone, prose.Counted(len(design.Scenarios), "scenario"), prose.Enumerate(design.Scenarios)))
 		}

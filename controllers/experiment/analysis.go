@@ -29,7 +29,11 @@ func (r *Reconciler) extend(ctx context.Context, s *scope) error {
 			return err
 		}
 		progress.Elapsed = analysis.Elapsed(s.runs, s.complete)
-		progress.Precision = analysis.PrecisionOf(&s.experiment.Spec, s.planned.Arms, full, s.complete)
+		if design.Target.Verdicts {
+			progress.Standing = analysis.StandingOf(&s.experiment.Spec, s.planned.Arms, s.planned.Seed, full, s.complete)
+		} else {
+			progress.Precision = analysis.PrecisionOf(&s.experiment.Spec, s.planned.Arms, full, s.complete)
+		}
 	}
 	s.extent = schedule.Extend(design, progress)
 	s.planned.Grow(&s.experiment.Spec, s.extent.Blocks)

@@ -36,6 +36,12 @@ func TestTheNumberOfRunsAtTheMost(t *testing.T) {
 		"as many blocks as there are": accept(change{"spec.design", "{blocks: 12, target: {halfWidthPercent: 3, maxBlocks: 12}, budget: 48h}"}),
 		"a budget for nothing": refuse("spec.design", "design.budget bounds the blocks that design.target adds: write a target, or take budget out",
 			change{"spec.design", "{blocks: 6, budget: 48h}"}),
+		"verdicts as soon as they are there": accept(change{"spec.design", "{blocks: 8, target: {verdicts: true, maxBlocks: 20}, budget: 48h}"}),
+		"two targets": refuse("spec.design.target", "a target is either halfWidthPercent (intervals of that half-width) or verdicts: true (a verdict on every primary metric), not both and not neither",
+			change{"spec.design", "{target: {halfWidthPercent: 3, verdicts: true, maxBlocks: 12}}"}),
+		"no target": refuse("spec.design.target", "a target is either halfWidthPercent", change{"spec.design", "{target: {verdicts: false, maxBlocks: 12}}"}),
+		"no room for a verdict": refuse("spec.design.target", "design.target.maxBlocks must be at least 6 with verdicts: no verdict rests on fewer blocks",
+			change{"spec.design", "{blocks: 2, target: {verdicts: true, maxBlocks: 5}}"}),
 		"a target of nothing": refuse("spec.design.target.halfWidthPercent", "design.target.halfWidthPercent must be from 1 to 100",
 			change{"spec.design", "{target: {halfWidthPercent: 0, maxBlocks: 12}}"}),
 	})

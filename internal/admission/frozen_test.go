@@ -50,11 +50,11 @@ func frozen() map[string]rule {
 		"a matrix": refuse("spec.matrix", sentence("spec.matrix"), change{"spec.arms", ""},
 			change{"spec.matrix", "{factors: [{name: f, levels: [{name: a}, {name: b, set: {modules: [{name: gateway, replicas: 2}]}}]}]}"}),
 		"other scenarios": refuse("spec.scenarios", sentence("spec.scenarios"), change{"spec.scenarios.0.loads.0.duration", "31m"}),
-		"another seed":    refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.seed", "8"}),
-		"no seed":         refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.seed", ""}),
-		"another order":   refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.order", "Fixed"}),
-		"a twin":          refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.calibrate", "true"}),
-		"a target":        refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent"), change{"spec.design.target", "{halfWidthPercent: 3, maxBlocks: 12}"}),
+		"another seed":    refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts"), change{"spec.design.seed", "8"}),
+		"no seed":         refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts"), change{"spec.design.seed", ""}),
+		"another order":   refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts"), change{"spec.design.order", "Fixed"}),
+		"a twin":          refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts"), change{"spec.design.calibrate", "true"}),
+		"a target":        refuse("spec.design", sentence("spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts"), change{"spec.design.target", "{halfWidthPercent: 3, maxBlocks: 12}"}),
 		"another metric":  refuse("spec.analysis", sentence("spec.analysis"), change{"spec.analysis", "{primary: [cico/Check-In/p95]}"}),
 		"another margin":  refuse("spec.analysis", sentence("spec.analysis"), change{"spec.analysis", "{marginPercent: 3}"}),
 		"another warm-up": refuse("spec.measurement", sentence("spec.measurement"), change{"spec.measurement.warmUp", "1m"}),
@@ -94,6 +94,25 @@ func TestTheSpecIsFrozenOnceTheExperimentHasBegun(t *testing.T) {
 		rules.Verdict(t, update(t, begun, []change{{"spec.design.blocks", "51"}}), "spec.design.maxRuns",
 			"2 arms, 2 scenarios and 51 blocks make 204 runs, more than design.maxRuns of 200: write maxRuns: 204 if they are meant, or fewer blocks")
 	})
+}
+
+// The chance of error is spread over the looks, so none may be added or taken away.
+func TestLooksAreFrozen(t *testing.T) {
+	const sentence = "the experiment has begun, and its chance of error is spread over looks after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
+	c, _ := user(t)
+	begun := stored(t, false)
+	apply(t, begun, []change{{"spec.design", "{blocks: 6, seed: 7, target: {verdicts: true, maxBlocks: 20}}"}})
+	if err := c.Update(t.Context(), begun); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, begun, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
+	if err := c.Status().Update(t.Context(), begun); err != nil {
+		t.Fatal(err)
+	}
+	rules.Verdict(t, update(t, begun, []change{{"spec.design.target.maxBlocks", "24"}}), "spec.design", sentence)
+	rules.Verdict(t, update(t, begun, []change{{"spec.design.blocks", "8"}}), "spec.design", sentence)
+	rules.Verdict(t, update(t, begun, []change{{"spec.design.target", "{halfWidthPercent: 3, maxBlocks: 20}"}}), "spec.design", "put spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts back")
+	rules.Verdict(t, update(t, begun, []change{{"spec.design.budget", "48h"}}), "", "")
 }
 
 func TestEverythingMayChangeBeforeTheExperimentHasBegun(t *testing.T) {

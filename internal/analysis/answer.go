@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -44,21 +45,14 @@ type Answer struct {
 // value that can't be read or compared is left out, with a warning that names
 // it.
 func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun) Answer {
-	answer := Answer{Question: question.Of(spec), Blocks: CompleteBlocks(all, spec.Scenarios, runs)}
-	baseline, _ := arms.Baseline(all)
-	twin, _ := arms.Twin(all)
-	answer.Baseline, answer.Twin = baseline.Name, twin.Name
+	answer := ask(spec, all, CompleteBlocks(all, spec.Scenarios, runs))
 	counted := within(InOrder(runs), answer.Blocks)
 	table, faults := tabulate(counted, nil)
 	answer.Runs, answer.Warnings = int32(len(counted)), faults
 	if len(counted) == 0 || len(all) < 2 {
 		return answer
 	}
-	options := answer.options(seed)
-	for _, pair := range arms.Pairs(answer.Question.Pairs, spec.Matrix, all) {
-		options.Pairs = append(options.Pairs, comparison.Pair(pair))
-	}
-	compared, err := table.Compare(options)
+	compared, err := table.Compare(answer.withPairs(answer.options(seed), spec, all))
 	if err != nil {
 		answer.warn("nothing is compared: " + err.Error())
 		return answer
@@ -80,6 +74,20 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 	return answer
 }
 
+// ask is the question, before anything is known but how many blocks are complete.
+func ask(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, blocks int32) Answer {
+	baseline, _ := arms.Baseline(all)
+	twin, _ := arms.Twin(all)
+	return Answer{Question: question.Of(spec), Baseline: baseline.Name, Twin: twin.Name, Blocks: blocks}
+}
+
+// look at the complete blocks.
+func (a *Answer) look() stats.Look { return a.Question.Looks.At(int(a.Blocks)) }
+
+// Level at which intervals are told: that of the look, so that they hold at all looks
+// together.
+func (a *Answer) Level() float64 { return a.look().Level(a.Question.Alpha()) }
+
 func (a *Answer) warn(sentence string) {
 	if !slices.Contains(a.Warnings, sentence) {
 		a.Warnings = append(a.Warnings, sentence)
@@ -93,8 +101,17 @@ func (a *Answer) options(seed int64) comparison.Options {
 		ConfidencePercent: float64(a.Question.ConfidencePercent),
 		Primary:           a.Question.IsPrimary,
 		HigherIsBetter:    a.Question.HigherIsBetter,
+		Looks:             a.Question.Looks,
 		Seed:              uint64(seed),
 	}
+}
+
+// withPairs adds the comparisons with other arms than the baseline.
+func (a *Answer) withPairs(options comparison.Options, spec *v1alpha1.PerfExperimentSpec, all []arms.Arm) comparison.Options {
+	for _, pair := range arms.Pairs(a.Question.Pairs, spec.Matrix, all) {
+		options.Pairs = append(options.Pairs, comparison.Pair(pair))
+	}
+	return options
 }
 
 // Uncalibrated are the primary comparisons in which the twin differs from the
@@ -103,8 +120,11 @@ func (a *Answer) Uncalibrated() []comparison.Comparison {
 	return comparison.Uncalibrated(a.Comparisons, a.Question.Alpha())
 }
 
+// Needed is the number of blocks that verdicts take: that of the first look.
+func (a *Answer) Needed() int32 { return max(verdict.MinimumBlocks, int32(a.Question.Looks.First)) }
+
 // Enough tells whether there are blocks enough for verdicts.
-func (a *Answer) Enough() bool { return a.Blocks >= verdict.MinimumBlocks }
+func (a *Answer) Enough() bool { return a.Blocks >= a.Needed() }
 
 // unmeasured warns of primary metrics that no run has: a slip of the pen that
 // admission can't see.

@@ -223,6 +223,38 @@ func TestFactorsOfAMatrix(t *testing.T) {
 	}
 }
 
+// Verdicts are missing until a look shows them; guards and the twin count for nothing.
+func TestStanding(t *testing.T) {
+	made := bench{arms: armsOf("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 20, metrics: []string{checkIn, "cico/Check-In/p95"}, spread: 0.02}
+	made.value = func(at stand) float64 {
+		if at.arm == "slow" {
+			return 440
+		}
+		return 400
+	}
+	runs, spec := made.runs(), made.spec()
+	spec.Design = v1alpha1.Design{Blocks: 6, Target: &v1alpha1.PrecisionTarget{Verdicts: true, MaxBlocks: 20}}
+	spec.Analysis.Primary = []string{checkIn}
+	early := analysis.StandingOf(spec, made.arms, 1, runs, 6)
+	if early.Compared != 1 || early.Undecided != 1 || early.Arm != "slow" || early.Metric != checkIn || early.Chance < 0.9 {
+		t.Errorf("the first look, whose level no sign-flip test of 6 blocks can reach: %+v", early)
+	}
+	if later := analysis.StandingOf(spec, made.arms, 1, runs, 14); later.Compared != 1 || later.Undecided != 0 {
+		t.Errorf("a difference of five deviations after 14 blocks: %+v", later)
+	}
+	answer := analysis.Of(spec, made.arms, 1, runs)
+	fixed := *spec
+	fixed.Design.Target = nil
+	at, once := comparisonOf(t, answer, checkIn, "slow"), comparisonOf(t, analysis.Of(&fixed, made.arms, 1, runs), checkIn, "slow")
+	if !(at.High-at.Low > once.High-once.Low) || !(at.P > once.P) || answer.Level() >= 0.05 {
+		t.Errorf("with looks %+v (level %v), without %+v", at, answer.Level(), once)
+	}
+	spec.Analysis.Primary = []string{"cico/Check-In/p50"}
+	if none := analysis.StandingOf(spec, made.arms, 1, runs, 6); none.Compared != 0 {
+		t.Errorf("a metric that is not there gives %+v", none)
+	}
+}
+
 func TestPrecision(t *testing.T) {
 	made := bench{arms: armsOf("base", "slow", "twin"), scenarios: []string{"s"}, blocks: 6, metrics: []string{checkIn, "cico/Check-In/p99"}, spread: 0.02}
 	runs := made.runs()

@@ -127,7 +127,7 @@ func (a *Answer) BoundedSlowdowns() []v1alpha1.Slowdown {
 	for _, found := range a.Slowdowns[:min(len(a.Slowdowns), maxSlowdowns)] {
 		row := v1alpha1.Slowdown{
 			Scenario: found.Scenario, Metric: found.Metric, During: found.During, Arm: found.Arm,
-			PValue: probability(found.More.P()),
+			PValue: probability(a.look().Adjust(found.More.P())),
 		}
 		row.BaselinePercent, row.BaselineLow, row.BaselineHigh = a.interval(comparison.Ratio, found.Baseline)
 		row.MorePercent, row.Low, row.High = a.interval(comparison.Ratio, found.More)
@@ -142,7 +142,7 @@ func (a *Answer) BoundedEffects() []v1alpha1.FactorEffect {
 	for _, found := range a.Effects[:min(len(a.Effects), maxEffects)] {
 		row := v1alpha1.FactorEffect{
 			Scenario: found.Scenario, Metric: found.Metric, Effect: found.Name, Scale: string(found.Scale),
-			PValue: probability(found.Estimate.P()),
+			PValue: probability(a.look().Adjust(found.Estimate.P())),
 		}
 		row.Delta, row.Low, row.High = a.interval(found.Scale, found.Estimate)
 		rows = append(rows, row)
@@ -152,7 +152,7 @@ func (a *Answer) BoundedEffects() []v1alpha1.FactorEffect {
 
 // interval writes an estimate with its interval.
 func (a *Answer) interval(scale comparison.Scale, estimate stats.Estimate) (value, low, high string) {
-	from, to := estimate.Interval(1 - a.Question.Alpha())
+	from, to := estimate.Interval(1 - a.Level())
 	return number(scale.Told(estimate.Value)), number(scale.Told(from)), number(scale.Told(to))
 }
 

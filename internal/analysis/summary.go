@@ -32,7 +32,7 @@ func (a *Answer) Calibration() Calibration {
 	case !a.Enough():
 		return Calibration{
 			Reason:  v1alpha1.ReasonTooFewBlocks,
-			Message: fmt.Sprintf("%s %s complete, and to judge the twin %q takes %d", prose.Counted(a.Blocks, "block"), prose.Verb(a.Blocks, "is", "are"), a.Twin, verdict.MinimumBlocks),
+			Message: fmt.Sprintf("%s %s complete, and to judge the twin %q takes %d", prose.Counted(a.Blocks, "block"), prose.Verb(a.Blocks, "is", "are"), a.Twin, a.Needed()),
 		}
 	case len(own) == 0:
 		return Calibration{
@@ -84,7 +84,7 @@ func (a *Answer) Summary(final bool) string {
 	case len(candidates) == 0:
 		return "no primary metric"
 	case !a.Enough():
-		return fmt.Sprintf("none below %d blocks", verdict.MinimumBlocks)
+		return fmt.Sprintf("none below %d blocks", a.Needed())
 	case len(a.Uncalibrated()) > 0:
 		summary = "not calibrated: " + summary
 	}

@@ -39,6 +39,9 @@ type Options struct {
 	Primary func(metric string) bool
 	// HigherIsBetter tells the metrics that get better when higher. nil: none.
 	HigherIsBetter func(metric string) bool
+	// Looks are the blocks after which one looks, to stop if that is enough. The zero
+	// value: once, when all blocks are there.
+	Looks stats.Looks
 	// Seed of the sign-flip test where it samples.
 	Seed uint64
 }
@@ -64,10 +67,11 @@ type Comparison struct {
 	Scale                     Scale
 	// Delta is the effect of the arm, Low and High its interval,
 	// EquivalenceLow and EquivalenceHigh the interval of the equivalence
-	// test; percent of the baseline on the ratio scale, else in the unit.
+	// test; percent of the baseline on the ratio scale, else in the unit. With
+	// several looks, intervals hold at all of them together.
 	Delta, Low, High, EquivalenceLow, EquivalenceHigh float64
-	// P is the t test's, Permutation the sign-flip test's, Adjusted is P
-	// adjusted for its family.
+	// P is the t test's, Permutation the sign-flip test's, both adjusted for all
+	// looks; Adjusted is P adjusted for its family.
 	P, Permutation, Adjusted float64
 	Verdict                  verdict.Verdict
 	// FurtherBlocks is about the number that would settle an Inconclusive
@@ -79,6 +83,19 @@ type Comparison struct {
 	evidence verdict.Evidence
 	// pair tells that the baseline is not the experiment's.
 	pair bool
+}
+
+// Chance is that of a verdict which says more than Inconclusive at the last of the
+// looks, if effect and spread are as estimated; 0 where error shares differ. A comparison
+// of which there are too few blocks has every chance.
+func (c *Comparison) Chance(looks stats.Looks, alpha float64) float64 {
+	switch {
+	case c.Blocks < verdict.MinimumBlocks:
+		return 1
+	case c.Verdict == verdict.None:
+		return 0
+	}
+	return verdict.Chance(c.evidence, looks.At(looks.Last), looks.Last, alpha)
 }
 
 // Effect of the arm as it was estimated, on logarithms or plain values as Scale
@@ -101,6 +118,7 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	all := t.sorted()
 	parts := make([][]Comparison, len(all))
 	common := comparer{table: t, options: options, arms: t.arms.sorted(), blocks: t.blocks.sorted()}
+	common.look = options.Looks.At(len(common.blocks))
 	eachInParallel(len(all), func(i int) { parts[i] = common.compare(all[i]) })
 	var comparisons []Comparison
 	for _, part := range parts {
@@ -109,7 +127,8 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	comparisons = append(comparisons, common.pairs(all)...)
 	adjust(comparisons)
 	refused := differentErrors(comparisons, options.alpha())
-	eachInParallel(len(comparisons), func(i int) { comparisons[i].judge(options.alpha(), refused) })
+	judged := judgement{alpha: options.alpha(), refused: refused, tooEarly: len(common.blocks) < options.Looks.First, looks: options.Looks}
+	eachInParallel(len(comparisons), func(i int) { judged.of(&comparisons[i]) })
 	if options.Twin != "" {
 		withdrawVerdicts(comparisons, options.alpha())
 	}
@@ -134,6 +153,7 @@ type comparer struct {
 	table        *Table
 	options      Options
 	arms, blocks []int
+	look         stats.Look
 }
 
 // compare fits one series and compares its arms.
@@ -154,7 +174,7 @@ func (s comparer) compare(observed *series) []Comparison {
 // compared as well, because verdicts hang on them.
 func (s comparer) pairs(all []*series) []Comparison {
 	wanted := slices.DeleteFunc(slices.Clone(all), func(observed *series) bool {
-		return !s.decides(observed.metric) && !isErrors(observed.metric)
+		return !s.decides(observed.metric) && !IsErrors(observed.metric)
 	})
 	parts := make([][]Comparison, len(wanted))
 	eachInParallel(len(wanted), func(i int) { parts[i] = s.pairsOf(wanted[i]) })
@@ -190,7 +210,8 @@ func (s comparer) decides(metric string) bool {
 	return s.options.Primary == nil || s.options.Primary(metric)
 }
 
-func isErrors(name string) bool {
+// IsErrors tells the shares of errors, on which verdicts on other metrics hang.
+func IsErrors(name string) bool {
 	name, _ = metric.CutWindow(name)
 	_, statistic := metric.CutStatistic(name)
 	return statistic == metric.Errors
@@ -208,14 +229,14 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	result.Blocks = len(differences)
 	result.BaselineCenter, result.ArmCenter = fitted.center(fitted.baseline), fitted.center(arm)
 	effect := fitted.effect(arm)
-	result.P = effect.P()
-	result.Permutation = stats.SignFlip(differences, seedOf(s.options.Seed, observed.scenario, observed.metric, result.Arm))
+	result.P = s.look.Adjust(effect.P())
+	result.Permutation = s.look.Adjust(stats.SignFlip(differences, seedOf(s.options.Seed, observed.scenario, observed.metric, result.Arm)))
 	result.Delta = fitted.displayed(effect.Value)
-	low, high := effect.Interval(1 - s.options.alpha())
+	low, high := effect.Interval(1 - s.look.Level(s.options.alpha()))
 	result.Low, result.High = fitted.displayed(low), fitted.displayed(high)
-	low, high = effect.Interval(1 - 2*s.options.alpha())
+	low, high = effect.Interval(1 - s.look.Level(2*s.options.alpha()))
 	result.EquivalenceLow, result.EquivalenceHigh = fitted.displayed(low), fitted.displayed(high)
-	result.evidence = verdict.Evidence{Effect: effect, Permutation: result.Permutation, Blocks: result.Blocks}
+	result.evidence = verdict.Evidence{Effect: effect, Permutation: result.Permutation, Blocks: result.Blocks, Look: s.look}
 	result.evidence.Low, result.evidence.High = fitted.scale.Margin(s.options.MarginPercent, result.BaselineCenter)
 	if s.options.HigherIsBetter != nil && s.options.HigherIsBetter(observed.metric) {
 		result.evidence.Direction = verdict.HigherIsBetter
@@ -308,8 +329,21 @@ func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 // ExploratoryWarning is told of every comparison that is not primary.
 const ExploratoryWarning = "exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure"
 
-// judge adds the verdict and the sentences that go with it.
-func (c *Comparison) judge(alpha float64, refused map[errorsOf]string) {
+// DescriptiveOnly begins the warning of a comparison that is too early for a verdict.
+const DescriptiveOnly = "descriptive only"
+
+// judgement is what verdicts hang on beside the numbers of a comparison.
+type judgement struct {
+	alpha float64
+	// refused are the error shares that differ.
+	refused map[errorsOf]string
+	// tooEarly: the first look is still to come.
+	tooEarly bool
+	looks    stats.Looks
+}
+
+// of a comparison adds the verdict and the sentences that go with it.
+func (j judgement) of(c *Comparison) {
 	if !c.Primary {
 		c.Warnings = append(c.Warnings, ExploratoryWarning)
 	}
@@ -318,21 +352,25 @@ func (c *Comparison) judge(alpha float64, refused map[errorsOf]string) {
 		if c.Blocks == 1 {
 			sentence = "1 block holds"
 		}
-		c.warn("descriptive only: %s both arms, a verdict takes at least %d", sentence, verdict.MinimumBlocks)
+		c.warn(DescriptiveOnly+": %s both arms, a verdict takes at least %d", sentence, verdict.MinimumBlocks)
 		return
 	}
-	if metric, found := c.refusedBy(refused); found {
+	if j.tooEarly {
+		c.warn(DescriptiveOnly+": the first look, which may give a verdict, is after %d blocks", j.looks.First)
+		return
+	}
+	if metric, found := c.refusedBy(j.refused); found {
 		c.warn("not compared: the error shares (%s) differ, so the values are not of the same requests", metric)
 		return
 	}
-	c.Verdict = verdict.Decide(c.evidence, alpha)
-	if (c.P < alpha) != (c.Permutation <= alpha) && c.Verdict != verdict.Equivalent {
+	c.Verdict = verdict.Decide(c.evidence, j.alpha)
+	if (c.P < j.alpha) != (c.Permutation <= j.alpha) && c.Verdict != verdict.Equivalent {
 		c.warn("the t test (p = %.3g) and the sign-flip test (p = %.3g) disagree: look at the single runs", c.P, c.Permutation)
 	}
 	if c.Verdict != verdict.Inconclusive {
 		return
 	}
-	further, known := verdict.FurtherBlocks(c.evidence, alpha)
+	further, known := verdict.FurtherBlocks(c.evidence, j.alpha)
 	c.FurtherBlocks = further
 	switch {
 	case !known:

@@ -4,6 +4,7 @@ package preview
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -49,6 +50,9 @@ type Design struct {
 	// DetectablePercent is the smallest slowdown that is found with 80 % on every
 	// primary metric; 0: none is.
 	DetectablePercent float64 `json:"detectablePercent,omitempty"`
+	// Looks stop the experiment at verdicts: Blocks, Runs and WallTime are the means
+	// where no arm differs.
+	Looks *Looks `json:"looks,omitempty"`
 	// WallTime is the estimate for all runs.
 	WallTime Duration `json:"wallTime"`
 }
@@ -87,7 +91,7 @@ func designs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumpti
 	if first.finds(margin) && time.Duration(first.WallTime) <= long {
 		return nil
 	}
-	found := append([]Design{first}, as.enough(declared)...)
+	found := slices.Concat([]Design{first}, as.enough(declared), as.untilVerdicts(declared))
 	// Others rest on enough blocks for a verdict.
 	blocks := max(spec.Design.Blocks, verdict.MinimumBlocks)
 	base := as.with(declared, blocks)
@@ -132,8 +136,11 @@ func withoutWorse(all []Design) []Design {
 }
 
 // noWorse tells whether a design finds as small an effect in as short a time, on no
-// fewer metrics.
+// fewer metrics, whatever comes out.
 func (d Design) noWorse(than Design) bool {
+	if d.Looks != nil {
+		return false
+	}
 	if d.Alone != "" && d.Alone != than.Alone {
 		return false
 	}
@@ -171,6 +178,30 @@ func (d designer) enough(changed variant) []Design {
 		return nil
 	}
 	return []Design{d.with(changed, int32(max(blocks, verdict.MinimumBlocks)))}
+}
+
+// untilVerdicts is a variant that stops at verdicts, and finds the margin in as few blocks
+// at the most as can be.
+func (d designer) untilVerdicts(changed variant) []Design {
+	margin := math.Log1p(float64(d.margin) / 100)
+	tried := d.trial(changed, 1)
+	blocks, can := tried.BlocksForEffect(margin, wanted)
+	if !can || changed.spec.Design.Target != nil {
+		return nil
+	}
+	// Looking costs a few blocks at the end.
+	for last := max(blocks, verdict.MinimumBlocks+1); last <= mostBlocks; last++ {
+		looks := stats.Looks{First: verdict.MinimumBlocks, Last: last}
+		tried.Blocks, tried.Look = last, looks.At(last)
+		if tried.Power(margin) < wanted {
+			continue
+		}
+		told := looksOf(tried, looks, d.margin)
+		design := d.with(changed, int32(math.Ceil(told.MeanBlocksAlike)))
+		design.Looks, design.DetectablePercent = told, percentOf(tried.Detectable(wanted))
+		return []Design{design}
+	}
+	return nil
 }
 
 // trial is for the metric that spreads most: what finds on it finds on all.
@@ -261,6 +292,9 @@ func counted(load v1alpha1.Load, measurement v1alpha1.Measurement) (time.Duratio
 // String says what is other than declared.
 func (d Design) String() string {
 	text := prose.Counted(d.Blocks, "block")
+	if d.Looks != nil {
+		text = fmt.Sprintf("%d to %d blocks, until verdicts", d.Looks.First, d.Looks.Last)
+	}
 	if d.Alone != "" {
 		text += ", " + d.Alone + " decides alone"
 	}

@@ -66,10 +66,13 @@ func TestDesignsSayWhatTheyFindAndTake(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"8 blocks", "23 blocks", "8 blocks, day/Check-In/average decides alone", "8 blocks, windows half as long", "19 blocks, day/Check-In/average decides alone"}; !slices.Equal(names, want) {
+	if want := []string{"8 blocks", "23 blocks", "6 to 28 blocks, until verdicts", "8 blocks, day/Check-In/average decides alone", "8 blocks, windows half as long", "19 blocks, day/Check-In/average decides alone"}; !slices.Equal(names, want) {
 		t.Fatalf("the designs are %q, want %q", names, want)
 	}
-	declared, more, alone, shorter := shown.Designs[0], shown.Designs[1], shown.Designs[2], shown.Designs[3]
+	declared, more, looked, alone, shorter := shown.Designs[0], shown.Designs[1], shown.Designs[2], shown.Designs[3], shown.Designs[4]
+	if looked.WallTime >= more.WallTime || looked.Looks.MeanBlocksAlike >= 23 || looked.Looks.MeanBlocksApart >= 23 || looked.DetectablePercent > 5 {
+		t.Errorf("stopping at verdicts takes %s, %s, and finds %.2f %%; %s take %s", looked.WallTime, looked.Looks, looked.DetectablePercent, more, more.WallTime)
+	}
 	if declared.WallTime != shown.WallTime.Total || declared.DetectablePercent != shown.Power[0].DetectablePercent || declared.Runs != len(shown.Runs) {
 		t.Errorf("the plan says %s and %.2f %%, its first design %s and %.2f %%", shown.WallTime.Total, shown.Power[0].DetectablePercent, declared.WallTime, declared.DetectablePercent)
 	}

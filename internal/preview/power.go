@@ -42,6 +42,32 @@ type Power struct {
 	// BlocksForTarget make intervals as narrow as design.target asks; 0: no
 	// target, or no thousand does.
 	BlocksForTarget int `json:"blocksForTarget,omitempty"`
+	// Looks that design.target.verdicts asks for; the numbers above are for the last.
+	Looks *Looks `json:"looks,omitempty"`
+}
+
+// Looks are those after which an experiment may stop, and when it does so on average:
+// where no arm differs from the baseline, and where each is slower by twice the margin.
+type Looks struct {
+	First           int     `json:"first"`
+	Last            int     `json:"last"`
+	MeanBlocksAlike float64 `json:"meanBlocksAlike"`
+	MeanBlocksApart float64 `json:"meanBlocksApart"`
+}
+
+// looksOf a design whose last look is given.
+func looksOf(design stats.Design, looks stats.Looks, marginPercent int32) *Looks {
+	margin := float64(marginPercent)
+	low, high := comparison.Ratio.Margin(margin, 1)
+	told := &Looks{First: looks.First, Last: looks.Last}
+	told.MeanBlocksAlike, _ = design.MeanBlocks(looks, 0, low, high)
+	told.MeanBlocksApart, _ = design.MeanBlocks(looks, math.Log1p(2*margin/100), low, high)
+	return told
+}
+
+// String says when an experiment stops.
+func (l Looks) String() string {
+	return fmt.Sprintf("about %.0f blocks if no arm differs, %.0f if each is slower by twice the margin", l.MeanBlocksAlike, l.MeanBlocksApart)
 }
 
 // Spread is how much runs of one arm spread within blocks.
@@ -115,12 +141,18 @@ func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread)
 	design := stats.Design{
 		Arms: arms, Blocks: int(spec.Design.Blocks), Deviation: spread.CV, Alpha: asked.Alpha(), Family: family,
 	}
+	if asked.Looks.Last > 0 {
+		design.Blocks, design.Look = asked.Looks.Last, asked.Looks.At(asked.Looks.Last)
+	}
 	power := Power{
 		Scenario: spread.Scenario, Metric: spread.Metric, CVPercent: 100 * spread.CV, Runs: spread.Runs,
-		Family: family, Blocks: spec.Design.Blocks,
+		Family: family, Blocks: int32(design.Blocks),
 		DetectablePercent: percentOf(design.Detectable(wanted)), HalfWidthPercent: percentOf(design.HalfWidth()),
 	}
 	power.BlocksForMargin, _ = design.BlocksForEffect(math.Log1p(float64(asked.MarginPercent)/100), wanted)
+	if asked.Looks.Last > 0 {
+		power.Looks = looksOf(design, asked.Looks, asked.MarginPercent)
+	}
 	if asked.HalfWidthPercent > 0 {
 		power.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(asked.HalfWidthPercent) / 100))
 	}
@@ -183,6 +215,9 @@ func (p Power) Sentences(margin int32) []string {
 	}
 	if p.BlocksForTarget > 0 {
 		takes += fmt.Sprintf(", intervals as narrow as design.target about %d", p.BlocksForTarget)
+	}
+	if p.Looks != nil {
+		return []string{found, takes, fmt.Sprintf("looks after each block from %d on stop at verdicts: %s", p.Looks.First, p.Looks)}
 	}
 	return []string{found, takes}
 }

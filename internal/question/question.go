@@ -11,6 +11,8 @@ import (
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/verdict"
 )
 
 // Defaults of the API, for declarations that never went through it.
@@ -33,6 +35,9 @@ type Question struct {
 	ConfidencePercent int32
 	// HalfWidthPercent that intervals are to have; 0: no target.
 	HalfWidthPercent int32
+	// Looks are the blocks after which one looks whether every primary comparison has
+	// a verdict; the zero value: nobody asks before all blocks are done.
+	Looks stats.Looks `json:",omitzero"`
 	// Pairs of arms that are compared beside each with the baseline; empty: none,
 	// as before there was a choice, which earlier hashes rest on.
 	Pairs v1alpha1.Pairs `json:",omitempty"`
@@ -52,8 +57,11 @@ func Of(spec *v1alpha1.PerfExperimentSpec) Question {
 	if len(question.Primary) == 0 {
 		question.Primary = DefaultPrimary(spec.Scenarios)
 	}
-	if spec.Design.Target != nil {
-		question.HalfWidthPercent = spec.Design.Target.HalfWidthPercent
+	if target := spec.Design.Target; target != nil {
+		question.HalfWidthPercent = target.HalfWidthPercent
+		if target.Verdicts {
+			question.Looks = stats.Looks{First: int(max(spec.Design.Blocks, verdict.MinimumBlocks)), Last: int(target.MaxBlocks)}
+		}
 	}
 	if prometheus := spec.Measurement.Prometheus; prometheus != nil {
 		for _, custom := range prometheus.Metrics {
@@ -113,11 +121,15 @@ func (q Question) HigherIsBetter(name string) bool {
 
 // Status is the question as it is frozen.
 func (q Question) Status() v1alpha1.AnalysisStatus {
-	return v1alpha1.AnalysisStatus{
+	status := v1alpha1.AnalysisStatus{
 		Primary: q.Primary, Guards: q.Guards,
 		MarginPercent: q.MarginPercent, ConfidencePercent: q.ConfidencePercent,
 		Hash: q.Hash(),
 	}
+	if q.Looks.Last > 0 {
+		status.Looks = &v1alpha1.Looks{First: int32(q.Looks.First), Last: int32(q.Looks.Last)}
+	}
+	return status
 }
 
 // Precision is how far an answer is from the half-width that was asked for: the
@@ -128,5 +140,16 @@ type Precision struct {
 	// HalfWidthPercent of the baseline; infinite where there is no interval.
 	HalfWidthPercent float64
 	// Scenario, Metric and Arm it is of.
+	Scenario, Metric, Arm string
+}
+
+// Standing is how far an answer is from a verdict on every primary comparison.
+type Standing struct {
+	// Compared are the primary comparisons, Undecided those of them that are
+	// Inconclusive or have no verdict.
+	Compared, Undecided int
+	// Chance of a verdict by the last look, the largest among the undecided.
+	Chance float64
+	// Scenario, Metric and Arm of that one.
 	Scenario, Metric, Arm string
 }

@@ -133,6 +133,9 @@ func TestAnotherQuestionHasAnotherHash(t *testing.T) {
 		"margin":     func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.MarginPercent = 3 },
 		"confidence": func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.ConfidencePercent = 90 },
 		"target":     func(s *v1alpha1.PerfExperimentSpec) { s.Design.Target = &v1alpha1.PrecisionTarget{HalfWidthPercent: 2} },
+		"looks": func(s *v1alpha1.PerfExperimentSpec) {
+			s.Design.Target = &v1alpha1.PrecisionTarget{Verdicts: true, MaxBlocks: 20}
+		},
 		"direction": func(s *v1alpha1.PerfExperimentSpec) {
 			s.Measurement.Prometheus = &v1alpha1.Prometheus{Metrics: []v1alpha1.CustomMetric{{Name: "hits", HigherIsBetter: true}}}
 		},

@@ -73,5 +73,6 @@ func (a *answer) where(wanted func(shownComparison) bool) []shownComparison {
 	return found
 }
 
-// confidence of the intervals, as a share.
-func (a *answer) confidence() float64 { return a.confidencePercent / 100 }
+// confidence at which intervals are computed, as a share: more than asked where they
+// hold at several looks together.
+func (a *answer) confidence() float64 { return 1 - a.Level() }

@@ -32,7 +32,7 @@ func bannerOf(r *record) *banner {
 		Title: "These runs describe, they do not decide",
 		Sentences: slices.Concat(
 			[]string{fmt.Sprintf("%s %s complete; a verdict takes %d. Any difference below may be real or chance: these runs cannot tell which.",
-				prose.Counted(r.answer.Blocks, "block"), prose.Verb(r.answer.Blocks, "is", "are"), verdict.MinimumBlocks)},
+				prose.Counted(r.answer.Blocks, "block"), prose.Verb(r.answer.Blocks, "is", "are"), r.answer.Needed())},
 			spreadSentence(r), []string{nextStep(r)}),
 	}
 }
@@ -74,13 +74,13 @@ func apart(ratio float64) string {
 // nextStep is what it takes to get to verdicts, and about how long that lasts at the
 // pace so far.
 func nextStep(r *record) string {
-	further := verdict.MinimumBlocks - r.answer.Blocks
+	further := r.answer.Needed() - r.answer.Blocks
 	runs := int(further) * len(r.arms) * len(r.scenarios)
 	text := fmt.Sprintf("The next step: %s (%s)", prose.Counted(further, "more block"), prose.Counted(runs, "run"))
 	if perRun := r.journal.pace(); perRun > 0 {
 		text += ", about " + lasting(perRun*time.Duration(runs)) + " at the pace so far"
 	}
-	if r.Experiment.Spec.Design.Blocks < verdict.MinimumBlocks {
+	if r.answer.Question.Looks.Last == 0 && r.Experiment.Spec.Design.Blocks < verdict.MinimumBlocks {
 		return text + fmt.Sprintf(". Raise design.blocks to %d: the runs already done count.", verdict.MinimumBlocks)
 	}
 	return text + ". " + prose.Verb(further, "It is", "They are") + " already planned."

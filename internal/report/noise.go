@@ -21,7 +21,7 @@ func noise(r *record) []block {
 	}
 	for _, c := range a.where(func(c shownComparison) bool { return c.Twin && c.Primary }) {
 		differs := "no"
-		if c.Adjusted < 1-a.confidence() {
+		if c.Adjusted < a.Question.Alpha() {
 			differs = "yes"
 		}
 		result.Rows = append(result.Rows, row{Cells: append(

@@ -22,6 +22,9 @@ type Design struct {
 	// Family is the number of comparisons that share alpha by Holm's
 	// procedure; 0 counts as 1. Planning takes the strictest step.
 	Family int
+	// Look at the blocks that is planned for: the last of several has a stricter
+	// level than an only one. What earlier ones find as well is not counted.
+	Look Look
 }
 
 const (
@@ -38,7 +41,7 @@ const (
 // degrees are those of the residual.
 func (d Design) degrees() int { return (d.Arms - 1) * (d.Blocks - 1) }
 
-func (d Design) level() float64 { return d.Alpha / float64(max(d.Family, 1)) }
+func (d Design) level() float64 { return d.Look.Level(d.Alpha / float64(max(d.Family, 1))) }
 
 func (d Design) standardError() float64 { return d.Deviation * math.Sqrt(2/float64(d.Blocks)) }
 
@@ -48,7 +51,7 @@ func (d Design) HalfWidth() float64 {
 	if d.degrees() < 1 {
 		return math.Inf(1)
 	}
-	return TQuantile(1-d.Alpha/2, d.degrees()) * d.standardError()
+	return TQuantile(1-d.Look.Level(d.Alpha)/2, d.degrees()) * d.standardError()
 }
 
 // Power is the chance to tell an effect of the given size from none: that the
@@ -73,7 +76,7 @@ func (d Design) Power(effect float64) float64 {
 }
 
 // flippable tells whether the sign-flip test can reach alpha at all.
-func (d Design) flippable() bool { return math.Ldexp(2, -d.Blocks) <= d.Alpha }
+func (d Design) flippable() bool { return math.Ldexp(2, -d.Blocks) <= d.Look.Level(d.Alpha) }
 
 // draw is the share of synthetic experiments that show an effect, given in
 // residual deviations.
@@ -99,7 +102,7 @@ func (d Design) draw(effect float64) float64 {
 			squares += rest.Rand()
 		}
 		bound := critical * math.Sqrt(squares/float64(d.degrees())*2/float64(d.Blocks))
-		if math.Abs(summary.Mean) > bound && SignFlip(differences, 0) <= d.Alpha {
+		if math.Abs(summary.Mean) > bound && SignFlip(differences, 0) <= d.Look.Level(d.Alpha) {
 			shown++
 		}
 	}

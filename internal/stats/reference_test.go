@@ -68,6 +68,12 @@ type (
 			Blocks        int
 			Effect, Power float64
 		}
+		// Looks are plans of them: boundaries of a normal statistic, to four digits.
+		Looks []struct {
+			First, Last int
+			Alpha       float64
+			Boundaries  []float64
+		}
 	}
 )
 
@@ -81,7 +87,7 @@ func readReference(t *testing.T) reference {
 	if err := json.Unmarshal(text, &read); err != nil {
 		t.Fatal(err)
 	}
-	if read.Packages["statsmodels"] == "" || len(read.BlockModels) == 0 || len(read.SignFlips) == 0 || len(read.Power) == 0 {
+	if read.Packages["statsmodels"] == "" || len(read.BlockModels) == 0 || len(read.SignFlips) == 0 || len(read.Power) == 0 || len(read.Looks) == 0 {
 		t.Fatalf("the reference is not whole: %v", read.Packages)
 	}
 	return read

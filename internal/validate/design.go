@@ -9,6 +9,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -17,7 +18,7 @@ import (
 const maxServiceName = 62
 
 func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
-	if blocks := spec.Design.Blocks; blocks < verdict.MinimumBlocks {
+	if blocks := spec.Design.Blocks; blocks < verdict.MinimumBlocks && question.Of(spec).Looks.Last == 0 {
 		j.warn(fmt.Sprintf("%s %s numbers, but no verdict: raise design.blocks to %d, also later",
 			prose.Counted(blocks, "block"), prose.Verb(blocks, "gives", "give"), verdict.MinimumBlocks))
 	}

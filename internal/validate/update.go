@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/question"
 )
 
 // Update says what may not change any more: once the first run is planned,
@@ -29,6 +30,10 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	if after.Spec.Design.Blocks < before.Spec.Design.Blocks {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), after.Spec.Design.Blocks,
 			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised above %d: a block that is planned can't be undone", before.Spec.Design.Blocks)))
+	}
+	if was, is := question.Of(&before.Spec).Looks, question.Of(&after.Spec).Looks; was.Last > 0 && is.Last > 0 && was != is {
+		found.refuse(field.Forbidden(spec.Child("design"),
+			fmt.Sprintf("the experiment has begun, and its chance of error is spread over looks after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", was.First, was.Last)))
 	}
 	if gone := before.Status.History; gone != nil && gone.Runs != nil && after.Spec.Design.Blocks > before.Spec.Design.Blocks {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), after.Spec.Design.Blocks,
@@ -50,18 +55,19 @@ type frozenPart struct {
 
 func (p frozenPart) title() string {
 	if p.name == "design" {
-		return "spec.design.order, seed, calibrate and target.halfWidthPercent"
+		return "spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts"
 	}
 	return "spec." + p.name
 }
 
 func frozenParts(before, after *v1alpha1.PerfExperimentSpec) []frozenPart {
 	order := func(design v1alpha1.Design) any {
-		halfWidth := int32(0)
+		target := v1alpha1.PrecisionTarget{}
 		if design.Target != nil {
-			halfWidth = design.Target.HalfWidthPercent
+			target = *design.Target
+			target.MaxBlocks = 0
 		}
-		return []any{design.Order, design.Seed, design.Calibrate, halfWidth}
+		return []any{design.Order, design.Seed, design.Calibrate, target}
 	}
 	return []frozenPart{
 		{"question", before.Question, after.Question},

@@ -47,10 +47,13 @@ type Evidence struct {
 	// Low and High are the margin within which arms count as alike, on the
 	// scale of Effect.
 	Low, High float64
-	// Adjusted is the p-value of Effect, adjusted for its family.
+	// Adjusted is the p-value of Effect, adjusted for all looks and then for its
+	// family.
 	Adjusted float64
-	// Permutation is the p-value of the sign-flip test, not adjusted.
+	// Permutation is the p-value of the sign-flip test, adjusted for all looks.
 	Permutation float64
+	// Look at the data that these numbers are from.
+	Look stats.Look
 	// Blocks hold both the arm and the baseline.
 	Blocks int
 	// Direction is the metric's.
@@ -61,12 +64,13 @@ type Evidence struct {
 // whether the arms are alike (the 1-2*alpha interval lies within the margin,
 // which is two one-sided tests), then whether both the t test and the
 // sign-flip test tell them apart. A difference that is sure but within the
-// margin is thus Equivalent: it is too small to matter.
+// margin is thus Equivalent: it is too small to matter. Where the data is looked at
+// more than once, both questions are put at the level of this look.
 func Decide(evidence Evidence, alpha float64) Verdict {
 	if evidence.Blocks < MinimumBlocks || !evidence.Effect.Sure() {
 		return None
 	}
-	low, high := evidence.Effect.Interval(1 - 2*alpha)
+	low, high := evidence.Effect.Interval(1 - evidence.Look.Level(2*alpha))
 	if low >= evidence.Low && high <= evidence.High {
 		return Equivalent
 	}
@@ -116,10 +120,7 @@ func FurtherBlocks(evidence Evidence, alpha float64) (int, bool) {
 	if !effect.Sure() || evidence.Blocks < 2 {
 		return 0, false
 	}
-	level := alpha
-	if p := effect.P(); p > 0 && evidence.Adjusted > p {
-		level = alpha * p / evidence.Adjusted
-	}
+	level := evidence.strictest(alpha)
 	apart := blocksFor(evidence, math.Abs(effect.Value), 1-level/2)
 	room := math.Min(evidence.High-effect.Value, effect.Value-evidence.Low)
 	alike := blocksFor(evidence, room, 1-alpha)
@@ -128,6 +129,38 @@ func FurtherBlocks(evidence Evidence, alpha float64) (int, bool) {
 		return 0, false
 	}
 	return max(int(needed)-evidence.Blocks, 1), true
+}
+
+// strictest is the part of alpha that the comparison has after the adjustment for its
+// family.
+func (e Evidence) strictest(alpha float64) float64 {
+	if p := e.Look.Adjust(e.Effect.P()); p > 0 && e.Adjusted > p {
+		return alpha * p / e.Adjusted
+	}
+	return alpha
+}
+
+// Chance is that of a verdict which says more than Inconclusive at the last look, after
+// so many blocks, if effect and spread are as estimated: the predictive power of
+// Spiegelhalter, Freedman and Blackburn (1986), with the normal distribution for what is
+// still to come. It is 0 where no block is, and where runs show no spread.
+func Chance(evidence Evidence, last stats.Look, blocks int, alpha float64) float64 {
+	effect := evidence.Effect
+	if !effect.Sure() || effect.StandardError == 0 || evidence.Blocks < 1 || blocks <= evidence.Blocks {
+		return 0
+	}
+	share := float64(evidence.Blocks) / float64(blocks)
+	deviation := effect.StandardError * math.Sqrt(share)
+	degrees := float64(effect.DegreesOfFreedom) * float64(blocks-1) / float64(max(evidence.Blocks-1, 1))
+	apart := deviation * studentQuantile(1-last.Level(evidence.strictest(alpha))/2, degrees)
+	reach := deviation * studentQuantile(1-last.Level(2*alpha)/2, degrees)
+	low, high := evidence.Low+reach, evidence.High-reach
+	final := distuv.Normal{Mu: effect.Value, Sigma: effect.StandardError * math.Sqrt(1-share)}
+	between := func(from, to float64) float64 { return math.Max(0, final.CDF(to)-final.CDF(from)) }
+	if low >= high {
+		return 1 - between(-apart, apart)
+	}
+	return 1 - between(-apart, low) - between(high, apart)
 }
 
 // blocksFor is the number of blocks at which the distance is as large as the

@@ -4,6 +4,7 @@ package verdict_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"perflab.dev/perflab/internal/stats"
@@ -69,6 +70,58 @@ func TestWins(t *testing.T) {
 	for name, tc := range cases {
 		if got := verdict.Wins(tc.primary, tc.guarded); got != tc.want {
 			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// The chance of a verdict is how often experiments that go on get one, whose truth is as
+// likely to lie about the estimate as the estimate about the truth.
+func TestChance(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	looks := stats.Looks{First: 6, Last: 20}
+	at := func(value, deviation float64) verdict.Evidence {
+		made := evidence(value, deviation, nil)
+		made.Effect.DegreesOfFreedom, made.Look = 200, looks.At(10)
+		made.Adjusted = made.Look.Adjust(made.Effect.P())
+		return made
+	}
+	for _, of := range []verdict.Evidence{at(0, 0.03), at(0.03, 0.03), at(0.05, 0.02), at(0.1, 0.04), at(0.02, 0.06)} {
+		const draws = 20000
+		decided := 0
+		for range draws {
+			truth := of.Effect.Value + of.Effect.StandardError*random.NormFloat64()
+			// As many blocks again.
+			rest := truth + of.Effect.StandardError*random.NormFloat64()
+			final := of
+			final.Blocks, final.Look = 20, looks.At(20)
+			final.Effect.Value = (of.Effect.Value + rest) / 2
+			final.Effect.StandardError /= math.Sqrt2
+			final.Adjusted, final.Permutation = final.Look.Adjust(final.Effect.P()), 0
+			if verdict.Decide(final, alpha) != verdict.Inconclusive {
+				decided++
+			}
+		}
+		if got, want := verdict.Chance(of, looks.At(20), 20, alpha), float64(decided)/draws; math.Abs(got-want) > 0.015 {
+			t.Errorf("%+v: chance %.3f, want %.3f", of.Effect, got, want)
+		}
+	}
+	if none := verdict.Chance(at(0, 0.03), looks.At(20), 10, alpha); none != 0 {
+		t.Errorf("without further blocks the chance is %v", none)
+	}
+}
+
+// At an early look the same numbers say less.
+func TestDecideAtALook(t *testing.T) {
+	looks := stats.Looks{First: 6, Last: 20}
+	alike, apart := evidence(0, 0.02, nil), evidence(0.2, 0.08, nil)
+	if verdict.Decide(alike, alpha) != verdict.Equivalent || verdict.Decide(apart, alpha) != verdict.Worse {
+		t.Fatal("an only look does not decide")
+	}
+	for _, early := range []verdict.Evidence{alike, apart} {
+		early.Look = looks.At(10)
+		early.Adjusted = early.Look.Adjust(early.Effect.P())
+		if got := verdict.Decide(early, alpha); got != verdict.Inconclusive {
+			t.Errorf("one of several looks at %+v says %q", early.Effect, got)
 		}
 	}
 }

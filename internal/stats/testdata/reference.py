@@ -14,7 +14,7 @@ import pandas as pd
 import scipy
 import statsmodels
 import statsmodels.formula.api as smf
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
@@ -174,6 +174,22 @@ def independent():
     return out
 
 
+def looks(first, last, alpha):
+    """Boundaries of a normal statistic after each block that spend alpha t^2, from the joint distribution by Genz' integration."""
+    share = np.arange(first, last + 1) / last
+    joint = np.sqrt(np.minimum.outer(share, share) / np.maximum.outer(share, share))
+    found = [float(stats.norm.isf(alpha * share[0] ** 2 / 2))]
+    for k in range(2, len(share) + 1):
+        normal = stats.multivariate_normal(cov=joint[:k, :k], seed=1, maxpts=2000000, abseps=1e-8, releps=1e-8)
+
+        def surplus(boundary):
+            upper = np.array([*found, boundary])
+            return 1 - normal.cdf(upper, lower_limit=-upper) - alpha * share[k - 1] ** 2
+
+        found.append(float(optimize.brentq(surplus, 0.5, 7, xtol=1e-5)))
+    return {"first": first, "last": last, "alpha": alpha, "boundaries": found}
+
+
 # Durations of imports of 100,000 records one after the other, in seconds, for
 # three settings of the JVM's heap, as published in 2023. 8, 11 and 12 of them,
 # with one of three times the length.
@@ -196,6 +212,6 @@ json.dump({
     "signFlips": [sign_flip(tied), sign_flip(random.normal(0.5, 1, 6)), sign_flip(random.normal(0.5, 1, 13)),
                   sign_flip(random.standard_t(3, 20) + 0.7)],
     "factorial": factorial(), "background": background(), "slope": slope(), "families": families(),
-    "power": power(), "carryOver": carry_over(), "independent": independent(),
+    "power": power(), "carryOver": carry_over(), "independent": independent(), "looks": [looks(6, 10, 0.05), looks(1, 5, 0.05), looks(6, 9, 0.1), looks(3, 6, 0.0125)],
 }, sys.stdout, indent=1)
 print()

@@ -24,7 +24,7 @@ func main() {
 	flag.Parse()
 	made := &suite{out: os.Stdout, experiments: *experiments, seed: *seed, python: *python}
 	tables := []func(*suite) error{
-		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).weakness, (*suite).changes,
+		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).weakness, (*suite).sequential, (*suite).changes,
 	}
 	for _, table := range tables {
 		if err := table(made); err != nil {

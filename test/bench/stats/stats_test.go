@@ -68,6 +68,29 @@ func TestPowerIsAsPlanned(t *testing.T) {
 	}
 }
 
+// Who stops at verdicts errs no more often than who looks once, and needs fewer blocks;
+// who looks without allowing for it errs more often.
+func TestStoppingAtVerdicts(t *testing.T) {
+	looks := lookedAt{looks: stats.Looks{First: 6, Last: 20}}
+	of := func(effect float64, naive bool) stopped {
+		looks.naive = naive
+		looks.trial = trial{noise: normal, cv: 0.04, arms: 2, blocks: 20, marginPercent: 5, effects: []float64{effect}}
+		found, err := looks.many(quick, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	none, edge := of(0, false), of(0.05, false)
+	within(t, "coverage", none.covered.percent(), 93.5, 99)
+	within(t, "false differences", none.anyDifferent.percent(), 0, 6)
+	within(t, "false Equivalent", edge.equivalent.percent(), 2, 6.5)
+	within(t, "false Equivalent of naive looks", of(0.05, true).equivalent.percent(), 7, 30)
+	if mean := float64(none.blocks) / quick; mean < 7 || mean > 15 {
+		t.Errorf("no effect takes %.1f blocks", mean)
+	}
+}
+
 // One run per arm finds effects where there are none, most of the time; this
 // also shows that the simulation can find fault.
 func TestOneRunPerArmIsWrong(t *testing.T) {

@@ -12,15 +12,13 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/verdict"
 )
 
 // PrecisionOf finds the widest interval over the blocks up to the one given. The
 // twin's count for nothing: nobody asks how it compares.
 func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alpha1.PerfRun, blocks int32) question.Precision {
-	asked := Answer{Question: question.Of(spec)}
-	baseline, _ := arms.Baseline(all)
-	twin, _ := arms.Twin(all)
-	asked.Baseline, asked.Twin = baseline.Name, twin.Name
+	asked := ask(spec, all, blocks)
 	table, _ := tabulate(within(InOrder(runs), blocks), asked.Question.IsPrimary)
 	// The seed is for p-values, which play no part here.
 	compared, err := table.Compare(asked.options(0))
@@ -35,6 +33,38 @@ func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alp
 		}
 	}
 	return widest
+}
+
+// StandingOf counts the primary comparisons that have no verdict yet, over the blocks up
+// to the one given. The twin's count for nothing.
+func StandingOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun, blocks int32) question.Standing {
+	asked := ask(spec, all, blocks)
+	table, _ := tabulate(within(InOrder(runs), blocks), func(name string) bool {
+		return asked.Question.IsPrimary(name) || comparison.IsErrors(name)
+	})
+	compared, err := table.Compare(asked.withPairs(asked.options(seed), spec, all))
+	if err != nil {
+		return question.Standing{}
+	}
+	standing := question.Standing{}
+	for i := range compared {
+		if c := &compared[i]; c.Primary && !c.Twin {
+			tally(&standing, c, asked.Question)
+		}
+	}
+	return standing
+}
+
+// tally adds a primary comparison.
+func tally(standing *question.Standing, c *comparison.Comparison, asked question.Question) {
+	standing.Compared++
+	if c.Verdict != verdict.None && c.Verdict != verdict.Inconclusive {
+		return
+	}
+	chance := c.Chance(asked.Looks, asked.Alpha())
+	if standing.Undecided++; standing.Undecided == 1 || chance > standing.Chance {
+		standing.Chance, standing.Scenario, standing.Metric, standing.Arm = chance, c.Scenario, c.Metric, c.Arm
+	}
 }
 
 // halfWidth of a comparison's interval in percent of the baseline.

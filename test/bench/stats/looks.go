@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/verdict"
+)
+
+// lookedAt is a kind of experiment that stops as soon as every arm has a verdict.
+type lookedAt struct {
+	trial
+	// looks after which it may stop; the trial has as many blocks as the last.
+	looks stats.Looks
+	// naive asks at each look as if it were the only one.
+	naive bool
+}
+
+// stopped is what many of them showed, at the block after which each stopped.
+type stopped struct {
+	outcome
+	blocks int
+	// exaggerated is the sum of the estimated effects of arms that are told apart,
+	// as shares of the true ones.
+	exaggerated float64
+	apart       int
+}
+
+func (o stopped) plus(other stopped) stopped {
+	return stopped{o.outcome.plus(other.outcome), o.blocks + other.blocks, o.exaggerated + other.exaggerated, o.apart + other.apart}
+}
+
+// many makes the experiment that often, the same for the same seed.
+func (l lookedAt) many(experiments int, seed uint64) (stopped, error) {
+	parts := make([]stopped, experiments)
+	err := atOnce(experiments, func(i int) (err error) {
+		parts[i], err = l.once(rand.New(rand.NewPCG(seed, uint64(i))))
+		return err
+	})
+	if err != nil {
+		return stopped{}, err
+	}
+	var total stopped
+	for _, part := range parts {
+		total = total.plus(part)
+	}
+	return total, nil
+}
+
+// once makes one experiment block by block, and stops at the first look at which no
+// verdict is missing.
+func (l lookedAt) once(random *rand.Rand) (stopped, error) {
+	options := comparison.Options{Baseline: "0", MarginPercent: l.marginPercent, ConfidencePercent: 95}
+	if !l.naive {
+		options.Looks = l.looks
+	}
+	table := comparison.NewTable()
+	for block, runs := range l.run(random) {
+		for arm, value := range runs {
+			if math.IsNaN(value) {
+				continue
+			}
+			err := table.Add(comparison.Observation{Block: strconv.Itoa(block), Arm: strconv.Itoa(arm), Scenario: "s", Metric: "m", Unit: "ms", Value: value})
+			if err != nil {
+				return stopped{}, fmt.Errorf("simulating %d arms in %d blocks: %w", l.arms, block+1, err)
+			}
+		}
+		if block+1 < l.looks.First {
+			continue
+		}
+		found, err := table.Compare(options)
+		if err != nil {
+			return stopped{}, fmt.Errorf("simulating %d arms in %d blocks: %w", l.arms, block+1, err)
+		}
+		undecided := func(c comparison.Comparison) bool {
+			return c.Verdict == verdict.None || c.Verdict == verdict.Inconclusive
+		}
+		if block+1 == l.looks.Last || !slices.ContainsFunc(found, undecided) {
+			return l.seen(found, block+1), nil
+		}
+	}
+	return stopped{}, fmt.Errorf("no look after %d blocks", l.blocks)
+}
+
+func (l lookedAt) seen(found []comparison.Comparison, blocks int) stopped {
+	seen, falsely := stopped{blocks: blocks}, false
+	for i := range found {
+		c, effect := &found[i], l.effect(i+1)
+		falsely = seen.count(c, effect, i == 0) || falsely
+		if apart := c.Verdict == verdict.Better || c.Verdict == verdict.Worse; apart && effect != 0 {
+			seen.apart++
+			seen.exaggerated += c.Delta / 100 / effect
+		}
+	}
+	seen.anyDifferent.add(falsely)
+	return seen
+}
+
+// sequential makes experiments that stop as soon as every arm has a verdict, beside such
+// that do all blocks and such that look with one and the same level again and again.
+func (s *suite) sequential() error {
+	const first, last, margin = 6, 20, 5.
+	ways := []struct {
+		name string
+		lookedAt
+	}{
+		{"all 20 blocks", lookedAt{looks: stats.Looks{First: last, Last: last}}},
+		{"looks after 6 to 20", lookedAt{looks: stats.Looks{First: first, Last: last}}},
+		{"naive looks", lookedAt{looks: stats.Looks{First: first, Last: last}, naive: true}},
+	}
+	title := fmt.Sprintf("Stopping at verdicts, margin 5 %%, CV 4 %% (%d experiments per line)", s.experiments)
+	header := "noise\tarms\teffect %\tdesign\tblocks\tcoverage %\tfalse differences %\tEquivalent %\tapart %\tundecided %\testimate / effect"
+	return s.table(title, header, func(line func(string, ...any)) error {
+		for _, under := range []noise{normal, skewed, heavy} {
+			for _, arms := range []int{2, 4} {
+				for _, effect := range []float64{0, 0.025, 0.05, 0.075, 0.1} {
+					for _, way := range ways {
+						s.lines++
+						way.trial = trial{noise: under, cv: 0.04, arms: arms, blocks: last, marginPercent: margin, effects: []float64{effect}}
+						found, err := way.many(s.experiments, s.seed<<16+s.lines)
+						if err != nil {
+							return err
+						}
+						line("%s\t%d\t%.1f\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%s", under.name, arms, 100*effect, way.name,
+							float64(found.blocks)/float64(s.experiments), found.covered.percent(), found.anyDifferent.percent(),
+							found.equivalent.percent(), found.right.percent()+found.wrong.percent(), found.undecided.percent(), found.exaggeration())
+						if !way.naive {
+							s.expectHeld(found, effect, margin, fmt.Sprintf("%s, %d arms, %s, effect %.1f %%", under.name, arms, way.name, 100*effect))
+						}
+					}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// expectHeld: however often one looked, errors are as rare as promised.
+func (s *suite) expectHeld(found stopped, effect, margin float64, named string) {
+	covered := found.covered.percent()
+	s.expect(covered >= leastCovered-s.slack(), "%s: coverage %.1f %%", named, covered)
+	if effect == 0 {
+		falsely := found.anyDifferent.percent()
+		s.expect(falsely <= mostWrong+s.chance(), "%s: %.1f %% find a difference where there is none", named, falsely)
+	}
+	if 100*effect >= margin {
+		falsely := found.equivalent.percent()
+		s.expect(falsely <= mostWrong+s.chance(), "%s: %.1f %% Equivalent", named, falsely)
+	}
+}
+
+// exaggeration is how large effects that are told apart look, as a multiple of what they
+// are.
+func (o stopped) exaggeration() string {
+	if o.apart == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", o.exaggerated/float64(o.apart))
+}
