@@ -81,6 +81,8 @@ const (
 	CPUSpeed    = "cpuSpeed"
 	DiskRead    = "diskRead"
 	DiskWritten = "diskWritten"
+	NetworkIn   = "networkIn"
+	NetworkOut  = "networkOut"
 )
 
 // Metric is the name of a metric, taken apart.

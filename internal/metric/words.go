@@ -140,6 +140,10 @@ func ResourcePhrase(resource string) string {
 		return "reading from disks"
 	case DiskWritten:
 		return "writing to disks"
+	case NetworkIn:
+		return "receiving from the network"
+	case NetworkOut:
+		return "sending to the network"
 	}
 	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
 		return kind + " connections"

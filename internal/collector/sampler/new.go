@@ -63,7 +63,7 @@ func New(cluster *rest.Config, config collector.Config, logins Logins, place Pla
 			return ordered, nil
 		},
 	}
-	if loop.sources, err = sources(config, logins, metrics); err != nil {
+	if loop.sources, err = sources(config, logins, place, metrics); err != nil {
 		return nil, err
 	}
 	own, err := newNode(place.Node, procfs.DefaultMountPoint, sysfs.DefaultMountPoint)
@@ -74,7 +74,7 @@ func New(cluster *rest.Config, config collector.Config, logins Logins, place Pla
 	return loop, nil
 }
 
-func sources(config collector.Config, logins Logins, metrics metricsclient.MetricsV1beta1Interface) ([]source, error) {
+func sources(config collector.Config, logins Logins, place Place, metrics metricsclient.MetricsV1beta1Interface) ([]source, error) {
 	var found []source
 	if config.Prometheus == nil {
 		found = append(found, &metricsAPI{pods: metrics.PodMetricses(config.Namespace)})
@@ -83,7 +83,7 @@ func sources(config collector.Config, logins Logins, metrics metricsclient.Metri
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, &podMetrics{prometheus: prometheus, namespace: config.Namespace})
+		found = append(found, &podMetrics{prometheus: prometheus, namespace: config.Namespace}, &nodeNetwork{prometheus: prometheus, node: place.Node})
 		for _, metric := range config.Prometheus.Metrics {
 			found = append(found, &customMetric{prometheus: prometheus, metric: metric})
 		}

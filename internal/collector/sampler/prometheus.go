@@ -163,6 +163,54 @@ func (p *podMetrics) ask(ctx context.Context, query podQuery, now round) (record
 	}
 }
 
+// nodeNetwork asks a Prometheus what went over the network of the collector's node: a
+// container sees its own network alone.
+type nodeNetwork struct {
+	prometheus prometheusv1.API
+	node       string
+}
+
+// networkQuery is of what kubelets' cAdvisor tells of a whole node. Interfaces that pods
+// hang on carry what another carries as well, or what never leaves the node.
+const networkQuery = `irate(container_network_%s_bytes_total{id="/",interface!~"lo|veth.*|cni.*|cali.*|cilium.*|lxc.*|flannel.*|vxlan.*|tunl.*|docker.*|br-.*|kube-.*|nodelocaldns"}[%s])`
+
+func (n *nodeNetwork) name() string { return "node network" }
+
+func (n *nodeNetwork) sample(ctx context.Context, now round) (record, error) {
+	var records []record
+	for _, way := range []struct{ resource, direction string }{{metric.NetworkIn, "receive"}, {metric.NetworkOut, "transmit"}} {
+		vector, err := instant(ctx, n.prometheus, fmt.Sprintf(networkQuery, way.direction, windowFor(now.interval)), now.at)
+		if err != nil {
+			return nil, fmt.Errorf("asking Prometheus for what nodes %s: %w", way.direction, err)
+		}
+		own, known := 0.0, false
+		for _, sample := range vector {
+			if n.isOwn(sample.Metric) {
+				own, known = own+float64(sample.Value), true
+			}
+		}
+		records = append(records, func(into *payload.SampleRecorder) {
+			if !known {
+				into.Samples.Note(fmt.Sprintf("the network of the collector's node is not told: Prometheus has no container_network_receive_bytes_total with id=\"/\" of node %q", n.node))
+				return
+			}
+			into.Record(metric.Node, n.node, way.resource, metric.UnitBytesPerSec, now.at, own)
+		})
+	}
+	return combined(records), nil
+}
+
+// isOwn: some label names the node, whatever it is called: that differs from one
+// configuration of Prometheus to the next. An instance has a port behind it.
+func (n *nodeNetwork) isOwn(labels model.Metric) bool {
+	for _, value := range labels {
+		if host, _, _ := strings.Cut(string(value), ":"); host == n.node {
+			return true
+		}
+	}
+	return false
+}
+
 func windowFor(interval time.Duration) time.Duration { return max(rateWindow, 4*interval) }
 
 // customMetric asks a Prometheus for a number somebody declared.

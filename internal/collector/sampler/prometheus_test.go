@@ -36,6 +36,16 @@ func exposed(begin time.Time) http.Handler {
 		pod("jvm_memory_used_bytes", `area="nonheap",id="Metaspace"`, 500<<20)
 		pod("jvm_gc_pause_seconds_sum", `cause="x"`, 0.1*seconds)
 		_, _ = fmt.Fprintf(w, "container_cpu_usage_seconds_total{namespace=\"other\",pod=\"users-1\",container=\"mod-users\"} %g\n", 9*seconds)
+		network := func(labels string, received, sent float64) {
+			for direction, rate := range map[string]float64{"receive": received, "transmit": sent} {
+				_, _ = fmt.Fprintf(w, "container_network_%s_bytes_total{%s} %g\n", direction, labels, rate*seconds)
+			}
+		}
+		network(`id="/",interface="eth0",node="worker-1"`, 5000, 2000)
+		network(`id="/",interface="eth1",node="worker-1"`, 1000, 500)
+		network(`id="/",interface="cni0",node="worker-1"`, 90000, 90000)
+		network(`id="/",interface="eth0",node="worker-10"`, 70000, 70000)
+		network(`id="/kubepods/x",interface="eth0",node="worker-1",pod="users-1"`, 80000, 80000)
 		_, _ = fmt.Fprintf(w, "queue_length{namespace=\"lab\",queue=\"a/b\"} 3\nqueue_length{namespace=\"lab\",queue=\"c\"} 4\n")
 	})
 }
@@ -81,11 +91,28 @@ func TestARealPrometheus(t *testing.T) {
 		t.Errorf("the notes are %q, want those about the brokers' bytes", samples.Notes)
 	}
 	customMetrics(t, prometheus, now)
+	nodesNetwork(t, prometheus, now)
 
 	elsewhere := round{at: now.at, interval: now.interval, pods: []pod{{component: "module/mod-users", name: "users-2"}}}
 	_, err := (&podMetrics{prometheus: prometheus, namespace: "lab"}).sample(t.Context(), elsewhere)
 	if err == nil || !strings.Contains(err.Error(), `no cpu in Prometheus for the pods of namespace "lab" over the last 2m0s`) {
 		t.Errorf("pods that Prometheus does not know: %v", err)
+	}
+}
+
+// nodesNetwork: the interfaces of the node itself count, those of other nodes and of pods
+// don't; a node that Prometheus does not know is told of once.
+func nodesNetwork(t *testing.T, prometheus prometheusv1.API, now round) {
+	t.Helper()
+	samples := told(t, &nodeNetwork{prometheus: prometheus, node: "worker-1"}, now)
+	for resource, want := range map[string]float64{"networkIn": 6000, "networkOut": 2500} {
+		if got := value(t, samples, "node", resource); got < 0.97*want || got > 1.03*want {
+			t.Errorf("%s is %g, want %g", resource, got, want)
+		}
+	}
+	unknown := told(t, &nodeNetwork{prometheus: prometheus, node: "worker-2"}, now)
+	if len(unknown.Series) != 0 || len(unknown.Notes) != 1 || !strings.Contains(unknown.Notes[0], `of node "worker-2"`) {
+		t.Errorf("a node that Prometheus does not know: %d series, notes %q", len(unknown.Series), unknown.Notes)
 	}
 }
 
