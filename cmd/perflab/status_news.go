@@ -42,6 +42,9 @@ func (s snapshot) currentNews() []string {
 	status := &s.experiment.Status
 	var lines []string
 	if s.over() {
+		if ended := s.stopped(); ended != "" {
+			lines = append(lines, ended)
+		}
 		for _, found := range status.Comparisons {
 			if found.Primary {
 				lines = append(lines, compared(found))

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,15 @@ func TestStatusOfACompleteExperiment(t *testing.T) {
 	if diff := cmp.Diff(want, complete(v1alpha1.VerdictBetter).text(noon)); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
+	decided := complete(v1alpha1.VerdictBetter)
+	decided.experiment.Status.Analysis = &v1alpha1.AnalysisStatus{Stopped: &v1alpha1.Stopped{Reason: v1alpha1.ReasonDecided, Message: "after 9 blocks 1 primary comparison has a verdict"}}
+	const told = "no further block: after 9 blocks 1 primary comparison has a verdict"
+	if got := decided.text(noon); !strings.Contains(got, "  "+told+"\n") {
+		t.Errorf("status does not say why it stopped:\n%s", got)
+	}
+	if news := decided.news(); !slices.ContainsFunc(news, func(line string) bool { return strings.HasSuffix(line, ": "+told) }) {
+		t.Errorf("news %q do not say why it stopped", news)
+	}
 }
 
 // A comparison's line has as many digits as people read, and says why there is no
@@ -118,9 +128,12 @@ func TestComparisonInALine(t *testing.T) {
 	}
 	apart := few
 	apart.Blocks = 6
+	early := apart
+	early.Warnings = []string{"descriptive only: the first look, which may give a verdict, is after 8 blocks"}
 	for want, found := range map[string]v1alpha1.Comparison{
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict below 6 blocks":         few,
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): not compared, the report says why": apart,
+		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict before the first look":  early,
 		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block would tell":                   errors,
 	} {
 		if got := compared(found); got != want {

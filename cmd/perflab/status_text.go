@@ -36,6 +36,9 @@ func (s snapshot) text(now time.Time) string {
 		}
 		page.WriteString("\n")
 	}
+	if ended := s.stopped(); ended != "" {
+		fmt.Fprintf(&page, "  %s\n", ended)
+	}
 	for _, condition := range progress.Troubles(status) {
 		fmt.Fprintf(&page, "  %s: %s\n", condition.Type, condition.Message)
 	}
@@ -60,6 +63,15 @@ func (s snapshot) text(now time.Time) string {
 		fmt.Fprintf(&page, "  now: %s: %s\n", current.Run, progress.Doing(current))
 	}
 	return page.String()
+}
+
+// stopped says why no further block is planned, where blocks were added one by one.
+func (s snapshot) stopped() string {
+	analysis := s.experiment.Status.Analysis
+	if analysis == nil || analysis.Stopped == nil {
+		return ""
+	}
+	return "no further block: " + analysis.Stopped.Message
 }
 
 func (s snapshot) phase() string { return progress.Phase(&s.experiment) }
