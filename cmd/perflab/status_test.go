@@ -105,8 +105,8 @@ func TestStatusOfACompleteExperiment(t *testing.T) {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 	decided := complete(v1alpha1.VerdictBetter)
-	decided.experiment.Status.Analysis = &v1alpha1.AnalysisStatus{Stopped: &v1alpha1.Stopped{Reason: v1alpha1.ReasonDecided, Message: "after 9 blocks 1 primary comparison has a verdict"}}
-	const told = "no further block: after 9 blocks 1 primary comparison has a verdict"
+	decided.experiment.Status.Analysis = &v1alpha1.AnalysisStatus{Stopped: &v1alpha1.Stopped{Reason: v1alpha1.ReasonDecided, Message: "after 9 blocks the primary comparison has a verdict"}}
+	const told = "no further block: after 9 blocks the primary comparison has a verdict"
 	if got := decided.text(noon); !strings.Contains(got, "  "+told+"\n") {
 		t.Errorf("status does not say why it stopped:\n%s", got)
 	}

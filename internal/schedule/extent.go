@@ -102,7 +102,7 @@ func verdicts(standing question.Standing, target *v1alpha1.PrecisionTarget) goal
 	seen := goal{measured: standing.Compared > 0, lacking: "nothing to give a verdict on"}
 	if standing.Undecided == 0 {
 		seen.met = v1alpha1.ReasonDecided
-		seen.state = prose.Counted(standing.Compared, "primary comparison") + " " + prose.Verb(standing.Compared, "has a verdict", "all have a verdict")
+		seen.state = prose.Verb(standing.Compared, "the primary comparison", fmt.Sprintf("each of the %d primary comparisons", standing.Compared)) + " has a verdict"
 		return seen
 	}
 	seen.state = fmt.Sprintf("%d of %s %s no verdict", standing.Undecided, prose.Counted(standing.Compared, "primary comparison"), prose.Verb(standing.Undecided, "has", "have"))

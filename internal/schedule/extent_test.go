@@ -46,7 +46,7 @@ func TestExtend(t *testing.T) {
 		"JustRoomForOneMore":     {short, schedule.Progress{Complete: 7, Begun: 7, Precision: width(4), Elapsed: 7 * time.Hour}, 8, "", ""},
 		"Budget":                 {short, schedule.Progress{Complete: 7, Begun: 7, Precision: width(4), Elapsed: 7*time.Hour + time.Second}, 7, v1alpha1.ReasonBudget, "7 blocks took 7h0m1s, and the budget of 8h0m0s has no room for another"},
 		"BeforeTheFirstLook":     {asked, schedule.Progress{Complete: 5, Begun: 6, Standing: stand(0, 0)}, 6, "", ""},
-		"Decided":                {asked, schedule.Progress{Complete: 6, Begun: 6, Standing: stand(0, 0)}, 6, v1alpha1.ReasonDecided, "after 6 blocks 4 primary comparisons all have a verdict"},
+		"Decided":                {asked, schedule.Progress{Complete: 6, Begun: 6, Standing: stand(0, 0)}, 6, v1alpha1.ReasonDecided, "after 6 blocks each of the 4 primary comparisons has a verdict"},
 		"Undecided":              {asked, schedule.Progress{Complete: 6, Begun: 6, Standing: stand(1, 0.3)}, 7, "", ""},
 		"Hopeless":               {asked, schedule.Progress{Complete: 7, Begun: 7, Standing: stand(2, 0.02)}, 7, v1alpha1.ReasonHopeless, `after 7 blocks 2 of 4 primary comparisons have no verdict, and the blocks up to 9 would give one to cico/Check-In/average of cico-8 in arm "slow" with a chance of 2 %, and to no other with a greater`},
 		"UndecidedAtTheEnd":      {asked, schedule.Progress{Complete: 9, Begun: 9, Standing: stand(1, 0)}, 9, v1alpha1.ReasonMaxBlocks, "the 9 blocks of maxBlocks are done, and 1 of 4 primary comparisons has no verdict"},

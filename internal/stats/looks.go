@@ -233,39 +233,50 @@ const stopped = 1000
 // scale of the effect.
 func (d Design) MeanBlocks(looks Looks, effect, low, high float64) (blocks, decided float64) {
 	random := rand.New(rand.NewPCG(3, 4))
+	rules := d.rules(looks, low, high)
 	for range stopped {
 		family := make([][]float64, max(d.Family, 1))
-		at := 0
-		all := false
+		at, all := 0, false
 		for at < looks.Last && !all {
 			at++
 			for i := range family {
 				family[i] = append(family[i], effect+d.Deviation*math.Sqrt2*random.NormFloat64())
 			}
-			if at < looks.First {
-				continue
+			if at >= looks.First {
+				all = !slices.ContainsFunc(family, func(one []float64) bool { return !rules[at-looks.First].decides(one) })
 			}
-			now := d
-			now.Blocks, now.Look = at, looks.At(at)
-			all = !slices.ContainsFunc(family, func(one []float64) bool { return !now.decides(one, low, high) })
 		}
-		blocks += float64(at) / stopped
+		blocks += float64(at)
 		if all {
-			decided += 1. / stopped
+			decided++
 		}
 	}
-	return blocks, decided
+	return blocks / stopped, decided / stopped
+}
+
+// rule is what decides at a look: quantiles for an effect and for the margin, and the
+// level of the sign-flip test.
+type rule struct{ apart, reach, flips, low, high float64 }
+
+func (d Design) rules(looks Looks, low, high float64) []rule {
+	rules := make([]rule, 0, looks.Last-looks.First+1)
+	for blocks := looks.First; blocks <= looks.Last; blocks++ {
+		d.Look = looks.At(blocks)
+		rules = append(rules, rule{
+			apart: TQuantile(1-d.level()/2, blocks-1), reach: TQuantile(1-d.Look.Level(2*d.Alpha)/2, blocks-1),
+			flips: d.Look.Level(d.Alpha), low: low, high: high,
+		})
+	}
+	return rules
 }
 
 // decides reports whether differences within blocks lie within the margin, or tell an
-// effect from none.
-func (d Design) decides(differences []float64, low, high float64) bool {
+// effect from none. Beyond a few blocks the sign-flip test adds nothing to the t test.
+func (r rule) decides(differences []float64) bool {
 	summary := Describe(differences)
-	degrees := len(differences) - 1
 	deviation := summary.StandardDeviation / math.Sqrt(float64(len(differences)))
-	reach := TQuantile(1-d.Look.Level(2*d.Alpha)/2, degrees) * deviation
-	if summary.Mean-reach >= low && summary.Mean+reach <= high {
+	if summary.Mean-r.reach*deviation >= r.low && summary.Mean+r.reach*deviation <= r.high {
 		return true
 	}
-	return math.Abs(summary.Mean) > TQuantile(1-d.level()/2, degrees)*deviation && SignFlip(differences, 0) <= d.Look.Level(d.Alpha)
+	return math.Abs(summary.Mean) > r.apart*deviation && (len(differences) > maxFlipBlocks || SignFlip(differences, 0) <= r.flips)
 }

@@ -103,43 +103,59 @@ func (l lookedAt) seen(found []comparison.Comparison, blocks int) stopped {
 	return seen
 }
 
+// way is how the experiments of a table end.
+type way struct {
+	name  string
+	looks stats.Looks
+	naive bool
+}
+
+// otherLines is more than all other tables have.
+const otherLines = 1 << 12
+
+// ways to the same largest number of blocks.
+var ways = []way{
+	{"all 20 blocks", stats.Looks{First: 20, Last: 20}, false},
+	{"looks after 6 to 20", stats.Looks{First: 6, Last: 20}, false},
+	{"naive looks", stats.Looks{First: 6, Last: 20}, true},
+}
+
 // sequential makes experiments that stop as soon as every arm has a verdict, beside such
 // that do all blocks and such that look with one and the same level again and again.
 func (s *suite) sequential() error {
-	const first, last, margin = 6, 20, 5.
-	ways := []struct {
-		name string
-		lookedAt
-	}{
-		{"all 20 blocks", lookedAt{looks: stats.Looks{First: last, Last: last}}},
-		{"looks after 6 to 20", lookedAt{looks: stats.Looks{First: first, Last: last}}},
-		{"naive looks", lookedAt{looks: stats.Looks{First: first, Last: last}, naive: true}},
-	}
 	title := fmt.Sprintf("Stopping at verdicts, margin 5 %%, CV 4 %% (%d experiments per line)", s.experiments)
 	header := "noise\tarms\teffect %\tdesign\tblocks\tcoverage %\tfalse differences %\tEquivalent %\tapart %\tundecided %\testimate / effect"
 	return s.table(title, header, func(line func(string, ...any)) error {
 		for _, under := range []noise{normal, skewed, heavy} {
 			for _, arms := range []int{2, 4} {
 				for _, effect := range []float64{0, 0.025, 0.05, 0.075, 0.1} {
-					for _, way := range ways {
-						s.lines++
-						way.trial = trial{noise: under, cv: 0.04, arms: arms, blocks: last, marginPercent: margin, effects: []float64{effect}}
-						found, err := way.many(s.experiments, s.seed<<16+s.lines)
-						if err != nil {
-							return err
-						}
-						line("%s\t%d\t%.1f\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%s", under.name, arms, 100*effect, way.name,
-							float64(found.blocks)/float64(s.experiments), found.covered.percent(), found.anyDifferent.percent(),
-							found.equivalent.percent(), found.right.percent()+found.wrong.percent(), found.undecided.percent(), found.exaggeration())
-						if !way.naive {
-							s.expectHeld(found, effect, margin, fmt.Sprintf("%s, %d arms, %s, effect %.1f %%", under.name, arms, way.name, 100*effect))
-						}
+					of := trial{noise: under, cv: 0.04, arms: arms, blocks: 20, marginPercent: 5, effects: []float64{effect}}
+					if err := s.endings(of, effect, line); err != nil {
+						return err
 					}
 				}
 			}
 		}
 		return nil
 	})
+}
+
+// endings are a line for each way of the same kind of experiment.
+func (s *suite) endings(of trial, effect float64, line func(string, ...any)) error {
+	for _, ending := range ways {
+		s.endingLines++
+		found, err := lookedAt{of, ending.looks, ending.naive}.many(s.experiments, s.seed<<16+otherLines+s.endingLines)
+		if err != nil {
+			return err
+		}
+		line("%s\t%d\t%.1f\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%s", of.noise.name, of.arms, 100*effect, ending.name,
+			float64(found.blocks)/float64(s.experiments), found.covered.percent(), found.anyDifferent.percent(),
+			found.equivalent.percent(), found.right.percent()+found.wrong.percent(), found.undecided.percent(), found.exaggeration())
+		if !ending.naive {
+			s.expectHeld(found, effect, of.marginPercent, fmt.Sprintf("%s, %d arms, %s, effect %.1f %%", of.noise.name, of.arms, ending.name, 100*effect))
+		}
+	}
+	return nil
 }
 
 // expectHeld: however often one looked, errors are as rare as promised.

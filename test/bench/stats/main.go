@@ -24,7 +24,7 @@ func main() {
 	flag.Parse()
 	made := &suite{out: os.Stdout, experiments: *experiments, seed: *seed, python: *python}
 	tables := []func(*suite) error{
-		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).weakness, (*suite).sequential, (*suite).changes,
+		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).weakness, (*suite).changes, (*suite).sequential,
 	}
 	for _, table := range tables {
 		if err := table(made); err != nil {
@@ -43,6 +43,7 @@ type suite struct {
 	experiments int
 	seed        uint64
 	lines       uint64
+	endingLines uint64
 	python      string
 	// broken names the lines that are not as promised.
 	broken []string
