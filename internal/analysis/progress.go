@@ -12,7 +12,6 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/question"
-	"perflab.dev/perflab/internal/verdict"
 )
 
 // PrecisionOf finds the widest interval over the blocks up to the one given. The
@@ -58,7 +57,7 @@ func StandingOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, r
 // tally adds a primary comparison.
 func tally(standing *question.Standing, c *comparison.Comparison, asked question.Question) {
 	standing.Compared++
-	if c.Verdict != verdict.None && c.Verdict != verdict.Inconclusive {
+	if c.Verdict.Decides() {
 		return
 	}
 	chance := c.Chance(asked.Looks, asked.Alpha())

@@ -183,10 +183,13 @@ func (d designer) enough(changed variant) []Design {
 // untilVerdicts is a variant that stops at verdicts, and finds the margin in as few blocks
 // at the most as can be.
 func (d designer) untilVerdicts(changed variant) []Design {
+	if changed.spec.Design.Target != nil {
+		return nil
+	}
 	margin := math.Log1p(float64(d.margin) / 100)
 	tried := d.trial(changed, 1)
 	blocks, can := tried.BlocksForEffect(margin, wanted)
-	if !can || changed.spec.Design.Target != nil {
+	if !can {
 		return nil
 	}
 	// Looking costs a few blocks at the end.

@@ -91,7 +91,7 @@ func (l Looks) levels() []*levels {
 	own := make([][]float64, l.Last-l.First+1)
 	for z := leastQuantile; z <= greatestQuantile; z += quantileStep {
 		quantiles = append(quantiles, z)
-		for look, boundary := range l.boundaries(twoSided(z), squared) {
+		for look, boundary := range l.boundaries(twoSided(z)) {
 			own[look] = append(own[look], boundary)
 		}
 	}
@@ -112,12 +112,12 @@ func fit(curve *interp.FritschButland, x, y []float64) {
 	}
 }
 
-// squared is the share of the error that may have been spent at a share of the blocks.
-func squared(t float64) float64 { return t * t }
+// spent is the share of the error that may have been at a share of the blocks.
+func spent(t float64) float64 { return t * t }
 
 // boundaries are the smallest absolute values of a normal statistic that reject, by
 // look, if all looks together err with the given chance where there is no effect.
-func (l Looks) boundaries(all float64, spent func(share float64) float64) []float64 {
+func (l Looks) boundaries(all float64) []float64 {
 	share := float64(l.First) / float64(l.Last)
 	boundary := quantileOf(all * spent(share))
 	found := []float64{boundary}

@@ -25,6 +25,9 @@ const (
 	None         Verdict = ""
 )
 
+// Decides tells whether the runs can tell.
+func (v Verdict) Decides() bool { return v != None && v != Inconclusive }
+
 // MinimumBlocks is the smallest number of blocks that gets a verdict: with
 // fewer, the sign-flip test can't reach 5 % whatever the effect.
 const MinimumBlocks = 6

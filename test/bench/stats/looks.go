@@ -4,10 +4,8 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/stats"
@@ -39,38 +37,20 @@ func (o stopped) plus(other stopped) stopped {
 
 // many makes the experiment that often, the same for the same seed.
 func (l lookedAt) many(experiments int, seed uint64) (stopped, error) {
-	parts := make([]stopped, experiments)
-	err := atOnce(experiments, func(i int) (err error) {
-		parts[i], err = l.once(rand.New(rand.NewPCG(seed, uint64(i))))
-		return err
-	})
-	if err != nil {
-		return stopped{}, err
-	}
-	var total stopped
-	for _, part := range parts {
-		total = total.plus(part)
-	}
-	return total, nil
+	return summed(experiments, seed, l.once, stopped.plus)
 }
 
 // once makes one experiment block by block, and stops at the first look at which no
 // verdict is missing.
 func (l lookedAt) once(random *rand.Rand) (stopped, error) {
-	options := comparison.Options{Baseline: "0", MarginPercent: l.marginPercent, ConfidencePercent: 95}
+	options := l.options()
 	if !l.naive {
 		options.Looks = l.looks
 	}
 	table := comparison.NewTable()
 	for block, runs := range l.run(random) {
-		for arm, value := range runs {
-			if math.IsNaN(value) {
-				continue
-			}
-			err := table.Add(comparison.Observation{Block: strconv.Itoa(block), Arm: strconv.Itoa(arm), Scenario: "s", Metric: "m", Unit: "ms", Value: value})
-			if err != nil {
-				return stopped{}, fmt.Errorf("simulating %d arms in %d blocks: %w", l.arms, block+1, err)
-			}
+		if err := addBlock(table, block, runs); err != nil {
+			return stopped{}, fmt.Errorf("simulating %d arms in %d blocks: %w", l.arms, block+1, err)
 		}
 		if block+1 < l.looks.First {
 			continue
@@ -79,9 +59,7 @@ func (l lookedAt) once(random *rand.Rand) (stopped, error) {
 		if err != nil {
 			return stopped{}, fmt.Errorf("simulating %d arms in %d blocks: %w", l.arms, block+1, err)
 		}
-		undecided := func(c comparison.Comparison) bool {
-			return c.Verdict == verdict.None || c.Verdict == verdict.Inconclusive
-		}
+		undecided := func(c comparison.Comparison) bool { return !c.Verdict.Decides() }
 		if block+1 == l.looks.Last || !slices.ContainsFunc(found, undecided) {
 			return l.seen(found, block+1), nil
 		}

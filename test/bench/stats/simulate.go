@@ -107,17 +107,21 @@ func (o outcome) meanHalfWidth() float64 { return o.halfWidth / float64(o.covere
 
 // simulate makes the experiment many times, the same for the same seed.
 func simulate(of trial, experiments int, seed uint64) (outcome, error) {
-	parts := make([]outcome, experiments)
-	err := atOnce(experiments, func(i int) (err error) {
-		parts[i], err = of.once(rand.New(rand.NewPCG(seed, uint64(i))))
+	return summed(experiments, seed, of.once, outcome.plus)
+}
+
+// summed is what many experiments showed together, the same for the same seed.
+func summed[T any](experiments int, seed uint64, once func(*rand.Rand) (T, error), plus func(T, T) T) (total T, err error) {
+	parts := make([]T, experiments)
+	err = atOnce(experiments, func(i int) (err error) {
+		parts[i], err = once(rand.New(rand.NewPCG(seed, uint64(i))))
 		return err
 	})
 	if err != nil {
-		return outcome{}, err
+		return total, err
 	}
-	var total outcome
 	for _, part := range parts {
-		total = total.plus(part)
+		total = plus(total, part)
 	}
 	return total, nil
 }
@@ -143,19 +147,11 @@ func atOnce(times int, do func(i int) error) error {
 func (t trial) once(random *rand.Rand) (outcome, error) {
 	table := comparison.NewTable()
 	for block, runs := range t.run(random) {
-		for arm, value := range runs {
-			if math.IsNaN(value) {
-				continue
-			}
-			err := table.Add(comparison.Observation{
-				Block: strconv.Itoa(block), Arm: strconv.Itoa(arm), Scenario: "s", Metric: "m", Unit: "ms", Value: value,
-			})
-			if err != nil {
-				return outcome{}, fmt.Errorf("simulating %d arms in %d blocks: %w", t.arms, t.blocks, err)
-			}
+		if err := addBlock(table, block, runs); err != nil {
+			return outcome{}, fmt.Errorf("simulating %d arms in %d blocks: %w", t.arms, t.blocks, err)
 		}
 	}
-	found, err := table.Compare(comparison.Options{Baseline: "0", MarginPercent: t.marginPercent, ConfidencePercent: 95})
+	found, err := table.Compare(t.options())
 	if err != nil {
 		return outcome{}, fmt.Errorf("simulating %d arms in %d blocks: %w", t.arms, t.blocks, err)
 	}
@@ -166,6 +162,27 @@ func (t trial) once(random *rand.Rand) (outcome, error) {
 	}
 	seen.anyDifferent.add(falsely)
 	return seen, nil
+}
+
+// options are those that perflab compares with.
+func (t trial) options() comparison.Options {
+	return comparison.Options{Baseline: "0", MarginPercent: t.marginPercent, ConfidencePercent: 95}
+}
+
+// addBlock adds the runs of a block that are not lost.
+func addBlock(table *comparison.Table, block int, runs []float64) error {
+	for arm, value := range runs {
+		if math.IsNaN(value) {
+			continue
+		}
+		err := table.Add(comparison.Observation{
+			Block: strconv.Itoa(block), Arm: strconv.Itoa(arm), Scenario: "s", Metric: "m", Unit: "ms", Value: value,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // run draws the values by block and arm, NaN for a lost run.
