@@ -18,14 +18,16 @@ const (
 	MaxBuckets = 512
 	// MaxRequestBuckets is the same for requests.
 	MaxRequestBuckets = 32
-	// MaxSeries is the number of transaction rows, of request rows, of counters
-	// and of gauges that are kept apart. What comes after is added up under the
-	// name Other.
+	// MaxSeries is the number of transaction rows, of counters and of gauges that
+	// are kept apart. What comes after is added up under the name Other.
 	MaxSeries = 256
+	// MaxRequests is the number of request rows that are kept apart. With so few
+	// buckets each they take less than a tenth of what transactions may.
+	MaxRequests = 512
 	// MaxName is the longest name of a transaction, a request, a counter or a
 	// gauge, in bytes. Longer ones are cut.
 	MaxName = 512
-	// Other is the transaction, request and counter name of what exceeds MaxSeries.
+	// Other is the transaction, request and counter name of what exceeds that.
 	Other = "(other)"
 )
 

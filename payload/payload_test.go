@@ -245,14 +245,46 @@ func TestSeriesAreBounded(t *testing.T) {
 		p.Add(payload.Row{Transaction: "t", Request: fmt.Sprint("r", i), Outcome: "ok", Status: "2xx"}, start, time.Second)
 		p.Set(fmt.Sprint("g", i), 1)
 	}
-	if len(p.Series) != 2*payload.MaxSeries+2 || len(p.Counters) != payload.MaxSeries+1 || len(p.Gauges) != payload.MaxSeries+1 {
-		t.Errorf("%d series, %d counters, %d gauges, want %d of each", len(p.Series), len(p.Counters), len(p.Gauges), payload.MaxSeries+1)
+	if len(p.Series) != payload.MaxSeries+payload.MaxRequests+2 || len(p.Counters) != payload.MaxSeries+1 || len(p.Gauges) != payload.MaxSeries+1 {
+		t.Errorf("%d series, %d counters, %d gauges, want %d transactions and requests, and %d of the others", len(p.Series), len(p.Counters), len(p.Gauges), payload.MaxSeries+payload.MaxRequests+2, payload.MaxSeries+1)
 	}
-	if s, _ := p.RequestSummary(payload.Other, payload.Other, "ok"); s.Count != 9*payload.MaxSeries {
-		t.Errorf("other requests = %d, want %d", s.Count, 9*payload.MaxSeries)
+	if s, _ := p.RequestSummary(payload.Other, payload.Other, "ok"); s.Count != 10*payload.MaxSeries-payload.MaxRequests {
+		t.Errorf("other requests = %d, want %d", s.Count, 10*payload.MaxSeries-payload.MaxRequests)
 	}
 	if s := summary(t, p, payload.Other, "ok"); s.Count != 9*payload.MaxSeries {
 		t.Errorf("other samples = %d, want %d", s.Count, 9*payload.MaxSeries)
+	}
+}
+
+// The requests of a load with many workflows are kept apart in a payload that readers take.
+func TestTheLargestPayloadCanBeRead(t *testing.T) {
+	p := payload.New("all", "run-1", "a", start)
+	for i := range payload.MaxSeries {
+		for bucket := range payload.MaxBuckets {
+			at := start.Add(time.Duration(bucket) * time.Second)
+			for n := range 20 {
+				p.Record(fmt.Sprint("transaction ", i), payload.OK, at, time.Duration(100+7*n+i%5)*time.Millisecond)
+			}
+		}
+	}
+	for i := range payload.MaxRequests {
+		for bucket := range payload.MaxRequestBuckets {
+			row := payload.Row{Transaction: fmt.Sprint("transaction ", i%payload.MaxSeries), Request: fmt.Sprint("GET /requests/", i), Outcome: payload.OK, Status: "2xx"}
+			for n := range 20 {
+				p.Add(row, start.Add(time.Duration(16*bucket)*time.Second), time.Duration(20+3*n+i%5)*time.Millisecond)
+			}
+		}
+	}
+	body, err := payload.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := payload.Unmarshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Series) != payload.MaxSeries+payload.MaxRequests {
+		t.Errorf("%d rows, want %d", len(again.Series), payload.MaxSeries+payload.MaxRequests)
 	}
 }
 

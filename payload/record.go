@@ -60,7 +60,7 @@ func (p *Payload) place(row Row) int {
 	if i, ok := p.places[row]; ok {
 		return i
 	}
-	if other := row.other(); row != other && p.rows(row.isRequest()) >= MaxSeries {
+	if other := row.other(); row != other && p.rows(row.isRequest()) >= mostRows(row.isRequest()) {
 		return p.place(other)
 	}
 	p.places[row] = len(p.Series)
@@ -75,6 +75,14 @@ func (r Row) other() Row {
 		o.Request, o.Status = Other, r.Status
 	}
 	return o
+}
+
+// mostRows of requests, or of transactions, are kept apart.
+func mostRows(requests bool) int {
+	if requests {
+		return MaxRequests
+	}
+	return MaxSeries
 }
 
 // rows is the number of series of requests, or of transactions.

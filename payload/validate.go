@@ -15,7 +15,7 @@ const (
 	maxSum   = 1 << 62
 	// maxRows are those of transactions and of requests, and as many again in
 	// which the others are added up by outcome and status.
-	maxRows = 4 * MaxSeries
+	maxRows = 2 * (MaxSeries + MaxRequests)
 )
 
 // validate tells what is wrong with p as ErrCorrupt, so that no reader has to
