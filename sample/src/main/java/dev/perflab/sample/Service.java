@@ -14,11 +14,13 @@ public final class Service implements AutoCloseable {
   private final int httpPort;
   private final Role role;
   private final Readiness readiness = new Readiness();
+  private final Faults faults;
   private final Javalin app;
 
   public Service(String roleName, Settings settings) {
     httpPort = settings.httpPort();
     role = role(roleName, settings);
+    faults = new Faults(settings);
     app = Server.create(settings, readiness);
   }
 
@@ -36,6 +38,7 @@ public final class Service implements AutoCloseable {
   /** Listens at once, so that the health check is answered, then starts the role. */
   public void start() {
     app.start(httpPort);
+    faults.install(app);
     role.start(app, readiness);
     readiness.start();
   }
@@ -47,6 +50,7 @@ public final class Service implements AutoCloseable {
   @Override
   public void close() {
     readiness.close();
+    faults.close();
     app.stop();
     role.close();
   }

@@ -49,7 +49,7 @@ final class Slowdown {
   }
 
   private static boolean slows(Context ctx) {
-    return !ctx.path().startsWith("/admin/") && ctx.header(Server.ASKED_BY_MODULE) == null;
+    return !Server.isAdministration(ctx) && ctx.header(Server.ASKED_BY_MODULE) == null;
   }
 
   private static void waitUntil(long end) {

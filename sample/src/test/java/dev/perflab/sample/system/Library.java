@@ -73,20 +73,25 @@ final class Library implements AutoCloseable {
   }
 
   void awaitReady() throws IOException, InterruptedException {
-    awaitReady(services.get("gateway"));
+    for (Service service : services.values()) {
+      awaitReady(service);
+    }
   }
 
   void awaitReady(Service service) throws IOException, InterruptedException {
-    HttpRequest request = builder(service.port(), "/admin/health").build();
     Instant end = Instant.now().plus(DEADLINE);
-    HttpResponse<String> health = client.send(request, HttpResponse.BodyHandlers.ofString());
+    HttpResponse<String> health = health(service);
     while (health.statusCode() != 200) {
       if (Instant.now().isAfter(end)) {
         throw new IllegalStateException("not ready: " + health.body());
       }
       Thread.sleep(50);
-      health = client.send(request, HttpResponse.BodyHandlers.ofString());
+      health = health(service);
     }
+  }
+
+  HttpResponse<String> health(Service service) throws IOException, InterruptedException {
+    return client.send(builder(service.port(), "/admin/health").build(), HttpResponse.BodyHandlers.ofString());
   }
 
   void login() throws IOException, InterruptedException {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.perflab.sample;
+
+import dev.perflab.sample.http.Server;
+import io.javalin.Javalin;
+import io.javalin.http.Context;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * For tests of measurements only: a module that leaks memory, or that ends after a while, so that one
+ * knows which leak and which restart a report should find.
+ */
+final class Faults implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Faults.class);
+
+  private final int leakedBytes;
+  private final int lifeSeconds;
+  private final Runnable end;
+  /** Nobody reads it. That is the leak. */
+  private final Queue<byte[]> leaked = new ConcurrentLinkedQueue<>();
+  private final ScheduledExecutorService clock =
+      Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "end-of-life");
+        thread.setDaemon(true);
+        return thread;
+      });
+
+  Faults(Settings settings) {
+    // As if it had crashed: no shutdown hook gives anything back.
+    this(settings, () -> Runtime.getRuntime().halt(1));
+  }
+
+  Faults(Settings settings, Runnable end) {
+    leakedBytes = settings.atLeast(0, "PERFLAB_LEAK_BYTES_PER_REQUEST", 0);
+    lifeSeconds = settings.atLeast(0, "PERFLAB_EXIT_AFTER_SECONDS", 0);
+    this.end = end;
+  }
+
+  /** To be called before the routes are added, and when the process begins to serve. */
+  void install(Javalin app) {
+    if (leakedBytes > 0) {
+      LOG.warn("PERFLAB_LEAK_BYTES_PER_REQUEST keeps {} bytes of every request for ever", leakedBytes);
+      app.before(this::leak);
+    }
+    if (lifeSeconds > 0) {
+      LOG.warn("PERFLAB_EXIT_AFTER_SECONDS ends this process in {} s", lifeSeconds);
+      clock.schedule(this::exit, lifeSeconds, TimeUnit.SECONDS);
+    }
+  }
+
+  private void leak(Context ctx) {
+    if (!Server.isAdministration(ctx)) {
+      leaked.add(new byte[leakedBytes]);
+    }
+  }
+
+  private void exit() {
+    LOG.error("PERFLAB_EXIT_AFTER_SECONDS is over: this process ends");
+    end.run();
+  }
+
+  /** How much was leaked so far, for tests. */
+  long leakedBytes() {
+    return leaked.stream().mapToLong(bytes -> bytes.length).sum();
+  }
+
+  @Override
+  public void close() {
+    clock.shutdownNow();
+  }
+}
