@@ -107,8 +107,29 @@ func (c *collectors) firstTestRun() (string, bool) {
 	return "", false
 }
 
-// end lets a pod print a sample for each second it was there.
+// checkpoint lets all collectors print what they have seen so far.
+func (c *collectors) checkpoint() {
+	c.t.Helper()
+	jobs := &batchv1.JobList{}
+	c.list(jobs)
+	for i := range jobs.Items {
+		if job := &jobs.Items[i]; strings.HasSuffix(job.Name, "-collector") {
+			for _, pod := range c.pods(podLabels(job)) {
+				c.print(&pod, job, false)
+			}
+		}
+	}
+}
+
 func (c *collectors) end(pod *corev1.Pod, job *batchv1.Job, phase corev1.PodPhase, final bool) {
+	c.t.Helper()
+	c.print(pod, job, final)
+	pod.Status.Phase = phase
+	c.writeStatus(pod)
+}
+
+// print a sample for each second that a pod was there.
+func (c *collectors) print(pod *corev1.Pod, job *batchv1.Job, final bool) {
 	c.t.Helper()
 	run := strings.TrimSuffix(job.Name, "-collector")
 	recorder := payload.NewSampleRecorder(run, pod.Name, pod.Status.StartTime.Time)
@@ -126,8 +147,6 @@ func (c *collectors) end(pod *corev1.Pod, job *batchv1.Job, phase corev1.PodPhas
 		c.t.Fatal(err)
 	}
 	c.logs.put(pod.Name, log.Bytes())
-	pod.Status.Phase = phase
-	c.writeStatus(pod)
 }
 
 // share has the node busy for as long as there are samples, and a second pod of

@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/payload"
 )
 
@@ -49,9 +50,11 @@ func TestProgressOfALoadIsShown(t *testing.T) {
 }
 
 // A runner that is killed has lost its final results, but not what it printed
-// until then: that is kept, and the run is done again.
+// until then, nor what was seen of the servers: that is kept and observed, and the
+// run is done again.
 func TestWhatAKilledRunnerPrintedIsKept(t *testing.T) {
 	l := newLab(t, complete)
+	c := withCollectors(l)
 	l.outside.held = map[string]bool{"cico": true}
 	l.create(login(), smallExperiment(t, oneArm))
 	l.until("a runner", func() bool { return len(l.runnerPods()) > 0 })
@@ -65,6 +68,7 @@ func TestWhatAKilledRunnerPrintedIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.logs.put(pod.Name, log.Bytes())
+	c.checkpoint()
 	l.kill(pod.Labels[batchv1.JobNameLabel])
 	l.outside.held = nil
 
@@ -79,6 +83,12 @@ func TestWhatAKilledRunnerPrintedIsKept(t *testing.T) {
 	}
 	if summary, _ := kept.Summary("Check-In", ""); summary.Count != 1 || kept.Final {
 		t.Errorf("kept %d check-ins, final %t, want the checkpoint's one", summary.Count, kept.Final)
+	}
+	if got := observed(invalid, "cico/Check-In/average"); got != "100 ms" {
+		t.Errorf("check-ins took %q until then, want the checkpoint's 100 ms", got)
+	}
+	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.RawSamples(invalid.Name)}, raw); err != nil {
+		t.Errorf("reading what was seen of the servers: %v", err)
 	}
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
 	if done.Status.Runs.Invalid != 1 || done.Status.Runs.Done != done.Status.Runs.Planned {

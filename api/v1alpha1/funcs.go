@@ -36,6 +36,9 @@ func (v Validity) MaxRestartsOrDefault() int32 { return valueOr(v.MaxRestarts, 0
 // MaxFailedImportsOrDefault is how many imports of a load may fail.
 func (v Validity) MaxFailedImportsOrDefault() int32 { return valueOr(v.MaxFailedImports, 0) }
 
+// LeavesOutUnsound: what is sound of a run counts though another part is not.
+func (v Validity) LeavesOutUnsound() bool { return v.Unsound == UnsoundIsLeftOut }
+
 // MaxGapPercentOrDefault is the share of the time in which servers may not have been
 // sampled.
 func (v Validity) MaxGapPercentOrDefault() int32 { return valueOr(v.MaxGapPercent, 0) }
@@ -115,6 +118,26 @@ func (i *DataImport) JobProfileOrDefault() string {
 
 // TailOrDefault is the time cut off the end of loads.
 func (m Measurement) TailOrDefault() time.Duration { return durationOr(m.Tail, 0) }
+
+// GrowthAfterOrDefault is how long heaps and caches are given to fill before growth is told.
+func (m Measurement) GrowthAfterOrDefault() time.Duration {
+	const fallback = 30 * time.Minute
+	if m.Growth == nil {
+		return fallback
+	}
+	return durationOr(m.Growth.After, fallback)
+}
+
+// IsLong says whether a load that is on for so long tells of growth over time.
+func (m Measurement) IsLong(load time.Duration) bool { return load > 4*m.GrowthAfterOrDefault() }
+
+// GrowthPercentOrDefault is the growth in an hour, in percent of the average, that is told.
+func (m Measurement) GrowthPercentOrDefault() int32 {
+	if m.Growth == nil {
+		return 1
+	}
+	return valueOr(m.Growth.PercentPerHour, 1)
+}
 
 // IntervalOrDefault is the time between two samples of the servers.
 func (m Measurement) IntervalOrDefault() time.Duration { return durationOr(m.Interval, 15*time.Second) }

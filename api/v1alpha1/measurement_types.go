@@ -32,9 +32,34 @@ type Measurement struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(self) >= duration('1s')",message="measurement.interval must be at least 1s"
 	Interval *metav1.Duration `json:"interval,omitempty"`
 
+	// growth says how it is told what grows while load is on, as memory that leaks does.
+	// +optional
+	Growth *Growth `json:"growth,omitempty"`
+
 	// prometheus to ask. Absent: the metrics API, which knows CPU and memory.
 	// +optional
 	Prometheus *Prometheus `json:"prometheus,omitempty"`
+}
+
+// Growth says how it is told what grows while load is on.
+type Growth struct {
+	// after is how long heaps and caches are given to fill, from the start of the first load
+	// and from each restart of a container: what they grow by meanwhile is no leak. A load
+	// that is on for four times as long is long: its report tells of growth over time.
+	// Default 30m.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(self) >= duration('1m')",message="measurement.growth.after must be at least 1m"
+	After *metav1.Duration `json:"after,omitempty"`
+
+	// percentPerHour is the growth in an hour, in percent of the average, from which it is
+	// told. Default 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	PercentPerHour *int32 `json:"percentPerHour,omitempty"`
 }
 
 // Prometheus is a server with the system's metrics.

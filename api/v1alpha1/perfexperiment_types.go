@@ -410,6 +410,17 @@ type ConfigMapName struct {
 	Name string `json:"name"`
 }
 
+// Unsound says what becomes of a run of which only a part is sound.
+// +kubebuilder:validation:Enum=InvalidRun;LeftOut
+type Unsound string
+
+const (
+	// UnsoundInvalidatesRun: none of the run counts.
+	UnsoundInvalidatesRun Unsound = "InvalidRun"
+	// UnsoundIsLeftOut leaves out the loads and windows that are not sound.
+	UnsoundIsLeftOut Unsound = "LeftOut"
+)
+
 // Validity says when a run counts. A run that does not is listed with its
 // reason and repeated, never averaged in.
 type Validity struct {
@@ -453,6 +464,12 @@ type Validity struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=998
 	MaxFailedImports *int32 `json:"maxFailedImports,omitempty"`
+
+	// unsound says what becomes of a run of which only a part is sound. InvalidRun: none of it
+	// counts. LeftOut: each load counts, and each window of it beside imports, if it is sound by
+	// itself; the others are left out, and named in the run's warnings. Default InvalidRun.
+	// +optional
+	Unsound Unsound `json:"unsound,omitempty"`
 
 	// maxGapPercent is the largest share of the time that counts in which the servers may
 	// not have been sampled, for more than three intervals at a time. Such gaps are results

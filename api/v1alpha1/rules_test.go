@@ -89,6 +89,8 @@ func TestExperimentRules(t *testing.T) {
 		"any use by others":             accept(change{"spec.validity.maxOtherCPUPercent", "100"}),
 		"gaps of most of the time":      refuse("spec.validity.maxGapPercent", "less than or equal to 50", change{"spec.validity.maxGapPercent", "51"}),
 		"gaps of half of the time":      accept(change{"spec.validity.maxGapPercent", "50"}),
+		"what is sound counts":          accept(change{"spec.validity.unsound", "LeftOut"}),
+		"unknown unsound":               refuse("spec.validity.unsound", `supported values: "InvalidRun", "LeftOut"`, change{"spec.validity.unsound", "Keep"}),
 		"no errors allowed":             accept(change{"spec.validity.maxErrorPercent", "0"}),
 		"failed requests beyond 100":    refuse("spec.validity.maxFailedRequestsPercent", "less than or equal to 100", change{"spec.validity.maxFailedRequestsPercent", "101"}),
 		"any requests may fail":         accept(change{"spec.validity.maxFailedRequestsPercent", "100"}),

@@ -66,6 +66,10 @@ func TestMeasurementRules(t *testing.T) {
 	judge(t, map[string]rule{
 		"interval":           accept(change{at + "interval", "1s"}),
 		"too fast":           refuse(at+"interval", "measurement.interval must be at least 1s", change{at + "interval", "500ms"}),
+		"growth":             accept(change{at + "growth", "{after: 10m, percentPerHour: 24}"}),
+		"growth at once":     refuse(at+"growth.after", "measurement.growth.after must be at least 1m", change{at + "growth", "{after: 30s}"}),
+		"growth after what":  refuse(at+"growth.after", "write a duration with its unit: for example 500ms, 30s, 5m or 1h30m", change{at + "growth", "{after: '10'}"}),
+		"growth of nothing":  refuse(at+"growth.percentPerHour", "greater than or equal to 1", change{at + "growth", "{percentPerHour: 0}"}),
 		"custom metrics":     accept(change{at + "prometheus", "{url: 'http://prometheus:9090', metrics: [{name: gc-pause, query: 'sum(jvm_gc_pause_seconds_sum)', unit: s}]}"}),
 		"Prometheus's url":   refuse(at+"prometheus.url", "prometheus.url must begin with http:// or https://: for example http://prometheus.monitoring.svc:9090", change{at + "prometheus", "{url: 'prometheus:9090'}"}),
 		"a metric's name":    refuse(at+"prometheus.metrics[0].name", "a metric's name may have lower-case letters, digits and '-': for example gc-pause", change{at + "prometheus", "{url: 'http://p', metrics: [{name: A b, query: up}]}"}),

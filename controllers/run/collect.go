@@ -294,7 +294,14 @@ func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
 		tally := results.TallyOf(wanted, measured, spec.Measurement)
 		status := s.load(wanted.Name)
 		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
-		s.blame(results.Check(wanted, measured, spec.Measurement, spec.Validity))
+	}
+	judged := results.Judge(spec.Scenario.Loads, measured, spec.Measurement, spec.Validity)
+	s.blame(judged.Fault)
+	if judged.Fault == nil {
+		observations = judged.Counting(observations)
+		for _, sentence := range judged.Warnings() {
+			s.warn(sentence)
+		}
 	}
 	for _, sentence := range results.Warnings(observations) {
 		s.warn(sentence)
@@ -302,6 +309,11 @@ func (s *scope) observe(measured map[string]results.Measured) ([]byte, error) {
 	for _, sentence := range results.StillWarming(spec.Scenario.Loads, measured, spec.Measurement) {
 		s.warn(sentence)
 	}
+	return s.keepObservations(observations)
+}
+
+// keepObservations puts into the status what it holds, and gives all as JSON where there are more.
+func (s *scope) keepObservations(observations []v1alpha1.Observation) ([]byte, error) {
 	kept, err := results.Keep(observations)
 	if err != nil {
 		return nil, err

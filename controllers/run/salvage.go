@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -16,9 +17,10 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// stepSalvage keeps what the runners of a run that does not count have printed
-// so far, checkpoints included, for people who want to know what went wrong.
-// It never counts, and what can't be read is left.
+// stepSalvage keeps what the runners and the collector of a run that does not count
+// have printed so far, checkpoints included, and what it observed until then: twenty
+// hours of a day that was interrupted tell a lot, and people want to know what went
+// wrong. It never counts, and what can't be read is left.
 func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error) {
 	if s.status().RawResults != "" {
 		return next(), nil
@@ -42,12 +44,58 @@ func (r *Reconciler) stepSalvage(ctx context.Context, s *scope) (outcome, error)
 	if len(saved.measured)+len(saved.logs) == 0 {
 		return next(), nil
 	}
-	err := r.keepRaw(ctx, s, saved)
+	var err error
+	if saved.observations, err = r.salvageObservations(ctx, s, saved.measured); err != nil {
+		return outcome{}, err
+	}
+	err = r.keepRaw(ctx, s, saved)
 	if refusal := kube.RefusalOf(err); refusal != nil {
 		s.warn("what the runners of this run left can't be kept: " + refusal.Error())
 		return next(), nil
 	}
 	return next(), err
+}
+
+// salvageObservations puts into the status what the loads that left something, and the servers
+// beside them, came to.
+func (r *Reconciler) salvageObservations(ctx context.Context, s *scope, measured map[string]results.Measured) ([]byte, error) {
+	spec := s.run.Spec
+	loads := slices.DeleteFunc(slices.Clone(spec.Scenario.Loads), func(load v1alpha1.Load) bool {
+		_, left := measured[load.Name]
+		return !left
+	})
+	if len(loads) == 0 {
+		return nil, nil
+	}
+	if err := r.salvageSamples(ctx, s); err != nil {
+		return nil, err
+	}
+	observations := results.Observe(loads, measured, spec.Measurement)
+	if s.samples != nil {
+		observations = append(observations, results.ObserveServersThroughout(s.samples, loads, measured, spec.Measurement)...)
+	}
+	return s.keepObservations(observations)
+}
+
+// salvageSamples keeps what the collector told so far, if it can be read.
+func (r *Reconciler) salvageSamples(ctx context.Context, s *scope) error {
+	if r.CollectorImage == "" || s.samples != nil {
+		return nil
+	}
+	pods, err := r.collectorPods(ctx, s.run)
+	if err != nil || len(pods) == 0 {
+		return err
+	}
+	samples, notes, _, unread := r.readCollector(ctx, s, pods)
+	if samples == nil {
+		log.FromContext(ctx).Info("The collector left nothing to keep", "notes", notes, "error", unread)
+		return nil
+	}
+	s.samples = samples
+	if err := r.keepSamples(ctx, s); kube.RefusalOf(err) == nil {
+		return err
+	}
+	return nil
 }
 
 func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load) (own results.Measured, logs string, err error) {

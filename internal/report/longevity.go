@@ -12,21 +12,15 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/stats"
 )
 
 const (
-	// longRun is the load from which a run tells how things change over time.
-	// Heaps take half an hour and more to reach their size and caches to fill; a
-	// line through less than two hours shows that rather than a leak.
-	longRun = 2 * time.Hour
 	// leastPoints of a line of response times.
 	leastPoints = 10
 	// maxGrowing modules are shown, those that grew most first.
 	maxGrowing = 5
-	// leastGrowth is the growth per hour, as a share of the average, that is worth
-	// telling.
-	leastGrowth = 0.01
 )
 
 // growth is the change of a quantity per hour in an arm, over long runs.
@@ -42,11 +36,16 @@ type growth struct {
 func (g growth) share() float64 { return g.slope / g.level }
 
 // isSure: the whole interval lies above none, and it is worth telling.
-func (g growth) isSure() bool { return g.low > 0 && g.share() >= leastGrowth }
+func (g growth) isSure(worth float64) bool { return g.low > 0 && g.share() >= worth }
+
+// worthTelling is the growth per hour, as a share of the average, that is told.
+func worthTelling(r *record) float64 {
+	return float64(r.Experiment.Spec.Measurement.GrowthPercentOrDefault()) / 100
+}
 
 // longevity tells how response times and memory changed over long runs. It gives
 // no verdict: arms are not compared.
-func longevity(_ *record, under *scenario) []block {
+func longevity(r *record, under *scenario) []block {
 	if !isLong(under.runs) {
 		return nil
 	}
@@ -58,14 +57,16 @@ func longevity(_ *record, under *scenario) []block {
 		Caption: "Over time under " + under.Name + ": change per hour of load",
 		Columns: slices.Concat(words("What", "Arm"), numbers("Runs", "Change per hour", "Interval", "Of the average, % per hour")),
 	}
+	result.Note = fmt.Sprintf("From %s after the load began on, when heaps and caches had been given time to fill. A container that was started again begins another line of the same slope, after as much time.",
+		prose.Duration(filling(r.Experiment.Spec.Measurement)))
 	var sure []growth
 	for i, one := range growths {
 		result.Rows = append(result.Rows, row{First: i == 0 || growths[i-1].what != one.what, Cells: one.cells()})
-		if one.isSure() {
+		if one.isSure(worthTelling(r)) {
 			sure = append(sure, one)
 		}
 	}
-	return append(result.blocks(), paragraph(longevitySentence(sure)))
+	return append(result.blocks(), paragraph(longevitySentence(sure, worthTelling(r))))
 }
 
 func (g growth) cells() []cell {
@@ -74,11 +75,11 @@ func (g growth) cells() []cell {
 		whole(g.runs), withUnit(signed(g.slope, places), g.unit), signedInterval(g.low, g.high, places), signed(100*g.share(), 2))...)
 }
 
-func longevitySentence(sure []growth) string {
+func longevitySentence(sure []growth, worth float64) string {
 	if len(sure) == 0 {
-		return fmt.Sprintf("Nothing grew by %s of its average per hour or more beyond noise: no sign of a leak.", percent(leastGrowth*100))
+		return fmt.Sprintf("Nothing grew by %s of its average per hour or more beyond noise: no sign of a leak.", percent(worth*100))
 	}
-	return fmt.Sprintf("Grew by %s of its average per hour or more, beyond noise: %s. Suspect a leak or accumulating data.", percent(leastGrowth*100), listed(byWhat(sure)))
+	return fmt.Sprintf("Grew by %s of its average per hour or more, beyond noise: %s. Suspect a leak or accumulating data.", percent(worth*100), listed(byWhat(sure)))
 }
 
 // byWhat names what grew once, with its arms; growths of one thing follow each
@@ -99,7 +100,7 @@ func byWhat(growths []growth) []string {
 // isLong: every run's load was on for long.
 func isLong(runs journal) bool {
 	return len(runs) > 0 && !slices.ContainsFunc(runs, func(run *v1alpha1.PerfRun) bool {
-		return timeOf(run.Status.Timings.LoadFinish).Sub(timeOf(run.Status.Timings.LoadStart)) <= longRun
+		return !run.Spec.Measurement.IsLong(timeOf(run.Status.Timings.LoadFinish).Sub(timeOf(run.Status.Timings.LoadStart)))
 	})
 }
 
@@ -133,7 +134,7 @@ func slowerResponse(under *scenario, transaction, arm string) (growth, bool) {
 
 // slopeOf a transaction's response times in one run, per hour.
 func slopeOf(run *v1alpha1.PerfRun, responses []point) (stats.Estimate, bool) {
-	bands := append(batchesOf(run), warmUpOf(run)...)
+	bands := append(batchesOf(run), band{from: 0, to: filling(run.Spec.Measurement).Minutes()})
 	var hours, values []float64
 	for _, at := range responses {
 		if !slices.ContainsFunc(bands, func(b band) bool { return b.from <= at.minutes && at.minutes <= b.to }) {
@@ -145,6 +146,11 @@ func slopeOf(run *v1alpha1.PerfRun, responses []point) (stats.Estimate, bool) {
 	}
 	slope, err := stats.Slope(hours, values)
 	return slope, err == nil
+}
+
+// filling is the time of a long run before growth is told.
+func filling(measurement v1alpha1.Measurement) time.Duration {
+	return max(measurement.WarmUpOrDefault(), measurement.GrowthAfterOrDefault())
 }
 
 // take sums up the slopes of runs. The run is the unit: from two runs on the
@@ -192,24 +198,30 @@ func memoryGrowths(under *scenario) []growth {
 func memoryGrowth(under *scenario, m metric.Metric) []growth {
 	var growths []growth
 	for _, arm := range under.arms {
-		of := func(statistic string) *values {
-			return under.at(metric.Name(metric.Module, m.Of, metric.Memory, statistic), arm.Name)
-		}
-		slope := under.at(m.Name, arm.Name)
-		if slope == nil {
-			continue
-		}
-		one := growth{what: "memory of " + m.Of, arm: arm.Name, unit: slope.unit, runs: len(slope.numbers), slope: slope.center(), level: of(metric.Average).center()}
-		one.low, one.high = slope.interval()
-		if one.runs == 1 {
-			// The run's own interval, of 95 %.
-			one.low, one.high = of(metric.SlopeLow).center(), of(metric.SlopeHigh).center()
-		}
-		if !math.IsNaN(one.low) {
+		if one, sure := memoryGrowthIn(under, m, arm.Name); sure {
 			growths = append(growths, one)
 		}
 	}
 	return growths
+}
+
+// memoryGrowthIn an arm, by a slope that runs record; false where nothing is known of its
+// interval.
+func memoryGrowthIn(under *scenario, m metric.Metric, arm string) (growth, bool) {
+	of := func(statistic string) *values {
+		return under.at(metric.Name(metric.Module, m.Of, metric.Memory, statistic), arm)
+	}
+	slope := under.at(m.Name, arm)
+	if slope == nil {
+		return growth{}, false
+	}
+	one := growth{what: "memory of " + m.Of, arm: arm, unit: slope.unit, runs: len(slope.numbers), slope: slope.center(), level: of(metric.Average).center()}
+	one.low, one.high = slope.interval()
+	if one.runs == 1 {
+		// The run's own interval, of 95 %.
+		one.low, one.high = of(metric.SlopeLow).center(), of(metric.SlopeHigh).center()
+	}
+	return one, !math.IsNaN(one.low)
 }
 
 // leakParagraph is the sentence on memory that grew, on its own.
@@ -222,38 +234,43 @@ func leakParagraph(r *record, under *scenario) []block {
 
 // leakSentence tells of the modules whose memory grew; empty where that was not
 // measured.
-func leakSentence(_ *record, under *scenario) string {
-	growing, known := growingModules(under)
+func leakSentence(r *record, under *scenario) string {
+	growing, known := growingModules(r, under)
 	if !known {
 		return ""
 	}
 	if len(growing) == 0 {
-		return fmt.Sprintf("No module's memory grew by more than %s per hour under %s: no sign of a leak within one run.", percent(leastGrowth*100), under.Name)
+		return fmt.Sprintf("No module's memory grew by more than %s per hour under %s: no sign of a leak within one run.", percent(worthTelling(r)*100), under.Name)
 	}
 	more := ""
 	if left := len(growing) - maxGrowing; left > 0 {
 		more = fmt.Sprintf(", and of %d more", left)
 		growing = growing[:maxGrowing]
 	}
-	return fmt.Sprintf("Memory grew during load under %s: %s%s. This is a leak or caches still filling; a longer run would tell.", under.Name, listed(growing), more)
+	what := "a leak or caches still filling; a longer run would tell"
+	if isLong(under.runs) {
+		what = "a leak or data that accumulates"
+	}
+	return fmt.Sprintf("Memory grew during load under %s: %s%s. This is %s.", under.Name, listed(growing), more, what)
 }
 
 // growingModules are those whose memory grew in some arm, run after run. It says
 // false where none was measured.
-func growingModules(under *scenario) (growing []string, known bool) {
+func growingModules(r *record, under *scenario) (growing []string, known bool) {
 	for _, m := range under.metrics {
 		if !m.IsUse(metric.Module, metric.Memory, metric.Slope) {
 			continue
 		}
 		var in []string
 		for _, arm := range under.arms {
-			slope := under.at(m.Name, arm.Name)
-			if slope == nil || len(slope.numbers) < 2 {
+			one, sure := memoryGrowthIn(under, m, arm.Name)
+			if !sure || one.runs < 2 && !isLong(under.runs) {
+				// A short run's slope shows heaps that fill, unless others have it too.
 				continue
 			}
 			known = true
-			if used := under.at(metric.Name(metric.Module, m.Of, metric.Memory, metric.Average), arm.Name); isGrowth(slope, used) {
-				in = append(in, fmt.Sprintf("+%s in %s", slope.shownWithUnit(), arm.Name))
+			if one.isSure(worthTelling(r)) {
+				in = append(in, fmt.Sprintf("+%s in %s", under.at(m.Name, arm.Name).shownWithUnit(), arm.Name))
 			}
 		}
 		if len(in) > 0 {
@@ -261,10 +278,4 @@ func growingModules(under *scenario) (growing []string, known bool) {
 		}
 	}
 	return growing, known
-}
-
-// isGrowth: the interval of a slope lies above none, and it is worth telling.
-func isGrowth(slope, used *values) bool {
-	low, _ := slope.interval()
-	return low > 0 && !(slope.center() < used.center()*leastGrowth)
 }

@@ -91,7 +91,7 @@ func TestLongRunsTellHowThingsChangeOverTime(t *testing.T) {
 			t.Errorf("the sentence lacks %q: %s", want, sentence)
 		}
 	}
-	if !strings.Contains(after, "| Check-In average response time | `"+recorded.Arm+"` | 6 | +39.98\u00a0ms/h |") {
+	if !strings.Contains(after, "| Check-In average response time | `"+recorded.Arm+"` | 6 | +39.97\u00a0ms/h |") {
 		t.Errorf("check-ins got slower by 40 ms per hour:\n%s", after[:2000])
 	}
 }

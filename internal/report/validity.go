@@ -3,11 +3,14 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/internal/secret"
 )
 
@@ -18,6 +21,7 @@ func validity(r *record) []block {
 		Caption: "Attempts that did not count", Note: "Invalid attempts are repeated and never averaged in.",
 		Columns: words("Run", "Scenario", "Arm", "Block", "Reason", "What happened"),
 	}
+	blocks = append(blocks, leftOutTable(r)...)
 	for _, run := range r.journal.invalid() {
 		result.Rows = append(result.Rows, row{Cells: []cell{
 			name(run.Name), name(run.Spec.Scenario.Name), ofArm(run.Spec.Arm),
@@ -29,7 +33,60 @@ func validity(r *record) []block {
 	if len(result.Rows) == 0 {
 		return append(blocks, paragraph("No attempt was invalid."))
 	}
-	return append(blocks, result.blocks()...)
+	return slices.Concat(blocks, result.blocks(), salvagedTable(r))
+}
+
+// leftOutTable lists what does not count of runs that do.
+func leftOutTable(r *record) []block {
+	result := &table{
+		Caption: "Parts of runs that did not count", Note: "The rest of these runs was sound, and counts.",
+		Columns: words("Run", "Scenario", "Arm", "Block", "What happened"),
+	}
+	for _, run := range r.journal.valid() {
+		for _, warning := range run.Status.Warnings {
+			if what, is := results.CutLeftOut(warning); is {
+				result.Rows = append(result.Rows, row{Cells: []cell{
+					name(run.Name), name(run.Spec.Scenario.Name), ofArm(run.Spec.Arm),
+					{Text: whole(run.Spec.Block)},
+					{Text: capital(secret.Hide("", what))},
+				}})
+			}
+		}
+	}
+	return result.blocks()
+}
+
+// maxSalvaged rows of what attempts measured that did not count.
+const maxSalvaged = 60
+
+// salvagedTable is what attempts that did not count had measured until then, of what decides and of
+// single imports. Hours of load tell something, though nobody may compare them.
+func salvagedTable(r *record) []block {
+	result := &table{
+		Caption: "What these attempts had measured", Note: "Until they ended; none of it is in any other figure.",
+		Columns: append(words("Run", "Metric", "Value"), numbers("Samples")...),
+	}
+	left := 0
+	for _, run := range r.journal.invalid() {
+		first := true
+		for _, observation := range run.Status.Observations {
+			if !slices.Contains(r.answer.Question.Primary, observation.Metric) && metric.Parse(observation.Metric).Part == 0 {
+				continue
+			}
+			if len(result.Rows) == maxSalvaged {
+				left++
+				continue
+			}
+			result.Rows = append(result.Rows, row{First: first, Cells: []cell{
+				name(run.Name), name(observation.Metric), {Text: withUnit(observation.Value, observation.Unit)}, {Text: whole(observation.Samples)},
+			}})
+			first = false
+		}
+	}
+	if left > 0 {
+		result.Note += fmt.Sprintf(" The first %d are listed; %s.", maxSalvaged, leftOut(left, "figure"))
+	}
+	return result.blocks()
 }
 
 // rules are what a run had to keep to count.
@@ -46,6 +103,9 @@ func rules(limits *v1alpha1.Validity, runs journal) []string {
 	if runs.sawNodes() {
 		sentences = append(sentences, "Where the collector's node, with pods of the run on it, was full, at most "+
 			percent(float64(limits.MaxOtherCPUPercentOrDefault()))+" of its CPUs may have been used by what was not the run's.")
+	}
+	if limits.LeavesOutUnsound() {
+		sentences = append(sentences, "Each load, and each window of it beside imports, counts if it is sound by itself; what is not is left out, and listed.")
 	}
 	if limits.MaxAttempts > 0 {
 		sentences = append(sentences, "A run is tried at most "+times(limits.MaxAttempts)+".")

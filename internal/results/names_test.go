@@ -29,7 +29,7 @@ func TestTheNamesThatAreKnownAreThoseObserved(t *testing.T) {
 		"transactions": {results.Observe(loads(users), measurements(failing), v1alpha1.Measurement{}), metric.TransactionStatistics()},
 		"imports":      {results.Observe(loads(imports(1, 400)), measurements(files), v1alpha1.Measurement{}), metric.ImportStatistics()},
 		"summaries":    {observed(summary(t)), append(metric.SummaryStatistics(), metric.Rates()...)},
-		"servers":      {results.ObserveServers(servers, window("", 0, 60)), metric.ServerStatistics()},
+		"servers":      {observedWithGrowth(servers, window("", 0, 60)), metric.ServerStatistics()},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/metric"
-	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/payload"
 )
 
@@ -31,12 +30,6 @@ const (
 // others is the quantity that is the node's CPU without that of the run's pods.
 const others = metric.Node + "/" + metric.OtherCPU
 
-// growing are the resources of which a leak may be told, so that the interval
-// of their slope is recorded as well.
-var growing = map[string]bool{
-	metric.Memory: true, metric.HeapUsed: true, metric.Disk: true, metric.DatabaseSize: true, metric.Connections: true, metric.ConsumerLag: true,
-}
-
 // shares are the resources in percent: several instances have a mean, no sum.
 var shares = map[string]bool{metric.CPUThrottled: true, metric.GCShare: true}
 
@@ -49,7 +42,8 @@ func CountedWindow(loads []v1alpha1.Load, measured map[string]Measured, measurem
 // ObserveServersThroughout gives the observations of a run's servers: over all that
 // counts, and in each window of the scenario.
 func ObserveServersThroughout(samples *payload.Samples, loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) []v1alpha1.Observation {
-	observations := ObserveServers(samples, CountedWindow(loads, measured, measurement))
+	counted := CountedWindow(loads, measured, measurement)
+	observations := append(ObserveServers(samples, counted), ObserveGrowth(samples, growing(loads, measured, measurement, counted), measurement)...)
 	// The stretch that counts of a load that lasts until an import has ended is
 	// that import's, so windows beside it are within a larger one.
 	steady := Steady(loads, measured, measurement)
@@ -60,15 +54,12 @@ func ObserveServersThroughout(samples *payload.Samples, loads []v1alpha1.Load, m
 }
 
 // ObserveServers gives the observations of the servers in a window: average and
-// maximum of each resource. Only for the whole stretch that counts, which has no
-// name, it adds slopes per hour. What was not sampled within the window has no
+// maximum of each resource. What was not sampled within the window has no
 // observation.
 func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	add := func(of, statistic, unit string, value float64, count int) {
-		observations = append(observations, v1alpha1.Observation{
-			Metric: metric.In(metric.Name(of, statistic), window.Name), Value: decimal.Format(value), Unit: unit, Samples: int64(count),
-		})
+		observations = append(observations, observed(metric.In(metric.Name(of, statistic), window.Name), unit, value, count))
 	}
 	for _, quantity := range quantities(samples) {
 		points := within(quantity.points, window)
@@ -85,13 +76,6 @@ func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observat
 		if percents := within(quantity.ofLimit, window); len(percents) > 0 && quantity.resource == metric.CPU {
 			add(quantity.name, metric.PercentOfLimit, metric.UnitPercent, mean(percents), len(percents))
 		}
-		if slope := slopeOf(points); window.Name == "" && slope.Sure() {
-			add(quantity.name, metric.Slope, metric.PerHour(quantity.unit), slope.Value, len(points))
-			if low, high := slope.Interval(slopeConfidence); quantity.mayLeak() {
-				add(quantity.name, metric.SlopeLow, metric.PerHour(quantity.unit), low, len(points))
-				add(quantity.name, metric.SlopeHigh, metric.PerHour(quantity.unit), high, len(points))
-			}
-		}
 	}
 	for component, ends := range endsOf(samples, window) {
 		add(component, metric.Restarts, metric.UnitCount, float64(ends.all), 0)
@@ -101,16 +85,16 @@ func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observat
 	return observations
 }
 
+func observed(name, unit string, value float64, count int) v1alpha1.Observation {
+	return v1alpha1.Observation{Metric: name, Value: decimal.Format(value), Unit: unit, Samples: int64(count)}
+}
+
 // quantity is a resource of a component, its instances taken together.
 type quantity struct {
 	name, resource, unit string
 	points               payload.Points
 	// ofRequest and ofLimit are in percent; empty where nothing was asked for.
 	ofRequest, ofLimit payload.Points
-}
-
-func (q quantity) mayLeak() bool {
-	return growing[q.resource] || metric.Parse(q.name).Component == metric.Custom
 }
 
 // quantities are what the samples hold, by component.
@@ -264,42 +248,6 @@ func maximum(points payload.Points) float64 {
 		highest = max(highest, point.Value)
 	}
 	return highest
-}
-
-const (
-	// slopeConfidence of the interval of a slope.
-	slopeConfidence = 0.95
-	// slopeBatches is into how many means samples are put before a line is
-	// laid through them. Samples that follow each other closely depend on each
-	// other, which would make the interval too narrow; means of many do less.
-	slopeBatches = 20
-	// slopeSpan is the shortest time that has a slope: a minute's warm-up says
-	// nothing of an hour.
-	slopeSpan = 10 * time.Minute
-)
-
-// slopeOf is the change per hour.
-func slopeOf(points payload.Points) stats.Estimate {
-	none := stats.Estimate{Value: math.NaN(), StandardError: math.NaN()}
-	if points[len(points)-1].At.Sub(points[0].At) < slopeSpan {
-		return none
-	}
-	size := max(1, (len(points)+slopeBatches-1)/slopeBatches)
-	var hours, values []float64
-	for batch := range slices.Chunk(points, size) {
-		var hour, value float64
-		for _, point := range batch {
-			hour += point.At.Sub(points[0].At).Hours()
-			value += point.Value
-		}
-		hours, values = append(hours, hour/float64(len(batch))), append(values, value/float64(len(batch)))
-	}
-	slope, err := stats.Slope(hours, values)
-	if err != nil {
-		// Too few points for a line.
-		return none
-	}
-	return slope
 }
 
 // Ends are the containers that ended within a window and were started again. Those of

@@ -85,7 +85,6 @@ func TestObserveServers(t *testing.T) {
 		"module/mod-users/cpu/max":                    "0.8 cores",
 		"module/mod-users/memory/average":             "600 MiB",
 		"module/mod-users/memory/percentOfRequest":    "30 %",
-		"module/mod-users/memory/slope":               "0 MiB/h",
 		"module/mod-users/restarts":                   "3 1",
 		"module/mod-users/oomKills":                   "2 1",
 		"module/mod-users/cpu/average@after":          "0.8 cores",
@@ -105,9 +104,6 @@ func TestObserveServers(t *testing.T) {
 		if value, err := decimal.Parse(number); err != nil || math.Abs(value-want) > 0.01*want {
 			t.Errorf("%s is %q, want about %g", metric, got[metric], want)
 		}
-	}
-	if _, found := got["module/mod-users/cpu/slope@after"]; found {
-		t.Error("a window within the run has a slope")
 	}
 }
 
@@ -172,52 +168,6 @@ func TestMaxIsNeverBelowAverage(t *testing.T) {
 		parsed := numbers(t, results.ObserveServers(recorder.Samples, window("", random.Float64()*10, 20)))
 		if parsed["custom/x/max"] < parsed["custom/x/average"] {
 			t.Fatalf("max %g is below average %g", parsed["custom/x/max"], parsed["custom/x/average"])
-		}
-	}
-}
-
-// The interval of the slope of what grows by 60 MiB per hour under noise lies above
-// zero; that of noise alone does not, but in as many cases as the confidence leaves.
-func TestGrowth(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	// Each value depends on the one before, as samples of memory do.
-	noisy := func(perHour float64) func(float64) float64 {
-		drift := 0.0
-		return func(minute float64) float64 {
-			drift = 0.5*drift + random.NormFloat64()*5
-			return 500 + perHour*minute/60 + drift
-		}
-	}
-	grows := func(memory func(float64) float64) bool {
-		seen := numbers(t, results.ObserveServers(sampledFor(constant(1), memory).Samples, window("", 0, 60)))
-		const of = "module/mod-users/memory/"
-		return seen[of+"slopeLow"] > 0 && seen[of+"slope"] > seen[of+"average"]/100
-	}
-	if !grows(noisy(30)) {
-		t.Error("2 x 30 MiB/h are not seen")
-	}
-	alarms := 0
-	const runs = 200
-	for range runs {
-		if grows(noisy(0)) {
-			alarms++
-		}
-	}
-	if alarms > runs*6/100 {
-		t.Errorf("%d of %d runs without a leak were said to leak", alarms, runs)
-	}
-	if grows(constant(500)) {
-		t.Error("what stands still grows")
-	}
-}
-
-// What grows while a run warms up is no leak.
-func TestAFewMinutesHaveNoSlope(t *testing.T) {
-	growing := sampledFor(constant(1), func(minute float64) float64 { return 100 + minute }).Samples
-	for minutes, wanted := range map[float64]bool{9: false, 11: true} {
-		_, told := values(results.ObserveServers(growing, window("", 0, minutes)))["module/mod-users/memory/slope"]
-		if told != wanted {
-			t.Errorf("%g minutes have a slope: %t, want %t", minutes, told, wanted)
 		}
 	}
 }

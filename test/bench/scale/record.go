@@ -151,6 +151,7 @@ func (r *recorder) observe(made *record) error {
 	spec := r.run.Spec
 	whole := results.CountedWindow(spec.Scenario.Loads, r.measured, spec.Measurement)
 	observations := results.ObserveServers(r.samples.Samples, whole)
+	observations = append(observations, results.ObserveGrowth(r.samples.Samples, whole, spec.Measurement)...)
 	observations = append(observations, results.Observe(spec.Scenario.Loads, r.measured, spec.Measurement)...)
 	kept, err := results.Keep(observations)
 	if err != nil {
