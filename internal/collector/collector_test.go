@@ -126,7 +126,7 @@ func TestWhatAmazonRuns(t *testing.T) {
 	named.Postgres.External.Prometheus = &v1alpha1.PostgresInPrometheus{Instance: "writer", ReaderInstances: []v1alpha1.DBInstance{"b", "a"}}
 	named.Kafka.External.Prometheus = &v1alpha1.KafkaInPrometheus{Source: v1alpha1.BrokerSourceCloudWatch, Cluster: "perf"}
 	hosts := cloud()
-	hosts.Kafka.External.BootstrapServers = []string{"kafka.example.org:9096", "b-2.perf.x1.c2.kafka.eu-west-1.amazonaws.com:9096"}
+	hosts.Kafka.External.BootstrapServers = []string{"kafka.example.org:9096", "b-2-public.perf.x1.c2.kafka.eu-west-1.amazonaws.com:9196"}
 	hosts.Kafka.External.Prometheus = &v1alpha1.KafkaInPrometheus{Source: v1alpha1.BrokerSourceOpenMonitoring}
 	cases := map[string]struct {
 		system v1alpha1.System

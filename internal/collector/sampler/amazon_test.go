@@ -318,8 +318,8 @@ func TestWhatAmazonDidNotTell(t *testing.T) {
 		"all and in time":     {"the last whole minute is told", all("aws_rds_"), minute(10).Add(30 * time.Second), false, nil},
 		"a minute is missing": {"it is worth waiting for", all("aws_rds_"), minute(11).Add(30 * time.Second), true, []string{`came into Prometheus more than 3 min later`}},
 		"too late":            {"it would not come in time", all("aws_rds_"), minute(15), false, []string{`what RDS instance "writer" used at the end of the loads came into Prometheus more than 3 min later and is in no figure: have its exporter ask CloudWatch for what is not as old`}},
-		"some": {"what is missing is named", model.Matrix{series(cpuOfWriter, pair(minute(8), 1), pair(minute(9), 1)), series(memory, pair(minute(8), 1), pair(minute(9), math.NaN()))}, minute(10), false, []string{
-			"postgres/primary: storageFree, readsPerSecond, writesPerSecond, diskRead, diskWritten, readLatency, writeLatency, activeSessions not told, for Prometheus has no aws_rds_free_storage_space_average, aws_rds_read_iops_average, aws_rds_write_iops_average, aws_rds_read_throughput_average, aws_rds_write_throughput_average, aws_rds_read_latency_average, aws_rds_write_latency_average, aws_rds_dbload_average of it",
+		"some": {"what is missing is named", model.Matrix{series(cpuOfWriter, pair(minute(8), 1), pair(minute(9), 1)), series(memory, pair(minute(8), math.NaN()), pair(minute(9), math.NaN()))}, minute(10), false, []string{
+			"postgres/primary: memoryFree, storageFree, readsPerSecond, writesPerSecond, diskRead, diskWritten, readLatency, writeLatency, activeSessions not told, for Prometheus has no aws_rds_freeable_memory_average, aws_rds_free_storage_space_average, aws_rds_read_iops_average, aws_rds_write_iops_average, aws_rds_read_throughput_average, aws_rds_write_throughput_average, aws_rds_read_latency_average, aws_rds_write_latency_average, aws_rds_dbload_average of it",
 		}},
 		"no times": {"nothing is waited for: how late it is, nobody knows", model.Matrix{series(cpuOfWriter, pair(minute(8).Add(scrape), 1))}, minute(10), false, []string{
 			"not told, for Prometheus has no",
@@ -346,6 +346,21 @@ func TestWhatAmazonDidNotTell(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// One whose values have no times is not waited for, how old they may be.
+func TestNobodyWaitsForAnExporterWithoutTimes(t *testing.T) {
+	prometheus := &scripted{series: model.Matrix{series("__name__=rds_cpu_usage_percent_average,dbidentifier=writer", pair(minute(8).Add(time.Second), 1))}}
+	asked := writerIn(prometheus)
+	told(t, asked, round{at: minute(9), interval: 15 * time.Second})
+	if asked.isBehind(minute(12)) {
+		t.Error("it is waited for")
+	}
+	first := len(prometheus.queries)
+	told(t, asked, round{at: minute(9), interval: 15 * time.Second})
+	if more := len(prometheus.queries) - first; first != 6 || more != 3 {
+		t.Errorf("%d questions, then %d, want those of all exporters and of sizes, then of the one that is known: %q", first, more, prometheus.queries)
 	}
 }
 

@@ -186,7 +186,7 @@ func (l *Loop) end(ctx context.Context, ordered bool) error {
 	defer cancel()
 	now := time.Now()
 	l.sampleRound(last, now, true)
-	if ordered && len(l.behind(now)) > 0 {
+	if len(l.behind(now)) > 0 {
 		if err := l.print(now, false); err != nil {
 			return err
 		}
