@@ -264,6 +264,28 @@ func TestACollectorThatDoesNotEndIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// Where CloudWatch tells of the database the collector has three minutes more, and the
+// run is none the worse for it.
+func TestACollectorMayWaitForCloudWatch(t *testing.T) {
+	l := newLab(t, complete)
+	withCollectors(l).deaf = true
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Measurement.Prometheus = &v1alpha1.Prometheus{URL: "http://prometheus:9090"}
+		e.Spec.System.Postgres = &v1alpha1.Postgres{
+			Provider: v1alpha1.PostgresProviderExternal,
+			External: &v1alpha1.ExternalPostgres{
+				Host: "db.example.org", Port: 5433, Database: "folio", CredentialsSecret: v1alpha1.SecretName{Name: "rds"},
+				Prometheus: &v1alpha1.PostgresInPrometheus{Instance: "folio-writer"},
+			},
+		}
+	}))
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	timings := run.Status.Timings
+	if waited := timings.Finish.Sub(timings.LoadFinish.Time); waited < 210*time.Second || waited > 240*time.Second {
+		t.Errorf("the run ended %s after its loads, want about three minutes and a half", waited)
+	}
+}
+
 // The collector of a run that does not count is told to end.
 func TestTheCollectorOfAnInvalidRunEnds(t *testing.T) {
 	l := newLab(t, complete)

@@ -61,8 +61,11 @@ type SampleSeries struct {
 	// Resource that is measured: cpu, memory, connections/active.
 	Resource string `json:"resource"`
 	// Unit of the values: cores, MiB, %, 1/s, s, 1.
-	Unit   string `json:"unit,omitempty"`
-	Points Points `json:"points"`
+	Unit string `json:"unit,omitempty"`
+	// Reach is how many seconds before its time a point's value may be of, where
+	// that is not just the time since the point before: the mean of a minute has 60.
+	Reach  float64 `json:"reach,omitempty"`
+	Points Points  `json:"points"`
 }
 
 // Container is a container of a component's pod with what it asked for. What

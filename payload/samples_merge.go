@@ -24,6 +24,7 @@ func (m sampleMerge) add(part *Samples) {
 	for _, own := range part.Series {
 		into := m.series.of(own.Component, own.Instance, own.Resource, own.Unit)
 		into.Points = append(into.Points, own.Points...)
+		into.Reach = max(into.Reach, own.Reach)
 	}
 	for _, container := range part.Containers {
 		*placeOf(m.containers, [2]string{container.Component, container.Instance}, &m.sum.Containers) = container

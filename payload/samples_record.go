@@ -36,6 +36,15 @@ func (r *SampleRecorder) Record(component, instance, resource, unit string, at t
 	r.Samples.End = later(r.Samples.End, millis(at))
 }
 
+// Add adds the points of a series, with its reach. What is no number was not measured.
+func (r *SampleRecorder) Add(series SampleSeries) {
+	for _, point := range series.Points {
+		r.Record(series.Component, series.Instance, series.Resource, series.Unit, point.At, point.Value)
+	}
+	into := r.index.of(series.Component, series.Instance, series.Resource, series.Unit)
+	into.Reach = max(into.Reach, series.Reach)
+}
+
 // Round notes that the servers are asked now, and again after the interval.
 func (r *SampleRecorder) Round(at time.Time, interval time.Duration) {
 	r.Samples.Rounds = append(r.Samples.Rounds, Point{At: millis(at), Value: interval.Seconds()})

@@ -74,7 +74,8 @@ type Prometheus struct {
 	// +optional
 	TokenSecret *SecretName `json:"tokenSecret,omitempty"`
 
-	// metrics to record beside CPU and memory.
+	// metrics to record beside CPU and memory. What Amazon RDS and MSK use has names of
+	// its own: see external.prometheus of postgres and kafka.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

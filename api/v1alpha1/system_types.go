@@ -346,6 +346,8 @@ type SecretKey struct {
 }
 
 // ExternalKafka says how brokers that are already there are reached.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.prometheus) || self.prometheus.source != 'OpenMonitoring' || self.bootstrapServers.exists(server, server.matches('^b-[0-9]+(-public)?[.][A-Za-z0-9.-]+:[0-9]+$'))",message="brokers with open monitoring are known by MSK's own names of their hosts: write one such as b-1.perf.x1y2z3.c2.kafka.eu-west-1.amazonaws.com:9096 into external.bootstrapServers, or use source: CloudWatch"
 type ExternalKafka struct {
 	// bootstrapServers are brokers as host:port, reachable from the operator
 	// and from the modules.
@@ -364,6 +366,43 @@ type ExternalKafka struct {
 	// sasl logs in with a name and a password. Absent: nobody asks.
 	// +optional
 	SASL *KafkaSASL `json:"sasl,omitempty"`
+
+	// prometheus says how the brokers of an Amazon MSK are found in
+	// measurement.prometheus. What they use is then recorded as kafka/broker-<id>/cpuUsed
+	// and so on. Absent: that is not asked.
+	// +optional
+	Prometheus *KafkaInPrometheus `json:"prometheus,omitempty"`
+}
+
+// BrokerSource is where Prometheus has the figures of MSK's brokers from.
+// +kubebuilder:validation:Enum=CloudWatch;OpenMonitoring
+type BrokerSource string
+
+// Where figures of MSK's brokers are from.
+const (
+	// BrokerSourceCloudWatch is an exporter of CloudWatch's metrics of AWS/Kafka:
+	// yet-another-cloudwatch-exporter or prometheus/cloudwatch_exporter.
+	BrokerSourceCloudWatch BrokerSource = "CloudWatch"
+	// BrokerSourceOpenMonitoring are the brokers' own exporters, which MSK serves at
+	// the ports 11001 (JMX) and 11002 (node).
+	BrokerSourceOpenMonitoring BrokerSource = "OpenMonitoring"
+)
+
+// KafkaInPrometheus says how brokers that Amazon MSK runs are found in Prometheus.
+//
+// +kubebuilder:validation:XValidation:rule="(self.source == 'CloudWatch') == has(self.cluster)",message="external.prometheus.cluster, the name of the MSK cluster, goes with source: CloudWatch, and has to be written there; with source: OpenMonitoring brokers are known by their hosts"
+type KafkaInPrometheus struct {
+	// source of the figures: an exporter of CloudWatch's metrics, or the brokers
+	// themselves by MSK's open monitoring. Default CloudWatch.
+	// +optional
+	// +kubebuilder:default=CloudWatch
+	Source BrokerSource `json:"source,omitempty"`
+
+	// cluster is the name of the MSK cluster, which CloudWatch has as Cluster Name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9-]*$')",message="the name of an MSK cluster has letters, digits and '-': for example perf-msk"
+	Cluster string `json:"cluster,omitempty"`
 }
 
 // KafkaTLS encrypts the connection to brokers.
@@ -627,6 +666,34 @@ type ExternalPostgres struct {
 	// The modules get it by reference; the operator never reads it.
 	// +required
 	CredentialsSecret SecretName `json:"credentialsSecret"`
+
+	// prometheus says how the instances of an Amazon RDS or Aurora are found in
+	// measurement.prometheus. What they use is then recorded as
+	// postgres/primary/cpuUsed and so on. Absent: that is not asked.
+	// +optional
+	Prometheus *PostgresInPrometheus `json:"prometheus,omitempty"`
+}
+
+// DBInstance is an Amazon RDS DBInstanceIdentifier.
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z][a-z0-9]*(-[a-z0-9]+)*$')",message="a DBInstanceIdentifier has lower-case letters, digits and single '-', and begins with a letter: for example folio-writer"
+type DBInstance string
+
+// PostgresInPrometheus says how instances that Amazon RDS runs are found in
+// Prometheus, which has them from an exporter of CloudWatch's metrics
+// (yet-another-cloudwatch-exporter, prometheus/cloudwatch_exporter) or from
+// prometheus-rds-exporter.
+type PostgresInPrometheus struct {
+	// instance is the DBInstanceIdentifier of the primary, which is
+	// postgres/primary in metrics.
+	// +required
+	Instance DBInstance `json:"instance"`
+
+	// readerInstances are those of the replicas: the first is postgres/replica-1.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=15
+	ReaderInstances []DBInstance `json:"readerInstances,omitempty"`
 }
 
 // PoolMode says how long a client keeps a server connection.

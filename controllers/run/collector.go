@@ -32,7 +32,8 @@ const (
 	// that they start without it: the gap tells.
 	collectorStart = time.Minute
 	// collectorEnd is how long a collector may take to end once the loads are
-	// over. After that, what it has printed is all there is.
+	// over, beside waiting for figures that come late. After that, what it has
+	// printed is all there is.
 	collectorEnd = 30 * time.Second
 	// collectorPatience is how long after the loads its log may not be readable. After
 	// that the servers count as not measured.
@@ -182,13 +183,14 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 		return outcome{}, err
 	}
 	finish := s.status().Timings.LoadFinish
-	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEnd {
+	late := collector.CatchUpOf(s.run)
+	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEnd+late {
 		s.loading = "the loads are over; the collector is about to end"
 		return waitFor(collectorPause), nil
 	}
 	var fault *results.Fault
 	s.samples, s.unsampled, fault, err = r.readCollector(ctx, s, pods)
-	if err != nil && finish != nil && s.now.Sub(finish.Time) < collectorPatience {
+	if err != nil && finish != nil && s.now.Sub(finish.Time) < collectorPatience+late {
 		return outcome{}, err
 	}
 	s.blame(fault)
@@ -335,6 +337,7 @@ func (s *scope) seen(window results.Window) *v1alpha1.ServersStatus {
 		return seen
 	}
 	s.checkNode(seen, window)
+	seen.Notes = append(seen.Notes, results.Sparse(s.samples, window)...)
 	var uneven []string
 	seen.Pods, uneven = results.Pods(s.samples, window)
 	for _, sentence := range uneven {

@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/results"
@@ -126,7 +127,8 @@ func loadLimit(s *scope) (time.Time, string) {
 }
 
 func gatherLimit(s *scope) (time.Time, string) {
-	return s.status().Timings.LoadFinish.Add(gatherTime), fmt.Sprintf("what was measured could not be kept within %s", gatherTime)
+	limit := gatherTime + collector.CatchUpOf(s.run)
+	return s.status().Timings.LoadFinish.Add(limit), fmt.Sprintf("what was measured could not be kept within %s", limit)
 }
 
 // runSteps goes through the steps until one is not done or finds a fault: the

@@ -138,6 +138,43 @@ func TestKafka(t *testing.T) {
 	})
 }
 
+// How a service is found in Prometheus is refused where none is asked, and what is no name
+// of Amazon's, which would become a part of a query.
+func TestServicesInPrometheus(t *testing.T) {
+	const aKafka, aPostgres = "spec.system.kafka.external", "spec.system.postgres.external"
+	kafka := func(settings string) change {
+		return change{"spec.system.kafka", `{provider: External, external: {bootstrapServers: ["b-2.perf.x1.c2.kafka.eu-west-1.amazonaws.com:9096"], prometheus: ` + settings + `}, topics: [{group: data-import, names: [a], replicas: 3}]}`}
+	}
+	postgres := func(settings string) change {
+		return change{"spec.system.postgres", "{provider: External, external: {host: db, database: folio, credentialsSecret: {name: login}, prometheus: " + settings + "}}"}
+	}
+	asked := change{"spec.measurement", "{prometheus: {url: 'http://p:9090'}}"}
+	topics := change{set, "{kafka: {topics: [{group: data-import, partitions: 4}]}}"}
+	const source = "external.prometheus.cluster, the name of the MSK cluster, goes with source: CloudWatch"
+	const name = "a DBInstanceIdentifier has lower-case letters, digits and single '-', and begins with a letter: for example folio-writer"
+	judge(t, valid, map[string]rule{
+		"a database":        accept(asked, topics, postgres("{instance: folio-writer, readerInstances: [folio-reader-1, folio-reader-2]}")),
+		"a cluster":         accept(asked, topics, kafka("{cluster: Perf-MSK-1}")),
+		"open monitoring":   accept(asked, topics, kafka("{source: OpenMonitoring}")),
+		"database, unasked": refuse(aPostgres+".prometheus", "postgres.external.prometheus says how the service is found in Prometheus, and none is asked: write measurement.prometheus with its url, or take postgres.external.prometheus away", topics, postgres("{instance: folio-writer}")),
+		"cluster, unasked":  refuse(aKafka+".prometheus", "kafka.external.prometheus says how the service is found in Prometheus, and none is asked", topics, kafka("{cluster: perf}")),
+		"arm's, unasked": refuse(aSet+".kafka.external.prometheus", `arm "changed": kafka.external.prometheus says how the service is found in Prometheus, and none is asked`,
+			kafka(""), change{set, `{kafka: {external: {bootstrapServers: ["b-1:9092"], prometheus: {cluster: perf}}}}`}),
+		"no instance":               refuse(aPostgres+".prometheus.instance", "Required value", asked, topics, postgres("{readerInstances: [a]}")),
+		"PromQL for an instance":    refuse(aPostgres+".prometheus.instance", name, asked, topics, postgres(`{instance: 'a"} or vector(1) or up{job="'}`)),
+		"a reader in capitals":      refuse(aPostgres+".prometheus.readerInstances[0]", name, asked, topics, postgres("{instance: a, readerInstances: [B]}")),
+		"an instance that ends":     refuse(aPostgres+".prometheus.instance", name, asked, topics, postgres("{instance: a-}")),
+		"a name of 63":              accept(asked, topics, postgres("{instance: a"+strings.Repeat("b", 62)+"}")),
+		"a name of 64":              refuse(aPostgres+".prometheus.instance", "may not be more than 63", asked, topics, postgres("{instance: a"+strings.Repeat("b", 63)+"}")),
+		"PromQL for a cluster":      refuse(aKafka+".prometheus.cluster", "the name of an MSK cluster has letters, digits and '-': for example perf-msk", asked, topics, kafka(`{cluster: '.*'}`)),
+		"CloudWatch of no cluster":  refuse(aKafka+".prometheus", source, asked, topics, kafka("{}")),
+		"open monitoring of a name": refuse(aKafka+".prometheus", source, asked, topics, kafka("{source: OpenMonitoring, cluster: perf}")),
+		"a source there is not":     refuse(aKafka+".prometheus.source", `supported values: "CloudWatch", "OpenMonitoring"`, asked, topics, kafka("{source: JMX}")),
+		"brokers of other names": refuse(aKafka, "brokers with open monitoring are known by MSK's own names of their hosts", asked, topics,
+			change{"spec.system.kafka", `{provider: External, external: {bootstrapServers: ["kafka.example.org:9096"], prometheus: {source: OpenMonitoring}}, topics: [{group: data-import, names: [a], replicas: 3}]}`}),
+	})
+}
+
 func TestPostgres(t *testing.T) {
 	const postgres = "spec.system.postgres"
 	const none = "the read/write split is on with 1 PostgreSQL instance: there is no replica to read from; write postgres.instances: 2 or more, or turn readWriteSplit.enabled off"

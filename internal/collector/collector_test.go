@@ -114,6 +114,42 @@ func TestWhatIsAskedOfASystemThatIsThere(t *testing.T) {
 	}
 }
 
+// What Amazon runs is asked for by its names there, and how its hosts are called.
+func TestWhatAmazonRuns(t *testing.T) {
+	ask := func(system v1alpha1.System) (*collector.Prometheus, time.Duration) {
+		run, request := given(system)
+		asked := collector.ConfigFor(run, request, nil).Prometheus
+		asked.URL, asked.Metrics = "", nil
+		return asked, collector.CatchUpOf(run)
+	}
+	named := cloud()
+	named.Postgres.External.Prometheus = &v1alpha1.PostgresInPrometheus{Instance: "writer", ReaderInstances: []v1alpha1.DBInstance{"b", "a"}}
+	named.Kafka.External.Prometheus = &v1alpha1.KafkaInPrometheus{Source: v1alpha1.BrokerSourceCloudWatch, Cluster: "perf"}
+	hosts := cloud()
+	hosts.Kafka.External.BootstrapServers = []string{"kafka.example.org:9096", "b-2-public.perf.x1.c2.kafka.eu-west-1.amazonaws.com:9196"}
+	hosts.Kafka.External.Prometheus = &v1alpha1.KafkaInPrometheus{Source: v1alpha1.BrokerSourceOpenMonitoring}
+	cases := map[string]struct {
+		system v1alpha1.System
+		want   collector.Prometheus
+		late   time.Duration
+	}{
+		"nothing":    {cloud(), collector.Prometheus{}, 0},
+		"CloudWatch": {named, collector.Prometheus{Databases: []collector.Database{{Component: "postgres/primary", Instance: "writer"}, {Component: "postgres/replica-1", Instance: "b"}, {Component: "postgres/replica-2", Instance: "a"}}, Cluster: "perf"}, collector.CatchUp},
+		"hosts":      {hosts, collector.Prometheus{BrokerDomain: "perf.x1.c2.kafka.eu-west-1.amazonaws.com"}, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, late := ask(tc.system)
+			if diff := cmp.Diff(&tc.want, got); diff != "" {
+				t.Errorf("asked (-want +got):\n%s", diff)
+			}
+			if late != tc.late {
+				t.Errorf("it may take %s longer to end, want %s", late, tc.late)
+			}
+		})
+	}
+}
+
 func TestZooKeeperHasNodesOfItsOwn(t *testing.T) {
 	system := library()
 	system.Kafka.Mode = v1alpha1.KafkaModeZooKeeper

@@ -70,6 +70,19 @@ const (
 type Prometheus struct {
 	URL     string   `json:"url"`
 	Metrics []Metric `json:"metrics,omitempty"`
+	// Databases that Amazon runs.
+	Databases []Database `json:"databases,omitempty"`
+	// Cluster is the name of the MSK cluster whose brokers CloudWatch tells of.
+	Cluster string `json:"cluster,omitempty"`
+	// BrokerDomain is what MSK's names of its brokers' hosts have behind b-1. and so
+	// on, where the brokers tell of themselves.
+	BrokerDomain string `json:"brokerDomain,omitempty"`
+}
+
+// Database is an instance of Amazon RDS.
+type Database struct {
+	Component string `json:"component"`
+	Instance  string `json:"instance"`
 }
 
 // Metric is a number somebody declared.

@@ -33,6 +33,7 @@ func ConfigFor(run *v1alpha1.PerfRun, request environment.Request, selectors map
 	}
 	if declared := run.Spec.Measurement.Prometheus; declared != nil {
 		config.Prometheus = prometheus(declared, run.Namespace)
+		config.Prometheus.addManaged(&request.System)
 	}
 	if request.System.Postgres != nil {
 		config.Postgres = servers(request)

@@ -12,7 +12,7 @@ import (
 // better when higher.
 var rising = []string{
 	RecordsPerSecond, RequestsPerSecond, TransactionsPerSecond, IterationsPerSecond,
-	Samples, Records, Imports, CacheHits,
+	Samples, Records, Imports, CacheHits, MemoryFree, StorageFree,
 }
 
 // HigherIsBetter tells which way the metric gets better. Of custom metrics those

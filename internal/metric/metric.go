@@ -60,6 +60,11 @@ const (
 	HeapUsed     = "heapUsed"
 	GCShare      = "gcShare"
 	Disk         = "disk"
+	// Of servers that are told of in shares, or by what is left.
+	CPUUsed     = "cpuUsed"
+	MemoryFree  = "memoryFree"
+	DiskUsed    = "diskUsed"
+	StorageFree = "storageFree"
 	// Of PostgreSQL.
 	Connections       = "connections/total"
 	ConnectionsActive = "connections/active"
@@ -71,14 +76,23 @@ const (
 	CacheHits             = "cacheHits"
 	DatabaseSize          = "databaseSize"
 	Lag                   = "lag"
+	// ActiveSessions are what Amazon RDS calls the database's load.
+	ActiveSessions  = "activeSessions"
+	ReadsPerSecond  = "readsPerSecond"
+	WritesPerSecond = "writesPerSecond"
+	ReadLatency     = "readLatency"
+	WriteLatency    = "writeLatency"
 	// Of Kafka.
 	ConsumerLag = "consumerLag"
 	RecordsIn   = "recordsIn"
+	BytesIn     = "bytesIn"
+	BytesOut    = "bytesOut"
 	// Of the collector's node.
 	CPUPressure = "cpuPressure"
 	OtherCPU    = "otherCpu"
 	LoadAverage = "loadAverage"
 	CPUSpeed    = "cpuSpeed"
+	// Of its disks, and of those of a database that Amazon runs.
 	DiskRead    = "diskRead"
 	DiskWritten = "diskWritten"
 	NetworkIn   = "networkIn"

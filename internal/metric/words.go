@@ -126,6 +126,28 @@ func ResourcePhrase(resource string) string {
 	switch resource {
 	case CPU:
 		return "CPU"
+	case CPUUsed:
+		return "share of CPUs in use"
+	case MemoryFree:
+		return "free memory"
+	case DiskUsed:
+		return "share of disks in use"
+	case StorageFree:
+		return "free storage"
+	case ActiveSessions:
+		return "active sessions"
+	case ReadsPerSecond:
+		return "reads per second"
+	case WritesPerSecond:
+		return "writes per second"
+	case ReadLatency:
+		return "time of a read"
+	case WriteLatency:
+		return "time of a write"
+	case BytesIn:
+		return "bytes in"
+	case BytesOut:
+		return "bytes out"
 	case TransactionsPerSecond:
 		return "transactions per second"
 	case CPUPressure:

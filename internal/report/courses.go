@@ -30,7 +30,7 @@ func busiestModules(resource string) func(*record, *scenario) []string {
 func usesOf(servers ...string) func(*record, *scenario) []string {
 	var subjects []string
 	for _, server := range servers {
-		subjects = append(subjects, metric.Name(server, metric.CPU), metric.Name(server, metric.Connections))
+		subjects = append(subjects, metric.Name(server, metric.CPU), metric.Name(server, metric.CPUUsed), metric.Name(server, metric.Connections))
 	}
 	return func(*record, *scenario) []string { return subjects }
 }

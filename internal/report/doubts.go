@@ -233,5 +233,7 @@ func uneven(r *record) []string {
 
 func isServerCPU(m metric.Metric) bool {
 	isServer := m.Component == metric.Postgres || m.Component == metric.Kafka
-	return isServer && m.Resource == metric.CPU && m.Window == "" && m.Statistic != metric.Slope
+	// A server's highest minute is no limit of a whole run.
+	isCPU := m.Resource == metric.CPU || m.Resource == metric.CPUUsed && m.Statistic == metric.Average
+	return isServer && isCPU && m.Window == "" && m.Statistic != metric.Slope
 }

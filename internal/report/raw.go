@@ -132,7 +132,7 @@ func (t *Trace) takeRequests(load string, part *payload.Payload) {
 }
 
 // chartedCourses are the resources that a report shows over time.
-var chartedCourses = []string{metric.CPU, metric.Memory, metric.Connections}
+var chartedCourses = []string{metric.CPU, metric.CPUUsed, metric.Memory, metric.Connections}
 
 func (t *Trace) takeSamples(run *v1alpha1.PerfRun, samples *payload.Samples) {
 	if samples == nil {

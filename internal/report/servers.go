@@ -64,7 +64,7 @@ func topModules(under *scenario, arm, resource string) []string {
 // databaseSentence tells what PostgreSQL's primary used in the baseline.
 func databaseSentence(r *record, under *scenario) string {
 	var used []string
-	for _, of := range []struct{ resource, noun string }{{metric.CPU, ""}, {metric.Connections, " connections"}} {
+	for _, of := range []struct{ resource, noun string }{{metric.CPU, ""}, {metric.CPUUsed, " of its CPUs"}, {metric.Connections, " connections"}} {
 		if found := under.at(metric.Name(metric.Primary, of.resource, metric.Average), r.answer.Baseline); found != nil {
 			used = append(used, found.shownWithUnit()+of.noun)
 		}

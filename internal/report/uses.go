@@ -73,10 +73,13 @@ func serverTables(component, title string) underScenario {
 			return nil
 		}
 		blocks := useBlocks(under, uses, title, r.answer.Baseline)
-		busy := usesUnder(under, func(m metric.Metric) (string, bool) {
-			return m.Of, m.Component == component && m.Resource == metric.CPU
-		})
-		blocks = append(blocks, phaseTable(under, busy, component, metric.CPU, "CPU of "+title).blocks()...)
+		for _, resource := range []string{metric.CPU, metric.CPUUsed} {
+			busy := usesUnder(under, func(m metric.Metric) (string, bool) {
+				return m.Of, m.Component == component && m.Resource == resource
+			})
+			what := capital(metric.ResourcePhrase(resource)) + " of " + title
+			blocks = append(blocks, phaseTable(under, busy, component, resource, what).blocks()...)
+		}
 		return append(blocks, chartsAt(r, component, under)...)
 	}
 }

@@ -28,7 +28,7 @@ const (
 // leaking are the resources of which a leak may be told, so that the interval
 // of their slope is recorded as well.
 var leaking = map[string]bool{
-	metric.Memory: true, metric.HeapUsed: true, metric.Disk: true, metric.DatabaseSize: true, metric.Connections: true, metric.ConsumerLag: true,
+	metric.Memory: true, metric.HeapUsed: true, metric.Disk: true, metric.DiskUsed: true, metric.DatabaseSize: true, metric.Connections: true, metric.ConsumerLag: true,
 }
 
 func (q quantity) mayLeak() bool {
@@ -51,7 +51,7 @@ func growing(loads []v1alpha1.Load, measured map[string]Measured, measurement v1
 func ObserveGrowth(samples *payload.Samples, window Window, measurement v1alpha1.Measurement) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, quantity := range quantities(samples) {
-		points := within(quantity.points, window)
+		points := quantity.within(window)
 		slope := slopeOf(stretches(points, restartsOf(samples, quantity), measurement.GrowthAfterOrDefault()))
 		if !slope.Sure() {
 			continue

@@ -31,7 +31,7 @@ const (
 const others = metric.Node + "/" + metric.OtherCPU
 
 // shares are the resources in percent: several instances have a mean, no sum.
-var shares = map[string]bool{metric.CPUThrottled: true, metric.GCShare: true}
+var shares = map[string]bool{metric.CPUThrottled: true, metric.GCShare: true, metric.CPUUsed: true, metric.DiskUsed: true}
 
 // CountedWindow is the stretch over which servers are judged: from the first
 // load's counted start to the last load's counted end.
@@ -62,7 +62,7 @@ func ObserveServers(samples *payload.Samples, window Window) []v1alpha1.Observat
 		observations = append(observations, observed(metric.In(metric.Name(of, statistic), window.Name), unit, value, count))
 	}
 	for _, quantity := range quantities(samples) {
-		points := within(quantity.points, window)
+		points := quantity.within(window)
 		if len(points) == 0 {
 			continue
 		}
@@ -93,6 +93,8 @@ func observed(name, unit string, value float64, count int) v1alpha1.Observation 
 type quantity struct {
 	name, resource, unit string
 	points               payload.Points
+	// reach is how far before its time a point's value may be of.
+	reach time.Duration
 	// ofRequest and ofLimit are in percent; empty where nothing was asked for.
 	ofRequest, ofLimit payload.Points
 }
@@ -114,7 +116,7 @@ func quantities(samples *payload.Samples) []quantity {
 	var found []quantity
 	for key, series := range parts {
 		own := quantity{name: strings.TrimSuffix(key[0]+"/"+key[1], "/"), resource: key[1], unit: series[0].Unit}
-		own.points = together(series, shares[own.resource])
+		own.points, own.reach = together(series, shares[own.resource]), reachOf(series)
 		switch own.resource {
 		case metric.CPU:
 			own.ofRequest = percentOf(series, asked, func(c payload.Container) float64 { return c.CPURequest })

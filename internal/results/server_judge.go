@@ -115,17 +115,20 @@ func gaps(rounds payload.Points, failed payload.Times, window Window) iter.Seq2[
 }
 
 // Saturated says, one sentence each, which databases and brokers had an average
-// CPU use above a percentage of their limit, or of their request where they have
-// no limit. The observations are those of one window.
+// CPU use above a percentage of their limit, of their request where they have no
+// limit, or of all their CPUs where that is what is told of them. The observations
+// are those of one window.
 func Saturated(observations []v1alpha1.Observation, percent float64) []string {
 	busy, of := map[string]float64{}, map[string]string{}
 	var reader observation.Reader
-	// Of two, the limit counts.
-	for _, share := range []struct{ statistic, of string }{{metric.PercentOfRequest, "request"}, {metric.PercentOfLimit, "limit"}} {
+	// Of two, the later one counts.
+	for _, share := range []struct{ resource, statistic, of string }{
+		{metric.CPUUsed, metric.Average, "CPUs"}, {metric.CPU, metric.PercentOfRequest, "CPU request"}, {metric.CPU, metric.PercentOfLimit, "CPU limit"},
+	} {
 		reader.Read("", observations, func(observed *v1alpha1.Observation, value float64) error {
 			m := metric.Parse(observed.Metric)
 			isBackend := m.Component == metric.Postgres || m.Component == metric.Kafka
-			if isBackend && m.Resource == metric.CPU && m.Statistic == share.statistic {
+			if isBackend && m.Resource == share.resource && m.Statistic == share.statistic {
 				component := metric.Name(m.Component, m.Of)
 				busy[component], of[component] = value, share.of
 			}
@@ -135,7 +138,7 @@ func Saturated(observations []v1alpha1.Observation, percent float64) []string {
 	var sentences []string
 	for component, value := range busy {
 		if value > percent {
-			sentences = append(sentences, fmt.Sprintf("%s used %s %% of its CPU %s, above %s %%",
+			sentences = append(sentences, fmt.Sprintf("%s used %s %% of its %s, above %s %%",
 				component, decimal.Format(value), of[component], decimal.Format(percent)))
 		}
 	}

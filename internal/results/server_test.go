@@ -246,13 +246,67 @@ func TestSaturated(t *testing.T) {
 		of("postgres/replica-1/cpu/percentOfRequest", "95"),
 		of("kafka/broker-0/cpu/percentOfRequest", "200"), of("kafka/broker-0/cpu/percentOfLimit", "50"),
 		of("module/mod-users/cpu/percentOfLimit", "99"),
+		of("kafka/broker-1/cpuUsed/average", "93"), of("kafka/broker-1/cpuUsed/max", "99"),
+		of("kafka/broker-2/cpuUsed/average", "89"), of("kafka/broker-2/cpuUsed/max", "99"),
 	}, 90)
 	want := []string{
+		"kafka/broker-1 used 93 % of its CPUs, above 90 %",
 		"postgres/primary used 91.5 % of its CPU limit, above 90 %",
 		"postgres/replica-1 used 95 % of its CPU request, above 90 %",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// A value that may be of before a window is none of it, and a window that two values of
+// different stretches don't tell of, over half of it, has no figure.
+func TestFiguresThatAreOfStretches(t *testing.T) {
+	every := func(step, reach, until float64) *payload.Samples {
+		recorder := payload.NewSampleRecorder("run", "pod", minutes(0))
+		series := payload.SampleSeries{Component: "postgres/primary", Resource: "cpuUsed", Unit: "%", Reach: 60 * reach}
+		for minute := -10.0; minute <= until; minute += step {
+			value := 50.0
+			if minute < 1 {
+				// What is of before the run is all different.
+				value = 10
+			}
+			series.Points = append(series.Points, payload.Point{At: minutes(minute), Value: value})
+		}
+		recorder.Add(series)
+		return recorder.Samples
+	}
+	cases := map[string]struct {
+		reason   string
+		samples  *payload.Samples
+		from, to float64
+		want     string
+	}{
+		"all of a run":        {"each whole minute counts", every(1, 1, 60), 0, 30, "50 %"},
+		"half a minute late":  {"the minute in which the window begins does not", every(1, 1, 60), 0.5, 30.5, "50 %"},
+		"two minutes":         {"both are in it", every(1, 1, 60), 10, 12, "50 %"},
+		"two, not whole":      {"but one is", every(1, 1, 60), 10.5, 12.5, ""},
+		"late by a half":      {"half of it is known", every(1, 1, 15), 0, 30, "50 %"},
+		"late by more":        {"less than half of it is known", every(1, 1, 14), 0, 30, ""},
+		"no times":            {"what may be of before is left out", every(0.25, 15, 60), 0, 40, "50 %"},
+		"no times, too short": {"the values may all be of one stretch", every(0.25, 15, 60), 0, 29.5, ""},
+		"five minutes":        {"of which six are in it", every(5, 5, 60), 0, 30, "50 %"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			asked := window("", tc.from, tc.to)
+			if got := values(results.ObserveServers(tc.samples, asked))["postgres/primary/cpuUsed/average"]; got != tc.want {
+				t.Errorf("the average is %q, want %q: %s", got, tc.want, tc.reason)
+			}
+			if said := results.Sparse(tc.samples, asked); (len(said) > 0) != (tc.want == "") {
+				t.Errorf("it says %q", said)
+			}
+		})
+	}
+	said := results.Sparse(every(1, 1, 60), window("", 10.5, 12.5))
+	const want = "1 figure of postgres/primary has too few values in the stretch that counts to be told: that has to be at least 2 minutes long, and half of it be known by the end"
+	if len(said) != 1 || said[0] != want {
+		t.Errorf("it says %q, want %q", said, want)
 	}
 }
 

@@ -65,8 +65,11 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 		changed := variant.over(*system)
 		resolved = append(resolved, &changed)
 	}
-	judgeSystem(found, resolved, system, base)
-	judgeArms(found, variants, resolved, system)
+	wrongs := func(system *v1alpha1.System) []finding {
+		return append(findings(system), unaskedFindings(system, spec.Measurement)...)
+	}
+	judgeSystem(found, wrongs, resolved, system, base)
+	judgeArms(found, wrongs, variants, resolved, system)
 	judgeComparison(found, spec, variants, resolved, system)
 	judgeLane(found, spec.Lane, resolved)
 	return found.errors, found.warnings
@@ -95,8 +98,8 @@ func (j *judgement) report(finding finding, place *field.Path, who string) {
 }
 
 // judgeSystem judges the system itself.
-func judgeSystem(j *judgement, resolved []*v1alpha1.System, system *v1alpha1.System, base systemPlace) {
-	for _, finding := range findings(system) {
+func judgeSystem(j *judgement, wrongs func(*v1alpha1.System) []finding, resolved []*v1alpha1.System, system *v1alpha1.System, base systemPlace) {
+	for _, finding := range wrongs(system) {
 		j.report(finding, base.of(system, finding), base.who())
 	}
 	judgePatches(j, base.patches(system), append(slices.Clone(resolved), system))
@@ -104,14 +107,14 @@ func judgeSystem(j *judgement, resolved []*v1alpha1.System, system *v1alpha1.Sys
 
 // judgeArms judges what each arm makes of the system. What is wrong with the
 // system itself has been said.
-func judgeArms(j *judgement, variants []variant, resolved []*v1alpha1.System, system *v1alpha1.System) {
+func judgeArms(j *judgement, wrongs func(*v1alpha1.System) []finding, variants []variant, resolved []*v1alpha1.System, system *v1alpha1.System) {
 	known := map[string]bool{}
-	for _, finding := range findings(system) {
+	for _, finding := range wrongs(system) {
 		known[finding.sentence] = true
 	}
 	met := &meetings{}
 	for i, variant := range variants {
-		for _, finding := range findings(resolved[i]) {
+		for _, finding := range wrongs(resolved[i]) {
 			if !known[finding.sentence] {
 				met.add(finding, variant.place(finding), variant.name)
 			}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/payload"
 )
 
@@ -57,6 +58,16 @@ type source interface {
 	// sample asks. A source that tells only a part of what it was asked gives
 	// both that part and an error.
 	sample(context.Context, round) (record, error)
+}
+
+// late is a source whose figures come after the time that they are of.
+type late interface {
+	source
+	// isBehind says whether figures of before the end are still to come, and soon
+	// enough to be waited for.
+	isBehind(end time.Time) bool
+	// atEnd says what is not told after all, one sentence each.
+	atEnd(end time.Time) []string
 }
 
 // Loop asks round after round.
@@ -129,18 +140,18 @@ func (l *Loop) sampleRound(ctx context.Context, at time.Time, last bool) {
 		now.pods = pods
 		write(l.recorder)
 	}
-	l.sampleAll(ctx, now)
+	l.sampleAll(ctx, l.sources, now)
 }
 
-// sampleAll asks all sources at once and writes down what they told.
-func (l *Loop) sampleAll(ctx context.Context, now round) {
-	records, errs := make([]record, len(l.sources)), make([]error, len(l.sources))
+// sampleAll asks sources at once and writes down what they told.
+func (l *Loop) sampleAll(ctx context.Context, sources []source, now round) {
+	records, errs := make([]record, len(sources)), make([]error, len(sources))
 	var group sync.WaitGroup
-	for i, source := range l.sources {
+	for i, source := range sources {
 		group.Go(func() { records[i], errs[i] = source.sample(ctx, now) })
 	}
 	group.Wait()
-	for i, source := range l.sources {
+	for i, source := range sources {
 		if records[i] != nil {
 			records[i](l.recorder)
 		}
@@ -168,12 +179,54 @@ func (l *Loop) print(now time.Time, final bool) error {
 	return nil
 }
 
-// end asks a last time and prints. A context that has ended does not keep the
-// servers from being asked.
+// end asks a last time and prints, and so once more what comes late, if there is time
+// for it. A context that has ended does not keep the servers from being asked.
 func (l *Loop) end(ctx context.Context, ordered bool) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sourceTimeout)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), sourceTimeout)
 	defer cancel()
 	now := time.Now()
-	l.sampleRound(ctx, now, true)
-	return l.print(now, ordered)
+	l.sampleRound(last, now, true)
+	if len(l.behind(now)) > 0 {
+		if err := l.print(now, false); err != nil {
+			return err
+		}
+		l.catchUp(ctx, now)
+	}
+	for _, source := range l.sources {
+		if late, isLate := source.(late); isLate {
+			for _, note := range late.atEnd(now) {
+				l.recorder.Samples.Note(note)
+			}
+		}
+	}
+	return l.print(time.Now(), ordered)
+}
+
+// behind are the sources that have not told all of before the end.
+func (l *Loop) behind(end time.Time) []source {
+	var found []source
+	for _, source := range l.sources {
+		if late, isLate := source.(late); isLate && late.isBehind(end) {
+			found = append(found, source)
+		}
+	}
+	return found
+}
+
+// catchUp asks those that are behind until they are no more, or the time for it is over.
+func (l *Loop) catchUp(ctx context.Context, end time.Time) {
+	ctx, cancel := context.WithDeadline(ctx, end.Add(collector.CatchUp))
+	defer cancel()
+	for {
+		sources := l.behind(end)
+		if len(sources) == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(l.Interval):
+			l.sampleAll(ctx, sources, round{at: time.Now(), interval: l.interval(), last: true})
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/procfs"
 	"github.com/prometheus/procfs/sysfs"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,6 +75,21 @@ func New(cluster *rest.Config, config collector.Config, logins Logins, place Pla
 	return loop, nil
 }
 
+// managed are what Amazon runs of the system.
+func managed(config *collector.Prometheus, prometheus prometheusv1.API) []source {
+	var found []source
+	if len(config.Databases) > 0 {
+		found = append(found, newDatabases(prometheus, config.Databases))
+	}
+	if config.Cluster != "" {
+		found = append(found, newBrokers(prometheus, config.Cluster))
+	}
+	if config.BrokerDomain != "" {
+		found = append(found, &brokerHosts{prometheus: prometheus, domain: config.BrokerDomain})
+	}
+	return found
+}
+
 func sources(config collector.Config, logins Logins, place Place, metrics metricsclient.MetricsV1beta1Interface) ([]source, error) {
 	var found []source
 	if config.Prometheus == nil {
@@ -87,6 +103,7 @@ func sources(config collector.Config, logins Logins, place Place, metrics metric
 		for _, metric := range config.Prometheus.Metrics {
 			found = append(found, &customMetric{prometheus: prometheus, metric: metric})
 		}
+		found = append(found, managed(config.Prometheus, prometheus)...)
 	}
 	if config.Postgres != nil {
 		found = append(found, &databases{fixed: config.Postgres.Servers})

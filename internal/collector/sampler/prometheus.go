@@ -89,12 +89,12 @@ var podQueries = []podQuery{
 		missing: "the JVMs' time in garbage collection is not told: Prometheus has no jvm_gc_pause_seconds of these pods",
 	},
 	{
-		resource: "bytesIn", unit: metric.UnitBytesPerSec, scale: 1,
+		resource: metric.BytesIn, unit: metric.UnitBytesPerSec, scale: 1,
 		query:   `sum by (pod) (irate({__name__=~"kafka_server_brokertopicmetrics_bytesin(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
 		missing: "the brokers' bytes in are not told: Prometheus has no kafka_server_brokertopicmetrics_bytesin_total of these pods",
 	},
 	{
-		resource: "bytesOut", unit: metric.UnitBytesPerSec, scale: 1,
+		resource: metric.BytesOut, unit: metric.UnitBytesPerSec, scale: 1,
 		query:   `sum by (pod) (irate({__name__=~"kafka_server_brokertopicmetrics_bytesout(persec)?(_total|_count)?",namespace="%[1]s",topic=""}[%[2]s]))`,
 		missing: "the brokers' bytes out are not told: Prometheus has no kafka_server_brokertopicmetrics_bytesout_total of these pods",
 	},

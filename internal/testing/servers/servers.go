@@ -140,13 +140,19 @@ func dial(port int) error {
 	return connection.Close()
 }
 
+// Scrape is a path of a target that is scraped as another instance.
+type Scrape struct{ Path, Instance string }
+
 // Prometheus starts one that takes samples from a target, as host:port, each
 // second and returns its URL.
-func Prometheus(t *testing.T, target string) string {
+func Prometheus(t *testing.T, target string, more ...Scrape) string {
 	t.Helper()
 	program := find(t, "prometheus", "apt-get install prometheus")
 	dir := directory(t)
 	config := fmt.Sprintf("global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: test\n  static_configs: [{targets: [%q]}]\n", target)
+	for i, one := range more {
+		config += fmt.Sprintf("- job_name: more-%d\n  metrics_path: %s\n  static_configs: [{targets: [%q], labels: {instance: %q}}]\n", i, one.Path, target, one.Instance)
+	}
 	file := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validate
+
+import (
+	"fmt"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// unaskedFindings: how a service is found in Prometheus says nothing where none is asked.
+func unaskedFindings(system *v1alpha1.System, measurement v1alpha1.Measurement) []finding {
+	if measurement.Prometheus != nil {
+		return nil
+	}
+	var found []finding
+	unasked := func(component string) {
+		found = append(found, wrong("", fmt.Sprintf("%s.external.prometheus says how the service is found in Prometheus, and none is asked: write measurement.prometheus with its url, or take %s.external.prometheus away", component, component),
+			setting{component, "external", "prometheus"}, setting{component, "external"}))
+	}
+	if kafka := system.Kafka; kafka != nil && kafka.External != nil && kafka.External.Prometheus != nil {
+		unasked("kafka")
+	}
+	if postgres := system.Postgres; postgres != nil && postgres.External != nil && postgres.External.Prometheus != nil {
+		unasked("postgres")
+	}
+	return found
+}
