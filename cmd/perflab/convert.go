@@ -36,7 +36,7 @@ type convertOptions struct {
 func newConvert() *cobra.Command {
 	options := convertOptions{}
 	command := &cobra.Command{
-		Use:   "convert --from FORMAT --name NAME --arm ARM=FILE...",
+		Use:   "convert --from FORMAT --name NAME {--arm ARM=FILE... | TABLE...}",
 		Short: "Make a record of what other tools measured",
 		Long: `Make a record of what other tools measured, as perflab export writes one, without
 a cluster: perflab report, compare, history and import read it.
@@ -46,6 +46,11 @@ A file is a run of an arm, and the files of an arm are its blocks, in the order 
 which they are given. The first arm is the baseline, unless --baseline names
 another. Files may be packed by gzip. What can't be right is refused, with its line
 and the reason.
+
+A table has a row for each run and metric, with the columns
+` + elsewhere.TableColumns + `, of which the
+first three may be missing. It has arms, blocks and scenarios of its own; each
+release in it becomes an experiment, NAME and the release.
 
 Metrics are named LOAD/TRANSACTION/STATISTIC; the load is called like the scenario,
 unless --load says otherwise. The averages of all transactions decide, or the
@@ -60,12 +65,12 @@ Exit codes: 0 it was written, 1 it could not be, 2 a file is invalid.`,
     --arm xmx=run1.jtl --arm xmx=run2.jtl --arm maxram=run3.jtl > checkout-2025.yaml
   perflab convert --from k6-summary --measured 2025-01-03 --name search --arm base=summary.json | perflab report -f -
   perflab convert --from gobench --measured 2025-01-03 --name codec --arm old=old.txt --arm new=new.txt > codec.yaml
+  perflab convert --from table --name checkout past.csv > past.yaml
   perflab import -f checkout-2025.yaml -n archive`,
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
+		RunE: func(command *cobra.Command, tables []string) error { return options.run(command, tables) },
 	}
 	flags := command.Flags()
-	flags.StringVar(&options.from, "from", "", "format of the files: "+strings.Join(elsewhere.Names(), ", "))
+	flags.StringVar(&options.from, "from", "", "format of the files: "+strings.Join(formats(), ", "))
 	flags.StringVar(&options.experiment.Name, "name", "", "name of the experiment")
 	flags.StringVar(&options.experiment.Release, "release", "", "release that was measured: its name in perflab history")
 	flags.StringVar(&options.experiment.Question, "question", "", "what was to be answered: the title of the report")
@@ -79,7 +84,7 @@ Exit codes: 0 it was written, 1 it could not be, 2 a file is invalid.`,
 	flags.StringVar(&options.only, "only", "", "regular expression of the transactions that are read; all if not given")
 	flags.StringVar(&options.experiment.Target, "target", "", "address that the load was put on, if it may be told: http://host:port")
 	addMaxMemory(flags)
-	for _, name := range []string{"from", "name", "arm"} {
+	for _, name := range []string{"from", "name"} {
 		if err := command.MarkFlagRequired(name); err != nil {
 			panic(err)
 		}
@@ -93,53 +98,159 @@ func convertFormats() string {
 	for _, one := range elsewhere.All() {
 		fmt.Fprintf(&text, "  %-14s %s\n", one.Name(), one.Reads())
 	}
+	fmt.Fprintf(&text, "  %-14s %s\n", fromTable, "CSV with all runs of any number of releases, whatever measured them")
 	return text.String()
 }
 
-func (o *convertOptions) run(command *cobra.Command) error {
-	reader, found := elsewhere.Named(o.from)
-	if !found {
-		return fmt.Errorf("%w: --from %q: write one of %s", errOption, o.from, strings.Join(elsewhere.Names(), ", "))
-	}
-	if err := o.check(); err != nil {
-		return err
-	}
-	if err := o.read(command, reader); err != nil {
-		return err
-	}
-	o.experiment.Tool = reader.Tool()
-	experiment, runs, err := o.experiment.Record()
+// fromTable holds all runs of any number of releases.
+const fromTable = "table"
+
+func formats() []string { return append(elsewhere.Names(), fromTable) }
+
+func (o *convertOptions) run(command *cobra.Command, tables []string) error {
+	experiments, err := o.experiments(command, tables)
 	if err != nil {
 		return err
 	}
-	recorded := report.Input{Experiment: *experiment, Runs: runs}
-	if err := asStored(command.Context(), &recorded); err != nil {
-		return err
-	}
-	// What nobody can report on is no record.
-	if _, err := report.New(recorded); err != nil {
-		return err
-	}
-	for _, doubt := range experiment.Status.Warnings {
-		command.PrintErrf("perflab: %s\n", doubt)
+	// All are looked at before the first is written.
+	records := make([]report.Input, 0, len(experiments))
+	for i := range experiments {
+		recorded, err := recordedElsewhere(command.Context(), &experiments[i])
+		if err != nil {
+			return err
+		}
+		for _, doubt := range recorded.Experiment.Status.Warnings {
+			command.PrintErrf("perflab: %s\n", doubt)
+		}
+		records = append(records, recorded)
 	}
 	out := newSink(command)
-	if err := errors.Join(report.Write(out, recorded), out.Flush()); err != nil {
+	for _, recorded := range records {
+		err = errors.Join(err, report.Write(out, recorded))
+	}
+	if err := errors.Join(err, out.Flush()); err != nil {
 		return fmt.Errorf("writing the record: %w", err)
 	}
 	return nil
 }
 
-func (o *convertOptions) check() (err error) {
+// recordedElsewhere is the experiment as it would be stored.
+func recordedElsewhere(ctx context.Context, of *elsewhere.Experiment) (report.Input, error) {
+	experiment, runs, err := of.Record()
+	if err != nil {
+		return report.Input{}, err
+	}
+	recorded := report.Input{Experiment: *experiment, Runs: runs}
+	if err := asStored(ctx, &recorded); err != nil {
+		return report.Input{}, err
+	}
+	// What nobody can report on is no record.
+	_, err = report.New(recorded)
+	return recorded, err
+}
+
+// experiments are what the files hold: one, or one for each release of tables.
+func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([]elsewhere.Experiment, error) {
+	if err := o.checkOptions(); err != nil {
+		return nil, err
+	}
+	if o.from == fromTable {
+		return o.tabled(command, tables)
+	}
+	reader, found := elsewhere.Named(o.from)
+	switch {
+	case !found:
+		return nil, fmt.Errorf("%w: --from %q: write one of %s", errOption, o.from, strings.Join(formats(), ", "))
+	case len(tables) > 0 || len(o.arms) == 0:
+		return nil, fmt.Errorf("%w: say of which arm each file is, for example --arm xmx=run1.jtl", errOption)
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	o.experiment.Tool = reader.Tool()
+	err := o.read(command, reader)
+	return []elsewhere.Experiment{o.experiment}, err
+}
+
+// tabled are the experiments of tables, in the order in which their releases come up.
+func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]elsewhere.Experiment, error) {
+	if len(tables) == 0 || len(o.arms) > 0 {
+		return nil, fmt.Errorf("%w: a table has arms of its own: name its file and no --arm", errOption)
+	}
+	only, err := expression("only", o.only)
+	if err != nil {
+		return nil, err
+	}
+	var made []elsewhere.Experiment
+	for _, file := range tables {
+		in, err := inputOf(command)
+		if err != nil {
+			return nil, err
+		}
+		var placed []elsewhere.Placed
+		sum, err := in.results(file, func(stream io.Reader) (err error) {
+			placed, err = elsewhere.ReadTable(elsewhere.Source{In: stream, Only: only, Memory: in.left})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range placed {
+			one.File, one.SHA256 = filepath.Base(file), sum
+			made = o.place(made, one)
+		}
+	}
+	return made, nil
+}
+
+// place adds a run to the experiment of its release.
+func (o *convertOptions) place(made []elsewhere.Experiment, one elsewhere.Placed) []elsewhere.Experiment {
+	release := cmp.Or(one.Release, o.experiment.Release)
+	at := slices.IndexFunc(made, func(known elsewhere.Experiment) bool { return known.Release == release })
+	if at < 0 {
+		own := o.experiment
+		own.Release, own.Tool = release, elsewhere.TableTool
+		own.Baseline = cmp.Or(own.Baseline, one.Arm)
+		if one.Release != "" {
+			own.Name = o.experiment.Name + "-" + asName(release)
+		}
+		made, at = append(made, own), len(made)
+	}
+	of := &made[at]
+	if !slices.Contains(of.Arms, one.Arm) {
+		of.Arms = append(of.Arms, one.Arm)
+	}
+	if !slices.Contains(of.Scenarios, one.Scenario) {
+		of.Scenarios = append(of.Scenarios, one.Scenario)
+	}
+	of.Runs = append(of.Runs, one.Run)
+	return made
+}
+
+// asName is a release as a part of a name: 2025.1 is 2025-1.
+func asName(release string) string {
+	return strings.Trim(strings.Map(func(letter rune) rune {
+		if letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9' {
+			return letter
+		}
+		return '-'
+	}, strings.ToLower(release)), "-")
+}
+
+// checkOptions of all formats.
+func (o *convertOptions) checkOptions() (err error) {
 	if o.margin < 1 || o.margin > 100 {
 		return fmt.Errorf("%w: --margin %d must be from 1 to 100 percent", errOption, o.margin)
 	}
 	o.experiment.MarginPercent = int32(o.margin)
 	if o.measured != "" {
-		if o.experiment.Began, err = momentOf(o.measured); err != nil {
-			return err
-		}
+		o.experiment.Began, err = momentOf(o.measured)
 	}
+	return err
+}
+
+// check where each file is an arm's.
+func (o *convertOptions) check() error {
 	o.load = cmp.Or(o.load, o.scenario)
 	o.experiment.Scenarios = []string{o.scenario}
 	for _, one := range o.arms {

@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/elsewhere"
 	"perflab.dev/perflab/internal/report"
 )
 
@@ -165,23 +164,27 @@ func TestConvertProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"Format":      {[]string{"--from", "abacus", "--arm", "a=" + good}, exitFailed, `--from "abacus": write one of jmeter, k6,`},
-		"Arm":         {[]string{"--from", "jmeter", "--arm", good}, exitFailed, `must be ARM=FILE, for example --arm xmx=run1.jtl`},
-		"ArmsName":    {[]string{"--from", "jmeter", "--arm", "A=" + good}, exitInvalid, "an arm's name may have lower-case letters, digits and '-'"},
-		"Baseline":    {[]string{"--from", "jmeter", "--arm", "a=" + good, "--baseline", "b"}, exitFailed, `--baseline "b" is none of the arms: a`},
-		"Margin":      {[]string{"--from", "jmeter", "--arm", "a=" + good, "--margin", "0"}, exitFailed, "--margin 0 must be from 1 to 100 percent"},
-		"NoFile":      {[]string{"--from", "jmeter", "--arm", "a=none.jtl"}, exitFailed, "none.jtl: no such file"},
-		"Twice":       {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exitFailed, "are the same file: a run counts once"},
-		"OtherFormat": {[]string{"--from", "k6", "--arm", "a=" + good}, exitInvalid, good + ": the results are invalid: line 1: it is none of k6's lines"},
-		"NoTime":      {[]string{"--from", "gobench", "--arm", "a=" + bench}, exitInvalid, "gobench.txt does not tell when it was measured: say so with --measured, for example --measured 2025-01-03"},
-		"Measured":    {[]string{"--from", "gobench", "--measured", "yesterday", "--arm", "a=" + bench}, exitFailed, `--measured "yesterday" must be a date or a time with its zone`},
-		"Dated":       {[]string{"--from", "gobench", "--measured", "2025-01-03", "--arm", "a=" + bench}, 0, "repetitions of a benchmark in one file (-count) are one run"},
-		"Packed":      {[]string{"--from", "jmeter", "--arm", "a=" + packed}, 0, ""},
-		"Torn":        {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exitInvalid, "is cut off in the middle: copy or export it again"},
-		"Only":        {[]string{"--from", "jmeter", "--only", "(", "--arm", "a=" + good}, exitFailed, "--only: error parsing regexp"},
-		"Nothing":     {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exitInvalid, `of 48 samples none is of a transaction that --only "Search" matches`},
-		"Memory":      {[]string{"--from", "jmeter", "--max-memory", "1Ki", "--arm", "a=" + good}, exitFailed, "reading it takes more than 1Ki of memory"},
-		"Primary":     {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exitInvalid, "a metric is written load/transaction/statistic"},
+		"Format":         {[]string{"--from", "abacus", "--arm", "a=" + good}, exitFailed, `--from "abacus": write one of jmeter, k6,`},
+		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exitFailed, "a table has arms of its own: name its file and no --arm"},
+		"NoArm":          {[]string{"--from", "jmeter"}, exitFailed, "say of which arm each file is, for example --arm xmx=run1.jtl"},
+		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exitFailed, "say of which arm each file is"},
+		"NoTable":        {[]string{"--from", "table", good}, exitInvalid, `line 1: there is no column "timestamp": they are release,measured,block,arm,scenario,metric,unit,value`},
+		"Arm":            {[]string{"--from", "jmeter", "--arm", good}, exitFailed, `must be ARM=FILE, for example --arm xmx=run1.jtl`},
+		"ArmsName":       {[]string{"--from", "jmeter", "--arm", "A=" + good}, exitInvalid, "an arm's name may have lower-case letters, digits and '-'"},
+		"Baseline":       {[]string{"--from", "jmeter", "--arm", "a=" + good, "--baseline", "b"}, exitFailed, `--baseline "b" is none of the arms: a`},
+		"Margin":         {[]string{"--from", "jmeter", "--arm", "a=" + good, "--margin", "0"}, exitFailed, "--margin 0 must be from 1 to 100 percent"},
+		"NoFile":         {[]string{"--from", "jmeter", "--arm", "a=none.jtl"}, exitFailed, "none.jtl: no such file"},
+		"Twice":          {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exitFailed, "are the same file: a run counts once"},
+		"OtherFormat":    {[]string{"--from", "k6", "--arm", "a=" + good}, exitInvalid, good + ": the results are invalid: line 1: it is none of k6's lines"},
+		"NoTime":         {[]string{"--from", "gobench", "--arm", "a=" + bench}, exitInvalid, "gobench.txt does not tell when it was measured: say so with --measured, for example --measured 2025-01-03"},
+		"Measured":       {[]string{"--from", "gobench", "--measured", "yesterday", "--arm", "a=" + bench}, exitFailed, `--measured "yesterday" must be a date or a time with its zone`},
+		"Dated":          {[]string{"--from", "gobench", "--measured", "2025-01-03", "--arm", "a=" + bench}, 0, "repetitions of a benchmark in one file (-count) are one run"},
+		"Packed":         {[]string{"--from", "jmeter", "--arm", "a=" + packed}, 0, ""},
+		"Torn":           {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exitInvalid, "is cut off in the middle: copy or export it again"},
+		"Only":           {[]string{"--from", "jmeter", "--only", "(", "--arm", "a=" + good}, exitFailed, "--only: error parsing regexp"},
+		"Nothing":        {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exitInvalid, `of 48 samples none is of a transaction that --only "Search" matches`},
+		"Memory":         {[]string{"--from", "jmeter", "--max-memory", "1Ki", "--arm", "a=" + good}, exitFailed, "reading it takes more than 1Ki of memory"},
+		"Primary":        {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exitInvalid, "a metric is written load/transaction/statistic"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, "", append([]string{"convert", "--name", "shop"}, tc.arguments...)...)
@@ -229,9 +232,38 @@ func TestDocumentedConversion(t *testing.T) {
 	if !strings.Contains(page, "| head -n 11\n"+begins+"```\n") {
 		t.Errorf("docs/elsewhere.md does not show\n%s", begins)
 	}
-	for _, format := range elsewhere.Names() {
+	for _, format := range formats() {
 		if !strings.Contains(page, "\n| `"+format+"` | ") {
 			t.Errorf("docs/elsewhere.md does not list %s", format)
+		}
+	}
+}
+
+// A table has releases, arms and blocks of its own.
+func TestConvertTable(t *testing.T) {
+	got := perflab(t, "", "convert", "--from", "table", "--name", "cico", "testdata/elsewhere/past.csv")
+	if got.code != 0 {
+		t.Fatalf("exit code %d: %s", got.code, got.problems)
+	}
+	inputs, err := report.Read(strings.NewReader(got.out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, input := range inputs {
+		names = append(names, fmt.Sprintf("%s %s %d", input.Experiment.Name, input.Experiment.Annotations[v1alpha1.AnnotationRelease], len(input.Runs)))
+	}
+	if difference := cmp.Diff([]string{"cico-2024-2 2024.2 2", "cico-2025-1 2025.1 2", "cico-2025-2 2025.2 1"}, names); difference != "" {
+		t.Errorf("the experiments are others:\n%s", difference)
+	}
+	file := filepath.Join(t.TempDir(), "past.yaml")
+	if err := os.WriteFile(file, []byte(got.out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	history := perflab(t, "", "history", file, "--metric", "cico/Check-In/average")
+	for _, want := range []string{"2024.2   2024-07-03  2     433.5 ms", "2025.1   2025-01-03  2     445 ms", "2025.2   2025-07-03  1     462 ms", `"cico-2025-2" was measured elsewhere by another tool, read from past.csv`} {
+		if !strings.Contains(history.out, want) {
+			t.Errorf("the history has no %q:\n%s%s", want, history.out, history.problems)
 		}
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -232,6 +234,89 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("the error is\n%v\nwant\n%s", err, tc.want)
 			}
 		})
+	}
+}
+
+const tableHead = "release,arm,block,scenario,metric,unit,value\n"
+
+func TestTables(t *testing.T) {
+	text := tableHead +
+		"2025.1,base,1,cico,cico/Check-In/average,s,0.4\n" +
+		"2025.1,base,2,cico,cico/Check-In/average,ms,410\n" +
+		"2025.1,base,1,cico,cico/Check-In/errors,%,0\n" +
+		"2025.1,base,1,cico,module/mod-users/cpu/average,cores,1.5\n" +
+		"2025.2,base,1,cico,cico/requestsPerSecond,1/s,40\n"
+	got, err := table(text)
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	first := got[0]
+	if first.Release != "2025.1" || first.Arm != "base" || first.Block != 1 || fmt.Sprint(first.Loads) != "[cico]" || len(first.Measured.Observations) != 3 {
+		t.Errorf("the first run is %+v", first)
+	}
+	if one := first.Measured.Observations[0]; one.Metric != "cico/Check-In/average" || one.Value != "400" || one.Unit != "ms" {
+		t.Errorf("its first value is %+v", one)
+	}
+	for name, tc := range map[string]struct{ text, want string }{
+		"Empty":      {"", "it is empty: the first line has to name the columns release,measured,block,arm,scenario,metric,unit,value"},
+		"Header":     {"a,b\n", `line 1: there is no column "a"`},
+		"Missing":    {"arm,scenario,metric,unit\n", `line 1: the column "value" is missing`},
+		"ColumnTwo":  {"arm,arm\n", `line 1: the column "arm" is there twice`},
+		"NoRows":     {tableHead, "no row follows the header"},
+		"Fields":     {tableHead + "a,b\n", "line 2: it has 2 fields, and the header 7"},
+		"Block":      {tableHead + ",a,0,s,l/t/average,ms,1\n", `line 2: the block "0" is no whole number from 1 to 100`},
+		"NaN":        {tableHead + ",a,1,s,l/t/average,ms,NaN\n", `line 2: the value "NaN" is no number`},
+		"Negative":   {tableHead + ",a,1,s,l/t/average,ms,-1\n", "line 2: l/t/average is -1, less than nothing"},
+		"Unit":       {tableHead + ",a,1,s,l/t/average,MiB,1\n", `line 2: the unit of l/t/average is "MiB", and has to be "ms"`},
+		"Huge":       {tableHead + ",a,1,s,l/t/average,h,200\n", "line 2: l/t/average is 7.2e+08 ms, longer than a week"},
+		"Statistic":  {tableHead + ",a,1,s,CI avg,s,1\n", `line 2: "CI avg" is no name of a metric: write LOAD/TRANSACTION/STATISTIC`},
+		"OtherWord":  {tableHead + ",a,1,s,l/t/avg,s,1\n", `is no statistic of a load: they are average, p50,`},
+		"Twice":      {tableHead + ",a,1,s,l/t/average,ms,1\n,a,1,s,l/t/average,ms,2\n", `line 3: block 1 of arm "a" under scenario "s" has l/t/average twice: number its blocks`},
+		"NoArm":      {tableHead + ",,1,s,l/t/average,ms,1\n", "line 2: the arm or the scenario is empty"},
+		"Date":       {"measured,arm,scenario,metric,unit,value\n3.1.2025,a,s,l/t/average,ms,1\n", `line 2: "3.1.2025" is no date or time with its zone`},
+		"TwoDates":   {"measured,arm,scenario,metric,unit,value\n2025-01-03,a,s,l/t/average,ms,1\n2025-01-04,a,s,l/t/p95,ms,1\n", `line 3: the run was measured at "2025-01-04", and at another time in a row before`},
+		"StrayQuote": {tableHead + ",a\"b,1,s,l/t/average,ms,1\n", "line 2: bare"},
+	} {
+		if _, err := table(tc.text); !errors.Is(err, elsewhere.ErrFile) || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: the error is %v, want %s", name, err, tc.want)
+		}
+	}
+}
+
+func table(text string) ([]elsewhere.Placed, error) {
+	return elsewhere.ReadTable(elsewhere.Source{In: strings.NewReader(text), Memory: payload.NewBudget(1 << 20)})
+}
+
+// What Gatling's own report says of a log is what is read from the log.
+func TestGatlingAgreesWithItsReport(t *testing.T) {
+	log, err := measure("gatling", read(t, "gatling-simulation.txt"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := measure("gatling-stats", read(t, "gatling-stats.json"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]float64{}
+	for _, one := range log.Observations {
+		own[one.Metric], _ = strconv.ParseFloat(one.Value, 64)
+	}
+	compared := 0
+	for _, one := range stats.Observations {
+		name := one.Metric
+		value, found := own[name]
+		if !found {
+			continue
+		}
+		// It rounds to milliseconds, and takes percentiles between samples.
+		if want, _ := strconv.ParseFloat(one.Value, 64); strings.HasSuffix(name, "/average") && math.Abs(value-want) > 0.51 ||
+			(strings.HasSuffix(name, "/errors") || strings.HasSuffix(name, "/samples") || strings.HasSuffix(name, "/max")) && value != want {
+			t.Errorf("%s is %g in the log, and %g in the report", name, value, want)
+		}
+		compared++
+	}
+	if compared < 10 {
+		t.Errorf("only %d values are in both", compared)
 	}
 }
 

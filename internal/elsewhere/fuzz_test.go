@@ -59,3 +59,23 @@ func check(t *testing.T, format string, got *elsewhere.Measured) {
 		}
 	}
 }
+
+// Tables are refused, or every run in them has a place and values.
+func FuzzTables(f *testing.F) {
+	f.Add(tableHead + "2025.1,base,1,cico,cico/Check-In/average,s,0.4\n2025.1,base,2,cico,custom/a,,-3\n")
+	f.Add("arm,scenario,metric,unit,value\na,s,l/t/errors,%,1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		runs, err := table(text)
+		if err != nil {
+			if !errors.Is(err, elsewhere.ErrFile) && !errors.Is(err, payload.ErrTooLarge) {
+				t.Errorf("the error is neither of the file nor of its size: %v", err)
+			}
+			return
+		}
+		for _, run := range runs {
+			if run.Arm == "" || run.Scenario == "" || run.Block < 1 || len(run.Loads) == 0 || len(run.Measured.Observations) == 0 {
+				t.Errorf("a run is %+v", run)
+			}
+		}
+	})
+}

@@ -43,8 +43,8 @@ func (r *record) elsewhereValidity() string {
 func (r *record) elsewhereSteps() []string {
 	tool := origin.Tool(&r.Experiment.Spec)
 	steps := []string{
-		fmt.Sprintf("%s measured it, before and without PerfLab. Each run was read from a file of its own; how the system was configured, and what was done between runs, stands in none of them.", tool),
-		fmt.Sprintf("Runs were put into blocks in the order in which their files were given: %s x %s x %s. That order was not drawn at random.",
+		fmt.Sprintf("%s measured it, before and without PerfLab. How the system was configured, and what was done between runs, stands in none of the files that it was read from.", tool),
+		fmt.Sprintf("Runs were put into blocks as their files were given or number them: %s x %s x %s. That order was not drawn at random.",
 			prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(r.Experiment.Spec.Design.Blocks, "block")),
 		"All that is in the files counts: no warm-up was cut off. Percentiles are exact, by nearest rank, where a file has every sample, and as its tool computed them where it is a summary.",
 		"The metrics that decide were chosen when the files were read, after the runs: " + elsewherePrimary(r.answer) + ".",
