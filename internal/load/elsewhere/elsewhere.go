@@ -42,7 +42,7 @@ func (e elsewhere) Validate(path *field.Path) (field.ErrorList, []string) {
 
 // Length is not known: the load is over.
 func (e elsewhere) Length(kind.Assumptions) (kind.Length, error) {
-	return kind.Length{}, fmt.Errorf("load %q was put on elsewhere, by %s", e.name, e.tool()) //nolint:err113 // It is shown, not told from others.
+	return kind.Length{}, fmt.Errorf("load %q was put on elsewhere, by %s", e.name, e.tool())
 }
 
 func (e elsewhere) tool() string { return cmp.Or(e.Tool, "another tool") }
