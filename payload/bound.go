@@ -40,6 +40,20 @@ type Budget struct{ limit, left int }
 // NewBudget is one of so many bytes.
 func NewBudget(bytes int) *Budget { return &Budget{limit: bytes, left: bytes} }
 
+// Spend takes so many bytes, for what a reader keeps. It fails with ErrTooLarge where
+// they are not left.
+func (b *Budget) Spend(bytes int) error {
+	b.left -= bytes
+	return b.exceeded()
+}
+
+func (b *Budget) exceeded() error {
+	if b.left >= 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: it takes more than the %d MiB that a reader has for it", ErrTooLarge, b.limit>>20)
+}
+
 // JSON passes a text on as far as the budget reaches, then fails with ErrTooLarge.
 func (b *Budget) JSON(text io.Reader) io.Reader {
 	return &weighed{text: text, budget: b, weights: ofJSON}
@@ -68,8 +82,8 @@ func (w *weighed) Read(into []byte) (int, error) {
 	for _, c := range into[:n] {
 		w.budget.left -= w.weights.text + w.structure(c)
 	}
-	if w.budget.left < 0 {
-		return 0, fmt.Errorf("%w: it takes more than the %d MiB that a reader has for it", ErrTooLarge, w.budget.limit>>20)
+	if err := w.budget.exceeded(); err != nil {
+		return 0, err
 	}
 	return n, err
 }

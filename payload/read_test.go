@@ -376,3 +376,14 @@ func TestReadSamplesSumIsOfAllBodies(t *testing.T) {
 		t.Errorf("%q, %v: want %x", sum, err, whole.Sum(nil))
 	}
 }
+
+// What is kept of a text is paid for like the text itself.
+func TestSpendFailsWhenNothingIsLeft(t *testing.T) {
+	budget := payload.NewBudget(100)
+	if err := budget.Spend(100); err != nil {
+		t.Error(err)
+	}
+	if err := budget.Spend(1); !errors.Is(err, payload.ErrTooLarge) {
+		t.Errorf("the error is %v, want ErrTooLarge", err)
+	}
+}

@@ -52,6 +52,9 @@ const (
 	// they came from, as <namespace>/<name> <UID> <time>. They are a record of
 	// what was measured there, and the operator leaves them alone.
 	AnnotationImported = "perflab.dev/imported"
+	// AnnotationElsewhere names, on an experiment that PerfLab did not measure, the
+	// files it was read from and, on each of its runs, the one and its SHA-256.
+	AnnotationElsewhere = "perflab.dev/elsewhere"
 	// AnnotationRelease names, on an experiment, the release that it measures: its
 	// points in perflab history bear this name.
 	AnnotationRelease = "perflab.dev/release"

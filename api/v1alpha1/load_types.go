@@ -279,3 +279,13 @@ type ScriptTransactions struct {
 	// +kubebuilder:validation:MaxLength=63
 	Tag string `json:"tag,omitempty"`
 }
+
+// Elsewhere says what put a load on that PerfLab did not put on.
+type Elsewhere struct {
+	// tool that put the load on and measured it, for example JMeter.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[^\x00-\x1f\x7f]*$`
+	Tool string `json:"tool"`
+}

@@ -37,8 +37,11 @@ func TestLoadRules(t *testing.T) {
 		"name with a slash":           refuse(aUser+".name", "a load's name may have lower-case letters, digits and '-': for example create-5k", change{users + "name", "a/b"}),
 		"update of authorities": refuse(anImport+".dataImport", "only bibliographic records can be updated: set recordType to Bibliographic or operation to Create",
 			change{imports + "dataImport.recordType", "Authority"}, change{imports + "dataImport.operation", "Update"}),
-		"load twice": refuse(anImport, `Duplicate value: {"name":"cico"}`, change{imports + "name", "cico"}),
-		"no loads":   refuse("spec.scenarios[0].loads", "should have at least 1 items", change{"spec.scenarios.0.loads", "[]"}),
+		"elsewhere":                   accept(change{users + "checkInCheckOut", ""}, change{users + "duration", ""}, change{users + "parallelism", ""}, change{users + "elsewhere", "{tool: JMeter}"}),
+		"elsewhere, by nobody":        refuse(aUser+".elsewhere.tool", "should be at least 1 chars long", change{users + "checkInCheckOut", ""}, change{users + "duration", ""}, change{users + "parallelism", ""}, change{users + "elsewhere", "{tool: ''}"}),
+		"elsewhere, for half an hour": refuse(aUser, "a load that was put on elsewhere is over: take out after, startAfter, duration, until and parallelism", change{users + "checkInCheckOut", ""}, change{users + "elsewhere", "{tool: JMeter}"}),
+		"load twice":                  refuse(anImport, `Duplicate value: {"name":"cico"}`, change{imports + "name", "cico"}),
+		"no loads":                    refuse("spec.scenarios[0].loads", "should have at least 1 items", change{"spec.scenarios.0.loads", "[]"}),
 	})
 }
 

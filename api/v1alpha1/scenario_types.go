@@ -32,13 +32,14 @@ type Scenario struct {
 
 // Load is one k6 test inside a scenario.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.checkInCheckOut), has(self.dataImport), has(self.script)].filter(x, x).size() == 1",message="a load needs exactly one of checkInCheckOut, dataImport and script"
+// +kubebuilder:validation:XValidation:rule="[has(self.checkInCheckOut), has(self.dataImport), has(self.elsewhere), has(self.script)].filter(x, x).size() == 1",message="a load needs exactly one of checkInCheckOut, dataImport and script"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.duration)",message="a script says itself how long it lasts: take out duration, and write for example script.arguments: [--duration, 30m]"
 // +kubebuilder:validation:XValidation:rule="!has(self.checkInCheckOut) || has(self.duration) != has(self.until)",message="a checkInCheckOut load needs exactly one of duration (for example 30m) and until (the name of a load that ends by itself)"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataImport) || (!has(self.duration) && !has(self.until))",message="a dataImport load ends when its imports are done: take out duration and until"
 // +kubebuilder:validation:XValidation:rule="!has(self.dataImport) || !has(self.parallelism) || self.parallelism == 1",message="a dataImport load runs in one k6 runner: take out parallelism or set it to 1"
 // +kubebuilder:validation:XValidation:rule="!has(self.checkInCheckOut) || !has(self.parallelism) || self.parallelism <= self.checkInCheckOut.users",message="parallelism is larger than checkInCheckOut.users: every k6 runner needs at least one user"
 // +kubebuilder:validation:XValidation:rule="!has(self.checkInCheckOut) || !has(self.duration) || !has(self.checkInCheckOut.rampUp) || !self.duration.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || !self.checkInCheckOut.rampUp.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') || duration(self.checkInCheckOut.rampUp) < duration(self.duration)",message="checkInCheckOut.rampUp must be shorter than the load's duration"
+// +kubebuilder:validation:XValidation:rule="!has(self.elsewhere) || !(has(self.after) || has(self.startAfter) || has(self.duration) || has(self.until) || has(self.parallelism))",message="a load that was put on elsewhere is over: take out after, startAfter, duration, until and parallelism"
 type Load struct {
 	// name of the load, for example cico. It is the first part of its metrics'
 	// names: cico/Check-In/p95.
@@ -54,6 +55,12 @@ type Load struct {
 	// dataImport imports files of MARC records.
 	// +optional
 	DataImport *DataImport `json:"dataImport,omitempty"`
+
+	// elsewhere is a load that another tool put on, in another place: a record of
+	// what was measured there, which perflab convert writes. Nothing here can put
+	// it on.
+	// +optional
+	Elsewhere *Elsewhere `json:"elsewhere,omitempty"`
 
 	// script runs any k6 script.
 	// +optional

@@ -29,9 +29,9 @@ import (
 // asCommand makes the test program behave as perflab.
 const asCommand = "PERFLAB_AS_COMMAND"
 
-// elsewhere are commands that other tests run: make by continuous integration,
+// runElsewhere are commands that other tests run: make by continuous integration,
 // helm by the tests of packaging; and what a shell does by itself.
-var elsewhere = regexp.MustCompile(`^(make|helm|rm|export) |# needs the internet`)
+var runElsewhere = regexp.MustCompile(`^(make|helm|rm|export) |# needs the internet`)
 
 // withoutOperators are commands that end with an error where no operator and no
 // kubelet are, and what they say then.
@@ -131,7 +131,7 @@ func clone(t *testing.T) string {
 func (t *typist) page(path, text string) {
 	t.Helper()
 	for _, line := range regexp.MustCompile(`(?m)^ *\$ (.*)$`).FindAllStringSubmatch(text, -1) {
-		if !elsewhere.MatchString(line[1]) {
+		if !runElsewhere.MatchString(line[1]) {
 			t.enter(path, line[1])
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"perflab.dev/perflab/internal/audit"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/elsewhere"
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/report"
 )
@@ -33,13 +34,13 @@ var exits = []struct {
 }{
 	{0, "it is done", nil},
 	{exitFailed, "it could not be done: an option, a file or the cluster is in the way", nil},
-	{exitInvalid, "what was read can't be used: the cluster would refuse it, or it is not what it should be", []error{errInvalid, errUnusable, errNoExperiment, comparison.ErrRows, audit.ErrRows, report.ErrInput, evidence.ErrManifest}},
+	{exitInvalid, "what was read can't be used: the cluster would refuse it, or it is not what it should be", []error{errInvalid, errUnusable, errNoExperiment, comparison.ErrRows, audit.ErrRows, elsewhere.ErrFile, elsewhere.ErrRecord, report.ErrInput, evidence.ErrManifest}},
 	{exitSlips, "published numbers don't follow (audit --fail)", []error{errSlips}},
 	{exitStalled, "the experiment needs a person (run, status --watch)", []error{errStalled}},
 	{exitUnlike, "two experiments' baselines could not be shown to be alike (compare)", []error{errUnlike}},
 	{exitRegression, "an arm is worse than the baseline (--fail-on)", []error{errRegression}},
 	{exitBroken, "what was recorded is not what it was (verify)", []error{errBroken}},
-	{exitNoChain, "nobody kept digests of what was recorded (verify)", []error{evidence.ErrNoChain}},
+	{exitNoChain, "nobody kept digests of what was recorded (verify)", []error{evidence.ErrNoChain, errUnproved}},
 }
 
 // exitCode is that of the first meaning an error has.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
 )
@@ -119,6 +120,9 @@ func (r *imported) tell(command *cobra.Command) error {
 	p := pageTo(command.OutOrStdout())
 	p.line("PerfExperiment %q of %s/%s is recorded in namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
 		r.experiment.Namespace, prose.Counted(len(r.runs), "run"), prose.Counted(r.rawResults(), "ConfigMap")+" with raw results")
+	if said := origin.Elsewhere(r.experiment); said != "" {
+		p.line("  it was %s", said)
+	}
 	if r.unfinished > 0 {
 		p.line("  %s had not ended when it was exported; nothing goes on here", prose.Counted(r.unfinished, "run"))
 	}

@@ -87,8 +87,10 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 // generation stays: the status tells of it.
 func setImported(meta *metav1.ObjectMeta, namespace string, from origin.Origin) {
 	annotations := map[string]string{v1alpha1.AnnotationImported: from.String()}
-	if release, named := meta.Annotations[v1alpha1.AnnotationRelease]; named {
-		annotations[v1alpha1.AnnotationRelease] = release
+	for _, name := range []string{v1alpha1.AnnotationElsewhere, v1alpha1.AnnotationRelease} {
+		if value, found := meta.Annotations[name]; found {
+			annotations[name] = value
+		}
 	}
 	*meta = metav1.ObjectMeta{Name: meta.Name, Namespace: namespace, Generation: meta.Generation, Labels: meta.Labels, Annotations: annotations}
 }

@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -84,7 +86,39 @@ func (i *input) reading(path string, bounded func(io.Reader) io.Reader, read fun
 	if fault := notText(text); fault != "" {
 		return fmt.Errorf("%w: %s %s", errUnusable, title, fault)
 	}
-	switch err := read(bounded(text)); {
+	return i.told(title, read(bounded(text)))
+}
+
+// results reads what another tool wrote, which may be anything, for a reader that
+// bounds what it keeps. It gives the SHA-256 of the file as it lies there.
+func (i *input) results(path string, read func(io.Reader) error) (sum string, err error) {
+	raw, title := i.standard, "standard input"
+	if path != standardInput {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("opening the file: %w", err)
+		}
+		defer func() { _ = file.Close() }() // Nothing was written.
+		raw, title = file, path
+	}
+	digest := sha256.New()
+	whole := io.TeeReader(raw, digest)
+	stream, err := unpacked(bufio.NewReader(whole), path)
+	if err != nil {
+		return "", err
+	}
+	if err := i.told(title, read(stream)); err != nil {
+		return "", err
+	}
+	if _, err := io.Copy(io.Discard, whole); err != nil {
+		return "", fmt.Errorf("reading %s: %w", title, err)
+	}
+	return hex.EncodeToString(digest.Sum(nil)), nil
+}
+
+// told says of which file an error is, and what to do.
+func (i *input) told(title string, err error) error {
+	switch {
 	case errors.Is(err, payload.ErrTooLarge):
 		return fmt.Errorf("%s: reading it takes more than %s of memory: if this machine has more, give it with --%s", title, i.limit.String(), maxMemoryFlag)
 	case errors.Is(err, io.ErrUnexpectedEOF):

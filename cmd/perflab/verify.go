@@ -19,8 +19,12 @@ import (
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/report"
 )
+
+// errUnproved says that PerfLab kept no digests, because it was not there.
+var errUnproved = errors.New("there is no manifest of digests")
 
 // errBroken says that something is not what it was when it was recorded.
 var errBroken = errors.New("the chain of digests does not hold")
@@ -87,6 +91,9 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 	found.Published = o.digest
 	name := found.Experiment.Namespace + "/" + found.Experiment.Name
 	result, err := evidence.Verify(*found)
+	if said := origin.Elsewhere(found.Experiment); said != "" && errors.Is(err, evidence.ErrNoChain) {
+		return fmt.Errorf("experiment %q: %w: it was %s, so that PerfLab can prove nothing of it; the SHA-256 of each file stands in the annotation %s of its run", name, errUnproved, said, v1alpha1.AnnotationElsewhere)
+	}
 	if err != nil {
 		return fmt.Errorf("experiment %q: %w", name, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -366,6 +367,11 @@ const mostDifferences = 10
 
 // note tells what differs between the experiments.
 func (r *Result) note(a, b *side) {
+	for _, one := range []*side{a, b} {
+		if said := origin.Elsewhere(one.record.Experiment); said != "" {
+			r.say("%s was %s: PerfLab saw nothing of its system", one.name, said)
+		}
+	}
 	r.differences("the baselines", differing(a, b, a.answer.Baseline, b.answer.Baseline))
 	own, other := &a.record.Experiment.Spec, &b.record.Experiment.Spec
 	for _, part := range []struct {

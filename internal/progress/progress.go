@@ -50,6 +50,8 @@ func Phase(experiment *v1alpha1.PerfExperiment) string {
 	switch {
 	case !origin.IsImported(experiment):
 		return cmp.Or(phase, "not seen by the operator yet; is it running? (kubectl perflab doctor)")
+	case origin.Elsewhere(experiment) != "":
+		return fmt.Sprintf("%s, %s", cmp.Or(phase, "no status"), origin.Elsewhere(experiment))
 	case phase == "" || IsOver(experiment):
 		return fmt.Sprintf("%s, imported from %s/%s", cmp.Or(phase, "no status"), from.Namespace, from.Name)
 	default:

@@ -22,6 +22,7 @@ import (
 	"perflab.dev/perflab/internal/changepoint"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
@@ -176,6 +177,9 @@ func (h *History) inOrder(records []Record) []measured {
 		if len(compared) == 0 || one.blocks == 0 || one.began.IsZero() {
 			h.say("%q has no complete block and is left out", record.Experiment.Name)
 			continue
+		}
+		if said := origin.Elsewhere(record.Experiment); said != "" {
+			h.say("%q was %s: PerfLab saw nothing of its system", record.Experiment.Name, said)
 		}
 		all = append(all, one)
 	}

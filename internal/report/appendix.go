@@ -51,7 +51,7 @@ func (j journal) effective(arm string) *v1alpha1.EffectiveSystem {
 func infrastructure(r *record) []block {
 	blocks := serversAsTold(r).blocks()
 	if len(blocks) == 0 {
-		blocks = []block{paragraph("No run has recorded what it ran on yet.")}
+		blocks = []block{paragraph(r.nothingRanOn())}
 	}
 	return slices.Concat(blocks, topics(r).blocks(), nodes(r).blocks())
 }
@@ -168,7 +168,7 @@ func identity(r *record) []block {
 	// An imported experiment is the one that was measured.
 	measured := origin.Of(&r.Experiment)
 	seed := dash
-	if status.Seed != nil {
+	if status.Seed != nil && !r.isElsewhere() {
 		seed = whole(*status.Seed)
 	}
 	rows := [][2]string{
@@ -181,6 +181,9 @@ func identity(r *record) []block {
 		{"First load began (UTC)", moment(first)},
 		{"Last load ended (UTC)", moment(last)},
 		{"From first to last load, hh:mm:ss", r.journal.length()},
+	}
+	if r.isElsewhere() {
+		rows = append(rows, [2]string{"Provenance", origin.Elsewhere(&r.Experiment)})
 	}
 	if kept := status.Evidence; kept != nil {
 		rows = append(rows, [2]string{"SHA-256 of the manifest of digests", kept.SHA256})

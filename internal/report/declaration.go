@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/secret"
 )
 
@@ -18,6 +19,9 @@ func declaration(r *record) []block {
 	if reference := r.Experiment.Spec.SystemRef; reference != nil {
 		sentence += fmt.Sprintf(" It refers to PerfSystem %s, which must exist first.", reference.Name)
 	}
+	if r.isElsewhere() {
+		sentence = "This is all that is declared of it. PerfLab can't put its loads on: to measure the like, declare loads of PerfLab's own in their place, and the system."
+	}
 	return []block{paragraph(sentence + " Values that may be secret are left out."), {Code: written(&r.Experiment)}}
 }
 
@@ -26,7 +30,7 @@ func declaration(r *record) []block {
 func written(experiment *v1alpha1.PerfExperiment) string {
 	spec := experiment.Spec.DeepCopy()
 	spec.Suspend, spec.Notes = false, nil
-	if spec.Design.Seed == nil {
+	if spec.Design.Seed == nil && origin.Tool(spec) == "" {
 		spec.Design.Seed = experiment.Status.Seed
 	}
 	encoded, err := json.Marshal(spec)

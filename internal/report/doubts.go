@@ -47,7 +47,7 @@ func uncalibrated(r *record) []string {
 	if len(r.answer.uncalibrated) > 0 {
 		sentences = append(sentences, fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline))
 	}
-	if r.answer.Twin == "" && len(r.arms) > 1 {
+	if r.answer.Twin == "" && len(r.arms) > 1 && !r.isElsewhere() {
 		sentences = append(sentences, "The noise floor was not measured: without a second copy of the baseline, nothing shows how much identical configurations differ here. Add design.calibrate: true.")
 	}
 	return sentences
@@ -88,6 +88,9 @@ func unwise(r *record) []string {
 	spec := &r.Experiment.Spec
 	if blocks := spec.Design.Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && r.answer.Question.Looks.Last == 0 && !r.describesOnly() {
 		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which takes %d: the deltas describe only these runs.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
+	}
+	if r.isElsewhere() {
+		return append(sentences, r.elsewhereDoubts()...)
 	}
 	if spec.Design.Order == v1alpha1.OrderFixed {
 		sentences = append(sentences, "The runs were done in a fixed order, so drift can look like an effect. Use design.order: Randomized.")

@@ -237,7 +237,7 @@ func writeDocument(out io.Writer, kind schema.GroupVersionKind, meta *metav1.Obj
 // experiment measures; others are no part of what was recorded.
 func recordedAnnotations(meta *metav1.ObjectMeta) map[string]string {
 	var kept map[string]string
-	for _, name := range []string{v1alpha1.AnnotationImported, v1alpha1.AnnotationRelease} {
+	for _, name := range []string{v1alpha1.AnnotationImported, v1alpha1.AnnotationElsewhere, v1alpha1.AnnotationRelease} {
 		if value, found := meta.Annotations[name]; found {
 			if kept == nil {
 				kept = map[string]string{}

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -13,6 +14,9 @@ import (
 
 // methodology says how the numbers came about, from the spec alone.
 func methodology(r *record) []block {
+	if r.isElsewhere() {
+		return []block{{Steps: slices.Concat(r.elsewhereSteps(), statisticsSteps(r.answer))}}
+	}
 	spec := &r.Experiment.Spec
 	steps := []string{
 		fmt.Sprintf("Every block has one run of every arm under every scenario: %s x %s x %s.",

@@ -12,6 +12,9 @@ import (
 // noise shows what the experiment makes of no difference at all.
 func noise(r *record) []block {
 	a := r.answer
+	if a.Twin == "" && r.isElsewhere() {
+		return []block{paragraph("No second arm is known to have the baseline's configuration, so the noise floor is not known.")}
+	}
 	if a.Twin == "" {
 		return []block{paragraph("No second arm has the baseline's configuration, so the noise floor was not measured. design.calibrate: true adds one.")}
 	}

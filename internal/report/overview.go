@@ -15,6 +15,9 @@ func overview(r *record) []block {
 	if reference := r.Experiment.Spec.SystemRef; reference != nil {
 		system = "PerfSystem " + reference.Name
 	}
+	if r.isElsewhere() {
+		system = "a system that nobody declared"
+	}
 	on := fmt.Sprintf("%s, on %s, under %s.", r.answer.Baseline, system, prose.Counted(len(r.scenarios), "scenario"))
 	text := "This experiment measures " + on + " It has no other arm to compare with."
 	var others []string
@@ -23,6 +26,9 @@ func overview(r *record) []block {
 	}
 	if len(others) > 0 {
 		text = "This experiment compares " + listed(others) + " with the baseline " + on
+	}
+	if r.isElsewhere() {
+		text += " " + r.elsewhereSentence()
 	}
 	return []block{paragraph(text), {Table: armsTable(r)}, {Table: scenariosTable(r.scenarios)}}
 }

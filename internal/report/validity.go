@@ -16,6 +16,9 @@ import (
 
 // validity lists what did not count, and why.
 func validity(r *record) []block {
+	if r.isElsewhere() {
+		return []block{paragraph(r.elsewhereValidity())}
+	}
 	blocks := []block{{List: listOf(rules(&r.Experiment.Spec.Validity, r.journal))}}
 	result := &table{
 		Caption: "Attempts that did not count", Note: "Invalid attempts are repeated and never averaged in.",

@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/circulation"
 	"perflab.dev/perflab/internal/load/dataimport"
+	"perflab.dev/perflab/internal/load/elsewhere"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/script"
 )
@@ -19,6 +20,7 @@ import (
 var table = []func(v1alpha1.Load) (kind.Kind, bool){
 	circulation.Of,
 	dataimport.Of,
+	elsewhere.Of,
 	script.Of,
 }
 

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/elsewhere"
+	"perflab.dev/perflab/internal/report"
+	ours "perflab.dev/perflab/internal/schema"
+)
+
+type convertOptions struct {
+	from, load, only string
+	measured         string
+	arms             []string
+	scenario         string
+	experiment       elsewhere.Experiment
+	margin           int
+}
+
+func newConvert() *cobra.Command {
+	options := convertOptions{}
+	command := &cobra.Command{
+		Use:   "convert --from FORMAT --name NAME {--arm ARM=FILE... | TABLE...}",
+		Short: "Make a record of what other tools measured",
+		Long: `Make a record of what other tools measured, as perflab export writes one, without
+a cluster: perflab report, compare, history and import read it.
+
+` + convertFormats() + `
+A file is a run of an arm, and the files of an arm are its blocks, in the order in
+which they are given. The first arm is the baseline, unless --baseline names
+another. Files may be packed by gzip. What can't be right is refused, with its line
+and the reason.
+
+A table has a row for each run and metric, with the columns
+` + elsewhere.TableColumns + `, of which the
+first three may be missing. It has arms, blocks and scenarios of its own; each
+release in it becomes an experiment, NAME and the release.
+
+Metrics are named LOAD/TRANSACTION/STATISTIC; the load is called like the scenario,
+unless --load says otherwise. The averages of all transactions decide, or the
+metrics that --primary names. --only chooses transactions by their names.
+
+The record says that it was measured elsewhere, by which tool, and from which files
+it was read, with their SHA-256. PerfLab saw nothing of it: nothing proves how the
+system was configured, and nobody drew the order of the runs.
+
+Exit codes: 0 it was written, 1 it could not be, 2 a file is invalid.`,
+		Example: `  perflab convert --from jmeter --name checkout-2025 --release 2025.1 --scenario cico \
+    --arm xmx=run1.jtl --arm xmx=run2.jtl --arm maxram=run3.jtl > checkout-2025.yaml
+  perflab convert --from k6-summary --measured 2025-01-03 --name search --arm base=summary.json | perflab report -f -
+  perflab convert --from gobench --measured 2025-01-03 --name codec --arm old=old.txt --arm new=new.txt > codec.yaml
+  perflab convert --from table --name checkout past.csv > past.yaml
+  perflab import -f checkout-2025.yaml -n archive`,
+		RunE: func(command *cobra.Command, tables []string) error { return options.run(command, tables) },
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.from, "from", "", "format of the files: "+strings.Join(formats(), ", "))
+	flags.StringVar(&options.experiment.Name, "name", "", "name of the experiment")
+	flags.StringVar(&options.experiment.Release, "release", "", "release that was measured: its name in perflab history")
+	flags.StringVar(&options.experiment.Question, "question", "", "what was to be answered: the title of the report")
+	flags.StringVar(&options.scenario, "scenario", "load", "name of the workload; only what has the same name is compared in perflab history")
+	flags.StringVar(&options.load, "load", "", "first part of the metrics' names (default: the scenario)")
+	flags.StringArrayVar(&options.arms, "arm", nil, "ARM=FILE: a run of an arm; given once for each file")
+	flags.StringVar(&options.experiment.Baseline, "baseline", "", "arm that the others are compared with (default: the first)")
+	flags.StringArrayVar(&options.experiment.Primary, "primary", nil, "metric that decides; may be given several times")
+	flags.IntVar(&options.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
+	flags.StringVar(&options.measured, "measured", "", "date or time (2025-01-03, 2025-01-03T08:00:00Z) of the runs, where the files don't tell")
+	flags.StringVar(&options.only, "only", "", "regular expression of the transactions that are read; all if not given")
+	flags.StringVar(&options.experiment.Target, "target", "", "address that the load was put on, if it may be told: http://host:port")
+	addMaxMemory(flags)
+	for _, name := range []string{"from", "name"} {
+		if err := command.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+	return command
+}
+
+// convertFormats lists them for the help.
+func convertFormats() string {
+	var text strings.Builder
+	for _, one := range elsewhere.All() {
+		fmt.Fprintf(&text, "  %-14s %s\n", one.Name(), one.Reads())
+	}
+	fmt.Fprintf(&text, "  %-14s %s\n", fromTable, "CSV with all runs of any number of releases, whatever measured them")
+	return text.String()
+}
+
+// fromTable holds all runs of any number of releases.
+const fromTable = "table"
+
+func formats() []string { return append(elsewhere.Names(), fromTable) }
+
+func (o *convertOptions) run(command *cobra.Command, tables []string) error {
+	experiments, err := o.experiments(command, tables)
+	if err != nil {
+		return err
+	}
+	// All are looked at before the first is written.
+	records := make([]report.Input, 0, len(experiments))
+	for i := range experiments {
+		recorded, err := recordedElsewhere(command.Context(), &experiments[i])
+		if err != nil {
+			return err
+		}
+		for _, doubt := range recorded.Experiment.Status.Warnings {
+			command.PrintErrf("perflab: %s\n", doubt)
+		}
+		records = append(records, recorded)
+	}
+	out := newSink(command)
+	for _, recorded := range records {
+		err = errors.Join(err, report.Write(out, recorded))
+	}
+	if err := errors.Join(err, out.Flush()); err != nil {
+		return fmt.Errorf("writing the record: %w", err)
+	}
+	return nil
+}
+
+// recordedElsewhere is the experiment as it would be stored.
+func recordedElsewhere(ctx context.Context, of *elsewhere.Experiment) (report.Input, error) {
+	experiment, runs, err := of.Record()
+	if err != nil {
+		return report.Input{}, err
+	}
+	recorded := report.Input{Experiment: *experiment, Runs: runs}
+	if err := asStored(ctx, &recorded); err != nil {
+		return report.Input{}, err
+	}
+	// What nobody can report on is no record.
+	_, err = report.New(recorded)
+	return recorded, err
+}
+
+// experiments are what the files hold: one, or one for each release of tables.
+func (o *convertOptions) experiments(command *cobra.Command, tables []string) ([]elsewhere.Experiment, error) {
+	if err := o.checkOptions(); err != nil {
+		return nil, err
+	}
+	if o.from == fromTable {
+		return o.tabled(command, tables)
+	}
+	reader, found := elsewhere.Named(o.from)
+	switch {
+	case !found:
+		return nil, fmt.Errorf("%w: --from %q: write one of %s", errOption, o.from, strings.Join(formats(), ", "))
+	case len(tables) > 0 || len(o.arms) == 0:
+		return nil, fmt.Errorf("%w: say of which arm each file is, for example --arm xmx=run1.jtl", errOption)
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	o.experiment.Tool = reader.Tool()
+	err := o.read(command, reader)
+	return []elsewhere.Experiment{o.experiment}, err
+}
+
+// tabled are the experiments of tables, in the order in which their releases come up.
+func (o *convertOptions) tabled(command *cobra.Command, tables []string) ([]elsewhere.Experiment, error) {
+	if len(tables) == 0 || len(o.arms) > 0 {
+		return nil, fmt.Errorf("%w: a table has arms of its own: name its file and no --arm", errOption)
+	}
+	only, err := expression("only", o.only)
+	if err != nil {
+		return nil, err
+	}
+	var made []elsewhere.Experiment
+	for _, file := range tables {
+		in, err := inputOf(command)
+		if err != nil {
+			return nil, err
+		}
+		var placed []elsewhere.Placed
+		sum, err := in.results(file, func(stream io.Reader) (err error) {
+			placed, err = elsewhere.ReadTable(elsewhere.Source{In: stream, Only: only, Memory: in.left})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range placed {
+			one.File, one.SHA256 = filepath.Base(file), sum
+			made = o.place(made, one)
+		}
+	}
+	return made, nil
+}
+
+// place adds a run to the experiment of its release.
+func (o *convertOptions) place(made []elsewhere.Experiment, one elsewhere.Placed) []elsewhere.Experiment {
+	release := cmp.Or(one.Release, o.experiment.Release)
+	at := slices.IndexFunc(made, func(known elsewhere.Experiment) bool { return known.Release == release })
+	if at < 0 {
+		own := o.experiment
+		own.Release, own.Tool = release, elsewhere.TableTool
+		own.Baseline = cmp.Or(own.Baseline, one.Arm)
+		if one.Release != "" {
+			own.Name = o.experiment.Name + "-" + asName(release)
+		}
+		made, at = append(made, own), len(made)
+	}
+	of := &made[at]
+	if !slices.Contains(of.Arms, one.Arm) {
+		of.Arms = append(of.Arms, one.Arm)
+	}
+	if !slices.Contains(of.Scenarios, one.Scenario) {
+		of.Scenarios = append(of.Scenarios, one.Scenario)
+	}
+	of.Runs = append(of.Runs, one.Run)
+	return made
+}
+
+// asName is a release as a part of a name: 2025.1 is 2025-1.
+func asName(release string) string {
+	return strings.Trim(strings.Map(func(letter rune) rune {
+		if letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9' {
+			return letter
+		}
+		return '-'
+	}, strings.ToLower(release)), "-")
+}
+
+// checkOptions of all formats.
+func (o *convertOptions) checkOptions() (err error) {
+	if o.margin < 1 || o.margin > 100 {
+		return fmt.Errorf("%w: --margin %d must be from 1 to 100 percent", errOption, o.margin)
+	}
+	o.experiment.MarginPercent = int32(o.margin)
+	if o.measured != "" {
+		o.experiment.Began, err = momentOf(o.measured)
+	}
+	return err
+}
+
+// check where each file is an arm's.
+func (o *convertOptions) check() error {
+	o.load = cmp.Or(o.load, o.scenario)
+	o.experiment.Scenarios = []string{o.scenario}
+	for _, one := range o.arms {
+		arm, file, found := strings.Cut(one, "=")
+		if !found || arm == "" || file == "" {
+			return fmt.Errorf("%w: --arm %q must be ARM=FILE, for example --arm xmx=run1.jtl", errOption, one)
+		}
+		if !slices.Contains(o.experiment.Arms, arm) {
+			o.experiment.Arms = append(o.experiment.Arms, arm)
+		}
+	}
+	o.experiment.Baseline = cmp.Or(o.experiment.Baseline, o.experiment.Arms[0])
+	if !slices.Contains(o.experiment.Arms, o.experiment.Baseline) {
+		return fmt.Errorf("%w: --baseline %q is none of the arms: %s", errOption, o.experiment.Baseline, strings.Join(o.experiment.Arms, ", "))
+	}
+	return nil
+}
+
+func momentOf(text string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if found, err := time.Parse(layout, text); err == nil {
+			return found, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%w: --measured %q must be a date or a time with its zone, for example 2025-01-03 or 2025-01-03T08:00:00Z", errOption, text)
+}
+
+// read reads one file after the other.
+func (o *convertOptions) read(command *cobra.Command, reader elsewhere.Reader) error {
+	only, err := expression("only", o.only)
+	if err != nil {
+		return err
+	}
+	blocks, seen := map[string]int32{}, map[string]string{}
+	for _, one := range o.arms {
+		arm, file, _ := strings.Cut(one, "=")
+		// Each file has all the memory: of the one before, next to nothing is left.
+		in, err := inputOf(command)
+		if err != nil {
+			return err
+		}
+		measured, sum, err := measuredIn(in, file, reader, elsewhere.Source{Load: o.load, Only: only})
+		if err != nil {
+			return err
+		}
+		if other, twice := seen[sum]; twice {
+			return fmt.Errorf("%w: %s and %s are the same file: a run counts once", errOption, other, file)
+		}
+		seen[sum] = file
+		blocks[arm]++
+		o.experiment.Runs = append(o.experiment.Runs, elsewhere.Run{
+			Arm: arm, Scenario: o.scenario, Loads: []string{o.load}, Block: blocks[arm],
+			File: filepath.Base(file), SHA256: sum, Measured: measured,
+		})
+		for _, note := range measured.Notes {
+			command.PrintErrf("perflab: %s: %s\n", file, note)
+		}
+	}
+	return nil
+}
+
+func measuredIn(in *input, file string, reader elsewhere.Reader, from elsewhere.Source) (measured *elsewhere.Measured, sum string, err error) {
+	sum, err = in.results(file, func(stream io.Reader) (err error) {
+		from.In, from.Memory = stream, in.left
+		measured, err = reader.Read(from)
+		return err
+	})
+	return measured, sum, err
+}
+
+// asStored gives the objects the values that the API server would, and says what it
+// would refuse.
+func asStored(ctx context.Context, recorded *report.Input) error {
+	reader, err := ours.NewReader()
+	if err != nil {
+		return err
+	}
+	if err := defaulted(ctx, reader, "PerfExperiment", &recorded.Experiment); err != nil {
+		return err
+	}
+	for i := range recorded.Runs {
+		if err := defaulted(ctx, reader, "PerfRun", &recorded.Runs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func defaulted(ctx context.Context, reader *ours.Reader, kind string, object runtime.Object) error {
+	object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind(v1alpha1.GroupVersion.WithKind(kind)))
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return fmt.Errorf("encoding a %s: %w", kind, err)
+	}
+	encoded := &unstructured.Unstructured{Object: fields}
+	if faults := reader.Check(ctx, encoded); len(faults) > 0 {
+		return refused(fmt.Sprintf("%s %q", kind, encoded.GetName()), faults)
+	}
+	return decode(encoded, object)
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+)
+
+// sampleOf is a run of JMeter's that was measured for these tests.
+func sampleOf(arm string, block int) string {
+	return filepath.Join("testdata", "elsewhere", fmt.Sprintf("%s-%d.jtl", arm, block))
+}
+
+// converted is what perflab convert writes of these blocks of both arms.
+func converted(t *testing.T, name, release string, blocks ...int) string {
+	t.Helper()
+	arguments := []string{"convert", "--from", "jmeter", "--name", name, "--release", release, "--scenario", "cico", "--only", "^Check-In$"}
+	for _, block := range blocks {
+		arguments = append(arguments, "--arm", "xmx="+sampleOf("xmx", block), "--arm", "maxram="+sampleOf("maxram", block))
+	}
+	got := perflab(t, "", arguments...)
+	if got.code != 0 {
+		t.Fatalf("exit code %d: %s", got.code, got.problems)
+	}
+	return got.out
+}
+
+func inputIn(t *testing.T, text string) report.Input {
+	t.Helper()
+	inputs, err := report.Read(strings.NewReader(text))
+	if err != nil || len(inputs) != 1 {
+		t.Fatalf("%d experiments: %v", len(inputs), err)
+	}
+	return inputs[0]
+}
+
+// What another tool measured is an experiment that is over, and says what it is not.
+func TestConvert(t *testing.T) {
+	text := converted(t, "checkout-2025", "2025.1", 1, 2, 3, 4, 5, 6)
+	input := inputIn(t, text)
+	if input.Experiment.Status.Phase != v1alpha1.ExperimentComplete || input.Experiment.Status.Verdict != "1 better" {
+		t.Errorf("its phase is %q, its verdict %q", input.Experiment.Status.Phase, input.Experiment.Status.Verdict)
+	}
+	if got := input.Experiment.Annotations; got[v1alpha1.AnnotationElsewhere] != "xmx-1.jtl, maxram-1.jtl, xmx-2.jtl and 9 further files" || got[v1alpha1.AnnotationRelease] != "2025.1" {
+		t.Errorf("it is annotated with %v", got)
+	}
+	sample, err := os.ReadFile(sampleOf("xmx", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(sample)
+	if got, want := input.Runs[0].Annotations[v1alpha1.AnnotationElsewhere], "xmx-1.jtl sha256:"+hex.EncodeToString(sum[:]); got != want {
+		t.Errorf("the first run is annotated with %q, want %q", got, want)
+	}
+	page := perflab(t, text, "report", "-f", "-")
+	for _, want := range []string{
+		"checkout-2025: 2 arms, 1 scenario, 6 blocks; measured elsewhere by JMeter, read from xmx-1.jtl, maxram-1.jtl, xmx-2.jtl and 9 further files\n",
+		"PerfLab put no load on and saw nothing of the system.",
+		"- PerfLab saw nothing of the system: nothing proves that arms were configured as they are called, or that they differ in nothing else.\n",
+		"- Nobody drew the order of the runs at random, so drift can look like an effect.\n",
+		"The metrics that decide were chosen when the files were read, after the runs: cico/Check-In/average",
+	} {
+		if !strings.Contains(page.out, want) {
+			t.Errorf("the report does not say %q:\n%s", want, page.out)
+		}
+	}
+	for _, claim := range []string{"k6", "random order", "declared order", "fixed before the first run", "read back", "were restarted", "Seed | 0", "seed reproduces", "metrics API"} {
+		if strings.Contains(page.out, claim) {
+			t.Errorf("the report claims %q, which nobody knows:\n%s", claim, page.out)
+		}
+	}
+	if html := perflab(t, text, "report", "-f", "-", "-o", "html"); html.code != 0 || !strings.Contains(html.out, "measured elsewhere by JMeter") {
+		t.Errorf("exit code %d: %s", html.code, html.problems)
+	}
+	proved := perflab(t, text, "verify", "-")
+	if proved.code != exitNoChain || !strings.Contains(proved.problems, "it was measured elsewhere by JMeter") || !strings.Contains(proved.problems, "PerfLab can prove nothing of it") {
+		t.Errorf("exit code %d: %s", proved.code, proved.problems)
+	}
+}
+
+// A past of three releases is there on day one, and can be compared.
+func TestConvertedReleases(t *testing.T) {
+	folder := t.TempDir()
+	var files []string
+	for i, release := range []string{"2025.1", "2025.2", "2025.3"} {
+		file := filepath.Join(folder, release+".yaml")
+		if err := os.WriteFile(file, []byte(converted(t, fmt.Sprintf("checkout-%d", i+1), release, 2*i+1, 2*i+2)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	history := perflab(t, "", "history", folder, "--arm", "xmx")
+	if history.code != 0 {
+		t.Fatalf("exit code %d: %s", history.code, history.problems)
+	}
+	for _, want := range []string{"\n  2025.1   ", "\n  2025.2   ", "\n  2025.3   ", `"checkout-3" was measured elsewhere by JMeter, read from xmx-5.jtl, maxram-5.jtl, xmx-6.jtl and 1 further file: PerfLab saw nothing of its system`} {
+		if !strings.Contains(history.out, want) {
+			t.Errorf("the history has no %q:\n%s", want, history.out)
+		}
+	}
+	compared := perflab(t, "", "compare", files[0], files[1])
+	if !strings.Contains(compared.out, "cico/Check-In/average") || !strings.Contains(compared.out, "measured elsewhere by JMeter") {
+		t.Errorf("exit code %d: %s\n%s", compared.code, compared.out, compared.problems)
+	}
+}
+
+// The API server takes a converted experiment, and it is the same there.
+func TestImportOfWhatWasConverted(t *testing.T) {
+	archive := measured(t).other(t)
+	text := converted(t, "checkout-2025", "2025.1", 1, 2, 3, 4, 5, 6)
+	told := archive.must(t, text, "import", "-f", "-")
+	want := `PerfExperiment "checkout-2025" of elsewhere/checkout-2025 is recorded in namespace "` + archive.namespace + `": 12 runs, 0 ConfigMaps with raw results` + "\n" +
+		"  it was measured elsewhere by JMeter, read from xmx-1.jtl, maxram-1.jtl, xmx-2.jtl and 9 further files\n"
+	if told.out != want {
+		t.Errorf("it says\n%swant\n%s", told.out, want)
+	}
+	for _, format := range []string{"md", "html", "csv"} {
+		before, after := perflab(t, text, "report", "-f", "-", "-o", format), archive.must(t, "", "report", "checkout-2025", "-o", format)
+		if difference := cmp.Diff(before.out, after.out); difference != "" {
+			t.Errorf("%s: the report is another there:\n%s", format, difference)
+		}
+	}
+	status := archive.must(t, "", "status", "checkout-2025")
+	if !strings.HasPrefix(status.out, "checkout-2025: Complete, measured elsewhere by JMeter, read from xmx-1.jtl, maxram-1.jtl, xmx-2.jtl and 9 further files\n") {
+		t.Errorf("the status is\n%s", status.out)
+	}
+	again := inputIn(t, archive.must(t, "", "export", "checkout-2025").out)
+	if again.Experiment.Annotations[v1alpha1.AnnotationElsewhere] == "" || again.Runs[0].Annotations[v1alpha1.AnnotationElsewhere] == "" {
+		t.Error("its export does not say where it was measured")
+	}
+	if verified := archive.perflab(t, "", "verify", "checkout-2025"); verified.code != exitNoChain || !strings.Contains(verified.problems, "measured elsewhere by JMeter") {
+		t.Errorf("exit code %d: %s", verified.code, verified.problems)
+	}
+}
+
+func TestConvertProblems(t *testing.T) {
+	good := sampleOf("xmx", 1)
+	folder := t.TempDir()
+	packed := filepath.Join(folder, "run.jtl.gz")
+	pack(t, packed, good)
+	torn := filepath.Join(folder, "torn.jtl.gz")
+	whole, err := os.ReadFile(packed)
+	if err == nil {
+		err = os.WriteFile(torn, whole[:len(whole)/2], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	bench := filepath.Join("..", "..", "internal", "elsewhere", "testdata", "gobench.txt")
+	for name, tc := range map[string]struct {
+		arguments []string
+		code      int
+		want      string
+	}{
+		"Format":         {[]string{"--from", "abacus", "--arm", "a=" + good}, exitFailed, `--from "abacus": write one of jmeter, k6,`},
+		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exitFailed, "a table has arms of its own: name its file and no --arm"},
+		"NoArm":          {[]string{"--from", "jmeter"}, exitFailed, "say of which arm each file is, for example --arm xmx=run1.jtl"},
+		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exitFailed, "say of which arm each file is"},
+		"NoTable":        {[]string{"--from", "table", good}, exitInvalid, `line 1: there is no column "timestamp": they are release,measured,block,arm,scenario,metric,unit,value`},
+		"Arm":            {[]string{"--from", "jmeter", "--arm", good}, exitFailed, `must be ARM=FILE, for example --arm xmx=run1.jtl`},
+		"ArmsName":       {[]string{"--from", "jmeter", "--arm", "A=" + good}, exitInvalid, "an arm's name may have lower-case letters, digits and '-'"},
+		"Baseline":       {[]string{"--from", "jmeter", "--arm", "a=" + good, "--baseline", "b"}, exitFailed, `--baseline "b" is none of the arms: a`},
+		"Margin":         {[]string{"--from", "jmeter", "--arm", "a=" + good, "--margin", "0"}, exitFailed, "--margin 0 must be from 1 to 100 percent"},
+		"NoFile":         {[]string{"--from", "jmeter", "--arm", "a=none.jtl"}, exitFailed, "none.jtl: no such file"},
+		"Twice":          {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exitFailed, "are the same file: a run counts once"},
+		"OtherFormat":    {[]string{"--from", "k6", "--arm", "a=" + good}, exitInvalid, good + ": the results are invalid: line 1: it is none of k6's lines"},
+		"NoTime":         {[]string{"--from", "gobench", "--arm", "a=" + bench}, exitInvalid, "gobench.txt does not tell when it was measured: say so with --measured, for example --measured 2025-01-03"},
+		"Measured":       {[]string{"--from", "gobench", "--measured", "yesterday", "--arm", "a=" + bench}, exitFailed, `--measured "yesterday" must be a date or a time with its zone`},
+		"Dated":          {[]string{"--from", "gobench", "--measured", "2025-01-03", "--arm", "a=" + bench}, 0, "repetitions of a benchmark in one file (-count) are one run"},
+		"Packed":         {[]string{"--from", "jmeter", "--arm", "a=" + packed}, 0, ""},
+		"Torn":           {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exitInvalid, "is cut off in the middle: copy or export it again"},
+		"Only":           {[]string{"--from", "jmeter", "--only", "(", "--arm", "a=" + good}, exitFailed, "--only: error parsing regexp"},
+		"Nothing":        {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exitInvalid, `of 48 samples none is of a transaction that --only "Search" matches`},
+		"Memory":         {[]string{"--from", "jmeter", "--max-memory", "1Ki", "--arm", "a=" + good}, exitFailed, "reading it takes more than 1Ki of memory"},
+		"Primary":        {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exitInvalid, "a metric is written load/transaction/statistic"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := perflab(t, "", append([]string{"convert", "--name", "shop"}, tc.arguments...)...)
+			if got.code != tc.code || !strings.Contains(got.problems, tc.want) || got.code != 0 && got.out != "" {
+				t.Errorf("exit code %d, want %d; it says\n%s\nwant\n%s", got.code, tc.code, got.problems, tc.want)
+			}
+		})
+	}
+}
+
+func pack(t *testing.T, to, from string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	writer := gzip.NewWriter(&out)
+	if _, err := writer.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, []byte(out.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The page shows what the commands on it write.
+func TestDocumentedConversion(t *testing.T) {
+	page := documentation(t)["../../docs/elsewhere.md"]
+	arguments := []string{"convert", "--from", "jmeter", "--name", "checkout-2025", "--release", "2025.1", "--scenario", "cico", "--only", "^Check-In$"}
+	for _, arm := range []string{"xmx", "maxram"} {
+		for block := 1; block <= 6; block++ {
+			arguments = append(arguments, "--arm", arm+"="+sampleOf(arm, block))
+		}
+	}
+	written := perflab(t, perflab(t, "", arguments...).out, "report", "-f", "-")
+	const shown = 11
+	// A page in a terminal has no need of spaces that don't break.
+	plain := strings.NewReplacer("\u00a0", " ", "\u202f", " ")
+	begins := strings.Join(strings.SplitAfterN(written.out, "\n", shown+1)[:shown], "")
+	begins = plain.Replace(begins)
+	if !strings.Contains(page, "| head -n 11\n"+begins+"```\n") {
+		t.Errorf("docs/elsewhere.md does not show\n%s", begins)
+	}
+	for _, format := range formats() {
+		if !strings.Contains(page, "\n| `"+format+"` | ") {
+			t.Errorf("docs/elsewhere.md does not list %s", format)
+		}
+	}
+}
+
+// A table has releases, arms and blocks of its own.
+func TestConvertTable(t *testing.T) {
+	got := perflab(t, "", "convert", "--from", "table", "--name", "cico", "testdata/elsewhere/past.csv")
+	if got.code != 0 {
+		t.Fatalf("exit code %d: %s", got.code, got.problems)
+	}
+	inputs, err := report.Read(strings.NewReader(got.out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, input := range inputs {
+		names = append(names, fmt.Sprintf("%s %s %d", input.Experiment.Name, input.Experiment.Annotations[v1alpha1.AnnotationRelease], len(input.Runs)))
+	}
+	if difference := cmp.Diff([]string{"cico-2024-2 2024.2 2", "cico-2025-1 2025.1 2", "cico-2025-2 2025.2 1"}, names); difference != "" {
+		t.Errorf("the experiments are others:\n%s", difference)
+	}
+	file := filepath.Join(t.TempDir(), "past.yaml")
+	if err := os.WriteFile(file, []byte(got.out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	history := perflab(t, "", "history", file, "--metric", "cico/Check-In/average")
+	for _, want := range []string{"2024.2   2024-07-03  2     433.5 ms", "2025.1   2025-01-03  2     445 ms", "2025.2   2025-07-03  1     462 ms", `"cico-2025-2" was measured elsewhere by another tool, read from past.csv`} {
+		if !strings.Contains(history.out, want) {
+			t.Errorf("the history has no %q:\n%s%s", want, history.out, history.problems)
+		}
+	}
+}

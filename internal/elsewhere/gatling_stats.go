@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package elsewhere
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"perflab.dev/perflab/internal/metric"
+)
+
+// gatlingStats reads js/stats.json of a report of Gatling's.
+type gatlingStats struct{}
+
+func (gatlingStats) Name() string  { return "gatling-stats" }
+func (gatlingStats) Tool() string  { return "Gatling" }
+func (gatlingStats) Reads() string { return "js/stats.json of the report of Gatling 3" }
+
+// gatlingNode is all requests, a group, or a request.
+type gatlingNode struct {
+	Type     string                 `json:"type"`
+	Name     string                 `json:"name"`
+	Path     string                 `json:"path"`
+	Stats    *gatlingNumbers        `json:"stats"`
+	Contents map[string]gatlingNode `json:"contents"`
+}
+
+type gatlingNumbers struct {
+	Requests gatlingTriple `json:"numberOfRequests"`
+	Max      gatlingTriple `json:"maxResponseTime"`
+	Mean     gatlingTriple `json:"meanResponseTime"`
+	P50      gatlingTriple `json:"percentiles1"`
+	P75      gatlingTriple `json:"percentiles2"`
+	P95      gatlingTriple `json:"percentiles3"`
+	P99      gatlingTriple `json:"percentiles4"`
+	Rate     gatlingTriple `json:"meanNumberOfRequestsPerSecond"`
+}
+
+// gatlingTriple is a number of all, of those that worked and of those that did not.
+type gatlingTriple struct {
+	Total gatlingNumber `json:"total"`
+	OK    gatlingNumber `json:"ok"`
+	KO    gatlingNumber `json:"ko"`
+}
+
+// gatlingNumber is written as a number or as its text; a dash where there is none.
+type gatlingNumber struct{ value *float64 }
+
+func (n *gatlingNumber) UnmarshalJSON(text []byte) error {
+	bare := strings.ReplaceAll(strings.Trim(string(text), `" `), ",", "")
+	if bare == "-" || bare == "null" || bare == "" {
+		return nil
+	}
+	value, err := strconv.ParseFloat(bare, 64)
+	if err != nil {
+		return &json.UnmarshalTypeError{Value: said(bare), Field: "stats"}
+	}
+	n.value = &value
+	return nil
+}
+
+func (gatlingStats) Read(from Source) (*Measured, error) {
+	var root gatlingNode
+	if err := decode(from, &root, "a stats.json of Gatling's"); err != nil {
+		return nil, err
+	}
+	if root.Stats == nil {
+		return nil, refuse(`it holds no "stats" as Gatling's stats.json does: is it assertions.json, or a stats.js, which is no JSON?`)
+	}
+	found := given{}
+	all := int64(valueOf(root.Stats.Requests.Total))
+	found.add(from.Load, metric.RequestsPerSecond, root.Stats.Rate.Total.value, all)
+	addGatling(&found, &from, requests, root.Stats)
+	root.each(func(node *gatlingNode, path string) { addGatling(&found, &from, path, node.Stats) })
+	made, err := found.measured("the file")
+	if err != nil {
+		return nil, err
+	}
+	made.Samples = all
+	made.Notes = []string{"percentiles are taken to be those that Gatling's reports have unless told otherwise (50, 75, 95 and 99): gatling.charting.indicators could change them, which the file does not tell"}
+	return made, nil
+}
+
+func (n *gatlingNode) each(use func(node *gatlingNode, path string)) {
+	for _, key := range slices.Sorted(maps.Keys(n.Contents)) {
+		inner := n.Contents[key]
+		if inner.Stats != nil {
+			path := inner.Path
+			if path == "" {
+				path = inner.Name
+			}
+			use(&inner, nameOf(strings.ReplaceAll(path, " / ", "/")))
+		}
+		inner.each(use)
+	}
+}
+
+func addGatling(to *given, from *Source, name string, stats *gatlingNumbers) {
+	if !from.wants(name) {
+		return
+	}
+	of := metric.Name(from.Load, name)
+	all, failed := valueOf(stats.Requests.Total), valueOf(stats.Requests.KO)
+	if all > 0 {
+		share := 100 * failed / all
+		to.add(of, metric.Samples, stats.Requests.Total.value, 0)
+		to.add(of, metric.Errors, &share, int64(all))
+	}
+	worked := int64(valueOf(stats.Requests.OK))
+	for _, one := range []struct {
+		statistic string
+		number    gatlingTriple
+	}{{metric.Average, stats.Mean}, {metric.P50, stats.P50}, {metric.P75, stats.P75}, {metric.P95, stats.P95}, {metric.P99, stats.P99}, {metric.Max, stats.Max}} {
+		if worked > 0 {
+			to.add(of, one.statistic, one.number.OK.value, worked)
+		}
+	}
+}
+
+func valueOf(number gatlingNumber) float64 {
+	if number.value == nil {
+		return 0
+	}
+	return *number.value
+}
