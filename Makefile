@@ -54,6 +54,11 @@ e2e: tools ## Run the end-to-end tests on the local cluster, or on KUBECONFIG.
 e2e-effect: tools ## Find an effect that was put in, and nothing where none was (half an hour).
 	RUN=TestInjectedEffect hack/e2e.sh
 
+.PHONY: day
+day: tools ## Load the cluster with a compressed day, and find the leak and the restarts that were put in (an hour and a quarter).
+	hack/examples.sh day
+	go test ./cmd/perflab -run TestTheDayShowsWhatWasPutIn
+
 .PHONY: e2e-argocd
 e2e-argocd: tools ## Run PerfLab under a real Argo CD, on a cluster of its own (a quarter of an hour).
 	CLUSTER=$(CLUSTER)-argocd SUITE=argocd hack/e2e.sh
