@@ -91,6 +91,21 @@ func TestRetentionTakesRunsAndWhatTheyAloneReferTo(t *testing.T) {
 	})
 }
 
+func TestEachExperimentHasARetentionOfItsOwn(t *testing.T) {
+	bucket := inMemory(t)
+	now := storeIn(t, bucket, archive.Options{})
+	for n := range 4 {
+		record := runRecord(n)
+		// Made anew under its name, it is another one.
+		record.Identity.ExperimentUID = fmt.Sprint(n % 2)
+		keep(t, now, record)
+	}
+	collected(t, afterAWeek(t, bucket), archive.Policy{Runs: archive.Retention{Count: 1}})
+	if got := references(t, now, archive.RunsPrefix); len(got) != 2 || got[0].ExperimentUID == got[1].ExperimentUID {
+		t.Errorf("kept are %v", got)
+	}
+}
+
 func TestNothingGoesWhileARecordCanNotBeRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(*testing.T, archive.Bucket, archive.Reference)
@@ -341,6 +356,34 @@ func TestReferencesAreRestoredFromObjects(t *testing.T) {
 			t.Errorf("there is %v, want %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 		}
 	})
+}
+
+// short counts the reads of whole objects.
+type short struct {
+	archive.Bucket
+	whole int
+}
+
+func (s *short) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+	if most > 1000 {
+		s.whole++
+	}
+	return s.Bucket.Read(ctx, key, most)
+}
+
+func TestOfWhatIsNoManifestOnlyTheBeginningIsRead(t *testing.T) {
+	bucket := &short{Bucket: inMemory(t)}
+	store := storeIn(t, bucket, archive.Options{})
+	keep(t, store, runRecord(1, "raw", "samples"))
+	bucket.whole = 0
+	for _, err := range store.WalkObjects(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bucket.whole != 1 {
+		t.Errorf("%d objects were read as a whole, want the manifest alone", bucket.whole)
+	}
 }
 
 func TestWhatIsNotWholeIsNotRestored(t *testing.T) {

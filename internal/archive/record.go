@@ -252,11 +252,10 @@ func ParseManifest(text []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: its version is %.80q, and this one reads %q", ErrUnknown, version.Archive, Version)
 	}
 	result := &Manifest{}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(result); err != nil {
+	if err := json.Unmarshal(text, result); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
+	// A field that is not known here would be missing.
 	if again, err := result.encode(); err != nil || !bytes.Equal(again, text) {
 		return nil, fmt.Errorf("%w: it is not in the form that it is written in", ErrUnknown)
 	}

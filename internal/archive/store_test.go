@@ -75,10 +75,24 @@ func TestSizesAreBounded(t *testing.T) {
 		}
 		_, err = narrow.Get(t.Context(), digest)
 		fails(t, err, archive.ErrMismatch)
+		if !strings.Contains(err.Error(), "larger than any object") {
+			t.Error(err)
+		}
 		_, err = narrow.Put(t.Context(), make([]byte, 101))
 		fails(t, err, archive.ErrTooLarge)
 		if _, err = narrow.Put(t.Context(), make([]byte, 100)); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestWhatIsGoneIsDeletedOnceMore(t *testing.T) {
+	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
+		damage(t, bucket, "a/b", []byte("x"))
+		for range 2 {
+			if err := bucket.Delete(t.Context(), "a/b"); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }
@@ -122,6 +136,8 @@ func TestErrorsAreSorted(t *testing.T) {
 		"throttled":            {answered(503, "SlowDown"), archive.ErrAway, "503 SlowDown"},
 		"too many requests":    {answered(429, ""), archive.ErrAway, "answers 429;"},
 		"broken":               {answered(500, "InternalError"), archive.ErrAway, "500"},
+		"a clock that is off":  {answered(403, "RequestTimeTooSkewed"), archive.ErrAway, "RequestTimeTooSkewed"},
+		"Google's rate":        {answered(403, "rateLimitExceeded"), archive.ErrAway, "rateLimitExceeded"},
 		"a damaged upload":     {answered(400, "BadDigest"), archive.ErrAway, "BadDigest"},
 		"forbidden":            {answered(403, "AccessDenied"), archive.ErrForbidden, "AccessDenied"},
 		"a wrong key":          {answered(403, "InvalidAccessKeyId"), archive.ErrForbidden, "InvalidAccessKeyId"},

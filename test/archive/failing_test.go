@@ -9,6 +9,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -276,6 +278,37 @@ func TestManyKeepAtOnce(t *testing.T) {
 	for n, reference := range kept {
 		loads(t, store, reference, record(n))
 	}
+}
+
+// What is there with other bytes is left for a person to look at.
+func TestWhatIsThereIsNotOverwritten(t *testing.T) {
+	bucket := newBucket(t)
+	store := directly(t, bucket, archive.Options{})
+	reference, err := store.Keep(t.Context(), record(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range files(t, bucket) {
+		path := filepath.Join(server.root, bucket, "archive", name)
+		damaged := []byte(body)
+		damaged[0] ^= 1
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Keep(t.Context(), record(1)); !errors.Is(err, archive.ErrMismatch) {
+			t.Errorf("%s: keeping gives %v", name, err)
+		}
+		if _, err := store.Load(t.Context(), reference); !errors.Is(err, archive.ErrMismatch) {
+			t.Errorf("%s: loading gives %v", name, err)
+		}
+		if got := files(t, bucket)[name]; got != string(damaged) {
+			t.Errorf("%s was overwritten", name)
+		}
+		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loads(t, store, reference, record(1))
 }
 
 // What people pay for: how often a store is asked.
