@@ -124,7 +124,7 @@ var advices = map[error]string{
 func (s *Store) explain(doing, object string, err error) error {
 	is, why := s.classify(err)
 	advice := advices[is]
-	if is == ErrNotFound {
+	if errors.Is(is, ErrNotFound) {
 		advice = "see that it was not deleted, and that the URL names the right bucket and prefix"
 	}
 	return &Error{Is: is, Store: s.name, Doing: doing, Object: object, Why: why, Advice: advice, isPlace: why == whyNoBucket, says: err}
@@ -140,7 +140,7 @@ const whyNoBucket = "the store has no such bucket"
 // isAbsent: an object is not there, in a bucket that is.
 func isAbsent(err error) bool {
 	var explained *Error
-	return errors.As(err, &explained) && explained.Is == ErrNotFound && !explained.isPlace
+	return errors.As(err, &explained) && errors.Is(explained, ErrNotFound) && !explained.isPlace
 }
 
 // classify says which of the sentinels it is, and why in stable words.

@@ -3,7 +3,6 @@
 package archive_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -264,7 +263,7 @@ func TestManyKeepAtOnce(t *testing.T) {
 		var group sync.WaitGroup
 		for n := range 24 {
 			group.Go(func() {
-				if _, err := store.Keep(context.Background(), runRecord(n%6, "raw", fmt.Sprint(n%6))); err != nil {
+				if _, err := store.Keep(t.Context(), runRecord(n%6, "raw", fmt.Sprint(n%6))); err != nil {
 					t.Error(err)
 				}
 			})

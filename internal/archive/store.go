@@ -90,12 +90,10 @@ func Open(ctx context.Context, location Location, providers map[string]Provider,
 	}
 	bucket, err := provider(ctx, location)
 	if err != nil {
-		store := New(nil, location, options)
-		is := errors.Is(err, ErrLocation)
-		if is {
+		if errors.Is(err, ErrLocation) {
 			return nil, err
 		}
-		return nil, store.explain("opening", "the store", err)
+		return nil, New(nil, location, options).explain("opening", "the store", err)
 	}
 	return New(bucket, location, options), nil
 }

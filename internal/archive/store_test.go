@@ -242,7 +242,7 @@ func TestManyWriteTheSameAtOnce(t *testing.T) {
 		var group sync.WaitGroup
 		for n := range 32 {
 			group.Go(func() {
-				if _, err := store.Put(context.Background(), fmt.Appendf(nil, "body %d", n%4)); err != nil {
+				if _, err := store.Put(t.Context(), fmt.Appendf(nil, "body %d", n%4)); err != nil {
 					t.Error(err)
 				}
 			})

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -134,15 +135,17 @@ func TestWhatIsReadIsChecked(t *testing.T) {
 		fault fault
 		want  error
 	}{
-		"a bit":            {gives(func(body []byte) []byte { body[0] ^= 1; return body }), archive.ErrMismatch},
-		"half":             {gives(func(body []byte) []byte { return body[:len(body)/2] }), archive.ErrMismatch},
-		"more":             {gives(func(body []byte) []byte { return append(body, ' ') }), archive.ErrMismatch},
-		"another object":   {gives(func([]byte) []byte { return raw(9) }), archive.ErrMismatch},
-		"cut off":          {cutsDownloads, archive.ErrAway},
-		"forbidden":        {answers(403, "AccessDenied"), archive.ErrForbidden},
-		"not there":        {answers(404, "NoSuchKey"), archive.ErrNotFound},
-		"an error page":    {answers(502, ""), archive.ErrAway},
-		"a page of a wall": {func(_ *proxy, writer http.ResponseWriter, _ *http.Request) { fmt.Fprint(writer, "<html>log in</html>") }, archive.ErrMismatch},
+		"a bit":          {gives(func(body []byte) []byte { body[0] ^= 1; return body }), archive.ErrMismatch},
+		"half":           {gives(func(body []byte) []byte { return body[:len(body)/2] }), archive.ErrMismatch},
+		"more":           {gives(func(body []byte) []byte { return append(body, ' ') }), archive.ErrMismatch},
+		"another object": {gives(func([]byte) []byte { return raw(9) }), archive.ErrMismatch},
+		"cut off":        {cutsDownloads, archive.ErrAway},
+		"forbidden":      {answers(403, "AccessDenied"), archive.ErrForbidden},
+		"not there":      {answers(404, "NoSuchKey"), archive.ErrNotFound},
+		"an error page":  {answers(502, ""), archive.ErrAway},
+		"a page of a wall": {func(_ *proxy, writer http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(writer, "<html>log in</html>")
+		}, archive.ErrMismatch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			front.does(test.fault)
