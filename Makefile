@@ -40,7 +40,7 @@ demo: tools ## Run a real experiment on a real cluster and write its report.
 test: tools test-go test-others ## Run every test that needs no cluster.
 
 .PHONY: test-others
-test-others: test-upgrade test-payload test-k6 test-sample test-cluster test-packaging test-argocd test-extending test-release
+test-others: test-upgrade test-payload test-k6 test-sample test-cluster test-packaging test-archive test-argocd test-extending test-release
 
 .PHONY: tools
 tools: ## Install the programs the other targets call, or name what is missing.
@@ -211,6 +211,10 @@ test-packaging: ## Render and install the chart and config/, and check the dashb
 test-release: ## Make a release twice, in two places, and look at what is in it.
 	cd hack/release && go test -timeout 60m ./...
 
+.PHONY: test-archive
+test-archive: ## Keep records in a real S3 server, behind a proxy that does what stores and networks do.
+	cd test/archive && go test ./...
+
 .PHONY: test-argocd
 test-argocd: ## Ask Argo CD's own code about health and differences.
 	cd test/argocd && go test ./...
@@ -253,6 +257,7 @@ verify: generate ## Check that generated files and module files are current.
 	cd payload && go mod tidy -diff
 	cd k6 && go mod tidy -diff
 	cd test/packaging && go mod tidy -diff
+	cd test/archive && go mod tidy -diff
 	cd test/argocd && go mod tidy -diff
 	cd hack/release && go mod tidy -diff
 	@git diff --exit-code -- api config docs/api.md || { echo "generated files are not current: run make generate and commit"; exit 1; }
@@ -263,6 +268,7 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the code's style.
 	cd payload && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd k6 && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd test/packaging && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
+	cd test/archive && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd test/argocd && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd hack/release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	hack/shellcheck.sh

@@ -25,6 +25,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
 	"perflab.dev/perflab/controllers/run"
+	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
@@ -69,6 +70,8 @@ type lab struct {
 	lanes string
 	// history is how long what complete experiments gave stays.
 	history experiment.History
+	// archive keeps what was recorded; nil: there is none.
+	archive *archive.Store
 	// collector is the collector's image; empty: there is none.
 	collector string
 	// restored are the Jobs that brought data back, jobs the collectors', by name
@@ -130,8 +133,8 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	tools := component.Tools{
 		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, Events: &l.events,
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
-		CollectorImage: l.collector,
-		Target:         &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
+		CollectorImage: l.collector, Archive: l.archive,
+		Target: &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
 		Surroundings: component.Surroundings{
 			PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
 		},

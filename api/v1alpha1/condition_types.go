@@ -58,6 +58,9 @@ const (
 	// ConditionResultsKept is True when what the run measured is stored, False
 	// while the cluster does not take it.
 	ConditionResultsKept = "ResultsKept"
+	// ConditionArchived is True when what the run, or the experiment, gave is in the
+	// archive, where the operator has one; False while that does not take it.
+	ConditionArchived = "Archived"
 	// ConditionValid is True when the run counts, False when it does not.
 	ConditionValid = "Valid"
 )
@@ -100,6 +103,19 @@ const (
 	ReasonMaxBlocks = "MaxBlocks"
 	// ReasonBudget: the budget has no room for a further block.
 	ReasonBudget = "Budget"
+	// ReasonArchived: the archive has it.
+	ReasonArchived = "Archived"
+	// ReasonArchiveAway: the archive does not answer.
+	ReasonArchiveAway = "ArchiveAway"
+	// ReasonArchiveForbidden: the archive lets the operator not in, or not write.
+	ReasonArchiveForbidden = "ArchiveForbidden"
+	// ReasonArchiveFull: the archive has no space left.
+	ReasonArchiveFull = "ArchiveFull"
+	// ReasonArchiveMismatch: the archive holds other bytes than were written.
+	ReasonArchiveMismatch = "ArchiveMismatch"
+	// ReasonArchiveRefused: the archive can't be used as it is configured, or what is
+	// to be kept is no record that it takes.
+	ReasonArchiveRefused = "ArchiveRefused"
 	// ReasonInvalidSpec: the declaration can't work.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonDeleting: the object is being deleted.

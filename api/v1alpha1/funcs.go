@@ -36,7 +36,7 @@ func (v Validity) MaxRestartsOrDefault() int32 { return valueOr(v.MaxRestarts, 0
 // MaxFailedImportsOrDefault is how many imports of a load may fail.
 func (v Validity) MaxFailedImportsOrDefault() int32 { return valueOr(v.MaxFailedImports, 0) }
 
-// LeavesOutUnsound: what is sound of a run counts though another part is not.
+// LeavesOutUnsound says that what is sound of a run counts though another part is not.
 func (v Validity) LeavesOutUnsound() bool { return v.Unsound == UnsoundIsLeftOut }
 
 // MaxGapPercentOrDefault is the share of the time in which servers may not have been

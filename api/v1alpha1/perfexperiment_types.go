@@ -415,7 +415,7 @@ type ConfigMapName struct {
 type Unsound string
 
 const (
-	// UnsoundInvalidatesRun: none of the run counts.
+	// UnsoundInvalidatesRun has none of the run count.
 	UnsoundInvalidatesRun Unsound = "InvalidRun"
 	// UnsoundIsLeftOut leaves out the loads and windows that are not sound.
 	UnsoundIsLeftOut Unsound = "LeftOut"

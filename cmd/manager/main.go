@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"flag"
@@ -32,6 +33,8 @@ import (
 	"perflab.dev/perflab/controllers/experiment"
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/admission"
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
@@ -60,6 +63,7 @@ type options struct {
 	authorRights         admission.AuthorRights
 	lanes                lanes
 	history              experiment.History
+	archive              string
 	showVersion          bool
 	logging              zap.Options
 }
@@ -99,6 +103,7 @@ func parse() options {
 	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments and systems that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
 	flag.DurationVar(&o.history.RawResults, "history-raw-results", 0, "how long raw results of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
 	flag.DurationVar(&o.history.Runs, "history-runs", 0, "how long the runs of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
+	flag.StringVar(&o.archive, "archive", os.Getenv("PERFLAB_ARCHIVE"), "URL of the object store that keeps records of runs and experiments for longer than the cluster does: s3://BUCKET/PREFIX?region=..., gs://, azblob:// or file:///DIRECTORY; credentials are those of the workload, or of the store's own variables; default: none (env PERFLAB_ARCHIVE)")
 	flag.Var(&o.lanes, "lanes", "beside what experiments measure: cluster lets them take turns in the whole cluster, unless spec.lane says otherwise; namespace only keeps the runs of one namespace apart")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
 	flag.BoolVar(&o.showVersion, "version", false, "say which PerfLab this is, and end")
@@ -137,7 +142,11 @@ func serve(o options) error {
 	if err != nil {
 		return fmt.Errorf("building the log client: %w", err)
 	}
-	if err := setUp(manager, clientset, o); err != nil {
+	kept, err := openArchive(o.archive)
+	if err != nil {
+		return err
+	}
+	if err := setUp(manager, clientset, kept, o); err != nil {
 		return err
 	}
 	if err := setUpWebhook(manager, certificate, o); err != nil {
@@ -171,7 +180,24 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 	}
 }
 
-func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) error {
+// openArchive is the archive of a URL; nil where there is none. It asks the store nothing:
+// one that is away when the operator starts is no reason not to measure.
+func openArchive(url string) (*archive.Store, error) {
+	if url == "" {
+		return nil, nil
+	}
+	location, err := archive.ParseLocation(url)
+	if err != nil {
+		return nil, fmt.Errorf("--archive (or PERFLAB_ARCHIVE): %w", err)
+	}
+	store, err := stores.Open(context.Background(), location, archive.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("--archive (or PERFLAB_ARCHIVE): %w", err)
+	}
+	return store, nil
+}
+
+func setUp(manager ctrl.Manager, clientset kubernetes.Interface, kept *archive.Store, o options) error {
 	counted := telemetry.New(metrics.Registry)
 	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
 	cluster := kube.Cluster{Client: manager.GetClient()}
@@ -188,6 +214,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, o options) erro
 		Databases:      probe.NewPostgres(),
 		Logs:           kube.PodLogs{Clientset: clientset},
 		Events:         manager.GetEventRecorder("perflab"),
+		Archive:        kept,
 		Surroundings:   surroundings(clientset.Discovery(), o),
 	}
 	runs := &run.Reconciler{

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/elsewhere"
@@ -340,7 +339,7 @@ func asStored(ctx context.Context, recorded *report.Input) error {
 }
 
 func defaulted(ctx context.Context, reader *ours.Reader, kind string, object runtime.Object) error {
-	object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind(v1alpha1.GroupVersion.WithKind(kind)))
+	object.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
 		return fmt.Errorf("encoding a %s: %w", kind, err)

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
@@ -66,6 +67,8 @@ type Tools struct {
 	Databases DatabaseProber
 	Logs      LogReader
 	Events    events.EventRecorder
+	// Archive keeps what was recorded for longer than the cluster does; nil: there is none.
+	Archive *archive.Store
 	// Surroundings tell what there is beside the system.
 	Surroundings Surroundings
 }

@@ -232,7 +232,10 @@ func (r *Reconciler) pass(ctx context.Context, before *v1alpha1.PerfExperiment, 
 	storeErr := r.storeReport(ctx, s)
 	reportStored(s)
 	err := errors.Join(stepErr, storeErr)
-	reportSettled(s, err)
+	if err == nil {
+		err = r.keepInArchive(ctx, s)
+	}
+	reportSettled(s, r.Archive, err)
 	return r.conclude(ctx, before, s, err)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/plan"
@@ -120,10 +121,10 @@ func (s *scope) rest() (left time.Duration, settled bool) {
 
 // reportSettled notes that nothing is left to do but to take the environment down,
 // for which a time is set.
-func reportSettled(s *scope, err error) {
+func reportSettled(s *scope, store *archive.Store, err error) {
 	status := &s.experiment.Status
 	status.Settled = ""
-	if err == nil && s.refusal == nil && status.Phase == v1alpha1.ExperimentComplete && s.described && s.reported != "" {
+	if err == nil && !s.awaitsArchive(store) && s.refusal == nil && status.Phase == v1alpha1.ExperimentComplete && s.described && s.reported != "" {
 		status.Settled = s.seen
 	}
 }

@@ -325,9 +325,14 @@ func (s *scope) keepObservations(observations []v1alpha1.Observation) ([]byte, e
 	return kept.Raw, nil
 }
 
-// stepFinish ends the run.
+// stepFinish notes that nothing is to be done for the run any more.
 func (r *Reconciler) stepFinish(_ context.Context, s *scope) (outcome, error) {
 	s.status().Timings.Finish = &metav1.Time{Time: r.Now()}
+	return next(), nil
+}
+
+// stepEnd ends the run.
+func (r *Reconciler) stepEnd(_ context.Context, s *scope) (outcome, error) {
 	s.over = true
 	return next(), nil
 }

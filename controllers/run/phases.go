@@ -39,16 +39,18 @@ type step struct {
 	do        func(context.Context, *scope) (outcome, error)
 }
 
-// phases are what a run goes through: it builds, loads and gathers. One that
-// does not count is abandoned.
+// phases are what a run goes through: it builds, loads, gathers and is kept. One that
+// does not count is abandoned, and kept.
 func (r *Reconciler) phases(s *scope) []phase {
+	keep := phase{over: never, limit: noLimit, steps: r.keepSteps()}
 	if s.fault != nil {
-		return []phase{{over: never, limit: noLimit, steps: r.abandonSteps()}}
+		return []phase{{over: finished, limit: noLimit, steps: r.abandonSteps()}, keep}
 	}
 	return []phase{
 		{over: built, limit: buildLimit, steps: r.buildSteps()},
 		{over: loaded, limit: loadLimit, steps: r.loadSteps()},
-		{over: never, limit: gatherLimit, steps: r.gatherSteps()},
+		{over: finished, limit: gatherLimit, steps: r.gatherSteps()},
+		keep,
 	}
 }
 
@@ -92,6 +94,15 @@ func (r *Reconciler) gatherSteps() []step {
 	}
 }
 
+// keepSteps come when nothing about the run changes any more. An archive that is away is
+// waited for without an end: nothing is lost meanwhile.
+func (r *Reconciler) keepSteps() []step {
+	return []step{
+		{v1alpha1.ConditionArchived, r.stepArchive},
+		{v1alpha1.ConditionResultsKept, r.stepEnd},
+	}
+}
+
 func (r *Reconciler) abandonSteps() []step {
 	return []step{
 		{v1alpha1.ConditionResultsKept, r.stepSalvage},
@@ -107,6 +118,8 @@ func never(v1alpha1.RunTimings) bool { return false }
 func built(timings v1alpha1.RunTimings) bool { return timings.Ready != nil }
 
 func loaded(timings v1alpha1.RunTimings) bool { return timings.LoadFinish != nil }
+
+func finished(timings v1alpha1.RunTimings) bool { return timings.Finish != nil }
 
 func noLimit(*scope) (time.Time, string) { return time.Time{}, "" }
 

@@ -66,6 +66,9 @@ type scope struct {
 	// price list is declared.
 	priced *environment.Readiness
 
+	// archived says whether the archive has the run, set by stepArchive where there is one.
+	archived *environment.Readiness
+
 	// loading is a sentence about the loads, set by stepLoads.
 	loading string
 

@@ -32,6 +32,9 @@ func reportRun(s *scope) {
 	if s.priced != nil {
 		set.SetReadiness(v1alpha1.ConditionPriced, *s.priced)
 	}
+	if s.archived != nil {
+		set.SetReadiness(v1alpha1.ConditionArchived, *s.archived)
+	}
 	setLoadsComplete(s, set)
 	setValid(s, set)
 	status.Phase = phaseOf(s)

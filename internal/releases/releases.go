@@ -9,8 +9,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
@@ -178,13 +181,24 @@ func (h *History) inOrder(records []Record) []measured {
 			h.say("%q has no complete block and is left out", record.Experiment.Name)
 			continue
 		}
-		if said := origin.Elsewhere(record.Experiment); said != "" {
-			h.say("%q was %s: PerfLab saw nothing of its system", record.Experiment.Name, said)
-		}
 		all = append(all, one)
 	}
 	slices.SortStableFunc(all, func(a, b measured) int { return a.began.Compare(b.began) })
+	h.sayElsewhere(all)
 	return all
+}
+
+// sayElsewhere names, once for each tool, what PerfLab did not measure.
+func (h *History) sayElsewhere(all []measured) {
+	by := map[string][]string{}
+	for _, one := range all {
+		if tool := origin.Tool(&one.Experiment.Spec); tool != "" {
+			by[tool] = append(by[tool], strconv.Quote(one.Experiment.Name))
+		}
+	}
+	for _, tool := range slices.Sorted(maps.Keys(by)) {
+		h.say("%s %s measured elsewhere by %s: PerfLab saw nothing of what they ran on", prose.Enumerate(by[tool]), prose.Verb(len(by[tool]), "was", "were"), tool)
+	}
 }
 
 func (h *History) say(format string, values ...any) {

@@ -17,11 +17,16 @@ func TestWhatAmazonRunsIsShownInItsSections(t *testing.T) {
 	for i := range input.Runs {
 		status := &input.Runs[i].Status
 		for _, one := range []v1alpha1.Observation{
-			{Metric: "postgres/replica-7/cpuUsed/average", Value: "93.5", Unit: "%"}, {Metric: "postgres/replica-7/cpuUsed/max", Value: "99", Unit: "%"},
-			{Metric: "postgres/replica-7/memoryFree/average", Value: "3072", Unit: "MiB"}, {Metric: "postgres/replica-7/memoryFree/max", Value: "3100", Unit: "MiB"},
-			{Metric: "kafka/broker-7/diskUsed/average", Value: "31", Unit: "%"}, {Metric: "kafka/broker-7/diskUsed/max", Value: "32", Unit: "%"},
-			{Metric: "kafka/broker-7/cpuUsed/average", Value: "40", Unit: "%"}, {Metric: "kafka/broker-7/cpuUsed/max", Value: "99", Unit: "%"},
-			{Metric: "kafka/broker-7/bytesIn/average", Value: "1000", Unit: "B/s"}, {Metric: "kafka/broker-7/bytesIn/max", Value: "2000", Unit: "B/s"},
+			{Metric: "postgres/replica-7/cpuUsed/average", Value: "93.5", Unit: "%"},
+			{Metric: "postgres/replica-7/cpuUsed/max", Value: "99", Unit: "%"},
+			{Metric: "postgres/replica-7/memoryFree/average", Value: "3072", Unit: "MiB"},
+			{Metric: "postgres/replica-7/memoryFree/max", Value: "3100", Unit: "MiB"},
+			{Metric: "kafka/broker-7/diskUsed/average", Value: "31", Unit: "%"},
+			{Metric: "kafka/broker-7/diskUsed/max", Value: "32", Unit: "%"},
+			{Metric: "kafka/broker-7/cpuUsed/average", Value: "40", Unit: "%"},
+			{Metric: "kafka/broker-7/cpuUsed/max", Value: "99", Unit: "%"},
+			{Metric: "kafka/broker-7/bytesIn/average", Value: "1000", Unit: "B/s"},
+			{Metric: "kafka/broker-7/bytesIn/max", Value: "2000", Unit: "B/s"},
 		} {
 			one.Samples = 30
 			status.Observations = append(status.Observations, one)

@@ -191,33 +191,67 @@ func (o *objects) of(experiment v1alpha1.PerfExperiment) Input {
 // the manifest of digests, what notes are kept in.
 // What only the cluster they come from can use is left out.
 func Write(out io.Writer, input Input) error {
-	runs := inPlanOrder(input.Runs)
-	raw := slices.Clone(input.Raw)
-	slices.SortFunc(raw, func(a, b corev1.ConfigMap) int { return cmp.Compare(a.Name, b.Name) })
-	if input.Manifest != nil {
-		raw = append(raw, *input.Manifest)
-	}
-	raw = append(raw, input.Notes...)
-
-	group := v1alpha1.GroupVersion
-	experiment := input.Experiment
-	if err := writeDocument(out, group.WithKind(kindExperiment), &experiment.ObjectMeta, &experiment); err != nil {
+	documents, err := Documents(input)
+	if err != nil {
 		return err
 	}
-	for i := range runs {
-		if err := writeDocument(out, group.WithKind(kindRun), &runs[i].ObjectMeta, &runs[i]); err != nil {
-			return err
-		}
-	}
-	for i := range raw {
-		if err := writeDocument(out, corev1.SchemeGroupVersion.WithKind(kindConfigMap), &raw[i].ObjectMeta, &raw[i]); err != nil {
-			return err
+	for _, document := range documents {
+		if _, err := fmt.Fprintf(out, "---\n%s", document.Text); err != nil {
+			return fmt.Errorf("writing %q: %w", document.Name, err)
 		}
 	}
 	return nil
 }
 
-func writeDocument(out io.Writer, kind schema.GroupVersionKind, meta *metav1.ObjectMeta, object runtime.Object) error {
+// Document is one of the objects that Write writes, as YAML.
+type Document struct {
+	Kind, Name string
+	Text       []byte
+}
+
+// Documents are those that Write writes, in its order.
+func Documents(input Input) ([]Document, error) {
+	var all documents
+	experiment := input.Experiment
+	all.add(v1alpha1.GroupVersion.WithKind(kindExperiment), &experiment.ObjectMeta, &experiment)
+	all.addRuns(input.Runs, input.Raw)
+	if input.Manifest != nil {
+		all.addConfigMaps(*input.Manifest)
+	}
+	all.addConfigMaps(input.Notes...)
+	return all.list, all.err
+}
+
+// RunDocuments are those of Write that are of a run, and of its raw results.
+func RunDocuments(run *v1alpha1.PerfRun, raw []corev1.ConfigMap) ([]Document, error) {
+	var all documents
+	all.addRuns([]v1alpha1.PerfRun{*run}, raw)
+	return all.list, all.err
+}
+
+type documents struct {
+	list []Document
+	err  error
+}
+
+func (d *documents) addRuns(all []v1alpha1.PerfRun, raw []corev1.ConfigMap) {
+	runs := inPlanOrder(all)
+	for i := range runs {
+		d.add(v1alpha1.GroupVersion.WithKind(kindRun), &runs[i].ObjectMeta, &runs[i])
+	}
+	raw = slices.Clone(raw)
+	slices.SortFunc(raw, func(a, b corev1.ConfigMap) int { return cmp.Compare(a.Name, b.Name) })
+	d.addConfigMaps(raw...)
+}
+
+func (d *documents) addConfigMaps(all ...corev1.ConfigMap) {
+	for i := range all {
+		one := all[i]
+		d.add(corev1.SchemeGroupVersion.WithKind(kindConfigMap), &one.ObjectMeta, &one)
+	}
+}
+
+func (d *documents) add(kind schema.GroupVersionKind, meta *metav1.ObjectMeta, object runtime.Object) {
 	object.GetObjectKind().SetGroupVersionKind(kind)
 	*meta = metav1.ObjectMeta{
 		Name: meta.Name, Namespace: meta.Namespace, UID: meta.UID, Generation: meta.Generation,
@@ -225,12 +259,10 @@ func writeDocument(out io.Writer, kind schema.GroupVersionKind, meta *metav1.Obj
 	}
 	text, err := yaml.Marshal(object)
 	if err != nil {
-		return fmt.Errorf("encoding %q: %w", meta.Name, err)
+		d.err = cmp.Or(d.err, fmt.Errorf("encoding %q: %w", meta.Name, err))
+		return
 	}
-	if _, err := fmt.Fprintf(out, "---\n%s", text); err != nil {
-		return fmt.Errorf("writing %q: %w", meta.Name, err)
-	}
-	return nil
+	d.list = append(d.list, Document{Kind: kind.Kind, Name: meta.Name, Text: text})
 }
 
 // recordedAnnotations say where an imported object comes from, and which release an

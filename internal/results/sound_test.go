@@ -90,7 +90,7 @@ func TestJudge(t *testing.T) {
 				t.Errorf("fault %q, want %q", message, tc.fault)
 			}
 			warnings := judged.Warnings()
-			if tc.warnings != nil && len(tc.warnings) > 0 && len(warnings) != len(tc.warnings) {
+			if len(tc.warnings) > 0 && len(warnings) != len(tc.warnings) {
 				t.Errorf("warnings %q, want %d", warnings, len(tc.warnings))
 			}
 			for i := range min(len(warnings), len(tc.warnings)) {

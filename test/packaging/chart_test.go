@@ -109,6 +109,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"webhook.authorRights":   {"webhook": values{"authorRights": "off"}},
 		"lanes":                  {"lanes": "motorway"},
 		"history.runs":           {"history": values{"runs": "a week"}},
+		"archive.url":            {"archive": values{"url": "ftp://archive"}},
 	} {
 		_, err := render(t, home, given)
 		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "/", "."), want) {
@@ -185,6 +186,24 @@ func TestHistoryIsTheOperators(t *testing.T) {
 		for _, flag := range []string{`"--history-raw-results=720h"`, `"--history-runs=8760h"`} {
 			if contains(written, flag) != (len(given) > 0) {
 				t.Errorf("%v: %s", given, written)
+			}
+		}
+	}
+}
+
+func TestTheArchiveIsTheOperators(t *testing.T) {
+	for _, given := range []values{{}, {"archive": values{"url": "file:///archive", "claim": "records", "credentialsSecret": "store"}}} {
+		rendered := mustRender(t, home, given)
+		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{
+			`"--archive=file:///archive"`, `"envFrom":[{"secretRef":{"name":"store"}}]`, `"mountPath":"/archive"`,
+			`"persistentVolumeClaim":{"claimName":"records"}`, `"fsGroup":65532`,
+		} {
+			if contains(written, part) != (len(given) > 0) {
+				t.Errorf("%v and %s: %s", given, part, written)
 			}
 		}
 	}

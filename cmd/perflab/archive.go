@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores"
+	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/report"
+)
+
+// archiveVariable names the archive for commands that are not told.
+const archiveVariable = "PERFLAB_ARCHIVE"
+
+var errNotArchived = errors.New("the archive does not have it")
+
+// archiveOptions say which archive a command is about.
+type archiveOptions struct{ url string }
+
+func newArchive() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "archive",
+		Short: "Read, and tidy, the archive of what was measured",
+		Long: `Read, and tidy, the archive that an operator with --archive keeps of runs and
+experiments, in an object store or a directory. It needs no cluster.
+
+--archive, or the variable ` + archiveVariable + `, has the URL of the archive as the operator has
+it. Credentials are those that the store's own programs use, for example
+AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
+	}
+	options := &archiveOptions{}
+	command.PersistentFlags().StringVar(&options.url, "archive", os.Getenv(archiveVariable), "URL of the archive, such as s3://perflab/archive?region=eu-central-1 or file:///archive (env "+archiveVariable+")")
+	command.AddCommand(newArchiveList(options), newArchiveGet(options), newArchiveCollect(options))
+	return command
+}
+
+func (o *archiveOptions) open(ctx context.Context) (*archive.Store, error) {
+	if o.url == "" {
+		return nil, fmt.Errorf("%w: --archive is missing: name the archive, for example --archive s3://perflab/archive?region=eu-central-1, or set %s", errOption, archiveVariable)
+	}
+	location, err := archive.ParseLocation(o.url)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --archive: %w", errOption, err)
+	}
+	return stores.Open(ctx, location, archive.Options{})
+}
+
+func newArchiveList(options *archiveOptions) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list [NAMESPACE[/NAME]]",
+		Short: "List the experiments that are kept",
+		Long: `List the experiments that are kept, of all namespaces, of one, or of one name: an
+experiment that was made anew under its name stands there once for each.
+
+Exit codes: 0 they are listed, 1 the archive can't be read.`,
+		Example: `  perflab archive list --archive s3://perflab/archive?region=eu-central-1
+  perflab archive list lab/maxram-vs-xmx --archive file:///archive`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			store, err := options.open(command.Context())
+			if err != nil {
+				return err
+			}
+			return listArchive(command, store, arguments)
+		},
+	}
+}
+
+func listArchive(command *cobra.Command, store *archive.Store, arguments []string) error {
+	prefix := archive.ExperimentsPrefix
+	if len(arguments) > 0 {
+		prefix += strings.TrimSuffix(arguments[0], "/") + "/"
+	}
+	rows := [][]string{{"EXPERIMENT", "UID", "ENDED", "RUNS"}}
+	for kept, err := range latest(command.Context(), store, prefix) {
+		if err != nil {
+			return err
+		}
+		reference := kept.Reference
+		rows = append(rows, []string{
+			reference.Namespace + "/" + reference.Experiment, reference.ExperimentUID,
+			kept.Manifest.At.UTC().Format(time.DateTime), fmt.Sprint(len(kept.Manifest.Runs)),
+		})
+	}
+	p := pageTo(command.OutOrStdout())
+	p.table(rows)
+	return p.err
+}
+
+// latest are the records that stand, one of each experiment.
+func latest(ctx context.Context, store *archive.Store, prefix string) func(func(archive.Kept, error) bool) {
+	return func(yield func(archive.Kept, error) bool) {
+		var last *archive.Kept
+		for kept, err := range store.Walk(ctx, prefix) {
+			if err != nil {
+				yield(archive.Kept{}, err)
+				return
+			}
+			switch {
+			case last == nil || last.Reference.ExperimentUID != kept.Reference.ExperimentUID:
+				if last != nil && !yield(*last, nil) {
+					return
+				}
+				last = &kept
+			case kept.Manifest.At.After(last.Manifest.At):
+				last = &kept
+			}
+		}
+		if last != nil {
+			yield(*last, nil)
+		}
+	}
+}
+
+func newArchiveGet(options *archiveOptions) *cobra.Command {
+	uid := ""
+	command := &cobra.Command{
+		Use:   "get NAMESPACE/NAME",
+		Short: "Write down an experiment that is kept, as perflab export does",
+		Long: `Write down an experiment that is kept, with its runs and raw results, as perflab
+export does: perflab report -f, history, verify and import read it. Each byte is
+checked by its digest.
+
+Of several experiments of the name the one that ended last is taken, or that of
+--uid.
+
+Exit codes: 0 it was written, 1 it could not be.`,
+		Example: `  perflab archive get lab/maxram-vs-xmx | perflab report -f - -o html > report.html
+  perflab archive get lab/maxram-vs-xmx | perflab verify -f -`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			store, err := options.open(command.Context())
+			if err != nil {
+				return err
+			}
+			return getArchived(command, store, arguments[0], uid)
+		},
+	}
+	command.Flags().StringVar(&uid, "uid", "", "UID of the experiment, of several of one name")
+	return command
+}
+
+func getArchived(command *cobra.Command, store *archive.Store, name, uid string) error {
+	namespace, experiment, found := strings.Cut(name, "/")
+	if !found || namespace == "" || experiment == "" {
+		return fmt.Errorf("%w: %q names no experiment of an archive: write NAMESPACE/NAME", errOption, name)
+	}
+	var all []archive.Kept
+	for kept, err := range latest(command.Context(), store, archive.ExperimentsPrefix+namespace+"/"+experiment+"/") {
+		if err != nil {
+			return err
+		}
+		if uid == "" || kept.Reference.ExperimentUID == uid {
+			all = append(all, kept)
+		}
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("%w: experiment %q, in %s: list what it has with perflab archive list", errNotArchived, name, store)
+	}
+	last := slices.MaxFunc(all, func(a, b archive.Kept) int { return a.Manifest.At.Compare(b.Manifest.At) })
+	input, err := archived.Read(command.Context(), store, last.Reference)
+	if err != nil {
+		return err
+	}
+	out := newSink(command)
+	if err := report.Write(out, input); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func newArchiveCollect(options *archiveOptions) *cobra.Command {
+	policy := archive.Policy{}
+	command := &cobra.Command{
+		Use:   "gc",
+		Short: "Take away what is to be kept no longer",
+		Long: `Take away the records that are to be kept no longer, and objects that no record
+refers to. Without --runs-* and --experiments-* every record stays. A run stays as
+long as the record of its experiment does. Nothing that is younger than --grace
+goes, and nothing at all if any record can't be read.
+
+Look first: --dry-run says what would go.
+
+Exit codes: 0 it is done, 1 it could not be.`,
+		Example: `  perflab archive gc --experiments-age 17520h --runs-age 17520h --dry-run
+  perflab archive gc --experiments-count 20`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			store, err := options.open(command.Context())
+			if err != nil {
+				return err
+			}
+			return collectArchive(command, store, policy)
+		},
+	}
+	flags := command.Flags()
+	flags.DurationVar(&policy.Grace, "grace", 24*time.Hour, "how old has to be what goes")
+	flags.DurationVar(&policy.Runs.Age, "runs-age", 0, "how long records of runs stay; 0: for ever")
+	flags.IntVar(&policy.Runs.Count, "runs-count", 0, "how many runs of an experiment stay, the latest; 0: all")
+	flags.DurationVar(&policy.Experiments.Age, "experiments-age", 0, "how long records of experiments stay; 0: for ever")
+	flags.IntVar(&policy.Experiments.Count, "experiments-count", 0, "how many records of an experiment stay, the latest; 0: all")
+	flags.BoolVar(&policy.DryRun, "dry-run", false, "take nothing away, and say what would go")
+	flags.BoolVar(&policy.WithoutReferences, "without-references", false, "also where not one record is left: then everything goes")
+	return command
+}
+
+func collectArchive(command *cobra.Command, store *archive.Store, policy archive.Policy) error {
+	p := pageTo(command.OutOrStdout())
+	verb := "gone"
+	if policy.DryRun {
+		verb = "would go"
+	}
+	sum, err := store.Collect(command.Context(), policy, func(gone archive.Gone) {
+		p.line("%s %s (%s): %s", verb, gone.Key, mebibytes(gone.Size), gone.Why)
+	})
+	if err != nil {
+		return errors.Join(p.err, err)
+	}
+	p.line("%s and %s %s, %s; %s and %s stay, %s",
+		prose.Counted(sum.Records, "record"), prose.Counted(sum.Objects, "object"), verb, mebibytes(sum.Bytes),
+		prose.Counted(sum.RecordsKept, "record"), prose.Counted(sum.ObjectsKept, "object"), mebibytes(sum.BytesKept))
+	return p.err
+}
+
+func mebibytes(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }

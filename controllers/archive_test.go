@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores/directory"
+	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/evidence"
+	"perflab.dev/perflab/internal/report"
+)
+
+// attic is an archive in a directory, which may be in the way.
+type attic struct {
+	archive.Bucket
+	// broken is what each write ends with; nil: it works. others gives other bytes.
+	broken error
+	others bool
+	// full lets so many writes through before it is full; below zero: any.
+	full int
+}
+
+func (s *attic) Write(ctx context.Context, key string, body []byte, how archive.Writing) error {
+	switch {
+	case s.broken != nil:
+		return s.broken
+	case s.full == 0:
+		return syscall.ENOSPC
+	}
+	s.full--
+	return s.Bucket.Write(ctx, key, body, how)
+}
+
+func (s *attic) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+	body, object, err := s.Bucket.Read(ctx, key, most)
+	if s.others && len(body) > 0 {
+		body = slices.Clone(body)
+		body[len(body)/2] ^= 1
+	}
+	return body, object, err
+}
+
+// withArchive gives the lab an archive.
+func withArchive(l *lab) *attic {
+	l.t.Helper()
+	location, err := archive.ParseLocation("file://" + l.t.TempDir())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	opened, err := directory.Open(l.t.Context(), location)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	kept := &attic{Bucket: opened, full: -1}
+	l.archive = archive.New(kept, location, archive.Options{})
+	return kept
+}
+
+// archivedExperiment is what the archive has of the only experiment.
+func (l *lab) archivedExperiment() report.Input {
+	l.t.Helper()
+	var found []archive.Reference
+	for reference, err := range l.archive.List(l.t.Context(), archive.ExperimentsPrefix) {
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		found = append(found, reference)
+	}
+	if len(found) != 1 {
+		l.t.Fatalf("the archive has %d records of experiments, want one: %v", len(found), found)
+	}
+	input, err := archived.Read(l.t.Context(), l.archive, found[0])
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return input
+}
+
+func (l *lab) archivedCondition(conditions []metav1.Condition) metav1.Condition {
+	return ptr.Deref(meta.FindStatusCondition(conditions, v1alpha1.ConditionArchived), metav1.Condition{})
+}
+
+// What comes back from the archive is what was recorded, and its digests hold, after the
+// cluster has nothing left. The operator is killed at every write.
+func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
+	l := newLab(t, complete)
+	withArchive(l)
+	l.line.fate = inTurn(lost, unanswered)
+	l.settled(twoBlocks)
+	for _, run := range l.runs() {
+		if told := l.archivedCondition(run.Status.Conditions); told.Status != metav1.ConditionTrue || !strings.Contains(told.Message, l.archive.String()) {
+			t.Errorf("run %s tells of the archive: %+v", run.Name, told)
+		}
+	}
+	if err := l.admin.Delete(t.Context(), l.experiment("small")); err != nil {
+		t.Fatal(err)
+	}
+	l.until("the experiment gone", func() bool { return len(l.experiments()) == 0 })
+	kept := l.archivedExperiment()
+	if len(kept.Runs) != 2 || len(kept.Raw) != 2 || kept.Manifest == nil {
+		t.Fatalf("the archive has %d runs, %d raw results, manifest %t", len(kept.Runs), len(kept.Raw), kept.Manifest != nil)
+	}
+	found := evidence.Found{Experiment: &kept.Experiment, Runs: kept.Runs, Manifest: kept.Manifest.Data[evidence.Key], Contents: map[string]string{}}
+	for i := range kept.Raw {
+		sum, err := evidence.Content(&kept.Raw[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		found.Contents[kept.Raw[i].Name] = sum
+	}
+	result, err := evidence.Verify(found)
+	if err != nil || len(result.Broken) > 0 || result.Followed[evidence.KindRecord] != 2 || result.Followed[evidence.KindRawResults] != 2 {
+		t.Errorf("the chain of what was archived: %+v, %v", result, err)
+	}
+}
+
+// While the archive does not take a run, the run is not over, and says why; nothing is
+// lost, and it goes on by itself.
+func TestARunWaitsForItsArchive(t *testing.T) {
+	for name, tc := range map[string]struct {
+		trouble func(*attic)
+		reason  string
+		says    string
+	}{
+		"away":        {func(s *attic) { s.broken = syscall.ECONNREFUSED }, v1alpha1.ReasonArchiveAway, "it refuses the connection"},
+		"forbidden":   {func(s *attic) { s.broken = syscall.EACCES }, v1alpha1.ReasonArchiveForbidden, "may not be written"},
+		"full":        {func(s *attic) { s.full = 1 }, v1alpha1.ReasonArchiveFull, "no space left"},
+		"other bytes": {func(s *attic) { s.others = true }, v1alpha1.ReasonArchiveMismatch, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			kept := withArchive(l)
+			tc.trouble(kept)
+			l.create(login(), smallExperiment(t, oneArm))
+			l.until("a run that waits", func() bool {
+				return len(l.runs()) > 0 && l.archivedCondition(l.run().Status.Conditions).Reason == tc.reason
+			})
+			waiting := l.run()
+			if told := l.archivedCondition(waiting.Status.Conditions); told.Status != metav1.ConditionFalse || !strings.Contains(told.Message, tc.says) {
+				t.Errorf("it tells of the archive: %+v", told)
+			}
+			if waiting.Status.Phase.IsFinal() || !strings.Contains(waiting.Status.Message, "waits in the cluster to be archived") || waiting.Status.RawResults == "" {
+				t.Errorf("it is %s: %s", waiting.Status.Phase, waiting.Status.Message)
+			}
+			for range 30 {
+				l.settle()
+				l.now = l.now.Add(hours(1).Duration)
+			}
+			if run := l.run(); run.Status.Phase.IsFinal() || run.UID != waiting.UID {
+				t.Errorf("after a day it is %s: %s", run.Status.Phase, run.Status.Message)
+			}
+			kept.broken, kept.full, kept.others = nil, -1, false
+			done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+			if done.Status.Runs.Invalid != 0 {
+				t.Errorf("runs %+v", done.Status.Runs)
+			}
+			l.until("an experiment that has settled", func() bool { return l.experiment("small").Status.Settled != "" })
+			if input := l.archivedExperiment(); len(input.Runs) != 1 {
+				t.Errorf("the archive has %d runs", len(input.Runs))
+			}
+		})
+	}
+}
+
+// A run that does not count is kept as well.
+func TestARunThatDoesNotCountIsArchived(t *testing.T) {
+	l := newLab(t, complete)
+	withArchive(l)
+	l.outside.exit["cico"] = 107
+	l.create(login(), smallExperiment(t, oneArm))
+	invalid := l.untilRun(v1alpha1.RunInvalid)
+	kept := 0
+	for reference, err := range l.archive.List(t.Context(), archive.RunsPrefix) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reference.Run == invalid.Name {
+			kept++
+		}
+	}
+	if kept != 1 {
+		t.Errorf("the archive has %d records of run %s", kept, invalid.Name)
+	}
+}
+
+// Nothing of an experiment is taken away before the archive has it, and what was measured
+// before there was an archive comes into it.
+func TestNothingGoesThatIsNotArchived(t *testing.T) {
+	l := newLab(t, complete)
+	l.settled(remembers(v1alpha1.History{RawResults: hours(24)}))
+	kept := withArchive(l)
+	kept.broken = errors.New("somewhere else")
+	l.ask(func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Notes = []v1alpha1.Note{{Name: "after", Text: "What we saw."}}
+	})
+	l.now = l.experiment("small").Status.CompletionTime.Add(hours(25).Duration)
+	l.settle()
+	if told := l.archivedCondition(l.experiment("small").Status.Conditions); told.Reason != v1alpha1.ReasonArchiveAway || len(l.rawResults()) == 0 {
+		t.Errorf("it tells of the archive: %+v, and %d raw results are left", told, len(l.rawResults()))
+	}
+	kept.broken = nil
+	l.until("raw results gone", func() bool { return len(l.rawResults()) == 0 })
+	if input := l.archivedExperiment(); len(input.Runs) != 1 || len(input.Raw) == 0 {
+		t.Errorf("the archive has %d runs and %d raw results", len(input.Runs), len(input.Raw))
+	}
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
+)
+
+// archivePause is the time between two tries to keep an experiment in an archive that
+// does not take it.
+const archivePause = 30 * time.Second
+
+// keepInArchive keeps a complete experiment in the archive, with its stored report: once
+// for each. Its runs are there, each since it ended; those that ended before there was an
+// archive are kept now. While the archive does not take it, the condition tells why, and
+// nothing of the experiment is taken away.
+func (r *Reconciler) keepInArchive(ctx context.Context, s *scope) error {
+	if !s.awaitsArchive(r.Archive) {
+		return nil
+	}
+	record, err := r.record(ctx, s)
+	if err == nil {
+		_, err = r.Archive.Keep(ctx, record)
+	}
+	readiness := component.Archived(r.Archive, err)
+	if err != nil {
+		if !archive.IsOne(err) {
+			return err
+		}
+		log.FromContext(ctx).Info("The archive does not take the experiment", "reason", readiness.Reason, "error", err.Error(), "detail", r.Archive.Detail(err))
+		s.again(archivePause)
+	} else {
+		readiness.Message += reportMark(s.reported)
+	}
+	status := &s.experiment.Status
+	component.ConditionSetter(&status.Conditions, s.experiment.Generation).SetReadiness(v1alpha1.ConditionArchived, readiness)
+	return nil
+}
+
+// reportMark ends what the condition says with the report that was kept, so that another
+// one is kept as well.
+func reportMark(reported string) string { return fmt.Sprintf(", with report %s", reported) }
+
+// awaitsArchive: the experiment is complete, its report is stored, and the archive does
+// not have it with that report.
+func (s *scope) awaitsArchive(store *archive.Store) bool {
+	if store == nil || s.experiment.Status.Phase != v1alpha1.ExperimentComplete || s.reported == "" {
+		return false
+	}
+	kept := meta.FindStatusCondition(s.experiment.Status.Conditions, v1alpha1.ConditionArchived)
+	return kept == nil || kept.Status != metav1.ConditionTrue || !strings.HasSuffix(kept.Message, reportMark(s.reported))
+}
+
+// record of the experiment, with references to those of its runs.
+func (r *Reconciler) record(ctx context.Context, s *scope) (archive.Record, error) {
+	runs, err := r.archivedRuns(ctx, s)
+	if err != nil {
+		return archive.Record{}, err
+	}
+	recorded := report.Input{Experiment: *s.experiment.DeepCopy()}
+	if recorded.Manifest, err = r.ownConfigMap(ctx, s.experiment, naming.Evidence(s.experiment.Name)); err != nil {
+		return archive.Record{}, fmt.Errorf("reading the manifest of digests: %w", err)
+	}
+	if recorded.Notes, err = kube.Notes(ctx, r.Live, s.experiment); err != nil {
+		return archive.Record{}, err
+	}
+	stored, err := r.ownConfigMap(ctx, s.experiment, naming.Report(s.experiment.Name))
+	if err != nil {
+		return archive.Record{}, fmt.Errorf("reading the stored report: %w", err)
+	}
+	return archived.Experiment(recorded, stored, runs)
+}
+
+// archivedRuns are the references to all runs that are over. What is not kept yet is
+// kept now.
+func (r *Reconciler) archivedRuns(ctx context.Context, s *scope) ([]archive.Reference, error) {
+	known := map[string]archive.Reference{}
+	for reference, err := range r.Archive.Runs(ctx, archived.IdentityOf(s.experiment)) {
+		if err != nil {
+			return nil, err
+		}
+		known[reference.Run] = reference
+	}
+	ended := endedOf(s.runs)
+	if slices.ContainsFunc(ended, func(run v1alpha1.PerfRun) bool { return known[run.Name] == archive.Reference{} }) {
+		full, err := r.fullRuns(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		ended = endedOf(full)
+	}
+	references := make([]archive.Reference, 0, len(ended))
+	for i := range ended {
+		reference, kept := known[ended[i].Name]
+		if !kept {
+			var err error
+			if reference, err = r.keepRun(ctx, s, &ended[i]); err != nil {
+				return nil, err
+			}
+		}
+		references = append(references, reference)
+	}
+	return references, nil
+}
+
+func (r *Reconciler) keepRun(ctx context.Context, s *scope, run *v1alpha1.PerfRun) (archive.Reference, error) {
+	raw, err := kube.RawResults(ctx, r.Live, run)
+	if err != nil {
+		return archive.Reference{}, err
+	}
+	record, err := archived.Run(s.experiment, run, raw)
+	if err != nil {
+		return archive.Reference{}, err
+	}
+	return r.Archive.Keep(ctx, record)
+}

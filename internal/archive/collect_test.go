@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package archive_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/internal/archive"
+)
+
+const week = 7 * 24 * time.Hour
+
+// afterAWeek is a store whose clock says that all there is is old.
+func afterAWeek(t *testing.T, bucket archive.Bucket) *archive.Store {
+	t.Helper()
+	return storeIn(t, bucket, ahead(week))
+}
+
+func collected(t *testing.T, store *archive.Store, policy archive.Policy) (archive.Collected, []string) {
+	t.Helper()
+	var gone []string
+	sum, err := store.Collect(t.Context(), policy, func(one archive.Gone) { gone = append(gone, one.Key) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum, gone
+}
+
+func TestOnlyWhatNobodyRefersToGoes(t *testing.T) {
+	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
+		now := storeIn(t, bucket, archive.Options{})
+		a, b := runRecord(1, "raw one", "same"), runRecord(2, "raw two", "same")
+		first, second := keep(t, now, a), keep(t, now, b)
+		for _, body := range []string{"of a run that was never kept to the end", "another one"} {
+			if _, err := now.Put(t.Context(), []byte(body)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		damage(t, bucket, "archive/objects/sha256/notes.txt", []byte("a person's"))
+		damage(t, bucket, "other/objects/sha256/ab/abcd", []byte("another archive's"))
+		before := held(t, bucket)
+
+		if sum, gone := collected(t, now, archive.Policy{}); len(gone) != 0 || sum.ObjectsKept != 10 {
+			t.Errorf("of what is young went %v, kept are %+v", gone, sum)
+		}
+		dry, would := collected(t, afterAWeek(t, bucket), archive.Policy{DryRun: true})
+		if len(would) != 2 || dry.Bytes != int64(len("of a run that was never kept to the end")+len("another one")) || !maps.Equal(before, held(t, bucket)) {
+			t.Errorf("%v would go, %+v", would, dry)
+		}
+		wet, gone := collected(t, afterAWeek(t, bucket), archive.Policy{})
+		if wet != dry || !slices.Equal(gone, would) || len(held(t, bucket)) != len(before)-2 {
+			t.Errorf("%v went, %+v; %v would have, %+v", gone, wet, would, dry)
+		}
+		loads(t, now, first, a)
+		loads(t, now, second, b)
+	})
+}
+
+func TestRetentionTakesRunsAndWhatTheyAloneReferTo(t *testing.T) {
+	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
+		now := storeIn(t, bucket, archive.Options{})
+		var kept []archive.Reference
+		for n := range 5 {
+			kept = append(kept, keep(t, now, runRecord(n, "raw "+fmt.Sprint(n), "same")))
+		}
+		whole := keep(t, now, experimentRecord(kept[0], kept[1]))
+		sum, gone := collected(t, afterAWeek(t, bucket), archive.Policy{Runs: archive.Retention{Count: 1}})
+		// Of each of the two: its reference, manifest, record and raw results.
+		if sum.Records != 2 || sum.Objects != 6 || len(gone) != 8 || gone[0] != kept[2].String() && gone[0] != kept[3].String() {
+			t.Errorf("%+v went: %v", sum, gone)
+		}
+		want := []archive.Reference{kept[0], kept[1], kept[4]}
+		if got := references(t, now, archive.RunsPrefix); !slices.Equal(got, want) {
+			t.Errorf("kept are %v, want %v", got, want)
+		}
+		readable(t, now)
+		// Once the experiment goes, its runs may.
+		collected(t, afterAWeek(t, bucket), archive.Policy{Runs: archive.Retention{Count: 1}, Experiments: archive.Retention{Age: time.Hour}})
+		if kept, err := now.IsKept(t.Context(), whole); kept || err != nil || len(references(t, now, archive.RunsPrefix)) != 1 {
+			t.Errorf("%v %v, %v", kept, err, references(t, now, archive.RunsPrefix))
+		}
+		readable(t, now)
+	})
+}
+
+func TestEachExperimentHasARetentionOfItsOwn(t *testing.T) {
+	bucket := inMemory(t)
+	now := storeIn(t, bucket, archive.Options{})
+	for n := range 4 {
+		record := runRecord(n)
+		// Made anew under its name, it is another one.
+		record.Identity.ExperimentUID = fmt.Sprint(n % 2)
+		keep(t, now, record)
+	}
+	collected(t, afterAWeek(t, bucket), archive.Policy{Runs: archive.Retention{Count: 1}})
+	if got := references(t, now, archive.RunsPrefix); len(got) != 2 || got[0].ExperimentUID == got[1].ExperimentUID {
+		t.Errorf("kept are %v", got)
+	}
+}
+
+func TestNothingGoesWhileARecordCanNotBeRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		harm func(*testing.T, archive.Bucket, archive.Reference)
+		want error
+	}{
+		"another reference": {func(t *testing.T, bucket archive.Bucket, reference archive.Reference) {
+			t.Helper()
+			damage(t, bucket, "archive/"+reference.String(), []byte("x"))
+		}, archive.ErrMismatch},
+		"another manifest": {func(t *testing.T, bucket archive.Bucket, reference archive.Reference) {
+			t.Helper()
+			damage(t, bucket, keyOf(reference.Manifest), []byte("x"))
+		}, archive.ErrMismatch},
+		"no manifest": {func(t *testing.T, bucket archive.Bucket, reference archive.Reference) {
+			t.Helper()
+			if err := bucket.Delete(t.Context(), keyOf(reference.Manifest)); err != nil {
+				t.Fatal(err)
+			}
+		}, archive.ErrNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bucket := inMemory(t)
+			now := storeIn(t, bucket, archive.Options{})
+			keep(t, now, runRecord(1))
+			keep(t, now, runRecord(2))
+			c.harm(t, bucket, keep(t, now, runRecord(3)))
+			before := held(t, bucket)
+			_, err := afterAWeek(t, bucket).Collect(t.Context(), archive.Policy{Runs: archive.Retention{Count: 1}}, nil)
+			fails(t, err, c.want)
+			if !strings.Contains(err.Error(), "nothing is taken away") || !maps.Equal(before, held(t, bucket)) {
+				t.Errorf("%v; there is %v", err, held(t, bucket))
+			}
+		})
+	}
+}
+
+func keyOf(digest archive.Digest) string {
+	digits := digest.String()[len("sha256:"):]
+	return "archive/objects/sha256/" + digits[:2] + "/" + digits
+}
+
+func TestAnArchiveWithoutReferencesIsNotEmptied(t *testing.T) {
+	bucket := inMemory(t)
+	now := storeIn(t, bucket, archive.Options{})
+	if err := bucket.Delete(t.Context(), "archive/"+keep(t, now, runRecord(1)).String()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := afterAWeek(t, bucket).Collect(t.Context(), archive.Policy{}, nil)
+	fails(t, err, archive.ErrNotFound)
+	if len(held(t, bucket)) != 3 {
+		t.Errorf("there is %v", held(t, bucket))
+	}
+	collected(t, afterAWeek(t, bucket), archive.Policy{WithoutReferences: true})
+	if len(held(t, bucket)) != 0 {
+		t.Errorf("there is %v", held(t, bucket))
+	}
+}
+
+func TestAGraceThatIsTooShortIsRefused(t *testing.T) {
+	_, err := storeIn(t, inMemory(t), archive.Options{}).Collect(t.Context(), archive.Policy{Grace: time.Hour}, nil)
+	fails(t, err, archive.ErrRecord)
+}
+
+// Killed at whichever request, what is kept reads, and the next collection leaves the
+// same as one that was never killed.
+func TestACollectionThatIsKilledLosesNothing(t *testing.T) {
+	policy := archive.Policy{Runs: archive.Retention{Count: 2}}
+	fill := func(bucket archive.Bucket) {
+		now := storeIn(t, bucket, archive.Options{})
+		for n := range 4 {
+			keep(t, now, runRecord(n, "raw "+fmt.Sprint(n), "same"))
+		}
+		keep(t, now, experimentRecord(references(t, now, archive.RunsPrefix)[0]))
+	}
+	clean := inMemory(t)
+	fill(clean)
+	collected(t, afterAWeek(t, clean), policy)
+	want := held(t, clean)
+	for _, after := range []bool{false, true} {
+		for at := 1; ; at++ {
+			inner := inMemory(t)
+			fill(inner)
+			bucket := &faulty{Bucket: inner, at: at, after: after}
+			_, err := afterAWeek(t, bucket).Collect(t.Context(), policy, nil)
+			if bucket.calls < at {
+				break
+			}
+			fails(t, err, archive.ErrAway)
+			readable(t, storeIn(t, inner, archive.Options{}))
+			collected(t, afterAWeek(t, inner), policy)
+			if got := held(t, inner); !maps.Equal(got, want) {
+				t.Errorf("killed at request %d, there is %v, want %v", at, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+			}
+		}
+	}
+}
+
+// meanwhile keeps a record right before a collection asks for an object once more.
+type meanwhile struct {
+	archive.Bucket
+	before func(key string)
+}
+
+func (m *meanwhile) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+	m.before(key)
+	return m.Bucket.Read(ctx, key, most)
+}
+
+// What is old and nobody's is used again by a record that is kept between the mark and
+// the sweep.
+func TestARecordThatIsKeptMeanwhileLosesNothing(t *testing.T) {
+	inner := inMemory(t)
+	now := storeIn(t, inner, archive.Options{})
+	keep(t, now, runRecord(1))
+	late := runRecord(2, "raw")
+	for _, item := range late.Items {
+		if _, err := now.Put(t.Context(), item.Bytes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Only the clock of the store that keeps is ahead: what it writes anew is young.
+	time.Sleep(10 * time.Millisecond)
+	done := false
+	bucket := &meanwhile{Bucket: inner, before: func(key string) {
+		if !done && strings.Contains(key, keyOf(archive.Sum([]byte("raw")))) {
+			done = true
+			keep(t, storeIn(t, inner, ahead(4*time.Hour)), late)
+		}
+	}}
+	store := storeIn(t, &aged{Bucket: bucket, before: time.Now()}, archive.Options{})
+	if _, err := store.Collect(t.Context(), archive.Policy{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !done {
+		t.Fatal("nothing was asked again")
+	}
+	readable(t, now)
+	if got := references(t, now, archive.RunsPrefix); len(got) != 2 {
+		t.Errorf("kept are %v", got)
+	}
+}
+
+// aged says of what was written before a moment that it is a week old.
+type aged struct {
+	archive.Bucket
+	before time.Time
+}
+
+func (a *aged) age(object archive.Object) archive.Object {
+	if object.Modified.Before(a.before) {
+		object.Modified = object.Modified.Add(-week)
+	}
+	return object
+}
+
+func (a *aged) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+	body, object, err := a.Bucket.Read(ctx, key, most)
+	return body, a.age(object), err
+}
+
+func (a *aged) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
+	objects, next, err := a.Bucket.List(ctx, prefix, token)
+	for i := range objects {
+		objects[i] = a.age(objects[i])
+	}
+	return objects, next, err
+}
+
+// Whatever was kept and is retained: after a collection nothing that is kept misses
+// anything, and nothing else is left.
+func TestAfterAnyCollectionAllThatIsKeptReads(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 1))
+	for range 40 {
+		bucket := inMemory(t)
+		now := storeIn(t, bucket, archive.Options{})
+		var kept []archive.Reference
+		for n := range 1 + random.IntN(12) {
+			record := runRecord(n, fmt.Sprint(random.IntN(3)), fmt.Sprint(random.IntN(9)))
+			record.Identity.ExperimentUID = fmt.Sprint(random.IntN(3))
+			kept = append(kept, keep(t, now, record))
+		}
+		for range random.IntN(3) {
+			random.Shuffle(len(kept), func(i, j int) { kept[i], kept[j] = kept[j], kept[i] })
+			record := experimentRecord(kept[:random.IntN(len(kept)+1)]...)
+			record.At = record.At.Add(time.Duration(random.IntN(9)) * time.Minute)
+			keep(t, now, record)
+		}
+		policy := archive.Policy{Runs: archive.Retention{Count: random.IntN(3)}, Experiments: archive.Retention{Count: random.IntN(2)}}
+		sum, _ := collected(t, afterAWeek(t, bucket), policy)
+		readable(t, now)
+		if again, gone := collected(t, afterAWeek(t, bucket), policy); len(gone) != 0 || again.ObjectsKept != sum.ObjectsKept {
+			t.Fatalf("a second collection takes %v", gone)
+		}
+		reached := map[archive.Digest]bool{}
+		for _, prefix := range []string{archive.RunsPrefix, archive.ExperimentsPrefix} {
+			for record, err := range now.Walk(t.Context(), prefix) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				reached[record.Reference.Manifest] = true
+				for _, entry := range record.Manifest.Items {
+					reached[entry.Digest] = true
+				}
+				for _, run := range record.Manifest.Runs {
+					if there, err := now.IsKept(t.Context(), run); !there || err != nil {
+						t.Errorf("%s rests on %s, which is gone: %v", record.Reference, run, err)
+					}
+				}
+			}
+		}
+		if len(reached) != sum.ObjectsKept {
+			t.Errorf("%d objects are referred to, %d are kept", len(reached), sum.ObjectsKept)
+		}
+	}
+}
+
+func TestReferencesAreRestoredFromObjects(t *testing.T) {
+	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
+		store := storeIn(t, bucket, archive.Options{})
+		for n := range 4 {
+			keep(t, store, runRecord(n, "raw "+fmt.Sprint(n), `{"archive":"is only how it begins"`))
+		}
+		keep(t, store, experimentRecord(references(t, store, archive.RunsPrefix)...))
+		want := held(t, bucket)
+		var walked []archive.Reference
+		for _, prefix := range []string{archive.ExperimentsPrefix, archive.RunsPrefix} {
+			for kept, err := range store.Walk(t.Context(), prefix) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				walked = append(walked, kept.Reference)
+			}
+		}
+		for _, reference := range walked {
+			if err := bucket.Delete(t.Context(), "archive/"+reference.String()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for kept, err := range store.WalkObjects(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := store.Restore(t.Context(), kept.Reference); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := held(t, bucket); len(walked) != 5 || !maps.Equal(got, want) {
+			t.Errorf("there is %v, want %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		}
+	})
+}
+
+// short counts the reads of whole objects.
+type short struct {
+	archive.Bucket
+	whole int
+}
+
+func (s *short) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+	if most > 1000 {
+		s.whole++
+	}
+	return s.Bucket.Read(ctx, key, most)
+}
+
+func TestOfWhatIsNoManifestOnlyTheBeginningIsRead(t *testing.T) {
+	bucket := &short{Bucket: inMemory(t)}
+	store := storeIn(t, bucket, archive.Options{})
+	keep(t, store, runRecord(1, "raw", "samples"))
+	bucket.whole = 0
+	for _, err := range store.WalkObjects(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bucket.whole != 1 {
+		t.Errorf("%d objects were read as a whole, want the manifest alone", bucket.whole)
+	}
+}
+
+func TestWhatIsNotWholeIsNotRestored(t *testing.T) {
+	bucket := inMemory(t)
+	store := storeIn(t, bucket, archive.Options{})
+	reference := keep(t, store, runRecord(1, "raw"))
+	for _, key := range []string{"archive/" + reference.String(), keyOf(archive.Sum([]byte("raw")))} {
+		if err := bucket.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fails(t, store.Restore(t.Context(), reference), archive.ErrNotFound)
+	if got := references(t, store, archive.RunsPrefix); len(got) != 0 {
+		t.Errorf("restored are %v", got)
+	}
+}
+
+// One that can't be read does not keep the others from being walked to.
+func TestAWalkGoesOnBehindWhatCanNotBeRead(t *testing.T) {
+	bucket := inMemory(t)
+	store := storeIn(t, bucket, archive.Options{})
+	var kept []archive.Reference
+	for n := range 3 {
+		kept = append(kept, keep(t, store, runRecord(n)))
+	}
+	damage(t, bucket, "archive/"+kept[1].String(), nil)
+	damage(t, bucket, keyOf(kept[2].Manifest), []byte(`{"archive":"`))
+	count, broken := 0, 0
+	for record, err := range store.Walk(t.Context(), archive.RunsPrefix) {
+		count++
+		if errors.Is(err, archive.ErrMismatch) && slices.Contains(kept[1:], record.Reference) {
+			broken++
+		}
+	}
+	if count != 3 || broken != 2 {
+		t.Errorf("%d were walked to, %d of them broken", count, broken)
+	}
+	count, broken = 0, 0
+	for _, err := range store.WalkObjects(t.Context()) {
+		count++
+		if errors.Is(err, archive.ErrMismatch) {
+			broken++
+		}
+	}
+	if count != 3 || broken != 1 {
+		t.Errorf("%d were walked to by objects, %d of them broken", count, broken)
+	}
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package azure opens archives in Azure Blob Storage.
+package azure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"gocloud.dev/blob/azureblob"
+
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores/bucket"
+)
+
+// Open is an archive.Provider.
+func Open(ctx context.Context, location archive.Location) (archive.Bucket, error) {
+	account := location.Parameters[archive.ParameterAccount]
+	endpoint := cmp.Or(location.Parameters[archive.ParameterEndpoint], "https://"+account+".blob.core.windows.net")
+	client, err := clientOf(endpoint+"/"+location.Bucket, account, location.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := azureblob.OpenBucket(ctx, client, nil)
+	if err != nil {
+		return nil, fmt.Errorf("opening the container: %w", err)
+	}
+	return &bucket.Bucket{Blob: opened, Answer: answer}, nil
+}
+
+// options have the library try again soon.
+func options() *container.ClientOptions {
+	result := &container.ClientOptions{}
+	result.Retry = policy.RetryOptions{MaxRetries: bucket.Tries - 1, RetryDelay: bucket.Shortest, MaxRetryDelay: bucket.Longest}
+	return result
+}
+
+func clientOf(url, account string, given archive.Credentials) (*container.Client, error) {
+	if given.IsNone() {
+		found, err := azidentity.NewDefaultAzureCredential(nil)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the workload has no credentials of Azure's: give it an identity, or the archive a Secret", archive.ErrLocation)
+		}
+		return made(container.NewClient(url, found, options()))
+	}
+	shared, err := azblob.NewSharedKeyCredential(account, given.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the secret is no key of a storage account: give one as Azure shows it", archive.ErrLocation)
+	}
+	return made(container.NewClientWithSharedKeyCredential(url, shared, options()))
+}
+
+func made(client *container.Client, err error) (*container.Client, error) {
+	if err != nil {
+		return nil, fmt.Errorf("making Azure's client: %w", err)
+	}
+	return client, nil
+}
+
+func answer(err error) archive.Answer {
+	var said *azcore.ResponseError
+	var unauthenticated *azidentity.AuthenticationFailedError
+	switch {
+	case errors.As(err, &said) && said.StatusCode >= 300:
+		return archive.Answer{Status: said.StatusCode, Code: said.ErrorCode}
+	case errors.As(err, &unauthenticated):
+		return archive.Answer{Code: "AuthenticationFailed"}
+	}
+	return archive.Answer{}
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package directory opens archives in a directory: a volume, or a share.
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"gocloud.dev/blob/fileblob"
+
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores/bucket"
+)
+
+// Open is an archive.Provider. The directory has to be there: one that is made where a
+// volume should be mounted is lost with the pod.
+func Open(_ context.Context, location archive.Location) (archive.Bucket, error) {
+	opened, err := fileblob.OpenBucket(location.Prefix, &fileblob.Options{NoTempDir: true, DirFileMode: 0o750, Metadata: fileblob.MetadataDontWrite})
+	if err != nil {
+		if _, failed := os.Stat(location.Prefix); errors.Is(failed, syscall.ENOENT) {
+			return nil, fmt.Errorf("%w: there is no directory %q: make it, or mount a volume there", archive.ErrLocation, location.Prefix)
+		}
+		return nil, fmt.Errorf("opening the directory: %w", err)
+	}
+	return &bucket.Bucket{Blob: opened, Settle: settle(location.Prefix)}, nil
+}
+
+// settle has the disk keep a file and the names that lead to it. The names of an
+// archive's objects are those of their files.
+func settle(root string) func(key string) error {
+	return func(key string) error {
+		for path := filepath.Join(root, filepath.FromSlash(key)); len(path) >= len(root); path = filepath.Dir(path) {
+			if err := sync(path); err != nil {
+				return err
+			}
+			if path == root {
+				return nil
+			}
+		}
+		return nil
+	}
+}
+
+func sync(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("opening what was written: %w", err)
+	}
+	err = file.Sync()
+	if errors.Is(err, syscall.EINVAL) {
+		// Not every file system can do so with a directory.
+		err = nil
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("waiting for the disk: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package s3 opens archives in Amazon S3 and in what speaks its protocol.
+package s3
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	gcaws "gocloud.dev/aws"
+	"gocloud.dev/blob/s3blob"
+
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores/bucket"
+)
+
+// anywhere is the region of stores that have none.
+const anywhere = "us-east-1"
+
+// Open is an archive.Provider.
+func Open(ctx context.Context, location archive.Location) (archive.Bucket, error) {
+	given := location.Parameters
+	endpoint := given[archive.ParameterEndpoint]
+	region := given[archive.ParameterRegion]
+	if region == "" && endpoint != "" {
+		region = anywhere
+	}
+	query := url.Values{
+		// An archive checks what it reads by its own digests.
+		"response_checksum_validation": {"when_required"},
+		"request_checksum_calculation": {cmp.Or(given[archive.ParameterChecksums], "when_supported")},
+	}
+	if region != "" {
+		query.Set("region", region)
+	}
+	config, err := gcaws.V2ConfigFromURLParams(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("finding the configuration of S3's client: %w", err)
+	}
+	if config.Region == "" {
+		return nil, fmt.Errorf("%w: it does not say the bucket's region: add ?region= and its name", archive.ErrLocation)
+	}
+	if own := location.Credentials; !own.IsNone() {
+		config.Credentials = credentials.NewStaticCredentialsProvider(own.ID, own.Secret, own.Token)
+	}
+	config.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(options *retry.StandardOptions) {
+			options.MaxAttempts, options.MaxBackoff, options.RateLimiter = bucket.Tries, bucket.Longest, ratelimit.None
+		})
+	}
+	client := s3.NewFromConfig(config, func(options *s3.Options) {
+		options.UsePathStyle = given[archive.ParameterPathStyle] == "true"
+		if endpoint != "" {
+			options.BaseEndpoint = aws.String(endpoint)
+		}
+	})
+	opened, err := s3blob.OpenBucket(ctx, client, location.Bucket, &s3blob.Options{RequestChecksumCalculation: config.RequestChecksumCalculation})
+	if err != nil {
+		return nil, fmt.Errorf("opening the bucket: %w", err)
+	}
+	return &bucket.Bucket{Blob: opened, Put: put(client, location.Bucket), Answer: answer}, nil
+}
+
+// put writes in one request. The kit begins an upload in parts from 16 MB on, of which
+// those that were sent stay when it is broken off, and are paid for. Names of an
+// archive's objects need no escaping.
+func put(client *s3.Client, name string) func(context.Context, string, []byte, archive.Writing) error {
+	return func(ctx context.Context, key string, body []byte, how archive.Writing) error {
+		input := &s3.PutObjectInput{Bucket: &name, Key: &key, Body: bytes.NewReader(body), ContentLength: aws.Int64(int64(len(body)))}
+		if how.MediaType != "" {
+			input.ContentType = &how.MediaType
+		}
+		if !how.Replace {
+			input.IfNoneMatch = aws.String("*")
+		}
+		_, err := client.PutObject(ctx, input)
+		return err
+	}
+}
+
+func answer(err error) archive.Answer {
+	var said archive.Answer
+	var coded smithy.APIError
+	if errors.As(err, &coded) {
+		said.Code = coded.ErrorCode()
+	}
+	var answered interface{ HTTPStatusCode() int }
+	if errors.As(err, &answered) {
+		said.Status = answered.HTTPStatusCode()
+	}
+	if said.Status < 300 {
+		// It answered well, and broke off, or never did.
+		return archive.Answer{}
+	}
+	return said
+}

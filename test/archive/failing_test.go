@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package archive_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/internal/archive"
+)
+
+// patience of the tests with a store that does not answer; others have the usual one,
+// on machines that do something else beside.
+const patience = 2 * time.Second
+
+// isEndless: a fault that only patience ends.
+func isEndless(says string) bool { return strings.Contains(says, "does not answer") }
+
+// Whatever the store does: the record is not kept, the error says what to do in the same
+// words each time, nothing false is believed, and when it is over the record is kept as
+// if nothing had been.
+func TestWhateverTheStoreDoesNothingIsLostOrBelieved(t *testing.T) {
+	wanted := whatKeeping(t, record(1))
+	flip := func(body []byte) []byte {
+		if len(body) > 0 {
+			body[len(body)/2] ^= 4
+		}
+		return body
+	}
+	half := func(body []byte) []byte { return body[:len(body)/2] }
+	old := func([]byte) []byte { return []byte("sha256:" + strings.Repeat("0", 64) + "\n") }
+	for name, test := range map[string]struct {
+		fault fault
+		want  error
+		says  string
+	}{
+		"away: hangs up":                    {hangsUp, archive.ErrAway, "breaks off"},
+		"away: hangs up when it is done":    {hangsUpAfter, archive.ErrAway, "breaks off"},
+		"away: 503":                         {answers(503, "SlowDown"), archive.ErrAway, "answers 503 SlowDown"},
+		"away: 500 without a word":          {answers(500, ""), archive.ErrAway, "answers 500"},
+		"away: 502 of something between":    {answers(502, ""), archive.ErrAway, "answers 502"},
+		"slow: no answer":                   {isSlow, archive.ErrAway, "does not answer within 2s"},
+		"slow: the end never comes":         {only(isRead, trickles), archive.ErrAway, "does not answer within 2s"},
+		"full":                              {only(isWrite, answers(507, "XMinioStorageFull")), archive.ErrFull, "make room"},
+		"full: a quota":                     {only(isWrite, answers(403, "QuotaExceeded")), archive.ErrFull, "make room"},
+		"forbids writing":                   {only(isWrite, answers(403, "AccessDenied")), archive.ErrForbidden, "answers 403 AccessDenied"},
+		"forbids reading":                   {only(isRead, answers(403, "AccessDenied")), archive.ErrForbidden, "answers 403 AccessDenied"},
+		"cuts uploads":                      {only(isWrite, cutsUploads), archive.ErrAway, "breaks off"},
+		"cuts downloads":                    {only(isRead, cutsDownloads), archive.ErrAway, "breaks off"},
+		"changes uploads":                   {only(isWrite, changesUploads), archive.ErrAway, ""},
+		"gives back other bytes":            {only(isRead, gives(flip)), archive.ErrMismatch, "are not those"},
+		"gives back half":                   {only(isRead, gives(half)), archive.ErrMismatch, "bytes where"},
+		"gives back nothing":                {only(isRead, gives(func([]byte) []byte { return nil })), archive.ErrMismatch, "it has 0 bytes"},
+		"gives back an older object":        {only(isRead, gives(old)), archive.ErrMismatch, "bytes where"},
+		"forgets what it says it has":       {only(isWrite, forgets), archive.ErrNotFound, "not there"},
+		"says that there is no such bucket": {answers(404, "NoSuchBucket"), archive.ErrNotFound, "no such bucket"},
+		"does not know conditions":          {only(isWrite, answers(501, "NotImplemented")), archive.ErrLocation, "can't write only"},
+		"is in another region":              {answers(301, "PermanentRedirect"), archive.ErrLocation, "another region"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bucket, proxy := newBucket(t), newProxy(t)
+			options := archive.Options{}
+			if isEndless(test.says) {
+				options.Timeout = patience
+			}
+			store := open(t, at(t, proxy.URL, bucket), options)
+			proxy.does(test.fault)
+			began := time.Now()
+			_, err := store.Keep(t.Context(), record(1))
+			took := time.Since(began)
+			if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), bucket) {
+				t.Fatalf("it says %v, want %q and %q in it", err, test.want, test.says)
+			}
+			if isEndless(test.says) && took > 5*patience {
+				t.Errorf("it took %s", took)
+			}
+			_, again := store.Keep(t.Context(), record(1))
+			if again == nil || again.Error() != err.Error() {
+				t.Errorf("it said %q, then %q", err, again)
+			}
+			hasNoSecret(t, err.Error(), store.Detail(err))
+			t.Logf("%s: %s (%s)", name, err, store.Detail(err))
+			if kept := references(t, directly(t, bucket, archive.Options{})); len(kept) != 0 {
+				t.Errorf("%v count as kept", kept)
+			}
+
+			proxy.does(nil)
+			store = open(t, at(t, proxy.URL, bucket), archive.Options{})
+			reference, err := store.Keep(t.Context(), record(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := files(t, bucket); !maps.Equal(got, wanted) {
+				t.Errorf("afterwards there is %v, want %v", names(got), names(wanted))
+			}
+			loads(t, store, reference, record(1))
+		})
+	}
+}
+
+func hasNoSecret(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(text, secret) || strings.Contains(text, access) {
+			t.Errorf("a credential is in %q", text)
+		}
+	}
+}
+
+// What was kept is not taken for true when it comes back as something else.
+func TestWhatIsReadIsChecked(t *testing.T) {
+	bucket, front := newBucket(t), newProxy(t)
+	store := open(t, at(t, front.URL, bucket), archive.Options{})
+	reference, err := store.Keep(t.Context(), record(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := store.Put(t.Context(), raw(9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		fault fault
+		want  error
+	}{
+		"a bit":          {gives(func(body []byte) []byte { body[0] ^= 1; return body }), archive.ErrMismatch},
+		"half":           {gives(func(body []byte) []byte { return body[:len(body)/2] }), archive.ErrMismatch},
+		"more":           {gives(func(body []byte) []byte { return append(body, ' ') }), archive.ErrMismatch},
+		"another object": {gives(func([]byte) []byte { return raw(9) }), archive.ErrMismatch},
+		"cut off":        {cutsDownloads, archive.ErrAway},
+		"forbidden":      {answers(403, "AccessDenied"), archive.ErrForbidden},
+		"not there":      {answers(404, "NoSuchKey"), archive.ErrNotFound},
+		"an error page":  {answers(502, ""), archive.ErrAway},
+		"a page of a wall": {func(_ *proxy, writer http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(writer, "<html>log in</html>")
+		}, archive.ErrMismatch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			front.does(test.fault)
+			defer front.does(nil)
+			if got, err := store.Load(t.Context(), reference); !errors.Is(err, test.want) || len(got.Items) != 0 {
+				t.Errorf("loading gives %v, want %v", err, test.want)
+			}
+			if got, err := store.Get(t.Context(), archive.Sum(raw(1))); !errors.Is(err, test.want) || got != nil {
+				t.Errorf("getting gives %v, want %v", err, test.want)
+			}
+			if kept, err := store.IsKept(t.Context(), reference); kept || err != nil && !errors.Is(err, test.want) {
+				t.Errorf("it is kept: %v, %v", kept, err)
+			}
+		})
+	}
+	if got, err := store.Get(t.Context(), other); err != nil || !bytes.Equal(got, raw(9)) {
+		t.Error(err)
+	}
+	loads(t, store, reference, record(1))
+}
+
+// The connection breaks at whichever request, before the store did it or after.
+func TestBrokenOffAtAnyRequestNothingIsLostOrDoubled(t *testing.T) {
+	wanted := whatKeeping(t, record(1))
+	for name, broken := range map[string]fault{"before": hangsUp, "after": hangsUpAfter} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			front := newProxy(t)
+			for n := int64(1); ; n++ {
+				bucket := newBucket(t)
+				store := open(t, at(t, front.URL, bucket), archive.Options{Timeout: 10 * time.Second})
+				front.asked.Store(0)
+				// From here on, so that the library's own tries don't help.
+				front.does(func(p *proxy, writer http.ResponseWriter, request *http.Request) {
+					if p.asked.Load() >= n {
+						broken(p, writer, request)
+						return
+					}
+					p.inner.ServeHTTP(writer, request)
+				})
+				_, err := store.Keep(t.Context(), record(1))
+				front.does(nil)
+				if err == nil {
+					if n < 10 {
+						t.Errorf("there were %d requests only", n)
+					}
+					return
+				}
+				clean := directly(t, bucket, archive.Options{})
+				for _, reference := range references(t, clean) {
+					loads(t, clean, reference, record(1))
+				}
+				reference, err := store.Keep(t.Context(), record(1))
+				if err != nil {
+					t.Fatalf("after request %d: %v", n, err)
+				}
+				loads(t, clean, reference, record(1))
+				if got := files(t, bucket); !maps.Equal(got, wanted) {
+					t.Errorf("broken off at request %d, there is %v, want %v", n, names(got), names(wanted))
+				}
+			}
+		})
+	}
+}
+
+func TestNobodyIsThere(t *testing.T) {
+	bucket, gone := newBucket(t), httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	strange := httptest.NewTLSServer(http.NotFoundHandler())
+	defer strange.Close()
+	for name, test := range map[string]struct{ address, says string }{
+		"nobody listens":          {gone.URL, "refuses the connection"},
+		"no name":                 {"http://no-such-host.invalid", "does not resolve"},
+		"an unknown certificate":  {strange.URL, "not trusted"},
+		"TLS where there is none": {strings.Replace(newProxy(t).URL, "http:", "https:", 1), "does not speak TLS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := open(t, at(t, test.address, bucket), archive.Options{Timeout: 5 * time.Second})
+			_, err := store.Put(t.Context(), []byte("x"))
+			if !errors.Is(err, archive.ErrAway) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("it says %v (%s), want %q in it", err, store.Detail(err), test.says)
+			}
+			t.Log(err)
+		})
+	}
+}
+
+// The real server's own words.
+func TestWrongCredentialsAndBuckets(t *testing.T) {
+	bucket := newBucket(t)
+	for name, test := range map[string]struct {
+		change func(*archive.Location)
+		want   error
+	}{
+		"another secret":     {func(l *archive.Location) { l.Credentials.Secret = "wrong-and-hidden" }, archive.ErrForbidden},
+		"another access key": {func(l *archive.Location) { l.Credentials.ID = "wrong-and-hidden" }, archive.ErrForbidden},
+		"another bucket":     {func(l *archive.Location) { l.Bucket = "no-such-bucket" }, archive.ErrNotFound},
+		"another region":     {func(l *archive.Location) { l.Parameters[archive.ParameterRegion] = "elsewhere" }, archive.ErrLocation},
+	} {
+		t.Run(name, func(t *testing.T) {
+			location := at(t, "http://"+server.address, bucket)
+			test.change(&location)
+			store := open(t, location, archive.Options{})
+			_, err := store.Keep(t.Context(), record(1))
+			if !errors.Is(err, test.want) {
+				t.Errorf("it says %v (%s), want %v", err, store.Detail(err), test.want)
+			}
+			if said := fmt.Sprint(err, store.Detail(err)); strings.Contains(said, "wrong-and-hidden") {
+				t.Errorf("a credential is in %q", said)
+			}
+			t.Log(err)
+		})
+	}
+}
+
+func TestManyKeepAtOnce(t *testing.T) {
+	bucket := newBucket(t)
+	var group sync.WaitGroup
+	for n := range 24 {
+		store := directly(t, bucket, archive.Options{})
+		group.Go(func() {
+			if _, err := store.Keep(t.Context(), record(n%6)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	store := directly(t, bucket, archive.Options{})
+	kept := references(t, store)
+	if len(kept) != 6 {
+		t.Errorf("%d are kept, want 6", len(kept))
+	}
+	for n, reference := range kept {
+		loads(t, store, reference, record(n))
+	}
+}
+
+// What is there with other bytes is left for a person to look at.
+func TestWhatIsThereIsNotOverwritten(t *testing.T) {
+	bucket := newBucket(t)
+	store := directly(t, bucket, archive.Options{})
+	reference, err := store.Keep(t.Context(), record(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range files(t, bucket) {
+		path := filepath.Join(server.root, bucket, "archive", name)
+		damaged := []byte(body)
+		damaged[0] ^= 1
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Keep(t.Context(), record(1)); !errors.Is(err, archive.ErrMismatch) {
+			t.Errorf("%s: keeping gives %v", name, err)
+		}
+		if _, err := store.Load(t.Context(), reference); !errors.Is(err, archive.ErrMismatch) {
+			t.Errorf("%s: loading gives %v", name, err)
+		}
+		if got := files(t, bucket)[name]; got != string(damaged) {
+			t.Errorf("%s was overwritten", name)
+		}
+		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loads(t, store, reference, record(1))
+}
+
+// What people pay for: how often a store is asked.
+func TestRequestsOfARecord(t *testing.T) {
+	bucket, proxy := newBucket(t), newProxy(t)
+	store := open(t, at(t, proxy.URL, bucket), archive.Options{})
+	for _, want := range []int64{10, 10} {
+		proxy.asked.Store(0)
+		if _, err := store.Keep(t.Context(), record(1)); err != nil {
+			t.Fatal(err)
+		}
+		if got := proxy.asked.Load(); got != want {
+			t.Errorf("it was asked %d times, want %d", got, want)
+		}
+	}
+}
+
+func TestACollectionInARealStore(t *testing.T) {
+	bucket := newBucket(t)
+	store := directly(t, bucket, archive.Options{})
+	for n := range 3 {
+		if _, err := store.Keep(t.Context(), record(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Put(t.Context(), []byte("nobody's")); err != nil {
+		t.Fatal(err)
+	}
+	// More than a page.
+	for n := range 1100 {
+		if _, err := store.Put(t.Context(), fmt.Appendf(nil, "nobody's %d", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := directly(t, bucket, archive.Options{Clock: func() time.Time { return time.Now().Add(48 * time.Hour) }})
+	policy := archive.Policy{Runs: archive.Retention{Count: 2}, DryRun: true}
+	would, err := later.Collect(t.Context(), policy, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(files(t, bucket))
+	policy.DryRun = false
+	did, err := later.Collect(t.Context(), policy, nil)
+	if err != nil || did != would || did.Objects != 1101+3 || did.Records != 1 || len(files(t, bucket)) != before-did.Objects-1 {
+		t.Errorf("%v: it took %+v, would have %+v", err, did, would)
+	}
+	for n, reference := range references(t, store) {
+		loads(t, store, reference, record(n+1))
+	}
+}
+
+// An object of many megabytes goes in one request, so that what breaks off leaves no
+// parts.
+func TestALargeObject(t *testing.T) {
+	bucket, proxy := newBucket(t), newProxy(t)
+	store := open(t, at(t, proxy.URL, bucket), archive.Options{})
+	body := bytes.Repeat(raw(3), 60)
+	digest, err := store.Put(t.Context(), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := proxy.asked.Load(); got != 2 {
+		t.Errorf("it was asked %d times, want 2", got)
+	}
+	if got, err := store.Get(t.Context(), digest); err != nil || !bytes.Equal(got, body) {
+		t.Error(err)
+	}
+}

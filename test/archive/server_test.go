@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package archive_test keeps records in a real S3 server, Versity's gateway over a
+// directory, and puts a proxy in front of it that does what stores and networks do.
+package archive_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/versity/versitygw/backend/meta"
+	"github.com/versity/versitygw/backend/posix"
+	"github.com/versity/versitygw/embedgw"
+
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores"
+	"perflab.dev/perflab/internal/testing/ports"
+)
+
+const (
+	access = "a-test's-access-key"
+	secret = "a-test's-secret-key"
+	region = "eu-test-1"
+)
+
+// server is the S3 server of all tests: there can be only one in a process. Each test
+// has a bucket of its own.
+var server struct {
+	address string
+	root    string
+}
+
+func TestMain(m *testing.M) {
+	code, err := withServer(m.Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the S3 server:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func withServer(run func() int) (code int, err error) {
+	base, err := os.MkdirTemp("", "perflab-archive-")
+	if err != nil {
+		return 1, err
+	}
+	defer func() { _ = os.RemoveAll(base) }()
+	// Attributes beside the files: not every file system has its own.
+	server.root = filepath.Join(base, "objects")
+	beside := filepath.Join(base, "attributes")
+	if err := errors.Join(os.Mkdir(server.root, 0o700), os.Mkdir(beside, 0o700)); err != nil {
+		return 1, err
+	}
+	attributes, err := meta.NewSideCar(beside)
+	if err != nil {
+		return 1, err
+	}
+	backend, err := posix.New(server.root, attributes, posix.PosixOpts{SideCarDir: beside, Concurrency: 100})
+	if err != nil {
+		return 1, err
+	}
+	port, err := ports.Free()
+	if err != nil {
+		return 1, err
+	}
+	server.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
+			RootUserAccess: access, RootUserSecret: secret, Region: region, Ports: []string{server.address},
+			MaxConnections: 1000, MaxRequests: 1000, MultipartMaxParts: 100, Quiet: true, KeepAlive: true,
+		})
+	}()
+	defer func() {
+		stop()
+		select {
+		case <-ended:
+		case <-time.After(5 * time.Second):
+		}
+	}()
+	if err := up(ended); err != nil {
+		return 1, err
+	}
+	return run(), nil
+}
+
+func up(ended <-chan error) error {
+	for range 500 {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("it ended: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+		if connection, err := net.Dial("tcp", server.address); err == nil {
+			return connection.Close()
+		}
+	}
+	return errors.New("it does not come up in ten seconds")
+}
+
+// newBucket is one that is empty: a directory of the server's.
+func newBucket(t *testing.T) string {
+	t.Helper()
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(t.Name())), "-")
+	name = fmt.Sprintf("%.40s-%d", name, time.Now().UnixNano()%1e9)
+	if err := os.Mkdir(filepath.Join(server.root, name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// at is a bucket at an address, which may be the proxy's.
+func at(t *testing.T, address, bucket string) archive.Location {
+	t.Helper()
+	location, err := archive.ParseLocation(fmt.Sprintf("s3://%s/archive?endpoint=%s&region=%s&use_path_style=true", bucket, address, region))
+	if err != nil {
+		t.Fatal(err)
+	}
+	location.Credentials = archive.Credentials{ID: access, Secret: secret}
+	return location
+}
+
+func open(t *testing.T, location archive.Location, options archive.Options) *archive.Store {
+	t.Helper()
+	store, err := stores.Open(t.Context(), location, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// directly is the bucket without a proxy.
+func directly(t *testing.T, bucket string, options archive.Options) *archive.Store {
+	t.Helper()
+	return open(t, at(t, "http://"+server.address, bucket), options)
+}
+
+// files of a bucket, as they are on the server's disk.
+func files(t *testing.T, bucket string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	root := filepath.Join(server.root, bucket, "archive")
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		found[strings.TrimPrefix(path, root+"/")] = string(body)
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func names(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }
+
+// record of a run, with raw results that are larger than a packet.
+func record(n int) archive.Record {
+	name := fmt.Sprintf("heap-b%d", n)
+	return archive.Record{
+		Identity: archive.Identity{Namespace: "lab", Experiment: "heap", ExperimentUID: "e-1", Run: name, RunUID: "u-" + name, Attempt: 1},
+		At:       time.Date(2026, 3, 9, 7, n, 0, 0, time.UTC),
+		Items: []archive.Item{
+			{Kind: "ConfigMap", Name: name, Bytes: raw(n)},
+			{Kind: "PerfRun", Name: name, MediaType: "application/json", Bytes: fmt.Appendf(nil, `{"name":%q}`, name)},
+			{Kind: "Plan", Name: "heap", MediaType: "application/json", Bytes: []byte(`{"blocks":6}`)},
+		},
+	}
+}
+
+func raw(n int) []byte {
+	body := make([]byte, 300_000)
+	state := uint32(n + 1)
+	for i := range body {
+		state = state*1664525 + 1013904223
+		body[i] = byte(state >> 24)
+	}
+	return body
+}
+
+// whatKeeping leaves behind where nothing goes wrong.
+func whatKeeping(t *testing.T, records ...archive.Record) map[string]string {
+	t.Helper()
+	bucket := newBucket(t)
+	for _, one := range records {
+		if _, err := directly(t, bucket, archive.Options{}).Keep(t.Context(), one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files(t, bucket)
+}
+
+func loads(t *testing.T, store *archive.Store, reference archive.Reference, want archive.Record) {
+	t.Helper()
+	got, err := store.Load(t.Context(), reference)
+	if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+		t.Errorf("%s does not give back what was kept: %v", reference, err)
+	}
+}
+
+func references(t *testing.T, store *archive.Store) []archive.Reference {
+	t.Helper()
+	var found []archive.Reference
+	for reference, err := range store.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, reference)
+	}
+	return found
+}
