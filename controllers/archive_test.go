@@ -158,8 +158,8 @@ func TestARunWaitsForItsArchive(t *testing.T) {
 				l.settle()
 				l.now = l.now.Add(hours(1).Duration)
 			}
-			if run := l.run(); run.Status.Phase.IsFinal() || run.UID != waiting.UID {
-				t.Errorf("after a day it is %s: %s", run.Status.Phase, run.Status.Message)
+			if run := l.run(); run.Status.Phase.IsFinal() || run.UID != waiting.UID || run.Status.Message != waiting.Status.Message {
+				t.Errorf("after a day it is %s: %s\nand was: %s", run.Status.Phase, run.Status.Message, waiting.Status.Message)
 			}
 			kept.broken, kept.full, kept.others = nil, -1, false
 			done := l.untilPhase("small", v1alpha1.ExperimentComplete)
@@ -170,8 +170,24 @@ func TestARunWaitsForItsArchive(t *testing.T) {
 			if input := l.archivedExperiment(); len(input.Runs) != 1 {
 				t.Errorf("the archive has %d runs", len(input.Runs))
 			}
+			if stored := objectsIn(t, l.archive); stored != objectsOfOneRun {
+				t.Errorf("the archive has %d objects of a run that was tried again and again, and its experiment, want %d", stored, objectsOfOneRun)
+			}
 		})
 	}
+}
+
+// objectsOfOneRun are its record, its raw results and its manifest, and of its experiment the
+// record, the digests, the report and the manifest.
+const objectsOfOneRun = 7
+
+func objectsIn(t *testing.T, kept *archive.Store) int {
+	t.Helper()
+	collected, err := kept.Collect(t.Context(), archive.Policy{DryRun: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return collected.Objects + collected.ObjectsKept
 }
 
 // A run that does not count is kept as well.

@@ -74,6 +74,8 @@ func (r *Reconciler) record(ctx context.Context, s *scope) (archive.Record, erro
 		return archive.Record{}, err
 	}
 	recorded := report.Input{Experiment: *s.experiment.DeepCopy()}
+	// What is told of earlier tries would make another record of each.
+	meta.RemoveStatusCondition(&recorded.Experiment.Status.Conditions, v1alpha1.ConditionArchived)
 	if recorded.Manifest, err = r.ownConfigMap(ctx, s.experiment, naming.Evidence(s.experiment.Name)); err != nil {
 		return archive.Record{}, fmt.Errorf("reading the manifest of digests: %w", err)
 	}
