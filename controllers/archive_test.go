@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,6 +125,32 @@ func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
 	result, err := evidence.Verify(found)
 	if err != nil || len(result.Broken) > 0 || result.Followed[evidence.KindRecord] != 2 || result.Followed[evidence.KindRawResults] != 2 {
 		t.Errorf("the chain of what was archived: %+v, %v", result, err)
+	}
+}
+
+// A run whose status could not be written after it had been archived is archived again, and it
+// is the record of what the status then said that the experiment rests on.
+func TestAnExperimentRestsOnWhatItsRunsSayNow(t *testing.T) {
+	for try := range 4 {
+		t.Run(strconv.Itoa(try), func(t *testing.T) {
+			l := newLab(t, complete)
+			withArchive(l)
+			l.create(login(), smallExperiment(t, oneArm))
+			l.until("a run", func() bool { return len(l.runs()) == 1 })
+			lost := l.run().DeepCopy()
+			lost.Status.Phase, lost.Status.Timings.Finish = v1alpha1.RunSucceeded, &metav1.Time{Time: l.now.Add(time.Duration(try) * time.Second)}
+			record, err := archived.Run(l.experiment("small"), lost, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.archive.Keep(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			l.until("an experiment that has settled", func() bool { return l.experiment("small").Status.Settled != "" })
+			if kept := l.archivedExperiment(); len(kept.Runs) != 1 || !kept.Runs[0].Status.Timings.Finish.Equal(l.run().Status.Timings.Finish) {
+				t.Errorf("the experiment rests on %d runs, the first of which finished at %s, want %s", len(kept.Runs), kept.Runs[0].Status.Timings.Finish, l.run().Status.Timings.Finish)
+			}
+		})
 	}
 }
 

@@ -129,7 +129,7 @@ func newArchiveGet(options *archiveOptions) *cobra.Command {
 		Use:   "get NAMESPACE/NAME",
 		Short: "Write down an experiment that is kept, as perflab export does",
 		Long: `Write down an experiment that is kept, with its runs and raw results, as perflab
-export does: perflab report -f, history, verify and import read it. Each byte is
+export does: perflab report -f, verify, history and import read it. Each byte is
 checked by its digest.
 
 Of several experiments of the name the one that ended last is taken, or that of
@@ -137,7 +137,7 @@ Of several experiments of the name the one that ended last is taken, or that of
 
 Exit codes: 0 it was written, 1 it could not be.`,
 		Example: `  perflab archive get lab/maxram-vs-xmx | perflab report -f - -o html > report.html
-  perflab archive get lab/maxram-vs-xmx | perflab verify -f -`,
+  perflab archive get lab/maxram-vs-xmx | perflab verify -`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			store, err := options.open(command.Context())

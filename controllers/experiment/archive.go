@@ -90,17 +90,18 @@ func (r *Reconciler) record(ctx context.Context, s *scope) (archive.Record, erro
 }
 
 // archivedRuns are the references to all runs that are over. What is not kept yet is
-// kept now.
+// kept now. Of a run whose status could not be written when it had been archived there are
+// several: keeping it as it is now tells which one is right, and writes nothing new.
 func (r *Reconciler) archivedRuns(ctx context.Context, s *scope) ([]archive.Reference, error) {
-	known := map[string]archive.Reference{}
+	known := map[string][]archive.Reference{}
 	for reference, err := range r.Archive.Runs(ctx, archived.IdentityOf(s.experiment)) {
 		if err != nil {
 			return nil, err
 		}
-		known[reference.Run] = reference
+		known[reference.Run] = append(known[reference.Run], reference)
 	}
 	ended := endedOf(s.runs)
-	if slices.ContainsFunc(ended, func(run v1alpha1.PerfRun) bool { return known[run.Name] == archive.Reference{} }) {
+	if slices.ContainsFunc(ended, func(run v1alpha1.PerfRun) bool { return len(known[run.Name]) != 1 }) {
 		full, err := r.fullRuns(ctx, s)
 		if err != nil {
 			return nil, err
@@ -109,12 +110,13 @@ func (r *Reconciler) archivedRuns(ctx context.Context, s *scope) ([]archive.Refe
 	}
 	references := make([]archive.Reference, 0, len(ended))
 	for i := range ended {
-		reference, kept := known[ended[i].Name]
-		if !kept {
-			var err error
-			if reference, err = r.keepRun(ctx, s, &ended[i]); err != nil {
-				return nil, err
-			}
+		if own := known[ended[i].Name]; len(own) == 1 {
+			references = append(references, own[0])
+			continue
+		}
+		reference, err := r.keepRun(ctx, s, &ended[i])
+		if err != nil {
+			return nil, err
 		}
 		references = append(references, reference)
 	}

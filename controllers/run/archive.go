@@ -44,17 +44,12 @@ func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error)
 	return next(), nil
 }
 
-// final is the run as its status will tell it once it is over and archived. Each try gives
-// the same, or there would be a record of each: when its conditions changed, which the digests
-// leave out as well, is when it finished.
+// final is the run as its status will tell it once it is over and archived.
 func (s *scope) final(store *archive.Store) *v1alpha1.PerfRun {
 	end := *s
 	end.run = s.run.DeepCopy()
 	readiness := component.Archived(store, nil)
 	end.archived, end.over = &readiness, true
 	reportRun(&end)
-	for i := range end.run.Status.Conditions {
-		end.run.Status.Conditions[i].LastTransitionTime = *end.run.Status.Timings.Finish
-	}
 	return end.run
 }

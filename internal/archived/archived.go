@@ -27,13 +27,19 @@ var ErrNotOver = errors.New("it is not over yet")
 const mediaType = "application/yaml"
 
 // Run is the record of a run that is over: the run itself, and the ConfigMaps of its raw
-// results. It fails with ErrNotOver.
+// results. It fails with ErrNotOver. That its conditions changed when it finished is all that is
+// kept of when they did: so the record is the same whenever it is made, before the run's status is
+// written and ever after, and is kept once.
 func Run(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun, raw []corev1.ConfigMap) (archive.Record, error) {
 	finish := run.Status.Timings.Finish
 	if finish == nil || !run.Status.Phase.IsFinal() {
 		return archive.Record{}, fmt.Errorf("run %q: %w", run.Name, ErrNotOver)
 	}
-	documents, err := report.RunDocuments(run, raw)
+	ended := run.DeepCopy()
+	for i := range ended.Status.Conditions {
+		ended.Status.Conditions[i].LastTransitionTime = *finish
+	}
+	documents, err := report.RunDocuments(ended, raw)
 	return archive.Record{Identity: IdentityOfRun(experiment, run), At: finish.Time, Items: itemsOf(documents)}, err
 }
 

@@ -43,6 +43,9 @@ func experiment() report.Input {
 			run.Status.Timings.Finish = &metav1.Time{Time: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)}
 		}
 		run.UID = "run"
+		for at := range run.Status.Conditions {
+			run.Status.Conditions[at].LastTransitionTime = *run.Status.Timings.Finish
+		}
 	}
 	return input
 }
