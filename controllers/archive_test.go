@@ -18,10 +18,10 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/archive/stores/directory"
 	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/archives"
 )
 
 // attic is an archive in a directory, which may be in the way.
@@ -57,14 +57,7 @@ func (s *attic) Read(ctx context.Context, key string, most int64) ([]byte, archi
 // withArchive gives the lab an archive.
 func withArchive(l *lab) *attic {
 	l.t.Helper()
-	location, err := archive.ParseLocation("file://" + l.t.TempDir())
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	opened, err := directory.Open(l.t.Context(), location)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	location, opened := archives.Directory(l.t)
 	kept := &attic{Bucket: opened, full: -1}
 	l.archive = archive.New(kept, location, archive.Options{})
 	return kept

@@ -9,24 +9,15 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/archive/stores/directory"
 	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/testing/archives"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
 // anArchive in a directory, with one experiment; its URL.
 func anArchive(t *testing.T) string {
 	t.Helper()
-	url := "file://" + t.TempDir()
-	location, err := archive.ParseLocation(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, err := directory.Open(t.Context(), location)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := archive.New(opened, location, archive.Options{})
+	store := archives.New(t)
 	input := recorded.Experiment(7)
 	input.Experiment.UID = "6f0f6c1e-0000-4000-8000-000000000001"
 	var references []archive.Reference
@@ -50,7 +41,7 @@ func anArchive(t *testing.T) string {
 	if _, err := store.Keep(t.Context(), record); err != nil {
 		t.Fatal(err)
 	}
-	return url
+	return store.String()
 }
 
 func TestArchiveIsListedAndRead(t *testing.T) {

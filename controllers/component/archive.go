@@ -3,20 +3,50 @@
 package component
 
 import (
+	"context"
 	"errors"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
 )
 
-// Archived is how ready it is that something is in an archive, after an attempt to keep
-// it there.
-func Archived(store *archive.Store, err error) environment.Readiness {
-	if err == nil {
-		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "it is kept in the archive " + store.String()}
+// ArchivePause is the time between two tries to keep something in an archive that does not
+// take it.
+const ArchivePause = 30 * time.Second
+
+// KeepRun keeps the record of a run that is over, and its raw results, in the archive.
+func (t *Tools) KeepRun(ctx context.Context, experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) (archive.Reference, error) {
+	raw, err := kube.RawResults(ctx, t.Live, run)
+	if err != nil {
+		return archive.Reference{}, err
 	}
-	return environment.NotReady(archiveReason(err), err.Error())
+	record, err := archived.Run(experiment, run, raw)
+	if err != nil {
+		return archive.Reference{}, err
+	}
+	return t.Archive.Keep(ctx, record)
+}
+
+// Archived is how ready it is that something is in the archive.
+func (t *Tools) Archived() environment.Readiness {
+	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "it is kept in the archive " + t.Archive.String()}
+}
+
+// Unarchived is how ready it is after the archive has not taken it. Its library's own words go
+// into the log. It says false where the error is none of the archive's.
+func (t *Tools) Unarchived(ctx context.Context, err error) (environment.Readiness, bool) {
+	if !archive.IsOne(err) {
+		return environment.Readiness{}, false
+	}
+	readiness := environment.NotReady(archiveReason(err), err.Error())
+	log.FromContext(ctx).Info("The archive does not take it", "reason", readiness.Reason, "error", err.Error(), "detail", t.Archive.Detail(err))
+	return readiness, true
 }
 
 func archiveReason(err error) string {

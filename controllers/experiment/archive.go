@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
@@ -21,10 +19,6 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 )
-
-// archivePause is the time between two tries to keep an experiment in an archive that
-// does not take it.
-const archivePause = 30 * time.Second
 
 // keepInArchive keeps a complete experiment in the archive, with its stored report: once
 // for each. Its runs are there, each since it ended; those that ended before there was an
@@ -38,15 +32,15 @@ func (r *Reconciler) keepInArchive(ctx context.Context, s *scope) error {
 	if err == nil {
 		_, err = r.Archive.Keep(ctx, record)
 	}
-	readiness := component.Archived(r.Archive, err)
+	readiness := r.Archived()
+	readiness.Message += reportMark(s.reported)
 	if err != nil {
-		if !archive.IsOne(err) {
+		refused, known := r.Unarchived(ctx, err)
+		if !known {
 			return err
 		}
-		log.FromContext(ctx).Info("The archive does not take the experiment", "reason", readiness.Reason, "error", err.Error(), "detail", r.Archive.Detail(err))
-		s.again(archivePause)
-	} else {
-		readiness.Message += reportMark(s.reported)
+		readiness = refused
+		s.again(component.ArchivePause)
 	}
 	status := &s.experiment.Status
 	component.ConditionSetter(&status.Conditions, s.experiment.Generation).SetReadiness(v1alpha1.ConditionArchived, readiness)
@@ -114,23 +108,11 @@ func (r *Reconciler) archivedRuns(ctx context.Context, s *scope) ([]archive.Refe
 			references = append(references, own[0])
 			continue
 		}
-		reference, err := r.keepRun(ctx, s, &ended[i])
+		reference, err := r.KeepRun(ctx, s.experiment, &ended[i])
 		if err != nil {
 			return nil, err
 		}
 		references = append(references, reference)
 	}
 	return references, nil
-}
-
-func (r *Reconciler) keepRun(ctx context.Context, s *scope, run *v1alpha1.PerfRun) (archive.Reference, error) {
-	raw, err := kube.RawResults(ctx, r.Live, run)
-	if err != nil {
-		return archive.Reference{}, err
-	}
-	record, err := archived.Run(s.experiment, run, raw)
-	if err != nil {
-		return archive.Reference{}, err
-	}
-	return r.Archive.Keep(ctx, record)
 }

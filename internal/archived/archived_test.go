@@ -14,25 +14,12 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/archive/stores/directory"
 	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/archives"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
-
-func store(t *testing.T) *archive.Store {
-	t.Helper()
-	location, err := archive.ParseLocation("file://" + t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, err := directory.Open(t.Context(), location)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return archive.New(opened, location, archive.Options{})
-}
 
 func experiment() report.Input {
 	input := recorded.Experiment(7)
@@ -64,7 +51,7 @@ func rawOf(input report.Input, run *v1alpha1.PerfRun) []corev1.ConfigMap {
 
 // What comes back from an archive is what perflab export would have written.
 func TestWhatIsReadIsWhatWasKept(t *testing.T) {
-	input, kept := experiment(), store(t)
+	input, kept := experiment(), archives.New(t)
 	var references []archive.Reference
 	for i := range input.Runs {
 		record, err := archived.Run(&input.Experiment, &input.Runs[i], rawOf(input, &input.Runs[i]))
