@@ -205,8 +205,11 @@ func Part(number int) string { return partPrefix + strconv.Itoa(number) }
 // partOf is the number of the import that a name is of, behind its load; zero
 // where it is of no single one.
 func partOf(parts []string) int {
+	if len(parts) != 2 || parts[1] != Duration {
+		return 0
+	}
 	digits, found := strings.CutPrefix(parts[0], partPrefix)
-	if !found || len(parts) != 2 || parts[1] != Duration {
+	if !found {
 		return 0
 	}
 	number, err := strconv.Atoi(digits)

@@ -110,6 +110,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Records come from anywhere, and a name may be anything.
+func TestNoNameIsTooOdd(t *testing.T) {
+	odd := []string{"", "/", "//", "m", "import-1", "a/import-1", "a/b/", "@", "a@", "a@b@c", " "}
+	for _, component := range append(metric.Components(), metric.Cost) {
+		odd = append(odd, component, component+"/", component+"/a", "/"+component, component+"@before")
+	}
+	for _, name := range odd {
+		found := metric.Parse(name)
+		if found.Name != name {
+			t.Errorf("%q is called %q", name, found.Name)
+		}
+		_, _, _ = found.Phrase(), found.Under("s"), found.IsGuard()
+		_, _, _ = found.HigherIsBetter(nil), found.IsResponseTime(), metric.Named(name, "s")
+	}
+}
+
 func kindOf(m metric.Metric) kind {
 	switch {
 	case m.IsServer():
