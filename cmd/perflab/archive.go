@@ -41,15 +41,19 @@ AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
 	}
 	options := &archiveOptions{}
 	command.PersistentFlags().StringVar(&options.url, "archive", os.Getenv(archiveVariable), "URL of the archive, such as s3://perflab/archive?region=eu-central-1 or file:///archive (env "+archiveVariable+")")
-	command.AddCommand(newArchiveList(options), newArchiveGet(options), newArchiveCollect(options))
+	command.AddCommand(newArchiveList(options), newArchiveGet(options), newArchiveIndex(options), newArchiveCollect(options))
 	return command
 }
 
 func (o *archiveOptions) open(ctx context.Context) (*archive.Store, error) {
-	if o.url == "" {
+	return openArchive(ctx, o.url)
+}
+
+func openArchive(ctx context.Context, url string) (*archive.Store, error) {
+	if url == "" {
 		return nil, fmt.Errorf("%w: --archive is missing: name the archive, for example --archive s3://perflab/archive?region=eu-central-1, or set %s", errOption, archiveVariable)
 	}
-	location, err := archive.ParseLocation(o.url)
+	location, err := archive.ParseLocation(url)
 	if err != nil {
 		return nil, fmt.Errorf("%w: --archive: %w", errOption, err)
 	}
@@ -83,7 +87,7 @@ func listArchive(command *cobra.Command, store *archive.Store, arguments []strin
 		prefix += strings.TrimSuffix(arguments[0], "/") + "/"
 	}
 	rows := [][]string{{"EXPERIMENT", "UID", "ENDED", "RUNS"}}
-	for kept, err := range latest(command.Context(), store, prefix) {
+	for kept, err := range store.Standing(command.Context(), prefix) {
 		if err != nil {
 			return err
 		}
@@ -98,31 +102,6 @@ func listArchive(command *cobra.Command, store *archive.Store, arguments []strin
 	return p.err
 }
 
-// latest are the records that stand, one of each experiment.
-func latest(ctx context.Context, store *archive.Store, prefix string) func(func(archive.Kept, error) bool) {
-	return func(yield func(archive.Kept, error) bool) {
-		var last *archive.Kept
-		for kept, err := range store.Walk(ctx, prefix) {
-			if err != nil {
-				yield(archive.Kept{}, err)
-				return
-			}
-			switch {
-			case last == nil || last.Reference.ExperimentUID != kept.Reference.ExperimentUID:
-				if last != nil && !yield(*last, nil) {
-					return
-				}
-				last = &kept
-			case kept.Manifest.At.After(last.Manifest.At):
-				last = &kept
-			}
-		}
-		if last != nil {
-			yield(*last, nil)
-		}
-	}
-}
-
 func newArchiveGet(options *archiveOptions) *cobra.Command {
 	uid := ""
 	command := &cobra.Command{
@@ -133,7 +112,7 @@ export does: perflab report -f, verify, history and import read it. Each byte is
 checked by its digest.
 
 Of several experiments of the name the one that ended last is taken, or that of
---uid.
+--uid; of one whose notes changed, the record that was kept last.
 
 Exit codes: 0 it was written, 1 it could not be.`,
 		Example: `  perflab archive get lab/maxram-vs-xmx | perflab report -f - -o html > report.html
@@ -157,7 +136,7 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 		return fmt.Errorf("%w: %q names no experiment of an archive: write NAMESPACE/NAME", errOption, name)
 	}
 	var all []archive.Kept
-	for kept, err := range latest(command.Context(), store, archive.ExperimentsPrefix+namespace+"/"+experiment+"/") {
+	for kept, err := range store.Standing(command.Context(), archive.ExperimentsPrefix+namespace+"/"+experiment+"/") {
 		if err != nil {
 			return err
 		}
@@ -168,7 +147,7 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 	if len(all) == 0 {
 		return fmt.Errorf("%w: experiment %q, in %s: list what it has with perflab archive list", errNotArchived, name, store)
 	}
-	last := slices.MaxFunc(all, func(a, b archive.Kept) int { return a.Manifest.At.Compare(b.Manifest.At) })
+	last := slices.MaxFunc(all, archive.Kept.Compare)
 	input, err := archived.Read(command.Context(), store, last.Reference)
 	if err != nil {
 		return err
@@ -178,6 +157,54 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 		return err
 	}
 	return out.Flush()
+}
+
+func newArchiveIndex(options *archiveOptions) *cobra.Command {
+	fromObjects := false
+	command := &cobra.Command{
+		Use:   "index",
+		Short: "Make the index of series anew",
+		Long: `Make the index anew by which perflab history --archive finds the experiments of a
+series. The operator keeps it; it is missing of experiments that were kept before there
+was one, and of an archive that was copied without it. What is there stays as it is.
+
+Experiments that were kept without what a history needs of them are kept once more, with
+it. With --from-objects references that were lost are made anew as well: every object is
+looked at, and what gc has just taken away may come back.
+
+Exit codes: 0 it is done, 1 it could not be.`,
+		Example: `  perflab archive index --archive s3://perflab/archive?region=eu-central-1
+  perflab archive index --from-objects --archive file:///archive`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			store, err := options.open(command.Context())
+			if err != nil {
+				return err
+			}
+			return indexArchive(command, store, fromObjects)
+		},
+	}
+	command.Flags().BoolVar(&fromObjects, "from-objects", false, "also where references of records are lost: make them anew from the objects")
+	return command
+}
+
+func indexArchive(command *cobra.Command, store *archive.Store, fromObjects bool) error {
+	p := pageTo(command.OutOrStdout())
+	if fromObjects {
+		sum, err := archived.Restore(command.Context(), store)
+		if err != nil {
+			return err
+		}
+		p.line("%s %s a reference; %s %s never kept to the end", prose.Counted(sum.Restored, "record"), prose.Verb(sum.Restored, "has", "have"), prose.Counted(sum.Broken, "record"), prose.Verb(sum.Broken, "was", "were"))
+	}
+	sum, err := archived.Index(command.Context(), store)
+	if err != nil {
+		return errors.Join(p.err, err)
+	}
+	p.line("%s %s in the index, %d of them kept once more for it; %s %s no complete block",
+		prose.Counted(sum.Entered, "experiment"), prose.Verb(sum.Entered, "is", "are"), sum.Measured,
+		prose.Counted(sum.Without, "experiment"), prose.Verb(sum.Without, "has", "have"))
+	return p.err
 }
 
 func newArchiveCollect(options *archiveOptions) *cobra.Command {

@@ -3,13 +3,21 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/archives"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -42,6 +50,152 @@ func anArchive(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return store.String()
+}
+
+// releasesArchive has the experiments of twoYears, each with a UID of its own.
+func releasesArchive(t *testing.T) (*archive.Store, []report.Input) {
+	t.Helper()
+	store, inputs := archives.New(t), twoYears()
+	for i := range inputs {
+		keepInput(t, store, &inputs[i], fmt.Sprintf("6f0f6c1e-0000-4000-8000-%012d", i))
+	}
+	return store, inputs
+}
+
+// keepInput keeps an experiment and its runs.
+func keepInput(t *testing.T, store *archive.Store, input *report.Input, uid string) archive.Reference {
+	t.Helper()
+	input.Experiment.UID = types.UID(uid)
+	var references []archive.Reference
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		run.UID = types.UID(uid)
+		ended := metav1.NewTime(run.Status.Timings.LoadStart.Add(time.Hour))
+		run.Status.Timings.Finish = &ended
+		record, err := archived.Run(&input.Experiment, run, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reference, err := store.Keep(t.Context(), record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		references = append(references, reference)
+	}
+	record, err := archived.Experiment(*input, nil, references)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference, err := store.Keep(t.Context(), record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reference
+}
+
+// What the archive tells of releases is what their exported records do.
+func TestHistoryOfAnArchive(t *testing.T) {
+	store, inputs := releasesArchive(t)
+	want := perflab(t, "", "history", releasesFile)
+	for _, named := range []string{"lab", "lab/" + inputs[3].Experiment.Name} {
+		got := perflab(t, "", "history", "--archive", store.String(), named)
+		if got.code != 0 || got.out != want.out {
+			t.Errorf("%s: exit code %d, %s\n%s\nwant\n%s", named, got.code, got.problems, got.out, want.out)
+		}
+	}
+	narrow := []string{"--arm", "small", "--metric", recorded.CheckIn, "--scenario", "cico", "-o", "json"}
+	one := perflab(t, "", append([]string{"history", "--archive", store.String(), "lab"}, narrow...)...)
+	if same := perflab(t, "", append([]string{"history", releasesFile}, narrow...)...); one.code != 0 || one.out != same.out {
+		t.Errorf("exit code %d: %s\n%s", one.code, one.problems, one.out)
+	}
+	for why, arguments := range map[string][]string{
+		"name one experiment as NAMESPACE/NAME": {"lab", "other", "--archive", store.String()},
+		"has no experiment of namespace":        {"elsewhere", "--archive", store.String()},
+		"does not have experiment":              {"lab/absent", "--archive", store.String()},
+		"no scenario absent, but cico":          {"lab", "--scenario", "absent", "--archive", store.String()},
+		"there is no directory":                 {"lab", "--archive", "file:///nowhere/at/all"},
+	} {
+		if got := perflab(t, "", append([]string{"history"}, arguments...)...); got.code == 0 || !strings.Contains(got.problems, why) {
+			t.Errorf("%v ends with %d and says %q, want %q", arguments, got.code, got.problems, why)
+		}
+	}
+}
+
+// An archive from before there was an index tells so, and is given one.
+func TestAnOldArchiveIsGivenAnIndex(t *testing.T) {
+	store, _ := releasesArchive(t)
+	root := strings.TrimPrefix(store.String(), "file://")
+	want := perflab(t, "", "history", "--archive", store.String(), "lab")
+	index := filesBelow(t, filepath.Join(root, "series"))
+	if err := os.RemoveAll(filepath.Join(root, "series")); err != nil {
+		t.Fatal(err)
+	}
+	if got := perflab(t, "", "history", "--archive", store.String(), "lab"); got.code == 0 || !strings.Contains(got.problems, "perflab archive index") {
+		t.Errorf("without an index it ends with %d and says %q", got.code, got.problems)
+	}
+	made := perflab(t, "", "archive", "index", "--archive", store.String())
+	if made.code != 0 || made.out != "12 experiments are in the index, 0 of them kept once more for it; 0 experiments have no complete block\n" {
+		t.Errorf("exit code %d: %s%s", made.code, made.out, made.problems)
+	}
+	if got := filesBelow(t, filepath.Join(root, "series")); len(got) != 12 || !maps.Equal(index, got) {
+		t.Errorf("made anew is %v, want %v", got, index)
+	}
+	// Nothing is left but the objects.
+	for _, lost := range []string{"series", "runs", "experiments"} {
+		if err := os.RemoveAll(filepath.Join(root, lost)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made = perflab(t, "", "archive", "index", "--from-objects", "--archive", store.String())
+	if made.code != 0 || !strings.HasPrefix(made.out, "156 records have a reference; 0 records were never kept") {
+		t.Errorf("exit code %d: %s%s", made.code, made.out, made.problems)
+	}
+	if got := filesBelow(t, filepath.Join(root, "series")); !maps.Equal(index, got) {
+		t.Errorf("made anew is %v, want %v", got, index)
+	}
+	if got := perflab(t, "", "history", "--archive", store.String(), "lab"); got.out != want.out {
+		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+}
+
+func filesBelow(t *testing.T, root string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		found[strings.TrimPrefix(path, root)] = string(body)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// An experiment that is archived again has the time of its completion as before: the
+// record that was kept last is taken, whichever its digest.
+func TestArchiveGetTakesWhatWasKeptLast(t *testing.T) {
+	store, inputs := releasesArchive(t)
+	input := inputs[5]
+	name := "lab/" + input.Experiment.Name
+	for _, text := range []string{"one", "two", "three", "two", "one", "four"} {
+		input.Experiment.Spec.Notes = []v1alpha1.Note{{Name: "after", Text: text}}
+		input.Experiment.Annotations = map[string]string{v1alpha1.AnnotationRelease: text}
+		keepInput(t, store, &input, string(input.Experiment.UID))
+		got := perflab(t, "", "archive", "get", name, "--archive", store.String())
+		if got.code != 0 || !strings.Contains(got.out, "text: "+text) {
+			t.Errorf("after %q, exit code %d: %s%s", text, got.code, got.problems, got.out)
+		}
+		if told := perflab(t, "", "history", "--archive", store.String(), "lab", "--arm", "base"); strings.Count(told.out, "\n  "+text+" ") != 2 || strings.Contains(told.out, "2025.6") {
+			t.Errorf("after %q the history is\n%s%s", text, told.out, told.problems)
+		}
+	}
+	if listed := perflab(t, "", "archive", "list", name, "--archive", store.String()); strings.Count(listed.out, name) != 1 {
+		t.Errorf("listed is\n%s", listed.out)
+	}
 }
 
 func TestArchiveIsListedAndRead(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"iter"
 	"regexp"
 	"time"
 )
@@ -57,6 +56,7 @@ const (
 	whyOld          = "it is older than records are retained"
 	whySuperfluous  = "there are as many later ones as are retained"
 	whyUnreachable  = "no record refers to it"
+	whyUnindexed    = "no record of its experiment has what it leads to"
 	whyBrokenOff    = "a write of it was broken off"
 	whyNoReferences = "there are objects, and not one reference leads to any of them"
 )
@@ -71,8 +71,8 @@ const (
 // goes. A moment between this question and the deletion remains, unless the same
 // program keeps and collects, one after the other.
 //
-// It can end anywhere and be done again: references go first, then what they alone
-// referred to.
+// It can end anywhere and be done again: references go first, then what leads to their
+// records from series, then what they alone referred to.
 func (s *Store) Collect(ctx context.Context, policy Policy, tell func(Gone)) (Collected, error) {
 	if policy.Grace == 0 {
 		policy.Grace = defaultGrace
@@ -125,7 +125,7 @@ func (c *collection) references(ctx context.Context) error {
 		prefix    string
 		retention Retention
 	}{{ExperimentsPrefix, c.policy.Experiments}, {RunsPrefix, c.policy.Runs}} {
-		for group, err := range groups(c.Walk(ctx, kind.prefix)) {
+		for group, err := range grouped(c.Walk(ctx, kind.prefix), Reference.isBeside) {
 			if err != nil {
 				return fmt.Errorf("nothing is taken away while a record can't be read: %w", err)
 			}
@@ -138,29 +138,6 @@ func (c *collection) references(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// groups joins the records of an experiment, which are listed one after the other.
-func groups(records iter.Seq2[Kept, error]) iter.Seq2[[]Kept, error] {
-	return func(yield func([]Kept, error) bool) {
-		var group []Kept
-		for kept, err := range records {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if len(group) > 0 && !group[0].Reference.isBeside(kept.Reference) {
-				if !yield(group, nil) {
-					return
-				}
-				group = nil
-			}
-			group = append(group, kept)
-		}
-		if len(group) > 0 {
-			yield(group, nil)
-		}
-	}
 }
 
 // isBeside: of two runs of one experiment, or two records of it. An experiment that was
@@ -209,17 +186,16 @@ func retire(group []Kept, isRestedOn func(Reference) bool, retention Retention, 
 func later(group []Kept, than Kept) int {
 	count := 0
 	for _, kept := range group {
-		after := kept.Manifest.At.Compare(than.Manifest.At)
-		if after > 0 || after == 0 && kept.Reference.String() > than.Reference.String() {
+		if kept.Compare(than) > 0 {
 			count++
 		}
 	}
 	return count
 }
 
-// sweep takes away the objects that nothing marked.
+// sweep takes away the objects that nothing marked, what leads to them first.
 func (c *collection) sweep(ctx context.Context) error {
-	for _, prefix := range []string{objectsPrefix, ExperimentsPrefix, RunsPrefix} {
+	for _, prefix := range []string{SeriesPrefix, objectsPrefix, ExperimentsPrefix, RunsPrefix} {
 		for object, err := range c.objects(ctx, prefix) {
 			if err != nil {
 				return err
@@ -265,6 +241,9 @@ func unwanted(object Object, marked marks, grace time.Duration, now time.Time) s
 		}
 		return whyUnreachable
 	}
+	if point, ok := parsePoint(object.Key); ok && !marked.has(point.Item) {
+		return whyUnindexed
+	}
 	if isRemains(object.Key) {
 		return whyBrokenOff
 	}
@@ -280,8 +259,9 @@ func isRemains(key string) bool {
 		return false
 	}
 	_, err := ParseReference(parts[1])
-	_, ok := digestOfKey(parts[1])
-	return ok || err == nil
+	_, isObject := digestOfKey(parts[1])
+	_, isPoint := parsePoint(parts[1])
+	return isObject || isPoint || err == nil
 }
 
 // removeObject takes away an object that is still as old as it was when it was listed.

@@ -5,19 +5,24 @@
 //
 // # What is where
 //
-// Three kinds of objects, none of which is ever changed:
+// Four kinds of objects, none of which is ever changed:
 //
 //	objects/sha256/ab/abcd...                                bytes, under their own SHA-256
 //	runs/NAMESPACE/EXPERIMENT/EXPERIMENT-UID/RUN/sha256-...  a reference to the manifest of a run
 //	experiments/NAMESPACE/EXPERIMENT/UID/sha256-...          and to that of an experiment
+//	series/NAMESPACE/SERIES/TIME.UID/sha256-...              a point: what a series needs of an experiment
 //
 // A [Manifest] is an object like any other: it says what was recorded, and lists the
 // items of its [Record] with their digests and sizes. What it refers to is written
 // first, the reference last: a record is kept if, and only if, its reference reads.
 // The reference has the manifest's digest in its name and in its content. So keeping
 // the same record again writes nothing new, whoever does it and however often, and a
-// record that changed is kept beside the earlier one; the one with the later time
-// stands.
+// record that changed is kept beside the earlier one. The one with the later time stands;
+// of an experiment's records of one time the one with the higher number, which counts
+// them: it is a part of the manifest, so that a copy of an archive tells the same.
+//
+// Points are an index and nothing more: manifests say all of them, so that they can be
+// made anew. Their names are in the order of time: one list of a prefix is a series.
 //
 // Objects are stored as they are: their digest is the one that sha256sum prints, and
 // nothing of this project is needed to check an archive. Raw results come compressed;

@@ -9,16 +9,21 @@ import (
 	"iter"
 )
 
-// Keep stores a record: its items, then its manifest, last the reference that makes it
-// kept. It can end anywhere and be done again, by anybody: what was written stays and
-// is used. What the reference leads to was read back before it was written.
+// Keep stores a record: its items, then its manifest, then the reference that makes it
+// kept, and last what leads to it from its series. It can end anywhere and be done again,
+// by anybody: what was written stays and is used. What the reference leads to was read
+// back before it was written.
 //
-// Of a record that rests on runs the references of those have to be there.
+// Of a record that rests on runs the references of those have to be there. An
+// experiment's record that differs from the one that stands is kept as the next one.
 func (s *Store) Keep(ctx context.Context, record Record) (Reference, error) {
 	if err := record.check(); err != nil {
 		return Reference{}, err
 	}
 	manifest := record.manifest()
+	if err := s.follow(ctx, manifest); err != nil {
+		return Reference{}, err
+	}
 	text, err := manifest.encode()
 	if err != nil {
 		return Reference{}, err
@@ -39,7 +44,32 @@ func (s *Store) Keep(ctx context.Context, record Record) (Reference, error) {
 		return Reference{}, err
 	}
 	reference := manifest.Reference(digest)
-	return reference, s.keep(ctx, reference.String(), reference.content(), "text/plain")
+	if err := s.keep(ctx, reference.String(), reference.content(), "text/plain"); err != nil {
+		return reference, err
+	}
+	return reference, s.index(ctx, manifest)
+}
+
+// follow gives an experiment's record its number: that of the one which stands if it is
+// the same, or the next.
+func (s *Store) follow(ctx context.Context, manifest *Manifest) error {
+	if manifest.Identity.Run != "" {
+		return nil
+	}
+	for last, err := range s.Standing(ctx, manifest.Identity.Prefix()) {
+		if err != nil {
+			return err
+		}
+		manifest.Sequence = last.Manifest.Sequence
+		text, err := manifest.encode()
+		if err != nil {
+			return err
+		}
+		if Sum(text) != last.Reference.Manifest {
+			manifest.Sequence++
+		}
+	}
+	return nil
 }
 
 // findAll looks for references that a record rests on, in lists: an experiment has
@@ -156,13 +186,24 @@ func (s *Store) Load(ctx context.Context, reference Reference) (Record, error) {
 // names, a page of them at a time. What is no reference is passed over.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Reference, error] {
 	return func(yield func(Reference, error) bool) {
+		for kept, err := range s.references(ctx, prefix) {
+			if !yield(kept.Reference, err) {
+				return
+			}
+		}
+	}
+}
+
+// references as List gives them, with what the store says of them.
+func (s *Store) references(ctx context.Context, prefix string) iter.Seq2[Kept, error] {
+	return func(yield func(Kept, error) bool) {
 		for object, err := range s.objects(ctx, prefix) {
 			if err != nil {
-				yield(Reference{}, err)
+				yield(Kept{}, err)
 				return
 			}
 			reference, err := ParseReference(object.Key)
-			if err == nil && !yield(reference, nil) {
+			if err == nil && !yield(Kept{Reference: reference, Modified: object.Modified}, nil) {
 				return
 			}
 		}
@@ -177,5 +218,5 @@ func (s *Store) Runs(ctx context.Context, of Identity) iter.Seq2[Reference, erro
 // Find gives the references to records of a run or of an experiment: none, one, or one
 // for each time that it was kept with other contents.
 func (s *Store) Find(ctx context.Context, identity Identity) iter.Seq2[Reference, error] {
-	return s.List(ctx, identity.prefix())
+	return s.List(ctx, identity.Prefix())
 }

@@ -68,8 +68,7 @@ func TestKilledAnywhereNothingIsLostOrDoubled(t *testing.T) {
 	run := runRecord(1, "raw", "samples")
 	clean := inMemory(t)
 	firstRun := keep(t, storeIn(t, clean, archive.Options{}), run)
-	whole := experimentRecord(firstRun)
-	keep(t, storeIn(t, clean, archive.Options{}), whole)
+	keep(t, storeIn(t, clean, archive.Options{}), placed(firstRun))
 	want := held(t, clean)
 	for _, after := range []bool{false, true} {
 		killed := 0
@@ -81,7 +80,7 @@ func TestKilledAnywhereNothingIsLostOrDoubled(t *testing.T) {
 				if err != nil {
 					return reference, err
 				}
-				return storeIn(t, bucket, archive.Options{}).Keep(t.Context(), experimentRecord(reference))
+				return storeIn(t, bucket, archive.Options{}).Keep(t.Context(), placed(reference))
 			}
 			_, err := both()
 			if bucket.calls < at {

@@ -52,7 +52,8 @@ type Item struct {
 type Record struct {
 	Identity Identity
 	// At is when what is recorded ended. Of two records of one thing the later stands,
-	// and retention goes by it. It is a part of the record: take it from there, and not
+	// of an experiment's with the same time the one that was kept last, and retention
+	// goes by it. It is a part of the record: take it from there, and not
 	// from the clock, or each try makes another record.
 	At time.Time
 	// Items have no kind and name twice.
@@ -60,6 +61,8 @@ type Record struct {
 	// Runs that an experiment's record rests on: none of them is collected while the
 	// record stands. A run's has none.
 	Runs []Reference
+	// Place in series; nil: it has none.
+	Place *Place
 }
 
 // Manifest is what is written of a record.
@@ -68,7 +71,11 @@ type Manifest struct {
 	At       time.Time   `json:"at"`
 	Identity Identity    `json:"identity"`
 	Items    []Entry     `json:"items"`
+	Place    *Place      `json:"place,omitempty"`
 	Runs     []Reference `json:"runs,omitempty"`
+	// Sequence counts the records of an experiment: one that is kept beside another is
+	// the next.
+	Sequence int `json:"sequence,omitempty"`
 }
 
 // Entry is an item in a manifest.
@@ -98,8 +105,8 @@ const (
 	referencePrefix   = "sha256-"
 )
 
-// prefix of the references of all records of what is identified.
-func (i Identity) prefix() string {
+// Prefix of the references of all records of what is identified.
+func (i Identity) Prefix() string {
 	if i.Run == "" {
 		return ExperimentsPrefix + i.Namespace + "/" + i.Experiment + "/" + i.ExperimentUID + "/"
 	}
@@ -112,7 +119,7 @@ func (i Identity) reference(manifest Digest) Reference {
 
 // prefix of all references to what this one refers to.
 func (r Reference) prefix() string {
-	return Identity{Namespace: r.Namespace, Experiment: r.Experiment, ExperimentUID: r.ExperimentUID, Run: r.Run}.prefix()
+	return Identity{Namespace: r.Namespace, Experiment: r.Experiment, ExperimentUID: r.ExperimentUID, Run: r.Run}.Prefix()
 }
 
 // String is runs/NAMESPACE/EXPERIMENT/UID/RUN/sha256-..., or the same of an experiment.
@@ -182,7 +189,10 @@ func (r *Record) check() error {
 		}
 		seen[name] = true
 	}
-	return checkRuns(r.Identity, r.Runs)
+	if err := checkRuns(r.Identity, r.Runs); err != nil {
+		return err
+	}
+	return checkPlace(r.Identity, r.Place, r.manifest().Items)
 }
 
 func checkRuns(of Identity, runs []Reference) error {
@@ -222,6 +232,10 @@ func (r *Record) manifest() *Manifest {
 	slices.SortFunc(result.Items, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) })
 	slices.SortFunc(result.Runs, func(a, b Reference) int { return cmp.Compare(a.String(), b.String()) })
 	result.Runs = slices.Compact(result.Runs)
+	if r.Place != nil {
+		result.Place = &Place{Series: slices.Sorted(slices.Values(r.Place.Series)), At: r.Place.At.UTC().Truncate(time.Second), Item: r.Place.Item}
+		result.Place.Series = slices.Compact(result.Place.Series)
+	}
 	return result
 }
 
@@ -263,6 +277,9 @@ func ParseManifest(text []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	if err := checkRuns(result.Identity, result.Runs); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	if err := checkPlace(result.Identity, result.Place, result.Items); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	return result, nil

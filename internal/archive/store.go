@@ -115,6 +115,22 @@ func New(bucket Bucket, location Location, options Options) *Store {
 	}
 }
 
+// Archives are that of an installation, and those of namespaces that have another one.
+type Archives struct {
+	// Standard is the archive of all other namespaces; nil: they have none.
+	Standard *Store
+	// Own archives of namespaces, by their names; nil: it has none.
+	Own map[string]*Store
+}
+
+// Of a namespace; nil: nothing of it is kept.
+func (a Archives) Of(namespace string) *Store {
+	if own, named := a.Own[namespace]; named {
+		return own
+	}
+	return a.Standard
+}
+
 // Close gives back what the store's library holds.
 func (s *Store) Close() error { return s.bucket.Close() }
 

@@ -182,6 +182,27 @@ func experimentRecord(runs ...archive.Reference) archive.Record {
 	}
 }
 
+// placed is an experiment's record that has a point in two series.
+func placed(runs ...archive.Reference) archive.Record {
+	record := experimentRecord(runs...)
+	measured := []byte(`{"values":[1,2,3]}`)
+	record.Items = append(record.Items, archive.Item{Kind: "Measured", Name: "heap", MediaType: "application/json", Bytes: measured})
+	record.Place = &archive.Place{Series: []string{"imports.0a", "cico.0b"}, At: ended.Add(-time.Hour), Item: archive.Sum(measured)}
+	return record
+}
+
+func points(t *testing.T, store *archive.Store, series string) []archive.Point {
+	t.Helper()
+	var found []archive.Point
+	for point, err := range store.Points(t.Context(), "lab", series) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, point)
+	}
+	return found
+}
+
 func keep(t *testing.T, store *archive.Store, record archive.Record) archive.Reference {
 	t.Helper()
 	reference, err := store.Keep(t.Context(), record)

@@ -3,15 +3,30 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"slices"
+	"time"
 )
 
 // Kept is a record that is in an archive, without its items.
 type Kept struct {
 	Reference Reference
 	Manifest  *Manifest
+	// Modified is when the store was last given the reference, as it says.
+	Modified time.Time
+}
+
+// Compare is positive where the record stands before another one of the same thing: it
+// ended later, or was kept later. Records that were kept before they were counted are
+// told by what the store says.
+func (k Kept) Compare(other Kept) int {
+	return cmp.Or(
+		k.Manifest.At.Compare(other.Manifest.At), cmp.Compare(k.Manifest.Sequence, other.Manifest.Sequence),
+		k.Modified.Compare(other.Modified), cmp.Compare(k.Reference.String(), other.Reference.String()),
+	)
 }
 
 // Walk gives what is kept, by the references that begin with a prefix. A record that
@@ -19,15 +34,59 @@ type Kept struct {
 // does not want to go on ends the loop.
 func (s *Store) Walk(ctx context.Context, prefix string) iter.Seq2[Kept, error] {
 	return func(yield func(Kept, error) bool) {
-		for reference, err := range s.List(ctx, prefix) {
+		read := func(ctx context.Context, kept Kept) (Kept, error) {
+			var err error
+			kept.Manifest, err = s.Manifest(ctx, kept.Reference)
+			return kept, err
+		}
+		for kept, err := range InParallel(ctx, s.references(ctx, prefix), read) {
+			if !yield(kept, err) || ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// Groups gives the records of each experiment, or run, whose references begin with a
+// prefix. A record that can't be read ends it: which one stands is not known.
+func (s *Store) Groups(ctx context.Context, prefix string) iter.Seq2[[]Kept, error] {
+	return grouped(s.Walk(ctx, prefix), func(a, b Reference) bool { return a.prefix() == b.prefix() })
+}
+
+// Standing gives of each of them the record that stands.
+func (s *Store) Standing(ctx context.Context, prefix string) iter.Seq2[Kept, error] {
+	return func(yield func(Kept, error) bool) {
+		for group, err := range s.Groups(ctx, prefix) {
+			var last Kept
+			if err == nil {
+				last = slices.MaxFunc(group, Kept.Compare)
+			}
+			if !yield(last, err) {
+				return
+			}
+		}
+	}
+}
+
+// grouped joins records that are listed one after the other.
+func grouped(records iter.Seq2[Kept, error], isBeside func(a, b Reference) bool) iter.Seq2[[]Kept, error] {
+	return func(yield func([]Kept, error) bool) {
+		var group []Kept
+		for kept, err := range records {
 			if err != nil {
-				yield(Kept{}, err)
+				yield(nil, err)
 				return
 			}
-			manifest, err := s.Manifest(ctx, reference)
-			if !yield(Kept{Reference: reference, Manifest: manifest}, err) || ctx.Err() != nil {
-				return
+			if len(group) > 0 && !isBeside(group[0].Reference, kept.Reference) {
+				if !yield(group, nil) {
+					return
+				}
+				group = nil
 			}
+			group = append(group, kept)
+		}
+		if len(group) > 0 {
+			yield(group, nil)
 		}
 	}
 }
@@ -37,21 +96,23 @@ func (s *Store) Walk(ctx context.Context, prefix string) iter.Seq2[Kept, error] 
 // each object.
 func (s *Store) WalkObjects(ctx context.Context) iter.Seq2[Kept, error] {
 	return func(yield func(Kept, error) bool) {
-		for object, err := range s.objects(ctx, objectsPrefix) {
-			if err != nil {
-				yield(Kept{}, err)
-				return
-			}
+		read := func(ctx context.Context, object Object) (*Kept, error) {
 			digest, ok := digestOfKey(object.Key)
 			if !ok || object.Size > maxManifest {
-				continue
+				return nil, nil
 			}
 			kept, err := s.manifestIn(ctx, digest)
+			if err != nil {
+				kept = &Kept{Reference: Reference{Manifest: digest}}
+			}
+			return kept, err
+		}
+		for kept, err := range InParallel(ctx, s.objects(ctx, objectsPrefix), read) {
 			if kept == nil && err == nil {
 				continue
 			}
-			if err != nil {
-				kept = &Kept{Reference: Reference{Manifest: digest}}
+			if kept == nil {
+				kept = &Kept{}
 			}
 			if !yield(*kept, err) || ctx.Err() != nil {
 				return
@@ -79,7 +140,7 @@ func (s *Store) manifestIn(ctx context.Context, digest Digest) (*Kept, error) {
 }
 
 // Restore writes the reference to a record that has lost it, once all that it consists
-// of was read.
+// of was read, and what leads to it from its series.
 func (s *Store) Restore(ctx context.Context, reference Reference) error {
 	manifest, err := s.manifest(ctx, reference)
 	if err != nil {
@@ -90,5 +151,8 @@ func (s *Store) Restore(ctx context.Context, reference Reference) error {
 			return fmt.Errorf("reading the %s %q: %w", entry.Kind, entry.Name, err)
 		}
 	}
-	return s.keep(ctx, reference.String(), reference.content(), "text/plain")
+	if err := s.keep(ctx, reference.String(), reference.content(), "text/plain"); err != nil {
+		return err
+	}
+	return s.index(ctx, manifest)
 }

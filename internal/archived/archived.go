@@ -56,8 +56,8 @@ func IdentityOf(experiment *v1alpha1.PerfExperiment) archive.Identity {
 }
 
 // Experiment is the record of an experiment that has ended: the experiment, the digests
-// of what was recorded, what its notes are kept in, and its stored report. It rests on
-// the records of its runs.
+// of what was recorded, what its notes are kept in, its stored report, and what a history
+// needs of its runs. It rests on the records of its runs.
 func Experiment(recorded report.Input, stored *corev1.ConfigMap, runs []archive.Reference) (archive.Record, error) {
 	at := endOf(&recorded)
 	if at.IsZero() {
@@ -69,7 +69,11 @@ func Experiment(recorded report.Input, stored *corev1.ConfigMap, runs []archive.
 		rest.Notes = append(slices.Clone(rest.Notes), *stored)
 	}
 	documents, err := report.Documents(rest)
-	return archive.Record{Identity: IdentityOf(&recorded.Experiment), At: at, Items: itemsOf(documents), Runs: runs}, err
+	if err != nil {
+		return archive.Record{}, err
+	}
+	record := archive.Record{Identity: IdentityOf(&recorded.Experiment), At: at, Items: itemsOf(documents), Runs: runs}
+	return record, place(&record, &recorded.Experiment, recorded.Runs)
 }
 
 // endOf an experiment is its completion or, of one that stalled, the end of its last run.

@@ -5,32 +5,24 @@
 package archive_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/versity/versitygw/backend/meta"
-	"github.com/versity/versitygw/backend/posix"
-	"github.com/versity/versitygw/embedgw"
-
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archive/stores"
-	"perflab.dev/perflab/internal/testing/ports"
+	"perflab.dev/perflab/test/archive/gateway"
 )
 
 const (
 	access = "a-test's-access-key"
 	secret = "a-test's-secret-key"
-	region = "eu-test-1"
 )
 
 // server is the S3 server of all tests: there can be only one in a process. Each test
@@ -55,58 +47,17 @@ func withServer(run func() int) (code int, err error) {
 		return 1, err
 	}
 	defer func() { _ = os.RemoveAll(base) }()
-	// Attributes beside the files: not every file system has its own.
 	server.root = filepath.Join(base, "objects")
-	beside := filepath.Join(base, "attributes")
-	if err := errors.Join(os.Mkdir(server.root, 0o700), os.Mkdir(beside, 0o700)); err != nil {
+	if err := os.Mkdir(server.root, 0o700); err != nil {
 		return 1, err
 	}
-	attributes, err := meta.NewSideCar(beside)
+	started, err := gateway.Start(server.root, filepath.Join(base, "attributes"), access, secret)
 	if err != nil {
 		return 1, err
 	}
-	backend, err := posix.New(server.root, attributes, posix.PosixOpts{SideCarDir: beside, Concurrency: 100})
-	if err != nil {
-		return 1, err
-	}
-	port, err := ports.Free()
-	if err != nil {
-		return 1, err
-	}
-	server.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
-			RootUserAccess: access, RootUserSecret: secret, Region: region, Ports: []string{server.address},
-			MaxConnections: 1000, MaxRequests: 1000, MultipartMaxParts: 100, Quiet: true, KeepAlive: true,
-		})
-	}()
-	defer func() {
-		stop()
-		select {
-		case <-ended:
-		case <-time.After(5 * time.Second):
-		}
-	}()
-	if err := up(ended); err != nil {
-		return 1, err
-	}
+	defer started.Stop()
+	server.address = started.Address
 	return run(), nil
-}
-
-func up(ended <-chan error) error {
-	for range 500 {
-		select {
-		case err := <-ended:
-			return fmt.Errorf("it ended: %w", err)
-		case <-time.After(20 * time.Millisecond):
-		}
-		if connection, err := net.Dial("tcp", server.address); err == nil {
-			return connection.Close()
-		}
-	}
-	return errors.New("it does not come up in ten seconds")
 }
 
 // newBucket is one that is empty: a directory of the server's.
@@ -128,7 +79,7 @@ func newBucket(t *testing.T) string {
 // at is a bucket at an address, which may be the proxy's.
 func at(t *testing.T, address, bucket string) archive.Location {
 	t.Helper()
-	location, err := archive.ParseLocation(fmt.Sprintf("s3://%s/archive?endpoint=%s&region=%s&use_path_style=true", bucket, address, region))
+	location, err := archive.ParseLocation(fmt.Sprintf("s3://%s/archive?endpoint=%s&region=%s&use_path_style=true", bucket, address, gateway.Region))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,8 @@ type Bucket struct {
 	Blob *blob.Bucket
 	// Put writes an object in one request where the kit would take more; nil: it does not.
 	Put func(ctx context.Context, key string, body []byte, how archive.Writing) error
+	// Page lists where the kit takes too long; nil: it does not.
+	Page func(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error)
 	// Answer finds in an error what the server answered; nil: there is no server.
 	Answer func(error) archive.Answer
 	// Settle makes sure that an object that was written is still there after a loss of
@@ -40,7 +42,8 @@ const (
 )
 
 const (
-	pageSize = 1000
+	// PageSize is how many objects a page of a list has at most.
+	PageSize = 1000
 	// part is the size up to which the libraries send an object in one request by
 	// themselves.
 	part = 5 << 20
@@ -91,10 +94,14 @@ func (b *Bucket) Read(ctx context.Context, key string, most int64) (body []byte,
 
 // List is archive.Bucket's.
 func (b *Bucket) List(ctx context.Context, prefix string, token []byte) ([]archive.Object, []byte, error) {
+	if b.Page != nil {
+		objects, next, err := b.Page(ctx, prefix, token)
+		return objects, next, b.explain(err)
+	}
 	if token == nil {
 		token = blob.FirstPageToken
 	}
-	listed, next, err := b.Blob.ListPage(ctx, token, pageSize, &blob.ListOptions{Prefix: prefix})
+	listed, next, err := b.Blob.ListPage(ctx, token, PageSize, &blob.ListOptions{Prefix: prefix})
 	if err != nil {
 		return nil, nil, b.explain(err)
 	}

@@ -27,7 +27,7 @@ func Open(_ context.Context, location archive.Location) (archive.Bucket, error) 
 		}
 		return nil, fmt.Errorf("opening the directory: %w", err)
 	}
-	return &bucket.Bucket{Blob: opened, Settle: settle(location.Prefix)}, nil
+	return &bucket.Bucket{Blob: opened, Settle: settle(location.Prefix), Page: list(location.Prefix, bucket.PageSize)}, nil
 }
 
 // settle has the disk keep a file and the names that lead to it. The names of an

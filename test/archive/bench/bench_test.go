@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores"
+	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/releases"
+)
+
+// The archive that is measured is one: it is read as any is, and has the series that it
+// is to have.
+func TestWhatIsFilledIsAnArchive(t *testing.T) {
+	root := t.TempDir()
+	of := size{Experiments: 20, Runs: 20, Namespaces: 2, Series: 3, Observations: 8, Deep: 40, Modules: 10}
+	if err := fill(t.Context(), root, of, func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	location, err := archive.ParseLocation("file://" + root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := stores.Open(t.Context(), location, archive.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for experiment, points := range map[string]int{"": 3, "heap-00000": 4} {
+		found, err := archived.History(t.Context(), store, archived.Asked{Namespace: "team-0", Experiment: experiment})
+		if err != nil || len(found.Measured) != points {
+			t.Errorf("%q has %d points, %v, want %d", experiment, len(found.Measured), err, points)
+		}
+		history, err := releases.Of(found.Measured, releases.Options{})
+		if err != nil || len(history.Series) != arms*scenarios*2 {
+			t.Errorf("%+v, %v", history, err)
+		}
+	}
+	sum, err := store.Collect(t.Context(), archive.Policy{DryRun: true}, nil)
+	if err != nil || sum.RecordsKept != 20+400 || sum.Objects > 0 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// Runs are written by a pattern, and as the operator writes them.
+func TestPatternsAreRecords(t *testing.T) {
+	of := size{Experiments: 20, Runs: 20, Namespaces: 2, Series: 3, Observations: 30, Deep: 40, Modules: 10}
+	for nth := range 9 {
+		input := draw(of, 0, nth)
+		alike, err := patternOf(&input.Experiment, &input.Runs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range input.Runs {
+			want, err := archived.Run(&input.Experiment, &input.Runs[i], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, alike.of(&input.Runs[i])); diff != "" {
+				t.Fatalf("run %d (-as it is kept +by the pattern):\n%s", i, diff)
+			}
+		}
+	}
+}
+
+func TestGoalsAreMissed(t *testing.T) {
+	found := result{rows: []row{
+		{what: "slow", took: 3 * time.Second, within: 2 * time.Second, most: 10},
+		{what: "large", took: time.Second, peak: 20 * megabyte, within: 2 * time.Second, most: 10 * megabyte},
+		{what: "without a goal", took: time.Hour, peak: 1 << 40},
+	}}
+	missed := strings.Join(found.missed(), "\n")
+	if len(found.missed()) != 2 || !strings.Contains(missed, "slow takes 3.00 s, and is to take 2") || !strings.Contains(missed, "large takes 20 MB, and is to take 10") {
+		t.Errorf("missed are\n%s", missed)
+	}
+}

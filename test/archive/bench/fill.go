@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores/directory"
+	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/report"
+)
+
+// size of an archive.
+type size struct {
+	// Experiments in all namespaces, and runs of each.
+	Experiments, Runs int
+	// Namespaces share them alike.
+	Namespaces int
+	// Series of a namespace: the first has four in ten of its experiments, the others
+	// share the rest.
+	Series int
+	// Observations of a run; those of the series that is told of have Deep.
+	Observations, Deep int
+	// Modules of a system of that series; others have a thirtieth.
+	Modules int
+}
+
+const (
+	arms, scenarios = 5, 2
+	primary         = "cico/Check-In/average"
+)
+
+// told are the experiments of the series that is told of: the last ones of the first
+// series of the first namespace, as many as a history looks at.
+func (s size) isTold(namespace, nth int) bool {
+	return namespace == 0 && nth < s.first() && nth >= s.first()-releases.MostPoints
+}
+
+// first is how many experiments the first series of a namespace has.
+func (s size) first() int { return max(1, s.Experiments/s.Namespaces*4/10) }
+
+// series of the nth experiment of a namespace.
+func (s size) series(nth int) int {
+	if nth < s.first() || s.Series < 2 {
+		return 0
+	}
+	return 1 + nth%(s.Series-1)
+}
+
+// unsynced is a directory whose writes nobody waits for: a bench may be filled again.
+// What was just written is read from memory.
+type unsynced struct {
+	archive.Bucket
+	root string
+
+	mu     sync.Mutex
+	recent map[string][]byte
+	order  []string
+}
+
+// mostRecent are the objects that are read from memory.
+const mostRecent = 4096
+
+func (u *unsynced) Write(_ context.Context, key string, body []byte, how archive.Writing) error {
+	if _, known := u.known(key); known && !how.Replace {
+		return archive.ErrExists
+	}
+	path := filepath.Join(u.root, filepath.FromSlash(key))
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o750); err == nil {
+			file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return archive.ErrExists
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(body)
+	u.remember(key, body)
+	return errors.Join(err, file.Close())
+}
+
+func (u *unsynced) Read(ctx context.Context, key string, most int64) ([]byte, archive.Object, error) {
+	if body, known := u.known(key); known {
+		return body, archive.Object{Key: key, Size: int64(len(body)), Modified: time.Now()}, nil
+	}
+	return u.Bucket.Read(ctx, key, most)
+}
+
+func (u *unsynced) known(key string) ([]byte, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	body, known := u.recent[key]
+	return body, known
+}
+
+func (u *unsynced) remember(key string, body []byte) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.order) == mostRecent {
+		delete(u.recent, u.order[0])
+		u.order = u.order[1:]
+	}
+	u.recent[key], u.order = body, append(u.order, key)
+}
+
+// fill a directory with an archive, by the code that the operator keeps records by.
+func fill(ctx context.Context, root string, of size, tell func(done int)) error {
+	if err := os.MkdirAll(root, 0o750); err != nil {
+		return err
+	}
+	location, err := archive.ParseLocation("file://" + root)
+	if err != nil {
+		return err
+	}
+	opened, err := directory.Open(ctx, location)
+	if err != nil {
+		return err
+	}
+	store := archive.New(&unsynced{Bucket: opened, root: root, recent: map[string][]byte{}}, location, archive.Options{})
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(4)
+	each := of.Experiments / of.Namespaces
+	for n := range of.Experiments {
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() error { return keep(ctx, store, of, n/each, n%each) })
+		if n%100 == 99 {
+			tell(n + 1)
+		}
+	}
+	return group.Wait()
+}
+
+// keep an experiment and its runs.
+func keep(ctx context.Context, store *archive.Store, of size, namespace, nth int) error {
+	input := draw(of, namespace, nth)
+	alike, err := patternOf(&input.Experiment, &input.Runs[0])
+	if err != nil {
+		return err
+	}
+	references := make([]archive.Reference, 0, len(input.Runs))
+	for i := range input.Runs {
+		record := alike.of(&input.Runs[i])
+		// All runs share one object as their raw results: what is in it nobody reads here.
+		record.Items = append(record.Items, archive.Item{Kind: "ConfigMap", Name: input.Runs[i].Name + "-raw", MediaType: "application/yaml", Bytes: raw})
+		reference, err := store.Keep(ctx, record)
+		if err != nil {
+			return err
+		}
+		references = append(references, reference)
+	}
+	record, err := archived.Experiment(input, nil, references)
+	if err != nil {
+		return err
+	}
+	_, err = store.Keep(ctx, record)
+	return err
+}
+
+var raw = []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: raw}\n")
+
+// draw makes an experiment up, with a step in its truth two thirds through the series.
+func draw(of size, namespace, nth int) report.Input {
+	random := rand.New(rand.NewPCG(uint64(namespace), uint64(nth)))
+	told := of.isTold(namespace, nth)
+	observations, modules := of.Observations, max(1, of.Modules/30)
+	truth := 400.0
+	if told {
+		observations, modules = of.Deep, of.Modules
+		if nth >= of.first()-releases.MostPoints/3 {
+			truth = 420
+		}
+	}
+	began := time.Date(2016, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(nth) * 8 * time.Hour)
+	experiment := v1alpha1.PerfExperiment{}
+	experiment.APIVersion, experiment.Kind = v1alpha1.GroupVersion.String(), "PerfExperiment"
+	experiment.Namespace, experiment.Name = fmt.Sprintf("team-%d", namespace), fmt.Sprintf("heap-%05d", nth)
+	experiment.UID = types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", namespace, nth))
+	experiment.Annotations = map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("%d.%d", began.Year(), began.YearDay())}
+	experiment.Spec.Analysis.Primary = []string{primary, "cico/Check-Out/average"}
+	for at := range scenarios {
+		load := v1alpha1.Load{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: int32(8 + of.series(nth))}} //nolint:gosec // A few.
+		experiment.Spec.Scenarios = append(experiment.Spec.Scenarios, v1alpha1.Scenario{Name: fmt.Sprintf("cico-%d", at+1), Loads: []v1alpha1.Load{load}})
+	}
+	for at := range arms {
+		experiment.Status.Arms = append(experiment.Status.Arms, v1alpha1.ArmStatus{Name: fmt.Sprintf("arm-%d", at+1), Baseline: at == 0})
+	}
+	blocks := of.Runs / arms / scenarios
+	system := systemOf(modules, nth)
+	input := report.Input{Experiment: experiment}
+	for n := range blocks * arms * scenarios {
+		run := runOf(&experiment, n, system, began.Add(time.Duration(n)*8*time.Minute))
+		run.Status.Observations = observe(random, observations, truth*(1+0.02*float64(n%arms)))
+		input.Runs = append(input.Runs, run)
+	}
+	done := metav1.NewTime(began.Add(time.Duration(of.Runs) * 8 * time.Minute))
+	input.Experiment.Status.CompletionTime, input.Experiment.Status.Phase = &done, v1alpha1.ExperimentComplete
+	return input
+}
+
+func runOf(experiment *v1alpha1.PerfExperiment, n int, system v1alpha1.System, began time.Time) v1alpha1.PerfRun {
+	run := v1alpha1.PerfRun{}
+	run.APIVersion, run.Kind = v1alpha1.GroupVersion.String(), "PerfRun"
+	arm, scenario, block := n%arms, n/arms%scenarios, n/arms/scenarios
+	run.Namespace, run.Spec.Experiment = experiment.Namespace, experiment.Name
+	run.Spec.Arm, run.Spec.Scenario, run.Spec.System = experiment.Status.Arms[arm].Name, experiment.Spec.Scenarios[scenario], system
+	run.Spec.Block, run.Spec.Position, run.Spec.Attempt = int32(block+1), int32(n+1), 1 //nolint:gosec // A few.
+	run.Name = naming.Long.Run(experiment.Name, run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name, 1)
+	run.UID = types.UID(fmt.Sprintf("%s-%04x", experiment.UID[:31], n))
+	run.Labels = naming.RunLabels(&run)
+	start, finish := metav1.NewTime(began), metav1.NewTime(began.Add(6*time.Minute))
+	run.Status.Timings.LoadStart, run.Status.Timings.LoadFinish, run.Status.Timings.Finish = &start, &finish, &finish
+	run.Status.Phase = v1alpha1.RunSucceeded
+	run.Status.Effective = &v1alpha1.EffectiveSystem{KafkaVersion: "4.1.0"}
+	return run
+}
+
+// systemOf so many modules; one of them has another image from time to time.
+func systemOf(modules, nth int) v1alpha1.System {
+	var system v1alpha1.System
+	for at := range modules {
+		module := v1alpha1.Module{Name: fmt.Sprintf("mod-%02d", at), Image: fmt.Sprintf("example.org/mod-%02d:20.%d.0", at, cmp.Or(at, nth/50))}
+		limit := resource.MustParse("4096Mi")
+		module.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: limit, corev1.ResourceCPU: resource.MustParse("2")}
+		module.Resources.Requests = module.Resources.Limits
+		for variable := range 2 {
+			module.Env = append(module.Env, corev1.EnvVar{Name: fmt.Sprintf("VARIABLE_%d", variable), Value: fmt.Sprintf("value-%d", variable)})
+		}
+		system.Modules = append(system.Modules, module)
+	}
+	return system
+}
+
+// observe so many metrics: a quarter of loads, the rest of servers.
+func observe(random *rand.Rand, count int, truth float64) []v1alpha1.Observation {
+	all := make([]v1alpha1.Observation, 0, count)
+	draw := func(name, unit string, center float64) {
+		all = append(all, v1alpha1.Observation{Metric: name, Unit: unit, Value: decimal.Format(center * math.Exp(0.02*random.NormFloat64()))})
+	}
+	draw(primary, "ms", truth)
+	draw("cico/Check-Out/average", "ms", truth*1.3)
+	for at := 2; at < count; at++ {
+		if at < count/4 {
+			draw(fmt.Sprintf("cico/Transaction-%02d/p%d", at/4, 50+10*(at%4)), "ms", truth)
+			continue
+		}
+		draw(fmt.Sprintf("module/mod-%02d/%s/average", at/4, []string{"cpu", "memory", "heapUsed", "cpuThrottled"}[at%4]), "cores", 0.7)
+	}
+	return all
+}

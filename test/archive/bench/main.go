@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command bench fills a directory with an archive of years, and measures what perflab
+// takes to tell the history of one series of it, from the directory and from a real S3
+// server on loopback, and to make its index anew.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"perflab.dev/perflab/test/archive/gateway"
+)
+
+type options struct {
+	size    size
+	perflab string
+	// directory to fill, or that was filled before.
+	directory string
+	tries     int
+	// objects has the index made anew from the objects alone as well.
+	objects bool
+	strict  bool
+}
+
+func main() {
+	o := options{}
+	flag.StringVar(&o.perflab, "perflab", "", "the program perflab that is measured")
+	flag.StringVar(&o.directory, "dir", "", "directory of the archive, filled if it is empty and kept; default: one that is removed")
+	flag.IntVar(&o.size.Experiments, "experiments", 400, "experiments in the archive; 10000 are the full size")
+	flag.IntVar(&o.size.Runs, "runs", 50, "runs of each")
+	flag.IntVar(&o.size.Namespaces, "namespaces", 4, "namespaces that share them")
+	flag.IntVar(&o.size.Series, "series", 16, "series of a namespace; the first has four in ten of its experiments")
+	flag.IntVar(&o.size.Observations, "observations", 8, "observations of a run")
+	flag.IntVar(&o.size.Deep, "deep", 400, "observations of a run of the series that is told of")
+	flag.IntVar(&o.size.Modules, "modules", 60, "modules of a system of that series; others have a thirtieth")
+	flag.IntVar(&o.tries, "tries", 3, "how often each history is told; the slowest counts")
+	flag.BoolVar(&o.objects, "from-objects", false, "also lose all references and make them anew from the objects")
+	flag.BoolVar(&o.strict, "strict", false, "fail where a goal is missed")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-archive:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+const (
+	bucketName = "perflab"
+	prefix     = "archive"
+	access     = "a-bench's-access-key"
+	secret     = "a-bench's-secret-key"
+)
+
+var errMissed = errors.New("a goal is missed")
+
+func run(ctx context.Context, o options) error {
+	if o.perflab == "" {
+		return errors.New("-perflab is missing: name the program, for example -perflab bin/perflab")
+	}
+	if o.directory == "" {
+		made, err := os.MkdirTemp("", "perflab-bench-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(made) }()
+		o.directory = made
+	}
+	// Versity's buckets are the directories of its root: both ways read the same files.
+	root := filepath.Join(o.directory, "s3", bucketName, prefix)
+	filled, err := filledOnce(ctx, o, root)
+	if err != nil {
+		return err
+	}
+	server, err := gateway.Start(filepath.Join(o.directory, "s3"), filepath.Join(o.directory, "attributes"), access, secret)
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	found, err := measure(ctx, o, root, server.Address)
+	if err != nil {
+		return err
+	}
+	found.filled = filled
+	found.write(os.Stdout)
+	if missed := found.missed(); o.strict && len(missed) > 0 {
+		return fmt.Errorf("%w: %s", errMissed, missed[0])
+	}
+	return nil
+}
+
+// filledOnce fills the directory if it was not filled before, and says how long it took.
+func filledOnce(ctx context.Context, o options, root string) (time.Duration, error) {
+	note := filepath.Join(o.directory, "size.json")
+	want, err := json.Marshal(o.size)
+	if err != nil {
+		return 0, err
+	}
+	if known, err := os.ReadFile(note); err == nil {
+		if string(known) != string(want) {
+			return 0, fmt.Errorf("%s has an archive of another size, %s: name another directory", o.directory, known)
+		}
+		return 0, nil
+	}
+	began := time.Now()
+	err = fill(ctx, root, o.size, func(done int) {
+		fmt.Fprintf(os.Stderr, "%d of %d experiments after %s\n", done, o.size.Experiments, time.Since(began).Round(time.Second))
+	})
+	if err != nil {
+		return 0, fmt.Errorf("filling: %w", err)
+	}
+	return time.Since(began), os.WriteFile(note, want, 0o600)
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"perflab.dev/perflab/test/archive/gateway"
+)
+
+// row is one figure; its goal is not asked for where it is zero.
+type row struct {
+	what string
+	took time.Duration
+	// cpu of all its threads: what it takes on a machine that does something else beside.
+	cpu  time.Duration
+	peak int64
+	// goals: seconds and bytes.
+	within time.Duration
+	most   int64
+}
+
+type result struct {
+	size   size
+	rows   []row
+	filled time.Duration
+	load   string
+}
+
+const megabyte = 1_000_000
+
+// measure both ways to the archive, one after the other.
+func measure(ctx context.Context, o options, root, address string) (*result, error) {
+	found := &result{size: o.size}
+	directory := "file://" + root
+	s3 := fmt.Sprintf("s3://%s/%s?endpoint=http://%s&region=%s&use_path_style=true", bucketName, prefix, address, gateway.Region)
+	name := fmt.Sprintf("team-0/heap-%05d", o.size.first()-1)
+	series := []string{"--scenario", "cico-1", "--metric", primary, "--arm", "arm-1"}
+	for _, one := range []struct {
+		row
+		url string
+	}{
+		{row{what: "one series, directory", within: 2 * time.Second, most: 200 * megabyte}, directory},
+		{row{what: "one series, S3 on loopback", within: 5 * time.Second, most: 200 * megabyte}, s3},
+	} {
+		for range o.tries {
+			used, out, err := child(ctx, o.perflab, append([]string{"history", "--archive", one.url, name}, series...)...)
+			if err != nil {
+				return nil, err
+			}
+			if points := min(300, o.size.first()); !strings.Contains(out, "rose by") && points == 300 || strings.Count(out, "2016-")+strings.Count(out, "2017-") < min(points, 10) {
+				return nil, fmt.Errorf("%s tells something else than the series that was made up:\n%.2000s", one.what, out)
+			}
+			one.took, one.cpu, one.peak = max(one.took, used.took), max(one.cpu, used.cpu), max(one.peak, used.peak)
+		}
+		found.rows = append(found.rows, one.row)
+	}
+	if err := found.rebuild(ctx, o, root, directory); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile("/proc/loadavg")
+	found.load = strings.TrimSpace(string(text))
+	return found, err
+}
+
+// rebuild the index, and everything, and compare it to what was there.
+func (r *result) rebuild(ctx context.Context, o options, root, url string) error {
+	lost := map[string][]string{"index anew from the records": {"series"}}
+	steps := []string{"index anew from the records"}
+	if o.objects {
+		lost["index and references anew from the objects alone"] = []string{"series", "experiments", "runs"}
+		steps = append(steps, "index and references anew from the objects alone")
+	}
+	for _, step := range steps {
+		want, err := digestOf(root, lost[step])
+		if err != nil {
+			return err
+		}
+		for _, folder := range lost[step] {
+			if err := os.RemoveAll(filepath.Join(root, folder)); err != nil {
+				return err
+			}
+		}
+		arguments := []string{"archive", "index", "--archive", url}
+		if len(lost[step]) > 1 {
+			arguments = append(arguments, "--from-objects")
+		}
+		used, _, err := child(ctx, o.perflab, arguments...)
+		if err != nil {
+			return err
+		}
+		got, err := digestOf(root, lost[step])
+		if err != nil {
+			return err
+		}
+		if got != want {
+			return fmt.Errorf("the %s is another one than it was", step)
+		}
+		r.rows = append(r.rows, row{what: step, took: used.took, cpu: used.cpu, peak: used.peak})
+	}
+	return nil
+}
+
+// digestOf the names and contents of all files of folders.
+func digestOf(root string, folders []string) (string, error) {
+	sum := sha256.New()
+	for _, folder := range folders {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			body, err := os.ReadFile(path)
+			_, _ = fmt.Fprintf(sum, "%s %d\n", path, len(body))
+			_, _ = sum.Write(body)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), nil
+}
+
+var highWater = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+
+// child runs perflab and says how long it took and the most memory it had, which the
+// kernel is asked every few milliseconds: what it tells at the end has this process's
+// own memory in it.
+func child(ctx context.Context, program string, arguments ...string) (used row, out string, err error) {
+	var printed, problems bytes.Buffer
+	command := exec.CommandContext(ctx, program, arguments...)
+	command.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID="+access, "AWS_SECRET_ACCESS_KEY="+secret)
+	command.Stdout, command.Stderr = &printed, &problems
+	began := time.Now()
+	if err := command.Start(); err != nil {
+		return row{}, "", err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				err = errors.Join(fmt.Errorf("perflab %s: %w: %s", strings.Join(arguments, " "), err, problems.String()), ctx.Err())
+			}
+			used.took, used.cpu = time.Since(began), command.ProcessState.UserTime()+command.ProcessState.SystemTime()
+			return used, printed.String(), err
+		case <-time.After(2 * time.Millisecond):
+		}
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", command.Process.Pid))
+		if told := highWater.FindSubmatch(text); err == nil && told != nil {
+			if kilobytes, err := strconv.ParseInt(string(told[1]), 10, 64); err == nil {
+				used.peak = max(used.peak, kilobytes<<10)
+			}
+		}
+	}
+}
+
+func (r *result) write(out io.Writer) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d experiments, %d runs, %d namespaces; load average %s\n", r.size.Experiments, r.size.Experiments*r.size.Runs, r.size.Namespaces, r.load)
+	if r.filled > 0 {
+		fmt.Fprintf(&text, "filled in %s\n", r.filled.Round(time.Second))
+	}
+	rows := &strings.Builder{}
+	rows.WriteString("what\ts\tgoal\tCPU s\tMB\tgoal\n")
+	for _, one := range r.rows {
+		goals := [2]string{"", ""}
+		if one.within > 0 {
+			goals = [2]string{fmt.Sprint(one.within.Seconds()), fmt.Sprint(one.most / megabyte)}
+		}
+		fmt.Fprintf(rows, "%s\t%.2f\t%s\t%.2f\t%d\t%s\n", one.what, one.took.Seconds(), goals[0], one.cpu.Seconds(), one.peak/megabyte, goals[1])
+	}
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	_, _ = io.WriteString(table, rows.String())
+	_ = table.Flush()
+	for _, missed := range r.missed() {
+		fmt.Fprintln(&text, "missed:", missed)
+	}
+	_, _ = io.WriteString(out, text.String())
+}
+
+// missed goals, in sentences.
+func (r *result) missed() []string {
+	var all []string
+	for _, one := range r.rows {
+		if one.within > 0 && one.took > one.within {
+			all = append(all, fmt.Sprintf("%s takes %.2f s, and is to take %g", one.what, one.took.Seconds(), one.within.Seconds()))
+		}
+		if one.most > 0 && one.peak > one.most {
+			all = append(all, fmt.Sprintf("%s takes %d MB, and is to take %d", one.what, one.peak/megabyte, one.most/megabyte))
+		}
+	}
+	return all
+}
