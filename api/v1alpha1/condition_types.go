@@ -27,7 +27,15 @@ const (
 	// it does, so that no verdict can be trusted, Unknown before that can be
 	// told.
 	ConditionCalibrated = "Calibrated"
+	// ConditionAnnounced is there where the installation names sinks: True when each
+	// was told that the experiment is complete, or stalled, and what changed; Unknown
+	// before that; False while one does not take it, or was given up.
+	ConditionAnnounced = "Announced"
 )
+
+// ConditionHeld is, on a PerfSchedule, True while an experiment is due that is not
+// made yet. It is there only while it is True.
+const ConditionHeld = "Held"
 
 // Conditions of a PerfRun, in the order in which they come true.
 const (
@@ -116,8 +124,22 @@ const (
 	// ReasonArchiveRefused: the archive can't be used as it is configured, or what is
 	// to be kept is no record that it takes.
 	ReasonArchiveRefused = "ArchiveRefused"
+	// ReasonAnnouncing: the sinks are about to be told.
+	ReasonAnnouncing = "Announcing"
+	// ReasonAnnounced: every sink was told.
+	ReasonAnnounced = "Announced"
+	// ReasonSinkAway: a sink does not answer, or with an error of its own.
+	ReasonSinkAway = "SinkAway"
+	// ReasonSinkRefuses: a sink does not take what it is told.
+	ReasonSinkRefuses = "SinkRefuses"
+	// ReasonSinkGivenUp: a sink took nothing for a day, and is not told any more.
+	ReasonSinkGivenUp = "SinkGivenUp"
 	// ReasonInvalidSpec: the declaration can't work.
 	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonScheduled: the schedule is in force.
+	ReasonScheduled = "Scheduled"
+	// ReasonConcurrent: an earlier experiment of the schedule is on.
+	ReasonConcurrent = "Concurrent"
 	// ReasonDeleting: the object is being deleted.
 	ReasonDeleting = "Deleting"
 

@@ -22,6 +22,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&PerfExperiment{}, &PerfExperimentList{},
 		&PerfRun{}, &PerfRunList{},
 		&PerfSystem{}, &PerfSystemList{},
+		&PerfSchedule{}, &PerfScheduleList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

@@ -6,6 +6,8 @@ package v1alpha1
 const (
 	// LabelExperiment names the experiment an object belongs to.
 	LabelExperiment = "perflab.dev/experiment"
+	// LabelSchedule names, on an experiment, the PerfSchedule that made it.
+	LabelSchedule = "perflab.dev/schedule"
 	// LabelRun names the run an object belongs to.
 	LabelRun = "perflab.dev/run"
 	// LabelTurn marks the Leases in which experiments wait for their turns.
@@ -21,6 +23,9 @@ const (
 	LabelComponent = "perflab.dev/component"
 	// LabelModule names the module of a Deployment, Service or pod.
 	LabelModule = "perflab.dev/module"
+	// LabelSeries begins, on what is kept of a complete experiment for its history, one
+	// label for each of its scenarios: a digest of what is declared of it.
+	LabelSeries = "series.perflab.dev/"
 )
 
 const (
@@ -45,6 +50,11 @@ const (
 	// AnnotationEvidence holds, on a stored report, the digest of the manifest it
 	// prints and its own, separated by a space.
 	AnnotationEvidence = "perflab.dev/evidence"
+	// AnnotationHistoryOf holds, on what is kept for histories, the digest of what it was
+	// taken from.
+	AnnotationHistoryOf = "perflab.dev/history-of"
+	// AnnotationBegan holds, on what is kept for histories, when the first load began.
+	AnnotationBegan = "perflab.dev/began"
 	// AnnotationLeftOut names, on what is stored, the parts that were too large
 	// to be stored as well, separated by commas.
 	AnnotationLeftOut = "perflab.dev/left-out"
@@ -58,6 +68,9 @@ const (
 	// AnnotationRelease names, on an experiment, the release that it measures: its
 	// points in perflab history bear this name.
 	AnnotationRelease = "perflab.dev/release"
+	// AnnotationTrigger says, on an experiment of a PerfSchedule, what brought it
+	// about: Schedule or ImageChange; Manual, if perflab run did.
+	AnnotationTrigger = "perflab.dev/trigger"
 	// AnnotationOperator names, on an experiment, the operator that works on it,
 	// by the namespace that runs it. Others leave the experiment alone.
 	AnnotationOperator = "perflab.dev/operator"

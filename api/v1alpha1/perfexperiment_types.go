@@ -672,7 +672,7 @@ type PerfExperimentStatus struct {
 
 	// results hold, per scenario, metric and arm, what the valid runs gave.
 	// They are descriptive: a mean and a spread over runs, not a verdict. What
-	// exceeds 2,000 rows or 400 kB is in the report.
+	// exceeds 150 kB, servers' figures first, is in the report.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2000
@@ -696,6 +696,19 @@ type PerfExperimentStatus struct {
 	// perflab verify.
 	// +optional
 	Evidence *ExperimentEvidence `json:"evidence,omitempty"`
+
+	// changes are places where a primary metric was found to have changed when the
+	// experiment was complete, in the history of the namespace's experiments, and
+	// that no earlier one was told of. The worst come first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Changes []SeriesChange `json:"changes,omitempty"`
+
+	// announcement is what is told to the sinks that the installation names. Absent:
+	// nothing.
+	// +optional
+	Announcement *AnnouncementStatus `json:"announcement,omitempty"`
 
 	// settled is the digest of the spec's generation and of the runs for which
 	// nothing is left to be decided, analysed or written. Absent: something is.
