@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/room"
 	"perflab.dev/perflab/internal/stats"
@@ -31,7 +32,8 @@ type sample struct {
 // Describe sums up the succeeded runs. The results are sorted by scenario and
 // arm as the experiment lists them, and by metric. They are descriptive: no
 // interval, no verdict. A value that can't be read is left out; the answer names
-// it.
+// it. Where there is no room for all, every arm's response times and rates stay
+// before any server's figures.
 func Describe(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun) []v1alpha1.Result {
 	samples := gather(runs)
 	baselineArm, _ := arms.Baseline(all)
@@ -45,8 +47,25 @@ func Describe(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.Per
 		}
 		results = append(results, result)
 	}
-	slices.SortFunc(results, order(all, scenarios))
-	return room.Within(results[:min(len(results), maxResults)], room.Results)
+	inOrder := order(all, scenarios)
+	slices.SortFunc(results, func(a, b v1alpha1.Result) int {
+		return cmp.Or(cmp.Compare(importance(a.Metric), importance(b.Metric)), inOrder(a, b))
+	})
+	shown := room.Within(results[:min(len(results), maxResults)], room.Results)
+	slices.SortFunc(shown, inOrder)
+	return shown
+}
+
+// importance of a metric where not all can be shown, the smaller the greater.
+func importance(name string) int {
+	whole, window := metric.CutWindow(name)
+	switch of := metric.Parse(whole); {
+	case of.IsServer():
+		return 2
+	case window != "":
+		return 1
+	}
+	return 0
 }
 
 func gather(runs []v1alpha1.PerfRun) map[cell]sample {

@@ -3,16 +3,20 @@
 package analysis_test
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/room"
 )
 
 // They are out of alphabetical order on purpose.
@@ -57,7 +61,7 @@ func TestDescribe(t *testing.T) {
 		// One run has no spread.
 		{Scenario: "a", Metric: "m", Arm: "one", Unit: "ms", Runs: 1, Mean: "7"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
 }
@@ -89,11 +93,11 @@ func TestDescribeDoesNotDependOnTheOrderOfRuns(t *testing.T) {
 	want := describe(t, runs...)
 	before := slices.Clone(runs)
 	slices.Reverse(runs)
-	if diff := cmp.Diff(want, describe(t, runs...)); diff != "" {
+	if diff := gocmp.Diff(want, describe(t, runs...)); diff != "" {
 		t.Errorf("reversed runs (-want +got):\n%s", diff)
 	}
 	slices.Reverse(runs)
-	if diff := cmp.Diff(before, runs); diff != "" {
+	if diff := gocmp.Diff(before, runs); diff != "" {
 		t.Errorf("the runs were edited (-before +after):\n%s", diff)
 	}
 }
@@ -111,8 +115,28 @@ func TestDescribeIsBounded(t *testing.T) {
 		values[fmt.Sprintf("m%04d", n)] = "1"
 	}
 	got := describe(t, succeeded(1, "one", "z", values))
-	if len(got) != 2000 || got[1999].Metric != "m1999" {
-		t.Errorf("%d results, the last is %+v, want 2000 in order", len(got), got[len(got)-1])
+	if text, err := json.Marshal(got); err != nil || len(text) > room.Results+2 || len(text) < room.Results*9/10 {
+		t.Errorf("%d results take %d bytes (%v), want nearly %d", len(got), len(text), err, room.Results)
+	}
+	if !slices.IsSortedFunc(got, func(a, b v1alpha1.Result) int { return cmp.Compare(a.Metric, b.Metric) }) {
+		t.Error("they are in no order")
+	}
+}
+
+// Figures of ninety modules in one arm leave no arm without its response times.
+func TestDescribeShowsWhatMattersOfEachArm(t *testing.T) {
+	values := observed{"cico/Check-In/average": "400", "cico/Check-In/average@before": "390"}
+	for n := range 1500 {
+		values[fmt.Sprintf("module/mod-%04d/cpu/average", n)] = "1"
+	}
+	shown := map[string]int{}
+	for _, result := range describe(t, succeeded(1, "one", "z", values), succeeded(2, "two", "z", values)) {
+		if strings.HasPrefix(result.Metric, "cico/") {
+			shown[result.Arm]++
+		}
+	}
+	if shown["one"] != 2 || shown["two"] != 2 {
+		t.Errorf("response times shown by arm: %v, want 2 each", shown)
 	}
 }
 

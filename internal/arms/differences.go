@@ -18,7 +18,11 @@ import (
 // baseline's, sorted by setting. Entries of lists are told by their name:
 // modules[mod-users].jvm.heap.
 func Differences(baseline, arm v1alpha1.System) []v1alpha1.Difference {
-	before, after := settings(baseline), settings(arm)
+	return DifferencesOf(Settings(baseline), Settings(arm))
+}
+
+// DifferencesOf settings, as Differences tells those of systems.
+func DifferencesOf(before, after map[string]string) []v1alpha1.Difference {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	var differences []v1alpha1.Difference
@@ -157,8 +161,8 @@ func factorOf(setting string) string {
 	return factor
 }
 
-// settings flattens a system: what is set, by where it is set.
-func settings(system v1alpha1.System) map[string]string {
+// Settings flattens a system: what is set, by where it is set.
+func Settings(system v1alpha1.System) map[string]string {
 	flat := map[string]string{}
 	system = *system.DeepCopy()
 	for i := range system.Modules {

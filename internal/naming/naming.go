@@ -13,7 +13,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -90,6 +92,10 @@ func Report(experiment string) string { return experiment + "-report" }
 // recorded.
 func Evidence(experiment string) string { return experiment + "-evidence" }
 
+// History is the name of the ConfigMap with what later experiments are compared with, and
+// what came out when this one was compared.
+func History(experiment string) string { return experiment + "-history" }
+
 // SystemCopy is the name of the ConfigMap with the experiment's copy of the
 // PerfSystem it refers to.
 func SystemCopy(experiment string) string { return experiment + "-system" }
@@ -105,6 +111,23 @@ func ServiceURL(service, namespace string, port int32) string {
 // ImageCheck is the name of the pod that pulls a set of images.
 func ImageCheck(experiment, fingerprint string) string {
 	return experiment + "-images-" + fingerprint[:DigestLength]
+}
+
+// Scheduled is the name of the experiment that a PerfSchedule makes for a time: as a
+// CronJob names its Jobs, by the minutes since 1970.
+func Scheduled(schedule string, due time.Time) string {
+	return fmt.Sprintf("%s-%d", schedule, due.Unix()/60)
+}
+
+// OnImages is the name of the experiment that a PerfSchedule makes for its so many-th
+// change of images. No time of a schedule has a letter there.
+func OnImages(schedule *v1alpha1.PerfSchedule, change int64, images []v1alpha1.SeenImage) string {
+	return schedule.Name + "-i" + Hash(schedule.UID, change, images)[:7]
+}
+
+// ByHand is the name of the experiment that a person has a PerfSchedule's template make.
+func ByHand(schedule string, now time.Time) string {
+	return schedule + "-m" + strconv.FormatInt(now.Unix(), 36)
 }
 
 // Labels are the labels of everything that belongs to an experiment.

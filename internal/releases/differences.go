@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/secret"
 )
 
 // mostDifferences are told of one change.
@@ -20,14 +21,18 @@ const mostDifferences = 20
 // differences between the point before a change and the first after it: what is
 // declared for the arm, and what really ran.
 func (s *Series) differences(at int) []string {
-	before, after := s.Points[at-1].record, s.Points[at].record
+	before, after := &s.Points[at-1], &s.Points[at]
 	var all []string
-	if old, now := arms.SystemOf(before.Runs, s.Arm), arms.SystemOf(after.Runs, s.Arm); old != nil && now != nil {
-		for _, one := range arms.Differences(*old, *now) {
-			all = append(all, told(one.Setting, one.Baseline, one.Arm))
-		}
+	declared, unreadable := before.settings()
+	next, unreadableNext := after.settings()
+	if unreadable != nil || unreadableNext != nil {
+		all = append(all, "what is declared, which can't be read")
+		declared, next = nil, nil
 	}
-	old, now := met(before.Runs, s.Arm), met(after.Runs, s.Arm)
+	for _, one := range arms.DifferencesOf(declared, next) {
+		all = append(all, told(one.Setting, one.Baseline, one.Arm))
+	}
+	old, now := before.met(), after.met()
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		// What is known of one side only was not recorded on the other.
 		if old[name] != "" && now[name] != "" && old[name] != now[name] {
@@ -40,8 +45,15 @@ func (s *Series) differences(at int) []string {
 	return all
 }
 
+// settings that were declared for the point's arm. They are read here and not when all is:
+// they are long, and few points are beside a change.
+func (p *Point) settings() (map[string]string, error) { return p.measured.systems.settings(p.arm) }
+
+func (p *Point) met() map[string]string { return p.measured.Arms[p.arm].Met }
+
+// told is passed on, and may leave the cluster: what looks secret is not in it.
 func told(what, before, after string) string {
-	return fmt.Sprintf("%s: %s → %s", what, cmp.Or(before, "not set"), cmp.Or(after, "not set"))
+	return fmt.Sprintf("%s: %s → %s", what, cmp.Or(secret.Hide(what, before), "not set"), cmp.Or(secret.Hide(what, after), "not set"))
 }
 
 // met is what the first run of an arm that counts met: what may change though

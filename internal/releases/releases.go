@@ -13,18 +13,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/analysis"
-	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/changepoint"
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/observation"
-	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/stats"
@@ -37,12 +32,6 @@ var ErrNothing = errors.New("there is no history")
 // ErrTooFine says that the error rate of one look at one series is smaller than
 // permutations can tell.
 var ErrTooFine = errors.New("so small a chance of error can't be told by permutations")
-
-// Record is an experiment and its runs.
-type Record struct {
-	Experiment *v1alpha1.PerfExperiment
-	Runs       []v1alpha1.PerfRun
-}
 
 // Options say what is looked at, and how sure one wants to be.
 type Options struct {
@@ -72,7 +61,9 @@ type Point struct {
 	// Center of the values, and its 95 % interval over the runs; NaN for one run.
 	Center, Low, High float64
 
-	record *Record
+	measured *Measured
+	// arm is the place of the series' arm among those measured.
+	arm int
 }
 
 // Change is a place where a series changes.
@@ -130,15 +121,14 @@ func (h *History) Regressed() []*Series {
 // Of puts the experiments in the order in which they were measured, and their
 // runs' values into series. It fails with ErrNothing where none has a complete
 // block, or none of what was asked for, and with ErrTooFine.
-func Of(records []Record, options Options) (*History, error) {
+func Of(measured []Measured, options Options) (*History, error) {
 	history := &History{ErrorRatePercent: cmp.Or(options.ErrorRatePercent, defaultErrorRatePercent), Looks: cmp.Or(options.Looks, 1)}
-	all := history.inOrder(records)
+	all := history.inOrder(measured)
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%w: no experiment has a complete block", ErrNothing)
 	}
-	last := &all[len(all)-1]
-	asked := question.Of(&last.Experiment.Spec)
-	for _, wanted := range wantedOf(last, asked.Primary, options) {
+	last := all[len(all)-1]
+	for _, wanted := range wantedOf(last, options) {
 		if series, found := history.series(wanted, all); found {
 			history.Series = append(history.Series, series)
 		}
@@ -149,6 +139,7 @@ func Of(records []Record, options Options) (*History, error) {
 	if rate := history.errorRate(); rate < finest {
 		return nil, fmt.Errorf("%w: %g %% shared by %d series and %d looks; choose fewer of them, or a larger one", ErrTooFine, history.ErrorRatePercent, len(history.Series), history.Looks)
 	}
+	asked := last.Question.whole()
 	for i := range history.Series {
 		if err := history.Series[i].find(asked, history.errorRate()); err != nil {
 			return nil, err
@@ -157,43 +148,28 @@ func Of(records []Record, options Options) (*History, error) {
 	return history, nil
 }
 
-// measured is a record with a complete block.
-type measured struct {
-	Record
-	began  time.Time
-	blocks int32
-}
-
 // inOrder leaves out what has no complete block, with a note.
-func (h *History) inOrder(records []Record) []measured {
-	var all []measured
-	for _, record := range records {
-		one := measured{Record: record}
-		compared := arms.Recorded(record.Experiment.Status.Arms)
-		one.blocks = analysis.CompleteBlocks(compared, record.Experiment.Spec.Scenarios, record.Runs)
-		for i := range record.Runs {
-			start := record.Runs[i].Status.Timings.LoadStart
-			if start != nil && (one.began.IsZero() || start.Time.Before(one.began)) {
-				one.began = start.Time
-			}
-		}
-		if len(compared) == 0 || one.blocks == 0 || one.began.IsZero() {
-			h.say("%q has no complete block and is left out", record.Experiment.Name)
+func (h *History) inOrder(measured []Measured) []*Measured {
+	var all []*Measured
+	for i := range measured {
+		one := &measured[i]
+		if !one.IsPoint() {
+			h.say("%q has no complete block and is left out", one.Name)
 			continue
 		}
 		all = append(all, one)
 	}
-	slices.SortStableFunc(all, func(a, b measured) int { return a.began.Compare(b.began) })
+	slices.SortStableFunc(all, func(a, b *Measured) int { return a.Began.Compare(b.Began) })
 	h.sayElsewhere(all)
 	return all
 }
 
 // sayElsewhere names, once for each tool, what PerfLab did not measure.
-func (h *History) sayElsewhere(all []measured) {
+func (h *History) sayElsewhere(all []*Measured) {
 	by := map[string][]string{}
 	for _, one := range all {
-		if tool := origin.Tool(&one.Experiment.Spec); tool != "" {
-			by[tool] = append(by[tool], strconv.Quote(one.Experiment.Name))
+		if one.Tool != "" {
+			by[one.Tool] = append(by[one.Tool], strconv.Quote(one.Name))
 		}
 	}
 	for _, tool := range slices.Sorted(maps.Keys(by)) {
@@ -214,18 +190,19 @@ type name struct {
 }
 
 // wantedOf are the series asked for, in the order of the experiment measured last.
-func wantedOf(last *measured, primary []string, options Options) []name {
+func wantedOf(last *Measured, options Options) []name {
 	metrics := options.Metrics
 	if len(metrics) == 0 {
-		metrics = primary
+		metrics = last.Question.Primary
 	}
 	var wanted []name
-	for _, scenario := range last.Experiment.Spec.Scenarios {
+	for i := range last.Scenarios {
+		scenario := last.Scenarios[i].Declared
 		if len(options.Scenarios) > 0 && !slices.Contains(options.Scenarios, scenario.Name) {
 			continue
 		}
 		for _, metric := range metrics {
-			for _, arm := range last.Experiment.Status.Arms {
+			for _, arm := range last.Arms {
 				if slices.Contains(options.Arms, arm.Name) || len(options.Arms) == 0 && !arm.Twin {
 					wanted = append(wanted, name{scenario, metric, arm.Name})
 				}
@@ -236,58 +213,46 @@ func wantedOf(last *measured, primary []string, options Options) []name {
 }
 
 // series gathers the points of experiments that loaded the scenario alike.
-func (h *History) series(wanted name, all []measured) (Series, bool) {
+func (h *History) series(wanted name, all []*Measured) (Series, bool) {
 	made := Series{Scenario: wanted.scenario.Name, Metric: wanted.metric, Arm: wanted.arm}
-	for i := range all {
-		one := &all[i]
-		at := slices.IndexFunc(one.Experiment.Spec.Scenarios, func(s v1alpha1.Scenario) bool { return s.Name == made.Scenario })
-		if at < 0 {
+	for _, one := range all {
+		scenario := one.scenario(made.Scenario)
+		if scenario == nil {
 			continue
 		}
-		if !equality.Semantic.DeepEqual(one.Experiment.Spec.Scenarios[at], wanted.scenario) {
-			h.say("%q declares scenario %q differently: its numbers are not of the same load and are left out", one.Experiment.Name, made.Scenario)
+		if !equality.Semantic.DeepEqual(scenario.Declared, wanted.scenario) {
+			h.say("%q declares scenario %q differently: its numbers are not of the same load and are left out", one.Name, made.Scenario)
 			continue
 		}
-		values, unit := observation.Values(one.Runs, observation.Place{Arm: made.Arm, Scenario: made.Scenario, Metric: made.Metric, Blocks: one.blocks})
+		arm := one.arm(made.Arm)
+		values, unit := scenario.values(made.Metric, arm)
 		switch {
+		case len(values) == 0 && arm >= 0 && one.LeftOut > 0:
+			h.say("%q is kept without %s, which would have been too much: %s may have been among them", one.Name, prose.Counted(one.LeftOut, "metric"), made.Metric)
+			continue
 		case len(values) == 0:
 			continue
 		case len(made.Points) == 0:
 			made.Unit = unit
 		case made.Unit != unit:
-			h.say("%q measured %s in %q, others in %q: it is left out", one.Experiment.Name, made.Metric, unit, made.Unit)
+			h.say("%q measured %s in %q, others in %q: it is left out", one.Name, made.Metric, unit, made.Unit)
 			continue
 		}
-		made.Points = append(made.Points, one.point(values))
+		made.Points = append(made.Points, one.point(arm, values))
 	}
 	if len(made.Points) == 0 {
 		return made, false
 	}
-	if more := len(made.Points) - mostPoints; more > 0 {
+	if more := len(made.Points) - MostPoints; more > 0 {
 		made.Points = made.Points[more:]
-		h.say("the first %d of %d points are left out: changes are sought among %d", more, more+mostPoints, mostPoints)
+		h.say("the first %d of %d points are left out: changes are sought among %d", more, more+MostPoints, MostPoints)
 	}
 	made.describe()
 	return made, true
 }
 
-func (m *measured) point(values []float64) Point {
-	experiment := m.Experiment
-	return Point{
-		Release:    cmp.Or(label(experiment.Annotations[v1alpha1.AnnotationRelease]), experiment.Name),
-		Experiment: experiment.Name, Namespace: experiment.Namespace,
-		Time: m.began, Values: values, record: &m.Record,
-	}
-}
-
-// label is what a person wrote, in one line that fits a table.
-func label(text string) string {
-	const most = 40
-	letters := []rune(strings.Join(strings.Fields(text), " "))
-	if len(letters) > most {
-		return string(letters[:most-1]) + "…"
-	}
-	return string(letters)
+func (m *Measured) point(arm int, values []float64) Point {
+	return Point{Release: m.Release, Experiment: m.Name, Namespace: m.Namespace, Time: m.Began, Values: values, measured: m, arm: arm}
 }
 
 // describe chooses the scale of all points, and gives each its center.
@@ -337,8 +302,9 @@ func (s *Series) find(asked question.Question, errorRate float64) error {
 }
 
 const (
-	// mostPoints of a series are looked at: the time it takes grows with their square.
-	mostPoints = 300
+	// MostPoints of a series are looked at, the last ones: the time it takes grows with
+	// their square.
+	MostPoints = 300
 	// mostPermutations take seconds, and finest is the rate that they still tell.
 	mostPermutations = 99_999
 	finest           = 1e-4

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
@@ -41,9 +42,22 @@ func told(seed uint64, newFrom int, milliseconds ...float64) []releases.Record {
 	return records
 }
 
+func measuredOf(t *testing.T, records []releases.Record) []releases.Measured {
+	t.Helper()
+	var all []releases.Measured
+	for _, record := range records {
+		one, err := releases.Measure(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 func historyOf(t *testing.T, records []releases.Record, options releases.Options) *releases.History {
 	t.Helper()
-	history, err := releases.Of(records, options)
+	history, err := releases.Of(measuredOf(t, records), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +164,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 }
 
 func TestOfNothing(t *testing.T) {
-	records := told(1, 99, 400)
+	records := measuredOf(t, told(1, 99, 400))
 	for name, history := range map[string]func() (*releases.History, error){
 		"no experiment": func() (*releases.History, error) { return releases.Of(nil, releases.Options{}) },
 		"no such metric": func() (*releases.History, error) {
@@ -182,7 +196,7 @@ func TestLabels(t *testing.T) {
 
 func TestTooFine(t *testing.T) {
 	records := told(1, 99, step(400, 480)...)
-	if _, err := releases.Of(records, releases.Options{ErrorRatePercent: 0.1, Looks: 100}); !errors.Is(err, releases.ErrTooFine) || !strings.Contains(err.Error(), "4 series and 100 looks") {
+	if _, err := releases.Of(measuredOf(t, records), releases.Options{ErrorRatePercent: 0.1, Looks: 100}); !errors.Is(err, releases.ErrTooFine) || !strings.Contains(err.Error(), "4 series and 100 looks") {
 		t.Error(err)
 	}
 	// What can still be told is told.
@@ -239,5 +253,26 @@ func TestDifferencesOfWhatRan(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, changes[0].Differences); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// What differs may leave the cluster: a password is told to differ, and not what it is.
+func TestDifferencesHideSecrets(t *testing.T) {
+	records := told(1, 99, step(400, 480)...)
+	for i := range records {
+		password := "correct-horse"
+		if i >= 8 {
+			password = "battery-staple"
+		}
+		for j := range records[i].Runs {
+			records[i].Runs[j].Spec.System.Modules[0].Env = []corev1.EnvVar{{Name: "DB_PASSWORD", Value: password}}
+		}
+	}
+	for _, series := range historyOf(t, records, releases.Options{}).Series {
+		for _, change := range series.Changes {
+			if told := fmt.Sprint(change.Differences); !strings.Contains(told, "DB_PASSWORD") || strings.Contains(told, "horse") || strings.Contains(told, "staple") {
+				t.Error(told)
+			}
+		}
 	}
 }

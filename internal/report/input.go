@@ -44,6 +44,9 @@ type Input struct {
 	Raw []corev1.ConfigMap
 	// Manifest is the ConfigMap with the digests of all these; nil: there is none.
 	Manifest *corev1.ConfigMap
+	// History is the ConfigMap with what is kept for histories, and what came out when the
+	// experiment was set beside earlier ones; nil: there is none.
+	History *corev1.ConfigMap
 	// Notes are the ConfigMaps that the experiment's notes are kept in. One that is
 	// missing costs its notes.
 	Notes []corev1.ConfigMap
@@ -83,6 +86,7 @@ type objects struct {
 	runs        []v1alpha1.PerfRun
 	raw         []corev1.ConfigMap
 	manifests   []corev1.ConfigMap
+	histories   []corev1.ConfigMap
 	// others may be those that notes are kept in, which their names alone tell.
 	others []corev1.ConfigMap
 }
@@ -128,6 +132,8 @@ func (o *objects) add(object *unstructured.Unstructured) error {
 		return appendTo(&o.raw, object)
 	case group == "" && object.GetKind() == kindConfigMap && object.GetName() == naming.Evidence(object.GetLabels()[v1alpha1.LabelExperiment]):
 		return appendTo(&o.manifests, object)
+	case group == "" && object.GetKind() == kindConfigMap && object.GetName() == naming.History(object.GetLabels()[v1alpha1.LabelExperiment]):
+		return appendTo(&o.histories, object)
 	case group == "" && object.GetKind() == kindConfigMap:
 		return appendTo(&o.others, object)
 	}
@@ -177,6 +183,11 @@ func (o *objects) of(experiment v1alpha1.PerfExperiment) Input {
 			input.Manifest = &o.manifests[i]
 		}
 	}
+	for i, history := range o.histories {
+		if history.Namespace == experiment.Namespace && history.Labels[v1alpha1.LabelExperiment] == experiment.Name {
+			input.History = &o.histories[i]
+		}
+	}
 	noted := experiment.Spec.NoteConfigMaps()
 	for _, other := range o.others {
 		if other.Namespace == experiment.Namespace && slices.Contains(noted, other.Name) {
@@ -188,7 +199,7 @@ func (o *objects) of(experiment v1alpha1.PerfExperiment) Input {
 
 // Write writes the objects as one YAML stream that Read reads and kubectl
 // accepts: the experiment, its runs in the order of the plan, their raw results,
-// the manifest of digests, what notes are kept in.
+// the manifest of digests, what is kept of its history, what notes are kept in.
 // What only the cluster they come from can use is left out.
 func Write(out io.Writer, input Input) error {
 	documents, err := Documents(input)
@@ -217,6 +228,9 @@ func Documents(input Input) ([]Document, error) {
 	all.addRuns(input.Runs, input.Raw)
 	if input.Manifest != nil {
 		all.addConfigMaps(*input.Manifest)
+	}
+	if input.History != nil {
+		all.addConfigMaps(*input.History)
 	}
 	all.addConfigMaps(input.Notes...)
 	return all.list, all.err

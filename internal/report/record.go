@@ -10,6 +10,7 @@ import (
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/releases"
 )
 
 // record is what an experiment recorded, in the shape in which sections and
@@ -27,6 +28,9 @@ type record struct {
 	// blocks are complete.
 	blocks int32
 	answer *answer
+	// past is the end of the history that the experiment is the last point of; nil: it
+	// has none.
+	past *releases.History
 }
 
 // arm is a configuration, as the report shows it.
@@ -46,6 +50,9 @@ func newRecord(input Input) (*record, error) {
 	}
 	r.arms = armsOf(&r.Experiment, r.journal)
 	var err error
+	if r.past, err = r.pastOf(input.History); err != nil {
+		return nil, err
+	}
 	if r.Traces, err = tracesOf(&input, r.journal); err != nil {
 		return nil, err
 	}

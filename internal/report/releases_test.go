@@ -17,7 +17,7 @@ import (
 // historyWith has 14 releases; the last so many take a tenth longer.
 func historyWith(t *testing.T, slower int) *releases.History {
 	t.Helper()
-	var records []releases.Record
+	var all []releases.Measured
 	for i := range 14 {
 		truth := recorded.Truth{
 			Seed: uint64(i), Blocks: 6, Baseline: 400, Spread: 0.01, Users: 8, Image: "users:1", Arms: map[string]float64{"<small>": 1.3},
@@ -29,9 +29,13 @@ func historyWith(t *testing.T, slower int) *releases.History {
 		experiment, runs := truth.Draw()
 		experiment.Annotations = map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("2026.%d", i+1)}
 		experiment.Spec.Analysis.Primary = []string{recorded.CheckIn}
-		records = append(records, releases.Record{Experiment: experiment, Runs: runs})
+		one, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
 	}
-	history, err := releases.Of(records, releases.Options{})
+	history, err := releases.Of(all, releases.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,9 @@ func New(input Input) (*Report, error) {
 	}
 	page := document{Title: title(r), Subtitle: subtitle(r), Card: cardOf(r)}
 	for _, kind := range sections {
+		if kind.id == beforePast {
+			page.Sections = append(page.Sections, againstPast(r)...)
+		}
 		page.Sections = append(page.Sections, section{ID: kind.id, Title: kind.title, Folded: slices.Contains(lookedUp, kind.id), Blocks: append(kind.blocks(r), r.notesIn(kind.id)...)})
 	}
 	return &Report{record: r, page: page}, nil

@@ -31,3 +31,7 @@ var sections = []sectionKind{
 // lookedUp are the sections that explain rather than answer: a page that can fold folds
 // them.
 var lookedUp = []string{"methodology", "appendix"}
+
+// beforePast is the section that the one on earlier releases stands before, where there
+// are any.
+const beforePast = "resources"

@@ -140,7 +140,10 @@ func (r *Reader) Check(ctx context.Context, object *unstructured.Unstructured) f
 	known, found := r.kinds[object.GetKind()]
 	if found := found && object.GroupVersionKind().Version == v1alpha1.GroupVersion.Version; !found {
 		return field.ErrorList{field.NotSupported(field.NewPath("kind"), object.GetAPIVersion()+" "+object.GetKind(),
-			[]string{v1alpha1.GroupVersion.String() + " PerfExperiment", v1alpha1.GroupVersion.String() + " PerfSystem"})}
+			[]string{
+				v1alpha1.GroupVersion.String() + " PerfExperiment", v1alpha1.GroupVersion.String() + " PerfSchedule",
+				v1alpha1.GroupVersion.String() + " PerfSystem",
+			})}
 	}
 	var faults field.ErrorList
 	options := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}

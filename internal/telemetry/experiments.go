@@ -46,6 +46,9 @@ var _ prometheus.Collector = Experiments{}
 func (Experiments) Describe(to chan<- *prometheus.Desc) {
 	to <- experimentsDesc
 	to <- queueDesc
+	for _, one := range []*prometheus.Desc{meanDesc, lowDesc, highDesc, changesDesc, leftOutDesc} {
+		to <- one
+	}
 }
 
 // Collect counts. Where the experiments can't be read it tells nothing rather
@@ -63,6 +66,7 @@ func (e Experiments) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(experimentsDesc, prometheus.GaugeValue, float64(experiments[phase]), string(phase))
 		to <- prometheus.MustNewConstMetric(queueDesc, prometheus.GaugeValue, float64(queued[phase]), string(phase))
 	}
+	collectSeries(list.Items, to)
 }
 
 func count(all []v1alpha1.PerfExperiment) (experiments, queued map[v1alpha1.ExperimentPhase]int32) {

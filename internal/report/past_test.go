@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/audit"
+	"perflab.dev/perflab/internal/past"
+	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// withPast is an experiment that so many others come before, and what is kept of that; the
+// last four, and itself, take a tenth longer.
+func withPast(t *testing.T, earlier int) report.Input {
+	t.Helper()
+	var before []past.Earlier
+	for n := range earlier + 1 {
+		truth := recorded.Truth{
+			Seed: uint64(n), Blocks: 6, Baseline: 400, Spread: 0.01, Users: 8, Image: "docker.io/folioorg/mod-circulation:24.3.1", Arms: map[string]float64{"small": 1.2},
+			Began: time.Date(2025, time.January, 1, 8, 0, 0, 0, time.UTC).AddDate(0, n, 0),
+		}
+		if n >= earlier-4 && earlier > 10 {
+			truth.Baseline, truth.Image = 440, "docker.io/folioorg/mod-circulation:24.4.0"
+		}
+		experiment, runs := truth.Draw()
+		experiment.Namespace, experiment.Name, experiment.UID = "lab", fmt.Sprintf("release-%d", n+1), types.UID(fmt.Sprint(n))
+		experiment.Annotations = map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("%d.%d", 2025+n/12, n%12+1)}
+		experiment.Spec.Analysis.Primary, experiment.Spec.Analysis.MarginPercent = []string{recorded.CheckIn, recorded.CheckOut}, 3
+		for i := range runs {
+			runs[i].Namespace, runs[i].Name, runs[i].Spec.Experiment = "lab", fmt.Sprintf("%s-%d", experiment.Name, i), experiment.Name
+		}
+		this, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n < earlier {
+			before = append(before, past.Earlier{Measured: this})
+			continue
+		}
+		history, changes, err := past.Look(this, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := past.Object(experiment, this, history, changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.Input{Experiment: *experiment, Runs: runs, History: kept}
+	}
+	panic("never")
+}
+
+func markdownOf(t *testing.T, input report.Input) string {
+	t.Helper()
+	made, err := report.New(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := made.Markdown("charts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+func TestAgainstThePast(t *testing.T) {
+	input := withPast(t, 19)
+	page := markdownOf(t, input)
+	for _, want := range []string{
+		"## This release against the last 10", "If nothing ever changed, a change is told of anywhere in these 4 series, in any of 20 looks, with a chance of 5 %",
+		"**Worse**", "rose by", "between 2026.3 and 2026.4", `modules\[mod-users\].image differs there`,
+		"docker.io/folioorg/mod-circulation:24.3.1 → docker.io/folioorg/mod-circulation:24.4.0",
+		"perflab bisect release-15 release-16 -n lab", "2026.8 (this)", "This against it, %",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	rows, err := audit.ReadMarkdown(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, finding := range audit.Check(rows) {
+		if finding.Outcome.Slip() {
+			t.Errorf("%+v", finding)
+		}
+	}
+	made, err := report.New(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, errPage := made.HTML()
+	wiki, errWiki := made.Confluence(true)
+	if errPage != nil || errWiki != nil {
+		t.Fatal(errPage, errWiki)
+	}
+	for name, written := range map[string][]byte{"HTML": html, "Confluence": wiki} {
+		if !strings.Contains(string(written), "This release against the last 10") || !strings.Contains(string(written), "2026.8 (this)") {
+			t.Errorf("%s lacks the section", name)
+		}
+	}
+	if to := os.Getenv("PERFLAB_PAGE"); to != "" {
+		if err := os.WriteFile(to, html, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An export carries what the section needs.
+func TestThePastIsExported(t *testing.T) {
+	input := withPast(t, 3)
+	var written bytes.Buffer
+	if err := report.Write(&written, input); err != nil {
+		t.Fatal(err)
+	}
+	read, err := report.Read(&written)
+	if err != nil || len(read) != 1 {
+		t.Fatalf("%d experiments, %v", len(read), err)
+	}
+	if want, got := markdownOf(t, input), markdownOf(t, read[0]); want != got || !strings.Contains(got, "## This release against the last 3") {
+		t.Errorf("after an export the page is another:\n%s", got)
+	}
+	read[0].History = nil
+	if page := markdownOf(t, read[0]); strings.Contains(page, "This release against") {
+		t.Error("the section comes from elsewhere")
+	}
+}
+
+// Deltas follow from the numbers beside them, as they are printed.
+func TestDeltasToThePast(t *testing.T) {
+	page := markdownOf(t, withPast(t, 3))
+	var this float64
+	type told struct{ center, delta float64 }
+	var rows []told
+	for _, line := range strings.Split(page[strings.Index(page, "## This release against"):], "\n") {
+		cells := strings.Split(strings.ReplaceAll(line, "−", "-"), " | ")
+		var one told
+		if len(cells) < 5 {
+			continue
+		}
+		if _, err := fmt.Sscan(cells[2], &one.center); err != nil {
+			continue
+		}
+		if strings.Contains(line, "(this)") {
+			this = one.center
+			break
+		}
+		if _, err := fmt.Sscan(cells[4], &one.delta); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		rows = append(rows, one)
+	}
+	if len(rows) != 3 || this == 0 {
+		t.Fatalf("%d rows before this one\n%s", len(rows), page)
+	}
+	for _, row := range rows {
+		if want := 100 * (this/row.center - 1); row.delta-want > 0.0501 || want-row.delta > 0.0501 {
+			t.Errorf("%v against %v is told as %v %%", this, row.center, row.delta)
+		}
+	}
+}
+
+func TestWithoutAPast(t *testing.T) {
+	for name, earlier := range map[string]int{"the first": 0, "the second": 1} {
+		if page := markdownOf(t, withPast(t, earlier)); strings.Contains(page, "This release against") {
+			t.Errorf("%s has a past", name)
+		}
+	}
+	// What is kept may come from a file that anybody wrote.
+	for _, text := range []string{
+		"", `{"version":"perflab.dev/history/v1","series":[{"arm":"nobody","points":[{},{},{}]}]}`,
+		`{"version":"perflab.dev/history/v1","series":[{"arm":"base","points":[{"experiment":"x"},{},{"experiment":"y"}]}]}`,
+	} {
+		input := withPast(t, 3)
+		input.History.Data[past.KeyHistory] = text
+		made, err := report.New(input)
+		if text == "" && err == nil || text != "" && err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err != nil {
+			continue
+		}
+		if page, err := made.Markdown(""); err != nil || strings.Contains(string(page), "This release against") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/stats"
+)
+
+// mostSeries of releases are told, those whose experiments were complete last: people
+// choose names, and Prometheus keeps a series for each.
+const mostSeries = 300
+
+var (
+	seriesLabels = []string{"namespace", "scenario", "metric", "arm", "unit", "release"}
+	meanDesc     = prometheus.NewDesc("perflab_series_mean",
+		"Mean over the runs of the experiment that was complete last, of a primary metric.", seriesLabels, nil)
+	lowDesc = prometheus.NewDesc("perflab_series_low",
+		"Low end of the 95 % interval of perflab_series_mean.", seriesLabels, nil)
+	highDesc = prometheus.NewDesc("perflab_series_high",
+		"High end of the 95 % interval of perflab_series_mean.", seriesLabels, nil)
+	changesDesc = prometheus.NewDesc("perflab_series_changes",
+		"Changes of the series that experiments in the cluster were told of, by verdict.", []string{"namespace", "scenario", "metric", "arm", "verdict"}, nil)
+	leftOutDesc = prometheus.NewDesc("perflab_series_left_out",
+		"Experiments of which at least one series is not told, for there are too many.", nil, nil)
+)
+
+// place of a series.
+type place struct{ namespace, scenario, metric, arm string }
+
+// collectSeries tells of each series of releases where it is now.
+func collectSeries(all []v1alpha1.PerfExperiment, to chan<- prometheus.Metric) {
+	seen, leftOut := map[place]bool{}, 0
+	for _, experiment := range lastFirst(all) {
+		left := false
+		for _, at := range primaryResults(experiment) {
+			row := &experiment.Status.Results[at]
+			series := place{experiment.Namespace, row.Scenario, row.Metric, row.Arm}
+			if seen[series] {
+				continue
+			}
+			if len(seen) == mostSeries {
+				left = true
+				continue
+			}
+			seen[series] = true
+			tellPoint(series, row, releases.NameOf(experiment), to)
+		}
+		if left {
+			leftOut++
+		}
+	}
+	to <- prometheus.MustNewConstMetric(leftOutDesc, prometheus.GaugeValue, float64(leftOut))
+	tellChanges(all, seen, to)
+}
+
+// lastFirst are the experiments that were complete here, the last one first.
+func lastFirst(all []v1alpha1.PerfExperiment) []*v1alpha1.PerfExperiment {
+	var done []*v1alpha1.PerfExperiment
+	for i := range all {
+		if all[i].Status.CompletionTime != nil && !origin.IsImported(&all[i]) {
+			done = append(done, &all[i])
+		}
+	}
+	slices.SortStableFunc(done, func(a, b *v1alpha1.PerfExperiment) int {
+		return b.Status.CompletionTime.Compare(a.Status.CompletionTime.Time)
+	})
+	return done
+}
+
+// primaryResults are the places of those of primary metrics, but of a twin.
+func primaryResults(experiment *v1alpha1.PerfExperiment) []int {
+	primary := question.Of(&experiment.Spec).Primary
+	twin := ""
+	for _, arm := range experiment.Status.Arms {
+		if arm.Twin {
+			twin = arm.Name
+		}
+	}
+	var found []int
+	for at := range experiment.Status.Results {
+		row := &experiment.Status.Results[at]
+		if slices.Contains(primary, row.Metric) && (twin == "" || row.Arm != twin) {
+			found = append(found, at)
+		}
+	}
+	return found
+}
+
+func tellPoint(series place, row *v1alpha1.Result, release string, to chan<- prometheus.Metric) {
+	mean, err := strconv.ParseFloat(row.Mean, 64)
+	if err != nil {
+		return
+	}
+	values := map[*prometheus.Desc]float64{meanDesc: mean}
+	if deviation, err := strconv.ParseFloat(row.StandardDeviation, 64); err == nil && row.Runs > 1 {
+		estimate := stats.Estimate{Value: mean, StandardError: deviation / math.Sqrt(float64(row.Runs)), DegreesOfFreedom: int(row.Runs) - 1}
+		values[lowDesc], values[highDesc] = estimate.Interval(0.95)
+	}
+	for desc, value := range values {
+		tell(to, desc, value, series.namespace, series.scenario, series.metric, series.arm, row.Unit, release)
+	}
+}
+
+// tellChanges counts those of the series that are told.
+func tellChanges(all []v1alpha1.PerfExperiment, told map[place]bool, to chan<- prometheus.Metric) {
+	type kind struct {
+		place
+		verdict v1alpha1.Verdict
+	}
+	counts := map[kind]int{}
+	for series := range told {
+		counts[kind{series, v1alpha1.VerdictWorse}], counts[kind{series, v1alpha1.VerdictBetter}] = 0, 0
+	}
+	for i := range all {
+		for j := range all[i].Status.Changes {
+			change := &all[i].Status.Changes[j]
+			one := kind{place{all[i].Namespace, change.Scenario, change.Metric, change.Arm}, change.Verdict}
+			if _, known := counts[one]; known {
+				counts[one]++
+			}
+		}
+	}
+	for one, count := range counts {
+		tell(to, changesDesc, float64(count), one.namespace, one.scenario, one.metric, one.arm, string(one.verdict))
+	}
+}
+
+// tell a gauge; one with a name that Prometheus does not take is left out.
+func tell(to chan<- prometheus.Metric, desc *prometheus.Desc, value float64, labels ...string) {
+	if made, err := prometheus.NewConstMetric(desc, prometheus.GaugeValue, value, labels...); err == nil {
+		to <- made
+	}
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/telemetry"
+)
+
+// done is an experiment that was complete on a day, with a mean of six runs.
+func done(day int, mean string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
+	experiment := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "lab", Name: fmt.Sprintf("nightly-%d", day), Annotations: map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("r%d", day)},
+	}}
+	experiment.Spec.Analysis.Primary = []string{"cico/Check-In/average"}
+	experiment.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, time.March, day, 0, 0, 0, 0, time.UTC)}
+	experiment.Status.Arms = []v1alpha1.ArmStatus{{Name: "base", Baseline: true}, {Name: "twin", Twin: true}}
+	for _, row := range []v1alpha1.Result{{Metric: "cico/Check-In/average", Arm: "base"}, {Metric: "cico/Check-In/average", Arm: "twin"}, {Metric: "cico/Check-In/max", Arm: "base"}} {
+		row.Scenario, row.Unit, row.Runs, row.Mean, row.StandardDeviation = "cico", "ms", 6, mean, "4"
+		experiment.Status.Results = append(experiment.Status.Results, row)
+	}
+	for _, edit := range edits {
+		edit(experiment)
+	}
+	return experiment
+}
+
+func gathered(t *testing.T, experiments ...*v1alpha1.PerfExperiment) *prometheus.Registry {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	build := fake.NewClientBuilder().WithScheme(scheme)
+	for _, one := range experiments {
+		build = build.WithObjects(one)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(telemetry.Experiments{Reader: build.Build()})
+	return registry
+}
+
+// Of each series the experiment tells that was complete last; not of imported ones, of twins
+// or of metrics that decide nothing.
+func TestSeries(t *testing.T) {
+	registry := gathered(t,
+		done(1, "380"), done(3, "400", func(e *v1alpha1.PerfExperiment) {
+			e.Status.Changes = []v1alpha1.SeriesChange{{Scenario: "cico", Metric: "cico/Check-In/average", Arm: "base", Verdict: v1alpha1.VerdictWorse}}
+		}), done(2, "390"),
+		done(9, "9", func(e *v1alpha1.PerfExperiment) {
+			e.Annotations[v1alpha1.AnnotationImported] = "x/y u 2026-01-01T00:00:00Z"
+		}),
+	)
+	want := `
+# HELP perflab_series_changes Changes of the series that experiments in the cluster were told of, by verdict.
+# TYPE perflab_series_changes gauge
+perflab_series_changes{arm="base",metric="cico/Check-In/average",namespace="lab",scenario="cico",verdict="Better"} 0
+perflab_series_changes{arm="base",metric="cico/Check-In/average",namespace="lab",scenario="cico",verdict="Worse"} 1
+# HELP perflab_series_left_out Experiments of which at least one series is not told, for there are too many.
+# TYPE perflab_series_left_out gauge
+perflab_series_left_out 0
+# HELP perflab_series_mean Mean over the runs of the experiment that was complete last, of a primary metric.
+# TYPE perflab_series_mean gauge
+perflab_series_mean{arm="base",metric="cico/Check-In/average",namespace="lab",release="r3",scenario="cico",unit="ms"} 400
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "perflab_series_mean", "perflab_series_changes", "perflab_series_left_out"); err != nil {
+		t.Error(err)
+	}
+}
+
+// However many names people choose, Prometheus gets so many series and no more.
+func TestSeriesAreBounded(t *testing.T) {
+	var all []*v1alpha1.PerfExperiment
+	for n := range 310 {
+		all = append(all, done(1, "400", func(e *v1alpha1.PerfExperiment) {
+			e.Name = fmt.Sprintf("other-%d", n)
+			e.Status.Results[0].Scenario = fmt.Sprintf("scenario-%d", n)
+		}))
+	}
+	registry := gathered(t, all...)
+	for name, want := range map[string]int{"perflab_series_mean": 300, "perflab_series_high": 300, "perflab_series_changes": 600} {
+		if got, err := testutil.GatherAndCount(registry, name); err != nil || got != want {
+			t.Errorf("%s has %d series, want %d (%v)", name, got, want, err)
+		}
+	}
+	if err := testutil.GatherAndCompare(registry, strings.NewReader("# HELP perflab_series_left_out Experiments of which at least one series is not told, for there are too many.\n# TYPE perflab_series_left_out gauge\nperflab_series_left_out 10\n"), "perflab_series_left_out"); err != nil {
+		t.Error(err)
+	}
+}
