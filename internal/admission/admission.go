@@ -30,20 +30,23 @@ import (
 const (
 	experimentsPath = "/validate-perflab-dev-v1alpha1-perfexperiment"
 	systemsPath     = "/validate-perflab-dev-v1alpha1-perfsystem"
+	schedulesPath   = "/validate-perflab-dev-v1alpha1-perfschedule"
 )
 
-// Register lets the server answer for both kinds people write. The reader sees
-// the PerfSystems experiments refer to; it is best not a cached one, because
-// people apply a system and an experiment in one go.
+// Register lets the server answer for the kinds people write. The reader sees
+// the PerfSystems experiments refer to, and the PerfSchedules that make experiments; it
+// is best not a cached one, because people apply a system and an experiment in one go.
 func Register(server webhook.Server, scheme *runtime.Scheme, reader client.Reader, rights Rights) {
-	server.Register(experimentsPath, admission.WithValidator(scheme, &experiments{systems: reader, rights: rights}))
+	server.Register(experimentsPath, admission.WithValidator(scheme, &experiments{reader: reader, rights: rights}))
 	server.Register(systemsPath, admission.WithValidator(scheme, systems{rights: rights}))
+	server.Register(schedulesPath, admission.WithValidator(scheme, &schedules{reader: reader, rights: rights}))
 }
 
 // experiments judges PerfExperiments.
 type experiments struct {
-	// systems reads the PerfSystem an experiment refers to.
-	systems client.Reader
+	// reader reads the PerfSystem an experiment refers to, and the PerfSchedule that
+	// makes it.
+	reader client.Reader
 	// rights are those the author is held to.
 	rights Rights
 }
@@ -90,7 +93,16 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 	}
 	faults, doubts := validate.Experiment(experiment, system)
 	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfExperiment{})...)
-	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", reached(before, experiment, system))
+	needs := reached(before, experiment, system)
+	scheduled, err := e.isScheduled(ctx, before, experiment)
+	if err != nil {
+		return nil, err
+	}
+	if scheduled {
+		// Its author was asked when he wrote the schedule.
+		needs = nil
+	}
+	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", needs)
 	if err != nil {
 		return nil, err
 	}
@@ -115,15 +127,22 @@ func reached(before, after *v1alpha1.PerfExperiment, system *v1alpha1.System) []
 // none is there yet, and where the experiment has begun: by then it works on a
 // copy.
 func (e *experiments) system(ctx context.Context, experiment *v1alpha1.PerfExperiment) (*v1alpha1.System, admission.Warnings, error) {
-	ref := experiment.Spec.SystemRef
-	if ref == nil || experiment.Status.StartTime != nil {
+	if experiment.Status.StartTime != nil {
+		return nil, nil, nil
+	}
+	return referred(ctx, e.reader, experiment.Namespace, experiment.Spec.SystemRef)
+}
+
+// referred is the system that is referred to; nil where none is, or none is there yet.
+func referred(ctx context.Context, reader client.Reader, namespace string, ref *v1alpha1.SystemRef) (*v1alpha1.System, admission.Warnings, error) {
+	if ref == nil {
 		return nil, nil, nil
 	}
 	found := &v1alpha1.PerfSystem{}
-	err := e.systems.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: ref.Name}, found)
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, found)
 	if apierrors.IsNotFound(err) {
 		return nil, admission.Warnings{fmt.Sprintf(
-			"there is no PerfSystem %q in namespace %q yet: the experiment waits for it, and is judged by it then", ref.Name, experiment.Namespace)}, nil
+			"there is no PerfSystem %q in namespace %q yet: the experiment waits for it, and is judged by it then", ref.Name, namespace)}, nil
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading PerfSystem %q: %w", ref.Name, err)

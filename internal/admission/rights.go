@@ -167,7 +167,7 @@ func (r Rights) ask(ctx context.Context, a author, right reach.Right) (bool, err
 type author struct {
 	user      authenticationv1.UserInfo
 	namespace string
-	// what is asked for: "experiment" or "system".
+	// what is asked for: "experiment", "system" or "schedule".
 	what string
 }
 
@@ -220,7 +220,7 @@ func (a author) mayNot(lacking question) string {
 // written.
 func (q question) place() *field.Path {
 	if q.needs[0].In != "" {
-		return field.NewPath("spec", "systemRef", "name")
+		return q.needs[0].Reference
 	}
 	return q.needs[0].Field
 }

@@ -42,7 +42,7 @@ func writer(t *testing.T) *author {
 		t.Fatalf("making a client: %v", err)
 	}
 	a.client = client.WithFieldValidation(c, "Strict")
-	for _, resource := range []string{"perfexperiments", "perfsystems"} {
+	for _, resource := range []string{"perfexperiments", "perfsystems", "perfschedules"} {
 		for _, verb := range []string{"create", "get", "update"} {
 			a.grant(t, right{verb: verb, group: "perflab.dev", resource: resource})
 		}

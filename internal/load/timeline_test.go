@@ -144,12 +144,12 @@ func TestProgress(t *testing.T) {
 		"create": {Started: true, Ended: true, Message: "ended"},
 		"more":   {Started: true, Message: "running"},
 	}
-	want := "cico: running 1m0s, until create ends; create: ended; more: running 10s of 1m30s"
+	want := "cico: running 40s, until create ends; create: ended; more: running 10s of 1m30s"
 	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
 		t.Errorf("progress %q, want %q", got, want)
 	}
 	states["create"] = load.State{Message: "starting: 0 of 1 runner is up"}
-	want = "cico: running 1m0s, until create ends; create: starting: 0 of 1 runner is up; more: running 10s of 1m30s"
+	want = "cico: running 40s, until create ends; create: starting: 0 of 1 runner is up; more: running 10s of 1m30s"
 	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
 		t.Errorf("progress %q, want %q", got, want)
 	}
@@ -162,12 +162,12 @@ func TestProgress(t *testing.T) {
 // Each word about a load is a write, so there are few of them.
 func TestWordsAboutALoadAreFew(t *testing.T) {
 	words := map[time.Duration]bool{}
-	for elapsed := range 95 {
+	for elapsed := range 125 {
 		words[load.ProgressStep(time.Duration(elapsed)*time.Second)] = true
 	}
-	want := []time.Duration{0, 10 * time.Second, 30 * time.Second, time.Minute, 90 * time.Second}
+	want := []time.Duration{0, 10 * time.Second, 40 * time.Second, 80 * time.Second, 2 * time.Minute}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(words))); diff != "" {
-		t.Errorf("words in 95 s (-want +got):\n%s", diff)
+		t.Errorf("words in 125 s (-want +got):\n%s", diff)
 	}
 }
 

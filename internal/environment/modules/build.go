@@ -43,7 +43,7 @@ func Build(req environment.Request, env string) []environment.Intent {
 }
 
 func buildDeployment(req environment.Request, env string, module v1alpha1.Module) environment.Intent {
-	intent := newIntent(req, deploymentKind, module)
+	intent := newIntent(req, deploymentKind, module, fingerprint(req, module))
 	intent.Object["spec"] = environment.Fields(&appsv1.DeploymentSpec{
 		Replicas: ptr.To(replicas(module)),
 		Selector: &metav1.LabelSelector{MatchLabels: selector(req, module)},
@@ -57,11 +57,13 @@ func buildDeployment(req environment.Request, env string, module v1alpha1.Module
 }
 
 func buildService(req environment.Request, module v1alpha1.Module) environment.Intent {
-	intent := newIntent(req, serviceKind, module)
-	intent.Object["spec"] = environment.Fields(&corev1.ServiceSpec{
+	spec := environment.Fields(&corev1.ServiceSpec{
 		Selector: selector(req, module),
 		Ports:    servicePorts(module),
 	})
+	// Its own, not the pods': a Service is the same in each run.
+	intent := newIntent(req, serviceKind, module, environment.Fingerprint(spec))
+	intent.Object["spec"] = spec
 	return intent
 }
 
@@ -75,9 +77,9 @@ func servicePorts(module v1alpha1.Module) []corev1.ServicePort {
 	return ports
 }
 
-func newIntent(req environment.Request, kind schema.GroupVersionKind, module v1alpha1.Module) environment.Intent {
+func newIntent(req environment.Request, kind schema.GroupVersionKind, module v1alpha1.Module, fingerprint string) environment.Intent {
 	name := naming.Module(req.Experiment, module.Name)
-	intent := req.Intent(kind, name, environment.ComponentModule, fingerprint(req, module))
+	intent := req.Intent(kind, name, environment.ComponentModule, fingerprint)
 	environment.AddLabel(intent, v1alpha1.LabelModule, module.Name)
 	return intent
 }

@@ -127,7 +127,7 @@ spec:
 `)
 	yamlcmp.Equal(t, intents[1], `
 apiVersion: v1
-kind: Service`+metadata+`"`+fingerprint+`"}
+kind: Service`+metadata+`"`+environment.FingerprintOf(intents[1])+`"}
 spec:
   selector: {perflab.dev/experiment: demo, perflab.dev/module: mod-inventory}
   ports: [{name: http, port: 8081, protocol: TCP, targetPort: http}]
@@ -409,6 +409,9 @@ func TestFingerprint(t *testing.T) {
 			before, after := modules.Build(request(system()), env), modules.Build(req, env)
 			if changed := environment.FingerprintOf(before[0]) != environment.FingerprintOf(after[0]); changed != tc.inventory {
 				t.Errorf("mod-inventory changed: %t, want %t: %s", changed, tc.inventory, tc.reason)
+			}
+			if diff := cmp.Diff(before[1], after[1]); diff != "" {
+				t.Errorf("a Service is the same whatever its pods are:\n%s", diff)
 			}
 			if changed := environment.FingerprintOf(before[2]) != environment.FingerprintOf(after[2]); changed != tc.gateway {
 				t.Errorf("gateway changed: %t, want %t: %s", changed, tc.gateway, tc.reason)

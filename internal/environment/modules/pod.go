@@ -128,7 +128,7 @@ func replicas(module v1alpha1.Module) int32 { return ptr.Deref(module.Replicas, 
 
 // Replicas is the number of pods a module is to have, patches considered.
 func Replicas(req environment.Request, module v1alpha1.Module) int32 {
-	bare := newIntent(req, deploymentKind, module)
+	bare := newIntent(req, deploymentKind, module, "")
 	bare.Object["spec"] = map[string]any{"replicas": int64(replicas(module))}
 	patched := environment.Patched([]environment.Intent{bare}, req.System.Patches)[0]
 	wanted, found, err := unstructured.NestedInt64(patched.Object, "spec", "replicas")

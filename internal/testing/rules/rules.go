@@ -58,6 +58,26 @@ spec:
     - {name: create-5k, startAfter: 1m, dataImport: {records: 5000}}
 `
 
+// Schedule is one that makes the valid experiment.
+func Schedule(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	schedule := Object(t, `
+apiVersion: perflab.dev/v1alpha1
+kind: PerfSchedule
+metadata: {name: nightly}
+spec:
+  schedule: 0 2 * * *
+  timeZone: Europe/Berlin
+  startingDeadlineSeconds: 3600
+  onImageChange: [{name: okapi}]
+`)
+	template := map[string]any{"spec": Object(t, Valid).Object["spec"]}
+	if err := unstructured.SetNestedMap(schedule.Object, template, "spec", "template"); err != nil {
+		t.Fatalf("setting the template: %v", err)
+	}
+	return schedule
+}
+
 // Object reads an object from YAML.
 func Object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/reach"
+	"perflab.dev/perflab/internal/recurrence"
+	"perflab.dev/perflab/internal/validate"
+)
+
+// schedules judges PerfSchedules: their templates as the experiments they make, of which
+// nobody is asked any more.
+type schedules struct {
+	// reader reads the PerfSystem a template refers to.
+	reader client.Reader
+	// rights are those the author is held to.
+	rights Rights
+}
+
+var _ admission.Validator[*v1alpha1.PerfSchedule] = &schedules{}
+
+// ValidateCreate judges a new schedule.
+func (s *schedules) ValidateCreate(ctx context.Context, schedule *v1alpha1.PerfSchedule) (admission.Warnings, error) {
+	return s.judge(ctx, schedule)
+}
+
+// ValidateUpdate judges a changed schedule: who changes it answers for the whole.
+func (s *schedules) ValidateUpdate(ctx context.Context, before, after *v1alpha1.PerfSchedule) (admission.Warnings, error) {
+	if after.DeletionTimestamp != nil || equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		return nil, nil
+	}
+	return s.judge(ctx, after)
+}
+
+// ValidateDelete lets everything go.
+func (*schedules) ValidateDelete(context.Context, *v1alpha1.PerfSchedule) (admission.Warnings, error) {
+	return nil, nil
+}
+
+func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) (admission.Warnings, error) {
+	system, warnings, err := referred(ctx, s.reader, schedule.Namespace, schedule.Spec.Template.Spec.SystemRef)
+	if err != nil {
+		return nil, err
+	}
+	faults, doubts := validate.Schedule(schedule, system)
+	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfSchedule{})...)
+	lenient, forbidden, err := s.rights.judge(ctx, schedule.Namespace, "schedule", reach.Schedule(&schedule.Spec, system))
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(warnings, doubts, lenient), invalid("PerfSchedule", schedule.Name, append(faults, forbidden...))
+}
+
+// isScheduled: the operator itself makes the experiment, of the template of a schedule as
+// it stands. Who wrote that was asked for his rights then; the operator has none of them.
+// Whoever else makes it is asked, whatever it is made from, and so is who changes it.
+func (e *experiments) isScheduled(ctx context.Context, before, experiment *v1alpha1.PerfExperiment) (bool, error) {
+	owner := metav1.GetControllerOf(experiment)
+	if before != nil || owner == nil || owner.Kind != "PerfSchedule" || owner.APIVersion != v1alpha1.GroupVersion.String() || e.rights.Author == IgnoreRights {
+		return false, nil
+	}
+	request, err := admission.RequestFromContext(ctx)
+	if err != nil {
+		return false, fmt.Errorf("finding who asks: %w", err)
+	}
+	self, err := e.rights.self(ctx)
+	if err != nil || request.UserInfo.Username != self {
+		return false, err
+	}
+	schedule := &v1alpha1.PerfSchedule{}
+	err = e.reader.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: owner.Name}, schedule)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading PerfSchedule %q: %w", owner.Name, err)
+	}
+	return recurrence.Follows(experiment, schedule), nil
+}
+
+// self is the operator's own name, as the API server knows it.
+func (r Rights) self(ctx context.Context) (string, error) {
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := r.Reviewer.Create(ctx, review); err != nil {
+		return "", apierrors.NewServiceUnavailable(fmt.Sprintf("could not ask the API server who the operator is: %v: nothing is wrong with the experiment, try again", err))
+	}
+	return review.Status.UserInfo.Username, nil
+}

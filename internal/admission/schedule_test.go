@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission_test
+
+import (
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/recurrence"
+	"perflab.dev/perflab/internal/testing/rules"
+)
+
+// nightly is a schedule with the valid experiment for its template.
+func nightly(t *testing.T, changes ...change) *unstructured.Unstructured {
+	t.Helper()
+	made := rules.Schedule(t)
+	apply(t, made, []change{{"spec.template.spec", ""}})
+	made.Object["spec"].(map[string]any)["template"] = map[string]any{"spec": rules.Object(t, valid).Object["spec"]}
+	made.SetNamespace("default")
+	apply(t, made, changes)
+	return made
+}
+
+func TestSchedules(t *testing.T) {
+	server.Config(t)
+	const inTemplate = "spec.template."
+	for name, rule := range map[string]rule{
+		"as it is":       accept(),
+		"no such minute": refuse("spec.schedule", "write minute, hour, day of the month, month and day of the week", change{"spec.schedule", "60 2 * * *"}),
+		"no such zone":   refuse("spec.timeZone", "write the name of a time zone, for example Europe/Berlin, or UTC", change{"spec.timeZone", "Europe/Atlantis"}),
+		"a zone within":  refuse("spec.schedule", "the time zone does not belong there: write it into timeZone", change{"spec.schedule", "TZ=UTC 0 2 * * *"}),
+		"an unknown module in the template": refuse(inTemplate+aSet+".modules[0].name", `arm "changed": the system has no module "inventory"`,
+			change{inTemplate + set, `{modules: [{name: inventory, replicas: 2}]}`}),
+		"misspelt affinity in the template": refuse(inTemplate+"spec.system.kafka.brokers.placement.affinity.podAfinity", "an affinity has no such field",
+			change{inTemplate + "spec.system.kafka.brokers.placement", "{affinity: {podAfinity: {}}}"}),
+		"names too long together": refuse(inTemplate+"spec.system.modules[1].name", "characters together, and 62 are allowed",
+			change{"metadata.name", "a-name-of-23-characters"}, change{inTemplate + "spec.system.modules.1.name", "a-module-with-a-name-of-36-characters"}),
+		"even controllers in the template": warn("write an odd number, for example 3 (spec.template.spec.system.kafka.controllers.replicas)",
+			change{inTemplate + "spec.system.kafka.controllers.replicas", "2"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, told := user(t)
+			err := c.Create(t.Context(), nightly(t, rule.changes...), client.DryRunAll)
+			rules.Verdict(t, err, rule.place, rule.sentence)
+			rule.judgeWarnings(t, err, told.told)
+		})
+	}
+}
+
+// The author of a schedule answers for what its experiments reach for, and for what he
+// lets the operator look at. Who edits it answers for the whole.
+func TestSchedulesAuthorsAreHeldToTheirRights(t *testing.T) {
+	a := writer(t)
+	rules.Verdict(t, a.ask(nightly(t)), "spec.template.spec.system.target.credentialsSecret", a.mayNot(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the schedule")
+	rules.Verdict(t, a.ask(nightly(t)), "spec.onImageChange[0]", a.mayNot(`get Deployment "okapi"`))
+	stored := nightly(t)
+	stored.SetNamespace(a.namespace)
+	if err := a.admin.Create(t.Context(), stored); err != nil {
+		t.Fatalf("making the schedule: %v", err)
+	}
+	edit := func(given change) error {
+		edited := stored.DeepCopy()
+		apply(t, edited, []change{given})
+		return a.client.Update(t.Context(), edited, client.DryRunAll)
+	}
+	rules.Verdict(t, edit(change{"metadata.labels", "{team: a}"}), "", "")
+	rules.Verdict(t, edit(change{"spec.schedule", "0 3 * * *"}), "spec.template.spec.system.target.credentialsSecret", a.mayNot(`get Secret "login"`))
+	a.grant(t, right{"get", "", "secrets", "login"})
+	a.grant(t, right{"get", "apps", "deployments", "okapi"})
+	rules.Verdict(t, a.ask(nightly(t, change{"metadata.name", "another"})), "", "")
+	rules.Verdict(t, edit(change{"spec.schedule", "0 3 * * *"}), "", "")
+}
+
+// Who refers to a system from a schedule needs what the system reaches for.
+func TestSchedulesAreHeldToTheirSystemsRights(t *testing.T) {
+	a := writer(t)
+	system := shared(t)
+	system.SetNamespace(a.namespace)
+	if err := a.admin.Create(t.Context(), system); err != nil {
+		t.Fatalf("making the system: %v", err)
+	}
+	refers := nightly(t, change{"spec.onImageChange", ""}, change{"spec.template.spec.system", ""}, change{"spec.template.spec.systemRef", "{name: folio}"})
+	rules.Verdict(t, a.ask(refers), "spec.template.spec.systemRef.name", `PerfSystem "folio", spec.target.credentialsSecret: `+a.mayNot(`get Secret "login"`))
+}
+
+// What the operator makes of a template as it stands was asked for when that was written.
+// The operator itself may not get a single Secret; so nothing else that it, or somebody in
+// its place, would make passes.
+func TestOnlyTheOperatorMakesExperimentsOfASchedule(t *testing.T) {
+	a := writer(t)
+	stored := nightly(t)
+	stored.SetNamespace(a.namespace)
+	if err := a.admin.Create(t.Context(), stored); err != nil {
+		t.Fatalf("making the schedule: %v", err)
+	}
+	schedule := &v1alpha1.PerfSchedule{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, schedule); err != nil {
+		t.Fatal(err)
+	}
+	config := rest.CopyConfig(server.Config(t))
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:perflab-system:perflab-operator"}
+	operator, err := client.New(config, client.Options{Scheme: scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := func() *v1alpha1.PerfExperiment {
+		return recurrence.Experiment(schedule, "nightly-1", "Schedule", "1")
+	}
+	lacks := `may not get Secret "login"`
+	ask := func(c client.Client, object *v1alpha1.PerfExperiment, wrong string) {
+		t.Helper()
+		rules.Verdict(t, c.Create(t.Context(), object, client.DryRunAll), "", wrong)
+	}
+	ask(operator, made(), "")
+	ask(a.client, made(), lacks)
+
+	other := made()
+	other.Spec.KeepWarm = true
+	ask(operator, other, lacks)
+	free := made()
+	free.OwnerReferences = nil
+	ask(operator, free, lacks)
+	orphan := made()
+	orphan.OwnerReferences[0].Name = "weekly"
+	ask(operator, orphan, lacks)
+	replaced := made()
+	replaced.OwnerReferences[0].UID = "another"
+	ask(operator, replaced, lacks)
+
+	// What can't work any more is refused, whoever makes it.
+	broken := nightly(t, change{"spec.onImageChange", ""}, change{"spec.template.spec.system", ""}, change{"spec.template.spec.systemRef", "{name: folio}"},
+		change{"spec.template.spec.arms.1.set", "{modules: [{name: inventory, replicas: 2}]}"}, change{"metadata.name", "broken"})
+	broken.SetNamespace(a.namespace)
+	if err := a.admin.Create(t.Context(), broken); err != nil {
+		t.Fatalf("making the schedule: %v", err)
+	}
+	system := shared(t)
+	system.SetNamespace(a.namespace)
+	if err := a.admin.Create(t.Context(), system); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatalf("making the system: %v", err)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(broken.Object, schedule); err != nil {
+		t.Fatal(err)
+	}
+	ask(operator, made(), `the system has no module "inventory"`)
+}

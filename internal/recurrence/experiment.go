@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recurrence
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// maxRelease bounds what an experiment's release is called, in characters.
+const maxRelease = 128
+
+// Release is what an experiment is called in a history.
+func Release(spec *v1alpha1.PerfScheduleSpec, trigger v1alpha1.Trigger, due time.Time, images []v1alpha1.SeenImage) string {
+	wording := spec.Release
+	switch {
+	case wording != "":
+	case trigger == v1alpha1.TriggerImageChange:
+		wording = "{tags}"
+	default:
+		wording = "{time}"
+	}
+	if zone, err := zoneOf(spec.TimeZone); err == nil {
+		due = due.In(zone)
+	}
+	said := []rune(strings.NewReplacer(
+		"{tags}", tags(images), "{date}", due.Format("2006-01-02"), "{time}", due.Format("2006-01-02T15:04"),
+	).Replace(wording))
+	return string(said[:min(len(said), maxRelease)])
+}
+
+// foreign are labels and annotations by which other tools know what they have applied. An
+// experiment that bears them would be taken for something that Git lacks.
+var foreign = []string{
+	"argocd.argoproj.io/", "app.kubernetes.io/instance", "kubectl.kubernetes.io/", "kustomize.toolkit.fluxcd.io/",
+	"helm.toolkit.fluxcd.io/", "meta.helm.sh/", "helm.sh/", "config.k8s.io/", "perflab.dev/",
+}
+
+func withoutForeign(marks map[string]string) map[string]string {
+	own := map[string]string{}
+	for key, value := range marks {
+		if !hasPrefixOf(key, foreign) {
+			own[key] = value
+		}
+	}
+	return own
+}
+
+func hasPrefixOf(key string, prefixes []string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Experiment is what the schedule makes: its template, called and marked.
+func Experiment(schedule *v1alpha1.PerfSchedule, name, trigger, release string) *v1alpha1.PerfExperiment {
+	made := &v1alpha1.PerfExperiment{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PerfExperiment"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: schedule.Namespace, Name: name,
+			Labels:          withoutForeign(schedule.Spec.Template.Metadata.Labels),
+			Annotations:     withoutForeign(schedule.Spec.Template.Metadata.Annotations),
+			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfSchedule", schedule)},
+		},
+		Spec: *schedule.Spec.Template.Spec.DeepCopy(),
+	}
+	made.Labels[v1alpha1.LabelSchedule] = schedule.Name
+	made.Annotations[v1alpha1.AnnotationTrigger] = trigger
+	made.Annotations[v1alpha1.AnnotationRelease] = release
+	return made
+}
+
+// Follows reports whether an experiment is what the schedule would make: its own, of its
+// template as it stands.
+func Follows(experiment *v1alpha1.PerfExperiment, schedule *v1alpha1.PerfSchedule) bool {
+	return metav1.IsControlledBy(experiment, schedule) && schedule.DeletionTimestamp == nil &&
+		equality.Semantic.DeepEqual(experiment.Spec, schedule.Spec.Template.Spec)
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recurrence
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Many is as far as times that have passed are counted.
+const Many = 101
+
+// Times are those of a schedule.
+type Times struct {
+	schedule cron.Schedule
+	zone     *time.Location
+}
+
+var (
+	errZoneWithin = errors.New("the time zone does not belong there: write it into timeZone")
+	errEvery      = errors.New("@every counts from the last time and knows no clock: write minutes, for example */30 * * * *")
+	errNever      = errors.New("this time never comes: look at the day and the month")
+	errLocal      = errors.New(`"Local" would be the operator's own: write the name of a time zone, for example Europe/Berlin, or UTC`)
+)
+
+// NewTimes reads a schedule in cron's format; zone is empty for UTC.
+func NewTimes(schedule, zone string) (*Times, error) {
+	location, err := zoneOf(zone)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case strings.Contains(schedule, "TZ="):
+		return nil, errZoneWithin
+	case strings.HasPrefix(schedule, "@every"):
+		return nil, errEvery
+	}
+	parsed, err := cron.ParseStandard(schedule)
+	if err != nil {
+		return nil, fmt.Errorf("%w: write minute, hour, day of the month, month and day of the week, for example 0 2 * * 1-5, or @daily", err)
+	}
+	times := &Times{schedule: parsed, zone: location}
+	// From any day on, a time comes within the library's five years, or never.
+	if times.After(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
+		return nil, errNever
+	}
+	return times, nil
+}
+
+func zoneOf(name string) (*time.Location, error) {
+	if strings.EqualFold(name, "local") {
+		return nil, errLocal
+	}
+	location, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: write the name of a time zone, for example Europe/Berlin, or UTC", err)
+	}
+	return location, nil
+}
+
+// timesOf are those of a schedule; nil where it has none.
+func timesOf(spec *v1alpha1.PerfScheduleSpec) (*Times, error) {
+	if spec.Schedule == "" {
+		return nil, nil
+	}
+	times, err := NewTimes(spec.Schedule, spec.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("schedule %q: %w", spec.Schedule, err)
+	}
+	return times, nil
+}
+
+// Check says what is wrong with the times of a schedule.
+func Check(spec *v1alpha1.PerfScheduleSpec, path *field.Path) field.ErrorList {
+	if spec.Schedule == "" {
+		return nil
+	}
+	if _, err := zoneOf(spec.TimeZone); err != nil {
+		return field.ErrorList{field.Invalid(path.Child("timeZone"), spec.TimeZone, err.Error())}
+	}
+	if _, err := NewTimes(spec.Schedule, spec.TimeZone); err != nil {
+		return field.ErrorList{field.Invalid(path.Child("schedule"), spec.Schedule, err.Error())}
+	}
+	return nil
+}
+
+// After is the first time after another one; zero: there is none.
+func (t *Times) After(when time.Time) time.Time { return t.schedule.Next(when.In(t.zone)).UTC() }
+
+// Passed is the last of the times after since, up to now, and how many there are of them,
+// counted up to [Many]. It is zero where there is none.
+func (t *Times) Passed(since, now time.Time) (last time.Time, count int) {
+	for next := t.After(since); t.hasCome(next, now) && count < Many; next = t.After(next) {
+		last, count = next, count+1
+	}
+	if count < Many {
+		return last, count
+	}
+	// The last one is sought from now backwards: a year of minutes may have passed.
+	for back := time.Hour; ; back *= 2 {
+		first := t.After(latest(since, now.Add(-back)))
+		if !t.hasCome(first, now) {
+			continue
+		}
+		for next := first; t.hasCome(next, now); next = t.After(next) {
+			last = next
+		}
+		return last, count
+	}
+}
+
+// hasCome says of what After has found whether it is there.
+func (*Times) hasCome(when, now time.Time) bool { return !when.IsZero() && !when.After(now) }
