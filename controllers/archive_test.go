@@ -67,14 +67,14 @@ func withArchive(l *lab) *attic {
 func (l *lab) archivedExperiment() report.Input {
 	l.t.Helper()
 	var found []archive.Reference
-	for reference, err := range l.archive.List(l.t.Context(), archive.ExperimentsPrefix) {
+	for kept, err := range l.archive.Standing(l.t.Context(), archive.ExperimentsPrefix) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		found = append(found, reference)
+		found = append(found, kept.Reference)
 	}
 	if len(found) != 1 {
-		l.t.Fatalf("the archive has %d records of experiments, want one: %v", len(found), found)
+		l.t.Fatalf("the archive has records of %d experiments, want one: %v", len(found), found)
 	}
 	input, err := archived.Read(l.t.Context(), l.archive, found[0])
 	if err != nil {
@@ -99,10 +99,21 @@ func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
 			t.Errorf("run %s tells of the archive: %+v", run.Name, told)
 		}
 	}
+	// What it is a release of is often said later.
+	l.ask(func(e *v1alpha1.PerfExperiment) {
+		e.Annotations = map[string]string{v1alpha1.AnnotationRelease: "2026.1"}
+	})
+	l.until("an archive that knows the release", func() bool {
+		return strings.HasSuffix(l.archivedCondition(l.experiment("small").Status.Conditions).Message, `, as release "2026.1"`)
+	})
 	if err := l.admin.Delete(t.Context(), l.experiment("small")); err != nil {
 		t.Fatal(err)
 	}
 	l.until("the experiment gone", func() bool { return len(l.experiments()) == 0 })
+	series, err := archived.History(t.Context(), l.archive, archived.Asked{Namespace: l.namespace})
+	if err != nil || len(series.Measured) != 1 || series.Measured[0].Release != "2026.1" || series.Measured[0].Blocks != 2 || len(series.Notes) > 0 {
+		t.Errorf("of its series the archive tells %+v, %v", series, err)
+	}
 	kept := l.archivedExperiment()
 	if len(kept.Runs) != 2 || len(kept.Raw) != 2 || kept.Manifest == nil {
 		t.Fatalf("the archive has %d runs, %d raw results, manifest %t", len(kept.Runs), len(kept.Raw), kept.Manifest != nil)
@@ -199,8 +210,9 @@ func TestARunWaitsForItsArchive(t *testing.T) {
 }
 
 // objectsOfOneRun are its record, its raw results and its manifest, and of its experiment the
-// record, the digests, the report and the manifest.
-const objectsOfOneRun = 7
+// record, the digests, what came out beside earlier ones, the report, what a history needs
+// and the manifest.
+const objectsOfOneRun = 9
 
 func objectsIn(t *testing.T, kept *archive.Store) int {
 	t.Helper()
@@ -211,15 +223,18 @@ func objectsIn(t *testing.T, kept *archive.Store) int {
 	return collected.Objects + collected.ObjectsKept
 }
 
-// A run that does not count is kept as well.
+// A run that does not count is kept as well, and in its namespace's own archive where it
+// has one.
 func TestARunThatDoesNotCountIsArchived(t *testing.T) {
 	l := newLab(t, complete)
 	withArchive(l)
+	own, standard := l.archive, archives.New(t)
+	l.archive, l.archives = standard, map[string]*archive.Store{l.namespace: own, "another": nil}
 	l.outside.exit["cico"] = 107
 	l.create(login(), smallExperiment(t, oneArm))
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	kept := 0
-	for reference, err := range l.archive.List(t.Context(), archive.RunsPrefix) {
+	for reference, err := range own.List(t.Context(), archive.RunsPrefix) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,6 +244,9 @@ func TestARunThatDoesNotCountIsArchived(t *testing.T) {
 	}
 	if kept != 1 {
 		t.Errorf("the archive has %d records of run %s", kept, invalid.Name)
+	}
+	if stored := objectsIn(t, standard); stored > 0 {
+		t.Errorf("the archive of other namespaces has %d objects", stored)
 	}
 }
 

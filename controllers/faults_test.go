@@ -150,6 +150,11 @@ func (l *lab) tells() string {
 	for _, run := range l.runs() {
 		told = append(append(told, run.Status.Warnings...), messagesOf(run.Status.Conditions)...)
 	}
+	schedules := &v1alpha1.PerfScheduleList{}
+	l.list(schedules)
+	for _, schedule := range schedules.Items {
+		told = append(told, messagesOf(schedule.Status.Conditions)...)
+	}
 	for _, err := range l.passed {
 		told = append(told, err.Error())
 	}

@@ -30,6 +30,7 @@ import (
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/sinks"
 	"perflab.dev/perflab/internal/telemetry"
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
@@ -72,6 +73,10 @@ type lab struct {
 	history experiment.History
 	// archive keeps what was recorded; nil: there is none.
 	archive *archive.Store
+	// sinks are told what there is to announce; empty: nobody is.
+	sinks []sinks.Sink
+	// archives of namespaces that have another one.
+	archives map[string]*archive.Store
 	// collector is the collector's image; empty: there is none.
 	collector string
 	// restored are the Jobs that brought data back, jobs the collectors', by name
@@ -128,22 +133,27 @@ func (l *lab) meanwhile() {
 
 // operator is one that has just been started: it knows nothing.
 func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
-	cluster := kube.Cluster{Client: l.line.to(l.admin)}
+	tools := l.tools()
 	now := func() time.Time { return l.now }
-	tools := component.Tools{
+	return &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now, History: l.history},
+		&run.Reconciler{
+			Tools: tools, Runners: &l.runners, Telemetry: l.telemetry, Now: now,
+			Watches: &run.ForeignWatches{Cluster: tools.Cluster, Controller: deaf{}},
+		}
+}
+
+// tools are those of an operator that has just been started.
+func (l *lab) tools() component.Tools {
+	cluster := kube.Cluster{Client: l.line.to(l.admin)}
+	return component.Tools{
 		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, Events: &l.events,
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
-		CollectorImage: l.collector, Archive: l.archive,
+		CollectorImage: l.collector, Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,
 		Target: &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
 		Surroundings: component.Surroundings{
 			PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },
 		},
 	}
-	return &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now, History: l.history},
-		&run.Reconciler{
-			Tools: tools, Runners: &l.runners, Telemetry: l.telemetry, Now: now,
-			Watches: &run.ForeignWatches{Cluster: cluster, Controller: deaf{}},
-		}
 }
 
 // reader is the operator's past the cache.
@@ -191,6 +201,7 @@ func (l *lab) pass() {
 		reconciler, _ := l.operator()
 		_, err := reconciler.Reconcile(l.lease(), request(&experiment))
 		l.judge("experiment "+experiment.Name, err)
+		l.announce(&experiment)
 	}
 	for _, run := range l.runs() {
 		_, reconciler := l.operator()
@@ -206,6 +217,17 @@ func (l *lab) pass() {
 	if l.eachPass != nil {
 		l.eachPass()
 	}
+}
+
+// announce wakes who tells the sinks, where there are any.
+func (l *lab) announce(about *v1alpha1.PerfExperiment) {
+	l.t.Helper()
+	if len(l.sinks) == 0 {
+		return
+	}
+	announcer := &experiment.Announcer{Tools: l.tools(), Now: func() time.Time { return l.now }}
+	_, err := announcer.Reconcile(l.lease(), request(about))
+	l.judge("announcing "+about.Name, err)
 }
 
 // lease lasts until the line takes it away.

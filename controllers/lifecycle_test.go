@@ -43,7 +43,7 @@ func TestAnExperimentGoesFromCreateToComplete(t *testing.T) {
 	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) != 0 {
 		t.Errorf("%d TestRuns are left", len(testRuns))
 	}
-	for _, told := range []string{"Normal RunStarted", "Normal Provisioning", "Normal Loading", "Normal Succeeded", "Normal Complete: 2 of 2 runs are done"} {
+	for _, told := range []string{"Normal RunStarted", "Normal Loading", "Normal Succeeded", "Normal Complete: 2 of 2 runs are done"} {
 		if !slices.ContainsFunc(l.events.told, func(event string) bool { return strings.HasPrefix(event, told) }) {
 			t.Errorf("nobody was told %q, only %q", told, l.events.told)
 		}

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -230,6 +231,12 @@ func (p pastCache) List(ctx context.Context, list client.ObjectList, options ...
 // asCached cuts what was read down to what the cache would hold of it.
 func asCached(err error, read any) error {
 	switch object := read.(type) {
+	case *v1alpha1.PerfExperiment:
+		*object = *component.Outline(object)
+	case *v1alpha1.PerfExperimentList:
+		for i := range object.Items {
+			object.Items[i] = *component.Outline(&object.Items[i])
+		}
 	case *v1alpha1.PerfRun:
 		*object = *component.Summary(object)
 	case *v1alpha1.PerfRunList:
@@ -242,8 +249,24 @@ func asCached(err error, read any) error {
 		for i := range object.Items {
 			object.Items[i] = *component.Glimpse(&object.Items[i])
 		}
+	case *unstructured.Unstructured:
+		leanly(object)
+	case *unstructured.UnstructuredList:
+		for i := range object.Items {
+			leanly(&object.Items[i])
+		}
 	}
 	return err
+}
+
+// leanly cuts an object down to what the cache would hold of it. It holds no ConfigMaps.
+func leanly(object *unstructured.Unstructured) {
+	if object.GetKind() == "ConfigMap" {
+		return
+	}
+	if lean, err := component.Lean()(object); err == nil {
+		*object = *lean.(*unstructured.Unstructured)
+	}
 }
 
 // within keeps to the scope what asks for all namespaces.

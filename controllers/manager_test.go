@@ -93,7 +93,7 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 		Logger: logger,
 		Cache: cache.Options{
 			DefaultNamespaces: map[string]cache.Config{l.namespace: {}},
-			ByObject:          component.Cached(l.lanes), DefaultTransform: cache.TransformStripManagedFields(),
+			ByObject:          component.Cached(l.lanes), DefaultTransform: component.Lean(),
 		},
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},

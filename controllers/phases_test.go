@@ -83,6 +83,49 @@ func TestEachPhaseIsAsTheHealthChecksKnowIt(t *testing.T) {
 	}
 }
 
+// What the health checks know of schedules is what the operator writes, too.
+func TestEachPhaseOfAScheduleIsAsTheHealthChecksKnowIt(t *testing.T) {
+	for name, bring := range map[string]func(*lab){
+		"new":      func(l *lab) { l.create(hourly(l.t)) },
+		"in-force": func(l *lab) { l.create(hourly(l.t)); l.schedulesSettle() },
+		"held": func(l *lab) {
+			l.create(hourly(l.t))
+			for range 2 {
+				l.nextHour()
+				l.schedulesSettle()
+			}
+		},
+		"suspended": func(l *lab) {
+			l.create(hourly(l.t, func(spec *v1alpha1.PerfScheduleSpec) { spec.Suspend = true }))
+			l.schedulesSettle()
+		},
+		"missing": func(l *lab) {
+			l.create(hourly(l.t, func(spec *v1alpha1.PerfScheduleSpec) {
+				spec.OnImageChange = []v1alpha1.ImageSource{{Kind: "Deployment", Name: "okapi"}}
+			}))
+			l.schedulesSettle()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			bring(l)
+			l.compareGolden("PerfSchedule-"+name, healthOfSchedule(l.schedule()))
+		})
+	}
+}
+
+func healthOfSchedule(schedule *v1alpha1.PerfSchedule) seen {
+	shown := seen{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PerfSchedule"},
+		Metadata: metadataOf(schedule),
+		Spec:     map[string]any{"suspend": schedule.Spec.Suspend},
+	}
+	if schedule.Status.ObservedGeneration != 0 {
+		shown.Status = &seenStatus{ObservedGeneration: schedule.Status.ObservedGeneration, Conditions: kstatusOf(schedule.Status.Conditions)}
+	}
+	return shown
+}
+
 // referring takes the system from a PerfSystem that is not there.
 func referring(e *v1alpha1.PerfExperiment) {
 	e.Spec.System = v1alpha1.System{}
@@ -156,7 +199,7 @@ func kstatusOf(conditions []metav1.Condition) []map[string]string {
 	var shown []map[string]string
 	for _, c := range conditions {
 		switch c.Type {
-		case v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionComplete:
+		case v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionComplete, v1alpha1.ConditionHeld:
 			shown = append(shown, map[string]string{"type": c.Type, "status": string(c.Status), "reason": c.Reason, "message": c.Message})
 		}
 	}

@@ -29,7 +29,7 @@ func TestTheLargestStatusIsStored(t *testing.T) {
 		t.Fatalf("writing it: %.300v", err)
 	}
 	stored := l.experiment("small").Status
-	if len(stored.Results) < 1000 || len(stored.Comparisons) < 100 || len(stored.Slowdowns) < 90 || len(stored.Effects) < 90 || len(stored.Arms) != 65 {
+	if len(stored.Results) < 500 || len(stored.Comparisons) < 60 || len(stored.Slowdowns) < 90 || len(stored.Effects) < 90 || len(stored.Arms) != 65 {
 		t.Errorf("%d results, %d comparisons, %d slowdowns, %d effects and %d arms are stored",
 			len(stored.Results), len(stored.Comparisons), len(stored.Slowdowns), len(stored.Effects), len(stored.Arms))
 	}

@@ -5,13 +5,14 @@
 package main
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
+	_ "time/tzdata" // Schedules name time zones, and the image holds none.
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,13 +33,14 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/experiment"
 	"perflab.dev/perflab/controllers/run"
+	"perflab.dev/perflab/controllers/schedule"
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/archive/stores"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/probe"
+	"perflab.dev/perflab/internal/sinks"
 	"perflab.dev/perflab/internal/telemetry"
 	"perflab.dev/perflab/internal/version"
 )
@@ -64,9 +66,26 @@ type options struct {
 	lanes                lanes
 	history              experiment.History
 	archive              string
+	cloudEvents          listed
+	grafana              listed
+	sinkCredentials      string
+	archives             namespaceArchives
+	archiveCredentials   string
 	showVersion          bool
 	logging              zap.Options
 }
+
+// listed is a flag that may be given several times.
+type listed []string
+
+// Set adds one from a flag.
+func (l *listed) Set(given string) error {
+	*l = append(*l, given)
+	return nil
+}
+
+// String is what was set.
+func (l *listed) String() string { return strings.Join(*l, " ") }
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == viewCommand {
@@ -97,13 +116,18 @@ func parse() options {
 	flag.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over HTTPS, and only to whom the cluster lets get /metrics; without it, name a loopback address")
 	flag.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	flag.BoolVar(&o.leaderElect, "leader-elect", false, "let only one of several operators work")
-	flag.BoolVar(&o.webhook, "webhook", true, "judge experiments and systems when they are written; needs the objects of config/webhook, so turn it off outside a cluster")
+	flag.BoolVar(&o.webhook, "webhook", true, "judge experiments, systems and schedules when they are written; needs the objects of config/webhook, so turn it off outside a cluster")
 	flag.IntVar(&o.webhookPort, "webhook-port", 9443, "port the webhook is served on")
 	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
-	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments and systems that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
+	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments, systems and schedules that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
 	flag.DurationVar(&o.history.RawResults, "history-raw-results", 0, "how long raw results of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
 	flag.DurationVar(&o.history.Runs, "history-runs", 0, "how long the runs of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
 	flag.StringVar(&o.archive, "archive", os.Getenv("PERFLAB_ARCHIVE"), "URL of the object store that keeps records of runs and experiments for longer than the cluster does: s3://BUCKET/PREFIX?region=..., gs://, azblob:// or file:///DIRECTORY; credentials are those of the workload, or of the store's own variables; default: none (env PERFLAB_ARCHIVE)")
+	flag.Var(&o.cloudEvents, "cloudevents", "a receiver of CloudEvents over HTTP that is told when an experiment is complete or stalled, and where a series of releases changed, as NAME=URL; may be given several times")
+	flag.Var(&o.grafana, "grafana", "a Grafana that is given an annotation where a series of releases changed, as NAME=URL; may be given several times")
+	flag.StringVar(&o.sinkCredentials, "sink-credentials", "", "directory with the credentials of those, for each a directory of its name with the files token (a bearer token), header (a line NAME: VALUE) or ca.crt (authorities to trust); default: they need none")
+	flag.Var(&o.archives, "namespace-archive", "archive of one namespace instead of the one of --archive: NAMESPACE=URL, or NAMESPACE=none to keep nothing of it; may be given several times")
+	flag.StringVar(&o.archiveCredentials, "namespace-archive-credentials", "/etc/perflab/archives", "directory with a folder for each namespace whose archive takes credentials of its own, which holds the keys of a Secret; without one, they are the workload's")
 	flag.Var(&o.lanes, "lanes", "beside what experiments measure: cluster lets them take turns in the whole cluster, unless spec.lane says otherwise; namespace only keeps the runs of one namespace apart")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
 	flag.BoolVar(&o.showVersion, "version", false, "say which PerfLab this is, and end")
@@ -142,11 +166,15 @@ func serve(o options) error {
 	if err != nil {
 		return fmt.Errorf("building the log client: %w", err)
 	}
-	kept, err := openArchive(o.archive)
+	kept, err := openArchives(o)
 	if err != nil {
 		return err
 	}
-	if err := setUp(manager, clientset, kept, o); err != nil {
+	told, err := sinks.Open(o.cloudEvents, o.grafana, o.sinkCredentials)
+	if err != nil {
+		return fmt.Errorf("--cloudevents and --grafana: %w", err)
+	}
+	if err := setUp(manager, clientset, outside{kept, told}, o); err != nil {
 		return err
 	}
 	if err := setUpWebhook(manager, certificate, o); err != nil {
@@ -159,7 +187,7 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	cacheOptions := cache.Options{ByObject: component.Cached(o.ticketNamespace()), DefaultTransform: cache.TransformStripManagedFields()}
+	cacheOptions := cache.Options{ByObject: component.Cached(o.ticketNamespace()), DefaultTransform: component.Lean()}
 	if o.namespace != "" {
 		cacheOptions.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
 	}
@@ -180,24 +208,20 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 	}
 }
 
-// openArchive is the archive of a URL; nil where there is none. It asks the store nothing:
-// one that is away when the operator starts is no reason not to measure.
-func openArchive(url string) (*archive.Store, error) {
-	if url == "" {
-		return nil, nil
-	}
-	location, err := archive.ParseLocation(url)
-	if err != nil {
-		return nil, fmt.Errorf("--archive (or PERFLAB_ARCHIVE): %w", err)
-	}
-	store, err := stores.Open(context.Background(), location, archive.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("--archive (or PERFLAB_ARCHIVE): %w", err)
-	}
-	return store, nil
+// How often the statuses of runs and experiments tell what has not been decided but
+// observed, such as pods that come up.
+const (
+	runsWords        = 3 * time.Second
+	experimentsWords = 5 * time.Second
+)
+
+// outside are those beyond the cluster whom the operator keeps something in, or tells.
+type outside struct {
+	archives archive.Archives
+	sinks    []sinks.Sink
 }
 
-func setUp(manager ctrl.Manager, clientset kubernetes.Interface, kept *archive.Store, o options) error {
+func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside, o options) error {
 	counted := telemetry.New(metrics.Registry)
 	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
 	cluster := kube.Cluster{Client: manager.GetClient()}
@@ -214,7 +238,8 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, kept *archive.S
 		Databases:      probe.NewPostgres(),
 		Logs:           kube.PodLogs{Clientset: clientset},
 		Events:         manager.GetEventRecorder("perflab"),
-		Archive:        kept,
+		Archives:       beyond.archives,
+		Sinks:          beyond.sinks,
 		Surroundings:   surroundings(clientset.Discovery(), o),
 	}
 	runs := &run.Reconciler{
@@ -223,11 +248,19 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, kept *archive.S
 		Telemetry: counted,
 		Now:       time.Now,
 		Watches:   &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
+		Words:     component.Pace{Every: runsWords},
 	}
-	experiments := &experiment.Reconciler{Tools: tools, Telemetry: counted, Now: time.Now, History: o.history}
+	experiments := &experiment.Reconciler{
+		Tools: tools, Telemetry: counted, Now: time.Now, History: o.history,
+		Words: component.Pace{Every: experimentsWords},
+	}
+	announcer := &experiment.Announcer{Tools: tools, Now: time.Now}
+	schedules := &schedule.Reconciler{Tools: tools, Now: time.Now}
 	return errors.Join(
 		runs.SetupWithManager(manager),
 		experiments.SetupWithManager(manager),
+		announcer.SetupWithManager(manager),
+		schedules.SetupWithManager(manager),
 		manager.AddHealthzCheck("healthz", healthz.Ping),
 		manager.AddReadyzCheck("readyz", healthz.Ping),
 	)

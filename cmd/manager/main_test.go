@@ -96,7 +96,7 @@ func start(t *testing.T, o options) {
 	if err != nil {
 		t.Fatalf("building the manager: %v", err)
 	}
-	if err := setUp(manager, clientset, nil, o); err != nil {
+	if err := setUp(manager, clientset, outside{}, o); err != nil {
 		t.Fatal(err)
 	}
 	if err := setUpWebhook(manager, certificate, o); err != nil {

@@ -20,7 +20,8 @@ import (
 // take it.
 const ArchivePause = 30 * time.Second
 
-// KeepRun keeps the record of a run that is over, and its raw results, in the archive.
+// KeepRun keeps the record of a run that is over, and its raw results, in the archive of
+// its namespace.
 func (t *Tools) KeepRun(ctx context.Context, experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) (archive.Reference, error) {
 	raw, err := kube.RawResults(ctx, t.Live, run)
 	if err != nil {
@@ -30,22 +31,22 @@ func (t *Tools) KeepRun(ctx context.Context, experiment *v1alpha1.PerfExperiment
 	if err != nil {
 		return archive.Reference{}, err
 	}
-	return t.Archive.Keep(ctx, record)
+	return t.Archives.Of(run.Namespace).Keep(ctx, record)
 }
 
-// Archived is how ready it is that something is in the archive.
-func (t *Tools) Archived() environment.Readiness {
-	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "it is kept in the archive " + t.Archive.String()}
+// Archived is how ready it is that something is in an archive.
+func Archived(store *archive.Store) environment.Readiness {
+	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonArchived, Message: "it is kept in the archive " + store.String()}
 }
 
-// Unarchived is how ready it is after the archive has not taken it. Its library's own words go
+// Unarchived is how ready it is after an archive has not taken it. Its library's own words go
 // into the log. It says false where the error is none of the archive's.
-func (t *Tools) Unarchived(ctx context.Context, err error) (environment.Readiness, bool) {
+func Unarchived(ctx context.Context, store *archive.Store, err error) (environment.Readiness, bool) {
 	if !archive.IsOne(err) {
 		return environment.Readiness{}, false
 	}
 	readiness := environment.NotReady(archiveReason(err), err.Error())
-	log.FromContext(ctx).Info("The archive does not take it", "reason", readiness.Reason, "error", err.Error(), "detail", t.Archive.Detail(err))
+	log.FromContext(ctx).Info("The archive does not take it", "reason", readiness.Reason, "error", err.Error(), "detail", store.Detail(err))
 	return readiness, true
 }
 

@@ -31,11 +31,11 @@ var borrowable = []schema.GroupVersionKind{
 // name has borrowed.
 func (t *Tools) Borrows(ctx context.Context, key client.ObjectKey) (bool, error) {
 	for _, kind := range borrowable {
-		found, err := listed(ctx, t.Cluster.Client, kind, key.Namespace)
-		if err != nil {
-			return false, err
+		list := listOf(kind)
+		if err := t.Cluster.Client.List(ctx, list, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return false, notListed(err)
 		}
-		if slices.ContainsFunc(found, func(object unstructured.Unstructured) bool { return isBorrowedBy(&object, key) }) {
+		if slices.ContainsFunc(list.Items, func(object unstructured.Unstructured) bool { return isBorrowedBy(&object, key) }) {
 			return true, nil
 		}
 	}
@@ -46,15 +46,13 @@ func isBorrowedBy(object *unstructured.Unstructured, key client.ObjectKey) bool 
 	return workloads.Borrower(object) == workloads.BorrowerName(key.Namespace, key.Name)
 }
 
-// listed are the objects of a kind, not to be changed.
-func listed(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind, namespace string) ([]unstructured.Unstructured, error) {
+func listOf(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err := reader.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing what is borrowed: %w", err)
-	}
-	return list.Items, nil
+	return list
 }
+
+func notListed(err error) error { return fmt.Errorf("listing what is borrowed: %w", err) }
 
 // GiveBack gives back what an experiment has borrowed, one write for each
 // workload, and says true when nothing is left to give back. The experiment is
@@ -63,24 +61,33 @@ func (t *Tools) GiveBack(ctx context.Context, key client.ObjectKey, experiment *
 	done := true
 	for _, kind := range borrowable {
 		// The cache may not have heard of the last workload that was borrowed,
-		// and does not know who owned which field.
-		found, err := listed(ctx, t.Live, kind, key.Namespace)
-		if err != nil {
-			return false, err
-		}
-		for i := range found {
-			object := &found[i]
-			if !isBorrowedBy(object, key) {
-				continue
+		// and does not know who owned which field. What is borrowed has no label by
+		// which it could be chosen, for labels are others' to set.
+		var borrowed []unstructured.Unstructured
+		err := kube.Pages(ctx, t.Live, listOf(kind), workloadPage, func(page *unstructured.UnstructuredList) error {
+			for i := range page.Items {
+				if isBorrowedBy(&page.Items[i], key) {
+					borrowed = append(borrowed, page.Items[i])
+				}
 			}
+			return nil
+		}, client.InNamespace(key.Namespace))
+		if err != nil {
+			return false, notListed(err)
+		}
+		for i := range borrowed {
 			done = false
-			if err := t.giveBackOne(ctx, object, experiment); err != nil {
+			if err := t.giveBackOne(ctx, &borrowed[i], experiment); err != nil {
 				return false, err
 			}
 		}
 	}
 	return done, nil
 }
+
+// workloadPage is how many workloads are asked for at once: one can be a quarter of a
+// megabyte.
+const workloadPage = 100
 
 func (t *Tools) giveBackOne(ctx context.Context, object *unstructured.Unstructured, experiment *v1alpha1.PerfExperiment) error {
 	next, borrowed, err := workloads.GiveBack(object, string(kube.FieldOwner))

@@ -5,9 +5,12 @@ package component
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,6 +23,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/origin"
 )
 
 // Fields by which runs can be chosen: the API server selects by them, and the
@@ -34,8 +38,9 @@ const (
 // experiments are in the namespace lanes.
 func Cached(lanes string) map[client.Object]cache.ByObject {
 	cached := map[client.Object]cache.ByObject{
-		&v1alpha1.PerfRun{}: {Transform: transform(Summary)},
-		&corev1.Pod{}:       {Transform: transform(Glimpse)},
+		&v1alpha1.PerfExperiment{}: {Transform: transform(Outline)},
+		&v1alpha1.PerfRun{}:        {Transform: transform(Summary)},
+		&corev1.Pod{}:              {Transform: transform(Glimpse)},
 	}
 	if lanes != "" {
 		cached[&coordinationv1.Lease{}] = cache.ByObject{Namespaces: map[string]cache.Config{lanes: {LabelSelector: tickets()}}}
@@ -92,6 +97,26 @@ func Index(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
+// IsOutlined tells the experiments of which the cache holds an outline alone: those with
+// which nothing is left to do, and records of what was measured elsewhere. There may be
+// thousands, for years.
+func IsOutlined(experiment *v1alpha1.PerfExperiment) bool {
+	return experiment.Status.Settled != "" || origin.IsImported(experiment)
+}
+
+// Outline is what of an experiment is kept in mind: all of one that is on, and of one
+// that has settled all but what came out. Who goes on with it reads it anew.
+func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
+	if !IsOutlined(experiment) {
+		return experiment
+	}
+	outline := *experiment
+	status := &outline.Status
+	status.Results, status.Comparisons, status.Pairs, status.Slowdowns, status.Effects = nil, nil, nil, nil, nil
+	status.InvalidRuns, status.Warnings = nil, nil
+	return &outline
+}
+
 // Summary is what of a run is kept in mind: all of one that is on, and of one that
 // is over what it takes to count it. What it gave is read from the API server
 // when an answer is worked out.
@@ -128,9 +153,9 @@ func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	return summary
 }
 
-// ourPods are labels by which pods that work for experiments are known: those we
-// make, and those that other operators make for us.
-var ourPods = []string{
+// ourLabels are those by which objects that work for experiments are known: what we
+// make, and what other operators make for us.
+var ourLabels = []string{
 	v1alpha1.LabelExperiment, contract.LabelTestRun,
 	contract.LabelStrimziCluster, contract.LabelPostgresCluster, contract.LabelPostgresPooler,
 }
@@ -138,12 +163,58 @@ var ourPods = []string{
 // Glimpse is what of a pod is kept in mind: all of one that works for an
 // experiment, and of any other that it is there.
 func Glimpse(pod *corev1.Pod) *corev1.Pod {
-	for _, label := range ourPods {
-		if _, has := pod.Labels[label]; has {
-			return pod
-		}
+	if isOurs(pod) {
+		return pod
 	}
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion}}
+}
+
+// Lean is what the cache keeps of any other kind: no managed fields, and of an object of
+// Kubernetes' own kinds that has nothing to do with experiments only whose it is. A
+// cluster may have tens of thousands of them. What is to be borrowed is read anew, as
+// is everything that an experiment takes over.
+func Lean() toolscache.TransformFunc {
+	return func(object any) (any, error) {
+		whole, is := object.(*unstructured.Unstructured)
+		if is && isCommon(whole.GroupVersionKind().Group) && !isOurs(whole) {
+			return identity(whole), nil
+		}
+		if accessor, err := meta.Accessor(object); err == nil {
+			accessor.SetManagedFields(nil)
+		}
+		return object, nil
+	}
+}
+
+// isCommon: everybody makes objects of these API groups.
+func isCommon(group string) bool {
+	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+}
+
+// isOurs: the object works for an experiment, or is borrowed by one.
+func isOurs(object client.Object) bool {
+	if _, borrowed := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]; borrowed {
+		return true
+	}
+	return slices.ContainsFunc(ourLabels, func(label string) bool {
+		_, has := object.GetLabels()[label]
+		return has
+	})
+}
+
+// identity is what it takes to tell whose an object is.
+func identity(whole *unstructured.Unstructured) *unstructured.Unstructured {
+	known := &unstructured.Unstructured{}
+	known.SetGroupVersionKind(whole.GroupVersionKind())
+	known.SetNamespace(whole.GetNamespace())
+	known.SetName(whole.GetName())
+	known.SetUID(whole.GetUID())
+	known.SetResourceVersion(whole.GetResourceVersion())
+	known.SetCreationTimestamp(whole.GetCreationTimestamp())
+	known.SetDeletionTimestamp(whole.GetDeletionTimestamp())
+	known.SetLabels(whole.GetLabels())
+	known.SetOwnerReferences(whole.GetOwnerReferences())
+	return known
 }
 
 // RunsOf are the runs that name an experiment by their spec, as the reader knows

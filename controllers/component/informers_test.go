@@ -9,8 +9,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
@@ -43,6 +48,32 @@ func TestASummaryOfARunIsSmall(t *testing.T) {
 	whole, summary := size(t, folioRun(v1alpha1.RunInvalid)), size(t, component.Summary(folioRun(v1alpha1.RunInvalid)))
 	if summary > 2000 || whole < 50000 {
 		t.Errorf("of a run of %d bytes %d are kept in mind", whole, summary)
+	}
+}
+
+// Thousands that are complete stay for years.
+func TestAnOutlineOfAnExperimentIsSmall(t *testing.T) {
+	experiment := func(settled string) *v1alpha1.PerfExperiment {
+		made := &v1alpha1.PerfExperiment{}
+		made.Name, made.Status.Phase, made.Status.Settled = "folio", v1alpha1.ExperimentComplete, settled
+		made.Spec.Design.Blocks, made.Status.PlanHash = 6, "abc"
+		made.Status.Arms = []v1alpha1.ArmStatus{{Name: "base", Baseline: true}}
+		for n := range 1000 {
+			made.Status.Results = append(made.Status.Results, v1alpha1.Result{Metric: fmt.Sprintf("cico/Check-In-%d/p95", n), Mean: "12.3"})
+			made.Status.Comparisons = append(made.Status.Comparisons, v1alpha1.Comparison{Metric: fmt.Sprintf("cico/Check-In-%d/p95", n)})
+		}
+		return made
+	}
+	whole, outline := experiment("abc"), component.Outline(experiment("abc"))
+	if size(t, outline) > 2000 || size(t, whole) < 50000 {
+		t.Errorf("of an experiment of %d bytes %d are kept in mind", size(t, whole), size(t, outline))
+	}
+	whole.Status.Results, whole.Status.Comparisons = nil, nil
+	if diff := cmp.Diff(whole, outline); diff != "" {
+		t.Errorf("what decides whether it rests (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(experiment(""), component.Outline(experiment(""))); diff != "" {
+		t.Errorf("of one that goes on (-want +got):\n%s", diff)
 	}
 }
 
@@ -86,6 +117,54 @@ func TestOfPodsThatAreNotOursAGlimpseIsKept(t *testing.T) {
 		if diff := cmp.Diff(ours.DeepCopy(), component.Glimpse(ours)); diff != "" {
 			t.Errorf("of one with the label %s (-want +got):\n%s", label, diff)
 		}
+	}
+}
+
+// Of a cluster's tens of thousands of workloads and Services hardly any are ours.
+func TestOfObjectsThatAreNotOursTheIdentityIsKept(t *testing.T) {
+	object := func(kind schema.GroupVersionKind, labels, annotations map[string]string) *unstructured.Unstructured {
+		made := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": int64(2)}, "status": map[string]any{"replicas": int64(2)}}}
+		made.SetGroupVersionKind(kind)
+		made.SetNamespace("lab")
+		made.SetName("shop")
+		made.SetUID("1")
+		made.SetLabels(labels)
+		made.SetAnnotations(annotations)
+		made.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Shop", Name: "shop", UID: "2"}})
+		made.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "helm"}})
+		return made
+	}
+	deployment := appsv1.SchemeGroupVersion.WithKind("Deployment")
+	for name, tc := range map[string]struct {
+		kind                schema.GroupVersionKind
+		labels, annotations map[string]string
+		whole               bool
+	}{
+		"a foreign Deployment":    {deployment, map[string]string{"app": "shop"}, map[string]string{"a": "b"}, false},
+		"a foreign Service":       {corev1.SchemeGroupVersion.WithKind("Service"), nil, nil, false},
+		"a foreign Role":          {rbacv1.SchemeGroupVersion.WithKind("Role"), nil, nil, false},
+		"an experiment's":         {deployment, map[string]string{v1alpha1.LabelExperiment: "x"}, map[string]string{"a": "b"}, true},
+		"a runner's Job":          {batchv1.SchemeGroupVersion.WithKind("Job"), map[string]string{contract.LabelTestRun: "x"}, nil, true},
+		"a borrowed one":          {deployment, nil, map[string]string{v1alpha1.AnnotationBorrowedBy: "lab.x"}, true},
+		"another operator's kind": {contract.TestRunKind, nil, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given := object(tc.kind, tc.labels, tc.annotations)
+			want := given.DeepCopy()
+			want.SetManagedFields(nil)
+			if !tc.whole {
+				want.SetAnnotations(nil)
+				delete(want.Object, "spec")
+				delete(want.Object, "status")
+			}
+			got, err := component.Lean()(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/sinks"
 )
 
 // TargetProber asks whether a target answers.
@@ -67,8 +68,10 @@ type Tools struct {
 	Databases DatabaseProber
 	Logs      LogReader
 	Events    events.EventRecorder
-	// Archive keeps what was recorded for longer than the cluster does; nil: there is none.
-	Archive *archive.Store
+	// Archives keep what was recorded for longer than the cluster does.
+	Archives archive.Archives
+	// Sinks outside the cluster are told what there is to announce.
+	Sinks []sinks.Sink
 	// Surroundings tell what there is beside the system.
 	Surroundings Surroundings
 }
@@ -119,10 +122,13 @@ func (t *Tools) ApplyAll(ctx context.Context, intents []environment.Intent) erro
 }
 
 // observe reads the objects of these intents and, where labels are given, the
-// pods behind them.
+// pods behind them. A ConfigMap is ready once it is applied, and is in no cache.
 func (p *Pass) observe(ctx context.Context, intents []environment.Intent, podLabels map[string]string) (environment.Observed, error) {
 	observed := environment.Observed{Objects: map[environment.Key]*unstructured.Unstructured{}, Now: p.Now}
 	for _, intent := range intents {
+		if intent.GetKind() == "ConfigMap" {
+			continue
+		}
 		object, err := p.Cluster.Get(ctx, intent.GroupVersionKind(), client.ObjectKeyFromObject(intent))
 		if err != nil {
 			return observed, err
@@ -163,9 +169,6 @@ func (t *Tools) PodsWith(ctx context.Context, namespace string, which client.Lis
 	return pods.Items, nil
 }
 
-// podPage is how many pods are asked for at once.
-const podPage = 500
-
 // everyPod is all pods of the run's namespace, read once in a pass from the API
 // server: those of borrowed workloads have no label in common, and the cache keeps
 // only a glimpse of what is not ours.
@@ -173,18 +176,16 @@ func (p *Pass) everyPod(ctx context.Context) ([]corev1.Pod, error) {
 	if p.every != nil {
 		return p.every, nil
 	}
-	all, more := []corev1.Pod{}, ""
-	for {
-		page := &corev1.PodList{}
-		if err := p.Live.List(ctx, page, client.InNamespace(p.Run.Namespace), client.Limit(podPage), client.Continue(more)); err != nil {
-			return nil, fmt.Errorf("listing the namespace's pods: %w", err)
-		}
+	all := []corev1.Pod{}
+	err := kube.Pages(ctx, p.Live, &corev1.PodList{}, kube.PageSize, func(page *corev1.PodList) error {
 		all = append(all, page.Items...)
-		if more = page.Continue; more == "" {
-			p.every = all
-			return all, nil
-		}
+		return nil
+	}, client.InNamespace(p.Run.Namespace))
+	if err != nil {
+		return nil, fmt.Errorf("listing the namespace's pods: %w", err)
 	}
+	p.every = all
+	return all, nil
 }
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get

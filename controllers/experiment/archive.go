@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
 )
 
@@ -25,17 +26,18 @@ import (
 // archive are kept now. While the archive does not take it, the condition tells why, and
 // nothing of the experiment is taken away.
 func (r *Reconciler) keepInArchive(ctx context.Context, s *scope) error {
-	if !s.awaitsArchive(r.Archive) {
+	store := r.Archives.Of(s.experiment.Namespace)
+	if !s.awaitsArchive(store) {
 		return nil
 	}
 	record, err := r.record(ctx, s)
 	if err == nil {
-		_, err = r.Archive.Keep(ctx, record)
+		_, err = store.Keep(ctx, record)
 	}
-	readiness := r.Archived()
-	readiness.Message += reportMark(s.reported)
+	readiness := component.Archived(store)
+	readiness.Message += s.archiveMark()
 	if err != nil {
-		refused, known := r.Unarchived(ctx, err)
+		refused, known := component.Unarchived(ctx, store, err)
 		if !known {
 			return err
 		}
@@ -47,18 +49,24 @@ func (r *Reconciler) keepInArchive(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// reportMark ends what the condition says with the report that was kept, so that another
-// one is kept as well.
-func reportMark(reported string) string { return fmt.Sprintf(", with report %s", reported) }
+// archiveMark ends what the condition says with the report that was kept, and the release
+// that the experiment was said to measure, so that others are kept as well.
+func (s *scope) archiveMark() string {
+	mark := fmt.Sprintf(", with report %s", s.reported)
+	if release := s.experiment.Annotations[v1alpha1.AnnotationRelease]; release != "" {
+		mark += fmt.Sprintf(", as release %q", releases.Label(release))
+	}
+	return mark
+}
 
 // awaitsArchive: the experiment is complete, its report is stored, and the archive does
-// not have it with that report.
+// not have it with that report and that release.
 func (s *scope) awaitsArchive(store *archive.Store) bool {
 	if store == nil || s.experiment.Status.Phase != v1alpha1.ExperimentComplete || s.reported == "" {
 		return false
 	}
 	kept := meta.FindStatusCondition(s.experiment.Status.Conditions, v1alpha1.ConditionArchived)
-	return kept == nil || kept.Status != metav1.ConditionTrue || !strings.HasSuffix(kept.Message, reportMark(s.reported))
+	return kept == nil || kept.Status != metav1.ConditionTrue || !strings.HasSuffix(kept.Message, s.archiveMark())
 }
 
 // record of the experiment, with references to those of its runs.
@@ -67,14 +75,24 @@ func (r *Reconciler) record(ctx context.Context, s *scope) (archive.Record, erro
 	if err != nil {
 		return archive.Record{}, err
 	}
-	recorded := report.Input{Experiment: *s.experiment.DeepCopy()}
+	full, err := r.fullRuns(ctx, s)
+	if err != nil {
+		return archive.Record{}, err
+	}
+	recorded := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: endedOf(full)}
 	// What is told of earlier tries would make another record of each.
 	meta.RemoveStatusCondition(&recorded.Experiment.Status.Conditions, v1alpha1.ConditionArchived)
+	// Whom it was told is none of what was measured.
+	meta.RemoveStatusCondition(&recorded.Experiment.Status.Conditions, v1alpha1.ConditionAnnounced)
+	recorded.Experiment.Status.Announcement = nil
 	if recorded.Manifest, err = r.ownConfigMap(ctx, s.experiment, naming.Evidence(s.experiment.Name)); err != nil {
 		return archive.Record{}, fmt.Errorf("reading the manifest of digests: %w", err)
 	}
 	if recorded.Notes, err = kube.Notes(ctx, r.Live, s.experiment); err != nil {
 		return archive.Record{}, err
+	}
+	if recorded.History, err = r.ownConfigMap(ctx, s.experiment, naming.History(s.experiment.Name)); err != nil {
+		return archive.Record{}, fmt.Errorf("reading what is kept of the history: %w", err)
 	}
 	stored, err := r.ownConfigMap(ctx, s.experiment, naming.Report(s.experiment.Name))
 	if err != nil {
@@ -88,7 +106,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope) (archive.Record, erro
 // several: keeping it as it is now tells which one is right, and writes nothing new.
 func (r *Reconciler) archivedRuns(ctx context.Context, s *scope) ([]archive.Reference, error) {
 	known := map[string][]archive.Reference{}
-	for reference, err := range r.Archive.Runs(ctx, archived.IdentityOf(s.experiment)) {
+	for reference, err := range r.Archives.Of(s.experiment.Namespace).Runs(ctx, archived.IdentityOf(s.experiment)) {
 		if err != nil {
 			return nil, err
 		}

@@ -51,6 +51,8 @@ type Reconciler struct {
 	Now       func() time.Time
 	// History is how long what complete experiments gave stays.
 	History History
+	// Words is the pace of what merely tells how far the current run is.
+	Words component.Pace
 
 	// told are the experiments of which somebody has been told that another
 	// operator has them, by UID and operator.
@@ -135,6 +137,14 @@ type scope struct {
 	// without, for the raw results of runs are gone, unshown what of its notes.
 	rendered         bool
 	lacking, unshown string
+	// past is what is kept of the experiment for histories, and changes what came out when
+	// it was set beside earlier ones; nil: nobody has looked in this pass. lookedBack is the
+	// digest of what that was done for, pastOf that of a history to be shown.
+	past               *corev1.ConfigMap
+	changes            []v1alpha1.SeriesChange
+	lookedBack, pastOf string
+	// unkept says why nothing is kept for histories.
+	unkept string
 	// results of the runs so far.
 	results []v1alpha1.Result
 	// refusal is what the API server, or the owner of an object, has against
@@ -175,7 +185,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if rest, settled, err := r.rests(ctx, cached); settled || err != nil {
 		return ctrl.Result{RequeueAfter: rest}, err
 	}
-	return r.goOn(ctx, cached.DeepCopy())
+	if !component.IsOutlined(cached) {
+		return r.goOn(ctx, cached.DeepCopy())
+	}
+	whole := &v1alpha1.PerfExperiment{}
+	if err := r.Live.Get(ctx, request.NamespacedName, whole); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	return r.goOn(ctx, whole)
 }
 
 // rests reports whether nothing is left to do of an experiment, and for how long.
@@ -196,7 +213,7 @@ func (r *Reconciler) rests(ctx context.Context, experiment *v1alpha1.PerfExperim
 		return 0, false, nil
 	}
 	r.memory.forget(client.ObjectKeyFromObject(experiment))
-	return soonest(left, keep.until), true, nil
+	return component.Sooner(left, keep.until), true, nil
 }
 
 // goOn does a pass over an experiment of which something may be left to do.
@@ -229,13 +246,23 @@ func (r *Reconciler) pass(ctx context.Context, before *v1alpha1.PerfExperiment, 
 		return failed(stepErr)
 	}
 	reportExperiment(s)
-	storeErr := r.storeReport(ctx, s)
+	lookErr := r.lookBack(ctx, s)
+	reportPast(s)
+	if !s.hasLookedBack() {
+		// Nothing of the experiment goes before it is kept what others are compared with.
+		s.experiment.Status.History = before.Status.History
+	}
+	var storeErr error
+	if lookErr == nil {
+		storeErr = r.storeReport(ctx, s)
+	}
 	reportStored(s)
-	err := errors.Join(stepErr, storeErr)
+	reportOccasion(s, len(r.Sinks) > 0)
+	err := errors.Join(stepErr, lookErr, storeErr)
 	if err == nil {
 		err = r.keepInArchive(ctx, s)
 	}
-	reportSettled(s, r.Archive, err)
+	reportSettled(s, r.Archives.Of(s.experiment.Namespace), err)
 	return r.conclude(ctx, before, s, err)
 }
 
@@ -273,7 +300,7 @@ func (r *Reconciler) concludeWith(ctx context.Context, before *v1alpha1.PerfExpe
 
 // conclude writes the status, then tells people.
 func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, stepErr error) (ctrl.Result, error) {
-	if err := r.writeStatus(ctx, before, s.experiment); err != nil {
+	if err := r.writeStatus(ctx, before, s); err != nil {
 		if apierrors.IsConflict(err) {
 			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}

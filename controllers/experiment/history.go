@@ -65,17 +65,9 @@ func (k *kept) outlived(age time.Duration, asked *metav1.Duration, standard time
 	}
 	left := life - age
 	if left > 0 {
-		k.until = soonest(k.until, left)
+		k.until = component.Sooner(k.until, left)
 	}
 	return left <= 0
-}
-
-// soonest is the earlier of two waits, of which zero has no end.
-func soonest(one, other time.Duration) time.Duration {
-	if one == 0 || other == 0 {
-		return cmp.Or(one, other)
-	}
-	return min(one, other)
 }
 
 // hasOutlived reports whether less is to be left than is. Nothing goes while the environment
@@ -167,5 +159,5 @@ func (r *Reconciler) retire(ctx context.Context, experiment *v1alpha1.PerfExperi
 	}
 	seen := experiment.DeepCopy()
 	seen.Status.ObservedGeneration = experiment.Generation
-	return ctrl.Result{}, r.writeStatus(ctx, experiment, seen)
+	return ctrl.Result{}, r.writeStatus(ctx, experiment, &scope{experiment: seen})
 }

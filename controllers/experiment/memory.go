@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/plan"
 )
@@ -37,6 +38,9 @@ type recollection struct {
 	// described is the digest of the runs whose results are in the status, and
 	// reported that of the report that is stored.
 	described, reported string
+	// lookedBack is the digest of what the history was looked at for, and pastOf that of
+	// what came out.
+	lookedBack, pastOf string
 }
 
 // design is what follows from a spec of this generation.
@@ -86,6 +90,9 @@ func (s *scope) remember() {
 	if s.reported != "" {
 		s.known.reported = s.reported
 	}
+	if s.lookedBack != "" {
+		s.known.lookedBack, s.known.pastOf = s.lookedBack, s.pastOf
+	}
 }
 
 // digestOf tells apart what an experiment is asked, and the runs it is asked of.
@@ -95,6 +102,10 @@ func digestOf(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) stri
 		seen = append(seen, fmt.Sprintf("%s %t", runs[i].UID, runs[i].Status.Phase.IsFinal()))
 	}
 	slices.Sort(seen)
+	if release := experiment.Annotations[v1alpha1.AnnotationRelease]; release != "" {
+		// It may be said at any time, and the archive is to have it.
+		seen = append(seen, "release "+release)
+	}
 	return naming.Hash(experiment.Generation, seen)
 }
 
@@ -124,7 +135,7 @@ func (s *scope) rest() (left time.Duration, settled bool) {
 func reportSettled(s *scope, store *archive.Store, err error) {
 	status := &s.experiment.Status
 	status.Settled = ""
-	if err == nil && !s.awaitsArchive(store) && s.refusal == nil && status.Phase == v1alpha1.ExperimentComplete && s.described && s.reported != "" {
+	if err == nil && !s.awaitsArchive(store) && s.refusal == nil && status.Phase == v1alpha1.ExperimentComplete && s.described && s.reported != "" && s.hasLookedBack() {
 		status.Settled = s.seen
 	}
 }
@@ -177,24 +188,20 @@ func (r *Reconciler) fullRuns(ctx context.Context, s *scope) ([]v1alpha1.PerfRun
 
 // bodies are the experiment's runs as the API server has them.
 func (r *Reconciler) bodies(ctx context.Context, s *scope) (map[types.UID]v1alpha1.PerfRun, error) {
-	found, more := map[types.UID]v1alpha1.PerfRun{}, ""
+	found := map[types.UID]v1alpha1.PerfRun{}
 	if len(endedOf(s.runs)) == 0 {
 		return found, nil
 	}
-	for {
-		page := &v1alpha1.PerfRunList{}
-		err := r.Live.List(ctx, page, client.InNamespace(s.experiment.Namespace), client.Limit(bodyPage), client.Continue(more),
-			client.MatchingFields{component.FieldExperiment: s.experiment.Name})
-		if err != nil {
-			return nil, fmt.Errorf("reading what the runs gave: %w", err)
-		}
+	err := kube.Pages(ctx, r.Live, &v1alpha1.PerfRunList{}, bodyPage, func(page *v1alpha1.PerfRunList) error {
 		for i := range page.Items {
 			found[page.Items[i].UID] = page.Items[i]
 		}
-		if more = page.Continue; more == "" {
-			return found, nil
-		}
+		return nil
+	}, client.InNamespace(s.experiment.Namespace), client.MatchingFields{component.FieldExperiment: s.experiment.Name})
+	if err != nil {
+		return nil, fmt.Errorf("reading what the runs gave: %w", err)
 	}
+	return found, nil
 }
 
 // turns lets one at a time do something in a namespace.

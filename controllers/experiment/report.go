@@ -75,11 +75,14 @@ func (s *scope) stage() (reached stage, worth bool) {
 	return stage{s.complete, ended, digest, s.pageOf(digest)}, true
 }
 
-// pageOf a stage is the digest of its report. Without notes it is that of the stage, as
-// it was before there were any.
+// pageOf a stage is the digest of its report. Without notes and a history it is that of
+// the stage, as it was before there were any.
 func (s *scope) pageOf(stage string) string {
 	notes := s.experiment.Spec.Notes
-	if len(notes) == 0 {
+	switch {
+	case s.pastOf != "":
+		return naming.Hash(stage, notes, s.pastOf)[:16]
+	case len(notes) == 0:
 		return stage
 	}
 	return naming.Hash(stage, notes)[:16]
@@ -220,7 +223,11 @@ func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) e
 	if err != nil {
 		return err
 	}
-	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: full, Traces: traces, Notes: noted}
+	shown, err := r.pastShown(ctx, s)
+	if err != nil {
+		return err
+	}
+	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: full, Traces: traces, Notes: noted, History: shown}
 	input.Experiment.Status.Evidence = kept.DeepCopy()
 	stored, unshown, err := reportObject(input)
 	if err != nil {

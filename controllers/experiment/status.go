@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/announcement"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/prose"
@@ -115,7 +116,7 @@ func reportPlan(s *scope) {
 	}
 	if s.decision.Action != schedule.Finish {
 		// More blocks reopen a complete experiment.
-		status.CompletionTime, status.TornDown, status.History = nil, nil, nil
+		status.CompletionTime, status.TornDown, status.History, status.Changes = nil, nil, nil, nil
 		return
 	}
 	if status.CompletionTime == nil {
@@ -369,12 +370,59 @@ func mirrorTrouble(s *scope, set component.SetCondition) {
 	}
 }
 
-// writeStatus writes the status if it changed.
-func (r *Reconciler) writeStatus(ctx context.Context, before, after *v1alpha1.PerfExperiment) error {
+// reportOccasion notes what there is to announce together with what it is about, so
+// that neither is there without the other. Telling it is the announcer's.
+func reportOccasion(s *scope, anybody bool) {
+	status := &s.experiment.Status
+	if status.Phase != v1alpha1.ExperimentComplete && status.Phase != v1alpha1.ExperimentStalled {
+		status.Announcement = nil
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionAnnounced)
+		return
+	}
+	known := s.described && (s.reported != "" || s.unstored != "") && (s.hasLookedBack() || s.unkept != "")
+	occasion := announcement.Occasion(s.experiment, known)
+	if !anybody || occasion == nil || announcement.IsSame(status.Announcement, occasion) {
+		return
+	}
+	if s.now.Sub(occasion.Time.Time) > announcement.Deadline {
+		// It came about before there was anybody to tell.
+		return
+	}
+	status.Announcement = occasion
+	component.ConditionSetter(&status.Conditions, s.experiment.Generation)(
+		v1alpha1.ConditionAnnounced, metav1.ConditionUnknown, v1alpha1.ReasonAnnouncing, "the sinks are about to be told")
+}
+
+// writeStatus writes the status if it changed. What merely tells how far the current run
+// is may have to wait, for which another pass is asked.
+func (r *Reconciler) writeStatus(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope) error {
+	after := s.experiment
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
 		return nil
 	}
-	return component.PatchStatus(ctx, r.Cluster, "experiment", before, after)
+	if left := r.Words.Left(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
+		s.again(left)
+		return nil
+	}
+	if err := component.PatchStatus(ctx, r.Cluster, "experiment", before, after); err != nil {
+		return err
+	}
+	r.Words.Wrote(after.UID, r.Now())
+	return nil
+}
+
+// merelyTells: of two statuses of an experiment the later one says something else of the
+// current run alone, which tells it itself.
+func merelyTells(before, after *v1alpha1.PerfExperimentStatus) bool {
+	own := func(status *v1alpha1.PerfExperimentStatus) v1alpha1.PerfExperimentStatus {
+		rest := *status
+		rest.Current, rest.WaitingFor = nil, ""
+		rest.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), func(condition metav1.Condition) bool {
+			return slices.ContainsFunc(component.All, func(part component.Component) bool { return part.About().Condition == condition.Type })
+		})
+		return rest
+	}
+	return before.Phase == v1alpha1.ExperimentRunning && equality.Semantic.DeepEqual(own(before), own(after))
 }
 
 // announce tells people what happened, after it has been written down.
@@ -385,6 +433,7 @@ func (r *Reconciler) announce(before *v1alpha1.PerfExperiment, s *scope) {
 		r.Events.Eventf(after, s.started, corev1.EventTypeNormal, "RunStarted", "Start", "Run %s: block %d, arm %s, scenario %s",
 			s.started.Name, s.started.Spec.Block, s.started.Spec.Arm, s.started.Spec.Scenario.Name)
 	}
+	r.announceChanges(before, after)
 	if before.Status.Phase == after.Status.Phase {
 		return
 	}
@@ -398,6 +447,20 @@ func (r *Reconciler) announce(before *v1alpha1.PerfExperiment, s *scope) {
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Suspended", "Suspend", "No further run is started")
 	default:
 		// The other phases go without saying.
+	}
+}
+
+// announceChanges tells of changes on the experiment at whose end they were found.
+func (r *Reconciler) announceChanges(before, after *v1alpha1.PerfExperiment) {
+	if equality.Semantic.DeepEqual(before.Status.Changes, after.Status.Changes) {
+		return
+	}
+	for i := range after.Status.Changes {
+		change, kind := &after.Status.Changes[i], corev1.EventTypeNormal
+		if change.Verdict == v1alpha1.VerdictWorse {
+			kind = corev1.EventTypeWarning
+		}
+		r.Events.Eventf(after, nil, kind, "SeriesChanged", "Compare", "%s", prose.Printable(fmt.Sprintf("%s: %s", change.Sentence, change.Verdict)))
 	}
 }
 

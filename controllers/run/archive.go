@@ -14,16 +14,17 @@ import (
 // its record as the status is about to tell it, and its raw results. While the archive
 // does not take them, the run waits with the reason; the cluster has them all.
 func (r *Reconciler) stepArchive(ctx context.Context, s *scope) (outcome, error) {
-	if r.Archive == nil {
+	store := r.Archives.Of(s.run.Namespace)
+	if store == nil {
 		return next(), nil
 	}
-	kept := r.Archived()
+	kept := component.Archived(store)
 	_, err := r.KeepRun(ctx, s.experiment, s.final(kept))
 	if err == nil {
 		s.archived = &kept
 		return next(), nil
 	}
-	refused, known := r.Unarchived(ctx, err)
+	refused, known := component.Unarchived(ctx, store, err)
 	if !known {
 		return outcome{}, err
 	}

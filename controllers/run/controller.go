@@ -37,6 +37,8 @@ type Reconciler struct {
 	Telemetry *telemetry.Metrics
 	Now       func() time.Time
 	Watches   *ForeignWatches
+	// Words is the pace of what merely tells how far a run is.
+	Words component.Pace
 
 	// reading lets one run at a time read its logs: what may have to be held of
 	// them is half of the operator's memory.
@@ -133,7 +135,8 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 
 	result, stepErr := r.runSteps(ctx, s)
 	reportRun(s)
-	if err := r.writeRunStatus(ctx, before, s.run); err != nil {
+	later, err := r.writeRunStatus(ctx, before, s.run)
+	if err != nil {
 		if apierrors.IsConflict(err) {
 			// This pass saw an old run. The next one sees it as it is.
 			return ctrl.Result{RequeueAfter: time.Second}, nil
@@ -144,6 +147,9 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 	if apierrors.IsConflict(stepErr) {
 		log.FromContext(ctx).V(1).Info("Conflict", "error", stepErr.Error())
 		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	if stepErr == nil {
+		result.RequeueAfter = component.Sooner(result.RequeueAfter, later)
 	}
 	return result, stepErr
 }

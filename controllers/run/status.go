@@ -5,6 +5,8 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -135,12 +137,38 @@ func remarkOf(s *scope) string {
 	return component.Cut(priced.Message)
 }
 
-// writeRunStatus writes the status if it changed.
-func (r *Reconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1.PerfRun) error {
+// writeRunStatus writes the status if it changed. What merely tells how far the run is
+// may have to wait, and then it says how long.
+func (r *Reconciler) writeRunStatus(ctx context.Context, before, after *v1alpha1.PerfRun) (later time.Duration, err error) {
 	if equality.Semantic.DeepEqual(before.Status, after.Status) {
-		return nil
+		return 0, nil
 	}
-	return component.PatchStatus(ctx, r.Cluster, "run", before, after)
+	if left := r.Words.Left(after.UID, r.Now()); left > 0 && merelyTells(&before.Status, &after.Status) {
+		return left, nil
+	}
+	if err := component.PatchStatus(ctx, r.Cluster, "run", before, after); err != nil {
+		return 0, err
+	}
+	r.Words.Wrote(after.UID, r.Now())
+	return 0, nil
+}
+
+// merelyTells: of two statuses of a run the later one says in other words how far it is.
+// Every pass finds these words anew; what it has decided, it has to find written.
+func merelyTells(before, after *v1alpha1.PerfRunStatus) bool {
+	decided := func(status *v1alpha1.PerfRunStatus) v1alpha1.PerfRunStatus {
+		rest := *status
+		rest.Message, rest.Conditions = "", nil
+		if valid := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionValid); valid != nil {
+			rest.Conditions = []metav1.Condition{*valid}
+		}
+		rest.Loads = slices.Clone(status.Loads)
+		for i := range rest.Loads {
+			rest.Loads[i].Stage, rest.Loads[i].Progress = "", nil
+		}
+		return rest
+	}
+	return equality.Semantic.DeepEqual(decided(before), decided(after))
 }
 
 // announceRun tells people what happened, after it has been written down.
@@ -150,8 +178,6 @@ func (r *Reconciler) announceRun(before, after *v1alpha1.PerfRun) {
 	}
 	r.Telemetry.RunOver(after)
 	switch after.Status.Phase {
-	case v1alpha1.RunProvisioning:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Provisioning", "Provision", "Building arm %s for scenario %s", after.Spec.Arm, after.Spec.Scenario.Name)
 	case v1alpha1.RunLoading:
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Loading", "Load", "The environment is ready, the loads begin")
 	case v1alpha1.RunSucceeded:
@@ -159,6 +185,6 @@ func (r *Reconciler) announceRun(before, after *v1alpha1.PerfRun) {
 	case v1alpha1.RunInvalid:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Invalid", "Finish", "%s", after.Status.Message)
 	default:
-		// The other phases go without saying.
+		// The other phases go without saying: the experiment has told of the run's start.
 	}
 }

@@ -55,8 +55,10 @@ const (
 type Need struct {
 	// Field as its author wrote it.
 	Field *field.Path
-	// In is the PerfSystem the field stands in; empty: in what is judged.
-	In string
+	// In is the PerfSystem the field stands in; empty: in what is judged. Reference is
+	// then the field of what is judged that refers to it.
+	In        string
+	Reference *field.Path
 	// Right that its author must have.
 	Right Right
 	// Whose says who needs the right by nature, as "who mounts …", where the
@@ -68,23 +70,37 @@ type Need struct {
 // systemRef refers to, nil where that is not there; one that stands in the
 // experiment is read in any case.
 func Experiment(spec *v1alpha1.PerfExperimentSpec, shared *v1alpha1.System) []Need {
-	needs := of(spec)
+	return experiment(field.NewPath("spec"), spec, shared)
+}
+
+// Schedule is what the experiments of a PerfSchedule reach for, and the workloads that it
+// looks at itself: what their images are is told in its status.
+func Schedule(spec *v1alpha1.PerfScheduleSpec, shared *v1alpha1.System) []Need {
+	path, found := field.NewPath("spec"), &finder{}
+	for i, source := range spec.OnImageChange {
+		found.workload(path.Child("onImageChange").Index(i), verbGet, v1alpha1.WorkloadKind(source.Kind), source.Name)
+	}
+	return append(found.needs, experiment(path.Child("template", "spec"), &spec.Template.Spec, shared)...)
+}
+
+func experiment(path *field.Path, spec *v1alpha1.PerfExperimentSpec, shared *v1alpha1.System) []Need {
+	needs := of(path, spec)
 	if spec.SystemRef == nil || shared == nil {
 		return needs
 	}
 	for _, need := range System(shared) {
-		need.In = spec.SystemRef.Name
+		need.In, need.Reference = spec.SystemRef.Name, path.Child("systemRef", "name")
 		needs = append(needs, need)
 	}
 	return needs
 }
 
 // System is what a system of its own, a PerfSystem, reaches for.
-func System(system *v1alpha1.System) []Need { return of(system) }
+func System(system *v1alpha1.System) []Need { return of(field.NewPath("spec"), system) }
 
-func of(spec any) []Need {
+func of(path *field.Path, spec any) []Need {
 	found := &finder{}
-	found.walk(field.NewPath("spec"), spec)
+	found.walk(path, spec)
 	return found.needs
 }
 

@@ -72,7 +72,8 @@ func (f *finder) reference(path *field.Path, value any) {
 	case v1alpha1.ModuleVolume:
 		f.volume(path, reference)
 	case v1alpha1.WorkloadRef:
-		f.workload(path, reference)
+		// The operator changes it for the author.
+		f.workload(path, verbPatch, reference.Kind, reference.Name)
 	case v1alpha1.Patch:
 		f.patch(path.Child("merge"), reference)
 	}
@@ -87,11 +88,10 @@ func (f *finder) volume(path *field.Path, volume v1alpha1.ModuleVolume) {
 	}
 }
 
-// workload needs the right to change it: the operator does so for the author.
-func (f *finder) workload(path *field.Path, workload v1alpha1.WorkloadRef) {
+func (f *finder) workload(path *field.Path, verb string, kind v1alpha1.WorkloadKind, name string) {
 	resource := "deployments"
-	if workload.Kind == v1alpha1.WorkloadStatefulSet {
+	if kind == v1alpha1.WorkloadStatefulSet {
 		resource = "statefulsets"
 	}
-	f.need(path, Right{Verb: verbPatch, Group: "apps", Resource: resource, Name: workload.Name}, "")
+	f.need(path, Right{Verb: verb, Group: "apps", Resource: resource, Name: name}, "")
 }

@@ -8,10 +8,11 @@ package room
 import "encoding/json"
 
 // What the lists in an experiment's status may take, in bytes of JSON. With
-// conditions, warnings and the rest it stays below a megabyte.
+// conditions, warnings and the rest it stays below half a megabyte: a complete
+// experiment may stay for years, and thousands may.
 const (
-	Results     = 400_000
-	Comparisons = 200_000
+	Results     = 150_000
+	Comparisons = 110_000
 	Pairs       = 50_000
 	Slowdowns   = 40_000
 	Effects     = 40_000

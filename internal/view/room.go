@@ -188,7 +188,7 @@ func (r *Room) report(ctx context.Context, sight Sight) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading what the report needs: %w", err)
 	}
-	document, err := report.New(report.Input{Experiment: *sight.Experiment, Runs: sight.Runs, Traces: kept.Traces, Manifest: kept.Manifest, Notes: kept.Notes})
+	document, err := report.New(report.Input{Experiment: *sight.Experiment, Runs: sight.Runs, Traces: kept.Traces, Manifest: kept.Manifest, History: kept.History, Notes: kept.Notes})
 	if err != nil {
 		return nil, fmt.Errorf("reporting: %w", err)
 	}

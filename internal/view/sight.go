@@ -40,6 +40,7 @@ type Loss struct {
 type Kept struct {
 	Traces   map[string]*report.Trace
 	Manifest *corev1.ConfigMap
+	History  *corev1.ConfigMap
 	Notes    []corev1.ConfigMap
 }
 

@@ -45,7 +45,10 @@ func (e *Experiment) Kept(ctx context.Context, of view.Sight) (view.Kept, error)
 		}
 	}
 	var err error
-	if kept.Manifest, err = e.manifest(ctx, of); err != nil {
+	if kept.Manifest, err = e.beside(ctx, naming.Evidence(of.Experiment.Name)); err != nil {
+		return kept, err
+	}
+	if kept.History, err = e.beside(ctx, naming.History(of.Experiment.Name)); err != nil {
 		return kept, err
 	}
 	kept.Notes, err = kube.Notes(ctx, e.client, of.Experiment)
@@ -65,15 +68,16 @@ func (e *Experiment) remember(run string, trace *report.Trace) {
 	e.traces[run] = trace
 }
 
-// manifest of the digests; nil where there is none, or it may not be read.
-func (e *Experiment) manifest(ctx context.Context, of view.Sight) (*corev1.ConfigMap, error) {
-	manifest := &corev1.ConfigMap{}
-	err := e.client.Get(ctx, client.ObjectKey{Namespace: e.key.Namespace, Name: naming.Evidence(of.Experiment.Name)}, manifest)
+// beside the experiment is what the operator keeps of it; nil where there is none, or it
+// may not be read.
+func (e *Experiment) beside(ctx context.Context, name string) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	err := e.client.Get(ctx, client.ObjectKey{Namespace: e.key.Namespace, Name: name}, found)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		return nil, nil //nolint:nilnil // One that is not there is no error.
 	case err != nil:
-		return nil, fmt.Errorf("reading the manifest of experiment %q: %w", of.Experiment.Name, err)
+		return nil, fmt.Errorf("reading ConfigMap %q: %w", name, err)
 	}
-	return manifest, nil
+	return found, nil
 }

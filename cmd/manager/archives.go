@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores"
+)
+
+// namespaceArchives are the URLs of namespaces that have an archive of their own. Who
+// installs the operator writes them: what a namespace's owner could write would send the
+// operator, and its credentials, wherever he likes.
+type namespaceArchives map[string]string
+
+// noArchive stands in a URL's place where nothing of a namespace is kept.
+const noArchive = "none"
+
+func (n *namespaceArchives) String() string {
+	var all []string
+	for _, namespace := range slices.Sorted(maps.Keys(*n)) {
+		all = append(all, namespace+"="+(*n)[namespace])
+	}
+	return strings.Join(all, ",")
+}
+
+// Set one more.
+func (n *namespaceArchives) Set(text string) error {
+	namespace, url, found := strings.Cut(text, "=")
+	if !found || url == "" || len(validation.IsDNS1123Label(namespace)) > 0 {
+		return errors.New("write NAMESPACE=URL, for example lab=s3://lab/archive?region=eu-central-1, or NAMESPACE=none")
+	}
+	if _, known := (*n)[namespace]; known {
+		return fmt.Errorf("namespace %q has two archives: write one", namespace)
+	}
+	if *n == nil {
+		*n = namespaceArchives{}
+	}
+	(*n)[namespace] = url
+	return nil
+}
+
+// openArchives opens that of the installation and those of namespaces. It asks the stores
+// nothing: while one is away, runs wait.
+func openArchives(o options) (archive.Archives, error) {
+	var kept archive.Archives
+	if o.archive != "" {
+		store, err := openArchive(o.archive, archive.Credentials{})
+		if err != nil {
+			return kept, fmt.Errorf("--archive (or PERFLAB_ARCHIVE): %w", err)
+		}
+		kept.Standard = store
+	}
+	kept.Own = map[string]*archive.Store{}
+	for _, namespace := range slices.Sorted(maps.Keys(o.archives)) {
+		if o.archives[namespace] == noArchive {
+			kept.Own[namespace] = nil
+			continue
+		}
+		given, err := credentialsIn(filepath.Join(o.archiveCredentials, namespace))
+		if err != nil {
+			return kept, fmt.Errorf("--namespace-archive of namespace %q: %w", namespace, err)
+		}
+		if kept.Own[namespace], err = openArchive(o.archives[namespace], given); err != nil {
+			return kept, fmt.Errorf("--namespace-archive of namespace %q: %w", namespace, err)
+		}
+	}
+	return kept, nil
+}
+
+func openArchive(url string, given archive.Credentials) (*archive.Store, error) {
+	location, err := archive.ParseLocation(url)
+	if err != nil {
+		return nil, err
+	}
+	location.Credentials = given
+	return stores.Open(context.Background(), location, archive.Options{})
+}
+
+// Keys of a Secret with the credentials of an archive.
+const (
+	keyID     = "AWS_ACCESS_KEY_ID"
+	keySecret = "AWS_SECRET_ACCESS_KEY" //nolint:gosec // A name.
+	keyToken  = "AWS_SESSION_TOKEN"     //nolint:gosec // A name.
+	keyAzure  = "AZURE_STORAGE_KEY"
+	keyGoogle = "GOOGLE_CREDENTIALS"
+)
+
+// credentialsIn a folder where a Secret is mounted; none where there is no such folder.
+func credentialsIn(folder string) (archive.Credentials, error) {
+	var given archive.Credentials
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return given, nil
+	}
+	for key, field := range map[string]*string{keyID: &given.ID, keySecret: &given.Secret, keyToken: &given.Token, keyAzure: &given.Secret, keyGoogle: &given.Secret} {
+		value, err := keyIn(filepath.Join(folder, key))
+		if err != nil {
+			return archive.Credentials{}, err
+		}
+		if value != "" && *field != "" {
+			return archive.Credentials{}, errors.New("its Secret has the credentials of two kinds of stores: leave those of one")
+		}
+		if value != "" {
+			*field = value
+		}
+	}
+	if given.IsNone() {
+		return given, fmt.Errorf("its Secret has none of %s: give those of its store", strings.Join([]string{keyID + " and " + keySecret, keyAzure, keyGoogle}, ", "))
+	}
+	return given, nil
+}
+
+func keyIn(path string) (string, error) {
+	const most = 64 << 10
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading its Secret: %w", err)
+	}
+	body, err := io.ReadAll(io.LimitReader(file, most))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", fmt.Errorf("reading its Secret: %w", err)
+	}
+	return strings.TrimSpace(string(body)), nil
+}

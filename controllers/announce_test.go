@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/announcement"
+	"perflab.dev/perflab/internal/past"
+	"perflab.dev/perflab/internal/sinks"
+	"perflab.dev/perflab/internal/testing/receivers"
+)
+
+// decidingCheckIns has a primary metric.
+func decidingCheckIns(e *v1alpha1.PerfExperiment) {
+	e.Spec.Analysis.Primary = []string{"cico/Check-In/average"}
+}
+
+// withSinks gives the lab a receiver of CloudEvents, and a Grafana with a token.
+func withSinks(l *lab) (*receivers.CloudEvents, *receivers.Grafana) {
+	l.t.Helper()
+	credentials := l.t.TempDir()
+	for path, text := range map[string]string{"ci": "", "board": password} {
+		if err := errors.Join(os.Mkdir(filepath.Join(credentials, path), 0o700), os.WriteFile(filepath.Join(credentials, path, "token"), []byte(text), 0o600)); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	events, grafana := receivers.NewCloudEvents(l.t), receivers.NewGrafana(l.t, password)
+	opened, err := sinks.Open([]string{"ci=" + events.URL}, []string{"board=" + grafana.URL}, credentials)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.sinks = opened
+	return events, grafana
+}
+
+func (l *lab) announced(name string) metav1.Condition {
+	l.t.Helper()
+	return ptr.Deref(meta.FindStatusCondition(l.experiment(name).Status.Conditions, v1alpha1.ConditionAnnounced), metav1.Condition{})
+}
+
+// addPast adds what would have been kept of earlier experiments like a complete one, whose
+// values were smaller, or larger, by these factors.
+func (l *lab) addPast(like string, factors ...float64) {
+	l.t.Helper()
+	measured, err := past.Measured(l.configMap(like+"-history"), nil)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for n, factor := range factors {
+		one := measured
+		one.Name, one.UID, one.Release = fmt.Sprintf("earlier-%d", n), fmt.Sprint("uid-", n), fmt.Sprintf("r%d", n)
+		one.Began = measured.Began.Add(time.Duration(n-len(factors)) * 24 * time.Hour)
+		one.Scenarios = slices.Clone(measured.Scenarios)
+		for i := range one.Scenarios {
+			one.Scenarios[i].Metrics = slices.Clone(one.Scenarios[i].Metrics)
+			for j := range one.Scenarios[i].Metrics {
+				metric := &one.Scenarios[i].Metrics[j]
+				metric.Values = [][]float64{{metric.Values[0][0] * factor}}
+			}
+		}
+		experiment := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: one.Name, UID: types.UID(one.UID)}}
+		kept, err := past.Object(experiment, one, nil, nil)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		// The collector of garbage would miss the owner.
+		kept.OwnerReferences = nil
+		l.create(kept)
+	}
+}
+
+// smaller by about a tenth, twelve times, and then as they are, three times.
+func smaller() []float64 {
+	factors := []float64{1.001, 0.999, 1.002}
+	before := make([]float64, 0, 15)
+	for n := range 12 {
+		before = append(before, 0.9+0.001*float64(n%3))
+	}
+	return append(before, factors...)
+}
+
+// A change between releases is in the status, in the report, in an event, and is told to the
+// installation's sinks once, though the operator is killed at every write.
+func TestWhatChangedIsTold(t *testing.T) {
+	l := newLab(t, complete)
+	l.settled(decidingCheckIns)
+	l.addPast("small", smaller()...)
+	events, grafana := withSinks(l)
+	l.line.fate = inTurn(lost, unanswered)
+	l.create(smallExperiment(t, oneArm, decidingCheckIns, func(e *v1alpha1.PerfExperiment) { e.Name = "later" }))
+	l.until("an experiment that has settled", func() bool { return l.experiment("later").Status.Settled != "" })
+
+	done := l.experiment("later")
+	if len(done.Status.Changes) != 1 {
+		t.Fatalf("changes: %+v; warnings: %q", done.Status.Changes, done.Status.Warnings)
+	}
+	if change := done.Status.Changes[0]; change.Verdict != v1alpha1.VerdictWorse || change.Before != "r11" || change.After != "r12" {
+		t.Errorf("%+v", change)
+	}
+	if page := l.configMap("later-report").Data["report.md"]; !strings.Contains(page, "## This release against the last 10") || !strings.Contains(page, "between r11 and r12") {
+		t.Errorf("the report does not tell of its past:\n%s", page)
+	}
+	if told := l.announced("later"); told.Reason != v1alpha1.ReasonAnnounced || told.Message != "ci, board were told" {
+		t.Errorf("%+v", told)
+	}
+	// Told once, or again with the same ID where it could not be written down.
+	ids := map[string]string{}
+	for _, one := range events.Events() {
+		// The other one was complete a moment before there was anybody to tell.
+		if strings.HasSuffix(one.Subject(), "/later") {
+			ids[one.ID()] = one.Type()
+		}
+	}
+	if kinds := slices.Sorted(maps.Values(ids)); !slices.Equal(kinds, []string{announcement.TypeCompleted, announcement.TypeChanged}) {
+		t.Errorf("told are %q", kinds)
+	}
+	if kept := grafana.Annotations(); len(kept) != 1 || !slices.Contains(kept[0].Tags, "earlier-12") || !slices.Contains(kept[0].Tags, "worse") {
+		t.Errorf("Grafana has %+v", kept)
+	}
+	// The report of the one before stays as it was.
+	if page := l.configMap("small-report").Data["report.md"]; strings.Contains(page, "This release against") {
+		t.Error("the earlier report was written anew")
+	}
+	asked := len(events.Events())
+	l.now = l.now.Add(48 * time.Hour)
+	if l.settle(); len(events.Events()) != asked {
+		t.Error("what was told is told again")
+	}
+}
+
+// A sink that is away keeps nothing waiting, and is told when it is back; after a day it is
+// given up.
+func TestASinkThatIsAway(t *testing.T) {
+	l := newLab(t, complete)
+	events, _ := withSinks(l)
+	events.Fail(http.StatusServiceUnavailable)
+	l.settled()
+	if told := l.announced("small"); told.Status != metav1.ConditionFalse || told.Reason != v1alpha1.ReasonSinkAway || !strings.Contains(told.Message, `sink "ci": it does not answer but with 503 Service Unavailable; told again until `) {
+		t.Errorf("%+v", told)
+	}
+	if l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete {
+		t.Error("the experiment waits for the sink")
+	}
+	// What is told is told by somebody who was just started, too.
+	events.Fail(0)
+	l.now = l.now.Add(2 * time.Hour)
+	l.settle()
+	if told := l.announced("small"); told.Reason != v1alpha1.ReasonAnnounced || len(events.Events()) != 1 {
+		t.Errorf("%+v, after %d events", told, len(events.Events()))
+	}
+}
+
+func TestASinkThatStaysAway(t *testing.T) {
+	l := newLab(t, complete)
+	events, _ := withSinks(l)
+	events.Fail(http.StatusForbidden)
+	l.settled()
+	if told := l.announced("small"); told.Reason != v1alpha1.ReasonSinkRefuses {
+		t.Errorf("%+v", told)
+	}
+	l.now = l.now.Add(25 * time.Hour)
+	l.settle()
+	told := l.announced("small")
+	if told.Status != metav1.ConditionFalse || told.Reason != v1alpha1.ReasonSinkGivenUp || strings.Contains(told.Message, "secret") {
+		t.Errorf("%+v", told)
+	}
+	asked := len(events.Asked())
+	l.now = l.now.Add(time.Hour)
+	if l.settle(); len(events.Asked()) != asked {
+		t.Error("it is told on and on")
+	}
+}
+
+func TestAStallIsTold(t *testing.T) {
+	l := newLab(t, complete)
+	events, _ := withSinks(l)
+	l.outside.exit["cico"] = 107
+	l.create(login(), smallExperiment(t, oneArm))
+	l.untilPhase("small", v1alpha1.ExperimentStalled)
+	l.settle()
+	all := events.Events()
+	if len(all) != 1 || all[0].Type() != announcement.TypeStalled || !strings.Contains(string(all[0].Data()), `"reason":"AttemptsExhausted"`) {
+		t.Errorf("told are %v", all)
+	}
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/past"
+	"perflab.dev/perflab/internal/releases"
+)
+
+// aboutHistory begins the warnings about what is kept for histories.
+const aboutHistory = "the history in the cluster "
+
+// lookBack keeps, once, what later experiments are compared with when this one is complete,
+// and compares it with those before it. Killed between the two writes, the next pass reads
+// what came out. The experiment goes on without a history; only a cluster that does not
+// answer is an error, to be tried again.
+func (r *Reconciler) lookBack(ctx context.Context, s *scope) error {
+	reached, worth := s.stage()
+	if !worth || s.experiment.Status.Phase != v1alpha1.ExperimentComplete || s.complete == 0 {
+		return nil
+	}
+	if s.known.lookedBack == reached.digest {
+		s.lookedBack, s.pastOf = reached.digest, s.known.pastOf
+		return nil
+	}
+	kept, err := r.ownConfigMap(ctx, s.experiment, naming.History(s.experiment.Name))
+	if err != nil {
+		return fmt.Errorf("reading what is kept of the history: %w", err)
+	}
+	if kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != reached.digest {
+		if kept, err = r.keepHistory(ctx, s, reached); err != nil {
+			return r.withoutHistory(ctx, s, reached, err)
+		}
+	}
+	if s.changes, err = past.Changes(kept); err != nil {
+		return r.withoutHistory(ctx, s, reached, err)
+	}
+	history, err := past.History(kept)
+	if err != nil {
+		return r.withoutHistory(ctx, s, reached, err)
+	}
+	if history != nil {
+		s.pastOf = naming.Hash(kept.Data)
+	}
+	s.past, s.lookedBack = kept, reached.digest
+	return nil
+}
+
+// hasLookedBack: what there is to keep of a complete experiment is kept, or can't be.
+func (s *scope) hasLookedBack() bool {
+	return s.lookedBack != "" || s.complete == 0 || s.experiment.Status.Phase != v1alpha1.ExperimentComplete
+}
+
+// errHistory says that there is no history to keep.
+var errHistory = errors.New("taking what histories need")
+
+// withoutHistory goes on, with a warning. A cluster that refuses may not do so for ever.
+func (r *Reconciler) withoutHistory(ctx context.Context, s *scope, reached stage, err error) error {
+	switch {
+	case isRefused(err) && !tooLarge(err):
+		s.again(component.RefusedPause)
+	case isRefused(err), errors.Is(err, errHistory), errors.Is(err, past.ErrKept):
+		s.lookedBack = reached.digest
+	default:
+		return err
+	}
+	log.FromContext(ctx).Info("The history could not be kept", "error", err.Error())
+	s.unkept = fmt.Sprintf("%sis not kept: %v; later experiments are not compared with this one", aboutHistory, err)
+	return nil
+}
+
+// keepHistory takes what histories need of the experiment, sets it beside the earlier ones,
+// and writes both down.
+func (r *Reconciler) keepHistory(ctx context.Context, s *scope, reached stage) (*corev1.ConfigMap, error) {
+	full, err := r.fullRuns(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	this, err := releases.Measure(releases.Record{Experiment: s.experiment, Runs: full})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errHistory, err)
+	}
+	earlier, err := r.earlier(ctx, &this)
+	if err != nil {
+		return nil, err
+	}
+	history, changes, err := past.Look(this, earlier)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errHistory, err)
+	}
+	kept, err := past.Object(s.experiment, this, history, changes)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errHistory, err)
+	}
+	kept.Annotations[v1alpha1.AnnotationHistoryOf] = reached.digest
+	return kept, r.Cluster.ApplyTyped(ctx, kept)
+}
+
+// Bounds of what is asked for: so many names at once, and so many altogether.
+const (
+	historyPage  = 500
+	historyPages = 10
+)
+
+// earlier experiments of the namespace that declare one of the scenarios alike, the newest.
+// Which there are is asked by name, and each is read for itself: all of them at once would
+// be a good part of the operator's memory.
+func (r *Reconciler) earlier(ctx context.Context, this *releases.Measured) ([]past.Earlier, error) {
+	began := map[string]string{}
+	for i := range this.Scenarios {
+		if err := r.earlierOf(ctx, this, past.Selector(&this.Scenarios[i].Declared), began); err != nil {
+			return nil, err
+		}
+	}
+	names := make([]string, 0, len(began))
+	for name := range began {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(began[b], began[a]), cmp.Compare(a, b)) })
+	var found []past.Earlier
+	for _, name := range names[:min(len(names), past.MostPoints)] {
+		one, err := r.earlierOne(ctx, this, name)
+		if err != nil {
+			return nil, err
+		}
+		if one != nil {
+			found = append(found, *one)
+		}
+	}
+	return found, nil
+}
+
+// earlierOf notes when those began that declare a scenario alike.
+func (r *Reconciler) earlierOf(ctx context.Context, this *releases.Measured, selector string, began map[string]string) error {
+	more := ""
+	for range historyPages {
+		page := &metav1.PartialObjectMetadataList{}
+		page.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+		err := r.Live.List(ctx, page, client.InNamespace(this.Namespace), client.HasLabels{selector}, client.Limit(historyPage), client.Continue(more))
+		if err != nil {
+			return fmt.Errorf("looking for earlier experiments: %w", err)
+		}
+		for i := range page.Items {
+			began[page.Items[i].Name] = page.Items[i].Annotations[v1alpha1.AnnotationBegan]
+		}
+		if more = page.Continue; more == "" {
+			break
+		}
+	}
+	return nil
+}
+
+// earlierOne reads what is kept of an experiment; nil: nothing that could be read, or it is
+// none of an experiment's.
+func (r *Reconciler) earlierOne(ctx context.Context, this *releases.Measured, name string) (*past.Earlier, error) {
+	kept := &corev1.ConfigMap{}
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: this.Namespace, Name: name}, kept)
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // It has gone meanwhile, which is no error.
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what is kept of an earlier experiment: %w", err)
+	}
+	measured, err := past.Measured(kept, this.Question.Primary)
+	if err == nil {
+		var told []v1alpha1.SeriesChange
+		if told, err = past.Changes(kept); err == nil {
+			r.nameRelease(ctx, &measured)
+			return &past.Earlier{Measured: measured, Told: told}, nil
+		}
+	}
+	log.FromContext(ctx).Info("An earlier experiment is left out of the history", "configMap", name, "error", err.Error())
+	return nil, nil //nolint:nilnil // The log says why.
+}
+
+// nameRelease calls it as its experiment is called now: people may name a release afterwards.
+func (r *Reconciler) nameRelease(ctx context.Context, measured *releases.Measured) {
+	experiment := &v1alpha1.PerfExperiment{}
+	err := r.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: measured.Namespace, Name: measured.Name}, experiment, client.UnsafeDisableDeepCopy)
+	if err == nil && string(experiment.UID) == measured.UID {
+		measured.Release = releases.NameOf(experiment)
+	}
+}
+
+// pastShown is what the report shows of the history; nil: it has none.
+func (r *Reconciler) pastShown(ctx context.Context, s *scope) (*corev1.ConfigMap, error) {
+	if s.past != nil || s.pastOf == "" {
+		return s.past, nil
+	}
+	return r.ownConfigMap(ctx, s.experiment, naming.History(s.experiment.Name))
+}
+
+// reportPast names the changes that were found, and what keeps a history from being kept.
+func reportPast(s *scope) {
+	status := &s.experiment.Status
+	if s.past == nil && s.unkept == "" {
+		// What was said, was said by an earlier pass.
+		return
+	}
+	status.Warnings = slices.DeleteFunc(slices.Clone(status.Warnings), func(told string) bool { return strings.HasPrefix(told, aboutHistory) })
+	if s.past != nil {
+		status.Changes = s.changes
+	}
+	if s.unkept != "" {
+		status.Warnings = boundedWarnings(append(status.Warnings, s.unkept))
+	}
+}

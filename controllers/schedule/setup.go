@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package schedule
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+)
+
+// indexWorkload finds the schedules that look at a workload.
+const indexWorkload = "workload"
+
+// SetupWithManager lets the manager run the reconciler, woken by schedules, by the
+// beginning and end of their experiments, and by the workloads they look at: those are
+// watched for borrowing in any case.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	if err := manager.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PerfSchedule{}, indexWorkload, workloadsOf); err != nil {
+		return fmt.Errorf("indexing schedules: %w", err)
+	}
+	err := ctrl.NewControllerManagedBy(manager).
+		For(&v1alpha1.PerfSchedule{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WithOptions(component.Patient()).
+		WithLogConstructor(component.LogsOf("schedule", manager.GetLogger())).
+		Owns(&v1alpha1.PerfExperiment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: concerns})).
+		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), lookersAt(manager.GetClient(), "Deployment")).
+		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), lookersAt(manager.GetClient(), "StatefulSet")).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("setting up the controller of schedules: %w", err)
+	}
+	return nil
+}
+
+// workloadsOf are the workloads that a schedule looks at.
+func workloadsOf(object client.Object) []string {
+	schedule, is := object.(*v1alpha1.PerfSchedule)
+	if !is {
+		return nil
+	}
+	var workloads []string
+	for _, source := range schedule.Spec.OnImageChange {
+		workloads = append(workloads, source.Kind+"/"+source.Name)
+	}
+	return workloads
+}
+
+// concerns reports whether an experiment's schedule decides by what has changed.
+func concerns(update event.UpdateEvent) bool {
+	before, is := update.ObjectOld.(*v1alpha1.PerfExperiment)
+	after, are := update.ObjectNew.(*v1alpha1.PerfExperiment)
+	if !is || !are {
+		return true
+	}
+	return childOf(before) != childOf(after) || !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
+}
+
+// lookersAt maps a workload to the schedules that look at it.
+func lookersAt(reader client.Reader, kind string) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		schedules := &v1alpha1.PerfScheduleList{}
+		err := reader.List(ctx, schedules, client.InNamespace(object.GetNamespace()),
+			client.MatchingFields{indexWorkload: kind + "/" + object.GetName()}, client.UnsafeDisableDeepCopy)
+		if err != nil {
+			// The cache only fails while it is being stopped.
+			return nil
+		}
+		var requests []reconcile.Request
+		for i := range schedules.Items {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&schedules.Items[i])})
+		}
+		return requests
+	})
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/schedule"
+	"perflab.dev/perflab/internal/naming"
+)
+
+// hourly makes the small experiment at each full hour.
+func hourly(t *testing.T, edits ...func(*v1alpha1.PerfScheduleSpec)) *v1alpha1.PerfSchedule {
+	t.Helper()
+	made := &v1alpha1.PerfSchedule{Spec: v1alpha1.PerfScheduleSpec{
+		Schedule: "0 * * * *", TimeZone: "Europe/Berlin",
+		Template: v1alpha1.PerfExperimentTemplate{
+			Metadata: v1alpha1.TemplateMetadata{Labels: map[string]string{"team": "a"}},
+			Spec:     smallExperiment(t).Spec,
+		},
+	}}
+	made.Name = "hourly"
+	for _, edit := range edits {
+		edit(&made.Spec)
+	}
+	return made
+}
+
+func (l *lab) schedule() *v1alpha1.PerfSchedule {
+	l.t.Helper()
+	found := &v1alpha1.PerfSchedule{}
+	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "hourly"}, found); err != nil {
+		l.t.Fatalf("reading the schedule: %v", err)
+	}
+	return found
+}
+
+// schedulesSettle lets an operator that is started anew before each pass work on
+// schedules until it has nothing more to do.
+func (l *lab) schedulesSettle() {
+	l.t.Helper()
+	for idle, n := 0, 0; idle <= 5; n++ {
+		if n > 100 {
+			l.t.Fatalf("the operator does not come to rest; its last writes:\n%s", strings.Join(tail(l.line.journal, 10), "\n"))
+		}
+		before := l.line.effects
+		l.schedulePass()
+		if idle++; l.line.effects != before || l.line.cut {
+			idle = 0
+		}
+	}
+}
+
+func (l *lab) schedulePass() {
+	l.t.Helper()
+	l.line.cut, l.passed = false, nil
+	l.line.view.turn()
+	experiments, _ := l.operator()
+	reconciler := &schedule.Reconciler{Tools: experiments.Tools, Now: experiments.Now}
+	_, err := reconciler.Reconcile(l.lease(), request(&v1alpha1.PerfSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "hourly"}}))
+	l.judge("schedule", err)
+	if l.eachPass != nil {
+		l.eachPass()
+	}
+}
+
+// nextHour moves the clock to a time after the next full hour.
+func (l *lab) nextHour() { l.now = l.now.Truncate(time.Hour).Add(time.Hour + 3*time.Minute) }
+
+// ends says of all experiments what the operator would when they have ended.
+func (l *lab) ends(condition string) {
+	l.t.Helper()
+	for _, experiment := range l.experiments() {
+		meta.SetStatusCondition(&experiment.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, Reason: "Test", Message: "the test says so"})
+		experiment.Status.CompletionTime = &metav1.Time{Time: l.now}
+		if err := l.admin.Status().Update(l.t.Context(), &experiment); err != nil {
+			l.t.Fatalf("ending experiment %s: %v", experiment.Name, err)
+		}
+	}
+}
+
+func (l *lab) madeExperiments() []string {
+	var names []string
+	for _, experiment := range l.experiments() {
+		names = append(names, experiment.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// scheduled is the experiment of the last full hour.
+func scheduled(now time.Time) string { return naming.Scheduled("hourly", now.Truncate(time.Hour)) }
+
+// conditionOf the schedule; nil: it has none of the type.
+func (l *lab) conditionOf(condition string) *metav1.Condition {
+	l.t.Helper()
+	return meta.FindStatusCondition(l.schedule().Status.Conditions, condition)
+}
+
+// Whatever befalls the operator, there is one experiment for each time, and no two at
+// once; with a limit, the older ones go.
+func TestNoFaultMakesAScheduleMakeTwice(t *testing.T) {
+	for name, inject := range faults {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			inject(l)
+			l.line.takeOver = l.schedulePass
+			l.create(hourly(t, func(spec *v1alpha1.PerfScheduleSpec) { spec.SuccessfulExperimentsHistoryLimit = ptr.To[int32](1) }))
+			l.now = l.schedule().CreationTimestamp.Time
+			l.schedulesSettle()
+			if names := l.madeExperiments(); len(names) > 0 {
+				t.Fatalf("%v were made before the time has come", names)
+			}
+			l.nextHour()
+			first := scheduled(l.now)
+			l.schedulesSettle()
+			l.checkMade(first)
+			uid := l.experiment(first).UID
+
+			l.nextHour()
+			l.schedulesSettle()
+			if names := l.madeExperiments(); !slices.Equal(names, []string{first}) || l.experiment(first).UID != uid {
+				t.Errorf("%v are there while the first is on", names)
+			}
+			if held := l.conditionOf(v1alpha1.ConditionHeld); held == nil || !strings.Contains(held.Message, "waits for the end of "+first) {
+				t.Errorf("nobody is told that one waits: %v", held)
+			}
+
+			l.ends(v1alpha1.ConditionComplete)
+			l.schedulesSettle()
+			second := scheduled(l.now)
+			if names := l.madeExperiments(); !slices.Equal(names, []string{first, second}) {
+				t.Errorf("%v are there after the first has ended, want %s and %s", names, first, second)
+			}
+			if held := l.conditionOf(v1alpha1.ConditionHeld); held != nil {
+				t.Errorf("still held: %v", held)
+			}
+			l.ends(v1alpha1.ConditionComplete)
+			l.schedulesSettle()
+			if names := l.madeExperiments(); !slices.Equal(names, []string{second}) {
+				t.Errorf("%v are there, want the newest, %s", names, second)
+			}
+			status := l.schedule().Status
+			if status.Making != nil || status.ActiveCount != 0 || status.LastTime == nil || status.LastSuccessfulTime == nil {
+				t.Errorf("%+v", status)
+			}
+			if len(l.line.hit) > 0 {
+				for _, write := range writesOfSchedules {
+					if !l.line.hit[write] {
+						t.Errorf("%q meets no %q", name, write)
+					}
+				}
+			}
+		})
+	}
+}
+
+// checkMade looks at the first experiment.
+func (l *lab) checkMade(name string) {
+	l.t.Helper()
+	if names := l.madeExperiments(); !slices.Equal(names, []string{name}) {
+		l.t.Fatalf("%v were made, want %s", names, name)
+	}
+	made, owner := l.experiment(name), l.schedule()
+	if !metav1.IsControlledBy(made, owner) || !*made.OwnerReferences[0].BlockOwnerDeletion {
+		l.t.Errorf("owned by %v", made.OwnerReferences)
+	}
+	if made.Labels["team"] != "a" || made.Labels[v1alpha1.LabelSchedule] != "hourly" {
+		l.t.Errorf("labels %v", made.Labels)
+	}
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if release := l.now.Truncate(time.Hour).In(berlin).Format("2006-01-02T15:04"); made.Annotations[v1alpha1.AnnotationRelease] != release {
+		l.t.Errorf("annotations %v, want release %s", made.Annotations, release)
+	}
+	if status := owner.Status; !slices.Equal(status.Active, []string{name}) || status.ActiveCount != 1 ||
+		!status.LastScheduleTime.Equal(&metav1.Time{Time: l.now.Truncate(time.Hour)}) {
+		l.t.Errorf("%+v", status)
+	}
+}
+
+// rollOut brings a Deployment to an image, as far as its pods being ready.
+func (l *lab) rollOut(image string, ready int32) {
+	l.t.Helper()
+	found := &appsv1.Deployment{}
+	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mod-inventory"}, found); err != nil {
+		l.t.Fatal(err)
+	}
+	found.Spec.Template.Spec.Containers[0].Image = image
+	if err := l.admin.Update(l.t.Context(), found); err != nil {
+		l.t.Fatal(err)
+	}
+	wanted := *found.Spec.Replicas
+	found.Status = appsv1.DeploymentStatus{ObservedGeneration: found.Generation, Replicas: wanted, UpdatedReplicas: wanted, ReadyReplicas: min(ready, wanted)}
+	if err := l.admin.Status().Update(l.t.Context(), found); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// An image that has rolled out makes one experiment; those that come while it is on make
+// one, for the latest.
+func TestAnImageThatHasRolledOutMakesAnExperiment(t *testing.T) {
+	l := newLab(t, complete)
+	l.line.fate = inTurn(lost, unanswered)
+	l.create(hourly(t, func(spec *v1alpha1.PerfScheduleSpec) {
+		spec.Schedule, spec.TimeZone = "", ""
+		spec.OnImageChange = []v1alpha1.ImageSource{{Kind: "Deployment", Name: "mod-inventory"}}
+	}))
+	l.schedulesSettle()
+	if stalled := l.conditionOf(v1alpha1.ConditionStalled); stalled == nil || stalled.Reason != v1alpha1.ReasonWorkloadMissing ||
+		!strings.Contains(stalled.Message, `there is no Deployment "mod-inventory" in the namespace`) {
+		t.Errorf("nobody is told that the workload is missing: %v", stalled)
+	}
+	l.install(inventory, byHelm)
+	l.rollOut("example.org/mod-inventory:1", 9)
+	l.schedulesSettle()
+	l.rollOut("example.org/mod-inventory:2", 0)
+	l.schedulesSettle()
+	if names := l.madeExperiments(); len(names) > 0 {
+		t.Errorf("%v were made at the first look, or before the image has rolled out", names)
+	}
+	l.rollOut("example.org/mod-inventory:2", 9)
+	l.schedulesSettle()
+	names := l.madeExperiments()
+	if len(names) != 1 || l.experiment(names[0]).Annotations[v1alpha1.AnnotationRelease] != "2" {
+		t.Fatalf("%v were made, want one for 2", names)
+	}
+	for _, tag := range []string{"3", "4"} {
+		l.rollOut("example.org/mod-inventory:"+tag, 9)
+		l.schedulesSettle()
+	}
+	if len(l.madeExperiments()) != 1 {
+		t.Errorf("%v are there while the first is on", l.madeExperiments())
+	}
+	l.ends(v1alpha1.ConditionStalled)
+	l.schedulesSettle()
+	var releases []string
+	for _, experiment := range l.experiments() {
+		releases = append(releases, experiment.Annotations[v1alpha1.AnnotationRelease])
+	}
+	if slices.Sort(releases); !slices.Equal(releases, []string{"2", "4"}) {
+		t.Errorf("releases %v, want 2 and 4", releases)
+	}
+	if ready := l.conditionOf(v1alpha1.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {
+		t.Errorf("ready: %v", ready)
+	}
+}
+
+// Replace deletes what the schedule made, and nothing else. A name that is taken is told,
+// and what has it is left alone. Deleting the schedule is the garbage collector's matter.
+func TestAScheduleReplacesOnlyItsOwn(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(hourly(t, func(spec *v1alpha1.PerfScheduleSpec) { spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent }))
+	l.now = l.schedule().CreationTimestamp.Time
+	l.nextHour()
+	first := scheduled(l.now)
+	l.schedulesSettle()
+	theirs := smallExperiment(t)
+	theirs.Name, theirs.Labels = "theirs", map[string]string{v1alpha1.LabelSchedule: "hourly"}
+	taken := smallExperiment(t)
+	taken.Name = scheduled(l.now.Add(2 * time.Hour))
+	l.create(theirs, taken)
+	kept := map[string]types.UID{theirs.Name: theirs.UID, taken.Name: taken.UID}
+
+	l.nextHour()
+	l.schedulesSettle()
+	second := scheduled(l.now)
+	if names := l.madeExperiments(); slices.Contains(names, first) || !slices.Contains(names, second) || len(names) != 3 {
+		t.Errorf("%v are there, want %s instead of %s beside two of others", names, second, first)
+	}
+	l.nextHour()
+	l.schedulesSettle()
+	if stalled := l.conditionOf(v1alpha1.ConditionStalled); stalled == nil || stalled.Reason != v1alpha1.ReasonNameTaken {
+		t.Errorf("nobody is told that the name is taken: %v", stalled)
+	}
+	l.nextHour()
+	l.schedulesSettle()
+	last := scheduled(l.now)
+	if stalled := l.conditionOf(v1alpha1.ConditionStalled); stalled != nil || !slices.Contains(l.madeExperiments(), last) {
+		t.Errorf("%v, stalled: %v", l.madeExperiments(), stalled)
+	}
+	for name, uid := range kept {
+		if l.experiment(name).UID != uid {
+			t.Errorf("%s is another one", name)
+		}
+	}
+	gone := l.schedule()
+	l.remove(gone)
+	l.schedulesSettle()
+	if experiment := l.experiment(last); !metav1.IsControlledBy(experiment, gone) || experiment.DeletionTimestamp != nil {
+		t.Errorf("the operator took %s away itself", last)
+	}
+}
