@@ -82,6 +82,9 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 	if recorded.Manifest, err = manifestOf(ctx, reader, &recorded.Experiment); err != nil {
 		return report.Input{}, err
 	}
+	if recorded.History, err = configMap(ctx, reader, namespace, naming.History(name)); err != nil {
+		return report.Input{}, err
+	}
 	recorded.Notes, err = kube.Notes(ctx, reader, &recorded.Experiment)
 	return recorded, err
 }

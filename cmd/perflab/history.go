@@ -8,11 +8,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
@@ -25,11 +29,15 @@ const failOnRegression = "regression"
 const mostLooks = 100
 
 type historyOptions struct {
-	from    *cluster
-	format  string
-	failOn  string
-	choose  releases.Options
-	records []releases.Record
+	from     *cluster
+	format   string
+	failOn   string
+	choose   releases.Options
+	measured []releases.Measured
+	// archive is the URL of the archive that is read; empty: none.
+	archive string
+	// notes on what the archive has more.
+	notes []string
 	// gone are experiments whose runs are.
 	gone []string
 }
@@ -43,6 +51,10 @@ func newHistory() *cobra.Command {
 changed, by how much, and what differs there. Each is NAME or NAMESPACE/NAME in
 the cluster, a file that perflab export wrote, or a folder of such files; without
 any, all experiments of the namespace.
+
+With --archive they come from an archive, which needs no cluster: NAMESPACE/NAME means
+all experiments of the series that this one is in, NAMESPACE those of the experiment
+that was measured last there. Of each series the last 300 are read.
 
 A point is what one experiment measured of one arm under one scenario. It is
 called as the experiment's annotation perflab.dev/release says, or as the
@@ -60,6 +72,7 @@ change of a series is Worse and --fail-on regression was given.`,
 		Example: `  perflab history -n lab
   perflab history exports/ --metric cico/Check-In/p95
   perflab history exports/ -o html > history.html
+  perflab history --archive s3://perflab/archive?region=eu-central-1 lab/heap-2026-1
   perflab history lab/heap-2026-1 lab/heap-2026-2 heap-2025.yaml.gz -o json
   kubectl annotate perfexperiment heap perflab.dev/release=2026.1`,
 		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
@@ -67,6 +80,7 @@ change of a series is Worse and --fail-on regression was given.`,
 	flags := command.Flags()
 	options.from = newCluster(flags)
 	addMaxMemory(flags)
+	flags.StringVar(&options.archive, "archive", "", "URL of an archive to read instead of the cluster, such as s3://perflab/archive?region=eu-central-1")
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown, json or html")
 	flags.StringArrayVar(&options.choose.Metrics, "metric", nil, "a metric as in the runs' observations, instead of the primary ones; may be given several times")
 	flags.StringArrayVar(&options.choose.Arms, "arm", nil, "an arm, instead of all; may be given several times")
@@ -100,19 +114,8 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	in, err := inputOf(command)
-	if err != nil {
+	if err := o.addAsked(command, arguments); err != nil {
 		return err
-	}
-	if len(arguments) == 0 {
-		if err := o.addNamespace(command.Context()); err != nil {
-			return err
-		}
-	}
-	for _, argument := range arguments {
-		if err := o.add(command.Context(), in, argument); err != nil {
-			return err
-		}
 	}
 	history, err := o.history()
 	if err != nil {
@@ -132,16 +135,66 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 }
 
 // history is that of the records, with a note on those that are not among them.
-func (o *historyOptions) history() (*releases.History, error) {
-	history, err := releases.Of(o.records, o.choose)
-	if len(o.gone) == 0 {
-		return history, err
+// addAsked reads what is asked for, from wherever it is.
+func (o *historyOptions) addAsked(command *cobra.Command, arguments []string) error {
+	if o.archive != "" {
+		return o.addArchived(command.Context(), arguments)
 	}
-	note := fmt.Sprintf("left out: %s, whose runs were taken away, as history.runs bids", prose.Enumerate(o.gone))
+	in, err := inputOf(command)
 	if err != nil {
-		return nil, fmt.Errorf("%w; %s", err, note)
+		return err
 	}
-	history.Notes = append(history.Notes, note)
+	if len(arguments) == 0 {
+		return o.addNamespace(command.Context())
+	}
+	for _, argument := range arguments {
+		if err := o.add(command.Context(), in, argument); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addArchived reads the series of an archive that an argument names.
+func (o *historyOptions) addArchived(ctx context.Context, arguments []string) error {
+	asked := archived.Asked{Scenarios: o.choose.Scenarios, Metrics: o.choose.Metrics}
+	switch len(arguments) {
+	case 0:
+		namespace, err := o.from.namespace()
+		if err != nil {
+			return err
+		}
+		asked.Namespace = namespace
+	case 1:
+		asked.Namespace, asked.Experiment, _ = strings.Cut(arguments[0], "/")
+	}
+	if len(arguments) > 1 || asked.Namespace == "" || strings.Contains(asked.Experiment, "/") {
+		return fmt.Errorf("%w: %q: of an archive, name one experiment as NAMESPACE/NAME, or one NAMESPACE", errOption, strings.Join(arguments, " "))
+	}
+	store, err := openArchive(ctx, o.archive)
+	if err != nil {
+		return err
+	}
+	found, err := archived.History(ctx, store, asked)
+	if err != nil {
+		return err
+	}
+	o.measured, o.notes = found.Measured, found.Notes
+	return nil
+}
+
+func (o *historyOptions) history() (*releases.History, error) {
+	history, err := releases.Of(o.measured, o.choose)
+	if len(o.gone) > 0 {
+		o.notes = append(o.notes, fmt.Sprintf("left out: %s, whose runs were taken away, as history.runs bids", prose.Enumerate(o.gone)))
+	}
+	if err != nil && len(o.notes) > 0 {
+		return nil, fmt.Errorf("%w; %s", err, strings.Join(o.notes, "; "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	history.Notes = append(history.Notes, o.notes...)
 	return history, nil
 }
 
@@ -169,7 +222,9 @@ func (o *historyOptions) addFiles(in *input, argument string) error {
 			return err
 		}
 		for i := range inputs {
-			o.records = append(o.records, releases.Record{Experiment: &inputs[i].Experiment, Runs: inputs[i].Runs})
+			if err := o.measure(&inputs[i]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -177,8 +232,42 @@ func (o *historyOptions) addFiles(in *input, argument string) error {
 
 func (o *historyOptions) fetch(ctx context.Context, reader client.Reader, key client.ObjectKey) error {
 	recorded, err := fetch(ctx, reader, key.Namespace, key.Name)
+	if errors.Is(err, errRunsGone) {
+		return o.fetchKept(ctx, reader, key, err)
+	}
+	if err != nil {
+		return err
+	}
+	return o.measure(&recorded)
+}
+
+// fetchKept takes what the operator kept of an experiment whose runs are gone.
+func (o *historyOptions) fetchKept(ctx context.Context, reader client.Reader, key client.ObjectKey, gone error) error {
+	kept, err := configMap(ctx, reader, key.Namespace, naming.History(key.Name))
+	if err != nil {
+		return err
+	}
+	if kept == nil {
+		return gone
+	}
+	measured, err := past.Measured(kept, nil)
+	if err != nil {
+		return err
+	}
+	experiment := &v1alpha1.PerfExperiment{}
+	if err := reader.Get(ctx, key, experiment); err != nil {
+		return fmt.Errorf("reading experiment %q: %w", key.Name, err)
+	}
+	measured.Release = releases.NameOf(experiment)
+	o.measured = append(o.measured, measured)
+	return nil
+}
+
+// measure keeps of an experiment what its history needs.
+func (o *historyOptions) measure(recorded *report.Input) error {
+	one, err := releases.Measure(releases.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs})
 	if err == nil {
-		o.records = append(o.records, releases.Record{Experiment: &recorded.Experiment, Runs: recorded.Runs})
+		o.measured = append(o.measured, one)
 	}
 	return err
 }

@@ -26,6 +26,8 @@ type imported struct {
 	report *corev1.ConfigMap
 	// manifest are the digests of what was recorded; nil: none were kept.
 	manifest *corev1.ConfigMap
+	// history is what came out when it was set beside earlier ones; nil: nothing was kept.
+	history *corev1.ConfigMap
 	// notes are what its notes are kept in.
 	notes []corev1.ConfigMap
 	// unfinished runs had not ended.
@@ -73,6 +75,11 @@ func importedFrom(input report.Input, namespace string, now time.Time) (*importe
 	if input.Manifest != nil {
 		result.manifest = input.Manifest.DeepCopy()
 		result.manifest.ObjectMeta = metav1.ObjectMeta{Name: input.Manifest.Name, Namespace: namespace, Labels: input.Manifest.Labels}
+	}
+	if input.History != nil {
+		result.history = input.History.DeepCopy()
+		// Without the labels of its series: it was not measured here.
+		result.history.ObjectMeta = metav1.ObjectMeta{Name: input.History.Name, Namespace: namespace, Labels: naming.Labels(input.Experiment.Name)}
 	}
 	for i := range input.Notes {
 		kept := input.Notes[i].DeepCopy()

@@ -75,7 +75,7 @@ func (i *importer) writeAll(ctx context.Context, record *imported, experiment *v
 			return err
 		}
 	}
-	for _, kept := range []*corev1.ConfigMap{record.report, record.manifest} {
+	for _, kept := range []*corev1.ConfigMap{record.report, record.manifest, record.history} {
 		if kept == nil {
 			continue
 		}

@@ -23,7 +23,9 @@ var errInvalid = errors.New("the manifest is invalid")
 // manifest is what the files hold.
 type manifest struct {
 	experiments []*v1alpha1.PerfExperiment
-	systems     map[string]*v1alpha1.PerfSystem
+	// schedules are those of which an experiment is the template.
+	schedules map[*v1alpha1.PerfExperiment]*v1alpha1.PerfSchedule
+	systems   map[string]*v1alpha1.PerfSystem
 	// configMaps are their data by name: price lists and scripts.
 	configMaps map[string]map[string]string
 }
@@ -35,7 +37,9 @@ func readManifest(ctx context.Context, in *input, paths []string) (manifest, err
 	if err != nil {
 		return manifest{}, err
 	}
-	read := manifest{systems: map[string]*v1alpha1.PerfSystem{}, configMaps: map[string]map[string]string{}}
+	read := manifest{
+		schedules: map[*v1alpha1.PerfExperiment]*v1alpha1.PerfSchedule{}, systems: map[string]*v1alpha1.PerfSystem{}, configMaps: map[string]map[string]string{},
+	}
 	for _, path := range paths {
 		objects, err := documents(in, path)
 		if err != nil {
@@ -73,6 +77,14 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 		experiment := &v1alpha1.PerfExperiment{}
 		m.experiments = append(m.experiments, experiment)
 		return decode(object, experiment)
+	case "PerfSchedule":
+		schedule := &v1alpha1.PerfSchedule{}
+		if err := decode(object, schedule); err != nil {
+			return err
+		}
+		template := &v1alpha1.PerfExperiment{ObjectMeta: schedule.ObjectMeta, Spec: schedule.Spec.Template.Spec}
+		m.experiments = append(m.experiments, template)
+		m.schedules[template] = schedule
 	case "PerfSystem":
 		system := &v1alpha1.PerfSystem{}
 		if err := decode(object, system); err != nil {
@@ -90,6 +102,16 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 		m.configMaps[object.GetName()] = data
 	}
 	return nil
+}
+
+// judge an experiment, or the schedule it is the template of. The title says which.
+func (m *manifest) judge(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (title string, faults field.ErrorList, warnings []string) {
+	if schedule := m.schedules[experiment]; schedule != nil {
+		faults, warnings = validate.Schedule(schedule, system)
+		return fmt.Sprintf("PerfSchedule %q", schedule.Name), faults, warnings
+	}
+	faults, warnings = validate.Experiment(experiment, system)
+	return fmt.Sprintf("PerfExperiment %q", experiment.Name), faults, warnings
 }
 
 func decode(object *unstructured.Unstructured, into any) error {

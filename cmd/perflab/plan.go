@@ -15,7 +15,6 @@ import (
 	"perflab.dev/perflab/internal/preview"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/question"
-	"perflab.dev/perflab/internal/validate"
 )
 
 // Formats of the output.
@@ -47,7 +46,8 @@ func newPlan() *cobra.Command {
 between them, the heap each module gets in each arm, the runs in order, how long
 they take, the smallest effect that they find, and what each arm costs where a
 file holds the price list. A manifest the cluster would refuse is refused with
-the same sentences, and warned of with the same.
+the same sentences, and warned of with the same. Of a PerfSchedule the
+experiment is shown that it makes.
 
 How long a k6 script of one's own lasts is read from its options, where a file
 holds the ConfigMap with it; nothing of the script is run.
@@ -117,9 +117,9 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 	if err != nil {
 		return err
 	}
-	faults, warnings := validate.Experiment(experiment, system)
+	title, faults, warnings := read.judge(experiment, system)
 	if len(faults) > 0 {
-		return refused(fmt.Sprintf("PerfExperiment %q", experiment.Name), faults)
+		return refused(title, faults)
 	}
 	assumed, err := o.assumptions(command, read, experiment)
 	if err != nil {

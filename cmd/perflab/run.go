@@ -20,6 +20,7 @@ var errOneExperiment = errors.New("run follows one experiment")
 type runOptions struct {
 	cluster  *cluster
 	files    []string
+	from     string
 	noFollow bool
 	how      followOptions
 }
@@ -27,11 +28,15 @@ type runOptions struct {
 func newRun() *cobra.Command {
 	options := runOptions{}
 	command := &cobra.Command{
-		Use:   "run -f FILE...",
-		Short: "Apply an experiment and follow it to its end",
+		Use:   "run -f FILE... | --from schedule/NAME",
+		Short: "Apply an experiment, or make one of a schedule now, and follow it to its end",
 		Long: `Apply the objects of files, one PerfExperiment among them, by server-side apply,
 and follow the experiment to its end. Ending the command (Ctrl-C) does not end
 the experiment.
+
+With --from, make an experiment of a PerfSchedule's template now, whatever its
+times are, as kubectl create job --from does. It is the schedule's, and yours is
+the right to use what it names.
 
 Exit codes: 0 the experiment is complete, 1 it could not be applied or followed,
 4 the experiment is stalled and needs a person, 6 with --fail-on worse: a primary
@@ -39,24 +44,28 @@ metric is worse in an arm.`,
 		Example: `  kubectl perflab run -f experiment.yaml
   kubectl perflab run -f system.yaml -f experiment.yaml --namespace lab
   kubectl perflab run -f experiment.yaml --fail-on worse
-  kubectl perflab run -f experiment.yaml --no-follow`,
+  kubectl perflab run -f experiment.yaml --no-follow
+  kubectl perflab run --from schedule/nightly`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return options.run(command) },
 	}
 	options.cluster = newCluster(command.Flags())
 	addMaxMemory(command.Flags())
 	command.Flags().StringArrayVarP(&options.files, "file", "f", nil, `file with the objects; "-" is standard input; may be given several times`)
+	command.Flags().StringVar(&options.from, "from", "", "schedule/NAME: make an experiment of this PerfSchedule now")
 	command.Flags().BoolVar(&options.noFollow, "no-follow", false, "apply and return")
 	options.how.addFlags(command.Flags())
-	if err := command.MarkFlagRequired("file"); err != nil {
-		panic(err)
-	}
+	command.MarkFlagsOneRequired("file", "from")
+	command.MarkFlagsMutuallyExclusive("file", "from")
 	return command
 }
 
 func (o runOptions) run(command *cobra.Command) error {
 	if err := checkFailOn(o.how.failOn, failOnWorse); err != nil {
 		return err
+	}
+	if o.from != "" {
+		return o.runFrom(command)
 	}
 	ctx := command.Context()
 	var objects []*unstructured.Unstructured

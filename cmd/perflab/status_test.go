@@ -115,6 +115,15 @@ func TestStatusOfACompleteExperiment(t *testing.T) {
 	}
 }
 
+// What changed since earlier releases stands below what was compared.
+func TestStatusTellsWhatChanged(t *testing.T) {
+	seen := complete(v1alpha1.VerdictBetter)
+	seen.experiment.Status.Changes = []v1alpha1.SeriesChange{{Sentence: "Check-In rose by 6.1 % between 2026.1 and 2026.2", Verdict: v1alpha1.VerdictWorse}}
+	if got := seen.text(noon); !strings.HasSuffix(got, ": Better\n  Check-In rose by 6.1 % between 2026.1 and 2026.2: Worse\n") {
+		t.Error(got)
+	}
+}
+
 // A comparison's line has as many digits as people read, and says why there is no
 // verdict.
 func TestComparisonInALine(t *testing.T) {

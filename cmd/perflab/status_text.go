@@ -50,6 +50,9 @@ func (s snapshot) text(now time.Time) string {
 			fmt.Fprintf(&page, "  %s\n", compared(found))
 		}
 	}
+	for _, change := range status.Changes {
+		fmt.Fprintf(&page, "  %s: %s\n", change.Sentence, change.Verdict)
+	}
 	if s.over() || origin.IsImported(&s.experiment) {
 		return page.String()
 	}

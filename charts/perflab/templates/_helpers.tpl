@@ -45,3 +45,9 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
+
+{{/* Not empty where an archive needs a volume: a claim's, or a Secret's of a namespace. */}}
+{{- define "perflab.archiveVolumes" -}}
+{{- (.Values.archive).claim }}
+{{- range (.Values.archive).namespaces }}{{ .credentialsSecret }}{{ end }}
+{{- end }}

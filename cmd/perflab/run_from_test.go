@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// What a person has a schedule make is the schedule's, and takes no right over it.
+func TestRunFromASchedule(t *testing.T) {
+	schedule := &v1alpha1.PerfSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "nightly", UID: "u"}}
+	schedule.Spec.Schedule, schedule.Spec.TimeZone, schedule.Spec.Suspend = "0 2 * * *", "Europe/Berlin", true
+	schedule.Spec.Template.Spec.Question = "Does it get slower?"
+	writer := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(schedule).Build()
+	now := time.Date(2026, 3, 2, 23, 30, 0, 0, time.UTC)
+	made, err := makeNow(t.Context(), writer, client.ObjectKeyFromObject(schedule), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := &v1alpha1.PerfExperiment{}
+	if err := writer.Get(t.Context(), client.ObjectKeyFromObject(made), stored); err != nil {
+		t.Fatal(err)
+	}
+	if !metav1.IsControlledBy(stored, schedule) || stored.OwnerReferences[0].BlockOwnerDeletion != nil || stored.Spec.Question != "Does it get slower?" {
+		t.Errorf("%+v", stored)
+	}
+	if release := stored.Annotations[v1alpha1.AnnotationRelease]; release != "2026-03-03T00:30" {
+		t.Errorf("it is called %q, want its time in Berlin", release)
+	}
+	if _, err := makeNow(t.Context(), writer, client.ObjectKey{Namespace: "lab", Name: "weekly"}, now); err == nil || !strings.Contains(err.Error(), `PerfSchedule "weekly" in namespace "lab"`) {
+		t.Errorf("of a schedule that is not there: %v", err)
+	}
+}
+
+func TestRunFromWhatIsNoSchedule(t *testing.T) {
+	for _, from := range []string{"nightly", "schedule/", "cronjob/nightly"} {
+		if got := perflab(t, "", "run", "--from", from); got.code != exitFailed || !strings.Contains(got.problems, "must be schedule/NAME, for example schedule/nightly") {
+			t.Errorf("%q: %d %s", from, got.code, got.problems)
+		}
+	}
+}
