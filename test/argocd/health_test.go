@@ -76,6 +76,11 @@ func TestHealthOfEveryPhase(t *testing.T) {
 		"PerfRun-running":           {health.HealthStatusProgressing, `Provisioning: Kafka "small" is being built`},
 		"PerfRun-loading":           {health.HealthStatusProgressing, "Loading: cico"},
 		"PerfRun-complete":          {health.HealthStatusHealthy, "the run is over and counts"},
+		"PerfSchedule-new":          {health.HealthStatusProgressing, "the operator has not seen this schedule yet"},
+		"PerfSchedule-in-force":     {health.HealthStatusHealthy, "makes an experiment at 0 * * * * (Europe/Berlin)"},
+		"PerfSchedule-held":         {health.HealthStatusHealthy, "waits for the end of hourly-"},
+		"PerfSchedule-suspended":    {health.HealthStatusSuspended, "no experiment is made while spec.suspend is set"},
+		"PerfSchedule-missing":      {health.HealthStatusDegraded, `there is no Deployment "okapi" in the namespace`},
 		"PerfRun-exhausted":         {health.HealthStatusDegraded, "ended with exit code 107"},
 	}
 	judge := lua.ResourceHealthOverrides(overrides(t, asShipped))

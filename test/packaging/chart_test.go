@@ -110,6 +110,9 @@ func TestValuesAreChecked(t *testing.T) {
 		"lanes":                  {"lanes": "motorway"},
 		"history.runs":           {"history": values{"runs": "a week"}},
 		"archive.url":            {"archive": values{"url": "ftp://archive"}},
+		"announce.grafana.0.url": {"announce": values{"grafana": []any{values{"name": "board", "url": "grafana"}}}},
+		"archive.namespaces":     {"archive": values{"namespaces": values{"team-a": values{"url": "ftp://archive"}}}},
+		"missing property 'url'": {"archive": values{"namespaces": values{"team-a": values{"credentialsSecret": "a"}}}},
 	} {
 		_, err := render(t, home, given)
 		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "/", "."), want) {
@@ -206,6 +209,58 @@ func TestTheArchiveIsTheOperators(t *testing.T) {
 				t.Errorf("%v and %s: %s", given, part, written)
 			}
 		}
+	}
+}
+
+// Whom the operator tells is the installation's to say, and so are the credentials.
+func TestSinksAreTheOperators(t *testing.T) {
+	sinks := values{
+		"cloudEvents": []any{values{"name": "ci", "url": "https://ci.example.org/perflab", "secret": "ci-sink"}, values{"name": "open", "url": "https://open.example.org"}},
+		"grafana":     []any{values{"name": "board", "url": "http://grafana.monitoring.svc", "secret": "board-token"}},
+	}
+	for _, given := range []values{{}, {"announce": sinks}} {
+		rendered := mustRender(t, home, given)
+		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{
+			`"--cloudevents=ci=https://ci.example.org/perflab"`, `"--cloudevents=open=https://open.example.org"`, `"--grafana=board=http://grafana.monitoring.svc"`,
+			`"--sink-credentials=/etc/perflab/sinks"`, `"mountPath":"/etc/perflab/sinks/ci"`, `"secret":{"secretName":"ci-sink"}`, `"secret":{"secretName":"board-token"}`,
+		} {
+			if contains(written, part) != (len(given) > 0) {
+				t.Errorf("%v and %s: %s", given, part, written)
+			}
+		}
+		if contains(written, "sink-open") {
+			t.Errorf("one without a Secret mounts one: %s", written)
+		}
+	}
+}
+
+// A namespace's archive is the installer's to choose, and its Secret a file that only the
+// operator reads.
+func TestNamespacesHaveArchivesOfTheirOwn(t *testing.T) {
+	rendered := mustRender(t, home, values{"archive": values{"url": "file:///archive", "namespaces": values{
+		"team-a": values{"url": "s3://team-a/archive?region=here", "credentialsSecret": "team-a-store"}, "team-b": values{"url": "none"},
+	}}})
+	written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		`"--archive=file:///archive"`, `"--namespace-archive=team-a=s3://team-a/archive?region=here"`, `"--namespace-archive=team-b=none"`,
+		`"mountPath":"/etc/perflab/archives/team-a"`, `"secret":{"defaultMode":288,"secretName":"team-a-store"}`, `"fsGroup":65532`,
+	} {
+		if !contains(written, part) {
+			t.Errorf("%s is not in %s", part, written)
+		}
+	}
+	if contains(written, "archives/team-b") || contains(written, `"claimName"`) {
+		t.Errorf("%s", written)
+	}
+	if diff := cmp.Diff(mustRender(t, home, nil).get(t, "ClusterRole", "", "perflab-operator"), rendered.get(t, "ClusterRole", "", "perflab-operator")); diff != "" {
+		t.Errorf("its rights grow (-without +with):\n%s", diff)
 	}
 }
 

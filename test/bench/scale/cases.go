@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,6 +63,10 @@ func (b *bench) experiments(ctx context.Context, c *cluster, declared *declarati
 		return err
 	}
 	pair := pairOf{name: declared.name, count: count, runs: runs}
+	bare, err := c.stored(ctx)
+	if err != nil {
+		return err
+	}
 	for i := range pair.starts {
 		b.tell("%s: making %d complete experiments of %d runs", declared.name, count, runs)
 		if err := filler.fill(ctx, lab, count); err != nil {
@@ -76,6 +82,41 @@ func (b *bench) experiments(ctx context.Context, c *cluster, declared *declarati
 		}
 	}
 	b.table.addExperiments(&pair)
+	if declared.name == "demo" {
+		// What FOLIO's leave is what fills an etcd.
+		return nil
+	}
+	return b.retained(ctx, c, &pair, bare)
+}
+
+// retained measures what stays of the experiments in etcd, which held so much without
+// any: where raw results go after a time, and where all goes that an archive has.
+func (b *bench) retained(ctx context.Context, c *cluster, pair *pairOf, bare float64) error {
+	defer func() { b.flags = nil }()
+	soon := time.Second.String()
+	store := filepath.Join(b.dir, "archive-"+pair.name)
+	if err := os.MkdirAll(store, 0o700); err != nil {
+		return err
+	}
+	for _, one := range []struct {
+		key, what string
+		flags     []string
+	}{
+		{"thinned", "raw results gone", []string{"--history-raw-results=" + soon}},
+		{"archived", "archived, raw results and runs gone", []string{"--history-raw-results=" + soon, "--history-runs=" + soon, "--archive=file://" + store}},
+	} {
+		b.tell("%s: measuring what stays of %d experiments: %s", pair.name, 2*pair.count, one.what)
+		b.flags = one.flags
+		kept, err := b.start(ctx, c, nil)
+		if err != nil {
+			return err
+		}
+		stored, err := c.stored(ctx)
+		if err != nil {
+			return err
+		}
+		b.table.addRetained(pair, one.key, one.what, (stored-bare)/float64(2*pair.count), kept)
+	}
 	return nil
 }
 
@@ -149,6 +190,10 @@ func (b *bench) disturb(ctx context.Context, o *operator, f *filler, found *dist
 	}
 	active, err := b.activate(ctx, o, f)
 	if err != nil {
+		return err
+	}
+	// What merely tells how far it is is written at a pace.
+	if err := o.rest(ctx, told, time.Now().Add(b.patience)); err != nil {
 		return err
 	}
 	found.active, err = b.costOf(ctx, o, func(i int) error { return touchRun(ctx, o.cluster.admin, active, i) })

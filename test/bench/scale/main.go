@@ -45,8 +45,8 @@ type size struct {
 // small one is done for each change, and leaves out what takes long.
 var sizes = map[string]size{
 	"small":  {demo: 15, demoRuns: 12, folio: 3, folioRuns: 6, pods: 500, events: 2, long: 15 * time.Second},
-	"medium": {demo: 50, demoRuns: 12, folio: 25, folioRuns: 12, pods: 10000, events: 5, namespaces: 45, long: 65 * time.Second},
-	"large":  {demo: 500, demoRuns: 50, folio: 50, folioRuns: 12, pods: 10000, events: 5, namespaces: 45, long: 65 * time.Second},
+	"medium": {demo: 50, demoRuns: 12, folio: 25, folioRuns: 12, pods: 10000, events: 5, namespaces: 45, long: 245 * time.Second},
+	"large":  {demo: 500, demoRuns: 50, folio: 50, folioRuns: 12, pods: 10000, events: 5, namespaces: 45, long: 245 * time.Second},
 }
 
 // bench is what is to be measured, and with what.
@@ -64,6 +64,8 @@ type bench struct {
 	starts int
 	// proxy is the operator's; empty: none.
 	proxy string
+	// flags are given to the operator beyond the usual ones.
+	flags []string
 	table table
 }
 

@@ -27,6 +27,8 @@ const (
 	calm      = 2 * time.Second
 	calmAfter = 600 * time.Millisecond
 	busy      = 0.03
+	// told is longer than words about what is on may have to wait.
+	told = 6 * time.Second
 	// restless is how long it is waited for one that does not come to rest.
 	restless = 15 * time.Second
 )
@@ -34,11 +36,11 @@ const (
 // errBusy says that the operator had still something to do.
 var errBusy = errors.New("the operator does not come to rest")
 
-// workersStarted is what each of the two controllers logs once its caches are
+// workersStarted is what each of the three controllers logs once its caches are
 // filled.
 const (
 	workersStarted = "Starting workers"
-	controllers    = 2
+	controllers    = 3
 )
 
 // operator is a running cmd/manager.
@@ -82,11 +84,14 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 	if err != nil {
 		return nil, err
 	}
-	o.command = exec.CommandContext(ctx, b.operator, "--webhook=false", "--metrics-secure=false", "--zap-devel=false",
-		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port), "--health-probe-bind-address=0", "--own-namespace="+home,
+	flags := append([]string{
+		"--webhook=false", "--metrics-secure=false", "--zap-devel=false",
+		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port), "--health-probe-bind-address=0", "--own-namespace=" + home,
 		// Runs of all namespaces at once are what is measured.
 		"--lanes=namespace",
-		"--k6-image=example.org/k6:1", "--collector-image=example.org/collector:1")
+		"--k6-image=example.org/k6:1", "--collector-image=example.org/collector:1",
+	}, b.flags...)
+	o.command = exec.CommandContext(ctx, b.operator, flags...)
 	o.command.Stdout, o.command.Stderr = log, log
 	o.command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
 	if b.proxy != "" {
@@ -175,7 +180,7 @@ func isCalm(used []float64, calm time.Duration) bool {
 	return last[steps]-last[0] <= max(busy*calm.Seconds(), 1.5/ticks)
 }
 
-// working reports whether both controllers have begun.
+// working reports whether all controllers have begun.
 func (o *operator) working() bool {
 	text, err := os.ReadFile(o.log)
 	return err == nil && bytes.Count(text, []byte(workersStarted)) >= controllers

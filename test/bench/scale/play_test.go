@@ -102,7 +102,7 @@ func TestAnExperimentIsPlayedToItsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &live{bench: &bench{}, cluster: c, world: w, declared: declared}
-	if err := l.begin(t.Context(), lab, 3*time.Second); err != nil {
+	if err := l.begin(t.Context(), lab, 3*time.Second, 1); err != nil {
 		t.Fatal(err)
 	}
 	operator := reconcilersOn(c, w.kubelet)

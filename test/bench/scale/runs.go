@@ -68,8 +68,9 @@ type live struct {
 	declared *declaration
 }
 
-// begin applies an experiment in a namespace of its own whose loads last so long.
-func (l *live) begin(ctx context.Context, namespace string, length time.Duration) error {
+// begin applies an experiment of so many blocks in a namespace of its own whose loads
+// last so long.
+func (l *live) begin(ctx context.Context, namespace string, length time.Duration, blocks int32) error {
 	l.world.last(namespace, length)
 	if err := l.cluster.namespace(ctx, namespace); err != nil {
 		return err
@@ -77,6 +78,7 @@ func (l *live) begin(ctx context.Context, namespace string, length time.Duration
 	one := l.declared.experiment.DeepCopy()
 	one.Namespace = namespace
 	one.Spec.Scenarios[0].Loads[0].Duration.Duration = length
+	one.Spec.Design.Blocks = blocks
 	return l.cluster.admin.Create(ctx, one)
 }
 
@@ -106,45 +108,53 @@ func (l *live) complete(ctx context.Context, namespace string) error {
 	return fmt.Errorf("the experiment in namespace %s is %s after %s: it waits for %q", namespace, one.Status.Phase, l.patience, one.Status.WaitingFor)
 }
 
-// lengths measures what a run writes, with a short load and with a long one.
+// lengths measures what a run writes, with a short load and with a long one, and what
+// one more run of the same experiment does.
 func (l *live) lengths(ctx context.Context) error {
 	l.tell("runs: doing experiments with loads of %s and %s", shortRun, l.long)
 	before, err := scrape(ctx, l.operator.metrics)
 	if err != nil {
 		return l.operator.gone(err)
 	}
-	written := map[time.Duration]float64{}
-	for _, length := range []time.Duration{shortRun, l.long} {
-		if err := l.begin(ctx, nameOf(length), length); err != nil {
+	done := []trial{{"short", shortRun, 1}, {"long", l.long, 1}, {"twice", shortRun, 2}}
+	for _, one := range done {
+		if err := l.begin(ctx, one.namespace(), one.length, one.blocks); err != nil {
 			return err
 		}
 	}
-	for _, length := range []time.Duration{shortRun, l.long} {
-		if err := l.complete(ctx, nameOf(length)); err != nil {
+	written := map[string]float64{}
+	for _, one := range done {
+		if err := l.complete(ctx, one.namespace()); err != nil {
 			return err
 		}
 		found := requests{}
 		err := l.cluster.audited(func(event auditEvent) {
-			if kind, counts := event.counts(); counts && event.of() == nameOf(length) && kind.writes() {
+			if kind, counts := event.counts(); counts && event.of() == one.namespace() && kind.writes() {
 				found[kind]++
 			}
 		})
 		if err != nil {
 			return err
 		}
-		runs := l.declared.runs()
-		written[length] = float64(found.total()) / float64(runs)
-		l.table.asked = append(l.table.asked, asking{fmt.Sprintf("%d runs with %s of load: writes", runs, length), found})
+		written[one.name] = float64(found.total())
+		l.table.asked = append(l.table.asked, asking{fmt.Sprintf("%d runs with %s of load: writes", int(one.blocks)*l.declared.runs(), one.length), found})
 	}
 	after, err := scrape(ctx, l.operator.metrics)
 	if err != nil {
 		return l.operator.gone(err)
 	}
-	l.table.addRuns(l.long, written, before, after)
+	l.table.addRuns(l.long, float64(l.declared.runs()), written, before, after)
 	return nil
 }
 
-func nameOf(length time.Duration) string { return fmt.Sprintf("load-of-%.0fs", length.Seconds()) }
+// trial is an experiment that is done to see what it writes.
+type trial struct {
+	name   string
+	length time.Duration
+	blocks int32
+}
+
+func (t trial) namespace() string { return "trial-" + t.name }
 
 // others measures how long runs wait for the operator while some targets never
 // answer, against none.
@@ -160,7 +170,7 @@ func (l *live) others(ctx context.Context, proxy *services) error {
 	for n := range mutes {
 		namespace := fmt.Sprintf("mute-%d", n)
 		proxy.silence(namespace)
-		if err := l.begin(ctx, namespace, shortRun); err != nil {
+		if err := l.begin(ctx, namespace, shortRun, 1); err != nil {
 			return err
 		}
 	}
@@ -191,7 +201,7 @@ func (l *live) wave(ctx context.Context, name string) (waited, error) {
 	for n := range l.namespaces {
 		namespace := fmt.Sprintf("%s-%d", name, n)
 		applied[namespace] = time.Now()
-		if err := l.begin(ctx, namespace, shortRun); err != nil {
+		if err := l.begin(ctx, namespace, shortRun, 1); err != nil {
 			return waited{}, err
 		}
 	}

@@ -91,6 +91,14 @@ func (t *table) addExperiments(p *pairOf) {
 	t.add(row{key: p.name + ".etcd", what: at + ": etcd for 1,000 of them", unit: unitGiB, small: none, large: 1000 * perExperiment / gib})
 }
 
+// addRetained adds what stays in etcd of experiments, in bytes for each, and the most
+// memory that it took the operator to get there.
+func (t *table) addRetained(p *pairOf, key, what string, each float64, kept *started) {
+	at := fmt.Sprintf("%s, %d experiments x %d runs, %s", p.name, 2*p.count, p.runs, what)
+	t.add(row{key: p.name + ".etcd." + key, what: at + ": etcd for 1,000 of them", unit: unitGiB, small: none, large: 1000 * each / gib, beyond: kept.late})
+	t.add(row{key: p.name + ".peak." + key, what: at + ": most memory until then", unit: unitMiB, small: none, large: kept.used.peak / mib, beyond: kept.late})
+}
+
 // addMemory adds what an operator at rest holds.
 func (t *table) addMemory(name, at string, starts [2]*started) {
 	of := func(read func(*started) float64) (small, large float64) { return read(starts[0]), read(starts[1]) }
@@ -177,11 +185,13 @@ func (t *table) addPods(count int, starts [2]*started, beside *started) {
 	t.asked = append(t.asked, asking{fmt.Sprintf("start beside %d foreign pods and an experiment", 2*count), beside.asked})
 }
 
-// addRuns adds the rows of experiments that were done to their end.
-func (t *table) addRuns(long time.Duration, written map[time.Duration]float64, before, after families) {
-	t.add(row{key: "runs.writes.short", what: fmt.Sprintf("writes of one run, %s of load", shortRun), small: none, large: written[shortRun]})
-	t.add(row{key: "runs.writes.long", what: fmt.Sprintf("writes of one run, %s of load", long), small: none, large: written[long]})
-	more := (written[long] - written[shortRun]) / (long - shortRun).Seconds()
+// addRuns adds the rows of experiments that were done to their end, of which each
+// block has so many runs.
+func (t *table) addRuns(long time.Duration, runs float64, written map[string]float64, before, after families) {
+	t.add(row{key: "runs.writes.one", what: fmt.Sprintf("writes of one more run, %s of load", shortRun), small: none, large: (written["twice"] - written["short"]) / runs})
+	t.add(row{key: "runs.writes.short", what: fmt.Sprintf("writes of an experiment of two runs, for each, %s of load", shortRun), small: none, large: written["short"] / runs})
+	t.add(row{key: "runs.writes.long", what: fmt.Sprintf("the same, %s of load", long), small: none, large: written["long"] / runs})
+	more := (written["long"] - written["short"]) / runs / (long - shortRun).Seconds()
 	t.add(row{key: "runs.writes.more", what: "writes of one run for each further 10 s of load", small: none, large: 10 * more})
 	for _, labels := range []map[string]string{ofExperiments, ofRuns} {
 		name := strings.TrimPrefix(labels["controller"], "perf")
