@@ -212,13 +212,22 @@ func (s *Store) unreachable(err error) string {
 		return "it does not speak TLS"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "it refuses the connection"
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case brokeOff(err):
 		return "it breaks off"
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EIO), errors.Is(err, syscall.ESTALE):
 		return "its directory can't be read"
 	default:
 		return "it can't be asked"
 	}
+}
+
+// brokeOff: the connection ended before the answer did. Which of these is said depends
+// on whether the reading or the writing half of a connection saw it first:
+// [net.ErrClosed] is the writing one, after the reading one has closed it.
+func brokeOff(err error) bool {
+	return slices.ContainsFunc([]error{
+		io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED, net.ErrClosed,
+	}, func(end error) bool { return errors.Is(err, end) })
 }
 
 // Detail is what the library said of an error, for a log of the operator: it has

@@ -162,6 +162,7 @@ func TestErrorsAreSorted(t *testing.T) {
 		"no name":              {&net.DNSError{Name: secret, IsNotFound: true}, archive.ErrAway, "does not resolve"},
 		"nobody there":         {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, archive.ErrAway, "refuses the connection"},
 		"broken off":           {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, archive.ErrAway, "breaks off"},
+		"broken off, writing":  {&net.OpError{Op: "write", Err: net.ErrClosed}, archive.ErrAway, "breaks off"},
 		"something else":       {errors.New("request 4711 of " + secret), archive.ErrAway, "can't be asked"},
 	} {
 		t.Run(name, func(t *testing.T) {
