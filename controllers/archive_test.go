@@ -250,6 +250,29 @@ func TestARunThatDoesNotCountIsArchived(t *testing.T) {
 	}
 }
 
+// What goes no further is kept as it stands, with its runs; and in its place, once somebody
+// has mended what it was due to, what came of it.
+func TestWhatStallsIsArchived(t *testing.T) {
+	l := newLab(t, complete)
+	withArchive(l)
+	l.outside.exit["cico"] = 107
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
+	l.untilPhase("small", v1alpha1.ExperimentStalled)
+	l.settle()
+	if kept := l.archivedExperiment(); len(kept.Runs) != 1 || kept.Experiment.Status.Phase != v1alpha1.ExperimentStalled {
+		t.Fatalf("the archive has it %s, with %d runs", kept.Experiment.Status.Phase, len(kept.Runs))
+	}
+	l.outside.exit["cico"] = 0
+	if err := l.admin.Delete(t.Context(), l.run()); err != nil {
+		t.Fatal(err)
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	l.settle()
+	if kept := l.archivedExperiment(); len(kept.Runs) != 1 || kept.Experiment.Status.Phase != v1alpha1.ExperimentComplete || kept.Runs[0].Status.Phase != v1alpha1.RunSucceeded {
+		t.Errorf("the archive has it %s, with %d runs", kept.Experiment.Status.Phase, len(kept.Runs))
+	}
+}
+
 // Nothing of an experiment is taken away before the archive has it, and what was measured
 // before there was an archive comes into it.
 func TestNothingGoesThatIsNotArchived(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// keepInArchive keeps a complete experiment in the archive, with its stored report: once
-// for each. Its runs are there, each since it ended; those that ended before there was an
+// keepInArchive keeps an experiment that is complete, or goes no further, in the archive,
+// with its stored report: once for each. Its runs are there, each since it ended; those that ended before there was an
 // archive are kept now. While the archive does not take it, the condition tells why, and
 // nothing of the experiment is taken away.
 func (r *Reconciler) keepInArchive(ctx context.Context, s *scope) error {
@@ -59,14 +59,27 @@ func (s *scope) archiveMark() string {
 	return mark
 }
 
-// awaitsArchive: the experiment is complete, its report is stored, and the archive does
-// not have it with that report and that release.
+// awaitsArchive: the experiment is complete or goes no further, its report is stored, and
+// the archive does not have it with that report and that release. A stall ends where
+// somebody mends what it is due to; the record that follows then stands in its place.
 func (s *scope) awaitsArchive(store *archive.Store) bool {
-	if store == nil || s.experiment.Status.Phase != v1alpha1.ExperimentComplete || s.reported == "" {
+	if store == nil || s.reported == "" || !s.isOver() {
 		return false
 	}
 	kept := meta.FindStatusCondition(s.experiment.Status.Conditions, v1alpha1.ConditionArchived)
 	return kept == nil || kept.Status != metav1.ConditionTrue || !strings.HasSuffix(kept.Message, s.archiveMark())
+}
+
+// isOver: there is what can be kept, and nothing more comes of itself.
+func (s *scope) isOver() bool {
+	switch s.experiment.Status.Phase {
+	case v1alpha1.ExperimentComplete:
+		return true
+	case v1alpha1.ExperimentStalled:
+		return len(endedOf(s.runs)) > 0
+	default:
+		return false
+	}
 }
 
 // record of the experiment, with references to those of its runs.

@@ -56,8 +56,8 @@ func IdentityOf(experiment *v1alpha1.PerfExperiment) archive.Identity {
 }
 
 // Experiment is the record of an experiment that has ended: the experiment, the digests
-// of what was recorded, what its notes are kept in, its stored report, and what a history
-// needs of its runs. It rests on the records of its runs.
+// of what was recorded, what its notes are kept in, its stored report, its plan, and what a
+// history needs of its runs. It rests on the records of its runs.
 func Experiment(recorded report.Input, stored *corev1.ConfigMap, runs []archive.Reference) (archive.Record, error) {
 	at := endOf(&recorded)
 	if at.IsZero() {
@@ -73,6 +73,9 @@ func Experiment(recorded report.Input, stored *corev1.ConfigMap, runs []archive.
 		return archive.Record{}, err
 	}
 	record := archive.Record{Identity: IdentityOf(&recorded.Experiment), At: at, Items: itemsOf(documents), Runs: runs}
+	if err := keepPlan(&record, &recorded.Experiment); err != nil {
+		return record, err
+	}
 	return record, place(&record, &recorded.Experiment, recorded.Runs)
 }
 

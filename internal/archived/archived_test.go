@@ -4,7 +4,12 @@ package archived_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -80,6 +85,80 @@ func TestWhatIsReadIsWhatWasKept(t *testing.T) {
 	if diff := cmp.Diff(exported(t, input), exported(t, again)); diff != "" {
 		t.Errorf("what was kept and what is read (-kept +read):\n%s", diff)
 	}
+}
+
+// The plan that is kept is the one that the runs of real experiments followed.
+func TestThePlanIsKept(t *testing.T) {
+	examples, err := filepath.Glob("../../docs/examples/*.yaml.gz")
+	if err != nil || len(examples) == 0 {
+		t.Fatalf("%d examples: %v", len(examples), err)
+	}
+	for _, example := range examples {
+		t.Run(filepath.Base(example), func(t *testing.T) {
+			t.Parallel()
+			input := read(t, example)
+			record, err := archived.Experiment(input, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := planOf(t, record)
+			status := &input.Experiment.Status
+			if kept.Hash != status.PlanHash || kept.Seed != *status.Seed || len(kept.Runs) != int(status.Runs.Planned) {
+				t.Errorf("plan %s of seed %d has %d runs, want %s, %d, %d", kept.Hash, kept.Seed, len(kept.Runs), status.PlanHash, *status.Seed, status.Runs.Planned)
+			}
+			for i := range input.Runs {
+				did := &input.Runs[i].Spec
+				if was := kept.Runs[did.Position-1]; was != (placed{did.Position, did.Block, did.Arm, did.Scenario.Name}) {
+					t.Errorf("run %s did block %d, arm %s, scenario %s, where the plan has %+v", input.Runs[i].Name, did.Block, did.Arm, did.Scenario.Name, was)
+				}
+			}
+		})
+	}
+}
+
+type placed struct {
+	Position, Block int32
+	Arm, Scenario   string
+}
+
+type order struct {
+	Hash string
+	Seed int64
+	Runs []placed
+}
+
+func planOf(t *testing.T, record archive.Record) (plan order) {
+	t.Helper()
+	at := slices.IndexFunc(record.Items, func(item archive.Item) bool { return item.Kind == "Plan" })
+	if at < 0 {
+		t.Fatal("there is no plan")
+	}
+	if err := json.Unmarshal(record.Items[at].Bytes, &plan); err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func read(t *testing.T, name string) report.Input {
+	t.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reader report.Reader
+	if err := reader.Add(unzipped); err != nil {
+		t.Fatal(err)
+	}
+	inputs, err := reader.Inputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inputs[0]
 }
 
 func exported(t *testing.T, input report.Input) string {
