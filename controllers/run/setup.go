@@ -35,5 +35,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	}
 	r.Watches.Controller = built
 	r.Watches.Handler = wake
+	if err := manager.Add(r.Watches); err != nil {
+		return fmt.Errorf("setting up the cache of runs: %w", err)
+	}
 	return nil
 }

@@ -5,14 +5,18 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -32,6 +36,40 @@ type ForeignWatches struct {
 
 	mutex   sync.Mutex
 	watched map[schema.GroupKind]bool
+}
+
+// Start fills the cache with what passes over runs read, all kinds at once: a pass that
+// is the first to read a kind waits until it is filled, and one kind after the other
+// that is a second. Nobody waits here: a kind that can't be listed is in the way of
+// those alone who read it.
+func (w *ForeignWatches) Start(ctx context.Context) error {
+	kinds := slices.Clone(provisioned)
+	for _, kind := range contract.ForeignKinds() {
+		version, served, err := w.Cluster.Serves(kind)
+		if err != nil {
+			log.FromContext(ctx).V(1).Info("A kind is read when it is needed", "kind", kind.String(), "error", err.Error())
+		}
+		if served {
+			kinds = append(kinds, kind.WithVersion(version))
+		}
+	}
+	for _, kind := range kinds {
+		if _, err := w.Cache.GetInformer(ctx, component.Watched(kind), cache.BlockUntilSynced(false)); err != nil {
+			log.FromContext(ctx).V(1).Info("A kind is read when it is needed", "kind", kind.String(), "error", err.Error())
+		}
+	}
+	return nil
+}
+
+// NeedLeaderElection says no: an operator that waits to take over is ready to.
+func (*ForeignWatches) NeedLeaderElection() bool { return false }
+
+// provisioned are the kinds of Kubernetes' own that are read for a run and wake none.
+var provisioned = []schema.GroupVersionKind{
+	corev1.SchemeGroupVersion.WithKind("Service"),
+	corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
+	rbacv1.SchemeGroupVersion.WithKind("Role"),
+	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
 }
 
 // Ensure starts the watches that are possible and not on yet.
