@@ -96,6 +96,8 @@ func (r *Reconciler) keepHistory(ctx context.Context, s *scope, reached stage) (
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errHistory, err)
 	}
+	// Looking takes seconds, and what the runs gave is held by one pass at a time.
+	r.letGo(s)
 	earlier, err := r.earlier(ctx, &this)
 	if err != nil {
 		return nil, err

@@ -94,9 +94,10 @@ func Find(points []Point, options Options) ([]Change, error) {
 		}
 	}
 	search := &search{
-		Options: options, centers: centers, weights: weightsOf(points, centers), cuts: []int{0, len(points)},
+		Options: options, centers: centers, cuts: []int{0, len(points)},
 		random: rand.New(rand.NewPCG(options.Seed, uint64(len(points)))),
 	}
+	search.prepare(weightsOf(points, centers))
 	search.run()
 	return search.changes(), nil
 }
@@ -105,6 +106,13 @@ func Find(points []Point, options Options) ([]Change, error) {
 type search struct {
 	Options
 	centers, weights []float64
+	// distances of the points from each other, weighted.
+	distances [][]float64
+	// pairs is what bestOf works with: at i and j, where i is not above j, the distances of
+	// the first i points of a segment to its first j. Its row 0 stays empty.
+	pairs [][]float64
+	// weight of the first i points of a segment, and what 1 is divided by it.
+	weight, share []float64
 	// cuts are the bounds of the segments so far, both ends included.
 	cuts   []int
 	p      map[int]float64
@@ -197,21 +205,44 @@ func (s *search) widest(segments [][]int) [kinds]place {
 	return widest
 }
 
-// bestOf looks at each place of a segment.
+// prepare takes what all permutations share, and the room that they work in: there are
+// tens of thousands of them.
+func (s *search) prepare(weights []float64) {
+	count := len(s.centers)
+	s.weights, s.weight, s.share = weights, make([]float64, count+1), make([]float64, count+1)
+	s.distances, s.pairs = square(count), square(count+1)
+	for i := range s.distances {
+		for j := range s.distances {
+			s.distances[i][j] = weights[i] * weights[j] * math.Abs(s.centers[i]-s.centers[j])
+		}
+	}
+}
+
+func square(count int) [][]float64 {
+	rows, flat := make([][]float64, count), make([]float64, count*count)
+	for i := range rows {
+		rows[i], flat = flat[:count:count], flat[count:]
+	}
+	return rows
+}
+
+// bestOf looks at each place of a segment. The energy of a place is that of Matteson and
+// James, left*right/(left+right) * (2*between/(left*right) - inside/left² - within/right²),
+// multiplied out, so that only one division is left to each.
 func (s *search) bestOf(points []int) [kinds]place {
 	var best [kinds]place
 	count := len(points)
 	if count < 2*s.LeastPoints {
 		return best
 	}
-	pairs, weight := s.sums(points)
+	s.sum(points)
 	for at := s.LeastPoints; at+s.LeastPoints <= count; at++ {
+		row, left, inside := s.pairs[at], s.weight[at], s.pairs[at][at]
+		insidePerLeft := inside / left
 		for end := at + s.LeastPoints; end <= count; end++ {
-			left, right := weight[at], weight[end]-weight[at]
-			between := pairs[at][end] - pairs[at][at]
-			within := pairs[end][end] - 2*pairs[at][end] + pairs[at][at]
-			energy := left * right / (left + right) *
-				(2*between/(left*right) - pairs[at][at]/(left*left) - within/(right*right))
+			right := s.weight[end] - left
+			within := s.pairs[end][end] - 2*row[end] + inside
+			energy := (2*(row[end]-inside) - insidePerLeft*right - within*left/right) * s.share[end]
 			if energy > best[passes].energy {
 				best[passes] = place{at: at, energy: energy}
 			}
@@ -223,24 +254,21 @@ func (s *search) bestOf(points []int) [kinds]place {
 	return best
 }
 
-// sums are, at i and j, the weighted distances of the first i points to the first j,
-// and the weight of the first i.
-func (s *search) sums(points []int) (pairs [][]float64, weight []float64) {
-	count := len(points)
-	pairs, weight = make([][]float64, count+1), make([]float64, count+1)
-	flat := make([]float64, (count+1)*(count+1))
-	for i := range pairs {
-		pairs[i], flat = flat[:count+1], flat[count+1:]
-	}
+// sum fills pairs, weight and share for the points of a segment.
+func (s *search) sum(points []int) {
 	for i, one := range points {
-		weight[i+1] = weight[i] + s.weights[one]
-		row := 0.0
-		for j, other := range points {
-			row += s.weights[one] * s.weights[other] * math.Abs(s.centers[one]-s.centers[other])
-			pairs[i+1][j+1] = pairs[i][j+1] + row
+		s.weight[i+1] = s.weight[i] + s.weights[one]
+		s.share[i+1] = 1 / s.weight[i+1]
+		distances, before, row := s.distances[one], s.pairs[i], s.pairs[i+1]
+		sum := 0.0
+		for _, other := range points[:i] {
+			sum += distances[other]
+		}
+		for j, other := range points[i:] {
+			sum += distances[other]
+			row[i+j+1] = before[i+j+1] + sum
 		}
 	}
-	return pairs, weight
 }
 
 // changes sets the segments' means against each other.

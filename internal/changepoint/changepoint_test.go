@@ -107,7 +107,8 @@ func TestBestOfIsTheDefinition(t *testing.T) {
 	for i := range points {
 		centers[i], order[i] = mean(points[i].Values), i
 	}
-	s := &search{Options: Options{}.withDefaults(), centers: centers, weights: weightsOf(points, centers)}
+	s := &search{Options: Options{}.withDefaults(), centers: centers}
+	s.prepare(weightsOf(points, centers))
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
 	var want [kinds]place
 	for at := s.LeastPoints; at+s.LeastPoints <= len(order); at++ {

@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -139,13 +141,17 @@ func Of(measured []Measured, options Options) (*History, error) {
 	if rate := history.errorRate(); rate < finest {
 		return nil, fmt.Errorf("%w: %g %% shared by %d series and %d looks; choose fewer of them, or a larger one", ErrTooFine, history.ErrorRatePercent, len(history.Series), history.Looks)
 	}
-	asked := last.Question.whole()
-	for i := range history.Series {
-		if err := history.Series[i].find(asked, history.errorRate()); err != nil {
-			return nil, err
-		}
+	return history, history.find(last.Question.whole())
+}
+
+// find looks for changes in all series, in as many at once as there are processors.
+func (h *History) find(asked question.Question) error {
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range h.Series {
+		all.Go(func() error { return h.Series[i].find(asked, h.errorRate()) })
 	}
-	return history, nil
+	return all.Wait()
 }
 
 // inOrder leaves out what has no complete block, with a note.
