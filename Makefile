@@ -213,8 +213,8 @@ test-release: ## Make a release twice, in two places, and look at what is in it.
 	cd hack/release && go test -timeout 60m ./...
 
 .PHONY: test-archive
-test-archive: ## Keep records in a real S3 server, behind a proxy that does what stores and networks do.
-	cd test/archive && go test ./...
+test-archive: ## Keep records in a real S3 server, behind a proxy that does what stores and networks do, and in emulators.
+	AZURITE="$$(hack/azurite.sh)" sh -c 'cd test/archive && go test ./...'
 
 .PHONY: test-argocd
 test-argocd: ## Ask Argo CD's own code about health and differences.

@@ -4,6 +4,7 @@
 package azure
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,8 +12,11 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"gocloud.dev/blob/azureblob"
 
@@ -32,7 +36,21 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 	if err != nil {
 		return nil, fmt.Errorf("opening the container: %w", err)
 	}
-	return &bucket.Bucket{Blob: opened, Answer: answer}, nil
+	return &bucket.Bucket{Blob: opened, Put: putIn(client), Answer: answer}, nil
+}
+
+// putIn writes an object in one request. The kit's own writer panics now and then where an
+// upload fails: it closes a pipe that another goroutine has just taken away.
+func putIn(client *container.Client) func(context.Context, string, []byte, archive.Writing) error {
+	return func(ctx context.Context, key string, body []byte, how archive.Writing) error {
+		written := &blockblob.UploadOptions{HTTPHeaders: &blob.HTTPHeaders{BlobContentType: &how.MediaType}}
+		if !how.Replace {
+			anything := azcore.ETagAny
+			written.AccessConditions = &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfNoneMatch: &anything}}
+		}
+		_, err := client.NewBlockBlobClient(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(body)), written)
+		return err //nolint:wrapcheck // The bucket explains it.
+	}
 }
 
 // options have the library try again soon.

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package archive_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+
+	"perflab.dev/perflab/internal/archive"
+)
+
+// azure is Azurite, Microsoft's own emulator of Azure Storage.
+type azure struct {
+	endpoint string
+	client   *azblob.Client
+}
+
+// What everybody calls the account of the emulator; it is no secret.
+const (
+	azuresAccount = "devstoreaccount1"
+	azuresKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+)
+
+func startAzure(t *testing.T) emulated {
+	t.Helper()
+	program := os.Getenv("AZURITE")
+	if program == "" {
+		t.Skip("AZURITE does not say where Azurite is: make test-archive does")
+	}
+	//nolint:gosec // The Makefile says where it is.
+	command := exec.CommandContext(t.Context(), "node", program, "--blobHost", "127.0.0.1", "--blobPort", "0", "--inMemoryPersistence", "--skipApiVersionCheck", "--silent", "--disableTelemetry")
+	printed, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stderr = os.Stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	server := &azure{endpoint: addressIn(t, printed) + "/" + azuresAccount}
+	shared, err := azblob.NewSharedKeyCredential(azuresAccount, azuresKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server.client, err = azblob.NewClientWithSharedKeyCredential(server.endpoint, shared, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.client.CreateContainer(t.Context(), emulatedBucket, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.client.UploadBuffer(t.Context(), emulatedBucket, "of-somebody-else", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// addressIn what the program prints when it is ready.
+func addressIn(t *testing.T, printed io.Reader) string {
+	t.Helper()
+	lines := bufio.NewScanner(printed)
+	for lines.Scan() {
+		if _, address, found := strings.Cut(lines.Text(), "listens on "); found {
+			return address
+		}
+	}
+	t.Fatalf("it ended before it was ready: %v", lines.Err())
+	return ""
+}
+
+func (a *azure) at(t *testing.T, bucket string) archive.Location {
+	t.Helper()
+	location, err := archive.ParseLocation(fmt.Sprintf("azblob://%s/archive?account=%s&endpoint=%s", bucket, azuresAccount, a.endpoint))
+	if err != nil {
+		t.Fatal(err)
+	}
+	location.Credentials = archive.Credentials{Secret: azuresKey}
+	return location
+}
+
+// sizes of the archive's objects, by name.
+func (a *azure) sizes(t *testing.T) map[string]int64 {
+	t.Helper()
+	found := map[string]int64{}
+	prefix := "archive/"
+	for pages := a.client.NewListBlobsFlatPager(emulatedBucket, &azblob.ListBlobsFlatOptions{Prefix: &prefix}); pages.More(); {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range page.Segment.BlobItems {
+			found[*one.Name] = *one.Properties.ContentLength
+		}
+	}
+	return found
+}
+
+func (a *azure) names(t *testing.T) []string {
+	t.Helper()
+	return slices.Sorted(maps.Keys(a.sizes(t)))
+}
+
+func (a *azure) alter(t *testing.T, size int64) {
+	t.Helper()
+	for name, has := range a.sizes(t) {
+		if has != size {
+			continue
+		}
+		body := make([]byte, size)
+		if _, err := a.client.DownloadBuffer(t.Context(), emulatedBucket, name, body, nil); err != nil {
+			t.Fatal(err)
+		}
+		body[0] ^= 1
+		if _, err := a.client.UploadBuffer(t.Context(), emulatedBucket, name, body, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package archive_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"perflab.dev/perflab/internal/archive"
+)
+
+// emulated is a store that nobody has at hand, played by an emulator that others keep.
+// Each test has one, or a bucket in it, of its own.
+type emulated interface {
+	// at is the location of an archive in a bucket.
+	at(t *testing.T, bucket string) archive.Location
+	// names of the archive's objects.
+	names(t *testing.T) []string
+	// alter changes the first byte of all objects of a size.
+	alter(t *testing.T, size int64)
+}
+
+// emulatedBucket is the one that is there.
+const emulatedBucket = "perflab"
+
+func withEmulated(t *testing.T, test func(*testing.T, emulated)) {
+	t.Helper()
+	for name, start := range map[string]func(*testing.T) emulated{"google": startGoogle, "azure": startAzure} {
+		t.Run(name, func(t *testing.T) { test(t, start(t)) })
+	}
+}
+
+func TestEmulatedKeepsAndGivesBack(t *testing.T) {
+	withEmulated(t, func(t *testing.T, server emulated) {
+		store := open(t, server.at(t, emulatedBucket), archive.Options{})
+		reference, err := store.Keep(t.Context(), record(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := server.names(t)
+		// Three items, the manifest and the reference.
+		if len(kept) != 5 {
+			t.Fatalf("kept %v", kept)
+		}
+		again, err := store.Keep(t.Context(), record(1))
+		if err != nil || again != reference || !slices.Equal(server.names(t), kept) {
+			t.Errorf("kept again as %s (%v), there are %v", again, err, server.names(t))
+		}
+		loads(t, store, reference, record(1))
+		if _, err := store.Keep(t.Context(), record(2)); err != nil {
+			t.Fatal(err)
+		}
+		var listed []string
+		for found, err := range store.List(t.Context(), archive.RunsPrefix) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed = append(listed, found.Run)
+		}
+		if !slices.Equal(listed, []string{"heap-b1", "heap-b2"}) {
+			t.Errorf("listed %v", listed)
+		}
+	})
+}
+
+func TestEmulatedGivesOtherBytes(t *testing.T) {
+	withEmulated(t, func(t *testing.T, server emulated) {
+		store := open(t, server.at(t, emulatedBucket), archive.Options{})
+		reference, err := store.Keep(t.Context(), record(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest, err := store.Manifest(t.Context(), reference)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry := manifest.Items[0]
+		server.alter(t, entry.Size)
+		if _, err := store.Get(t.Context(), entry.Digest); !errors.Is(err, archive.ErrMismatch) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestEmulatedHasNoSuchThing(t *testing.T) {
+	withEmulated(t, func(t *testing.T, server emulated) {
+		store := open(t, server.at(t, emulatedBucket), archive.Options{})
+		if _, err := store.Get(t.Context(), archive.Sum([]byte("nothing"))); !errors.Is(err, archive.ErrNotFound) {
+			t.Errorf("what was never kept: %v", err)
+		}
+		absent := open(t, server.at(t, "another"), archive.Options{})
+		// Emulators have other words for it than those whom they play.
+		if _, err := absent.Keep(t.Context(), record(1)); !archive.IsOne(err) || !strings.Contains(err.Error(), "bucket") {
+			t.Errorf("in a bucket that is not there: %v", err)
+		}
+	})
+}
+
+// What no record refers to goes, and with it nothing else.
+func TestEmulatedIsTidied(t *testing.T) {
+	withEmulated(t, func(t *testing.T, server emulated) {
+		later := open(t, server.at(t, emulatedBucket), archive.Options{Clock: func() time.Time { return time.Now().Add(48 * time.Hour) }})
+		store := open(t, server.at(t, emulatedBucket), archive.Options{})
+		if _, err := store.Keep(t.Context(), record(1)); err != nil {
+			t.Fatal(err)
+		}
+		kept := server.names(t)
+		if _, err := store.Put(t.Context(), []byte("superfluous")); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := later.Collect(t.Context(), archive.Policy{}, nil)
+		if err != nil || sum.Objects != 1 || !slices.Equal(server.names(t), kept) {
+			t.Errorf("%+v (%v), left are %v", sum, err, server.names(t))
+		}
+	})
+}
