@@ -210,9 +210,9 @@ func TestARunWaitsForItsArchive(t *testing.T) {
 }
 
 // objectsOfOneRun are its record, its raw results and its manifest, and of its experiment the
-// record, the digests, what came out beside earlier ones, the report, what a history needs
+// record, the digests, what came out beside earlier ones, the report, the plan, what a history needs
 // and the manifest.
-const objectsOfOneRun = 9
+const objectsOfOneRun = 10
 
 func objectsIn(t *testing.T, kept *archive.Store) int {
 	t.Helper()
