@@ -144,7 +144,9 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 
 // tools are those of an operator that has just been started.
 func (l *lab) tools() component.Tools {
-	cluster := kube.Cluster{Client: l.line.to(l.admin)}
+	reads := l.line.to(l.admin)
+	pods := component.Pods{Reader: l.reader(), Known: func(string) client.Reader { return reads }}
+	cluster := kube.Cluster{Client: reads, PodReader: pods}
 	return component.Tools{
 		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, Events: &l.events,
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},

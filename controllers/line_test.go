@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -242,12 +241,6 @@ func asCached(err error, read any) error {
 	case *v1alpha1.PerfRunList:
 		for i := range object.Items {
 			object.Items[i] = *component.Summary(&object.Items[i])
-		}
-	case *corev1.Pod:
-		*object = *component.Glimpse(object)
-	case *corev1.PodList:
-		for i := range object.Items {
-			object.Items[i] = *component.Glimpse(&object.Items[i])
 		}
 	case *unstructured.Unstructured:
 		leanly(object)

@@ -104,9 +104,13 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	}
 	_, runs := l.operator()
 	experiments, _ := l.operator()
-	cluster := kube.Cluster{Client: manager.GetClient()}
+	pods, err := component.NewPodCaches(manager, map[string]cache.Config{l.namespace: {}})
+	if err != nil {
+		l.t.Fatalf("making the caches of pods: %v", err)
+	}
+	cluster := kube.Cluster{Client: manager.GetClient(), PodReader: pods.Reader(manager.GetAPIReader())}
 	runs.Cluster, runs.Live, runs.Now, runs.Events = cluster, manager.GetAPIReader(), time.Now, manager.GetEventRecorder("perflab")
-	runs.Watches = &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()}
+	runs.Watches = &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods}
 	experiments.Cluster, experiments.Live, experiments.Now, experiments.Events = cluster, manager.GetAPIReader(), time.Now, runs.Events
 	if err := errors.Join(runs.SetupWithManager(manager), experiments.SetupWithManager(manager)); err != nil {
 		l.t.Fatalf("setting the manager up: %v", err)

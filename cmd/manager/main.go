@@ -187,13 +187,13 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	cacheOptions := cache.Options{ByObject: component.Cached(o.ticketNamespace()), DefaultTransform: component.Lean()}
-	if o.namespace != "" {
-		cacheOptions.DefaultNamespaces = map[string]cache.Config{o.namespace: {}}
-	}
 	return ctrl.Options{
 		Scheme: scheme,
-		Cache:  cacheOptions,
+		Cache: cache.Options{
+			ByObject:          component.Cached(o.ticketNamespace()),
+			DefaultNamespaces: namespacesOf(o),
+			DefaultTransform:  component.Lean(),
+		},
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Foreign objects are unstructured and read as often as our own.
 			Unstructured: true,
@@ -206,6 +206,14 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionReleaseOnCancel: true,
 	}
+}
+
+// namespacesOf are those whose objects the operator keeps in mind; none are all.
+func namespacesOf(o options) map[string]cache.Config {
+	if o.namespace == "" {
+		return nil
+	}
+	return map[string]cache.Config{o.namespace: {}}
 }
 
 // How often the statuses of runs and experiments tell what has not been decided but
@@ -224,7 +232,11 @@ type outside struct {
 func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside, o options) error {
 	counted := telemetry.New(metrics.Registry)
 	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
-	cluster := kube.Cluster{Client: manager.GetClient()}
+	pods, err := component.NewPodCaches(manager, namespacesOf(o))
+	if err != nil {
+		return err
+	}
+	cluster := kube.Cluster{Client: manager.GetClient(), PodReader: pods.Reader(manager.GetAPIReader())}
 	http := probe.NewHTTP()
 	tools := component.Tools{
 		Cluster:        cluster,
@@ -247,7 +259,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		Runners:   http,
 		Telemetry: counted,
 		Now:       time.Now,
-		Watches:   &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache()},
+		Watches:   &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods},
 		Words:     component.Pace{Every: runsWords},
 	}
 	experiments := &experiment.Reconciler{

@@ -9,14 +9,10 @@ import (
 	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/selection"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,19 +36,12 @@ func Cached(lanes string) map[client.Object]cache.ByObject {
 	cached := map[client.Object]cache.ByObject{
 		&v1alpha1.PerfExperiment{}: {Transform: transform(Outline)},
 		&v1alpha1.PerfRun{}:        {Transform: transform(Summary)},
-		&corev1.Pod{}:              {Transform: transform(Glimpse)},
 	}
 	if lanes != "" {
-		cached[&coordinationv1.Lease{}] = cache.ByObject{Namespaces: map[string]cache.Config{lanes: {LabelSelector: tickets()}}}
+		// The Leases in which experiments wait for their turns.
+		cached[&coordinationv1.Lease{}] = cache.ByObject{Namespaces: map[string]cache.Config{lanes: {LabelSelector: has(v1alpha1.LabelTurn)}}}
 	}
 	return cached
-}
-
-// tickets are the Leases in which experiments wait for their turns.
-func tickets() labels.Selector {
-	marked, err := labels.NewRequirement(v1alpha1.LabelTurn, selection.Exists, nil)
-	utilruntime.Must(err)
-	return labels.NewSelector().Add(*marked)
 }
 
 // Watched is an object of a kind to watch, which is read as kinds of other operators
@@ -158,15 +147,6 @@ func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 var ourLabels = []string{
 	v1alpha1.LabelExperiment, contract.LabelTestRun,
 	contract.LabelStrimziCluster, contract.LabelPostgresCluster, contract.LabelPostgresPooler,
-}
-
-// Glimpse is what of a pod is kept in mind: all of one that works for an
-// experiment, and of any other that it is there.
-func Glimpse(pod *corev1.Pod) *corev1.Pod {
-	if isOurs(pod) {
-		return pod
-	}
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion}}
 }
 
 // Lean is what the cache keeps of any other kind: no managed fields, and of an object of

@@ -102,24 +102,6 @@ func TestARunThatIsOnIsKeptAsAWhole(t *testing.T) {
 	}
 }
 
-func TestOfPodsThatAreNotOursAGlimpseIsKept(t *testing.T) {
-	pod := func(labels map[string]string) *corev1.Pod {
-		made := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "pod", Labels: labels, Annotations: map[string]string{"a": "b"}}}
-		made.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.org/main:1"}}
-		return made
-	}
-	want := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "pod"}}
-	if diff := cmp.Diff(want, component.Glimpse(pod(map[string]string{"app": "shop"}))); diff != "" {
-		t.Errorf("of a foreign one (-want +got):\n%s", diff)
-	}
-	for _, label := range []string{v1alpha1.LabelExperiment, contract.LabelTestRun, contract.LabelStrimziCluster, contract.LabelPostgresCluster, contract.LabelPostgresPooler} {
-		ours := pod(map[string]string{label: "x"})
-		if diff := cmp.Diff(ours.DeepCopy(), component.Glimpse(ours)); diff != "" {
-			t.Errorf("of one with the label %s (-want +got):\n%s", label, diff)
-		}
-	}
-}
-
 // Of a cluster's tens of thousands of workloads and Services hardly any are ours.
 func TestOfObjectsThatAreNotOursTheIdentityIsKept(t *testing.T) {
 	object := func(kind schema.GroupVersionKind, labels, annotations map[string]string) *unstructured.Unstructured {

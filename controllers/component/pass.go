@@ -148,7 +148,7 @@ func (p *Pass) observe(ctx context.Context, intents []environment.Intent, podLab
 
 // pods are those of the run's namespace with these labels.
 func (p *Pass) pods(ctx context.Context, labels map[string]string) ([]corev1.Pod, error) {
-	return p.PodsWith(ctx, p.Run.Namespace, client.MatchingLabels(labels))
+	return p.Cluster.Pods(ctx, p.Run.Namespace, client.MatchingLabels(labels))
 }
 
 // running are those of them that run and stay, sorted by name.
@@ -160,18 +160,9 @@ func (p *Pass) running(ctx context.Context, label, value string) ([]corev1.Pod, 
 	}), err
 }
 
-// PodsWith lists pods of a namespace.
-func (t *Tools) PodsWith(ctx context.Context, namespace string, which client.ListOption) ([]corev1.Pod, error) {
-	pods := &corev1.PodList{}
-	if err := t.Cluster.Client.List(ctx, pods, client.InNamespace(namespace), which); err != nil {
-		return nil, fmt.Errorf("listing pods: %w", err)
-	}
-	return pods.Items, nil
-}
-
 // everyPod is all pods of the run's namespace, read once in a pass from the API
-// server: those of borrowed workloads have no label in common, and the cache keeps
-// only a glimpse of what is not ours.
+// server: those of borrowed workloads have no label in common, and no cache has what
+// is not ours.
 func (p *Pass) everyPod(ctx context.Context) ([]corev1.Pod, error) {
 	if p.every != nil {
 		return p.every, nil

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
@@ -42,7 +43,9 @@ func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readi
 	if err := p.Cluster.ApplyOnce(ctx, intent); err != nil {
 		return environment.Readiness{}, err
 	}
-	observed, err := p.observe(ctx, []environment.Intent{intent}, map[string]string{batchv1.JobNameLabel: intent.GetName()})
+	observed, err := p.observe(ctx, []environment.Intent{intent}, map[string]string{
+		v1alpha1.LabelExperiment: p.Run.Spec.Experiment, batchv1.JobNameLabel: intent.GetName(),
+	})
 	if err != nil {
 		return environment.Readiness{}, err
 	}

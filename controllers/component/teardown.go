@@ -82,7 +82,7 @@ func (d *Demolition) operated(ctx context.Context, part Part, kind schema.GroupV
 
 // podsLeft says whether pods are left that the part is made of.
 func (d *Demolition) podsLeft(ctx context.Context, which client.ListOption, isOurs func(corev1.Pod) bool) (Departure, error) {
-	pods, err := d.PodsWith(ctx, d.Experiment.Namespace, which)
+	pods, err := d.Cluster.Pods(ctx, d.Experiment.Namespace, which)
 	if err != nil || slices.ContainsFunc(pods, isOurs) {
 		return Leaving, err
 	}

@@ -111,13 +111,11 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 }
 
 func (r *Reconciler) runners(ctx context.Context, namespace, testRun string) ([]corev1.Pod, error) {
-	pods := &corev1.PodList{}
-	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(namespace),
-		client.MatchingLabels{contract.LabelTestRun: testRun, contract.LabelRunner: "true"})
+	pods, err := r.Cluster.Pods(ctx, namespace, client.MatchingLabels{contract.LabelTestRun: testRun, contract.LabelRunner: "true"})
 	if err != nil {
-		return nil, fmt.Errorf("listing the runners of TestRun %q: %w", testRun, err)
+		return nil, fmt.Errorf("looking for the runners of TestRun %q: %w", testRun, err)
 	}
-	return pods.Items, nil
+	return pods, nil
 }
 
 // runnersResults are what the runners of a load printed.

@@ -159,14 +159,14 @@ func (r *Reconciler) borrowedSelectors(ctx context.Context, s *scope) (map[strin
 // collectorPods are all that the run's collector had, sorted by name: each
 // holds a part of what was seen in its log.
 func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) ([]corev1.Pod, error) {
-	pods := &corev1.PodList{}
-	err := r.Cluster.Client.List(ctx, pods, client.InNamespace(run.Namespace),
-		client.MatchingLabels{batchv1.JobNameLabel: naming.CollectorJob(run.Name)})
+	pods, err := r.Cluster.Pods(ctx, run.Namespace, client.MatchingLabels{
+		v1alpha1.LabelExperiment: run.Spec.Experiment, batchv1.JobNameLabel: naming.CollectorJob(run.Name),
+	})
 	if err != nil {
-		return nil, fmt.Errorf("listing the collector's pods: %w", err)
+		return nil, fmt.Errorf("looking for the collector: %w", err)
 	}
-	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return pods.Items, nil
+	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return pods, nil
 }
 
 // stepServers ends the collector once the loads are over and reads what it saw.

@@ -193,7 +193,7 @@ func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	if err != nil {
 		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
 	}
-	if observed.Pods, err = r.PodsWith(ctx, s.run.Namespace, client.MatchingLabels(labels)); err != nil {
+	if observed.Pods, err = r.Cluster.Pods(ctx, s.run.Namespace, client.MatchingLabels(labels)); err != nil {
 		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
 	}
 	observed.Events = r.EventsOf(ctx, observed.Pods, s.now)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -21,15 +20,17 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		return err
 	}
 	wake := activeRuns(manager.GetClient())
-	built, err := ctrl.NewControllerManagedBy(manager).
+	builder := ctrl.NewControllerManagedBy(manager).
 		For(&v1alpha1.PerfRun{}).
 		WithOptions(component.Patient()).
 		WithLogConstructor(component.LogsOf("run", manager.GetLogger())).
 		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).
 		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), wake).
-		Watches(component.Watched(jobKind), wake).
-		Watches(&corev1.Pod{}, wake).
-		Build(r)
+		Watches(component.Watched(jobKind), wake)
+	for _, pods := range r.Watches.Pods.Sources(wake) {
+		builder = builder.WatchesRawSource(pods)
+	}
+	built, err := builder.Build(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of runs: %w", err)
 	}

@@ -30,6 +30,8 @@ import (
 type ForeignWatches struct {
 	Cluster kube.Cluster
 	Cache   cache.Cache
+	// Pods wake as well.
+	Pods component.PodCaches
 	// Controller and Handler are set when the controller is built.
 	Controller controller.Controller
 	Handler    handler.EventHandler

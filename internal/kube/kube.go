@@ -30,12 +30,16 @@ const FieldOwner = client.FieldOwner("perflab")
 const annotationIntent = "perflab.dev/intent"
 
 // Cluster reads through the manager's cache and writes to the API server.
-type Cluster struct{ Client client.Client }
+type Cluster struct {
+	Client client.Client
+	// PodReader reads pods, which the manager's cache would hold of everybody. Nil: Client does.
+	PodReader client.Reader
+}
 
 // Afresh is the cluster as the API server has it: it reads past the cache, which
 // may be behind.
 func (c Cluster) Afresh(live client.Reader) Cluster {
-	return Cluster{Client: afresh{c.Client, live}}
+	return Cluster{Client: afresh{c.Client, live}, PodReader: live}
 }
 
 type afresh struct {
@@ -155,9 +159,25 @@ func (c Cluster) Replace(ctx context.Context, object *unstructured.Unstructured)
 	return c.explain("write", object, c.Client.Update(ctx, object.DeepCopy(), FieldOwner))
 }
 
-// podKind is read as a Go type: the cache holds pods as such, and would hold all of
+// podKind is read as a Go type: caches hold pods as such, and would hold all of
 // them twice.
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
+
+func (c Cluster) podReader() client.Reader {
+	if c.PodReader == nil {
+		return c.Client
+	}
+	return c.PodReader
+}
+
+// Pods lists pods of a namespace.
+func (c Cluster) Pods(ctx context.Context, namespace string, which ...client.ListOption) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	if err := c.podReader().List(ctx, pods, append(which, client.InNamespace(namespace))...); err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
+	}
+	return pods.Items, nil
+}
 
 // Get reads an object; nil when it is not there. Of a kind the cluster does not
 // serve there is none.
@@ -175,7 +195,7 @@ func (c Cluster) Get(ctx context.Context, kind schema.GroupVersionKind, key clie
 func (c Cluster) get(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey) (*unstructured.Unstructured, error) {
 	if kind == podKind {
 		pod := &corev1.Pod{}
-		if err := c.Client.Get(ctx, key, pod); err != nil {
+		if err := c.podReader().Get(ctx, key, pod); err != nil {
 			return nil, err
 		}
 		return untyped(pod)
@@ -224,7 +244,7 @@ func (c Cluster) list(ctx context.Context, kind schema.GroupVersionKind, which .
 		return list.Items, err
 	}
 	pods := &corev1.PodList{}
-	if err := c.Client.List(ctx, pods, which...); err != nil {
+	if err := c.podReader().List(ctx, pods, which...); err != nil {
 		return nil, err
 	}
 	items := make([]unstructured.Unstructured, 0, len(pods.Items))
