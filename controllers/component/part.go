@@ -116,6 +116,35 @@ func PartOf(label, condition string) Part {
 	return All[at].About()
 }
 
+// Kinds are those that components consist of and the cluster serves, but for pods and
+// ConfigMaps, which no pass reads from the manager's cache.
+func Kinds(cluster kube.Cluster) ([]schema.GroupVersionKind, error) {
+	var found []schema.GroupVersionKind
+	for _, component := range All {
+		of := component.About().kinds
+		if of == nil {
+			continue
+		}
+		kinds, err := of(cluster)
+		if err != nil {
+			return nil, err
+		}
+		for _, kind := range kinds {
+			if kind == podKind || kind.Kind == "ConfigMap" {
+				continue
+			}
+			_, served, err := cluster.Serves(kind.GroupKind())
+			if err != nil {
+				return nil, err
+			}
+			if served {
+				found = append(found, kind)
+			}
+		}
+	}
+	return found, nil
+}
+
 func kindsOf(kinds ...schema.GroupVersionKind) func(kube.Cluster) ([]schema.GroupVersionKind, error) {
 	return func(kube.Cluster) ([]schema.GroupVersionKind, error) { return kinds, nil }
 }

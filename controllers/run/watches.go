@@ -4,13 +4,13 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,35 +40,45 @@ type ForeignWatches struct {
 	watched map[schema.GroupKind]bool
 }
 
-// Start fills the cache with what passes over runs read, all kinds at once: a pass that
+// Start fills the cache with what passes read, all kinds at once: a pass that
 // is the first to read a kind waits until it is filled, and one kind after the other
 // that is a second. Nobody waits here: a kind that can't be listed is in the way of
 // those alone who read it.
 func (w *ForeignWatches) Start(ctx context.Context) error {
-	kinds := slices.Clone(provisioned)
+	kinds, err := w.served(nil)
+	built, failed := component.Kinds(w.Cluster)
+	err = errors.Join(err, failed)
+	for _, kind := range slices.Concat(kinds, built, provisioned) {
+		_, failed := w.Cache.GetInformer(ctx, component.Watched(kind), cache.BlockUntilSynced(false))
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
+		log.FromContext(ctx).V(1).Info("Kinds are read when they are needed", "error", err.Error())
+	}
+	return nil
+}
+
+// served are the kinds of other operators that the cluster has now, but for those that are
+// known, and why it can't be told of the rest.
+func (w *ForeignWatches) served(known map[schema.GroupKind]bool) (kinds []schema.GroupVersionKind, err error) {
 	for _, kind := range contract.ForeignKinds() {
-		version, served, err := w.Cluster.Serves(kind)
-		if err != nil {
-			log.FromContext(ctx).V(1).Info("A kind is read when it is needed", "kind", kind.String(), "error", err.Error())
+		if known[kind] {
+			continue
 		}
+		version, served, failed := w.Cluster.Serves(kind)
+		err = errors.Join(err, failed)
 		if served {
 			kinds = append(kinds, kind.WithVersion(version))
 		}
 	}
-	for _, kind := range kinds {
-		if _, err := w.Cache.GetInformer(ctx, component.Watched(kind), cache.BlockUntilSynced(false)); err != nil {
-			log.FromContext(ctx).V(1).Info("A kind is read when it is needed", "kind", kind.String(), "error", err.Error())
-		}
-	}
-	return nil
+	return kinds, err
 }
 
 // NeedLeaderElection says no: an operator that waits to take over is ready to.
 func (*ForeignWatches) NeedLeaderElection() bool { return false }
 
-// provisioned are the kinds of Kubernetes' own that are read for a run and wake none.
+// provisioned are further kinds of Kubernetes' own that are read for a run and wake none.
 var provisioned = []schema.GroupVersionKind{
-	corev1.SchemeGroupVersion.WithKind("Service"),
 	corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
 	rbacv1.SchemeGroupVersion.WithKind("Role"),
 	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
@@ -81,25 +91,14 @@ func (w *ForeignWatches) Ensure(_ context.Context) error {
 	if w.watched == nil {
 		w.watched = map[schema.GroupKind]bool{}
 	}
-	for _, kind := range contract.ForeignKinds() {
-		if w.watched[kind] {
-			continue
+	kinds, err := w.served(w.watched)
+	for _, kind := range kinds {
+		if err := w.Controller.Watch(source.Kind(w.Cache, component.Watched(kind), w.Handler)); err != nil {
+			return fmt.Errorf("watching %s: %w", kind.GroupKind(), err)
 		}
-		version, served, err := w.Cluster.Serves(kind)
-		if err != nil {
-			return err
-		}
-		if !served {
-			continue
-		}
-		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(kind.WithVersion(version))
-		if err := w.Controller.Watch(source.Kind(w.Cache, client.Object(object), w.Handler)); err != nil {
-			return fmt.Errorf("watching %s: %w", kind, err)
-		}
-		w.watched[kind] = true
+		w.watched[kind.GroupKind()] = true
 	}
-	return nil
+	return err
 }
 
 // activeRuns maps any object of a namespace to the runs that are on in it.
