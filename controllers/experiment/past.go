@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/releases"
@@ -114,11 +115,8 @@ func (r *Reconciler) keepHistory(ctx context.Context, s *scope, reached stage) (
 	return kept, r.Cluster.ApplyTyped(ctx, kept)
 }
 
-// Bounds of what is asked for: so many names at once, and so many altogether.
-const (
-	historyPage  = 500
-	historyPages = 10
-)
+// historyPages bound how many names are asked for.
+const historyPages = 10
 
 // earlier experiments of the namespace that declare one of the scenarios alike, the newest.
 // Which there are is asked by name, and each is read for itself: all of them at once would
@@ -150,20 +148,20 @@ func (r *Reconciler) earlier(ctx context.Context, this *releases.Measured) ([]pa
 
 // earlierOf notes when those began that declare a scenario alike.
 func (r *Reconciler) earlierOf(ctx context.Context, this *releases.Measured, selector string, began map[string]string) error {
-	more := ""
-	for range historyPages {
-		page := &metav1.PartialObjectMetadataList{}
-		page.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
-		err := r.Live.List(ctx, page, client.InNamespace(this.Namespace), client.HasLabels{selector}, client.Limit(historyPage), client.Continue(more))
-		if err != nil {
-			return fmt.Errorf("looking for earlier experiments: %w", err)
-		}
+	kept := &metav1.PartialObjectMetadataList{}
+	kept.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	pages := 0
+	err := kube.Pages(ctx, r.Live, kept, kube.PageSize, func(page *metav1.PartialObjectMetadataList) error {
 		for i := range page.Items {
 			began[page.Items[i].Name] = page.Items[i].Annotations[v1alpha1.AnnotationBegan]
 		}
-		if more = page.Continue; more == "" {
-			break
+		if pages++; pages == historyPages {
+			return kube.ErrEnough
 		}
+		return nil
+	}, client.InNamespace(this.Namespace), client.HasLabels{selector})
+	if err != nil {
+		return fmt.Errorf("looking for earlier experiments: %w", err)
 	}
 	return nil
 }

@@ -56,3 +56,17 @@ func TestPagesEndWithAnError(t *testing.T) {
 		t.Errorf("%d pages, %v", pages, err)
 	}
 }
+
+func TestPagesEndWhereEnoughWasSeen(t *testing.T) {
+	c, _ := cluster(t)
+	pages := 0
+	err := kube.Pages(t.Context(), c.Client, &corev1.NamespaceList{}, 1, func(*corev1.NamespaceList) error {
+		if pages++; pages == 2 {
+			return kube.ErrEnough
+		}
+		return nil
+	})
+	if err != nil || pages != 2 {
+		t.Errorf("%d pages, %v", pages, err)
+	}
+}
