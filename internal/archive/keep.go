@@ -56,18 +56,17 @@ func (s *Store) follow(ctx context.Context, manifest *Manifest) error {
 	if manifest.Identity.Run != "" {
 		return nil
 	}
-	for last, err := range s.Standing(ctx, manifest.Identity.Prefix()) {
-		if err != nil {
-			return err
-		}
-		manifest.Sequence = last.Manifest.Sequence
-		text, err := manifest.encode()
-		if err != nil {
-			return err
-		}
-		if Sum(text) != last.Reference.Manifest {
-			manifest.Sequence++
-		}
+	last, err := s.Last(ctx, manifest.Identity.Prefix())
+	if err != nil || last == nil {
+		return err
+	}
+	manifest.Sequence = last.Manifest.Sequence
+	text, err := manifest.encode()
+	if err != nil {
+		return err
+	}
+	if Sum(text) != last.Reference.Manifest {
+		manifest.Sequence++
 	}
 	return nil
 }

@@ -105,9 +105,13 @@ const (
 	referencePrefix   = "sha256-"
 )
 
-// Prefix of the references of all records of what is identified.
+// Prefix of the references of all records of what is identified, or of all experiments of
+// a name, where there is no UID.
 func (i Identity) Prefix() string {
-	if i.Run == "" {
+	switch {
+	case i.Run == "" && i.ExperimentUID == "":
+		return ExperimentsPrefix + i.Namespace + "/" + i.Experiment + "/"
+	case i.Run == "":
 		return ExperimentsPrefix + i.Namespace + "/" + i.Experiment + "/" + i.ExperimentUID + "/"
 	}
 	return RunsPrefix + i.Namespace + "/" + i.Experiment + "/" + i.ExperimentUID + "/" + i.Run + "/"

@@ -68,6 +68,21 @@ func (s *Store) Standing(ctx context.Context, prefix string) iter.Seq2[Kept, err
 	}
 }
 
+// Last is the record that stands of what was kept last of all whose references begin with a
+// prefix; nil: there is none.
+func (s *Store) Last(ctx context.Context, prefix string) (*Kept, error) {
+	var last *Kept
+	for kept, err := range s.Standing(ctx, prefix) {
+		if err != nil {
+			return nil, err
+		}
+		if last == nil || kept.Compare(*last) > 0 {
+			last = &kept
+		}
+	}
+	return last, nil
+}
+
 // grouped joins records that are listed one after the other.
 func grouped(records iter.Seq2[Kept, error], isBeside func(a, b Reference) bool) iter.Seq2[[]Kept, error] {
 	return func(yield func([]Kept, error) bool) {

@@ -323,14 +323,9 @@ func (h *history) named(ctx context.Context) ([]string, error) {
 	if h.asked.Experiment == "" {
 		return h.latest(), nil
 	}
-	var last *archive.Kept
-	for kept, err := range h.store.Standing(ctx, archive.ExperimentsPrefix+h.asked.Namespace+"/"+h.asked.Experiment+"/") {
-		if err != nil {
-			return nil, err
-		}
-		if last == nil || kept.Compare(*last) > 0 {
-			last = &kept
-		}
+	last, err := h.store.Last(ctx, archive.Identity{Namespace: h.asked.Namespace, Experiment: h.asked.Experiment}.Prefix())
+	if err != nil {
+		return nil, err
 	}
 	name := h.asked.Namespace + "/" + h.asked.Experiment
 	switch {
@@ -421,15 +416,14 @@ func (h *history) standing(ctx context.Context, of entry) (archive.Digest, error
 		return archive.Digest{}, err
 	}
 	identity := archive.Identity{Namespace: measured.Namespace, Experiment: measured.Name, ExperimentUID: measured.UID}
-	for kept, err := range h.store.Standing(ctx, identity.Prefix()) {
-		if err != nil {
-			return archive.Digest{}, err
-		}
-		if kept.Manifest.Place != nil {
-			return kept.Manifest.Place.Item, nil
-		}
+	last, err := h.store.Last(ctx, identity.Prefix())
+	if err != nil {
+		return archive.Digest{}, err
 	}
-	return of.Item, nil
+	if last == nil || last.Manifest.Place == nil {
+		return of.Item, nil
+	}
+	return last.Manifest.Place.Item, nil
 }
 
 // read the points, the last one first: it says what is wanted of the others.

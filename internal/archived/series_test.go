@@ -59,32 +59,11 @@ func release(n int, users int32) report.Input {
 // kept keeps an experiment, with its runs where they are asked for.
 func kept(t *testing.T, store *archive.Store, input report.Input, change func(*archive.Record)) archive.Reference {
 	t.Helper()
-	var references []archive.Reference
+	var runs []archive.Reference
 	if change != nil {
-		for i := range input.Runs {
-			record, err := archived.Run(&input.Experiment, &input.Runs[i], nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			reference, err := store.Keep(t.Context(), record)
-			if err != nil {
-				t.Fatal(err)
-			}
-			references = append(references, reference)
-		}
+		runs = archives.KeepRuns(t, store, &input)
 	}
-	record, err := archived.Experiment(input, nil, references)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if change != nil {
-		change(&record)
-	}
-	reference, err := store.Keep(t.Context(), record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reference
+	return archives.Keep(t, store, &input, runs, change)
 }
 
 func historyOf(t *testing.T, store *archive.Store, asked archived.Asked) archived.Found {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package archives opens archives for tests, each in a directory of its own.
+// Package archives opens archives for tests, each in a directory of its own, and fills them.
 package archives
 
 import (
@@ -8,6 +8,8 @@ import (
 
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archive/stores/directory"
+	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/report"
 )
 
 // Directory is where an empty archive is, and its bucket.
@@ -29,4 +31,39 @@ func New(t *testing.T) *archive.Store {
 	t.Helper()
 	location, opened := Directory(t)
 	return archive.New(opened, location, archive.Options{})
+}
+
+// KeepRuns keeps the runs of an experiment, which are over, without their raw results.
+func KeepRuns(t *testing.T, store *archive.Store, input *report.Input) []archive.Reference {
+	t.Helper()
+	var references []archive.Reference
+	for i := range input.Runs {
+		record, err := archived.Run(&input.Experiment, &input.Runs[i], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reference, err := store.Keep(t.Context(), record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		references = append(references, reference)
+	}
+	return references
+}
+
+// Keep keeps an experiment that rests on these runs. Its record may be altered before.
+func Keep(t *testing.T, store *archive.Store, input *report.Input, runs []archive.Reference, alter func(*archive.Record)) archive.Reference {
+	t.Helper()
+	record, err := archived.Experiment(*input, nil, runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alter != nil {
+		alter(&record)
+	}
+	reference, err := store.Keep(t.Context(), record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reference
 }
