@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
 	}
 	options := &archiveOptions{}
 	command.PersistentFlags().StringVar(&options.url, "archive", os.Getenv(archiveVariable), "URL of the archive, such as s3://perflab/archive?region=eu-central-1 or file:///archive (env "+archiveVariable+")")
-	command.AddCommand(newArchiveList(options), newArchiveGet(options), newArchiveIndex(options), newArchiveCollect(options))
+	command.AddCommand(newArchiveList(options), newArchiveGet(options), newArchiveIndex(options), newArchiveDelete(options), newArchiveCollect(options))
 	return command
 }
 
@@ -131,23 +132,17 @@ Exit codes: 0 it was written, 1 it could not be.`,
 }
 
 func getArchived(command *cobra.Command, store *archive.Store, name, uid string) error {
-	namespace, experiment, found := strings.Cut(name, "/")
-	if !found || namespace == "" || experiment == "" {
-		return fmt.Errorf("%w: %q names no experiment of an archive: write NAMESPACE/NAME", errOption, name)
+	identity, err := archivedIdentity(name, uid)
+	if err != nil {
+		return err
 	}
-	var all []archive.Kept
-	for kept, err := range store.Standing(command.Context(), archive.ExperimentsPrefix+namespace+"/"+experiment+"/") {
-		if err != nil {
-			return err
-		}
-		if uid == "" || kept.Reference.ExperimentUID == uid {
-			all = append(all, kept)
-		}
+	last, err := store.Last(command.Context(), identity.Prefix())
+	if err != nil {
+		return err
 	}
-	if len(all) == 0 {
-		return fmt.Errorf("%w: experiment %q, in %s: list what it has with perflab archive list", errNotArchived, name, store)
+	if last == nil {
+		return notArchived(name, store)
 	}
-	last := slices.MaxFunc(all, archive.Kept.Compare)
 	input, err := archived.Read(command.Context(), store, last.Reference)
 	if err != nil {
 		return err
@@ -157,6 +152,19 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 		return err
 	}
 	return out.Flush()
+}
+
+// archivedIdentity of an experiment that is written as NAMESPACE/NAME.
+func archivedIdentity(name, uid string) (archive.Identity, error) {
+	namespace, experiment, found := strings.Cut(name, "/")
+	if !found || namespace == "" || experiment == "" || strings.Contains(experiment, "/") {
+		return archive.Identity{}, fmt.Errorf("%w: %q names no experiment of an archive: write NAMESPACE/NAME", errOption, name)
+	}
+	return archive.Identity{Namespace: namespace, Experiment: experiment, ExperimentUID: uid}, nil
+}
+
+func notArchived(name string, store *archive.Store) error {
+	return fmt.Errorf("%w: experiment %q, in %s: list what it has with perflab archive list", errNotArchived, name, store)
 }
 
 func newArchiveIndex(options *archiveOptions) *cobra.Command {
@@ -204,6 +212,68 @@ func indexArchive(command *cobra.Command, store *archive.Store, fromObjects bool
 	p.line("%s %s in the index, %d of them kept once more for it; %s %s no complete block",
 		prose.Counted(sum.Entered, "experiment"), prose.Verb(sum.Entered, "is", "are"), sum.Measured,
 		prose.Counted(sum.Without, "experiment"), prose.Verb(sum.Without, "has", "have"))
+	return p.err
+}
+
+func newArchiveDelete(options *archiveOptions) *cobra.Command {
+	uid, dryRun := "", false
+	command := &cobra.Command{
+		Use:   "delete NAMESPACE/NAME",
+		Short: "Take an experiment out of the archive",
+		Long: `Take an experiment out of the archive, with its runs: it is listed no longer, and is in no
+history. kubectl delete leaves the archive as it is; delete the experiment there first, or
+its operator may keep it once more. The objects that nothing else refers to go with the
+next perflab archive gc, a day later. It takes the right to delete, which the operator
+does not need.
+
+Look first: --dry-run says what would go. Of several experiments of the name --uid says which.
+
+Exit codes: 0 it is gone, 1 it could not be taken out.`,
+		Example: `  perflab archive delete lab/maxram-vs-xmx --dry-run
+  perflab archive delete lab/maxram-vs-xmx --uid 6f0f6c1e-0000-4000-8000-000000000001`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			store, err := options.open(command.Context())
+			if err != nil {
+				return err
+			}
+			return deleteArchived(command, store, arguments[0], uid, dryRun)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&uid, "uid", "", "UID of the experiment, of several of one name")
+	flags.BoolVar(&dryRun, "dry-run", false, "take nothing out, and say what would go")
+	return command
+}
+
+func deleteArchived(command *cobra.Command, store *archive.Store, name, uid string, dryRun bool) error {
+	identity, err := archivedIdentity(name, uid)
+	if err != nil {
+		return err
+	}
+	there, err := store.Experiments(command.Context(), identity.Namespace, identity.Experiment)
+	switch {
+	case err != nil:
+		return err
+	case len(there) == 0 || uid != "" && !slices.Contains(there, uid):
+		return notArchived(name, store)
+	case uid == "" && len(there) > 1:
+		return fmt.Errorf("%w: the archive has %d experiments %q: say which with --uid: %s", errOption, len(there), name, strings.Join(there, ", "))
+	}
+	identity.ExperimentUID = cmp.Or(uid, there[0])
+	p := pageTo(command.OutOrStdout())
+	verb, count := "gone", 0
+	if dryRun {
+		verb = "would go"
+	}
+	err = store.Forget(command.Context(), identity, dryRun, func(key string) {
+		count++
+		p.line("%s %s", verb, key)
+	})
+	if err != nil {
+		return errors.Join(p.err, err)
+	}
+	p.line("%s %s; perflab archive gc takes away what nothing else refers to", prose.Counted(count, "reference"), verb)
 	return p.err
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
-	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/archives"
 	"perflab.dev/perflab/internal/testing/recorded"
@@ -28,27 +27,11 @@ func anArchive(t *testing.T) string {
 	store := archives.New(t)
 	input := recorded.Experiment(7)
 	input.Experiment.UID = "6f0f6c1e-0000-4000-8000-000000000001"
-	var references []archive.Reference
 	for i := range input.Runs {
 		run := &input.Runs[i]
 		run.UID, run.Status.Timings.Finish = "run", run.Status.Timings.LoadFinish
-		record, err := archived.Run(&input.Experiment, run, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reference, err := store.Keep(t.Context(), record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		references = append(references, reference)
 	}
-	record, err := archived.Experiment(input, nil, references)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Keep(t.Context(), record); err != nil {
-		t.Fatal(err)
-	}
+	archives.Keep(t, store, &input, archives.KeepRuns(t, store, &input), nil)
 	return store.String()
 }
 
@@ -66,31 +49,13 @@ func releasesArchive(t *testing.T) (*archive.Store, []report.Input) {
 func keepInput(t *testing.T, store *archive.Store, input *report.Input, uid string) archive.Reference {
 	t.Helper()
 	input.Experiment.UID = types.UID(uid)
-	var references []archive.Reference
 	for i := range input.Runs {
 		run := &input.Runs[i]
 		run.UID = types.UID(uid)
 		ended := metav1.NewTime(run.Status.Timings.LoadStart.Add(time.Hour))
 		run.Status.Timings.Finish = &ended
-		record, err := archived.Run(&input.Experiment, run, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reference, err := store.Keep(t.Context(), record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		references = append(references, reference)
 	}
-	record, err := archived.Experiment(*input, nil, references)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reference, err := store.Keep(t.Context(), record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reference
+	return archives.Keep(t, store, input, archives.KeepRuns(t, store, input), nil)
 }
 
 // What the archive tells of releases is what their exported records do.
@@ -249,6 +214,35 @@ func TestArchiveOfOtherBytesIsRefused(t *testing.T) {
 	name := recorded.Experiment(7).Experiment.Namespace + "/" + recorded.Experiment(7).Experiment.Name
 	if got := perflab(t, "", "archive", "get", name, "--archive", url); got.code == 0 || got.out != "" || !strings.Contains(got.problems, "other bytes") && !strings.Contains(got.problems, "digest") {
 		t.Errorf("exit code %d, %d bytes: %s", got.code, len(got.out), got.problems)
+	}
+}
+
+func TestArchiveDelete(t *testing.T) {
+	store, inputs := releasesArchive(t)
+	name := inputs[3].Experiment.Namespace + "/" + inputs[3].Experiment.Name
+	remade := inputs[3]
+	keepInput(t, store, &remade, "6f0f6c1e-0000-4000-8000-999999999999")
+	of := func(arguments ...string) answer {
+		return perflab(t, "", append([]string{"archive", "delete", name, "--archive", store.String()}, arguments...)...)
+	}
+	if got := of(); got.code == 0 || got.out != "" || !strings.Contains(got.problems, "say which with --uid: ") {
+		t.Errorf("of two of a name: exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+	if got := of("--uid", "other"); got.code == 0 || !strings.Contains(got.problems, "perflab archive list") {
+		t.Errorf("one that is not there: exit code %d: %s", got.code, got.problems)
+	}
+	const uid = "6f0f6c1e-0000-4000-8000-999999999999"
+	would := of("--uid", uid, "--dry-run")
+	gone := of("--uid", uid)
+	if gone.code != 0 || strings.Count(gone.out, uid) < 3 || strings.ReplaceAll(would.out, "would go", "gone") != gone.out {
+		t.Errorf("exit code %d:\n%s%s\nwhere a dry run said\n%s", gone.code, gone.out, gone.problems, would.out)
+	}
+	if got := of("--dry-run"); got.code != 0 || !strings.Contains(got.out, "references would go") {
+		t.Errorf("the other one: exit code %d: %s%s", got.code, got.out, got.problems)
+	}
+	want := perflab(t, "", "history", releasesFile)
+	if got := perflab(t, "", "history", "--archive", store.String(), "lab"); got.code != 0 || got.out != want.out {
+		t.Errorf("the history without it: exit code %d: %s%s", got.code, got.out, got.problems)
 	}
 }
 
