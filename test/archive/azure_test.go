@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 
@@ -47,7 +48,9 @@ func startAzure(t *testing.T) emulated {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	late := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
 	server := &azure{endpoint: addressIn(t, printed) + "/" + azuresAccount}
+	late.Stop()
 	shared, err := azblob.NewSharedKeyCredential(azuresAccount, azuresKey)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +76,7 @@ func addressIn(t *testing.T, printed io.Reader) string {
 			return address
 		}
 	}
-	t.Fatalf("it ended before it was ready: %v", lines.Err())
+	t.Fatalf("it ended, or a minute did, before it was ready: %v", lines.Err())
 	return ""
 }
 
