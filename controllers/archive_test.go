@@ -99,6 +99,10 @@ func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
 			t.Errorf("run %s tells of the archive: %+v", run.Name, told)
 		}
 	}
+	stored := l.configMap("small-report")
+	if _, there := stored.BinaryData[report.KeyCSV]; there || stored.Annotations[v1alpha1.AnnotationLeftOut] != report.KeyCSV || len(stored.BinaryData[report.KeyHTML]) == 0 {
+		t.Errorf("the stored report has the numbers: %t, and names %q", there, stored.Annotations[v1alpha1.AnnotationLeftOut])
+	}
 	// What it is a release of is often said later.
 	l.ask(func(e *v1alpha1.PerfExperiment) {
 		e.Annotations = map[string]string{v1alpha1.AnnotationRelease: "2026.1"}

@@ -56,7 +56,7 @@ const (
 	// AnnotationBegan holds, on what is kept for histories, when the first load began.
 	AnnotationBegan = "perflab.dev/began"
 	// AnnotationLeftOut names, on what is stored, the parts that were too large
-	// to be stored as well, separated by commas.
+	// to be stored as well, or that come from the archive, separated by commas.
 	AnnotationLeftOut = "perflab.dev/left-out"
 	// AnnotationImported says of an experiment, and of its runs, where and when
 	// they came from, as <namespace>/<name> <UID> <time>. They are a record of

@@ -229,7 +229,7 @@ func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) e
 	}
 	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: full, Traces: traces, Notes: noted, History: shown}
 	input.Experiment.Status.Evidence = kept.DeepCopy()
-	stored, unshown, err := reportObject(input)
+	stored, unshown, err := reportObject(input, r.unwanted(s.experiment.Namespace))
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,17 @@ func unshownNotes(sentences []string) string {
 
 // reportObject is the ConfigMap of the report, which goes with its experiment, and what
 // of its notes it does not show.
-func reportObject(input report.Input) (stored *corev1.ConfigMap, unshown []string, err error) {
+// unwanted is what the stored reports of a namespace do without: where the runs are
+// archived, their numbers come from there. They are a good part of what is kept in the
+// cluster for good.
+func (r *Reconciler) unwanted(namespace string) []string {
+	if r.Archives.Of(namespace) == nil {
+		return nil
+	}
+	return []string{report.KeyCSV}
+}
+
+func reportObject(input report.Input, unwanted []string) (stored *corev1.ConfigMap, unshown []string, err error) {
 	// Drawing panics over numbers that have no place in a chart. A report is no
 	// reason to leave the experiment's status unwritten.
 	defer func() {
@@ -310,7 +320,7 @@ func reportObject(input report.Input) (stored *corev1.ConfigMap, unshown []strin
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errRender, err)
 	}
-	if stored, err = page.Object(); err != nil {
+	if stored, err = page.Object(unwanted...); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errRender, err)
 	}
 	return stored, page.Lacking(), nil

@@ -490,6 +490,10 @@ func TestStoredReportIsBounded(t *testing.T) {
 	if err != nil || len(leftOut) != 0 || len(text) != 1 || len(binary) != 3 {
 		t.Fatalf("%d texts, %d files, %v left out, %v", len(text), len(binary), leftOut, err)
 	}
+	_, fewer, named, err := reportOf(t, input).Stored(report.KeyCSV)
+	if err != nil || !slices.Equal(named, []string{report.KeyCSV}) || len(fewer) != 2 {
+		t.Errorf("without the numbers: %d files, %v left out, %v", len(fewer), named, err)
+	}
 	again, _, _, err := reportOf(t, input).Stored()
 	if err != nil || again[report.KeyMarkdown] != text[report.KeyMarkdown] {
 		t.Errorf("it is another one the second time: %v", err)

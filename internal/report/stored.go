@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,9 +31,9 @@ const (
 )
 
 // Stored is the report as a ConfigMap holds it: Markdown as text, the rest
-// gzipped. What does not fit within StoredBytes is left out, and named; the
-// command line writes it from the runs.
-func (r *Report) Stored() (text map[string]string, binary map[string][]byte, leftOut []string, err error) {
+// gzipped. What does not fit within StoredBytes is left out, as is what is not wanted,
+// and named; the command line writes it from the runs.
+func (r *Report) Stored(unwanted ...string) (text map[string]string, binary map[string][]byte, leftOut []string, err error) {
 	text, binary = map[string]string{}, map[string][]byte{}
 	left := StoredBytes
 	// The pages for people first; the numbers are in the runs as well.
@@ -45,6 +46,10 @@ func (r *Report) Stored() (text map[string]string, binary map[string][]byte, lef
 		{KeyConfluence, zipped(func() ([]byte, error) { return r.Confluence(false) })},
 		{KeyCSV, zipped(r.CSV)},
 	} {
+		if slices.Contains(unwanted, part.key) {
+			leftOut = append(leftOut, part.key)
+			continue
+		}
 		body, err := part.write()
 		if err == nil && len(body) > left && part.key == KeyHTML && len(r.Pictures()) > 0 {
 			// The page is worth more than its notes' pictures.
@@ -67,9 +72,10 @@ func (r *Report) Stored() (text map[string]string, binary map[string][]byte, lef
 	return text, binary, leftOut, nil
 }
 
-// Object is the report as the ConfigMap that goes with its experiment.
-func (r *Report) Object() (*corev1.ConfigMap, error) {
-	text, binary, leftOut, err := r.Stored()
+// Object is the report as the ConfigMap that goes with its experiment, without the keys
+// that are not wanted.
+func (r *Report) Object(unwanted ...string) (*corev1.ConfigMap, error) {
+	text, binary, leftOut, err := r.Stored(unwanted...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,12 +18,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/archive/stores"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
 )
 
-// lab is the namespace that is filled.
-const lab = "lab"
+// Namespaces that are filled: attic with what has an archive from the beginning.
+const (
+	lab   = "lab"
+	attic = "attic"
+)
 
 // nothing measures an operator with nothing to do: all else is beyond that.
 func (b *bench) nothing(ctx context.Context, c *cluster) (err error) {
@@ -86,38 +92,60 @@ func (b *bench) experiments(ctx context.Context, c *cluster, declared *declarati
 		// What FOLIO's leave is what fills an etcd.
 		return nil
 	}
-	return b.retained(ctx, c, &pair, bare)
+	return b.retained(ctx, c, filler, &pair, bare)
 }
 
-// retained measures what stays of the experiments in etcd, which held so much without
-// any: where raw results go after a time, and where all goes that an archive has.
-func (b *bench) retained(ctx context.Context, c *cluster, pair *pairOf, bare float64) error {
+// retained measures what stays of experiments in etcd, which held so much without any:
+// where raw results go after a time, and where all goes that an archive has, be it that
+// there is one now, or that there was one from the beginning.
+func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pairOf, bare float64) error {
 	defer func() { b.flags = nil }()
-	soon := time.Second.String()
-	store := filepath.Join(b.dir, "archive-"+pair.name)
-	if err := os.MkdirAll(store, 0o700); err != nil {
+	directory := filepath.Join(b.dir, "archive-"+pair.name)
+	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return err
 	}
-	for _, one := range []struct {
-		key, what string
-		flags     []string
-	}{
-		{"thinned", "raw results gone", []string{"--history-raw-results=" + soon}},
-		{"archived", "archived, raw results and runs gone", []string{"--history-raw-results=" + soon, "--history-runs=" + soon, "--archive=file://" + store}},
-	} {
-		b.tell("%s: measuring what stays of %d experiments: %s", pair.name, 2*pair.count, one.what)
-		b.flags = one.flags
-		kept, err := b.start(ctx, c, nil)
-		if err != nil {
-			return err
-		}
-		stored, err := c.stored(ctx)
-		if err != nil {
-			return err
-		}
-		b.table.addRetained(pair, one.key, one.what, (stored-bare)/float64(2*pair.count), kept)
+	location, err := archive.ParseLocation("file://" + directory)
+	if err != nil {
+		return err
 	}
-	return nil
+	store, err := stores.Open(ctx, location, archive.Options{})
+	if err != nil {
+		return err
+	}
+	soon := time.Second.String()
+	thinned := []string{"--history-raw-results=" + soon}
+	archived := slices.Concat(thinned, []string{"--history-runs=" + soon, "--archive=" + location.String()})
+	if _, err := b.left(ctx, c, pair, "thinned", "raw results gone", thinned, bare, 2*pair.count); err != nil {
+		return err
+	}
+	left, err := b.left(ctx, c, pair, "late", "archived later, raw results and runs gone", archived, bare, 2*pair.count)
+	if err != nil {
+		return err
+	}
+	b.tell("%s: making %d complete experiments of %d runs, with an archive", pair.name, pair.count, pair.runs)
+	f.reconciler.Archives.Standard = store
+	if err := f.fill(ctx, attic, pair.count); err != nil {
+		return err
+	}
+	_, err = b.left(ctx, c, pair, "archived", "archived, raw results and runs gone", archived, left, pair.count)
+	return err
+}
+
+// left adds what an operator with these flags leaves of so many experiments, beside what
+// was in etcd before, and says what there is then.
+func (b *bench) left(ctx context.Context, c *cluster, pair *pairOf, key, what string, flags []string, before float64, count int) (float64, error) {
+	b.tell("%s: measuring what stays of %d experiments: %s", pair.name, count, what)
+	b.flags = flags
+	kept, err := b.start(ctx, c, nil)
+	if err != nil {
+		return 0, err
+	}
+	stored, err := c.stored(ctx)
+	if err != nil {
+		return 0, err
+	}
+	b.table.addRetained(pair, key, fmt.Sprintf("%d experiments x %d runs, %s", count, pair.runs, what), (stored-before)/float64(count), kept)
+	return stored, nil
 }
 
 // started is what an operator that came to rest had taken.

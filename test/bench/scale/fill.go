@@ -46,12 +46,13 @@ type filler struct {
 	// gave.
 	runs    []v1alpha1.PerfRun
 	records []*record
-	// made experiments are numbered from 1.
-	made int
+	// made experiments are numbered from 1, and in namespaces that were housed.
+	made   int
+	housed map[string]bool
 }
 
 func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler, error) {
-	f := &filler{cluster: c, declared: declared, reconciler: &experiment.Reconciler{
+	f := &filler{cluster: c, declared: declared, housed: map[string]bool{}, reconciler: &experiment.Reconciler{
 		Tools: component.Tools{
 			Cluster: kube.Cluster{Client: c.admin}, Live: c.admin, Home: home, CollectorImage: "example.org/collector:1",
 			Events:       &events.FakeRecorder{},
@@ -214,10 +215,11 @@ func (f *filler) settle(ctx context.Context, key client.ObjectKey) error {
 
 // fill makes so many complete experiments in a namespace, beyond those it has.
 func (f *filler) fill(ctx context.Context, namespace string, count int) error {
-	if f.made == 0 {
+	if !f.housed[namespace] {
 		if err := f.house(ctx, namespace); err != nil {
 			return err
 		}
+		f.housed[namespace] = true
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(hands)

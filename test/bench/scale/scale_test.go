@@ -227,8 +227,8 @@ func tableWith(limits limits) *table {
 	made.add(row{key: "empty.rss", what: "nothing", unit: unitMiB, small: none, large: 60})
 	for _, name := range []string{"demo", "folio"} {
 		made.addExperiments(&pairOf{name: name, count: 10, runs: 12, starts: starts, events: [2]disturbances{event, event}, stored: [2]float64{10 * mib, 20 * mib}})
-		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "thinned", "thinned", mib, starts[1])
-		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "archived", "archived", mib/2, starts[1])
+		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "thinned", "20 experiments x 12 runs, thinned", mib, starts[1])
+		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "archived", "20 experiments x 12 runs, archived", mib/2, starts[1])
 	}
 	made.addPods(1000, starts, starts[1])
 	made.addRuns(65*time.Second, 2, map[string]float64{"short": 136, "long": 164, "twice": 250}, families{}, families{})

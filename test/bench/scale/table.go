@@ -94,7 +94,7 @@ func (t *table) addExperiments(p *pairOf) {
 // addRetained adds what stays in etcd of experiments, in bytes for each, and the most
 // memory that it took the operator to get there.
 func (t *table) addRetained(p *pairOf, key, what string, each float64, kept *started) {
-	at := fmt.Sprintf("%s, %d experiments x %d runs, %s", p.name, 2*p.count, p.runs, what)
+	at := p.name + ", " + what
 	t.add(row{key: p.name + ".etcd." + key, what: at + ": etcd for 1,000 of them", unit: unitGiB, small: none, large: 1000 * each / gib, beyond: kept.late})
 	t.add(row{key: p.name + ".peak." + key, what: at + ": most memory until then", unit: unitMiB, small: none, large: kept.used.peak / mib, beyond: kept.late})
 }
@@ -214,7 +214,14 @@ func (t *table) addOthers(namespaces int, alone, beside waited) {
 	t.add(row{key: "others.begun", what: at + ": from an experiment to its first load, p50", unit: unitSeconds, small: alone.begun, large: beside.begun})
 }
 
+// memoryNoise is by how many bytes the memory of an operator differs that was started twice.
+const memoryNoise = 2 * mib
+
 func (t *table) carry(of string, starts [2]*started, count float64) {
+	if starts[1].used.peak-starts[0].used.peak < memoryNoise {
+		t.carried = append(t.carried, carried{of: of})
+		return
+	}
 	each := (starts[1].used.peak - starts[0].used.peak) / count
 	t.carried = append(t.carried, carried{of: of, peak: each, empty: starts[0].used.peak - each*count})
 }
