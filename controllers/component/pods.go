@@ -103,7 +103,7 @@ func (p Pods) List(ctx context.Context, list client.ObjectList, options ...clien
 	return p.Known(label).List(ctx, list, options...)
 }
 
-// ErrNotOurs: a list of pods is asked for that may have others than ours.
+// ErrNotOurs says that a list of pods is asked for that may have others than ours.
 var ErrNotOurs = errors.New("only those with one of these labels are known: " + strings.Join(podLabels, ", "))
 
 // labelAsked is a label of ours that all that is selected carries.
@@ -112,12 +112,10 @@ func labelAsked(selector labels.Selector) (string, bool) {
 		return "", false
 	}
 	requirements, _ := selector.Requirements()
+	carried := []selection.Operator{selection.Exists, selection.Equals, selection.DoubleEquals, selection.In}
 	for _, requirement := range requirements {
-		switch requirement.Operator() {
-		case selection.Exists, selection.Equals, selection.DoubleEquals, selection.In:
-			if slices.Contains(podLabels, requirement.Key()) {
-				return requirement.Key(), true
-			}
+		if slices.Contains(carried, requirement.Operator()) && slices.Contains(podLabels, requirement.Key()) {
+			return requirement.Key(), true
 		}
 	}
 	return "", false
