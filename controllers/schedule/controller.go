@@ -243,13 +243,15 @@ func childOf(experiment *v1alpha1.PerfExperiment) recurrence.Child {
 	}
 	child := recurrence.Child{
 		Name: experiment.Name, UID: experiment.UID, Created: experiment.CreationTimestamp.Time,
-		Archived: is(v1alpha1.ConditionArchived), Deleting: experiment.DeletionTimestamp != nil,
+		Deleting: experiment.DeletionTimestamp != nil,
 	}
+	archived := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionArchived)
 	switch {
 	case is(v1alpha1.ConditionComplete):
-		child.State = recurrence.Succeeded
+		child.State, child.Unarchived = recurrence.Succeeded, !is(v1alpha1.ConditionArchived)
 	case is(v1alpha1.ConditionStalled):
-		child.State = recurrence.Failed
+		// One without a run that ended has nothing to be kept.
+		child.State, child.Unarchived = recurrence.Failed, archived != nil && archived.Status != metav1.ConditionTrue
 	}
 	return child
 }

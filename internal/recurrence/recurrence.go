@@ -51,8 +51,8 @@ type Child struct {
 	UID     types.UID
 	Created time.Time
 	State   State
-	// Archived: the archive has it.
-	Archived bool
+	// Unarchived: an archive would be about to have it, and does not yet.
+	Unarchived bool
 	// Deleting: it is on its way out, with its environment.
 	Deleting bool
 }
@@ -285,8 +285,7 @@ func (d *decider) outlive() {
 			continue
 		}
 		kept[child.State]++
-		unsafe := child.State == Succeeded && d.Archive && !child.Archived
-		if kept[child.State] > *limit && !unsafe {
+		if kept[child.State] > *limit && !(d.Archive && child.Unarchived) {
 			d.Outlived = append(d.Outlived, child)
 		}
 	}
