@@ -26,7 +26,7 @@ type section struct {
 }
 
 // block is one of: a heading, a paragraph, a list, steps, a table, charts, what a
-// person wrote, a text to be copied.
+// person wrote, a declaration, commands to be copied.
 type block struct {
 	Heading string
 	Text    string
@@ -36,6 +36,8 @@ type block struct {
 	Charts  []chart
 	Note    *note
 	Code    string
+	// Commands, one in a line.
+	Commands string
 }
 
 // item is an entry of a list, with the verdict it tells of, if any.
@@ -115,6 +117,8 @@ func (b block) Judged() bool {
 type column struct {
 	Title  string
 	Number bool
+	// Date: its cells are not to be broken.
+	Date bool
 	// Arm is the one the column is of, if it is of one.
 	Arm string
 }

@@ -118,7 +118,7 @@ func (r *record) pastChanges() []block {
 		blocks = append(blocks, block{Table: at})
 	}
 	if len(next) > 0 {
-		blocks = append(blocks, paragraph("Next, an experiment that tells which of the differences it was: "+strings.Join(next, "; ")+"."))
+		blocks = append(blocks, paragraph("Next, an experiment that tells which of the differences it was:"), block{Commands: strings.Join(next, "\n")})
 	}
 	return blocks
 }
@@ -167,7 +167,7 @@ func (r *record) pastDifferences() []*table {
 
 // pastTable has a row for each release, and what this one is against it.
 func pastTable(group []releases.Series, steps []release) *table {
-	made := &table{Caption: headed(group[0].Named(), group[0].Unit), Columns: words("Release", "Measured")}
+	made := &table{Caption: headed(group[0].Named(), group[0].Unit), Columns: []column{{Title: "Release"}, {Title: "Measured", Date: true}}}
 	for i := range group {
 		one := &group[i]
 		made.Columns = append(made.Columns,

@@ -81,7 +81,7 @@ func TestAgainstThePast(t *testing.T) {
 		"## This release against the last 10", "If nothing ever changed, a change is told of anywhere in these 4 series, in any of 20 looks, with a chance of 5 %",
 		"**Worse**", "rose by", "between 2026.3 and 2026.4", `modules\[mod-users\].image differs there`,
 		"docker.io/folioorg/mod-circulation:24.3.1 → docker.io/folioorg/mod-circulation:24.4.0",
-		"perflab bisect release-15 release-16 -n lab", "2026.8 (this)", "This against it, %",
+		"```console\nperflab bisect release-15 release-16 -n lab\n```", "2026.8 (this)", "This against it, %",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)

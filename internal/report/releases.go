@@ -151,7 +151,7 @@ func releasesIn(all []releases.Series) []release {
 // blocksOf a metric are its chart and its table.
 func (r *record) blocksOf(group []releases.Series) []block {
 	steps := releasesIn(group)
-	table := &table{Caption: headed(group[0].Named(), group[0].Unit), Columns: words("Release", "Measured")}
+	table := &table{Caption: headed(group[0].Named(), group[0].Unit), Columns: []column{{Title: "Release"}, {Title: "Measured", Date: true}}}
 	for _, one := range group {
 		table.Columns = append(table.Columns, column{Title: one.Arm, Number: true, Arm: one.Arm}, column{Title: "95 % interval", Number: true, Arm: one.Arm})
 	}

@@ -63,19 +63,28 @@ func TestGoldenFiles(t *testing.T) {
 	input.Experiment.Status.Evidence = &v1alpha1.ExperimentEvidence{Manifest: "maxram-vs-xmx-evidence", SHA256: strings.Repeat("0123456789abcdef", 4)}
 	r := reportOf(t, input)
 	for name := range formats {
-		path, got := "testdata/"+name, withoutScripts(written(t, r, name))
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
+		golden(t, name, withoutScripts(written(t, r, name)))
+	}
+	_, past, _ := strings.Cut(markdownOf(t, withPast(t, 19)), "## This release")
+	past, _, _ = strings.Cut(past, "\n## ")
+	golden(t, "past.md", "## This release"+past+"\n")
+}
+
+// golden compares a page with the file of the name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := "testdata/" + name
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-			t.Errorf("%s (-want +got), -update writes it anew:\n%s", path, diff)
-		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got), -update writes it anew:\n%s", path, diff)
 	}
 }
 
