@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -78,17 +79,26 @@ func (c PodCaches) Sources(wake handler.EventHandler) []source.Source {
 	return sources
 }
 
-// Reader reads lists of pods from the caches, and single ones from the API server.
+// Reader reads pods from the caches, and one that is in none of them from the API server.
 func (c PodCaches) Reader(live client.Reader) client.Reader {
 	return Pods{Reader: live, Known: func(label string) client.Reader { return c[label] }}
 }
 
-// Pods read single pods as the embedded reader does: whether there is one that is not
-// ours shows to no cache. Lists are those with a label by which our pods are found.
+// Pods read the pods that work for experiments, and as the embedded reader does a single
+// one that does not: one that stands in the place of ours shows to no cache.
 type Pods struct {
 	client.Reader
 	// Known has the pods with a label.
 	Known func(label string) client.Reader
+}
+
+// Get reads a pod of an experiment's, or else of anybody's.
+func (p Pods) Get(ctx context.Context, key client.ObjectKey, pod client.Object, options ...client.GetOption) error {
+	err := p.Known(v1alpha1.LabelExperiment).Get(ctx, key, pod, options...)
+	if apierrors.IsNotFound(err) {
+		return p.Reader.Get(ctx, key, pod, options...)
+	}
+	return err
 }
 
 // List lists pods with one of the labels by which those that work for experiments are
