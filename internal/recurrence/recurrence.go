@@ -285,7 +285,7 @@ func (d *decider) outlive() {
 			continue
 		}
 		kept[child.State]++
-		if kept[child.State] > *limit && !(d.Archive && child.Unarchived) {
+		if kept[child.State] > *limit && (!d.Archive || !child.Unarchived) {
 			d.Outlived = append(d.Outlived, child)
 		}
 	}
