@@ -228,6 +228,7 @@ func tableWith(limits limits) *table {
 	for _, name := range []string{"demo", "folio"} {
 		made.addExperiments(&pairOf{name: name, count: 10, runs: 12, starts: starts, events: [2]disturbances{event, event}, stored: [2]float64{10 * mib, 20 * mib}})
 		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "thinned", "20 experiments x 12 runs, thinned", mib, starts[1])
+		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "late", "20 experiments x 12 runs, archived later", mib/2, starts[1])
 		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "archived", "20 experiments x 12 runs, archived", mib/2, starts[1])
 	}
 	made.addPods(1000, starts, starts[1])
