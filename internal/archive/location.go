@@ -169,7 +169,8 @@ func (l *Location) checkPlace() error {
 		switch {
 		case l.Bucket != "":
 			return wrong("the directory's path has to begin behind three slashes: write one like %s", urls[l.Scheme])
-		case l.Prefix == "" || path.Clean(l.Prefix) != l.Prefix:
+		// The root itself, too: a prefix has no slash at its end.
+		case l.Prefix == "" || l.Prefix == "/" || path.Clean(l.Prefix) != l.Prefix:
 			return wrong("it names no directory by its whole path: write one like %s", urls[l.Scheme])
 		}
 		return nil

@@ -66,6 +66,7 @@ func TestWrongLocationsAreRefused(t *testing.T) {
 		"two slashes":            {"file://archive", "behind three slashes"},
 		"no directory":           {"file://", "names no directory"},
 		"the root":               {"file:///", "names no directory"},
+		"the root, once more":    {"file:////", "names no directory"},
 		"a way up to a file":     {"file:///var/../etc", "names no directory"},
 		"half a parameter":       {"s3://perflab?%zz", "no list of parameters"},
 	} {
