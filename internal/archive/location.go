@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Schemes of URLs.
@@ -172,6 +173,8 @@ func (l *Location) checkPlace() error {
 		// The root itself, too: a prefix has no slash at its end.
 		case l.Prefix == "" || l.Prefix == "/" || path.Clean(l.Prefix) != l.Prefix:
 			return wrong("it names no directory by its whole path: write one like %s", urls[l.Scheme])
+		case strings.ContainsFunc(l.Prefix, unicode.IsControl):
+			return wrong("the directory's path has a character in it that can't be printed: write one like %s", urls[l.Scheme])
 		}
 		return nil
 	}
@@ -211,7 +214,10 @@ func (l Location) Check() error {
 // String is the location as a person writes it.
 func (l Location) String() string {
 	place := url.URL{Scheme: l.Scheme, Host: l.Bucket, Path: l.Prefix}
-	if l.Scheme != SchemeDirectory && l.Prefix != "" {
+	if l.Scheme == SchemeDirectory {
+		return place.String()
+	}
+	if l.Prefix != "" {
 		place.Path = "/" + l.Prefix
 	}
 	query := []string{}
@@ -219,9 +225,6 @@ func (l Location) String() string {
 		query = append(query, name+"="+l.Parameters[name])
 	}
 	place.RawQuery = strings.Join(query, "&")
-	if l.Scheme == SchemeDirectory {
-		return "file://" + l.Prefix
-	}
 	return place.String()
 }
 

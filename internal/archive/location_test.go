@@ -23,6 +23,7 @@ func TestLocationsAreReadAndWritten(t *testing.T) {
 		"Azure":                      "azblob://perflab/archive?account=lab",
 		"Azure's emulator":           "azblob://perflab?account=lab&endpoint=http://127.0.0.1:10000/lab",
 		"a directory":                "file:///var/lib/perflab/archive",
+		"a directory, escaped":       "file:///var/lib/a%3Fb%20c%25",
 		"an address of version 6":    "s3://perflab?endpoint=http://[::1]:9000",
 		"dots and dashes in a name ": "s3://perf.lab-1/a.b_c-d",
 	} {
@@ -67,6 +68,7 @@ func TestWrongLocationsAreRefused(t *testing.T) {
 		"no directory":           {"file://", "names no directory"},
 		"the root":               {"file:///", "names no directory"},
 		"the root, once more":    {"file:////", "names no directory"},
+		"a byte of no path":      {"file:///a/%00", "can't be printed"},
 		"a way up to a file":     {"file:///var/../etc", "names no directory"},
 		"half a parameter":       {"s3://perflab?%zz", "no list of parameters"},
 	} {
