@@ -230,7 +230,7 @@ func (t *typist) keepDigests() {
 		t.Fatal(err)
 	}
 	experiment := &stored.Experiment
-	text, err := evidence.Next("", experiment, stored.Runs, evidence.Stage{Blocks: 6, Ended: true})
+	text, err := evidence.Next("", experiment, stored.Runs, evidence.Stage{Blocks: 6, Ended: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

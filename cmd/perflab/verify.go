@@ -139,6 +139,10 @@ func foundIn(recorded *report.Input) (*evidence.Found, error) {
 	if recorded.Manifest != nil {
 		found.Manifest = recorded.Manifest.Data[evidence.Key]
 	}
+	var err error
+	if found.History, err = evidence.OfHistory(recorded.History); err != nil {
+		return nil, err
+	}
 	for i := range recorded.Raw {
 		if err := addContent(found, &recorded.Raw[i]); err != nil {
 			return nil, err

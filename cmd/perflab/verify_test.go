@@ -36,7 +36,7 @@ func withEvidence(t *testing.T) report.Input {
 // keepDigests writes the manifest of what is recorded.
 func keepDigests(t *testing.T, input *report.Input) {
 	t.Helper()
-	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1, Ended: true})
+	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1, Ended: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 var linkNouns = map[evidence.Kind]string{
 	evidence.KindManifest: "manifest", evidence.KindExperiment: "experiment", evidence.KindPlan: "plan", evidence.KindRecord: "run",
 	evidence.KindRawResults: "ConfigMap", evidence.KindSamples: "ConfigMap", evidence.KindScripts: "ConfigMap",
-	evidence.KindAnswer: "answer", evidence.KindReport: "report",
+	evidence.KindAnswer: "answer", evidence.KindHistory: "ConfigMap", evidence.KindReport: "report",
 }
 
 func writeVerified(s *sheet, name string, result *evidence.Result, shown []evidence.Broken) {

@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // keepManifest writes the digests of what was recorded down to this stage, before
 // the report that prints theirs. One that was written for the stage stays: what
 // was changed since is not to be covered up.
-func (r *Reconciler) keepManifest(ctx context.Context, s *scope, full []v1alpha1.PerfRun, reached stage) (*v1alpha1.ExperimentEvidence, error) {
+func (r *Reconciler) keepManifest(ctx context.Context, s *scope, input *report.Input, reached stage) (*v1alpha1.ExperimentEvidence, error) {
 	name := naming.Evidence(s.experiment.Name)
 	previous, of, err := r.manifest(ctx, s.experiment, name)
 	if err != nil {
@@ -39,7 +40,11 @@ func (r *Reconciler) keepManifest(ctx context.Context, s *scope, full []v1alpha1
 	if previous != "" && of == reached.digest {
 		return kept, nil
 	}
-	text, err := evidence.Next(previous, s.experiment, full, evidence.Stage{Blocks: reached.blocks, Ended: reached.ended})
+	history, err := evidence.OfHistory(input.History)
+	if err != nil {
+		return nil, err
+	}
+	text, err := evidence.Next(previous, s.experiment, input.Runs, evidence.Stage{Blocks: reached.blocks, Ended: reached.ended}, history)
 	if err != nil {
 		return nil, err
 	}

@@ -198,12 +198,16 @@ func (r *Reconciler) nameRelease(ctx context.Context, measured *releases.Measure
 	}
 }
 
-// pastShown is what the report shows of the history; nil: it has none.
-func (r *Reconciler) pastShown(ctx context.Context, s *scope) (*corev1.ConfigMap, error) {
-	if s.past != nil || s.pastOf == "" {
+// keptHistory is what is kept of the experiment, as it is now, for histories; nil: nothing is.
+func (r *Reconciler) keptHistory(ctx context.Context, s *scope) (*corev1.ConfigMap, error) {
+	if s.past != nil || s.lookedBack == "" {
 		return s.past, nil
 	}
-	return r.ownConfigMap(ctx, s.experiment, naming.History(s.experiment.Name))
+	kept, err := r.ownConfigMap(ctx, s.experiment, naming.History(s.experiment.Name))
+	if err != nil || kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != s.lookedBack {
+		return nil, err
+	}
+	return kept, nil
 }
 
 // reportPast names the changes that were found, and what keeps a history from being kept.

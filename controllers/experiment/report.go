@@ -209,25 +209,24 @@ func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) e
 	if err != nil {
 		return err
 	}
-	kept, err := r.keepManifest(ctx, s, full, reached)
+	history, err := r.keptHistory(ctx, s)
+	if err != nil {
+		return err
+	}
+	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: full, History: history}
+	kept, err := r.keepManifest(ctx, s, &input, reached)
 	if s.unproved = unproved(err); s.unproved == "" && err != nil {
 		return err
 	}
 	s.evidence = kept
-	traces, gone, err := r.traces(ctx, full)
-	if err != nil {
+	var gone []string
+	if input.Traces, gone, err = r.traces(ctx, full); err != nil {
 		return err
 	}
 	s.rendered, s.lacking = true, lacking(s.experiment.Name, gone)
-	noted, err := kube.Notes(ctx, r.Live, s.experiment)
-	if err != nil {
+	if input.Notes, err = kube.Notes(ctx, r.Live, s.experiment); err != nil {
 		return err
 	}
-	shown, err := r.pastShown(ctx, s)
-	if err != nil {
-		return err
-	}
-	input := report.Input{Experiment: *s.experiment.DeepCopy(), Runs: full, Traces: traces, Notes: noted, History: shown}
 	input.Experiment.Status.Evidence = kept.DeepCopy()
 	stored, unshown, err := reportObject(input, r.unwanted(s.experiment.Namespace))
 	if err != nil {

@@ -106,6 +106,14 @@ func Content(object *corev1.ConfigMap) (string, error) {
 	return Sum(text), err
 }
 
+// OfHistory is the digest of what is kept for histories; empty: nothing is.
+func OfHistory(kept *corev1.ConfigMap) (string, error) {
+	if kept == nil {
+		return "", nil
+	}
+	return Content(kept)
+}
+
 // Sum is the SHA-256 of bytes, in hexadecimal.
 func Sum(body []byte) string {
 	sum := sha256.Sum256(body)

@@ -8,7 +8,8 @@
 //   - the payloads that pods printed, and the ConfigMaps that are kept of a run
 //     ([Content]), stand in the run's status;
 //   - the record of a run that is over, its spec and status, stands in the
-//     [Manifest], with the plan and, once the experiment has ended, its answer;
+//     [Manifest], with the plan and, once the experiment has ended, its answer and
+//     what is kept of it for histories;
 //   - the manifest's own stands in the experiment's status and on the report.
 //
 // # How objects are digested

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -122,6 +123,36 @@ func TestAnyByteOfWhatIsKeptIsCovered(t *testing.T) {
 		}
 		breaks(t, foundIn(t, &input), link, raw.Name)
 	}
+}
+
+// What later experiments are compared with is covered from the manifest on that has it.
+func TestWhatIsKeptForHistoriesIsCovered(t *testing.T) {
+	input := small(t)
+	kept := &corev1.ConfigMap{Data: map[string]string{"changes.json": "[]"}, BinaryData: map[string][]byte{"measured.json.gz": {1, 2, 3}}}
+	sum, err := evidence.OfHistory(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := foundIn(t, &input)
+	found.History = sum
+	if result := verified(t, found); len(result.Broken) != 0 || !slices.ContainsFunc(result.Notes, func(note string) bool { return strings.Contains(note, "histories is not covered") }) {
+		t.Errorf("with a manifest that has no digest of it, broken are %v, the notes %q", result.Broken, result.Notes)
+	}
+	found.Manifest, err = evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input.Experiment.Status.Evidence.SHA256 = evidence.Sum([]byte(found.Manifest))
+	if result := verified(t, found); len(result.Broken) != 0 || result.Followed[evidence.KindHistory] != 1 {
+		t.Errorf("broken are %v, %d links of histories were followed", result.Broken, result.Followed[evidence.KindHistory])
+	}
+	kept.BinaryData["measured.json.gz"][0]++
+	if found.History, err = evidence.OfHistory(kept); err != nil {
+		t.Fatal(err)
+	}
+	breaks(t, found, evidence.KindHistory, naming.History(input.Experiment.Name))
+	found.History = ""
+	breaks(t, found, evidence.KindHistory, naming.History(input.Experiment.Name))
 }
 
 func TestWhatIsMissingIsNamed(t *testing.T) {
@@ -237,7 +268,7 @@ func TestAPublishedDigestTellsAChainThatWasMadeAnew(t *testing.T) {
 		t.Errorf("the chain that was published does not hold: %v", broken)
 	}
 	input.Runs[0].Status.Observations[0].Value = "1"
-	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true})
+	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +360,7 @@ func TestLargeNumbersAreToldApart(t *testing.T) {
 
 func manifest(t *testing.T, previous string, input *report.Input, stage evidence.Stage) string {
 	t.Helper()
-	text, err := evidence.Next(previous, &input.Experiment, input.Runs, stage)
+	text, err := evidence.Next(previous, &input.Experiment, input.Runs, stage, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,10 +445,10 @@ func TestAManifestOfManyRunsFits(t *testing.T) {
 		run.Name = fmt.Sprintf("%s-%04d", strings.Repeat("n", 31), n)
 		input.Runs = append(input.Runs, run)
 	}
-	if _, err := evidence.Next("", &input.Experiment, input.Runs[:6000], evidence.Stage{Blocks: 1}); err != nil {
+	if _, err := evidence.Next("", &input.Experiment, input.Runs[:6000], evidence.Stage{Blocks: 1}, ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1}); !errors.Is(err, evidence.ErrTooLarge) {
+	if _, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1}, ""); !errors.Is(err, evidence.ErrTooLarge) {
 		t.Errorf("9,000 runs: the error is %v", err)
 	}
 }

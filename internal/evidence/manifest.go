@@ -46,6 +46,9 @@ type Manifest struct {
 	Runs []RunLink `json:"runs"`
 	// Answer is there once the experiment has ended.
 	Answer *Link `json:"answer,omitempty"`
+	// History is the digest of the ConfigMap with what later experiments are compared
+	// with, and what came out when this one was compared; empty: none was kept.
+	History string `json:"history,omitempty"`
 }
 
 // Identity tells an experiment from others.
@@ -95,9 +98,10 @@ func identityOf(experiment *v1alpha1.PerfExperiment) Identity {
 
 // Next is the text of the manifest of a stage. Runs that the previous one covers
 // keep the digest they had, so that a later stage does not cover up what was
-// changed meanwhile. The first one follows none: an empty text.
-func Next(previous string, experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, stage Stage) (text string, err error) {
-	next := &Manifest{Format: Format, Experiment: identityOf(experiment), Stage: stage}
+// changed meanwhile. The first one follows none: an empty text. History is the digest
+// of what is kept for histories; empty: nothing is.
+func Next(previous string, experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, stage Stage, history string) (text string, err error) {
+	next := &Manifest{Format: Format, Experiment: identityOf(experiment), Stage: stage, History: history}
 	if previous != "" {
 		before, err := Parse(previous)
 		if err != nil {

@@ -29,11 +29,12 @@ const (
 	KindSamples    Kind = "samples"
 	KindScripts    Kind = "scripts"
 	KindAnswer     Kind = "answer"
+	KindHistory    Kind = "history"
 	KindReport     Kind = "report"
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{KindManifest, KindExperiment, KindPlan, KindRecord, KindRawResults, KindSamples, KindScripts, KindAnswer, KindReport}
+var Kinds = []Kind{KindManifest, KindExperiment, KindPlan, KindRecord, KindRawResults, KindSamples, KindScripts, KindAnswer, KindHistory, KindReport}
 
 // Found is what there is of an experiment.
 type Found struct {
@@ -43,6 +44,8 @@ type Found struct {
 	Manifest string
 	// Contents are the digests of the ConfigMaps with raw results, by name.
 	Contents map[string]string
+	// History is the digest of what is kept for histories; empty: there is none.
+	History string
 	// Report is the digest of the stored report; empty: there is none; nil: nobody
 	// has looked.
 	Report *string
@@ -151,6 +154,7 @@ func (f *follower) follow() error {
 	if err := f.followAnswer(); err != nil {
 		return err
 	}
+	f.followHistory()
 	f.followReport()
 	return nil
 }
@@ -248,6 +252,17 @@ func (f *follower) followAnswer() error {
 	}
 	f.check(KindAnswer, fmt.Sprintf("results and verdicts of PerfExperiment %q", f.Experiment.Name), f.manifest.Answer.SHA256, sum)
 	return nil
+}
+
+// followHistory: of experiments that were measured by a PerfLab that digested none, and of
+// those that had not ended, what is kept is not covered.
+func (f *follower) followHistory() {
+	switch {
+	case f.manifest.History != "":
+		f.check(KindHistory, fmt.Sprintf("ConfigMap %q", naming.History(f.Experiment.Name)), f.manifest.History, f.History)
+	case f.History != "":
+		f.result.Notes = append(f.result.Notes, "what is kept for histories is not covered: the manifest has no digest of it")
+	}
 }
 
 func (f *follower) followReport() {

@@ -23,7 +23,7 @@ func WithEvidence(seed uint64) report.Input {
 			}
 		}
 	}
-	text := must(evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}))
+	text := must(evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, ""))
 	input.Manifest = &corev1.ConfigMap{Data: map[string]string{evidence.Key: text}}
 	input.Manifest.Name, input.Manifest.Namespace, input.Manifest.Labels = naming.Evidence(Name), Namespace, naming.Labels(Name)
 	kept := &v1alpha1.ExperimentEvidence{Manifest: input.Manifest.Name, SHA256: evidence.Sum([]byte(text))}
