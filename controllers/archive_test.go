@@ -122,16 +122,12 @@ func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
 	if len(kept.Runs) != 2 || len(kept.Raw) != 2 || kept.Manifest == nil {
 		t.Fatalf("the archive has %d runs, %d raw results, manifest %t", len(kept.Runs), len(kept.Raw), kept.Manifest != nil)
 	}
-	found := evidence.Found{Experiment: &kept.Experiment, Runs: kept.Runs, Manifest: kept.Manifest.Data[evidence.Key], Contents: map[string]string{}}
-	for i := range kept.Raw {
-		sum, err := evidence.Content(&kept.Raw[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		found.Contents[kept.Raw[i].Name] = sum
+	found, err := kept.Evidence()
+	if err != nil {
+		t.Fatal(err)
 	}
-	result, err := evidence.Verify(found)
-	if err != nil || len(result.Broken) > 0 || result.Followed[evidence.KindRecord] != 2 || result.Followed[evidence.KindRawResults] != 2 {
+	result, err := evidence.Verify(*found)
+	if err != nil || len(result.Broken) > 0 || result.Followed[evidence.KindRecord] != 2 || result.Followed[evidence.KindRawResults] != 2 || result.Followed[evidence.KindHistory] != 1 {
 		t.Errorf("the chain of what was archived: %+v, %v", result, err)
 	}
 }

@@ -35,6 +35,7 @@ func (l *lab) evidenceOf(name string) evidence.Found {
 		}
 	}
 	found.Runs = l.runs()
+	found.History = found.Contents[naming.History(name)]
 	found.Report = ptr.To(found.Contents[naming.Report(name)])
 	return found
 }
@@ -57,7 +58,7 @@ func TestAnExperimentKeepsAChainOfDigests(t *testing.T) {
 	l.create(login(), smallExperiment(t, importUnderUsers))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	result := l.chainHolds("small")
-	if !result.Stage.Ended || result.Followed[evidence.KindRecord] != 2 || result.Followed[evidence.KindRawResults] != 2 || result.Followed[evidence.KindReport] != 1 || len(result.Notes) != 0 {
+	if !result.Stage.Ended || result.Followed[evidence.KindRecord] != 2 || result.Followed[evidence.KindRawResults] != 2 || result.Followed[evidence.KindHistory] != 1 || result.Followed[evidence.KindReport] != 1 || len(result.Notes) != 0 {
 		t.Errorf("it is at %+v, followed are %v, it notes %q", result.Stage, result.Followed, result.Notes)
 	}
 	for _, run := range l.runs() {

@@ -118,7 +118,7 @@ func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence
 		if err != nil {
 			return nil, err
 		}
-		return foundIn(recorded)
+		return recorded.Evidence()
 	}
 	reader, key, err := o.from.named(argument)
 	if err != nil {
@@ -134,33 +134,10 @@ func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence
 	return foundInCluster(command.Context(), reader, &recorded)
 }
 
-func foundIn(recorded *report.Input) (*evidence.Found, error) {
-	found := &evidence.Found{Experiment: &recorded.Experiment, Runs: recorded.Runs, Contents: map[string]string{}}
-	if recorded.Manifest != nil {
-		found.Manifest = recorded.Manifest.Data[evidence.Key]
-	}
-	var err error
-	if found.History, err = evidence.OfHistory(recorded.History); err != nil {
-		return nil, err
-	}
-	for i := range recorded.Raw {
-		if err := addContent(found, &recorded.Raw[i]); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-func addContent(found *evidence.Found, kept *corev1.ConfigMap) error {
-	sum, err := evidence.Content(kept)
-	found.Contents[kept.Name] = sum
-	return err
-}
-
 // foundInCluster digests what is kept of one run after the other: all at once
 // would be a megabyte or two for each.
 func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.Input) (*evidence.Found, error) {
-	found, err := foundIn(recorded)
+	found, err := recorded.Evidence()
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +147,7 @@ func foundInCluster(ctx context.Context, reader client.Reader, recorded *report.
 			return nil, err
 		}
 		for j := range raw {
-			if err := addContent(found, &raw[j]); err != nil {
+			if err := found.AddContent(&raw[j]); err != nil {
 				return nil, err
 			}
 		}

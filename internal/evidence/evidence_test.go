@@ -39,18 +39,11 @@ const seed = 20
 // foundIn is what a reader of the objects finds.
 func foundIn(t *testing.T, input *report.Input) evidence.Found {
 	t.Helper()
-	found := evidence.Found{Experiment: &input.Experiment, Runs: input.Runs, Contents: map[string]string{}}
-	if input.Manifest != nil {
-		found.Manifest = input.Manifest.Data[evidence.Key]
+	found, err := input.Evidence()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i := range input.Raw {
-		sum, err := evidence.Content(&input.Raw[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		found.Contents[input.Raw[i].Name] = sum
-	}
-	return found
+	return *found
 }
 
 func verified(t *testing.T, found evidence.Found) *evidence.Result {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
@@ -51,6 +53,19 @@ type Found struct {
 	Report *string
 	// Published is the manifest's digest as it was published; empty: it was not.
 	Published string
+}
+
+// AddContent adds the digest of a ConfigMap that is kept of a run.
+func (f *Found) AddContent(kept *corev1.ConfigMap) error {
+	sum, err := Content(kept)
+	if err != nil {
+		return err
+	}
+	if f.Contents == nil {
+		f.Contents = map[string]string{}
+	}
+	f.Contents[kept.Name] = sum
+	return nil
 }
 
 // Broken is a link that does not hold.
