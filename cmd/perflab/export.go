@@ -79,14 +79,20 @@ func (c *cluster) fetch(ctx context.Context, name string) (report.Input, error) 
 		}
 		recorded.Raw = append(recorded.Raw, found...)
 	}
-	if recorded.Manifest, err = manifestOf(ctx, reader, &recorded.Experiment); err != nil {
-		return report.Input{}, err
-	}
-	if recorded.History, err = configMap(ctx, reader, namespace, naming.History(name)); err != nil {
+	if err := fetchKept(ctx, reader, &recorded); err != nil {
 		return report.Input{}, err
 	}
 	recorded.Notes, err = kube.Notes(ctx, reader, &recorded.Experiment)
 	return recorded, err
+}
+
+// fetchKept reads what is kept beside an experiment of its digests and for histories.
+func fetchKept(ctx context.Context, reader client.Reader, recorded *report.Input) (err error) {
+	if recorded.Manifest, err = manifestOf(ctx, reader, &recorded.Experiment); err != nil {
+		return err
+	}
+	recorded.History, err = configMap(ctx, reader, recorded.Experiment.Namespace, naming.History(recorded.Experiment.Name))
+	return err
 }
 
 // fetch reads an experiment and its runs, without their raw results, and without

@@ -128,7 +128,7 @@ func (o *verifyOptions) find(command *cobra.Command, argument string) (*evidence
 	if err != nil {
 		return nil, err
 	}
-	if recorded.Manifest, err = manifestOf(command.Context(), reader, &recorded.Experiment); err != nil {
+	if err := fetchKept(command.Context(), reader, &recorded); err != nil {
 		return nil, err
 	}
 	return foundInCluster(command.Context(), reader, &recorded)

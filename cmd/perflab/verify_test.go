@@ -16,6 +16,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/past"
+	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -36,12 +38,29 @@ func withEvidence(t *testing.T) report.Input {
 // keepDigests writes the manifest of what is recorded.
 func keepDigests(t *testing.T, input *report.Input) {
 	t.Helper()
-	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1, Ended: true}, "")
+	history, err := evidence.OfHistory(input.History)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1, Ended: true}, history)
 	if err != nil {
 		t.Fatal(err)
 	}
 	input.Manifest.Data[evidence.Key] = text
 	input.Experiment.Status.Evidence.SHA256, input.Experiment.Status.Evidence.Report = evidence.Sum([]byte(text)), evidence.Sum(nil)
+}
+
+// withHistory adds what is kept for histories.
+func withHistory(t *testing.T, input report.Input) report.Input {
+	t.Helper()
+	this, err := releases.Measure(releases.Record{Experiment: &input.Experiment, Runs: input.Runs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if input.History, err = past.Object(&input.Experiment, this, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	return input
 }
 
 // stored is what an API server makes of what is recorded: it fills in defaults.
@@ -154,11 +173,11 @@ func TestVerifyProblems(t *testing.T) {
 // What is imported keeps its chain, through an API server and back.
 func TestVerifyWhatWasImported(t *testing.T) {
 	home := measured(t)
-	archive, input := home.other(t), stored(t, home.other(t), withEvidence(t))
+	archive, input := home.other(t), stored(t, home.other(t), withHistory(t, withEvidence(t)))
 	digest := input.Experiment.Status.Evidence.SHA256
 	archive.must(t, written(t, input), "import", "-f", "-")
 	got := archive.must(t, "", "verify", recorded.Name, "--digest", digest)
-	if !strings.Contains(got.out, "record       6 runs        hold\n") || !strings.Contains(got.out, "report       1 report      holds\n") || strings.Contains(got.out, "note:") {
+	if !strings.Contains(got.out, "record       6 runs        hold\n") || !strings.Contains(got.out, "history      1 ConfigMap   holds\n") || !strings.Contains(got.out, "report       1 report      holds\n") || strings.Contains(got.out, "note:") {
 		t.Errorf("it says\n%s", got.out)
 	}
 	again := perflab(t, archive.must(t, "", "export", recorded.Name).out, "verify", "-", "--digest", digest)
@@ -177,6 +196,14 @@ func TestVerifyWhatWasImported(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, `record: PerfRun "` + input.Runs[0].Name + `"`},
+		"History": {func(t *testing.T) {
+			kept := &corev1.ConfigMap{}
+			archive.get(t, naming.History(recorded.Name), kept)
+			kept.Data["changes.json"] += " "
+			if err := archive.client.Update(t.Context(), kept); err != nil {
+				t.Fatal(err)
+			}
+		}, `history: ConfigMap "maxram-vs-xmx-history"`},
 		"Report": {func(t *testing.T) {
 			page := &corev1.ConfigMap{}
 			archive.get(t, naming.Report(recorded.Name), page)
