@@ -3,11 +3,13 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archive/stores"
@@ -44,6 +46,27 @@ func TestWhatIsFilledIsAnArchive(t *testing.T) {
 	sum, err := store.Collect(t.Context(), archive.Policy{DryRun: true}, nil)
 	if err != nil || sum.RecordsKept != 20+400 || sum.Objects > 0 {
 		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// Whoever keeps what somebody else is keeping at the same time finds it whole.
+func TestWhatIsKeptByTwoIsWhole(t *testing.T) {
+	root := t.TempDir()
+	store, err := open(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2000 {
+		var group errgroup.Group
+		for range 4 {
+			group.Go(func() error {
+				_, err := store.Put(t.Context(), fmt.Appendf(nil, "object %d", n))
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

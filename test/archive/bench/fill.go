@@ -84,7 +84,7 @@ type unsynced struct {
 const mostRecent = 4096
 
 func (u *unsynced) Write(_ context.Context, key string, body []byte, how archive.Writing) error {
-	if _, known := u.known(key); known && !how.Replace {
+	if isNew := u.remember(key, body); !isNew && !how.Replace {
 		return archive.ErrExists
 	}
 	path := filepath.Join(u.root, filepath.FromSlash(key))
@@ -101,7 +101,6 @@ func (u *unsynced) Write(_ context.Context, key string, body []byte, how archive
 		return err
 	}
 	_, err = file.Write(body)
-	u.remember(key, body)
 	return errors.Join(err, file.Close())
 }
 
@@ -119,30 +118,44 @@ func (u *unsynced) known(key string) ([]byte, bool) {
 	return body, known
 }
 
-func (u *unsynced) remember(key string, body []byte) {
+// remember what is about to be written, before its file is there: who comes meanwhile
+// reads it from memory, and no half of it.
+func (u *unsynced) remember(key string, body []byte) (isNew bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if _, known := u.recent[key]; known {
+		return false
+	}
 	if len(u.order) == mostRecent {
 		delete(u.recent, u.order[0])
 		u.order = u.order[1:]
 	}
 	u.recent[key], u.order = body, append(u.order, key)
+	return true
+}
+
+// open a directory as an archive whose writes nobody waits for.
+func open(ctx context.Context, root string) (*archive.Store, error) {
+	if err := os.MkdirAll(root, 0o750); err != nil {
+		return nil, err
+	}
+	location, err := archive.ParseLocation("file://" + root)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := directory.Open(ctx, location)
+	if err != nil {
+		return nil, err
+	}
+	return archive.New(&unsynced{Bucket: opened, root: root, recent: map[string][]byte{}}, location, archive.Options{}), nil
 }
 
 // fill a directory with an archive, by the code that the operator keeps records by.
 func fill(ctx context.Context, root string, of size, tell func(done int)) error {
-	if err := os.MkdirAll(root, 0o750); err != nil {
-		return err
-	}
-	location, err := archive.ParseLocation("file://" + root)
+	store, err := open(ctx, root)
 	if err != nil {
 		return err
 	}
-	opened, err := directory.Open(ctx, location)
-	if err != nil {
-		return err
-	}
-	store := archive.New(&unsynced{Bucket: opened, root: root, recent: map[string][]byte{}}, location, archive.Options{})
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
 	each := of.Experiments / of.Namespaces
