@@ -46,6 +46,9 @@ func TestGitOps(t *testing.T) {
 		{"what was changed by hand is put back", s.changesByHandArePutBack},
 		{"what Git does not mention stays as it was set by hand", s.unmentionedStays},
 		{"a changed question is refused, with the reason", s.changedQuestionIsRefused},
+		{"what a schedule makes stays, though Git does not have it", s.scheduledStays},
+		{"a template that is changed in Git holds for the next one", s.changedTemplateIsForTheNext},
+		{"a schedule that is taken out of Git takes along what it made", s.scheduleTakesAlong},
 		{"an experiment that is over is healthy", s.overIsHealthy},
 		{"who is taken out of Git is taken down", s.takenOutIsTakenDown},
 		{"deleting the first application takes all away, the experiments first", s.deletingTakesAllAway},
@@ -149,6 +152,62 @@ func (s *story) changedQuestionIsRefused(t *testing.T) {
 	kept(t, s.loaded)
 }
 
+// scheduledStays: the schedule makes an experiment a minute, as soon as none is on. What it
+// makes is held back, and takes no turn.
+func (s *story) scheduledStays(t *testing.T) {
+	s.repository.append(t, experiments, read(t, "testdata/nightly.yaml"))
+	s.repository.commit(t, "Measure every night")
+	synced(t, "perflab-experiments")
+	made := ""
+	eventually(t, 2*time.Minute, "the schedule to make an experiment", func() (bool, string) {
+		made = scheduled(t)
+		return made != "", kubectl(t, "-n", "lab", "get", "perfschedules")
+	})
+	before := experiment(t, made)
+	syncAnew(t, "perflab-experiments")
+	if after := experiment(t, made); after.GetUID() != before.GetUID() || after.GetDeletionTimestamp() != nil {
+		t.Errorf("%s was %s and is %s, deleted %v", made, before.GetUID(), after.GetUID(), after.GetDeletionTimestamp())
+	}
+	if health := healthIn(t, "PerfSchedule", "nightly"); health.Status != "Healthy" {
+		t.Errorf("the schedule is %+v", health)
+	}
+	if health := healthOf(t, made); health.Status != "" {
+		t.Errorf("%s is taken for one of the application's: %+v", made, health)
+	}
+}
+
+func (s *story) changedTemplateIsForTheNext(t *testing.T) {
+	earlier := scheduled(t)
+	s.repository.edit(t, experiments, "users: 3", "users: 4")
+	s.repository.commit(t, "Ask for more users every night")
+	synced(t, "perflab-experiments")
+	if users := usersOf(t, earlier); users != "3" {
+		t.Errorf("the one that was made before has %s users", users)
+	}
+	// While one is on none is made.
+	kubectl(t, "-n", "lab", "delete", "perfexperiment", earlier)
+	eventually(t, 2*time.Minute, "the next one, of the new template", func() (bool, string) {
+		next := scheduled(t)
+		if next == "" || next == earlier {
+			return false, next
+		}
+		users := usersOf(t, next)
+		return users == "4", users
+	})
+}
+
+func (s *story) scheduleTakesAlong(t *testing.T) {
+	s.repository.edit(t, experiments, strings.ReplaceAll(read(t, "testdata/nightly.yaml"), "users: 3", "users: 4"), "")
+	s.repository.commit(t, "Measure no more at night")
+	refresh(t, "perflab-experiments")
+	eventually(t, 2*time.Minute, "the schedule and what it made to be gone", func() (bool, string) {
+		left := names(t, "lab", "perfschedules") + scheduled(t)
+		return left == "", left
+	})
+	synced(t, "perflab-experiments")
+	kept(t, s.loaded)
+}
+
 func (s *story) overIsHealthy(t *testing.T) {
 	eventually(t, 4*runLimit, "the experiment to complete", func() (bool, string) {
 		health := healthOf(t, "heap")
@@ -233,8 +292,13 @@ func operation(t *testing.T, name string) string {
 // healthOf is what Argo CD says of an experiment.
 func healthOf(t *testing.T, experiment string) v1alpha1.HealthStatus {
 	t.Helper()
+	return healthIn(t, "PerfExperiment", experiment)
+}
+
+func healthIn(t *testing.T, kind, name string) v1alpha1.HealthStatus {
+	t.Helper()
 	for _, resource := range application(t, "perflab-experiments").Status.Resources {
-		if resource.Kind == "PerfExperiment" && resource.Name == experiment && resource.Health != nil {
+		if resource.Kind == kind && resource.Name == name && resource.Health != nil {
 			return *resource.Health
 		}
 	}
@@ -282,6 +346,18 @@ func experiment(t *testing.T, name string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// scheduled is the name of the experiment that the schedule has made; empty: there is none.
+func scheduled(t *testing.T) string {
+	t.Helper()
+	return strings.TrimPrefix(strings.TrimSpace(kubectl(t, "-n", "lab", "get", "perfexperiments", "-l", "perflab.dev/schedule=nightly", "-o", "name")), "perfexperiment.perflab.dev/")
+}
+
+// usersOf are the users that an experiment's load has.
+func usersOf(t *testing.T, experiment string) string {
+	t.Helper()
+	return kubectl(t, "-n", "lab", "get", "perfexperiment", experiment, "-o", "jsonpath={.spec.scenarios[0].loads[0].checkInCheckOut.users}")
 }
 
 func resourceVersion(t *testing.T, name string) string {

@@ -68,6 +68,12 @@ func (r *repository) edit(t *testing.T, file, before, after string) {
 	r.write(t, file, strings.ReplaceAll(content, before, after))
 }
 
+// append adds to the end of a file.
+func (r *repository) append(t *testing.T, file, content string) {
+	t.Helper()
+	r.write(t, file, read(t, filepath.Join(r.directory, file))+content)
+}
+
 func (r *repository) write(t *testing.T, file, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(r.directory, file), []byte(content), 0o600); err != nil {
