@@ -127,7 +127,7 @@ const (
 	// by then.
 	firstWord = payload.ProgressEvery
 	// wordEvery is the time between two words after that. Each is a write.
-	wordEvery = 40 * time.Second
+	wordEvery = 50 * time.Second
 )
 
 // ProgressStep is the time of the last word about a load that has been on for this

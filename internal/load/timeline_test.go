@@ -144,12 +144,12 @@ func TestProgress(t *testing.T) {
 		"create": {Started: true, Ended: true, Message: "ended"},
 		"more":   {Started: true, Message: "running"},
 	}
-	want := "cico: running 40s, until create ends; create: ended; more: running 10s of 1m30s"
+	want := "cico: running 50s, until create ends; create: ended; more: running 10s of 1m30s"
 	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
 		t.Errorf("progress %q, want %q", got, want)
 	}
 	states["create"] = load.State{Message: "starting: 0 of 1 runner is up"}
-	want = "cico: running 40s, until create ends; create: starting: 0 of 1 runner is up; more: running 10s of 1m30s"
+	want = "cico: running 50s, until create ends; create: starting: 0 of 1 runner is up; more: running 10s of 1m30s"
 	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
 		t.Errorf("progress %q, want %q", got, want)
 	}
@@ -165,7 +165,7 @@ func TestWordsAboutALoadAreFew(t *testing.T) {
 	for elapsed := range 125 {
 		words[load.ProgressStep(time.Duration(elapsed)*time.Second)] = true
 	}
-	want := []time.Duration{0, 10 * time.Second, 40 * time.Second, 80 * time.Second, 2 * time.Minute}
+	want := []time.Duration{0, 10 * time.Second, 50 * time.Second, 100 * time.Second}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(words))); diff != "" {
 		t.Errorf("words in 125 s (-want +got):\n%s", diff)
 	}
