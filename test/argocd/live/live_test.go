@@ -425,6 +425,14 @@ func awaitLoad(t *testing.T) {
 // describe prints what a person would look at.
 func describe(t *testing.T) {
 	t.Helper()
+	for _, name := range strings.Fields(names(t, "argocd", "applications")) {
+		_, name, _ = strings.Cut(name, "/")
+		for _, resource := range application(t, name).Status.Resources {
+			if resource.Status == v1alpha1.SyncStatusCodeOutOfSync {
+				t.Logf("of %s, %s %s is not as Git says", name, resource.Kind, resource.Name)
+			}
+		}
+	}
 	for _, arguments := range [][]string{
 		{"-n", "argocd", "get", "applications", "-o", "custom-columns=NAME:.metadata.name,SYNC:.status.sync.status,HEALTH:.status.health.status,CONDITIONS:.status.conditions,OPERATION:.status.operationState.message"},
 		{"-n", "lab", "get", "perfexperiments,perfruns,pods", "-o", "wide"},
