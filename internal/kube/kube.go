@@ -200,9 +200,21 @@ func (c Cluster) get(ctx context.Context, kind schema.GroupVersionKind, key clie
 		}
 		return untyped(pod)
 	}
+	if err := named(kind); err != nil {
+		return nil, err
+	}
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	return object, c.Client.Get(ctx, key, object)
+}
+
+// named says that a kind is not served where it is looked for in no version: that is
+// what Serves has for one that is not.
+func named(kind schema.GroupVersionKind) error {
+	if kind.Version == "" {
+		return &meta.NoKindMatchError{GroupKind: kind.GroupKind()}
+	}
+	return nil
 }
 
 // untyped is a pod as objects of any kind are.
@@ -238,6 +250,9 @@ func (c Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespa
 
 func (c Cluster) list(ctx context.Context, kind schema.GroupVersionKind, which ...client.ListOption) ([]unstructured.Unstructured, error) {
 	if kind != podKind {
+		if err := named(kind); err != nil {
+			return nil, err
+		}
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		err := c.Client.List(ctx, list, which...)
