@@ -220,6 +220,12 @@ test-archive: ## Keep records in a real S3 server, behind a proxy that does what
 test-argocd: ## Ask Argo CD's own code about health and differences.
 	cd test/argocd && go test ./...
 
+.PHONY: test-kueue
+test-kueue: build-operator ## Have a real Kueue say when blocks begin, beside a real API server (builds Kueue: ten minutes the first time).
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" KUEUE="$$(hack/cluster/build.sh kueue)/kueue" \
+	KUEUE_SOURCE="$$(cd hack/cluster/kueue && go mod download sigs.k8s.io/kueue && go list -m -f '{{.Dir}}' sigs.k8s.io/kueue)" \
+	MANAGER="$(abspath $(BIN))/manager" go test -count=1 -v -tags kueue ./test/kueue
+
 .PHONY: test-extending
 test-extending: ## Add one thing of each kind, as docs/extending.md says, to a copy of the project.
 	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test -count=1 -tags extending -timeout 25m ./test/extending

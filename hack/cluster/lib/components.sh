@@ -10,7 +10,7 @@
 
 # In the order in which a cluster asks for them.
 LOCAL_COMPONENTS=(kube etcd pause coredns storage metrics-server cloudnative-pg)
-COMPONENTS=("${LOCAL_COMPONENTS[@]}" kind helm argocd)
+COMPONENTS=("${LOCAL_COMPONENTS[@]}" kind helm argocd kueue)
 
 # kube is one binary called by these names.
 KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl)
@@ -19,7 +19,7 @@ KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kub
 component_root() {
   case $1 in
     metrics-server | cloudnative-pg) echo "$ROOT/hack/cluster/addons" ;;
-    kind | helm | argocd) echo "$ROOT/hack/cluster/$1" ;;
+    kind | helm | argocd | kueue) echo "$ROOT/hack/cluster/$1" ;;
     *) echo "$ROOT/hack/cluster" ;;
   esac
 }
@@ -35,6 +35,7 @@ component_module() {
     kind) echo sigs.k8s.io/kind ;;
     helm) echo helm.sh/helm/v3 ;;
     argocd) echo github.com/argoproj/argo-cd/v3 ;;
+    kueue) echo sigs.k8s.io/kueue ;;
     storage | pause) ;;
     *) die "unknown component \"$1\": choose from ${COMPONENTS[*]}" ;;
   esac
@@ -49,6 +50,7 @@ component_package() {
     kind) echo sigs.k8s.io/kind ;;
     helm) echo helm.sh/helm/v3/cmd/helm ;;
     argocd) echo github.com/argoproj/argo-cd/v3/cmd ;;
+    kueue) echo sigs.k8s.io/kueue/cmd/kueue ;;
     *) echo "./$1" ;;
   esac
 }

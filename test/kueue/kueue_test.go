@@ -1,0 +1,255 @@
+//go:build kueue
+
+// SPDX-License-Identifier: Apache-2.0
+
+package kueue
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/lane"
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/ports"
+)
+
+const (
+	namespace      = "lab"
+	kueueNamespace = "kueue-system"
+)
+
+// lab is an API server with Kueue and the operator beside it.
+type lab struct {
+	*testing.T
+	admin      client.Client
+	kubeconfig string
+}
+
+// TestKueueSaysWhenBlocksBegin: of two experiments whose blocks don't fit beside each
+// other the second one waits, with Kueue's own reason, until the first one is gone.
+func TestKueueSaysWhenBlocksBegin(t *testing.T) {
+	l := begin(t)
+	l.createAll("testdata/queues.yaml", "")
+	l.createAll("testdata/experiment.yaml", "first")
+	l.until("the first block", func() (bool, string) { return l.runsOf("first") == 1, l.waitsFor("first") })
+
+	l.createAll("testdata/experiment.yaml", "second")
+	l.until("Kueue's reason", func() (bool, string) {
+		says := l.waitsFor("second")
+		return strings.Contains(says, "its turn in Kueue's queue team-a: ") && strings.Contains(says, "insufficient unused quota for cpu"), says
+	})
+	if runs := l.runsOf("second"); runs != 0 {
+		t.Errorf("the second one has %d runs beside the first", runs)
+	}
+	first := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "first"}}
+	if err := l.admin.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	l.until("the second one's block", func() (bool, string) { return l.runsOf("second") == 1, l.waitsFor("second") })
+}
+
+// TestAQueueThatIsNotThereIsTold in Kueue's words.
+func TestAQueueThatIsNotThereIsTold(t *testing.T) {
+	l := begin(t)
+	l.createAll("testdata/experiment.yaml", "lost")
+	l.until("Kueue's reason", func() (bool, string) {
+		says := l.waitsFor("lost")
+		return strings.Contains(says, "team-a doesn't exist"), says
+	})
+	l.createAll("testdata/queues.yaml", "")
+	l.until("its block", func() (bool, string) { return l.runsOf("lost") == 1, l.waitsFor("lost") })
+}
+
+func begin(t *testing.T) *lab {
+	t.Helper()
+	log.SetLogger(logr.Discard())
+	environment := &envtest.Environment{
+		CRDDirectoryPaths:     []string{apiserver.Root("config", "crd"), filepath.Join(required(t, "KUEUE_SOURCE"), "config", "components", "crd", "bases")},
+		ErrorIfCRDPathMissing: true, ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: time.Minute,
+	}
+	configuration, err := environment.Start()
+	t.Cleanup(func() {
+		if err := environment.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatalf("starting the API server: %v", err)
+	}
+	scheme := runtime.NewScheme()
+	l := &lab{T: t, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	user, err := environment.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, configuration)
+	must(t, err, clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))
+	text, err := user.KubeConfig()
+	must(t, err, os.WriteFile(l.kubeconfig, text, 0o600))
+	l.admin, err = client.New(configuration, client.Options{Scheme: scheme})
+	must(t, err)
+	for _, name := range []string{namespace, "perflab-system", kueueNamespace} {
+		must(t, l.admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
+	l.startKueue()
+	l.start(required(t, "MANAGER"), "--webhook=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--own-namespace=perflab-system",
+		"--k6-image=example.org/k6:1", "--collector-image=example.org/collector:1")
+	return l
+}
+
+// askForConversion has each of Kueue's kinds name who converts it. Nobody asks, since all
+// use the version that is stored; but Kueue wants a place to put a certificate.
+func (l *lab) askForConversion(port int) {
+	kinds := &apiextensionsv1.CustomResourceDefinitionList{}
+	must(l.T, l.admin.List(l.Context(), kinds))
+	for i := range kinds.Items {
+		if kinds.Items[i].Spec.Group != lane.WorkloadKind.Group {
+			continue
+		}
+		kinds.Items[i].Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
+			Strategy: apiextensionsv1.WebhookConverter,
+			Webhook: &apiextensionsv1.WebhookConversion{
+				ConversionReviewVersions: []string{"v1"},
+				ClientConfig:             &apiextensionsv1.WebhookClientConfig{URL: ptr.To(fmt.Sprintf("https://127.0.0.1:%d/convert", port))},
+			},
+		}
+		must(l.T, l.admin.Update(l.Context(), &kinds.Items[i]))
+	}
+}
+
+// startKueue without its webhooks: the API server asks none.
+func (l *lab) startKueue() {
+	port, dir := freePort(l.T), l.TempDir()
+	l.askForConversion(port)
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
+	must(l.T, err, os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600), os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600))
+	// Its certificates are kept, and named, in these.
+	for _, object := range []client.Object{
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: kueueNamespace, Name: "kueue-webhook-server-cert"}},
+		&admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "kueue-validating-webhook-configuration"}},
+		&admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "kueue-mutating-webhook-configuration"}},
+	} {
+		must(l.T, l.admin.Create(l.Context(), object))
+	}
+	path := filepath.Join(dir, "kueue.yaml")
+	must(l.T, os.WriteFile(path, fmt.Appendf(nil, `apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+namespace: %s
+health: {healthProbeBindAddress: "127.0.0.1:%d"}
+metrics: {bindAddress: "0"}
+webhook: {host: 127.0.0.1, port: %d, certDir: %s}
+integrations: {frameworks: [batch/job]}
+leaderElection: {leaderElect: false}
+`, kueueNamespace, freePort(l.T), port, dir), 0o600))
+	l.start(required(l.T, "KUEUE"), "--config="+path, "--feature-gates=VisibilityOnDemand=false")
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	port, err := ports.Free()
+	must(t, err)
+	return port
+}
+
+// start a program for as long as the test lasts. If it failed, its log is told.
+func (l *lab) start(program string, arguments ...string) {
+	l.Helper()
+	said := &strings.Builder{}
+	command := exec.CommandContext(context.Background(), program, arguments...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+l.kubeconfig)
+	command.Stdout, command.Stderr = said, said
+	must(l.T, command.Start())
+	l.Cleanup(func() {
+		_ = command.Process.Signal(syscall.SIGTERM)
+		force := time.AfterFunc(15*time.Second, func() { _ = command.Process.Kill() })
+		_ = command.Wait()
+		force.Stop()
+		if l.Failed() {
+			text := said.String()
+			l.Logf("%s said:\n%s", filepath.Base(program), text[max(0, len(text)-20000):])
+		}
+	})
+}
+
+// createAll creates what a file has, by another name.
+func (l *lab) createAll(path, name string) {
+	l.Helper()
+	text, err := os.ReadFile(path)
+	must(l.T, err)
+	for _, part := range strings.Split(strings.ReplaceAll(string(text), "NAME", name), "\n---\n") {
+		object := &unstructured.Unstructured{}
+		must(l.T, yaml.Unmarshal([]byte(part), &object.Object), l.admin.Create(l.Context(), object))
+	}
+}
+
+func (l *lab) runsOf(experiment string) int {
+	l.Helper()
+	runs := &v1alpha1.PerfRunList{}
+	must(l.T, l.admin.List(l.Context(), runs, client.InNamespace(namespace)))
+	count := 0
+	for i := range runs.Items {
+		if runs.Items[i].Spec.Experiment == experiment {
+			count++
+		}
+	}
+	return count
+}
+
+func (l *lab) waitsFor(experiment string) string {
+	l.Helper()
+	found := &v1alpha1.PerfExperiment{}
+	must(l.T, l.admin.Get(l.Context(), client.ObjectKey{Namespace: namespace, Name: experiment}, found))
+	return found.Status.WaitingFor
+}
+
+// until waits for what is wanted. The last answer says how far it was.
+func (l *lab) until(what string, holds func() (bool, string)) {
+	l.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Second) {
+		done, seen := holds()
+		if done {
+			l.Logf("%s: %q", what, seen)
+			return
+		}
+		if time.Now().After(deadline) {
+			l.Fatalf("%s did not come about; last: %q", what, seen)
+		}
+	}
+}
+
+func required(t *testing.T, name string) string {
+	t.Helper()
+	value := os.Getenv(name)
+	if value == "" {
+		t.Fatalf("%s is not set: run this by make test-kueue", name)
+	}
+	return value
+}
+
+func must(t *testing.T, faults ...error) {
+	t.Helper()
+	for _, err := range faults {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
