@@ -168,6 +168,8 @@ func addressOf(destination []byte) string {
 	if err != nil || strings.ContainsAny(address, " <>\"'`|\\") {
 		return ""
 	}
+	// Not every reader knows it however it is written.
+	address = parsed.Scheme + address[len(parsed.Scheme):]
 	switch parsed.Scheme {
 	case "http", "https":
 		if parsed.Host != "" {
