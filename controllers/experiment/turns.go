@@ -142,24 +142,6 @@ func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
 	return r.writeTicket(ctx, known, ticket)
 }
 
-// endTurn gives up the turn of a complete experiment once its environment is gone.
-func (r *Reconciler) endTurn(ctx context.Context, s *scope) error {
-	switch {
-	case !s.tearingDown || !clears(s.experiment, s.now):
-		return r.leaveLine(ctx, s)
-	case s.byKueue() || r.Lanes == "":
-		return nil
-	}
-	known, err := r.readLine(ctx, r.Cluster.Client)
-	if err != nil {
-		return err
-	}
-	if i := known.index(s.experiment); i < 0 || known.tickets[i].Held.IsZero() {
-		return r.leaveLine(ctx, s)
-	}
-	return r.keepTurn(ctx, s)
-}
-
 // letOthersPass gives up a turn that nothing comes of, if others wait for theirs. What
 // Kueue has admitted is kept, as Jobs do whose pods are refused.
 func (r *Reconciler) letOthersPass(ctx context.Context, s *scope) error {
@@ -259,7 +241,7 @@ func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line,
 	}
 }
 
-// dropVoid leaves out the tickets of experiments that are gone, or done and cleared up: a pass with an
+// dropVoid leaves out the tickets of experiments that are gone, or done: a pass with an
 // old view of one may have left it.
 func (r *Reconciler) dropVoid(ctx context.Context, s *scope, known *line) error {
 	var failure error
@@ -273,7 +255,7 @@ func (r *Reconciler) dropVoid(ctx context.Context, s *scope, known *line) error 
 			failure = fmt.Errorf("reading experiment %q, which has a ticket: %w", ticket.Experiment, err)
 			return false
 		}
-		void := err != nil || holder.UID != ticket.UID || isDone(holder) && !clears(holder, s.now)
+		void := err != nil || holder.UID != ticket.UID || isDone(holder)
 		if void {
 			known.void = append(known.void, ticket.UID)
 		}
