@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -26,8 +25,6 @@ import (
 	"k8s.io/client-go/util/cert"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -85,28 +82,13 @@ func TestAQueueThatIsNotThereIsTold(t *testing.T) {
 
 func begin(t *testing.T) *lab {
 	t.Helper()
-	log.SetLogger(logr.Discard())
-	environment := &envtest.Environment{
-		CRDDirectoryPaths:     []string{apiserver.Root("config", "crd"), filepath.Join(required(t, "KUEUE_SOURCE"), "config", "components", "crd", "bases")},
-		ErrorIfCRDPathMissing: true, ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: time.Minute,
-	}
-	configuration, err := environment.Start()
-	t.Cleanup(func() {
-		if err := environment.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err != nil {
-		t.Fatalf("starting the API server: %v", err)
-	}
+	server := &apiserver.Server{Paths: []string{apiserver.Root("config", "crd"), filepath.Join(required(t, "KUEUE_SOURCE"), "config", "components", "crd", "bases")}}
+	t.Cleanup(func() { must(t, server.Stop()) })
 	scheme := runtime.NewScheme()
-	l := &lab{T: t, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	user, err := environment.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, configuration)
-	must(t, err, clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))
-	text, err := user.KubeConfig()
-	must(t, err, os.WriteFile(l.kubeconfig, text, 0o600))
-	l.admin, err = client.New(configuration, client.Options{Scheme: scheme})
-	must(t, err)
+	must(t, clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))
+	admin, err := client.New(server.Config(t), client.Options{Scheme: scheme})
+	l := &lab{T: t, admin: admin, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	must(t, err, os.WriteFile(l.kubeconfig, server.Kubeconfig(t), 0o600))
 	for _, name := range []string{namespace, "perflab-system", kueueNamespace} {
 		must(t, l.admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}

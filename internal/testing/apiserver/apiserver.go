@@ -62,6 +62,13 @@ func (s *Server) Config(t *testing.T) *rest.Config {
 	return s.config
 }
 
+// Kubeconfig is the same connection for a program that a test starts.
+func (s *Server) Kubeconfig(t *testing.T) []byte {
+	t.Helper()
+	s.Config(t)
+	return s.environment.KubeConfig
+}
+
 func (s *Server) start() {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		s.err = errNoAssets
