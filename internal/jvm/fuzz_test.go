@@ -46,6 +46,8 @@ func FuzzParseInit(f *testing.F) {
 		f.Add(string(log))
 	}
 	f.Add("[0.003s][info][gc,init] Heap Max Capacity: 99999999999999999999T\n")
+	f.Add("[0.003s][info][gc,init] Heap Max Capacity: 10000000T\n")
+	f.Add("[0.003s][info][gc,init] Heap Max Capacity: 1G\n[0.003s][info][gc,init] CPUs: 2 total, -1 available\n")
 	f.Fuzz(func(t *testing.T, log string) {
 		if found, any := jvm.ParseInit(strings.NewReader(log)); found.MaxHeap < 0 || found.Memory < 0 || found.Cores < 0 || any && found.MaxHeap == 0 {
 			t.Fatalf("%+v", found)

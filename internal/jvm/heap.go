@@ -214,19 +214,26 @@ func (s *settings) take(option string) (err error) {
 
 // size reads a size as a JVM takes it: 3076m, 2G or bytes.
 func size(option, text string) (int64, error) {
-	units := map[byte]int64{'k': kibibyte, 'm': mebibyte, 'g': gibibyte, 't': 1024 * gibibyte}
-	number, unit := text, int64(1)
-	if text != "" {
-		last := text[len(text)-1] | 0x20
-		if factor, found := units[last]; found {
-			number, unit = text[:len(text)-1], factor
-		}
-	}
-	value, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || value < 0 || value > math.MaxInt64/unit {
+	number := strings.TrimRight(text, "kmgtKMGT")
+	value, fits := bytes(number, text[len(number):])
+	if !fits {
 		return 0, fmt.Errorf("the JVM option %q has no size: write a whole number with k, m or g, for example 768m", option)
 	}
-	return value * unit, nil
+	return value, nil
+}
+
+// units in bytes; without one a size is of bytes.
+var units = map[string]int64{"": 1, "b": 1, "k": kibibyte, "m": mebibyte, "g": gibibyte, "t": 1024 * gibibyte}
+
+// bytes says false where the number is no whole one, the unit is none, in either
+// case, or their product is more than an int64 holds.
+func bytes(number, unit string) (int64, bool) {
+	factor, known := units[strings.ToLower(unit)]
+	value, err := strconv.ParseInt(number, 10, 64)
+	if !known || err != nil || value < 0 || value > math.MaxInt64/factor {
+		return 0, false
+	}
+	return value * factor, true
 }
 
 func percentage(option, text string) (float64, error) {

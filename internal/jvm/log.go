@@ -97,14 +97,16 @@ func (i *Init) note(name, value string) {
 	switch name {
 	case "Heap Max Capacity", "Max Capacity":
 		if i.MaxHeap == 0 {
-			i.MaxHeap = bytes(value)
+			i.MaxHeap = logged(value)
 		}
 	case "Memory":
-		i.Memory = bytes(value)
+		i.Memory = logged(value)
 	case "CPUs":
 		// "2 total, 1 available": the second is what a container leaves.
 		_, available, _ := strings.Cut(value, ", ")
-		i.Cores, _ = strconv.Atoi(strings.TrimSuffix(available, " available"))
+		if cores, err := strconv.Atoi(strings.TrimSuffix(available, " available")); err == nil && cores > 0 {
+			i.Cores = cores
+		}
 	}
 }
 
@@ -127,16 +129,15 @@ func collectorBy(marks map[string]bool) string {
 	}
 }
 
-// bytes reads a size as a JVM logs it: 676M, 6656K, 1G; 0 for anything else.
-func bytes(text string) int64 {
+// logged reads a size as a JVM logs it: 676M, 6656K, 1G; 0 for anything else.
+func logged(text string) int64 {
 	match := amount.FindStringSubmatch(text)
 	if match == nil {
 		return 0
 	}
-	units := map[string]int64{"": 1, "B": 1, "K": kibibyte, "M": mebibyte, "G": gibibyte, "T": 1024 * gibibyte}
-	value, err := strconv.ParseInt(match[1], 10, 64)
-	if err != nil {
+	value, fits := bytes(match[1], match[2])
+	if !fits {
 		return 0
 	}
-	return value * units[match[2]]
+	return value
 }

@@ -17,6 +17,8 @@ func FuzzLength(f *testing.F) {
 		`const d = {duration: '1h'}; export const options = {...d, ...d}`,
 		`export const options = {iterations: 5}`,
 		`export const options = {duration: '-9999999h'}`,
+		`export const options = {duration: -1e300}`,
+		`export const options = {stages: [{duration: '365d'}, {duration: '2562047h'}]}`,
 	} {
 		f.Add(source)
 	}

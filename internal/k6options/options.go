@@ -49,16 +49,16 @@ func Length(source string, env map[string]string) (time.Duration, error) {
 // Stages is how long stages last that are written as k6's --stage and K6_STAGES
 // take them: 30s:10,5m:10.
 func Stages(text string) (time.Duration, error) {
-	total := time.Duration(0)
+	var each []time.Duration
 	for _, stage := range strings.Split(text, ",") {
 		length, _, _ := strings.Cut(stage, ":")
-		each, err := Duration(length)
+		lasts, err := Duration(length)
 		if err != nil {
 			return 0, err
 		}
-		total += each
+		each = append(each, lasts)
 	}
-	return total, nil
+	return together(each)
 }
 
 // lengthOf follows k6: what comes first of these says how the script is run.
@@ -127,27 +127,31 @@ func stagesAt(from object, place string) (time.Duration, error) {
 	if !plain {
 		return 0, fmt.Errorf("%sstages %w", place, ErrComputed)
 	}
-	total := time.Duration(0)
+	each := make([]time.Duration, 0, len(stages))
 	for i, written := range stages {
 		place := fmt.Sprintf("%sstages[%d].", place, i)
 		stage, plain := written.(object)
 		if !plain {
 			return 0, fmt.Errorf("%s %w", strings.TrimSuffix(place, "."), ErrComputed)
 		}
-		each, err := durationAt(stage, "duration", place)
+		lasts, err := durationAt(stage, "duration", place)
 		if err != nil {
 			return 0, err
 		}
-		total += each
+		each = append(each, lasts)
 	}
-	return total, nil
+	return together(each)
 }
 
 // durationAt reads a duration as k6 does: a number is of milliseconds.
 func durationAt(from object, name, place string) (time.Duration, error) {
 	switch written := from[name].(type) {
 	case float64:
-		return time.Duration(written * float64(time.Millisecond)), nil
+		length, err := ofMilliseconds(written)
+		if err != nil {
+			return 0, fmt.Errorf("%s%s: %w", place, name, err)
+		}
+		return length, nil
 	case string:
 		length, err := Duration(written)
 		if err != nil {
@@ -161,11 +165,14 @@ func durationAt(from object, name, place string) (time.Duration, error) {
 
 var days = regexp.MustCompile(`^([0-9]+)d(.*)$`)
 
+// longest is more than any run takes, and short enough for two to be added.
+const longest = 366 * 24 * time.Hour
+
 // Duration reads what k6 takes for one: Go's notation with days in front, or a
 // number of milliseconds.
 func Duration(text string) (time.Duration, error) {
 	if milliseconds, err := strconv.ParseFloat(text, 64); err == nil {
-		return time.Duration(milliseconds * float64(time.Millisecond)), nil
+		return ofMilliseconds(milliseconds)
 	}
 	rest, whole := text, 0
 	if parts := days.FindStringSubmatch(text); parts != nil {
@@ -177,8 +184,30 @@ func Duration(text string) (time.Duration, error) {
 	if rest == "" {
 		length, err = 0, nil
 	}
-	if err != nil || text == "" || length < 0 || whole > 365 {
-		return 0, fmt.Errorf("%q is no duration: write for example 30m", text)
+	if err != nil || text == "" || length < 0 || length > longest || whole > 365 {
+		return 0, noDuration(text)
 	}
 	return length + time.Duration(whole)*24*time.Hour, nil
+}
+
+func ofMilliseconds(number float64) (time.Duration, error) {
+	if !(number >= 0 && number <= float64(longest.Milliseconds())) {
+		return 0, noDuration(strconv.FormatFloat(number, 'g', -1, 64))
+	}
+	return time.Duration(number * float64(time.Millisecond)), nil
+}
+
+func noDuration(text string) error {
+	return fmt.Errorf("%q is no duration of at most a year: write for example 30m", text)
+}
+
+// together is what stages last one after another.
+func together(stages []time.Duration) (time.Duration, error) {
+	total := time.Duration(0)
+	for _, each := range stages {
+		if total += each; total > longest {
+			return 0, fmt.Errorf("%d stages last for more than a year together", len(stages))
+		}
+	}
+	return total, nil
 }

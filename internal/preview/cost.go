@@ -152,7 +152,7 @@ func left(size amount) amount {
 
 // sized matches the types of EC2's general, compute and memory families, with or
 // without a service's prefix: c7g.large, m6g.2xlarge.
-var sized = regexp.MustCompile(`^([cmr])[0-9]+[a-z-]*\.(large|(?:([0-9]+))?xlarge)$`)
+var sized = regexp.MustCompile(`^([cmr])[0-9]+[a-z-]*\.(large|(?:([0-9]{1,3}))?xlarge)$`)
 
 // sizeOf is what a node of the type holds, by the rule its name follows: a large
 // node has two CPUs, an xlarge one four and an Nxlarge one N times as many, with
@@ -166,7 +166,7 @@ func sizeOf(instance string) (amount, bool) {
 	if parts[2] != "large" {
 		times := 1
 		if parts[3] != "" {
-			// The expression takes digits only.
+			// The expression takes so few digits that they fit.
 			times, _ = strconv.Atoi(parts[3])
 		}
 		cpus = float64(4 * times)

@@ -106,7 +106,7 @@ func TestLength(t *testing.T) {
 		"in a ConfigMap not given":   {script: `{configMap: {name: other, key: main.js}}`, fault: `only the script knows; add the file with ConfigMap "other" with -f`},
 		"in a key that is not there": {script: `{configMap: {name: search, key: other.js}}`, fault: `only the script knows, and ConfigMap "search" has no key "other.js"`},
 		"of PerfLab's workflows":     {script: `{path: /scripts/workflows.js, env: [{name: DURATION_SECONDS, value: "1800"}]}`, lasts: 30 * time.Minute},
-		"of workflows for no time":   {script: `{path: /scripts/workflows.js, env: [{name: DURATION_SECONDS, value: long}]}`, fault: `script.env: "longs" is no duration: write for example 30m`},
+		"of workflows for no time":   {script: `{path: /scripts/workflows.js, env: [{name: DURATION_SECONDS, value: long}]}`, fault: `script.env: "longs" is no duration of at most a year: write for example 30m`},
 		"in an image":                {script: `{path: /a.js}`, fault: "only the script knows, which is in no ConfigMap"},
 	} {
 		t.Run(name, func(t *testing.T) {
