@@ -71,9 +71,7 @@ func TestKueueSaysWhenABlockBegins(t *testing.T) {
 	if !blocks["small-block-1"] || !blocks["small-block-2"] || len(blocks) != 2 {
 		t.Errorf("Workloads were %v, want one for each of two blocks", blocks)
 	}
-	if left := l.workloads(); len(left) != 0 {
-		t.Errorf("%d Workloads are left", len(left))
-	}
+	l.until("its Workload to be given back", func() bool { return len(l.workloads()) == 0 })
 }
 
 func TestWithoutKueueItIsToldToInstallIt(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -121,9 +122,7 @@ func TestExperimentsTakeTurnsABlockAtATime(t *testing.T) {
 	if diff := cmp.Diff(want, order); diff != "" {
 		t.Errorf("runs: -want +got\n%s", diff)
 	}
-	if left := h.tickets(); len(left) > 0 {
-		t.Errorf("tickets of complete experiments are left: %v", left)
-	}
+	h.until(t, "the tickets of complete experiments to be given back", func() bool { return len(h.tickets()) == 0 })
 }
 
 func TestWhoWaitsIsToldForWhom(t *testing.T) {
@@ -244,7 +243,7 @@ func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
 			l.update(one)
 		},
 		"done": func(l *lab) {
-			l.untilPhase("small", v1alpha1.ExperimentComplete)
+			l.until("an experiment that has cleared up", func() bool { return l.experiment("small").Status.TornDown != nil })
 			l.settle()
 			left := lane.Ticket{Experiment: client.ObjectKeyFromObject(l.experiment("small")), UID: l.experiment("small").UID, Held: l.now, Renewed: l.now}
 			lease := &coordinationv1.Lease{}
@@ -271,6 +270,70 @@ func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
 				t.Error("the ticket is still there")
 			}
 		})
+	}
+}
+
+// What goes down disturbs who measures beside it: the next one begins when it is gone,
+// or when it seems that it never will be.
+func TestTheNextOneWaitsForTheEnvironmentToBeGone(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*v1alpha1.PerfExperiment)
+		// after is what has to come about before the next one begins; nil: nothing.
+		after func(l *lab)
+	}{
+		"gone":              {func(*v1alpha1.PerfExperiment) {}, func(l *lab) { l.letGo() }},
+		"hangs":             {func(*v1alpha1.PerfExperiment) {}, func(l *lab) { l.now = l.now.Add(6 * time.Minute) }},
+		"stays":             {func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain }, nil},
+		"stays for a while": {func(e *v1alpha1.PerfExperiment) { e.Spec.Cleanup.TTL = hours(1) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHall(t, 2)
+			first, next := h[0], h[1]
+			first.create(login(), smallExperiment(t, oneArm, test.change))
+			first.until("a load", func() bool { return len(first.runs()) > 0 && first.run().Status.Phase == v1alpha1.RunLoading })
+			first.hold()
+			next.create(login(), smallExperiment(t, oneArm))
+			first.untilPhase("small", v1alpha1.ExperimentComplete)
+			for range 5 {
+				h.turn()
+			}
+			if test.after == nil {
+				if len(next.runs()) == 0 {
+					t.Fatalf("the next one waits: %+v", next.experiment("small").Status.Lane)
+				}
+				return
+			}
+			if waits := next.experiment("small").Status.Lane; len(next.runs()) > 0 || waits == nil || waits.Behind != first.namespace+"/small" {
+				t.Fatalf("%d runs were made while the other environment went down, behind %+v", len(next.runs()), waits)
+			}
+			test.after(first)
+			h.until(t, "the next one's run", func() bool { return len(next.runs()) > 0 })
+			if _, left := h.tickets()[first.namespace]; left {
+				t.Error("the ticket of the first one is still there")
+			}
+			if place := first.experiment("small").Status.Lane; place != nil {
+				t.Errorf("the first one is told to be in line: %+v", place)
+			}
+		})
+	}
+}
+
+// hold keeps the module from going when it is deleted.
+func (l *lab) hold() { l.holdModules("perflab.dev/test") }
+
+// letGo lets it.
+func (l *lab) letGo() { l.holdModules() }
+
+func (l *lab) holdModules(finalizers ...string) {
+	l.t.Helper()
+	modules := &appsv1.DeploymentList{}
+	l.list(modules)
+	if len(modules.Items) == 0 {
+		l.t.Fatal("there are no modules")
+	}
+	for i := range modules.Items {
+		modules.Items[i].Finalizers = finalizers
+		l.update(&modules.Items[i])
 	}
 }
 

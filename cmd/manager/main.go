@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 	_ "time/tzdata" // Schedules name time zones, and the image holds none.
@@ -87,7 +88,14 @@ func (l *listed) Set(given string) error {
 // String is what was set.
 func (l *listed) String() string { return strings.Join(*l, " ") }
 
+// mostGarbage, in percent of what is in use, gathers before it is collected. The operator
+// waits for most of its time, and its memory is a node's.
+const mostGarbage = 50
+
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(mostGarbage)
+	}
 	if len(os.Args) > 1 && os.Args[1] == viewCommand {
 		if err := runView(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "manager view:", err)
@@ -197,8 +205,7 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Foreign objects are unstructured and read as often as our own.
 			Unstructured: true,
-			// Raw results are a megabyte or two for every run, and hardly read.
-			DisableFor: []client.Object{&corev1.ConfigMap{}},
+			DisableFor:   []client.Object{component.Watched(uncached)},
 		}},
 		Metrics:                       metricsOptions(o, certificate),
 		HealthProbeBindAddress:        o.probeAddress,
@@ -207,6 +214,10 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 		LeaderElectionReleaseOnCancel: true,
 	}
 }
+
+// uncached is the kind that no cache holds: raw results are a megabyte or two for every
+// run, and hardly read.
+var uncached = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
 // namespacesOf are those whose objects the operator keeps in mind; none are all.
 func namespacesOf(o options) map[string]cache.Config {
@@ -236,12 +247,14 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	if err != nil {
 		return err
 	}
-	cluster := kube.Cluster{Client: manager.GetClient(), PodReader: pods.Reader(manager.GetAPIReader())}
+	freshness := kube.NewFreshness()
+	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
+	cluster := kube.Cluster{Client: freshness.Client(manager.GetClient(), live, uncached), PodReader: pods.Reader(live)}
 	http := probe.NewHTTP()
 	tools := component.Tools{
 		Cluster:        cluster,
 		Home:           o.ownNamespace,
-		Live:           manager.GetAPIReader(),
+		Live:           live,
 		Lanes:          o.ticketNamespace(),
 		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
 		CollectorImage: o.collectorImage,

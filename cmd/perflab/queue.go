@@ -81,26 +81,33 @@ func writeQueue(out io.Writer, experiments []v1alpha1.PerfExperiment) error {
 	rows := [][]string{{"TAKES UP", "PLACE", "EXPERIMENT", "RUNS", "NOW"}}
 	for i := range inLine {
 		status := &inLine[i].Status
-		rows = append(rows, []string{status.Lane.Name, placeOf(status.Lane), inLine[i].Namespace + "/" + inLine[i].Name, status.Progress, busyWith(status)})
+		rows = append(rows, []string{status.Lane.Name, placeOf(status), inLine[i].Namespace + "/" + inLine[i].Name, status.Progress, busyWith(status)})
 	}
 	p.table(rows)
 	return p.err
 }
 
-func placeOf(lane *v1alpha1.LaneStatus) string {
-	if lane.Position == 0 {
+func placeOf(status *v1alpha1.PerfExperimentStatus) string {
+	switch {
+	case status.Lane.Position > 0:
+		return prose.Ordinal(status.Lane.Position)
+	case status.Phase == v1alpha1.ExperimentComplete:
+		return "clears up"
+	default:
 		return "measures"
 	}
-	return prose.Ordinal(lane.Position)
 }
 
-// busyWith is what an experiment that measures is at, and behind whom another waits.
+// busyWith is what an experiment that has its turn is at, and behind whom another waits.
 func busyWith(status *v1alpha1.PerfExperimentStatus) string {
 	if status.Lane.Position > 0 {
 		return "behind " + status.Lane.Behind
 	}
 	if current := status.Current; current != nil {
 		return fmt.Sprintf("%s %s", current.Run, current.Phase)
+	}
+	if status.Phase == v1alpha1.ExperimentComplete && status.WaitingFor != "" {
+		return "waits for " + status.WaitingFor
 	}
 	return ""
 }

@@ -38,6 +38,9 @@ func TestQueue(t *testing.T) {
 			Progress: "7/12", Lane: &v1alpha1.LaneStatus{Name: "the cluster"},
 			Current: &v1alpha1.CurrentRun{Run: "kraft-b4-zookeeper-5lbv2gt4", Phase: v1alpha1.RunLoading},
 		}),
+		inLine("team-c", "heap", v1alpha1.PerfExperimentStatus{
+			Progress: "8/8", Lane: &v1alpha1.LaneStatus{Name: "lane m5"}, Phase: v1alpha1.ExperimentComplete, WaitingFor: "the environment to be gone",
+		}),
 		inLine("team-b", "done", v1alpha1.PerfExperimentStatus{Progress: "6/6"}),
 	}
 	var out strings.Builder
@@ -45,10 +48,11 @@ func TestQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `
-  TAKES UP     PLACE     EXPERIMENT      RUNS  NOW
-  the cluster  measures  team-b/kraft    7/12  kraft-b4-zookeeper-5lbv2gt4 Loading
-  the cluster  first     team-a/heap     4/24  behind team-b/kraft
-  the cluster  second    lab/partitions  0/12  behind team-a/heap
+  TAKES UP     PLACE      EXPERIMENT      RUNS  NOW
+  lane m5      clears up  team-c/heap     8/8   waits for the environment to be gone
+  the cluster  measures   team-b/kraft    7/12  kraft-b4-zookeeper-5lbv2gt4 Loading
+  the cluster  first      team-a/heap     4/24  behind team-b/kraft
+  the cluster  second     lab/partitions  0/12  behind team-a/heap
 `
 	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), out.String()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

@@ -42,6 +42,10 @@ import (
 // taken down.
 const teardownPause = 2 * time.Second
 
+// longestClearing is how long others wait at most for a complete experiment's environment
+// to be gone: what hangs is no reason to measure nothing.
+const longestClearing = 5 * time.Minute
+
 // Reconciler plans the runs of a PerfExperiment, starts one after
 // the other and sums up what they gave.
 type Reconciler struct {
@@ -362,13 +366,18 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 	}
 }
 
-// finish gives up what a complete experiment needs no more.
+// finish gives up what a complete experiment needs no more. Of two failures one is told:
+// each is met again.
 func (r *Reconciler) finish(ctx context.Context, s *scope) error {
-	if err := r.leaveLine(ctx, s); err != nil {
+	notCleared := r.cleanUp(ctx, s)
+	if notCleared != nil && clears(s.experiment, s.now) {
+		return notCleared
+	}
+	if err := r.endTurn(ctx, s); err != nil {
 		return err
 	}
-	if err := r.cleanUp(ctx, s); err != nil {
-		return err
+	if notCleared != nil {
+		return notCleared
 	}
 	return r.prune(ctx, s)
 }
@@ -642,6 +651,16 @@ func (r *Reconciler) cleanUp(ctx context.Context, s *scope) error {
 // stands: there is an environment that is to be taken down some day.
 func (s *scope) stands() bool {
 	return s.experiment.Spec.Cleanup.Policy != v1alpha1.CleanupRetain && s.experiment.Status.TornDown == nil
+}
+
+// clears reports whether a complete experiment is taking down at once what it has built,
+// which disturbs who measures on the same nodes meanwhile.
+func clears(experiment *v1alpha1.PerfExperiment, now time.Time) bool {
+	cleanup, status := experiment.Spec.Cleanup, &experiment.Status
+	if cleanup.Policy == v1alpha1.CleanupRetain || cleanup.TTLOrDefault() > 0 || status.TornDown != nil {
+		return false
+	}
+	return status.CompletionTime == nil || now.Sub(status.CompletionTime.Time) < longestClearing
 }
 
 // stay is how long the environment of a complete experiment is still to stand.

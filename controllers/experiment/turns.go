@@ -136,10 +136,33 @@ func (r *Reconciler) keepTurn(ctx context.Context, s *scope) error {
 	if ticket.Held.IsZero() {
 		ticket.Held = s.now
 	}
+	return r.hold(ctx, s, known, ticket)
+}
+
+// hold renews the ticket of who has its turn.
+func (r *Reconciler) hold(ctx context.Context, s *scope, known *line, ticket lane.Ticket) error {
 	ticket.Renewed = s.now
 	s.place = &v1alpha1.LaneStatus{Name: ticket.Lane.String()}
 	s.again(renewal)
 	return r.writeTicket(ctx, known, ticket)
+}
+
+// endTurn gives up the turn of a complete experiment once its environment is gone.
+func (r *Reconciler) endTurn(ctx context.Context, s *scope) error {
+	switch {
+	case !s.tearingDown || !clears(s.experiment, s.now):
+		return r.leaveLine(ctx, s)
+	case s.byKueue() || r.Lanes == "":
+		return nil
+	}
+	known, err := r.readLine(ctx, r.Cluster.Client)
+	if err != nil {
+		return err
+	}
+	if i := known.index(s.experiment); i >= 0 && !known.tickets[i].Held.IsZero() {
+		return r.hold(ctx, s, known, known.tickets[i])
+	}
+	return r.leaveLine(ctx, s)
 }
 
 // letOthersPass gives up a turn that nothing comes of, if others wait for theirs. What
@@ -241,7 +264,7 @@ func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line,
 	}
 }
 
-// dropVoid leaves out the tickets of experiments that are gone, or done: a pass with an
+// dropVoid leaves out the tickets of experiments that are gone, or done and cleared up: a pass with an
 // old view of one may have left it.
 func (r *Reconciler) dropVoid(ctx context.Context, s *scope, known *line) error {
 	var failure error
@@ -255,7 +278,7 @@ func (r *Reconciler) dropVoid(ctx context.Context, s *scope, known *line) error 
 			failure = fmt.Errorf("reading experiment %q, which has a ticket: %w", ticket.Experiment, err)
 			return false
 		}
-		void := err != nil || holder.UID != ticket.UID || isDone(holder)
+		void := err != nil || holder.UID != ticket.UID || isDone(holder) && !clears(holder, s.now)
 		if void {
 			known.void = append(known.void, ticket.UID)
 		}

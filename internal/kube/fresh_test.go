@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kube_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// lists notes what was asked of the API server with each list.
+type lists struct {
+	mutex sync.Mutex
+	asked []url.Values
+	next  http.RoundTripper
+}
+
+func (l *lists) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodGet && request.URL.Query().Has("labelSelector") {
+		l.mutex.Lock()
+		l.asked = append(l.asked, request.URL.Query())
+		l.mutex.Unlock()
+	}
+	return l.next.RoundTrip(request)
+}
+
+// last is what the last list asked for.
+func (l *lists) last(t *testing.T) (match string, version uint64) {
+	t.Helper()
+	asked := l.asked[len(l.asked)-1]
+	if version := asked.Get("resourceVersion"); version != "" {
+		return asked.Get("resourceVersionMatch"), number(t, version)
+	}
+	return asked.Get("resourceVersionMatch"), 0
+}
+
+func number(t *testing.T, version string) uint64 {
+	t.Helper()
+	read, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// aside is a namespace of its own with a client that notes what this process has to have
+// written when it lists.
+type aside struct {
+	asked     *lists
+	namespace string
+	client    client.Client
+	live      client.Reader
+}
+
+func newAside(t *testing.T) aside {
+	t.Helper()
+	asked := &lists{}
+	config := rest.CopyConfig(server.Config(t))
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { asked.next = next; return asked })
+	direct, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	freshness := kube.NewFreshness()
+	live := freshness.Reader(direct, direct.Scheme())
+	return aside{asked, apiserver.Namespace(t, direct), freshness.Client(direct, live, configMap), live}
+}
+
+// list reads what is there, which was asked to be as new as what was written last.
+func (a aside) list(t *testing.T, list client.ObjectList, written string) {
+	t.Helper()
+	if err := a.live.List(t.Context(), list, client.InNamespace(a.namespace), ours); err != nil {
+		t.Fatal(err)
+	}
+	if match, version := a.asked.last(t); match != "NotOlderThan" || version < number(t, written) {
+		t.Errorf("the list after version %s asked for %s %d", written, match, version)
+	}
+}
+
+var (
+	ours       = client.MatchingLabels{"of": "ours"}
+	oursLabels = map[string]string{"of": "ours"}
+)
+
+// Each way to write is followed by a list that is to have it.
+func TestListsHaveWhatThisProcessWrote(t *testing.T) {
+	a := newAside(t)
+	found := &corev1.ConfigMapList{}
+	if err := a.live.List(t.Context(), found, client.InNamespace(a.namespace), ours); err != nil {
+		t.Fatal(err)
+	}
+	if match, version := a.asked.last(t); version != 0 {
+		t.Errorf("the first list asked for %s %d, want what the API server is sure of", match, version)
+	}
+
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: "one", Labels: oursLabels}}
+	for _, way := range []struct {
+		name  string
+		write func(value string) error
+	}{
+		{"create", func(string) error { return a.client.Create(t.Context(), object) }},
+		{"update", func(value string) error {
+			object.Data = map[string]string{"value": value}
+			return a.client.Update(t.Context(), object)
+		}},
+		{"patch", func(value string) error {
+			before := object.DeepCopy()
+			object.Data = map[string]string{"value": value}
+			return a.client.Patch(t.Context(), object, client.MergeFrom(before))
+		}},
+		{"apply", func(value string) error {
+			applied := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"value": value}}}
+			applied.SetGroupVersionKind(configMap)
+			applied.SetNamespace(a.namespace)
+			applied.SetName("one")
+			if err := a.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("test"), client.ForceOwnership); err != nil {
+				return err
+			}
+			object.ResourceVersion = applied.GetResourceVersion()
+			return nil
+		}},
+	} {
+		if err := way.write(way.name); err != nil {
+			t.Fatalf("%s: %v", way.name, err)
+		}
+		a.list(t, found, object.ResourceVersion)
+		if err := a.client.List(t.Context(), found, client.InNamespace(a.namespace), ours); err != nil {
+			t.Fatal(err)
+		}
+		if match, _ := a.asked.last(t); match != "NotOlderThan" {
+			t.Errorf("%s: the kind that no cache has is listed %q", way.name, match)
+		}
+		if len(found.Items) != 1 || way.name != "create" && found.Items[0].Data["value"] != way.name {
+			t.Errorf("%s: a list has %v", way.name, found.Items)
+		}
+	}
+}
+
+func TestListsHaveTheStatusThisProcessWrote(t *testing.T) {
+	a := newAside(t)
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: "one", Labels: oursLabels},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "one", Image: "one"}}},
+	}
+	found := &corev1.PodList{}
+	for _, step := range []struct {
+		message string
+		write   func() error
+	}{
+		{"", func() error { return a.client.Create(t.Context(), pod) }},
+		{"update", func() error {
+			pod.Status.Message = "update"
+			return a.client.Status().Update(t.Context(), pod)
+		}},
+		{"patch", func() error {
+			before := pod.DeepCopy()
+			pod.Status.Message = "patch"
+			return a.client.Status().Patch(t.Context(), pod, client.MergeFrom(before))
+		}},
+	} {
+		if err := step.write(); err != nil {
+			t.Fatal(err)
+		}
+		a.list(t, found, pod.ResourceVersion)
+		if len(found.Items) != 1 || found.Items[0].Status.Message != step.message {
+			t.Errorf("after %q a list has %+v", step.message, found.Items)
+		}
+	}
+}
+
+// A page goes on where the one before it ended, whatever is written meanwhile.
+func TestPagesGoOnWhereTheyEnded(t *testing.T) {
+	a := newAside(t)
+	write := func(name string) {
+		if err := a.client.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: name, Labels: oursLabels}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		write(name)
+	}
+	read := ""
+	err := kube.Pages(t.Context(), a.live, &corev1.ConfigMapList{}, 2, func(page *corev1.ConfigMapList) error {
+		if len(page.Items) > 2 {
+			t.Errorf("a page has %d of 2", len(page.Items))
+		}
+		for i := range page.Items {
+			read += page.Items[i].Name
+		}
+		write("z" + read)
+		return nil
+	}, client.InNamespace(a.namespace), ours)
+	if err != nil || read != "abcde" {
+		t.Errorf("read %q, %v", read, err)
+	}
+}
+
+// Where etcd was restored, versions begin earlier again, and no list would ever be as new
+// as what was known before.
+func TestVersionsMayGoBack(t *testing.T) {
+	restored, asked := false, []string(nil)
+	direct := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{
+		List: func(ctx context.Context, to client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			raw := (&client.ListOptions{}).ApplyOptions(options).Raw
+			if raw == nil {
+				asked = append(asked, "")
+				err := to.List(ctx, list, options...)
+				list.SetResourceVersion("7")
+				return err
+			}
+			asked = append(asked, raw.ResourceVersion)
+			if restored {
+				tooLarge := apierrors.NewTimeoutError("Too large resource version", 1)
+				tooLarge.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+				return tooLarge
+			}
+			list.SetResourceVersion("90")
+			return nil
+		},
+	})
+	reader := kube.NewFreshness().Reader(direct, direct.Scheme())
+	for _, step := range []bool{false, false, true, false} {
+		restored = step
+		if err := reader.List(t.Context(), &corev1.ConfigMapList{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"", "7", "90", "", "7"}
+	if len(asked) != len(want) {
+		t.Fatalf("asked for %q, want %q", asked, want)
+	}
+	for i := range want {
+		if asked[i] != want[i] {
+			t.Errorf("asked for %q, want %q", asked, want)
+		}
+	}
+}
