@@ -68,6 +68,7 @@ require (
 	google.golang.org/api v0.297.0
 	k8s.io/cli-runtime v0.37.2
 	k8s.io/metrics v0.37.2
+	maragu.dev/gomponents v1.2.0
 	mvdan.cc/sh/v3 v3.14.1
 )
 

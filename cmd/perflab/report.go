@@ -295,7 +295,7 @@ func (o *reportOptions) page(document *report.Report) ([]byte, error) {
 	case formatConfluence:
 		return document.Confluence(o.charts != "")
 	}
-	return document.Markdown(filepath.ToSlash(o.charts))
+	return document.Markdown(filepath.ToSlash(o.charts)), nil
 }
 
 // writeCharts writes the charts into a folder, which is made if need be.

@@ -157,11 +157,14 @@ func (r *release) compile(ctx context.Context) error {
 	return nil
 }
 
+// noTrace leaves gRPC's pages out, with which a program keeps every method of every type.
+const noTrace = "grpcnotrace"
+
 const stamp = "-s -w -buildid= -X perflab.dev/perflab/internal/version.stamp="
 
 func (r *release) compileOne(ctx context.Context, program product.Program, platform product.Platform, file string) error {
 	_, err := gocommand.Output(ctx, filepath.Join(r.source, program.Module), platform,
-		"build", "-trimpath", "-ldflags", stamp+r.version, "-o", file, program.Package)
+		"build", "-trimpath", "-tags", noTrace, "-ldflags", stamp+r.version, "-o", file, program.Package)
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,9 @@ package publish
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -167,29 +165,6 @@ func (p *FolderPlan) Tell(dryRun bool) string {
 		verb = strings.Replace(verb, "is", "would be", 1)
 	}
 	return fmt.Sprintf("%s %s; the index lists %s", page, verb, prose.Counted(len(p.Entries), "report"))
-}
-
-//go:embed index.html
-var indexTemplate string
-
-// indexOf lists reports, the newest first: the same bytes for the same reports, in
-// whatever order they come.
-func indexOf(entries []Entry) ([]byte, error) {
-	sorted := slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
-		return cmp.Or(b.Measured.Compare(a.Measured), cmp.Compare(a.folder, b.folder))
-	})
-	parsed, err := template.New(pageFile).Funcs(template.FuncMap{
-		"link": func(e Entry) string { return e.folder + "/" + pageFile },
-		"runs": func(e Entry) string { return prose.Counted(e.Runs, "run") },
-	}).Parse(indexTemplate)
-	if err != nil {
-		return nil, fmt.Errorf("reading the template of the index: %w", err)
-	}
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, sorted); err != nil {
-		return nil, fmt.Errorf("writing the index: %w", err)
-	}
-	return []byte(prose.Printable(out.String())), nil
 }
 
 // Entries are the reports that lie in a folder. One that can't be read is an error: an

@@ -5,13 +5,7 @@ package report
 import "perflab.dev/perflab/api/v1alpha1"
 
 // PageScripts are those of the HTML page.
-func PageScripts() []string {
-	var texts []string
-	for _, script := range pageScripts {
-		texts = append(texts, string(script))
-	}
-	return texts
-}
+func PageScripts() []string { return pageScripts }
 
 // Drawn are the names of all charts in the table, wherever they go.
 func (r *Report) Drawn() []string {
@@ -32,5 +26,5 @@ func WrittenNote(text string) (page, wiki, markdown string) {
 	if one.read(&v1alpha1.Note{Text: text}, nil, &left); one.Fault != "" {
 		return "", "", ""
 	}
-	return string(one.page(true)), string(one.wiki(true)), one.markdown("charts")
+	return one.page(true), one.wiki(true), one.markdown("charts")
 }

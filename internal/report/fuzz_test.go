@@ -44,7 +44,7 @@ func FuzzReader(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			for _, write := range []func() ([]byte, error){document.HTML, document.CSV, func() ([]byte, error) { return document.Confluence(true) }, func() ([]byte, error) { return document.Markdown("charts") }} {
+			for _, write := range []func() ([]byte, error){document.HTML, document.CSV, func() ([]byte, error) { return document.Confluence(true) }, func() ([]byte, error) { return document.Markdown("charts"), nil }} {
 				if _, err := write(); err != nil {
 					t.Fatal(err)
 				}

@@ -3,28 +3,26 @@
 package report
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"image/color"
 	"strings"
 
-	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/elements"
 	"perflab.dev/perflab/internal/report/assets/uplot"
 )
 
 var (
-	//go:embed templates
-	templates embed.FS
+	//go:embed assets/page.css
+	pageStyle string
+	//go:embed assets/live.css
+	liveStyle string
 	//go:embed assets/early.js
 	earlyScript string
 	//go:embed assets/page.js
 	pageScript string
-	//go:embed assets/live.css
-	liveStyle string
 )
 
 // HTML is one file with everything in it: styles, charts and scripts included,
@@ -34,49 +32,21 @@ func (r *Report) HTML() ([]byte, error) { return r.html(true) }
 
 // html is the page, with the pictures of notes or without.
 func (r *Report) html(pictures bool) ([]byte, error) {
-	return r.execute("page.html", r.pageView(), pageFunctions(r.record.indexOfArms(), pictures))
-}
-
-// pageFunctions are those that the page's template calls; arms have an index, and notes
-// their pictures or none.
-func pageFunctions(armIndex map[string]int, pictures bool) template.FuncMap {
-	mark := func(arm string) template.HTMLAttr {
-		if at, known := armIndex[arm]; known {
-			return template.HTMLAttr(fmt.Sprintf(` data-arm="%d"`, at)) //nolint:gosec // A number.
-		}
-		return ""
+	written, err := elements.Bytes(pageWriter{arms: r.record.indexOfArms(), pictures: pictures}.page(r.pageView()))
+	if err != nil {
+		return nil, fmt.Errorf("writing the page: %w", err)
 	}
-	return template.FuncMap{
-		"inline": func(c chart) template.HTML {
-			// Pictures hold only what this package drew and escaped.
-			return template.HTML(c.SVG.inline(c.Alt)) //nolint:gosec // See above.
-		},
-		"sketch":  func(f figure) template.HTML { return template.HTML(f.SVG.inline(f.Text)) }, //nolint:gosec // The same.
-		"colors":  func(dark bool) template.CSS { return template.CSS(colors(dark)) },
-		"styles":  func() template.CSS { return template.CSS(uplot.Style + "\n" + liveStyle) }, //nolint:gosec // Our own files.
-		"anchor":  anchor,
-		"early":   func() template.JS { return pageScripts[0] },
-		"scripts": func() []template.JS { return pageScripts[1:] },
-		"policy":  func() string { return policy },
-		"written": func(n *note) template.HTML { return n.page(pictures) },
-		"rowArm":  func(of row) template.HTMLAttr { return mark(armOf(of)) },
-		"cellArm": mark,
-	}
-}
-
-// anchor leads to the part it stands in, so that its address can be copied.
-func anchor(address, title string) template.HTML {
-	return template.HTML(`<a class="anchor" href="#` + escapeXML(address) + `" aria-label="Link to ` + escapeXML(title) + `">#</a>`) //nolint:gosec // Both are escaped.
+	return written, nil
 }
 
 // pageScripts, in their order; the first stands in the head.
-var pageScripts = []template.JS{template.JS(earlyScript), template.JS(uplot.Script()), template.JS(pageScript)} //nolint:gosec // Our own files.
+var pageScripts = []string{earlyScript, uplot.Script(), pageScript}
 
 // policy lets the page run its own scripts and nothing else, and fetch nothing
 // whatever. Charts have styles of their own within.
 var policy = policyOf(pageScripts)
 
-func policyOf(scripts []template.JS) string {
+func policyOf(scripts []string) string {
 	var digests strings.Builder
 	for _, script := range scripts {
 		digest := sha256.Sum256([]byte(script))
@@ -85,33 +55,11 @@ func policyOf(scripts []template.JS) string {
 	return "default-src 'none'; style-src 'unsafe-inline'; script-src" + digests.String() + "; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// armOf a row is the one it is about.
-func armOf(of row) string {
-	for _, cell := range of.Cells {
-		if cell.Arm {
-			return cell.Text
-		}
-	}
-	return ""
-}
-
-func (r *Report) execute(name string, page any, functions template.FuncMap) ([]byte, error) {
-	return execute(name, name, page, functions)
-}
-
-// execute a part of a template; the whole has the template's name.
-func execute(name, part string, page any, functions template.FuncMap) ([]byte, error) {
-	functions["class"] = class
-	functions["heat"] = heatClass
-	parsed, err := template.New(name).Funcs(functions).ParseFS(templates, "templates/"+name)
-	if err != nil {
-		return nil, fmt.Errorf("reading the template %s: %w", name, err)
-	}
-	var out bytes.Buffer
-	if err := parsed.ExecuteTemplate(&out, part, page); err != nil {
-		return nil, fmt.Errorf("writing %s: %w", name, err)
-	}
-	return []byte(prose.Printable(out.String())), nil
+// styleSheet is the page's: its colours, for light and for dark, and its own files.
+func styleSheet() string {
+	return "\n:root{color-scheme:light dark;--page:#fff;--panel:#f6f7f9;--faint:#667081;" + colors(false) + "}\n" +
+		"@media screen and (prefers-color-scheme:dark){:root{--page:#171a21;--panel:#1f242d;--faint:#929baa;" + colors(true) + "}}\n" +
+		pageStyle + uplot.Style + "\n" + liveStyle + "\n"
 }
 
 // class of a verdict in the style sheet.

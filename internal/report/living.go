@@ -4,8 +4,10 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"perflab.dev/perflab/api/v1alpha1"
 )
@@ -13,7 +15,7 @@ import (
 // What follows is for other pages that look as the report does.
 
 // Style is the element with the report's style sheet.
-func Style() (template.HTML, error) { return part("style", nil) }
+func Style() g.Node { return h.StyleEl(g.Raw(styleSheet())) }
 
 // Policy is the report's own content security policy.
 func Policy() string { return policy }
@@ -25,13 +27,7 @@ func (r *Report) Title() string { return r.page.Title }
 func (r *Report) Subtitle() string { return r.page.Subtitle }
 
 // Card is the report's answer card.
-func (r *Report) Card() (template.HTML, error) { return part("card", r.page.Card) }
-
-// part of the report's page, as an element.
-func part(name string, of any) (template.HTML, error) {
-	written, err := execute("page.html", name, of, pageFunctions(nil, true))
-	return template.HTML(written), err //nolint:gosec // The template has escaped it.
-}
+func (r *Report) Card() g.Node { return answerCard(&r.page.Card) }
 
 // Course is a quantity over the time since a run's load began.
 type Course struct {
@@ -42,9 +38,9 @@ type Course struct {
 // Point of a course.
 type Point struct{ Minutes, Value float64 }
 
-// Courses is a chart of courses, for a page with the report's style; empty without
-// a course of two points. Alt says in words what it is of.
-func Courses(alt string, courses []Course) template.HTML {
+// Courses is a chart of courses, for a page with the report's style; nil without a
+// course of two points. Alt says in words what it is of.
+func Courses(alt string, courses []Course) g.Node {
 	var lines []line
 	for _, one := range courses {
 		if len(one.Points) < 2 {
@@ -58,9 +54,9 @@ func Courses(alt string, courses []Course) template.HTML {
 		lines = append(lines, drawn)
 	}
 	if len(lines) == 0 {
-		return ""
+		return nil
 	}
-	return template.HTML(overTime(lines, nil).inline(alt)) //nolint:gosec // What this package drew and escaped.
+	return drawing(overTime(lines, nil), alt)
 }
 
 func brief(at point) string { return fmt.Sprintf("%.4g", at.value) }

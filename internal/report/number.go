@@ -42,6 +42,11 @@ func decimals(value, halfWidth float64) int {
 	return min(max(digits-1-int(math.Floor(math.Log10(of))), 0), 6)
 }
 
+// firstPlace is that of the first digit of a number below 1 that is not zero.
+func firstPlace(value float64) int {
+	return min(max(-int(math.Floor(math.Log10(math.Abs(value)))), 0), mostPlaces)
+}
+
 // fixed writes a number with that many places.
 func fixed(value float64, places int) string {
 	switch {

@@ -35,7 +35,7 @@ const seed = 20
 
 // formats of the report.
 var formats = map[string]func(*report.Report) ([]byte, error){
-	"report.md":         func(r *report.Report) ([]byte, error) { return r.Markdown("charts") },
+	"report.md":         func(r *report.Report) ([]byte, error) { return r.Markdown("charts"), nil },
 	"report.html":       (*report.Report).HTML,
 	"report.confluence": func(r *report.Report) ([]byte, error) { return r.Confluence(true) },
 }

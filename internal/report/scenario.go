@@ -147,7 +147,8 @@ func writeWith(all []*values, places int) {
 	}
 }
 
-// fewestPlaces are as many as the least certain of some centres supports.
+// fewestPlaces are as many as the least certain of some centres supports, and as many
+// as it takes that none reads as zero of which another is a share.
 func fewestPlaces(all []*values) int {
 	if len(all) == 0 {
 		return 0
@@ -155,6 +156,11 @@ func fewestPlaces(all []*values) int {
 	fewest := mostPlaces
 	for _, found := range all {
 		fewest = min(fewest, decimals(found.center(), found.halfWidth()))
+	}
+	for _, found := range all {
+		if center := found.center(); found.scale == comparison.Ratio && rounded(center, fewest) == 0 {
+			fewest = firstPlace(center)
+		}
 	}
 	return fewest
 }

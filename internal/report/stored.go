@@ -41,7 +41,7 @@ func (r *Report) Stored(unwanted ...string) (text map[string]string, binary map[
 		key   string
 		write func() ([]byte, error)
 	}{
-		{KeyMarkdown, func() ([]byte, error) { return r.Markdown("") }},
+		{KeyMarkdown, func() ([]byte, error) { return r.Markdown(""), nil }},
 		{KeyHTML, zipped(r.HTML)},
 		{KeyConfluence, zipped(func() ([]byte, error) { return r.Confluence(false) })},
 		{KeyCSV, zipped(r.CSV)},

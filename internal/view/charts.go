@@ -3,9 +3,10 @@
 package view
 
 import (
-	"html/template"
 	"maps"
 	"slices"
+
+	g "maragu.dev/gomponents"
 
 	"perflab.dev/perflab/internal/report"
 )
@@ -13,7 +14,7 @@ import (
 // chart of the current run.
 type chart struct {
 	Title string
-	SVG   template.HTML
+	SVG   g.Node
 }
 
 // chartsOf draw what the loads of a run told, as far as there is a course to draw.
@@ -38,7 +39,7 @@ func chartsOf(loads map[string][]Word) []chart {
 		if !rises(one.courses) {
 			continue
 		}
-		if picture := report.Courses(one.title+".", one.courses); picture != "" {
+		if picture := report.Courses(one.title+".", one.courses); picture != nil {
 			shown = append(shown, chart{one.title, picture})
 		}
 	}

@@ -3,10 +3,8 @@
 package view
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,8 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/elements"
 )
 
 const (
@@ -179,20 +176,12 @@ func (h *Hall) close(name types.NamespacedName) {
 }
 
 func (h *Hall) serveList(w http.ResponseWriter, listed []Listed) {
-	parsed, err := template.New("list.html").Funcs(template.FuncMap{
-		"look":  report.Style,
-		"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // Our own file.
-	}).ParseFS(templates, "templates/list.html")
+	written, err := elements.Bytes(list(listed))
 	if err != nil {
-		fail(w, fmt.Errorf("reading the template: %w", err))
-		return
-	}
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, listed); err != nil {
 		fail(w, fmt.Errorf("writing the list: %w", err))
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", indexPolicy)
-	write(w, []byte(prose.Printable(out.String())))
+	write(w, written)
 }

@@ -5,12 +5,12 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	g "maragu.dev/gomponents"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/origin"
@@ -37,7 +37,7 @@ type page struct {
 	Troubles []trouble
 	Run      *current
 	// Card is the answer so far, Unanswered why there is none.
-	Card       template.HTML
+	Card       g.Node
 	Unanswered string
 	Runs       []pastRun
 	// More runs than are listed.

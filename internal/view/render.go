@@ -3,23 +3,18 @@
 package view
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"time"
 
-	"perflab.dev/perflab/internal/prose"
-	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/elements"
 )
 
 var (
-	//go:embed templates
-	templates embed.FS
 	//go:embed assets/view.js
 	script string
 	//go:embed assets/view.css
@@ -34,13 +29,10 @@ var policy = func() string {
 		"'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }()
 
-// parts of the page, each of which is replaced when it changes.
-var parts = []string{"notices", "progress", "now", "answer", "runs", "seen"}
-
 // part as the page has it. The digest tells whether it is another.
 type part struct {
-	Digest string        `json:"digest"`
-	HTML   template.HTML `json:"html"`
+	Digest string `json:"digest"`
+	HTML   string `json:"html"`
 }
 
 // state is what an open page asks for.
@@ -61,50 +53,25 @@ type rendered struct {
 	tag string
 }
 
-func render(s Sight, shown page, now time.Time) (*rendered, error) {
-	parsed, err := template.New("view.html").Funcs(functions(now)).ParseFS(templates, "templates/view.html")
-	if err != nil {
-		return nil, fmt.Errorf("reading the template: %w", err)
-	}
-	current := state{Title: shown.Title, Headline: shown.Headline, Complete: s.isComplete(), Ended: s.Gone, Parts: map[string]part{}}
-	for _, name := range parts {
-		var out bytes.Buffer
-		if err := parsed.ExecuteTemplate(&out, name, shown); err != nil {
-			return nil, fmt.Errorf("writing %s: %w", name, err)
+func render(s Sight, shown *page, now time.Time) (*rendered, error) {
+	current := &state{Title: shown.Title, Headline: shown.Headline, Complete: s.isComplete(), Ended: s.Gone, Parts: map[string]part{}}
+	for _, one := range parts {
+		text, err := elements.Bytes(one.write(writer{now}, shown))
+		if err != nil {
+			return nil, fmt.Errorf("writing %s: %w", one.name, err)
 		}
-		text := prose.Printable(out.String())
-		current.Parts[name] = part{digestOf([]byte(text))[:16], template.HTML(text)} //nolint:gosec // The template has escaped it.
+		current.Parts[one.name] = part{digestOf(text)[:16], string(text)}
 	}
 	result := &rendered{}
+	var err error
 	if result.state, err = json.Marshal(current); err != nil {
 		return nil, fmt.Errorf("encoding the state: %w", err)
 	}
 	result.tag = `"` + digestOf(result.state)[:32] + `"`
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, whole{current, shown, result.tag}); err != nil {
+	if result.page, err = elements.Bytes(whole(shown, current, result.tag)); err != nil {
 		return nil, fmt.Errorf("writing the page: %w", err)
 	}
-	result.page = []byte(prose.Printable(out.String()))
 	return result, nil
-}
-
-// whole page.
-type whole struct {
-	State state
-	Page  page
-	Tag   string
-}
-
-func functions(now time.Time) template.FuncMap {
-	return template.FuncMap{
-		"look":   report.Style,
-		"style":  func() template.CSS { return template.CSS(style) }, //nolint:gosec // Our own file.
-		"script": func() template.JS { return template.JS(script) },  //nolint:gosec // Our own file.
-		"order":  func() []string { return parts },
-		"clock":  func(at time.Time) string { return clock(at, now) },
-		"minute": func(at time.Time) string { return minute(at, now) },
-		"stamp":  func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
-	}
 }
 
 func digestOf(text []byte) string {

@@ -7,12 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	g "maragu.dev/gomponents"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
@@ -49,7 +50,7 @@ type Room struct {
 type answer struct {
 	of              string
 	title, subtitle string
-	card            template.HTML
+	card            g.Node
 	unanswered      string
 }
 
@@ -145,7 +146,7 @@ func (r *Room) render(sight Sight, excuse string) (*rendered, error) {
 	if excuse != "" {
 		shown.Notices = append(shown.Notices, notice{"The report can't be shown yet.", excuse})
 	}
-	page, err := render(sight, shown, now)
+	page, err := render(sight, &shown, now)
 	if err == nil && excuse == "" {
 		r.page, r.version, r.minute = page, sight.Version, minute
 	}
@@ -160,13 +161,11 @@ func answerOf(s Sight, known answer) answer {
 		return known
 	}
 	document, err := report.New(report.Input{Experiment: *s.Experiment, Runs: ended})
-	if err == nil {
-		made.title, made.subtitle = document.Title(), document.Subtitle()
-		made.card, err = document.Card()
-	}
 	if err != nil {
 		made.unanswered = "The answer so far can't be shown: " + err.Error() + "."
+		return made
 	}
+	made.title, made.subtitle, made.card = document.Title(), document.Subtitle(), document.Card()
 	return made
 }
 

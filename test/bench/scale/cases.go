@@ -36,6 +36,11 @@ func (b *bench) nothing(ctx context.Context, c *cluster) (err error) {
 	if b.table.empty, err = b.start(ctx, c, nil); err != nil {
 		return err
 	}
+	program, err := os.Stat(b.operator)
+	if err != nil {
+		return fmt.Errorf("looking at the operator's program: %w", err)
+	}
+	b.table.add(row{key: "program", what: "the operator's program", unit: unitMiB, small: none, large: float64(program.Size()) / mib})
 	b.table.add(row{key: "empty.rss", what: "nothing at all: memory at rest", unit: unitMiB, small: none, large: b.table.empty.used.resident / mib})
 	b.table.add(row{key: "empty.peak", what: "nothing at all: most memory", unit: unitMiB, small: none, large: b.table.empty.used.peak / mib})
 	return nil

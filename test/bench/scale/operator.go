@@ -54,15 +54,14 @@ type operator struct {
 	ended chan struct{}
 }
 
-// buildOperator builds the program as a release does.
+// buildOperator builds the program as it is shipped.
 func buildOperator(ctx context.Context, root, dir string) (string, error) {
-	path := filepath.Join(dir, "manager")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./cmd/manager")
-	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	build := exec.CommandContext(ctx, "make", "build-operator", "BIN="+dir)
+	build.Dir = root
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the operator: %w\n%s", err, output)
 	}
-	return path, nil
+	return filepath.Join(dir, "manager"), nil
 }
 
 // startOperator starts it as a process of its own, as the user that is counted.

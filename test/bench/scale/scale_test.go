@@ -224,6 +224,7 @@ func tableWith(limits limits) *table {
 	starts := [2]*started{of(usage{cpu: 4, resident: 100 * mib, peak: 110 * mib}), of(usage{cpu: 16, resident: 140 * mib, peak: 160 * mib})}
 	each := &cost{cpu: 0.1, allocated: mib, experimentPasses: 3, runPasses: 1, reads: 5, asked: requests{{"get", "configmaps"}: 25}}
 	event := disturbances{active: each, foreign: each, own: each, scrape: each}
+	made.add(row{key: "program", what: "the program", unit: unitMiB, small: none, large: 70})
 	made.add(row{key: "empty.rss", what: "nothing", unit: unitMiB, small: none, large: 60})
 	for _, name := range []string{"demo", "folio"} {
 		made.addExperiments(&pairOf{name: name, count: 10, runs: 12, starts: starts, events: [2]disturbances{event, event}, stored: [2]float64{10 * mib, 20 * mib}})

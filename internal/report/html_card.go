@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"perflab.dev/perflab/internal/elements"
+)
+
+// answerCard is the page's answer at a glance.
+func answerCard(of *card) g.Node {
+	return h.Div(h.Class("card"), g.Text("\n"), elements.Lines(
+		bannerPart(of.Banner),
+		elements.Text(of.Sentence, h.P, h.Class("answer")),
+		chipsPart(of.Chips),
+		lookPart(of),
+		h.P(h.Class("sure"), g.Text(of.Sure)),
+		elements.Text(of.Cost, h.P, h.Class("sure")),
+	))
+}
+
+func bannerPart(of *banner) g.Node {
+	if of == nil {
+		return nil
+	}
+	return h.Aside(h.Class("banner"), h.Aria("labelledby", "banner-title"),
+		elements.Lines(h.P(h.ID("banner-title"), h.Strong(g.Text(of.Title)))),
+		elements.Each(of.Sentences, func(_ int, sentence *string) g.Node { return h.P(g.Text(*sentence)) }))
+}
+
+func chipsPart(of []item) g.Node {
+	if len(of) == 0 {
+		return nil
+	}
+	return h.Ul(h.Class("chips"), g.Map(of, func(one item) g.Node {
+		return h.Li(h.Class("chip "+class(one.Verdict)), g.Text(one.Text))
+	}))
+}
+
+// lookPart is the figures beside the chart.
+func lookPart(of *card) g.Node {
+	classes := "look"
+	if len(of.Figures) == 0 {
+		classes = "look alone"
+	}
+	var hero g.Node
+	if of.Hero != nil {
+		hero = h.Figure(h.Class("hero"), h.ID("hero"), titledChart(of.Hero))
+	}
+	return h.Div(h.Class(classes), g.Text("\n"), elements.Lines(figuresPart(of), hero))
+}
+
+func figuresPart(of *card) g.Node {
+	if len(of.Figures) == 0 {
+		return nil
+	}
+	return h.Div(h.Class("figures"), g.Text("\n"), elements.Each(of.Figures, figurePart), elements.Lines(h.P(h.Class("label"), g.Text(of.Legend))))
+}
+
+func figurePart(_ int, of *figure) g.Node {
+	var sketch g.Node
+	if of.SVG != "" {
+		sketch = drawing(of.SVG, of.Text)
+	}
+	return h.Div(h.Class("figure"),
+		h.P(h.Class("label"), g.Text(of.Label)),
+		h.P(h.Class("number"), verdictOf(of.Verdict, of.Delta), g.Text(" "),
+			h.Span(h.Class("values"), g.Text(of.Values)), g.Text(" "), h.Span(h.Class("values faint"), g.Text("("+of.Interval+")"))),
+		sketch)
+}
