@@ -85,12 +85,9 @@ func TestLogLinesSayWhatTheyAreAbout(t *testing.T) {
 func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.t.Helper()
 	manager, err := ctrl.NewManager(server.Config(l.t), ctrl.Options{
-		Scheme: l.admin.Scheme(),
-		Logger: logger,
-		Cache: cache.Options{
-			DefaultNamespaces: map[string]cache.Config{l.namespace: {}},
-			ByObject:          component.Cached(l.lanes), DefaultTransform: component.Lean(),
-		},
+		Scheme:     l.admin.Scheme(),
+		Logger:     logger,
+		Cache:      component.Cache(l.lanes, map[string]cache.Config{l.namespace: {}}),
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},

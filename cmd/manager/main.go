@@ -197,11 +197,7 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	return ctrl.Options{
 		Scheme: scheme,
-		Cache: cache.Options{
-			ByObject:          component.Cached(o.ticketNamespace()),
-			DefaultNamespaces: namespacesOf(o),
-			DefaultTransform:  component.Lean(),
-		},
+		Cache:  component.Cache(o.ticketNamespace(), namespacesOf(o)),
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Foreign objects are unstructured and read as often as our own.
 			Unstructured: true,

@@ -29,10 +29,20 @@ const (
 	FieldPhase      = "status.phase"
 )
 
-// Cached says what the operator's cache holds of the kinds of which there may be
-// many. What is done and what is not ours costs next to nothing. The tickets of
-// experiments are in the namespace lanes.
-func Cached(lanes string) map[client.Object]cache.ByObject {
+// Cache says what the operator's cache holds of the namespaces; none are all. What is
+// done and what is not ours costs next to nothing. The tickets of experiments are in the
+// namespace lanes.
+func Cache(lanes string, namespaces map[string]cache.Config) cache.Options {
+	return cache.Options{
+		DefaultNamespaces: namespaces,
+		ByObject:          cached(lanes),
+		DefaultTransform:  Lean(),
+		NewInformer:       NewInformer,
+	}
+}
+
+// cached are the kinds of which there may be many.
+func cached(lanes string) map[client.Object]cache.ByObject {
 	cached := map[client.Object]cache.ByObject{
 		&v1alpha1.PerfExperiment{}: {Transform: transform(Outline)},
 		&v1alpha1.PerfRun{}:        {Transform: transform(Summary)},
