@@ -2,7 +2,10 @@
 
 package report
 
-import "perflab.dev/perflab/api/v1alpha1"
+import (
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/comparison"
+)
 
 // PageScripts are those of the HTML page.
 func PageScripts() []string { return pageScripts }
@@ -27,4 +30,18 @@ func WrittenNote(text string) (page, wiki, markdown string) {
 		return "", "", ""
 	}
 	return one.page(true), one.wiki(true), one.markdown("charts")
+}
+
+// Centers are those of the runs of some arms, compared as ratios, as a page writes them.
+func Centers(arms ...[]float64) []string {
+	var all []*values
+	for _, numbers := range arms {
+		all = append(all, &values{numbers: numbers, scale: comparison.Ratio, confidence: 0.95})
+	}
+	writeWith(all, fewestPlaces(all))
+	var written []string
+	for _, one := range all {
+		written = append(written, one.shown())
+	}
+	return written
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/audit"
 	"perflab.dev/perflab/internal/report"
@@ -367,5 +369,22 @@ func TestADeltaHalfWayTakesNoEndlessDigits(t *testing.T) {
 	}
 	if endless := regexp.MustCompile(`.*\d\.\d{9}.*`).FindString(written(t, reportOf(t, input), "report.md")); endless != "" {
 		t.Errorf("the page says %s", endless)
+	}
+}
+
+// A center that another is divided by does not read as zero, however uncertain it is.
+func TestNoCenterOfARatioReadsAsZero(t *testing.T) {
+	for name, tc := range map[string]struct {
+		arms [][]float64
+		want []string
+	}{
+		"certain":         {[][]float64{{0.018, 0.0181, 0.0182}, {0.129, 0.13, 0.131}}, []string{"0.0181", "0.1300"}},
+		"uncertain":       {[][]float64{{0.018, 0.0181, 0.0182}, {0.01, 0.2, 3}}, []string{"0.02", "0.18"}},
+		"almost nothing":  {[][]float64{{0.0003, 0.0004, 0.0005}, {0.01, 0.2, 3}}, []string{"0.0004", "0.1817"}},
+		"a single number": {[][]float64{{0.018}, {0.129}}, []string{"0.0180", "0.1290"}},
+	} {
+		if diff := cmp.Diff(tc.want, report.Centers(tc.arms...)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
