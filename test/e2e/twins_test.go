@@ -46,9 +46,16 @@ func hasten(e *v1alpha1.PerfExperiment) {
 // it refers to, hastened, and returns its runs when it is complete.
 func twin(t *testing.T, file string) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	t.Helper()
+	return sample(t, file, hasten)
+}
+
+// sample applies one of the local samples with its system, and returns its runs when it
+// is complete.
+func sample(t *testing.T, file string, changes ...func(*v1alpha1.PerfExperiment)) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
+	t.Helper()
 	ctx, home := t.Context(), namespace(t)
 	createAll(t, home, localSamples+"library.yaml")
-	experiment := apply(t, home, localSamples+file, hasten)
+	experiment := apply(t, home, localSamples+file, changes...)
 	awaitComplete(ctx, t, experiment, 12*time.Minute)
 	done := runs(ctx, t, home)
 	for _, run := range done {
