@@ -47,12 +47,16 @@ func (r requests) written() int {
 	return sum
 }
 
+// fill is the verb of a list of all namespaces: a page of what a cache is to hold. What
+// a pass asks for is in one.
+const fill = "fill"
+
 // reads are the requests that have the API server look something up each time:
-// all but writes, and watches, which stay open.
+// all but writes, watches, which stay open, and what fills a cache before them.
 func (r requests) reads() int {
 	sum := 0
 	for kind, count := range r {
-		if !kind.writes() && kind.verb != "watch" {
+		if !kind.writes() && kind.verb != "watch" && kind.verb != fill {
 			sum += count
 		}
 	}
@@ -102,6 +106,9 @@ func (e auditEvent) counts() (request, bool) {
 	resource := e.ObjectRef.Resource
 	if e.ObjectRef.Subresource != "" {
 		resource += "/" + e.ObjectRef.Subresource
+	}
+	if e.Verb == "list" && e.of() == "" {
+		return request{fill, resource}, true
 	}
 	return request{e.Verb, resource}, true
 }

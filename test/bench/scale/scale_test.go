@@ -17,6 +17,7 @@ const audited = `{"stage":"ResponseStarted","verb":"watch","objectRef":{"resourc
 {"stage":"ResponseComplete","verb":"watch","objectRef":{"resource":"pods"},"requestURI":"/api/v1/pods?watch=true"}
 {"stage":"ResponseComplete","verb":"patch","objectRef":{"resource":"perfruns","subresource":"status"}}
 {"stage":"ResponseComplete","verb":"patch","objectRef":{"resource":"perfruns","subresource":"status"}}
+{"stage":"ResponseComplete","verb":"list","objectRef":{"resource":"perfruns","namespace":"lab"}}
 {"stage":"ResponseComplete","verb":"list","objectRef":{"resource":"perfruns"}}
 {"stage":"ResponseComplete","verb":"get","requestURI":"/api"}
 {"stage":"ResponseComp`
@@ -31,14 +32,14 @@ func TestAuditCountsEachRequestOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := requests{{"watch", "pods"}: 1, {"patch", "perfruns/status"}: 2, {"list", "perfruns"}: 1, {"get", "discovery"}: 1}
+	want := requests{{"watch", "pods"}: 1, {"patch", "perfruns/status"}: 2, {"list", "perfruns"}: 1, {fill, "perfruns"}: 1, {"get", "discovery"}: 1}
 	if !maps.Equal(found, want) {
 		t.Errorf("counted %v, want %v", found, want)
 	}
-	if found.written() != 2 || found.reads() != 2 || found.total() != 5 {
-		t.Errorf("%d writes, %d reads, %d in all; want 2, 2 and 5", found.written(), found.reads(), found.total())
+	if found.written() != 2 || found.reads() != 2 || found.total() != 6 {
+		t.Errorf("%d writes, %d reads, %d in all; want 2, 2 and 6", found.written(), found.reads(), found.total())
 	}
-	if got := found.String(); got != "2 patch perfruns/status, 1 get discovery, 1 list perfruns, 1 watch pods" {
+	if got := found.String(); got != "2 patch perfruns/status, 1 fill perfruns, 1 get discovery, 1 list perfruns, 1 watch pods" {
 		t.Errorf("listed as %q", got)
 	}
 	// The line that was being written is read once it ends, and nothing twice.
