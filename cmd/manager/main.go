@@ -165,6 +165,8 @@ func serve(o options) error {
 	if err != nil {
 		return fmt.Errorf("finding the cluster: %w", err)
 	}
+	// The API server is near, and unpacking takes longer than reading what is not packed.
+	config.DisableCompression = true
 	certificate := &admission.Certificate{Namespace: o.ownNamespace, Configuration: o.webhookConfiguration, Now: time.Now}
 	manager, err := ctrl.NewManager(config, managerOptions(o, certificate))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // pageSize is how many objects are read at once, of up to a megabyte each: what takes
 // fewer asks more often, what takes more has more of them in memory as they are stored.
-const pageSize = 50
+const pageSize = 20
 
 // NewInformer makes the informers of the operator's cache. Experiments and runs, of which
 // there may be thousands that are large and of which little is kept in mind, are listed in

@@ -70,9 +70,9 @@ func informed(t *testing.T, s *shelf) []any {
 
 // What a server has is asked for in pages, and none is missed or held whole.
 func TestRunsAreReadInPages(t *testing.T) {
-	s := &shelf{runs: 120}
+	s := &shelf{runs: 50}
 	known := informed(t, s)
-	want := []string{`50 from "" version ""`, `50 from "50" version ""`, `50 from "100" version ""`}
+	want := []string{`20 from "" version ""`, `20 from "20" version ""`, `20 from "40" version ""`}
 	if diff := cmp.Diff(want, s.asked[:min(3, len(s.asked))]); diff != "" {
 		t.Errorf("lists (-want +got):\n%s", diff)
 	}
@@ -89,15 +89,15 @@ func TestRunsAreReadInPages(t *testing.T) {
 			t.Fatalf("of run %s %d bytes are kept in mind", run.Name, size(t, run))
 		}
 	}
-	if len(names) != 120 {
-		t.Errorf("%d runs are known, want 120", len(names))
+	if len(names) != 50 {
+		t.Errorf("%d runs are known, want 50", len(names))
 	}
 }
 
 // Where pages become too old in the middle, all are read again.
 func TestPagesThatAreTooOldAreReadAgain(t *testing.T) {
-	s := &shelf{runs: 60, stale: 1}
-	if known := informed(t, s); len(known) != 60 {
-		t.Errorf("%d runs are known after %q, want 60", len(known), s.asked)
+	s := &shelf{runs: 30, stale: 1}
+	if known := informed(t, s); len(known) != 30 {
+		t.Errorf("%d runs are known after %q, want 30", len(known), s.asked)
 	}
 }
