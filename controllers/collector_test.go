@@ -4,7 +4,6 @@ package controllers_test
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/yamlcmp"
 	"perflab.dev/perflab/payload"
 )
 
@@ -205,15 +205,11 @@ func TestACollectorSamplesBesideEachRun(t *testing.T) {
 	if len(c.jobs) != 1 {
 		t.Errorf("%d Jobs were made, want 1", len(c.jobs))
 	}
-	role := &rbacv1.Role{}
-	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.Collector("small")}, role); err != nil {
+	binding := &rbacv1.RoleBinding{}
+	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.CollectorBinding("small")}, binding); err != nil {
 		t.Fatal(err)
 	}
-	for _, rule := range role.Rules {
-		if fmt.Sprint(rule.Resources, rule.Verbs) != "[pods] [get list]" {
-			t.Errorf("the collector has the right %+v", rule)
-		}
-	}
+	yamlcmp.Equal(t, binding.RoleRef, `{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: perflab-collector}`)
 }
 
 // A collector that is killed leaves a gap as long as it takes another to begin;

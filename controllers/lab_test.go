@@ -150,7 +150,8 @@ func (l *lab) tools() component.Tools {
 	return component.Tools{
 		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, Events: &l.events,
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
-		CollectorImage: l.collector, Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,
+		CollectorImage: l.collector, CollectorRole: "perflab-collector",
+		Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,
 		Target: &l.target, Kafka: &l.brokers, Databases: &l.databases, Logs: &l.logs,
 		Surroundings: component.Surroundings{
 			PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.36.1", nil },

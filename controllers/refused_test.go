@@ -116,7 +116,6 @@ func TestARefusedWriteIsAConditionInTheServersWords(t *testing.T) {
 		{admissionv1.Create, "apps", "deployments", v1alpha1.ConditionModulesReady, "Deployment", false},
 		{admissionv1.Create, "", "services", v1alpha1.ConditionModulesReady, "Service", false},
 		{admissionv1.Create, "", "serviceaccounts", v1alpha1.ConditionLoadsComplete, "ServiceAccount", false},
-		{admissionv1.Create, "rbac.authorization.k8s.io", "roles", v1alpha1.ConditionLoadsComplete, "Role", false},
 		{admissionv1.Create, "rbac.authorization.k8s.io", "rolebindings", v1alpha1.ConditionLoadsComplete, "RoleBinding", false},
 		{admissionv1.Create, "k6.io", "testruns", v1alpha1.ConditionLoadsComplete, "TestRun", false},
 		{admissionv1.Update, "", "pods", v1alpha1.ConditionResultsKept, "Pod", false},

@@ -54,6 +54,7 @@ type options struct {
 	k6Image              string
 	starterImage         string
 	collectorImage       string
+	collectorRole        string
 	namespace            string
 	metricsAddress       string
 	metricsSecure        bool
@@ -119,6 +120,7 @@ func parse() options {
 	flag.StringVar(&o.k6Image, "k6-image", os.Getenv("K6_IMAGE"), "image of the k6 runners, with PerfLab's output and scripts (env K6_IMAGE)")
 	flag.StringVar(&o.starterImage, "starter-image", os.Getenv("STARTER_IMAGE"), "image with sh and curl that releases the runners; default: the k6 image (env STARTER_IMAGE)")
 	flag.StringVar(&o.collectorImage, "collector-image", os.Getenv("COLLECTOR_IMAGE"), "image of the collector, which samples the servers of each run (env COLLECTOR_IMAGE)")
+	flag.StringVar(&o.collectorRole, "collector-role", "perflab-collector", "ClusterRole with what a collector may, which the operator may bind")
 	flag.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace to work in; default: all (env WATCH_NAMESPACE)")
 	flag.StringVar(&o.metricsAddress, "metrics-bind-address", "0", "address of the Prometheus metrics, for example :8443; 0 turns them off")
 	flag.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over HTTPS, and only to whom the cluster lets get /metrics; without it, name a loopback address")
@@ -256,6 +258,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		Lanes:          o.ticketNamespace(),
 		Settings:       load.Settings{RunnerImage: o.k6Image, StarterImage: o.starterImage},
 		CollectorImage: o.collectorImage,
+		CollectorRole:  o.collectorRole,
 		Target:         http,
 		Kafka:          kafkaadmin.Admin{},
 		Databases:      probe.NewPostgres(),

@@ -62,8 +62,10 @@ type Tools struct {
 	Settings load.Settings
 	// CollectorImage samples the servers of each run. Empty: nobody does.
 	CollectorImage string
-	Target         TargetProber
-	Kafka          KafkaAdmin
+	// CollectorRole is the ClusterRole with what a collector may.
+	CollectorRole string
+	Target        TargetProber
+	Kafka         KafkaAdmin
 	// Databases answers for PostgreSQL's servers.
 	Databases DatabaseProber
 	Logs      LogReader

@@ -47,13 +47,12 @@ const (
 )
 
 // +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups=metrics.k8s.io,resources=pods,verbs=get;list
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind,resourceNames=perflab-collector
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=delete
 
 // stepCollector starts the collector before the first load and waits until it
-// asks. The right to read pod metrics is the operator's own as well: nobody can
-// give more than he has.
+// asks.
 func (r *Reconciler) stepCollector(ctx context.Context, s *scope) (outcome, error) {
 	if r.CollectorImage == "" || s.loadsBegan() {
 		return next(), nil
@@ -96,7 +95,7 @@ func hasBegun(pod corev1.Pod) bool {
 // Job that is there; nil: it has only just been made, or not yet.
 func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Object, error) {
 	request := s.request()
-	intents := collector.Access(request)
+	intents := collector.Access(request, r.CollectorRole)
 	selectors, err := r.borrowedSelectors(ctx, s)
 	if err != nil {
 		return nil, err

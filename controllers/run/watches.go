@@ -80,7 +80,6 @@ func (*ForeignWatches) NeedLeaderElection() bool { return false }
 // provisioned are further kinds of Kubernetes' own that are read for a run and wake none.
 var provisioned = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
-	rbacv1.SchemeGroupVersion.WithKind("Role"),
 	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
 }
 

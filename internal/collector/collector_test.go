@@ -239,13 +239,11 @@ capabilities: {drop: [ALL]}`)
 	}
 }
 
-func TestTheCollectorMayLookAtPodsOnly(t *testing.T) {
+func TestTheCollectorMayWhatItsRoleSaysInItsNamespaceOnly(t *testing.T) {
 	_, request := given(library())
-	access := collector.Access(request)
-	yamlcmp.Equal(t, access[1].Object["rules"], `
-- {apiGroups: [""], resources: [pods], verbs: [get, list]}
-- {apiGroups: [metrics.k8s.io], resources: [pods], verbs: [get, list]}`)
-	yamlcmp.Equal(t, access[2].Object["subjects"], `[{kind: ServiceAccount, name: demo-collector, namespace: lab}]`)
+	access := collector.Access(request, "perflab-collector")
+	yamlcmp.Equal(t, access[1].Object["roleRef"], `{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: perflab-collector}`)
+	yamlcmp.Equal(t, access[1].Object["subjects"], `[{kind: ServiceAccount, name: demo-collector, namespace: lab}]`)
 	for _, intent := range access {
 		if intent.GetNamespace() != "lab" || len(intent.GetOwnerReferences()) != 1 {
 			t.Errorf("%s is in %q and belongs to %v", intent.GetKind(), intent.GetNamespace(), intent.GetOwnerReferences())

@@ -42,23 +42,19 @@ const (
 // grace is how long a collector that is killed may take to print what it has.
 const grace = 20 * time.Second
 
-// Access are the ServiceAccount that the collectors of an experiment work as
-// and the few rights it has: to look at pods, and at what they use.
-func Access(request environment.Request) []environment.Intent {
+// Access are the ServiceAccount that the collectors of an experiment work as and
+// the binding that gives it a ClusterRole's rights in the experiment's namespace.
+func Access(request environment.Request, role string) []environment.Intent {
 	name := naming.Collector(request.Experiment)
-	intent := func(kind schema.GroupVersionKind, fields map[string]any) environment.Intent {
+	intent := func(kind schema.GroupVersionKind, name string, fields map[string]any) environment.Intent {
 		object := environment.NewIntent(kind, request.Namespace, name, naming.Labels(request.Experiment), request.Owner)
 		maps.Copy(object.Object, fields)
 		return object
 	}
-	read := func(group string) map[string]any {
-		return map[string]any{"apiGroups": []any{group}, "resources": []any{"pods"}, "verbs": []any{"get", "list"}}
-	}
 	return []environment.Intent{
-		intent(corev1.SchemeGroupVersion.WithKind("ServiceAccount"), map[string]any{"automountServiceAccountToken": false}),
-		intent(rbacv1.SchemeGroupVersion.WithKind("Role"), map[string]any{"rules": []any{read(""), read("metrics.k8s.io")}}),
-		intent(rbacv1.SchemeGroupVersion.WithKind("RoleBinding"), map[string]any{
-			"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": "Role", "name": name},
+		intent(corev1.SchemeGroupVersion.WithKind("ServiceAccount"), name, map[string]any{"automountServiceAccountToken": false}),
+		intent(rbacv1.SchemeGroupVersion.WithKind("RoleBinding"), naming.CollectorBinding(request.Experiment), map[string]any{
+			"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": "ClusterRole", "name": role},
 			"subjects": []any{map[string]any{"kind": rbacv1.ServiceAccountKind, "name": name, "namespace": request.Namespace}},
 		}),
 	}

@@ -54,9 +54,13 @@ const RawObservations = "observations.json"
 // RawLog is the key, among the raw results, of what a load told of its log.
 func RawLog(load string) string { return load + ".log" }
 
-// Collector is the name of what the collectors of an experiment's runs work
-// as: a ServiceAccount, its Role and the binding between them.
+// Collector is the name of the ServiceAccount that the collectors of an experiment's
+// runs work as.
 func Collector(experiment string) string { return experiment + "-collector" }
+
+// CollectorBinding is the name of the binding that gives them their rights. Under that
+// of Collector an earlier operator bound a Role, which a binding can't exchange.
+func CollectorBinding(experiment string) string { return experiment + "-collector-rights" }
 
 // CollectorJob is the name of the Job that samples the servers of a run.
 func CollectorJob(run string) string { return run + "-collector" }

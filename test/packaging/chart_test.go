@@ -80,6 +80,11 @@ func TestOperatorsOfOneNamespaceGetNoMore(t *testing.T) {
 		t.Errorf("the operator is not told its namespace and its webhook: %s", written)
 	}
 	rendered.get(t, "Role", "lab-a", "perflab-operator-team-a")
+	rendered.get(t, "ClusterRole", "", "perflab-collector-team-a")
+	role, err := rendered.get(t, "Role", "lab-a", "perflab-operator-team-a").MarshalJSON()
+	if err != nil || !contains(role, `"resourceNames":["perflab-collector-team-a"]`) || !contains(written, "--collector-role=perflab-collector-team-a") {
+		t.Errorf("the operator may not bind its own collectors' role, or is not told of it: %s %s %v", role, written, err)
+	}
 	nodes := rendered.get(t, "ClusterRole", "", "perflab-operator-team-a")
 	rules, _, _ := unstructured.NestedSlice(nodes.Object, "rules")
 	if diff := cmp.Diff([]any{map[string]any{"apiGroups": []any{""}, "resources": []any{"nodes"}, "verbs": []any{"get"}}}, rules); diff != "" {
@@ -270,7 +275,7 @@ func TestEverythingCanBeLeftOut(t *testing.T) {
 		"resultsPolicy": values{"enabled": false}, "podDisruptionBudget": values{"enabled": false},
 	})
 	want := []string{
-		"ClusterRole//perflab-operator", "ClusterRoleBinding//perflab-operator", "Deployment/perflab-system/perflab-operator",
+		"ClusterRole//perflab-collector", "ClusterRole//perflab-operator", "ClusterRoleBinding//perflab-operator", "Deployment/perflab-system/perflab-operator",
 		"Role/perflab-system/perflab-leader-election", "RoleBinding/perflab-system/perflab-leader-election", "ServiceAccount/perflab-system/perflab-operator",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(rendered))); diff != "" {

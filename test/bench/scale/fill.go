@@ -54,7 +54,8 @@ type filler struct {
 func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler, error) {
 	f := &filler{cluster: c, declared: declared, housed: map[string]bool{}, reconciler: &experiment.Reconciler{
 		Tools: component.Tools{
-			Cluster: kube.Cluster{Client: c.admin}, Live: c.admin, Home: home, CollectorImage: "example.org/collector:1",
+			Cluster: kube.Cluster{Client: c.admin}, Live: c.admin, Home: home,
+			CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
 			Events:       &events.FakeRecorder{},
 			Surroundings: component.Surroundings{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 		},

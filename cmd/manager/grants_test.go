@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/testing/apiserver"
+)
+
+// Of rights that are not its own the operator can give a collector's alone, even where
+// its own hold in one namespace only.
+func TestTheOperatorGrantsTheCollectorsRightsAlone(t *testing.T) {
+	admin, err := client.New(server.Config(t), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := apiserver.Namespace(t, admin)
+	operator := confined(t, admin, namespace)
+	bind := func(role string) error {
+		binding := collector.Access(environment.Request{Namespace: namespace, Experiment: "demo"}, role)[1]
+		binding.SetOwnerReferences(nil)
+		return operator.Create(t.Context(), binding, client.DryRunAll)
+	}
+	await(t, "the right to bind", func() bool { return bind("perflab-collector") == nil })
+	for _, role := range []string{"cluster-admin", "system:node"} {
+		if err := bind(role); !apierrors.IsForbidden(err) {
+			t.Errorf("the operator may bind %s: %v", role, err)
+		}
+	}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "more", Namespace: namespace}}
+	if err := operator.Create(t.Context(), role, client.DryRunAll); !apierrors.IsForbidden(err) {
+		t.Errorf("the operator may make roles: %v", err)
+	}
+}
+
+// confined is an operator with the rights that the project ships, in one namespace.
+func confined(t *testing.T, admin client.Client, namespace string) client.Client {
+	t.Helper()
+	text, err := os.ReadFile(apiserver.Root("config", "rbac", "role.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shipped := &rbacv1.ClusterRole{}
+	if err := yaml.UnmarshalStrict(text, shipped); err != nil {
+		t.Fatal(err)
+	}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "operator", Namespace: namespace}, Rules: shipped.Rules}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: role.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "operator"}},
+	}
+	for _, object := range []client.Object{role, binding} {
+		if err := admin.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := rest.CopyConfig(server.Config(t))
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":operator"}
+	operator, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return operator
+}
