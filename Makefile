@@ -186,7 +186,7 @@ test-k6: build-k6 ## Test the k6 output and the scripts.
 	cd k6 && go test -parallel 8 ./...
 
 .PHONY: fuzz
-fuzz: ## Feed every parser with what nobody thought of (FUZZTIME=60s each).
+fuzz: ## Feed every parser with what nobody thought of (FUZZTIME=60s each, or 20000x for a number of inputs).
 	hack/fuzz.sh
 
 .PHONY: bench-topics
