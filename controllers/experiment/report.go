@@ -293,8 +293,6 @@ func unshownNotes(sentences []string) string {
 	return told
 }
 
-// reportObject is the ConfigMap of the report, which goes with its experiment, and what
-// of its notes it does not show.
 // unwanted is what the stored reports of a namespace do without: where the runs are
 // archived, their numbers come from there. They are a good part of what is kept in the
 // cluster for good.
@@ -305,6 +303,8 @@ func (r *Reconciler) unwanted(namespace string) []string {
 	return []string{report.KeyCSV}
 }
 
+// reportObject is the ConfigMap of the report, which goes with its experiment, and what
+// of its notes it does not show.
 func reportObject(input report.Input, unwanted []string) (stored *corev1.ConfigMap, unshown []string, err error) {
 	// Drawing panics over numbers that have no place in a chart. A report is no
 	// reason to leave the experiment's status unwritten.
