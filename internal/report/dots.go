@@ -34,7 +34,7 @@ func dots(_ *record, under *scenario, subject string) (chart, bool) {
 	for _, arm := range under.arms {
 		if found := under.at(subject, arm.Name); found != nil {
 			rows.arms, rows.values = append(rows.arms, arm), append(rows.values, found)
-			alt += fmt.Sprintf("%s: %s from %s to %s, %s %s. ", arm.Name, prose.Counted(len(found.numbers), "run"), fixed(slices.Min(found.numbers), 1), fixed(found.peak(), 1), found.scale.CenterWord(), found.shown())
+			alt += fmt.Sprintf("%s: %s from %s to %s, %s %s. ", arm.Name, prose.Counted(len(found.numbers), "run"), fixed(slices.Min(found.numbers), found.places), fixed(found.peak(), found.places), found.scale.CenterWord(), found.shown())
 		}
 	}
 	p := newPlot(shownUnit(unit))
