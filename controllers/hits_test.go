@@ -4,14 +4,10 @@ package controllers_test
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	rbacv1 "k8s.io/api/rbac/v1"
-	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
@@ -66,16 +62,8 @@ func (h *hits) coverTheRole(t *testing.T) {
 // allowed are the writes that the role allows.
 func allowed(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile(apiserver.Root("config", "rbac", "role.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(text, role); err != nil {
-		t.Fatal(err)
-	}
 	found := map[string]bool{}
-	for _, rule := range role.Rules {
+	for _, rule := range apiserver.ClusterRole(t, "role.yaml").Rules {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
 				if write := writeOf(verb, resource); write != "" && notObjects[resource] == "" {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -11,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/environment"
@@ -26,7 +24,11 @@ func TestTheOperatorGrantsTheCollectorsRightsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	namespace := apiserver.Namespace(t, admin)
-	operator := confined(t, admin, namespace)
+	config := confined(t, admin, namespace, "operator", apiserver.ClusterRole(t, "role.yaml").Rules)
+	operator, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	bind := func(role string) error {
 		binding := collector.Access(environment.Request{Namespace: namespace, Experiment: "demo"}, role)[1]
 		binding.SetOwnerReferences(nil)
@@ -44,21 +46,14 @@ func TestTheOperatorGrantsTheCollectorsRightsAlone(t *testing.T) {
 	}
 }
 
-// confined is an operator with the rights that the project ships, in one namespace.
-func confined(t *testing.T, admin client.Client, namespace string) client.Client {
+// confined is the connection of an account that has these rights in one namespace, and
+// no others.
+func confined(t *testing.T, admin client.Client, namespace, account string, rules []rbacv1.PolicyRule) *rest.Config {
 	t.Helper()
-	text, err := os.ReadFile(apiserver.Root("config", "rbac", "role.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	shipped := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(text, shipped); err != nil {
-		t.Fatal(err)
-	}
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "operator", Namespace: namespace}, Rules: shipped.Rules}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: account, Namespace: namespace}, Rules: rules}
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: role.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "operator"}},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}},
 	}
 	for _, object := range []client.Object{role, binding} {
 		if err := admin.Create(t.Context(), object); err != nil {
@@ -66,10 +61,6 @@ func confined(t *testing.T, admin client.Client, namespace string) client.Client
 		}
 	}
 	config := rest.CopyConfig(server.Config(t))
-	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":operator"}
-	operator, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return operator
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + account}
+	return config
 }

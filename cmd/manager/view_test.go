@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -41,24 +40,6 @@ func viewRules(t *testing.T) []rbacv1.PolicyRule {
 	return rules
 }
 
-// viewer is the connection of an account with the view's rights and no others.
-func viewer(t *testing.T, admin client.Client, namespace string) *rest.Config {
-	t.Helper()
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "view", Namespace: namespace}, Rules: viewRules(t)}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: role.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "view"}},
-	}
-	for _, object := range []client.Object{role, binding} {
-		if err := admin.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
-	}
-	config := rest.CopyConfig(server.Config(t))
-	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":view"}
-	return config
-}
-
 // The view lists experiments, shows each, and its report once it is complete, with
 // the rights that the chart gives it.
 func TestTheViewServesWithItsOwnRights(t *testing.T) {
@@ -71,7 +52,7 @@ func TestTheViewServesWithItsOwnRights(t *testing.T) {
 	}
 	namespace := apiserver.Namespace(t, admin)
 	o := viewOptions{address: free(t), probeAddress: free(t), hosts: "api.example.org", namespace: namespace}
-	config := viewer(t, admin, namespace)
+	config := confined(t, admin, namespace, "view", viewRules(t))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- serveView(ctx, config, o) }()

@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -239,7 +240,10 @@ capabilities: {drop: [ALL]}`)
 	}
 }
 
-func TestTheCollectorMayWhatItsRoleSaysInItsNamespaceOnly(t *testing.T) {
+func TestTheCollectorMayLookAtPodsOnly(t *testing.T) {
+	yamlcmp.Equal(t, apiserver.ClusterRole(t, "collector.yaml").Rules, `
+- {apiGroups: [""], resources: [pods], verbs: [get, list]}
+- {apiGroups: [metrics.k8s.io], resources: [pods], verbs: [get, list]}`)
 	_, request := given(library())
 	access := collector.Access(request, "perflab-collector")
 	yamlcmp.Equal(t, access[1].Object["roleRef"], `{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: perflab-collector}`)

@@ -45,17 +45,17 @@ const grace = 20 * time.Second
 // Access are the ServiceAccount that the collectors of an experiment work as and
 // the binding that gives it a ClusterRole's rights in the experiment's namespace.
 func Access(request environment.Request, role string) []environment.Intent {
-	name := naming.Collector(request.Experiment)
+	account := naming.Collector(request.Experiment)
 	intent := func(kind schema.GroupVersionKind, name string, fields map[string]any) environment.Intent {
 		object := environment.NewIntent(kind, request.Namespace, name, naming.Labels(request.Experiment), request.Owner)
 		maps.Copy(object.Object, fields)
 		return object
 	}
 	return []environment.Intent{
-		intent(corev1.SchemeGroupVersion.WithKind("ServiceAccount"), name, map[string]any{"automountServiceAccountToken": false}),
+		intent(corev1.SchemeGroupVersion.WithKind("ServiceAccount"), account, map[string]any{"automountServiceAccountToken": false}),
 		intent(rbacv1.SchemeGroupVersion.WithKind("RoleBinding"), naming.CollectorBinding(request.Experiment), map[string]any{
 			"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": "ClusterRole", "name": role},
-			"subjects": []any{map[string]any{"kind": rbacv1.ServiceAccountKind, "name": name, "namespace": request.Namespace}},
+			"subjects": []any{map[string]any{"kind": rbacv1.ServiceAccountKind, "name": account, "namespace": request.Namespace}},
 		}),
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/yaml"
 )
 
 // errNoAssets says what to do when the programs are not there.
@@ -136,4 +138,18 @@ func Namespace(t *testing.T, c client.Client) string {
 func Root(elements ...string) string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(append([]string{filepath.Dir(here), "..", "..", ".."}, elements...)...)
+}
+
+// ClusterRole is one that the project ships, by its file in config/rbac.
+func ClusterRole(t *testing.T, file string) *rbacv1.ClusterRole {
+	t.Helper()
+	text, err := os.ReadFile(Root("config", "rbac", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.UnmarshalStrict(text, role); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return role
 }
