@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -49,6 +50,9 @@ type filler struct {
 	// made experiments are numbered from 1, and in namespaces that were housed.
 	made   int
 	housed map[string]bool
+	// settling is for one experiment at a time: the reconciler looks at the runs of one,
+	// and passes over others would come back for nothing.
+	settling sync.Mutex
 }
 
 func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler, error) {
@@ -197,6 +201,8 @@ func (f *filler) give(ctx context.Context, run *v1alpha1.PerfRun, made *record) 
 // settle has the operator's reconciler bring an experiment to its end whose runs
 // are over, until a pass changes nothing any more.
 func (f *filler) settle(ctx context.Context, key client.ObjectKey) error {
+	f.settling.Lock()
+	defer f.settling.Unlock()
 	version := ""
 	for range mostPasses {
 		if err := f.pass(ctx, key); err != nil {
