@@ -132,3 +132,33 @@ func TestTheOperatorsHistoryHoldsForWhoSaysNothing(t *testing.T) {
 	l.now = l.now.Add(time.Hour)
 	l.until("raw results gone", func() bool { return len(l.rawResults()) == 0 })
 }
+
+func TestAnExperimentSaysOfHowManyRunsItKeepsRawResults(t *testing.T) {
+	for name, want := range map[string]struct {
+		asked *v1alpha1.History
+		runs  int
+	}{
+		"says nothing": {nil, 1},
+		"two":          {&v1alpha1.History{RawResultsOf: ptr.To[int32](2)}, 2},
+		"none":         {&v1alpha1.History{RawResultsOf: ptr.To[int32](0)}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.history.RawResultsOf = ptr.To[int32](1)
+			l.settled(twoBlocks, func(e *v1alpha1.PerfExperiment) { e.Spec.History = want.asked })
+			l.until("the end of the environment", func() bool { return l.experiment("small").Status.TornDown != nil })
+			l.settle()
+			runs := map[string]bool{}
+			for _, run := range l.runs() {
+				for _, raw := range l.rawResults() {
+					if strings.HasPrefix(raw, run.Name) {
+						runs[run.Name] = true
+					}
+				}
+			}
+			if len(runs) != want.runs {
+				t.Errorf("raw results of %d runs are left, want those of %d", len(runs), want.runs)
+			}
+		})
+	}
+}

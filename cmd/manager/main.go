@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // Schedules name time zones, and the image holds none.
@@ -20,6 +21,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -131,6 +133,7 @@ func parse() options {
 	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
 	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments, systems and schedules that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
 	flag.DurationVar(&o.history.RawResults, "history-raw-results", 0, "how long raw results of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
+	flag.Func("history-raw-results-of", "of how many runs of a complete experiment, the newest, raw results stay, where spec.history doesn't say so; default: of all", o.keepRawResultsOf)
 	flag.DurationVar(&o.history.Runs, "history-runs", 0, "how long the runs of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
 	flag.StringVar(&o.archive, "archive", os.Getenv("PERFLAB_ARCHIVE"), "URL of the object store that keeps records of runs and experiments for longer than the cluster does: s3://BUCKET/PREFIX?region=..., gs://, azblob:// or file:///DIRECTORY; credentials are those of the workload, or of the store's own variables; default: none (env PERFLAB_ARCHIVE)")
 	flag.Var(&o.cloudEvents, "cloudevents", "a receiver of CloudEvents over HTTP that is told when an experiment is complete or stalled, and where a series of releases changed, as NAME=URL; may be given several times")
@@ -147,6 +150,16 @@ func parse() options {
 		o.starterImage = o.k6Image
 	}
 	return o
+}
+
+// keepRawResultsOf reads --history-raw-results-of.
+func (o *options) keepRawResultsOf(text string) error {
+	of, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || of < 0 {
+		return errors.New("write a number of runs, such as 12; 0 keeps no raw results")
+	}
+	o.history.RawResultsOf = ptr.To(int32(of))
+	return nil
 }
 
 func serve(o options) error {

@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -42,6 +43,16 @@ func TestMain(m *testing.M) {
 		code = max(code, 1)
 	}
 	os.Exit(code)
+}
+
+func TestRawResultsAreKeptOfANumberOfRuns(t *testing.T) {
+	for text, want := range map[string]*int32{"12": ptr.To[int32](12), "0": ptr.To[int32](0), "-1": nil, "all": nil, "": nil, "3000000000": nil} {
+		var o options
+		err := o.keepRawResultsOf(text)
+		if got := o.history.RawResultsOf; !ptr.Equal(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("%q: %v (%v), want %v", text, got, err, want)
+		}
+	}
 }
 
 // The manager runs with the rights config/ gives it and no others.

@@ -23,7 +23,11 @@ import (
 
 // History is how long what complete experiments gave stays in the cluster, where they
 // don't say so themselves. Zero: until they are deleted.
-type History struct{ RawResults, Runs time.Duration }
+type History struct {
+	RawResults, Runs time.Duration
+	// RawResultsOf is the number of runs, the newest, whose raw results stay; nil: of all.
+	RawResultsOf *int32
+}
 
 // kept is what is to be left of what a complete experiment gave.
 type kept struct {
@@ -43,8 +47,8 @@ func (s *scope) keeps(standard History) kept {
 		age = s.now.Sub(completed.Time)
 	}
 	keep := kept{rawResults: int32(len(s.runs)), runs: true} //nolint:gosec // An experiment has at most 25,600 runs, and some attempts.
-	if asked.RawResultsOf != nil {
-		keep.rawResults = min(keep.rawResults, *asked.RawResultsOf)
+	if of := cmp.Or(asked.RawResultsOf, standard.RawResultsOf); of != nil {
+		keep.rawResults = min(keep.rawResults, *of)
 	}
 	if keep.outlived(age, asked.RawResults, standard.RawResults) {
 		keep.rawResults = 0
