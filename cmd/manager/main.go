@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -95,10 +96,23 @@ func (l *listed) String() string { return strings.Join(*l, " ") }
 // waits for most of its time, and its memory is a node's.
 const mostGarbage = 50
 
+// ofLimit is the part of GOMEMLIMIT, in percent, that the runtime may take. The container's
+// limit, which it is given as, counts what the runtime does not: the program's own data, and
+// the kernel's pages for it.
+const ofLimit = 90
+
+// leaveRoom keeps the runtime below GOMEMLIMIT, if there is one.
+func leaveRoom() {
+	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+		debug.SetMemoryLimit(limit / 100 * ofLimit)
+	}
+}
+
 func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(mostGarbage)
 	}
+	leaveRoom()
 	if len(os.Args) > 1 && os.Args[1] == viewCommand {
 		if err := runView(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "manager view:", err)

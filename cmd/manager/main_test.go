@@ -9,9 +9,11 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +45,20 @@ func TestMain(m *testing.M) {
 		code = max(code, 1)
 	}
 	os.Exit(code)
+}
+
+func TestTheRuntimeLeavesRoomBelowItsLimit(t *testing.T) {
+	before := debug.SetMemoryLimit(1 << 30)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	leaveRoom()
+	if limit := debug.SetMemoryLimit(-1); limit > 967<<20 || limit < 900<<20 {
+		t.Errorf("of 1 GiB the runtime may take %d MiB", limit>>20)
+	}
+	debug.SetMemoryLimit(math.MaxInt64)
+	leaveRoom()
+	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
+		t.Errorf("without a limit, %d bytes are one", limit)
+	}
 }
 
 func TestRawResultsAreKeptOfANumberOfRuns(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unique"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -123,33 +124,56 @@ func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	if !run.Status.Phase.IsFinal() {
 		return run
 	}
-	summary := &v1alpha1.PerfRun{ObjectMeta: run.ObjectMeta}
+	summary := &v1alpha1.PerfRun{ObjectMeta: withSharedWords(run.ObjectMeta)}
 	spec := &run.Spec
 	summary.Spec = v1alpha1.PerfRunSpec{
-		Experiment: spec.Experiment, PlanHash: spec.PlanHash,
-		Block: spec.Block, Position: spec.Position, Attempt: spec.Attempt, Arm: spec.Arm,
-		Scenario: v1alpha1.Scenario{Name: spec.Scenario.Name},
+		Experiment: shared(spec.Experiment), PlanHash: shared(spec.PlanHash),
+		Block: spec.Block, Position: spec.Position, Attempt: spec.Attempt, Arm: shared(spec.Arm),
+		Scenario: v1alpha1.Scenario{Name: shared(spec.Scenario.Name)},
 	}
 	for i := range spec.Scenario.Loads {
 		// The runs after it must put the same scripts on.
 		if wanted := &spec.Scenario.Loads[i]; wanted.Script != nil {
-			summary.Spec.Scenario.Loads = append(summary.Spec.Scenario.Loads, v1alpha1.Load{Name: wanted.Name, Script: wanted.Script})
+			summary.Spec.Scenario.Loads = append(summary.Spec.Scenario.Loads, v1alpha1.Load{Name: shared(wanted.Name), Script: wanted.Script})
 		}
 	}
 	status := &run.Status
-	summary.Status = v1alpha1.PerfRunStatus{Phase: status.Phase, Message: status.Message, Timings: status.Timings}
+	summary.Status = v1alpha1.PerfRunStatus{Phase: shared(status.Phase), Message: shared(status.Message), Timings: status.Timings}
 	for i := range status.Conditions {
-		if status.Conditions[i].Type == v1alpha1.ConditionValid {
-			summary.Status.Conditions = []metav1.Condition{status.Conditions[i]}
+		if valid := status.Conditions[i]; valid.Type == v1alpha1.ConditionValid {
+			valid.Type, valid.Status, valid.Reason, valid.Message = shared(valid.Type), shared(valid.Status), shared(valid.Reason), shared(valid.Message)
+			summary.Status.Conditions = []metav1.Condition{valid}
 		}
 	}
 	for i := range status.Loads {
 		known := &status.Loads[i]
 		summary.Status.Loads = append(summary.Status.Loads, v1alpha1.LoadStatus{
-			Name: known.Name, TestRun: known.TestRun, ExitCode: known.ExitCode, Script: known.Script,
+			Name: shared(known.Name), TestRun: known.TestRun, ExitCode: known.ExitCode, Script: known.Script,
 		})
 	}
 	return summary
+}
+
+// shared is the text, of which all objects that have it keep one copy: what was decoded
+// has one for each. They were a sixth of what the cache held of a run (BenchmarkSummaries).
+func shared[T ~string](text T) T { return T(unique.Make(string(text)).Value()) }
+
+// withSharedWords shares what runs of an experiment have in common.
+func withSharedWords(meta metav1.ObjectMeta) metav1.ObjectMeta {
+	meta.Namespace = shared(meta.Namespace)
+	if meta.Labels != nil {
+		labels := make(map[string]string, len(meta.Labels))
+		for key, value := range meta.Labels {
+			labels[shared(key)] = shared(value)
+		}
+		meta.Labels = labels
+	}
+	meta.OwnerReferences = slices.Clone(meta.OwnerReferences)
+	for i := range meta.OwnerReferences {
+		owner := &meta.OwnerReferences[i]
+		owner.APIVersion, owner.Kind, owner.Name, owner.UID = shared(owner.APIVersion), shared(owner.Kind), shared(owner.Name), shared(owner.UID)
+	}
+	return meta
 }
 
 // ourLabels are those by which objects that work for experiments are known: what we
