@@ -83,6 +83,9 @@ type lab struct {
 	// and run.
 	restored []string
 	jobs     map[string]types.UID
+	// lasting is the operator that does all passes over experiments; nil: each is done by
+	// one that has just been started.
+	lasting *experiment.Reconciler
 }
 
 // newLab makes a lab. Labs know nothing of each other, so their tests run side
@@ -131,11 +134,15 @@ func (l *lab) meanwhile() {
 	l.pass()
 }
 
-// operator is one that has just been started: it knows nothing.
+// operator is one that has just been started: it knows nothing, but for a lasting one.
 func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 	tools := l.tools()
 	now := func() time.Time { return l.now }
-	return &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now, History: l.history},
+	experiments := l.lasting
+	if experiments == nil {
+		experiments = &experiment.Reconciler{Tools: tools, Telemetry: l.telemetry, Now: now, History: l.history}
+	}
+	return experiments,
 		&run.Reconciler{
 			Tools: tools, Runners: &l.runners, Telemetry: l.telemetry, Now: now,
 			Watches: &run.ForeignWatches{Cluster: tools.Cluster, Controller: deaf{}},

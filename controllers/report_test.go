@@ -116,8 +116,26 @@ func TestTheReportIsStoredAfterEachBlockAndAtTheEnd(t *testing.T) {
 }
 
 // What somebody deletes of the raw results is missed in the report, and said.
-func TestRawResultsThatAreGoneAreNamed(t *testing.T) {
-	l := newLab(t, complete)
+func TestRawResultsThatAreGoneAreNamed(t *testing.T) { byBoth(t, rawResultsThatAreGoneAreNamed) }
+
+// byBoth is a test of an operator that has just been started at each pass, and of one that
+// stays and remembers what it has read.
+func byBoth(t *testing.T, test func(*testing.T, *lab)) {
+	t.Helper()
+	t.Parallel()
+	for name, stays := range map[string]bool{"just started": false, "stays": true} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.live = &openings{Reader: l.admin}
+			if stays {
+				l.lasting, _ = l.operator()
+			}
+			test(t, l)
+		})
+	}
+}
+
+func rawResultsThatAreGoneAreNamed(t *testing.T, l *lab) {
 	l.create(login(), smallExperiment(t, oneArm, blocks(2)))
 	l.until("the first report", func() bool { return l.stored() != nil })
 	gone := l.runs()[0].Status.RawResults
@@ -145,24 +163,8 @@ func TestTheStoredReportIsWrittenOnceFromRunsAndRawResults(t *testing.T) {
 	if first == nil || opened == 0 {
 		t.Fatalf("the report %v was written from %d raw results", first, opened)
 	}
-	input := report.Input{Experiment: *done, Runs: l.runs()}
-	for i := range input.Runs {
-		raw, err := kube.RawResults(t.Context(), l.admin, &input.Runs[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		input.Raw = append(input.Raw, raw...)
-	}
-	made, err := report.New(input)
-	if err != nil {
-		t.Fatal(err)
-	}
-	html, err := made.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
 	pages := l.pages(first)
-	if difference := cmp.Diff(string(html), pages["report.html.gz"]); difference != "" {
+	if difference := cmp.Diff(l.rendered(done), pages["report.html.gz"]); difference != "" {
 		t.Errorf("the recorded objects give another one:\n%.2000s", difference)
 	}
 	for key, page := range pages {
@@ -196,9 +198,10 @@ func TestTheStoredReportGoesWithItsExperiment(t *testing.T) {
 }
 
 func TestAReportThatCanNotBeRenderedStopsNothing(t *testing.T) {
-	l := newLab(t, complete)
-	read := &openings{Reader: l.admin}
-	l.live = read
+	byBoth(t, aReportThatCanNotBeRenderedStopsNothing)
+}
+
+func aReportThatCanNotBeRenderedStopsNothing(t *testing.T, l *lab) {
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 }))
 	l.until("a report of one block", func() bool { return l.stored() != nil })
 	broken := &corev1.ConfigMap{}
@@ -217,11 +220,67 @@ func TestAReportThatCanNotBeRenderedStopsNothing(t *testing.T) {
 	if done.Status.Report != "small-report" || done.Status.Progress != "2/2" || l.written() != 1 {
 		t.Errorf("the report %q was written %d times, progress %s", done.Status.Report, l.written(), done.Status.Progress)
 	}
-	tried := read.count
+	tried := l.opened()
 	l.pass()
-	if read.count != tried {
+	if l.opened() != tried {
 		t.Error("what can't be rendered is tried again in each pass")
 	}
+}
+
+// The report of a hundredth block is not to read what a hundred blocks gave.
+func TestEachRunsRawResultsAreReadOnce(t *testing.T) {
+	byBoth(t, func(t *testing.T, l *lab) {
+		l.create(login(), smallExperiment(t, blocks(3)))
+		done := l.untilPhase("small", v1alpha1.ExperimentComplete)
+		runs := l.runs()
+		want := len(runs)
+		if l.lasting == nil {
+			// Those of the first block by three reports, and so on.
+			want = len(runs) / 3 * (3 + 2 + 1)
+		}
+		if opened := l.opened(); opened != want {
+			t.Errorf("of %d runs, raw results were read %d times, want %d", len(runs), opened, want)
+		}
+		stored := l.stored()
+		if stored == nil {
+			t.Fatal("there is no report")
+		}
+		if difference := cmp.Diff(l.rendered(done), l.pages(stored)["report.html.gz"]); difference != "" {
+			t.Errorf("all raw results at once give another report:\n%.2000s", difference)
+		}
+	})
+}
+
+// rendered is the page that the recorded objects give.
+func (l *lab) rendered(experiment *v1alpha1.PerfExperiment) string {
+	l.t.Helper()
+	input := report.Input{Experiment: *experiment, Runs: l.runs()}
+	for i := range input.Runs {
+		raw, err := kube.RawResults(l.t.Context(), l.admin, &input.Runs[i])
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		input.Raw = append(input.Raw, raw...)
+	}
+	made, err := report.New(input)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	html, err := made.HTML()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return string(html)
+}
+
+// opened counts how often raw results were read.
+func (l *lab) opened() int {
+	l.t.Helper()
+	read, counts := l.live.(*openings)
+	if !counts {
+		l.t.Fatal("nobody counts what is read")
+	}
+	return read.count
 }
 
 func TestAConfigMapOfTheSameNameIsLeftAlone(t *testing.T) {

@@ -28,6 +28,10 @@ import (
 type memory struct {
 	mutex sync.Mutex
 	known map[types.NamespacedName]*recollection
+	// traced is what the traces of all of them take, in bytes; full: the last one was too
+	// much.
+	traced int
+	full   bool
 }
 
 // recollection is what is remembered of an experiment. One pass at a time has it.
@@ -41,6 +45,8 @@ type recollection struct {
 	// lookedBack is the digest of what the history was looked at for, and pastOf that of
 	// what came out.
 	lookedBack, pastOf string
+	// traces of runs that are over, by UID.
+	traces map[types.UID]traced
 }
 
 // design is what follows from a spec of this generation.
@@ -57,9 +63,11 @@ func (m *memory) of(experiment *v1alpha1.PerfExperiment) *recollection {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	key := client.ObjectKeyFromObject(experiment)
-	if known := m.known[key]; known != nil && known.uid == experiment.UID {
+	known := m.known[key]
+	if known != nil && known.uid == experiment.UID {
 		return known
 	}
+	m.drop(known)
 	if m.known == nil {
 		m.known = map[types.NamespacedName]*recollection{}
 	}
@@ -70,6 +78,7 @@ func (m *memory) of(experiment *v1alpha1.PerfExperiment) *recollection {
 func (m *memory) forget(key types.NamespacedName) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
+	m.drop(m.known[key])
 	delete(m.known, key)
 }
 

@@ -108,11 +108,11 @@ func (s *scope) answerAtEnd(ended bool) string {
 // warning; only a cluster that does not answer is an error, to be tried again.
 func (r *Reconciler) storeReport(ctx context.Context, s *scope) error {
 	reached, worth := s.stage()
-	if !worth {
-		return nil
+	if worth && s.known.reported == reached.page {
+		s.reported, worth = reached.page, false
 	}
-	if s.known.reported == reached.page {
-		s.reported = reached.page
+	if !worth {
+		r.traceAhead(ctx, s)
 		return nil
 	}
 	name := naming.Report(s.experiment.Name)
@@ -220,7 +220,7 @@ func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) e
 	}
 	s.evidence = kept
 	var gone []string
-	if input.Traces, gone, err = r.traces(ctx, full); err != nil {
+	if input.Traces, gone, err = r.traces(ctx, s, full); err != nil {
 		return err
 	}
 	s.rendered, s.lacking = true, lacking(s.experiment.Name, gone)
@@ -238,38 +238,6 @@ func (r *Reconciler) writeReport(ctx context.Context, s *scope, reached stage) e
 		return fmt.Errorf("%w: %w", errRender, err)
 	}
 	return r.Cluster.ApplyTyped(ctx, stored)
-}
-
-// traces are what the report takes from the runs' raw results. They are read one
-// after the other: all of them would be a megabyte or two for every run. What
-// somebody has deleted of them is named.
-func (r *Reconciler) traces(ctx context.Context, runs []v1alpha1.PerfRun) (traces map[string]*report.Trace, gone []string, err error) {
-	traces = map[string]*report.Trace{}
-	for i := range runs {
-		run := &runs[i]
-		if run.Status.Phase != v1alpha1.RunSucceeded {
-			continue
-		}
-		raw, err := kube.RawResults(ctx, r.Live, run)
-		if err != nil {
-			return nil, nil, err
-		}
-		gone = append(gone, missing(naming.RawNames(run), raw)...)
-		if len(raw) == 0 {
-			continue
-		}
-		if traces[run.Name], err = report.TraceOf(run, raw...); err != nil {
-			return nil, nil, fmt.Errorf("%w: %w", errRender, err)
-		}
-	}
-	return traces, gone, nil
-}
-
-// missing are the names that none of these has.
-func missing(names []string, found []corev1.ConfigMap) []string {
-	return slices.DeleteFunc(names, func(name string) bool {
-		return slices.ContainsFunc(found, func(raw corev1.ConfigMap) bool { return raw.Name == name })
-	})
 }
 
 // lacking says that raw results are gone; empty: all are there.

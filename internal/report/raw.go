@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -38,6 +39,31 @@ type Trace struct {
 	silent   []band
 	// scripts of the loads, by the load's name, a dot and the file's.
 	scripts map[string]string
+}
+
+// Bytes is about what the trace takes of memory: what it has by the thousand.
+func (t *Trace) Bytes() int {
+	const observation, request, sample, cell = int(unsafe.Sizeof(v1alpha1.Observation{})), int(unsafe.Sizeof(requestTime{})), int(unsafe.Sizeof(point{})), int(unsafe.Sizeof(heatCell{}))
+	bytes := 0
+	for _, one := range t.observations {
+		bytes += observation + len(one.Metric) + len(one.Value) + len(one.Unit)
+	}
+	for _, one := range t.requests {
+		bytes += request + len(one.metric)
+	}
+	for name, course := range t.courses {
+		bytes += len(name) + sample*cap(course)
+	}
+	for _, one := range t.quantiles {
+		bytes += 8 * len(one.at)
+	}
+	for _, one := range t.heats {
+		bytes += cell * cap(one.cells)
+	}
+	for _, text := range t.scripts {
+		bytes += len(text)
+	}
+	return bytes
 }
 
 // requestTime is a metric of a single request, in milliseconds.

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/report"
+)
+
+const (
+	// mostTraced bounds the traces that are remembered of all experiments, in bytes. A
+	// run of 90 modules leaves about half a megabyte.
+	mostTraced = 16 << 20
+	// versionsPage is of how many ConfigMaps the metadata are asked for at once.
+	versionsPage = 500
+)
+
+// traced is the trace of a run that is over, and what it was taken from.
+type traced struct {
+	trace *report.Trace
+	// versions of the ConfigMaps it was taken from.
+	versions string
+}
+
+// traces are what the report takes from the runs' raw results. They are read one
+// after the other: all of them would be a megabyte or two for every run. Those of runs
+// of earlier blocks are remembered, as long as nobody touches what they were taken from:
+// a block's end costs as much after a hundred blocks as after one. What somebody has
+// deleted of raw results is named.
+func (r *Reconciler) traces(ctx context.Context, s *scope, runs []v1alpha1.PerfRun) (traces map[string]*report.Trace, gone []string, err error) {
+	versions, err := r.rawVersions(ctx, s.experiment)
+	if err != nil {
+		return nil, nil, err
+	}
+	traces = map[string]*report.Trace{}
+	for i := range runs {
+		run := &runs[i]
+		if run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		trace, missed, err := r.trace(ctx, s, run, versions)
+		if err != nil {
+			return nil, nil, err
+		}
+		gone = append(gone, missed...)
+		if trace != nil {
+			traces[run.Name] = trace
+		}
+	}
+	return traces, gone, nil
+}
+
+// traceAhead remembers the traces of runs that have ended within a block, so that the
+// pass at its end is not left with all of them. What can't be read now is read then. Who
+// has just started has better things to do.
+func (r *Reconciler) traceAhead(ctx context.Context, s *scope) {
+	if s.full == nil || s.known.described == "" {
+		return
+	}
+	for i := range s.full {
+		run := &s.full[i]
+		if _, known := s.known.traces[run.UID]; known || run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		if r.memory.isFull() {
+			return
+		}
+		if _, _, err := r.trace(ctx, s, run, nil); err != nil {
+			log.FromContext(ctx).V(1).Info("Raw results are not read ahead of the report", "run", run.Name, "error", err.Error())
+			return
+		}
+	}
+}
+
+// rawVersions are the versions of the experiment's ConfigMaps, by name.
+func (r *Reconciler) rawVersions(ctx context.Context, experiment *v1alpha1.PerfExperiment) (map[string]string, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	versions := map[string]string{}
+	err := kube.Pages(ctx, r.Live, list, versionsPage, func(page *metav1.PartialObjectMetadataList) error {
+		for i := range page.Items {
+			versions[page.Items[i].Name] = page.Items[i].ResourceVersion
+		}
+		return nil
+	}, client.InNamespace(experiment.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: experiment.Name})
+	if err != nil {
+		return nil, fmt.Errorf("listing raw results: %w", err)
+	}
+	return versions, nil
+}
+
+// trace is that of a run, nil where it has no raw results, with the names of those that
+// are gone. What is remembered of it has to be of these versions.
+func (r *Reconciler) trace(ctx context.Context, s *scope, run *v1alpha1.PerfRun, versions map[string]string) (trace *report.Trace, gone []string, err error) {
+	var listed []string
+	for _, name := range naming.RawNames(run) {
+		listed = append(listed, versions[name])
+	}
+	if known, is := s.known.traces[run.UID]; is && known.versions == strings.Join(listed, " ") {
+		return known.trace, nil, nil
+	}
+	raw, err := kube.RawResults(ctx, r.Live, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	gone = missing(naming.RawNames(run), raw)
+	if len(raw) == 0 {
+		return nil, gone, nil
+	}
+	if trace, err = report.TraceOf(run, raw...); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errRender, err)
+	}
+	if len(gone) == 0 {
+		r.memory.keep(s.known, run.UID, traced{trace, versionsOf(raw)})
+	}
+	return trace, gone, nil
+}
+
+func versionsOf(raw []corev1.ConfigMap) string {
+	var versions []string
+	for i := range raw {
+		versions = append(versions, raw[i].ResourceVersion)
+	}
+	return strings.Join(versions, " ")
+}
+
+// missing are the names that none of these has.
+func missing(names []string, found []corev1.ConfigMap) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(found, func(raw corev1.ConfigMap) bool { return raw.Name == name })
+	})
+}
+
+// keep remembers a run's trace, if there is room for it.
+func (m *memory) keep(known *recollection, run types.UID, made traced) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if earlier, is := known.traces[run]; is {
+		m.traced -= earlier.trace.Bytes()
+		delete(known.traces, run)
+	}
+	if m.full = m.traced+made.trace.Bytes() > mostTraced; m.full {
+		return
+	}
+	if known.traces == nil {
+		known.traces = map[types.UID]traced{}
+	}
+	known.traces[run] = made
+	m.traced += made.trace.Bytes()
+}
+
+// drop makes room: what is remembered of the experiment is of no use any more. The
+// caller has the lock.
+func (m *memory) drop(known *recollection) {
+	if known == nil {
+		return
+	}
+	for _, one := range known.traces {
+		m.traced -= one.trace.Bytes()
+	}
+	known.traces, m.full = nil, false
+}
+
+func (m *memory) isFull() bool {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.full
+}
