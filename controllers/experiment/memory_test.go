@@ -61,7 +61,7 @@ func TestTracesAreRememberedWhileThereIsRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return traced{trace: trace}
+		return traced{trace: trace, bytes: trace.Bytes()}
 	}
 	m := &memory{}
 	named := func(name string) *v1alpha1.PerfExperiment {

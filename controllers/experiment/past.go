@@ -148,10 +148,8 @@ func (r *Reconciler) earlier(ctx context.Context, this *releases.Measured) ([]pa
 
 // earlierOf notes when those began that declare a scenario alike.
 func (r *Reconciler) earlierOf(ctx context.Context, this *releases.Measured, selector string, began map[string]string) error {
-	kept := &metav1.PartialObjectMetadataList{}
-	kept.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	pages := 0
-	err := kube.Pages(ctx, r.Live, kept, kube.PageSize, func(page *metav1.PartialObjectMetadataList) error {
+	err := r.configMaps(ctx, this.Namespace, client.HasLabels{selector}, func(page *metav1.PartialObjectMetadataList) error {
 		for i := range page.Items {
 			began[page.Items[i].Name] = page.Items[i].Annotations[v1alpha1.AnnotationBegan]
 		}
@@ -159,7 +157,7 @@ func (r *Reconciler) earlierOf(ctx context.Context, this *releases.Measured, sel
 			return kube.ErrEnough
 		}
 		return nil
-	}, client.InNamespace(this.Namespace), client.HasLabels{selector})
+	})
 	if err != nil {
 		return fmt.Errorf("looking for earlier experiments: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -66,6 +67,14 @@ func (r *Reconciler) ownConfigMap(ctx context.Context, experiment *v1alpha1.Perf
 		return nil, client.IgnoreNotFound(err)
 	}
 	return found, nil
+}
+
+// configMaps lets each look at the metadata of a namespace's ConfigMaps, page by page: the
+// cache holds none of them, and what is in them is large.
+func (r *Reconciler) configMaps(ctx context.Context, namespace string, which client.ListOption, each func(*metav1.PartialObjectMetadataList) error) error {
+	metadata := &metav1.PartialObjectMetadataList{}
+	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	return kube.Pages(ctx, r.Live, metadata, kube.PageSize, each, client.InNamespace(namespace), which)
 }
 
 func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {

@@ -20,19 +20,17 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-const (
-	// mostTraced bounds the traces that are remembered of all experiments, in bytes. A
-	// run of 90 modules leaves about half a megabyte.
-	mostTraced = 16 << 20
-	// versionsPage is of how many ConfigMaps the metadata are asked for at once.
-	versionsPage = 500
-)
+// mostTraced bounds the traces that are remembered of all experiments, in bytes. A run of
+// 90 modules leaves about half a megabyte.
+const mostTraced = 16 << 20
 
 // traced is the trace of a run that is over, and what it was taken from.
 type traced struct {
 	trace *report.Trace
 	// versions of the ConfigMaps it was taken from.
 	versions string
+	// bytes that it takes.
+	bytes int
 }
 
 // traces are what the report takes from the runs' raw results. They are read one
@@ -87,15 +85,13 @@ func (r *Reconciler) traceAhead(ctx context.Context, s *scope) {
 
 // rawVersions are the versions of the experiment's ConfigMaps, by name.
 func (r *Reconciler) rawVersions(ctx context.Context, experiment *v1alpha1.PerfExperiment) (map[string]string, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	versions := map[string]string{}
-	err := kube.Pages(ctx, r.Live, list, versionsPage, func(page *metav1.PartialObjectMetadataList) error {
+	err := r.configMaps(ctx, experiment.Namespace, client.MatchingLabels{v1alpha1.LabelExperiment: experiment.Name}, func(page *metav1.PartialObjectMetadataList) error {
 		for i := range page.Items {
 			versions[page.Items[i].Name] = page.Items[i].ResourceVersion
 		}
 		return nil
-	}, client.InNamespace(experiment.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: experiment.Name})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("listing raw results: %w", err)
 	}
@@ -105,8 +101,9 @@ func (r *Reconciler) rawVersions(ctx context.Context, experiment *v1alpha1.PerfE
 // trace is that of a run, nil where it has no raw results, with the names of those that
 // are gone. What is remembered of it has to be of these versions.
 func (r *Reconciler) trace(ctx context.Context, s *scope, run *v1alpha1.PerfRun, versions map[string]string) (trace *report.Trace, gone []string, err error) {
-	var listed []string
-	for _, name := range naming.RawNames(run) {
+	names := naming.RawNames(run)
+	listed := make([]string, 0, len(names))
+	for _, name := range names {
 		listed = append(listed, versions[name])
 	}
 	if known, is := s.known.traces[run.UID]; is && known.versions == strings.Join(listed, " ") {
@@ -116,7 +113,7 @@ func (r *Reconciler) trace(ctx context.Context, s *scope, run *v1alpha1.PerfRun,
 	if err != nil {
 		return nil, nil, err
 	}
-	gone = missing(naming.RawNames(run), raw)
+	gone = missing(names, raw)
 	if len(raw) == 0 {
 		return nil, gone, nil
 	}
@@ -124,7 +121,7 @@ func (r *Reconciler) trace(ctx context.Context, s *scope, run *v1alpha1.PerfRun,
 		return nil, nil, fmt.Errorf("%w: %w", errRender, err)
 	}
 	if len(gone) == 0 {
-		r.memory.keep(s.known, run.UID, traced{trace, versionsOf(raw)})
+		r.memory.keep(s.known, run.UID, traced{trace, versionsOf(raw), trace.Bytes()})
 	}
 	return trace, gone, nil
 }
@@ -148,18 +145,16 @@ func missing(names []string, found []corev1.ConfigMap) []string {
 func (m *memory) keep(known *recollection, run types.UID, made traced) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if earlier, is := known.traces[run]; is {
-		m.traced -= earlier.trace.Bytes()
-		delete(known.traces, run)
-	}
-	if m.full = m.traced+made.trace.Bytes() > mostTraced; m.full {
+	m.traced -= known.traces[run].bytes
+	delete(known.traces, run)
+	if m.full = m.traced+made.bytes > mostTraced; m.full {
 		return
 	}
 	if known.traces == nil {
 		known.traces = map[types.UID]traced{}
 	}
 	known.traces[run] = made
-	m.traced += made.trace.Bytes()
+	m.traced += made.bytes
 }
 
 // drop makes room: what is remembered of the experiment is of no use any more. The
@@ -169,7 +164,7 @@ func (m *memory) drop(known *recollection) {
 		return
 	}
 	for _, one := range known.traces {
-		m.traced -= one.trace.Bytes()
+		m.traced -= one.bytes
 	}
 	known.traces, m.full = nil, false
 }
