@@ -84,10 +84,14 @@ func TestLogLinesSayWhatTheyAreAbout(t *testing.T) {
 // manage runs the operator as cmd/manager does, until the test ends.
 func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.t.Helper()
+	objects, err := component.Server(server.Config(l.t))
+	if err != nil {
+		l.t.Fatal(err)
+	}
 	manager, err := ctrl.NewManager(server.Config(l.t), ctrl.Options{
 		Scheme:     l.admin.Scheme(),
 		Logger:     logger,
-		Cache:      component.Cache(l.lanes, map[string]cache.Config{l.namespace: {}}),
+		Cache:      component.Cache(objects, l.namespace, l.lanes),
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
@@ -97,7 +101,7 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	}
 	_, runs := l.operator()
 	experiments, _ := l.operator()
-	pods, err := component.NewPodCaches(manager, map[string]cache.Config{l.namespace: {}})
+	pods, err := component.NewPodCaches(manager, component.Namespaces(l.namespace))
 	if err != nil {
 		l.t.Fatalf("making the caches of pods: %v", err)
 	}

@@ -22,9 +22,9 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -197,7 +197,11 @@ func serve(o options) error {
 	// The API server is near, and unpacking takes longer than reading what is not packed.
 	config.DisableCompression = true
 	certificate := &admission.Certificate{Namespace: o.ownNamespace, Configuration: o.webhookConfiguration, Now: time.Now}
-	manager, err := ctrl.NewManager(config, managerOptions(o, certificate))
+	objects, err := component.Server(config)
+	if err != nil {
+		return err
+	}
+	manager, err := ctrl.NewManager(config, managerOptions(o, objects, certificate))
 	if err != nil {
 		return fmt.Errorf("building the manager: %w", err)
 	}
@@ -222,13 +226,13 @@ func serve(o options) error {
 	return manager.Start(ctrl.SetupSignalHandler())
 }
 
-func managerOptions(o options, certificate *admission.Certificate) ctrl.Options {
+func managerOptions(o options, objects rest.Interface, certificate *admission.Certificate) ctrl.Options {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	return ctrl.Options{
 		Scheme: scheme,
-		Cache:  component.Cache(o.ticketNamespace(), namespacesOf(o)),
+		Cache:  component.Cache(objects, o.namespace, o.ticketNamespace()),
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Foreign objects are unstructured and read as often as our own.
 			Unstructured: true,
@@ -246,14 +250,6 @@ func managerOptions(o options, certificate *admission.Certificate) ctrl.Options 
 // run, and hardly read.
 var uncached = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// namespacesOf are those whose objects the operator keeps in mind; none are all.
-func namespacesOf(o options) map[string]cache.Config {
-	if o.namespace == "" {
-		return nil
-	}
-	return map[string]cache.Config{o.namespace: {}}
-}
-
 // How often the statuses of runs and experiments tell what has not been decided but
 // observed, such as pods that come up.
 const (
@@ -270,7 +266,7 @@ type outside struct {
 func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside, o options) error {
 	counted := telemetry.New(metrics.Registry)
 	metrics.Registry.MustRegister(telemetry.Experiments{Reader: manager.GetClient()})
-	pods, err := component.NewPodCaches(manager, namespacesOf(o))
+	pods, err := component.NewPodCaches(manager, component.Namespaces(o.namespace))
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,16 +31,25 @@ const (
 	FieldPhase      = "status.phase"
 )
 
-// Cache says what the operator's cache holds of the namespaces; none are all. What is
+// Cache says what the operator's cache holds of a namespace, or of all. What is
 // done and what is not ours costs next to nothing. The tickets of experiments are in the
 // namespace lanes.
-func Cache(lanes string, namespaces map[string]cache.Config) cache.Options {
+func Cache(server rest.Interface, namespace, lanes string) cache.Options {
 	return cache.Options{
-		DefaultNamespaces: namespaces,
+		DefaultNamespaces: Namespaces(namespace),
 		ByObject:          cached(lanes),
 		DefaultTransform:  Lean(),
-		NewInformer:       NewInformer,
+		NewInformer:       NewInformer(server, namespace),
 	}
+}
+
+// Namespaces are those whose objects the operator keeps in mind: one, or all where it has
+// no name.
+func Namespaces(name string) map[string]cache.Config {
+	if name == "" {
+		return nil
+	}
+	return map[string]cache.Config{name: {}}
 }
 
 // cached are the kinds of which there may be many.
@@ -63,7 +73,7 @@ func Watched(kind schema.GroupVersionKind) client.Object {
 	return object
 }
 
-// transform strips managed fields as well, which a kind's own transform replaces.
+// transform strips objects of a type as they come.
 func transform[T client.Object](strip func(T) T) toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		typed, is := object.(T)
@@ -71,10 +81,15 @@ func transform[T client.Object](strip func(T) T) toolscache.TransformFunc {
 			// What the watch has lost sight of.
 			return object, nil
 		}
-		stripped := strip(typed)
-		stripped.SetManagedFields(nil)
-		return stripped, nil
+		return stripped(typed, strip), nil
 	}
+}
+
+// stripped is what is kept in mind of an object, which is never who manages what.
+func stripped[T client.Object](object T, strip func(T) T) T {
+	kept := strip(object)
+	kept.SetManagedFields(nil)
+	return kept
 }
 
 // Index lets the cache find runs by their fields without looking at all.
@@ -117,11 +132,14 @@ func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 	return &outline
 }
 
+// isSummarised tells the runs of which the cache holds a summary alone.
+func isSummarised(run *v1alpha1.PerfRun) bool { return run.Status.Phase.IsFinal() }
+
 // Summary is what of a run is kept in mind: all of one that is on, and of one that
 // is over what it takes to count it. What it gave is read from the API server
 // when an answer is worked out.
 func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
-	if !run.Status.Phase.IsFinal() {
+	if !isSummarised(run) {
 		return run
 	}
 	summary := &v1alpha1.PerfRun{ObjectMeta: withSharedWords(run.ObjectMeta)}

@@ -7,43 +7,58 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
 // pageSize is how many objects are read at once, of up to a megabyte each: what takes
-// fewer asks more often, what takes more has more of them in memory as they are stored.
+// fewer asks more often, for more the API server needs more memory.
 const pageSize = 20
 
-// NewInformer makes the informers of the operator's cache. Experiments and runs, of which
-// there may be thousands that are large and of which little is kept in mind, are listed in
-// pages. Any other kind is listed as client-go does, in a stream of events: an object of
-// a stream is read several times over until it is known what it is.
-func NewInformer(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-	switch example.(type) {
-	case *v1alpha1.PerfExperiment:
-		lister = newPages(lister, &v1alpha1.PerfExperimentList{}, transform(Outline))
-	case *v1alpha1.PerfRun:
-		lister = newPages(lister, &v1alpha1.PerfRunList{}, transform(Summary))
+// Server asks the API server for experiments and runs as they are stored.
+func Server(config *rest.Config) (rest.Interface, error) {
+	config = rest.CopyConfig(config)
+	config.APIPath, config.GroupVersion = "/apis", &v1alpha1.GroupVersion
+	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	server, err := rest.RESTClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("building the client of experiments and runs: %w", err)
 	}
-	return toolscache.NewSharedIndexInformer(lister, example, resync, indexers)
+	return server, nil
 }
 
-// pages list what there is page by page, and keep of each what is kept in mind.
+// NewInformer makes the informers of the operator's cache. Experiments and runs of the
+// namespace (none: of all), of which there may be thousands that are large and of which
+// little is kept in mind, are listed in pages, and read no further than that little. Any
+// other kind is listed as client-go does, in a stream of events: an object of a stream is
+// read several times over until it is known what it is.
+func NewInformer(server rest.Interface, namespace string) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
+	return func(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+		watcher := toolscache.ToListerWatcherWithContext(lister)
+		switch example.(type) {
+		case *v1alpha1.PerfExperiment:
+			lister = pages{watcher, server, namespace, experiments}
+		case *v1alpha1.PerfRun:
+			lister = pages{watcher, server, namespace, runs}
+		}
+		return toolscache.NewSharedIndexInformer(lister, example, resync, indexers)
+	}
+}
+
+// pages list what there is page by page, and keep of each object what is kept in mind.
 type pages struct {
 	toolscache.ListerWatcherWithContext
-	// empty is a list of the kind.
-	empty runtime.Object
-	strip toolscache.TransformFunc
-}
-
-func newPages(lister toolscache.ListerWatcher, empty runtime.Object, strip toolscache.TransformFunc) pages {
-	return pages{toolscache.ToListerWatcherWithContext(lister), empty, strip}
+	server    rest.Interface
+	namespace string
+	kind
 }
 
 // IsWatchListSemanticsUnSupported makes the reflector list, and not ask for a stream.
@@ -64,41 +79,28 @@ func (p pages) Watch(options metav1.ListOptions) (watch.Interface, error) {
 // the last ones are too old.
 func (p pages) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	options.ResourceVersion, options.ResourceVersionMatch, options.Limit = "", "", pageSize
-	whole := p.empty.DeepCopyObject()
-	var kept []runtime.Object
+	whole := &internalversion.List{}
 	for {
-		page, err := p.ListerWatcherWithContext.ListWithContext(ctx, options)
+		page, err := p.page(ctx, options)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // The reflector tells by its type what to do.
+			return nil, err
 		}
-		err = meta.EachListItem(page, func(object runtime.Object) error {
-			stripped, err := p.strip(object)
-			if small, is := stripped.(runtime.Object); is {
-				kept = append(kept, small)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("reading a page of a list: %w", err)
+		for i := range page.Items {
+			whole.Items = append(whole.Items, page.Items[i].Object)
 		}
-		listed, err := meta.ListAccessor(page)
-		if err != nil {
-			return nil, fmt.Errorf("reading a page of a list: %w", err)
-		}
-		if options.Continue = listed.GetContinue(); options.Continue == "" {
-			return whole, p.fill(whole, listed, kept)
+		if options.Continue = page.Continue; options.Continue == "" {
+			whole.ResourceVersion = page.ResourceVersion
+			return whole, nil
 		}
 	}
 }
 
-func (pages) fill(whole runtime.Object, last metav1.ListInterface, kept []runtime.Object) error {
-	if err := meta.SetList(whole, kept); err != nil {
-		return fmt.Errorf("putting the pages of a list together: %w", err)
-	}
-	list, err := meta.ListAccessor(whole)
+func (p pages) page(ctx context.Context, options metav1.ListOptions) (*page, error) {
+	request := p.server.Get().Resource(p.resource).NamespaceIfScoped(p.namespace, p.namespace != "")
+	text, err := request.VersionedParams(&options, metav1.ParameterCodec).Stream(ctx)
 	if err != nil {
-		return fmt.Errorf("putting the pages of a list together: %w", err)
+		return nil, err //nolint:wrapcheck // The reflector tells by its type what to do.
 	}
-	list.SetResourceVersion(last.GetResourceVersion())
-	return nil
+	defer func() { _ = text.Close() }()
+	return p.readPage(text)
 }

@@ -4,59 +4,106 @@ package component_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"math/rand"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	kubejson "sigs.k8s.io/json"
+	"sigs.k8s.io/randfill"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 )
 
-// shelf plays a server that has runs, and gives them page by page.
+// shelf plays a server that has objects of a kind, and gives them page by page.
 type shelf struct {
-	runs int
-	// stale is how many lists end with a page that is too old.
-	stale int
-	asked []string
+	objects []client.Object
+	// stale is how many lists end with a page that is too old, cut how many pages end
+	// in the middle of an object.
+	stale, cut int
+	mu         sync.Mutex
+	asked      []string
 }
 
-func (s *shelf) list(_ context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	s.asked = append(s.asked, fmt.Sprintf("%d from %q version %q", options.Limit, options.Continue, options.ResourceVersion))
-	first, _ := strconv.Atoi(options.Continue)
-	if first > 0 && s.stale > 0 {
-		s.stale--
-		return nil, apierrors.NewResourceExpired("the page is too old")
-	}
-	page := &v1alpha1.PerfRunList{ListMeta: metav1.ListMeta{ResourceVersion: "77"}}
-	for n := first; n < s.runs && n < first+int(options.Limit); n++ {
+func runsOf(number int) []client.Object {
+	made := make([]client.Object, number)
+	for n := range made {
 		run := folioRun(v1alpha1.RunSucceeded)
 		run.Name = fmt.Sprintf("run-%03d", n)
-		page.Items = append(page.Items, *run)
+		made[n] = run
 	}
-	if next := first + len(page.Items); next < s.runs {
-		page.Continue = strconv.Itoa(next)
+	return made
+}
+
+func (s *shelf) ServeHTTP(answer http.ResponseWriter, request *http.Request) {
+	asked := request.URL.Query()
+	s.note("%s from %q version %q of %s", asked.Get("limit"), asked.Get("continue"), asked.Get("resourceVersion"), request.URL.Path)
+	first, _ := strconv.Atoi(asked.Get("continue"))
+	last := min(first+20, len(s.objects))
+	answer.Header().Set("Content-Type", "application/json")
+	if first > 0 && s.once(&s.stale) {
+		answer.WriteHeader(http.StatusGone)
+		_ = json.NewEncoder(answer).Encode(apierrors.NewResourceExpired("the page is too old").Status())
+		return
 	}
-	return page, nil
+	list := metav1.ListMeta{ResourceVersion: "77"}
+	if last < len(s.objects) {
+		list.Continue = strconv.Itoa(last)
+	}
+	text, _ := json.Marshal(map[string]any{
+		"kind": "List", "apiVersion": v1alpha1.GroupVersion.String(), "metadata": list, "items": s.objects[first:last],
+	})
+	if s.once(&s.cut) {
+		text = text[:len(text)/2]
+	}
+	_, _ = answer.Write(text)
 }
 
 func (s *shelf) watch(_ context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	s.asked = append(s.asked, fmt.Sprintf("a watch from version %q", options.ResourceVersion))
+	s.note("a watch from version %q", options.ResourceVersion)
 	return watch.NewFake(), nil
 }
 
-// informed is what an informer of runs knows of a shelf once it has seen all.
-func informed(t *testing.T, s *shelf) []any {
+func (s *shelf) note(format string, words ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, fmt.Sprintf(format, words...))
+}
+
+// once is true as often as was said.
+func (s *shelf) once(times *int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*times--
+	return *times >= 0
+}
+
+// informed is what an informer knows of a shelf once it has seen all.
+func informed(t *testing.T, s *shelf, example client.Object) map[string]client.Object {
 	t.Helper()
-	made := component.NewInformer(&toolscache.ListWatch{ListWithContextFunc: s.list, WatchFuncWithContext: s.watch},
-		&v1alpha1.PerfRun{}, 0, toolscache.Indexers{})
+	listening := httptest.NewServer(s)
+	defer listening.Close()
+	server, err := component.Server(&rest.Config{Host: listening.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := component.NewInformer(server, "lab")(&toolscache.ListWatch{WatchFuncWithContext: s.watch}, example, 0, toolscache.Indexers{})
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	ended := make(chan struct{})
 	go func() { made.RunWithContext(ctx); close(ended) }()
@@ -65,14 +112,22 @@ func informed(t *testing.T, s *shelf) []any {
 	}
 	stop()
 	<-ended
-	return made.GetStore().List()
+	known := map[string]client.Object{}
+	for _, object := range made.GetStore().List() {
+		named := object.(client.Object)
+		known[named.GetName()] = named
+	}
+	return known
 }
 
 // What a server has is asked for in pages, and none is missed or held whole.
 func TestRunsAreReadInPages(t *testing.T) {
-	s := &shelf{runs: 50}
-	known := informed(t, s)
-	want := []string{`20 from "" version ""`, `20 from "20" version ""`, `20 from "40" version ""`}
+	s := &shelf{objects: runsOf(50)}
+	known := informed(t, s, &v1alpha1.PerfRun{})
+	const path = "/apis/perflab.dev/v1alpha1/namespaces/lab/perfruns"
+	want := []string{
+		`20 from "" version "" of ` + path, `20 from "20" version "" of ` + path, `20 from "40" version "" of ` + path,
+	}
 	if diff := cmp.Diff(want, s.asked[:min(3, len(s.asked))]); diff != "" {
 		t.Errorf("lists (-want +got):\n%s", diff)
 	}
@@ -81,23 +136,76 @@ func TestRunsAreReadInPages(t *testing.T) {
 			t.Errorf("then %s was asked for", asked)
 		}
 	}
-	names := map[string]bool{}
-	for _, object := range known {
-		run := object.(*v1alpha1.PerfRun)
-		names[run.Name] = true
+	for name, run := range known {
 		if size(t, run) > 2000 {
-			t.Fatalf("of run %s %d bytes are kept in mind", run.Name, size(t, run))
+			t.Fatalf("of run %s %d bytes are kept in mind", name, size(t, run))
 		}
 	}
-	if len(names) != 50 {
-		t.Errorf("%d runs are known, want 50", len(names))
+	if len(known) != 50 {
+		t.Errorf("%d runs are known, want 50", len(known))
 	}
 }
 
-// Where pages become too old in the middle, all are read again.
-func TestPagesThatAreTooOldAreReadAgain(t *testing.T) {
-	s := &shelf{runs: 30, stale: 1}
-	if known := informed(t, s); len(known) != 30 {
-		t.Errorf("%d runs are known after %q, want 30", len(known), s.asked)
+// Where pages become too old in the middle, or end in the middle, all are read again.
+func TestPagesThatEndEarlyAreReadAgain(t *testing.T) {
+	for name, s := range map[string]*shelf{"too old": {stale: 1}, "cut off": {cut: 1}} {
+		t.Run(name, func(t *testing.T) {
+			s.objects = runsOf(30)
+			if known := informed(t, s, &v1alpha1.PerfRun{}); len(known) != 30 {
+				t.Errorf("%d runs are known after %q, want 30", len(known), s.asked)
+			}
+		})
+	}
+}
+
+// What is read of an object's text is what all of it would have been stripped to, whatever
+// is in it.
+func TestWhatIsReadIsWhatIsKeptInMind(t *testing.T) {
+	t.Run("runs", func(t *testing.T) {
+		isReadAs(t, component.Summary, func(run *v1alpha1.PerfRun, n int) {
+			run.Status.Phase = []v1alpha1.RunPhase{v1alpha1.RunSucceeded, v1alpha1.RunInvalid, v1alpha1.RunLoading, ""}[n%4]
+			for i := range run.Status.Conditions {
+				run.Status.Conditions[i].Type = v1alpha1.ConditionValid
+			}
+		})
+	})
+	t.Run("experiments", func(t *testing.T) {
+		isReadAs(t, component.Outline, func(experiment *v1alpha1.PerfExperiment, n int) {
+			experiment.Status.Settled = []string{"", "abc"}[n%2]
+		})
+	})
+}
+
+// isReadAs fills many objects at random, but for what decides how much of them is kept.
+func isReadAs[S any, T interface {
+	*S
+	client.Object
+}](t *testing.T, strip func(T) T, decide func(object T, n int),
+) {
+	t.Helper()
+	const seed = 7
+	random := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(seed), scheme.Codecs).NilChance(0.1).NumElements(1, 2)
+	random.Funcs(func(at *metav1.Time, random randfill.Continue) { *at = metav1.Unix(int64(random.Uint32()), 0) })
+	s, want := &shelf{}, map[string]client.Object{}
+	for n := range 40 {
+		object := T(new(S))
+		random.Fill(object)
+		decide(object, n)
+		object.SetName(strconv.Itoa(n))
+		s.objects = append(s.objects, object)
+		text, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := T(new(S))
+		if err := kubejson.UnmarshalCaseSensitivePreserveInts(text, whole); err != nil {
+			t.Fatal(err)
+		}
+		kept := strip(whole)
+		kept.SetManagedFields(nil)
+		want[object.GetName()] = kept
+	}
+	if diff := cmp.Diff(want, informed(t, s, T(new(S)))); diff != "" {
+		t.Errorf("what is known (-want +got):\n%s", diff)
 	}
 }
