@@ -5,11 +5,14 @@ package component
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unique"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -142,7 +145,7 @@ func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	if !isSummarised(run) {
 		return run
 	}
-	summary := &v1alpha1.PerfRun{ObjectMeta: withSharedWords(run.ObjectMeta)}
+	summary := &v1alpha1.PerfRun{ObjectMeta: inFamily(run.ObjectMeta)}
 	spec := &run.Spec
 	summary.Spec = v1alpha1.PerfRunSpec{
 		Experiment: shared(spec.Experiment), PlanHash: shared(spec.PlanHash),
@@ -176,21 +179,29 @@ func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 // has one for each. They were a sixth of what the cache held of a run (BenchmarkSummaries).
 func shared[T ~string](text T) T { return T(unique.Make(string(text)).Value()) }
 
-// withSharedWords shares what runs of an experiment have in common.
-func withSharedWords(meta metav1.ObjectMeta) metav1.ObjectMeta {
-	meta.Namespace = shared(meta.Namespace)
-	if meta.Labels != nil {
-		labels := make(map[string]string, len(meta.Labels))
-		for key, value := range meta.Labels {
-			labels[shared(key)] = shared(value)
-		}
-		meta.Labels = labels
+// family is what the runs of an experiment have in common: whose they are.
+type family struct {
+	labels map[string]string
+	owners []metav1.OwnerReference
+}
+
+// lastFamily is that of the run which was summarised last. Lists are in the order of names,
+// in which the runs of an experiment follow each other.
+var lastFamily atomic.Pointer[family]
+
+// inFamily keeps of a run's metadata whose it is once for all that follow each other, and
+// no other label: they say again what the spec says.
+func inFamily(meta metav1.ObjectMeta) metav1.ObjectMeta {
+	own := &family{owners: meta.OwnerReferences}
+	if label, labelled := meta.Labels[v1alpha1.LabelExperiment]; labelled {
+		own.labels = map[string]string{v1alpha1.LabelExperiment: shared(label)}
 	}
-	meta.OwnerReferences = slices.Clone(meta.OwnerReferences)
-	for i := range meta.OwnerReferences {
-		owner := &meta.OwnerReferences[i]
-		owner.APIVersion, owner.Kind, owner.Name, owner.UID = shared(owner.APIVersion), shared(owner.Kind), shared(owner.Name), shared(owner.UID)
+	if last := lastFamily.Load(); last != nil && maps.Equal(last.labels, own.labels) && equality.Semantic.DeepEqual(last.owners, own.owners) {
+		own = last
+	} else {
+		lastFamily.Store(own)
 	}
+	meta.Namespace, meta.Labels, meta.OwnerReferences = shared(meta.Namespace), own.labels, own.owners
 	return meta
 }
 

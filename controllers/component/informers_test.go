@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/naming"
 )
 
 // folioRun is a run of ninety modules that gave a thousand observations.
@@ -80,7 +81,10 @@ func TestAnOutlineOfAnExperimentIsSmall(t *testing.T) {
 // What decides over the next run is in it.
 func TestASummaryTellsWhatBecameOfARun(t *testing.T) {
 	run := folioRun(v1alpha1.RunInvalid)
+	run.Labels = naming.RunLabels(run)
+	run.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", &metav1.ObjectMeta{Name: "folio", UID: "2"})}
 	got, want := component.Summary(run), &v1alpha1.PerfRun{ObjectMeta: run.ObjectMeta}
+	want.Labels = map[string]string{v1alpha1.LabelExperiment: "folio"}
 	want.Spec = v1alpha1.PerfRunSpec{Experiment: "folio", Arm: "base", Block: 1, Attempt: 2, PlanHash: "abc", Scenario: v1alpha1.Scenario{Name: "cico"}}
 	want.Status = v1alpha1.PerfRunStatus{
 		Phase: v1alpha1.RunInvalid, Message: "load failed", Conditions: run.Status.Conditions[1:],
