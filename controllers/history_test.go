@@ -3,6 +3,7 @@
 package controllers_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,6 +159,53 @@ func TestAnExperimentSaysOfHowManyRunsItKeepsRawResults(t *testing.T) {
 			}
 			if len(runs) != want.runs {
 				t.Errorf("raw results of %d runs are left, want those of %d", len(runs), want.runs)
+			}
+		})
+	}
+}
+
+// another experiment, which is complete later.
+func (l *lab) another(edits ...func(*v1alpha1.PerfExperiment)) {
+	l.t.Helper()
+	edits = append(edits, oneArm, func(e *v1alpha1.PerfExperiment) { e.Name = "later" })
+	l.create(smallExperiment(l.t, edits...))
+	l.until("another that has settled", func() bool { return l.experiment("later").Status.Settled != "" })
+}
+
+// runsOf an experiment that there are.
+func (l *lab) runsOf(experiment string) int {
+	l.t.Helper()
+	runs := l.runs()
+	return len(slices.DeleteFunc(runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Experiment != experiment }))
+}
+
+func TestRunsOfTheNewestExperimentsStay(t *testing.T) {
+	for name, want := range map[string]struct {
+		stay           int32
+		small          *v1alpha1.History
+		ofSmall, later int
+	}{
+		"one":                     {1, nil, 0, 1},
+		"two":                     {2, nil, 1, 1},
+		"none":                    {0, nil, 0, 0},
+		"who says how long stays": {1, &v1alpha1.History{Runs: hours(1000)}, 1, 1},
+		"who says something else": {1, &v1alpha1.History{RawResults: hours(1000)}, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.history.RunsOf = ptr.To(want.stay)
+			l.settled(func(e *v1alpha1.PerfExperiment) { e.Spec.History = want.small })
+			l.until("the end of its environment", func() bool { return l.experiment("small").Status.TornDown != nil })
+			said := l.experiment("small").Status
+			l.another()
+			l.until("the end of the other's", func() bool { return l.experiment("later").Status.TornDown != nil })
+			l.settle()
+			if small, later := l.runsOf("small"), l.runsOf("later"); small != want.ofSmall || later != want.later {
+				t.Errorf("%d and %d runs are left, want %d and %d", small, later, want.ofSmall, want.later)
+			}
+			after := l.experiment("small").Status
+			if diff := cmp.Diff(said, after, cmpopts.IgnoreFields(v1alpha1.PerfExperimentStatus{}, "History")); diff != "" {
+				t.Errorf("what it said has changed:\n%s", diff)
 			}
 		})
 	}

@@ -147,8 +147,9 @@ func parse() options {
 	flag.StringVar(&o.webhookConfiguration, "webhook-configuration", "perflab", "name of the ValidatingWebhookConfiguration that leads to this operator")
 	flag.Var(&o.authorRights, "author-rights", "what the webhook does with experiments, systems and schedules that reach for Secrets, workloads and the like that their author may not use: enforce refuses them, warn says so, ignore asks nothing")
 	flag.DurationVar(&o.history.RawResults, "history-raw-results", 0, "how long raw results of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
-	flag.Func("history-raw-results-of", "of how many runs of a complete experiment, the newest, raw results stay, where spec.history doesn't say so; default: of all", o.keepRawResultsOf)
+	flag.Func("history-raw-results-of", "of how many runs of a complete experiment, the newest, raw results stay, where spec.history doesn't say so; default: of all", numberOfRuns(&o.history.RawResultsOf))
 	flag.DurationVar(&o.history.Runs, "history-runs", 0, "how long the runs of complete experiments stay that don't say so in spec.history; 0: until the experiment is deleted")
+	flag.Func("history-runs-of", "how many runs stay in a namespace: those of the experiments that were completed last, of each all or none, and of the very last in any case; experiments that say in spec.history how long theirs stay are not counted; default: all", numberOfRuns(&o.history.RunsOf))
 	flag.StringVar(&o.archive, "archive", os.Getenv("PERFLAB_ARCHIVE"), "URL of the object store that keeps records of runs and experiments for longer than the cluster does: s3://BUCKET/PREFIX?region=..., gs://, azblob:// or file:///DIRECTORY; credentials are those of the workload, or of the store's own variables; default: none (env PERFLAB_ARCHIVE)")
 	flag.Var(&o.cloudEvents, "cloudevents", "a receiver of CloudEvents over HTTP that is told when an experiment is complete or stalled, and where a series of releases changed, as NAME=URL; may be given several times")
 	flag.Var(&o.grafana, "grafana", "a Grafana that is given an annotation where a series of releases changed, as NAME=URL; may be given several times")
@@ -166,14 +167,16 @@ func parse() options {
 	return o
 }
 
-// keepRawResultsOf reads --history-raw-results-of.
-func (o *options) keepRawResultsOf(text string) error {
-	of, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || of < 0 {
-		return errors.New("write a number of runs, such as 12; 0 keeps no raw results")
+// numberOfRuns reads a flag that is one.
+func numberOfRuns(into **int32) func(text string) error {
+	return func(text string) error {
+		number, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || number < 0 {
+			return errors.New("write a number of runs, such as 12; 0 keeps none")
+		}
+		*into = ptr.To(int32(number))
+		return nil
 	}
-	o.history.RawResultsOf = ptr.To(int32(of))
-	return nil
 }
 
 func serve(o options) error {

@@ -61,11 +61,11 @@ func TestTheRuntimeLeavesRoomBelowItsLimit(t *testing.T) {
 	}
 }
 
-func TestRawResultsAreKeptOfANumberOfRuns(t *testing.T) {
+func TestNumbersOfRunsAreRead(t *testing.T) {
 	for text, want := range map[string]*int32{"12": ptr.To[int32](12), "0": ptr.To[int32](0), "-1": nil, "all": nil, "": nil, "3000000000": nil} {
-		var o options
-		err := o.keepRawResultsOf(text)
-		if got := o.history.RawResultsOf; !ptr.Equal(got, want) || (err == nil) != (want != nil) {
+		var got *int32
+		err := numberOfRuns(&got)(text)
+		if !ptr.Equal(got, want) || (err == nil) != (want != nil) {
 			t.Errorf("%q: %v (%v), want %v", text, got, err, want)
 		}
 	}

@@ -63,6 +63,8 @@ type Reconciler struct {
 	told sync.Map
 	// memory spares passes what an earlier one has worked out.
 	memory memory
+	// crowds are those whose runs are too many.
+	crowds crowds
 	// starts lets one experiment of a namespace at a time begin a run.
 	starts turns
 	// answering lets one pass at a time hold what the runs of an experiment gave,
@@ -212,9 +214,9 @@ func (r *Reconciler) rests(ctx context.Context, experiment *v1alpha1.PerfExperim
 	if !settled {
 		return 0, false, nil
 	}
-	keep := s.keeps(r.History)
-	if s.hasOutlived(keep) {
-		return 0, false, nil
+	keep, err := r.keeps(ctx, s)
+	if err != nil || s.hasOutlived(keep) {
+		return 0, false, err
 	}
 	r.memory.forget(client.ObjectKeyFromObject(experiment))
 	return component.Sooner(left, keep.until), true, nil

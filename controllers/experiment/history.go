@@ -25,6 +25,9 @@ import (
 // don't say so themselves. Zero: until they are deleted.
 type History struct {
 	RawResults, Runs time.Duration
+	// RunsOf is the number of runs, those of the experiments that were completed last, that
+	// stay in a namespace; nil: all.
+	RunsOf *int32
 	// RawResultsOf is the number of runs, the newest, whose raw results stay; nil: of all.
 	RawResultsOf *int32
 }
@@ -40,6 +43,14 @@ type kept struct {
 }
 
 // keeps says what is to be left of what the experiment gave.
+func (r *Reconciler) keeps(ctx context.Context, s *scope) (kept, error) {
+	crowdedOut, err := r.isCrowdedOut(ctx, s.experiment)
+	keep := s.keeps(r.History)
+	keep.runs = keep.runs && !crowdedOut
+	return keep, err
+}
+
+// keeps says what is to be left whatever others gave.
 func (s *scope) keeps(standard History) kept {
 	asked := ptr.Deref(s.experiment.Spec.History, v1alpha1.History{})
 	age := time.Duration(0)
@@ -91,7 +102,10 @@ func (r *Reconciler) prune(ctx context.Context, s *scope) error {
 	if status.Settled == "" || status.Settled != s.seen {
 		return nil
 	}
-	keep := s.keeps(r.History)
+	keep, err := r.keeps(ctx, s)
+	if err != nil {
+		return err
+	}
 	if keep.until > 0 {
 		s.again(keep.until)
 	}

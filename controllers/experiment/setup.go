@@ -43,6 +43,9 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&v1alpha1.PerfRun{}, wakeups{manager.GetClient()}.handler()).
 		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), orphansOf(manager.GetClient())).
 		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), orphansOf(manager.GetClient()))
+	if r.History.RunsOf != nil {
+		build = build.Watches(&v1alpha1.PerfExperiment{}, r.crowd())
+	}
 	if r.Lanes != "" {
 		build = build.Watches(&coordinationv1.Lease{}, r.nextInLine())
 	}

@@ -115,6 +115,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"lanes":                  {"lanes": "motorway"},
 		"history.runs":           {"history": values{"runs": "a week"}},
 		"history.rawResultsOf":   {"history": values{"rawResultsOf": "newest"}},
+		"history.runsOf":         {"history": values{"runsOf": -1}},
 		"archive.url":            {"archive": values{"url": "ftp://archive"}},
 		"announce.grafana.0.url": {"announce": values{"grafana": []any{values{"name": "board", "url": "grafana"}}}},
 		"archive.namespaces":     {"archive": values{"namespaces": values{"team-a": values{"url": "ftp://archive"}}}},
@@ -186,13 +187,13 @@ func TestLanesCanBeTurnedOff(t *testing.T) {
 }
 
 func TestHistoryIsTheOperators(t *testing.T) {
-	for _, given := range []values{{}, {"history": values{"rawResults": "720h", "rawResultsOf": 0, "runs": "8760h"}}} {
+	for _, given := range []values{{}, {"history": values{"rawResults": "720h", "rawResultsOf": 0, "runs": "8760h", "runsOf": 2000}}} {
 		rendered := mustRender(t, home, given)
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, flag := range []string{`"--history-raw-results=720h"`, `"--history-raw-results-of=0"`, `"--history-runs=8760h"`} {
+		for _, flag := range []string{`"--history-raw-results=720h"`, `"--history-raw-results-of=0"`, `"--history-runs=8760h"`, `"--history-runs-of=2000"`} {
 			if contains(written, flag) != (len(given) > 0) {
 				t.Errorf("%v: %s", given, written)
 			}

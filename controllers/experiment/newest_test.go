@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/kube"
+)
+
+// completed experiments have ten runs, of which one did not count.
+func completed(name string, hour int, edits ...func(*v1alpha1.PerfExperiment)) v1alpha1.PerfExperiment {
+	made := v1alpha1.PerfExperiment{}
+	made.Namespace, made.Name, made.UID = "lab", name, types.UID(name)
+	made.Status.Settled, made.Status.Runs = "abc", &v1alpha1.RunCounts{Planned: 9, Done: 9, Invalid: 1}
+	made.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 3, 2, hour, 0, 0, 0, time.UTC)}
+	for _, edit := range edits {
+		edit(&made)
+	}
+	return made
+}
+
+func goesOn(e *v1alpha1.PerfExperiment) { e.Status.Settled = "" }
+func isGone(e *v1alpha1.PerfExperiment) {
+	e.Status.History = &v1alpha1.HistoryStatus{Runs: &metav1.Time{}}
+}
+func says1h(e *v1alpha1.PerfExperiment) { e.Spec.History = &v1alpha1.History{Runs: &metav1.Duration{}} }
+func saysRaw(e *v1alpha1.PerfExperiment) {
+	e.Spec.History = &v1alpha1.History{RawResults: &metav1.Duration{}}
+}
+
+func TestThoseCompletedLastStay(t *testing.T) {
+	all := []v1alpha1.PerfExperiment{
+		completed("noon", 12), completed("night", 23), completed("dawn", 6, saysRaw), completed("morning", 6),
+		completed("keeper", 1, says1h), completed("runner", 0, goesOn), completed("gone", 2, isGone),
+	}
+	for stay, want := range map[int32][]string{
+		0:   {"night", "noon", "dawn", "morning"},
+		1:   {"noon", "dawn", "morning"},
+		10:  {"noon", "dawn", "morning"},
+		19:  {"noon", "dawn", "morning"},
+		20:  {"dawn", "morning"},
+		30:  {"morning"},
+		40:  nil,
+		999: nil,
+	} {
+		var out []string
+		for _, experiment := range crowdOut(all, stay) {
+			out = append(out, experiment.Name)
+		}
+		if diff := cmp.Diff(want, out); diff != "" {
+			t.Errorf("%d stay: out are (-want +got):\n%s", stay, diff)
+		}
+	}
+}
+
+// An experiment that settles wakes those whom it crowds out, and the decision of each is as
+// new as that.
+func TestWhomAnExperimentCrowdsOut(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	noon, dawn := completed("noon", 12, goesOn), completed("dawn", 6)
+	cluster := fake.NewClientBuilder().WithScheme(scheme).WithObjects(&noon, &dawn).Build()
+	r := &Reconciler{Tools: component.Tools{Cluster: kube.Cluster{Client: cluster}}, History: History{RunsOf: ptr.To[int32](10)}}
+	isOut := func() bool {
+		out, err := r.isCrowdedOut(t.Context(), &dawn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if isOut() {
+		t.Error("an experiment is crowded out by one that is on")
+	}
+	woken := func(change func(*v1alpha1.PerfExperiment)) []string {
+		before := noon.DeepCopy()
+		change(&noon)
+		if err := cluster.Update(t.Context(), &noon); err != nil {
+			t.Fatal(err)
+		}
+		queue := &noted{}
+		r.crowd().Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: &noon}, queue)
+		return queue.names
+	}
+	for _, step := range []struct {
+		what   string
+		change func(*v1alpha1.PerfExperiment)
+		woken  []string
+		out    bool
+	}{
+		{"it says a word", func(e *v1alpha1.PerfExperiment) { e.Status.Progress = "9/9" }, nil, false},
+		{"it settles", func(e *v1alpha1.PerfExperiment) { e.Status.Settled = "abc" }, []string{"dawn"}, true},
+		{"it says how long its runs stay", says1h, nil, false},
+		{"it says so no longer", func(e *v1alpha1.PerfExperiment) { e.Spec.History = nil }, []string{"dawn"}, true},
+	} {
+		if diff := cmp.Diff(step.woken, woken(step.change)); diff != "" {
+			t.Errorf("%s: woken (-want +got):\n%s", step.what, diff)
+		}
+		if isOut() != step.out {
+			t.Errorf("%s: the other is crowded out: %t, want %t", step.what, isOut(), step.out)
+		}
+	}
+	r.crowd().Delete(t.Context(), event.DeleteEvent{Object: &noon}, &noted{})
+	if err := client.IgnoreNotFound(cluster.Delete(t.Context(), &noon)); err != nil {
+		t.Fatal(err)
+	}
+	if isOut() {
+		t.Error("an experiment is crowded out by one that is gone")
+	}
+}
