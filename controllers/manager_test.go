@@ -22,8 +22,10 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/utils/ptr"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/controllers/run"
+	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
@@ -76,6 +78,38 @@ func TestLogLinesSayWhatTheyAreAbout(t *testing.T) {
 			}
 		case <-deadline:
 			t.Fatalf("no line with these keys after 1m: %v", wanted)
+		}
+	}
+}
+
+// When the operator starts there are as many runs that are over as were ever done. It passes
+// over those alone of which something is left that goes with their end.
+func TestRunsThatAreOverArePassedOverWhereSomethingIsLeft(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t, oneArm, twoBlocks))
+	l.until("loads that are on", func() bool { return len(l.foreign(contract.TestRunKind)) > 0 })
+	left := l.foreign(contract.TestRunKind)[0]
+	l.until("an experiment that has settled", func() bool { return l.experiment("small").Status.Settled != "" })
+	if found := l.foreign(contract.TestRunKind); len(found) > 0 {
+		t.Fatalf("%d TestRuns are left without an end of the operator", len(found))
+	}
+	left.SetResourceVersion("")
+	left.SetUID("")
+	l.create(&left)
+	passes := make(chan string, 10000)
+	l.manage(complete, funcr.New(func(_, line string) {
+		if strings.Contains(line, "Reconciling") {
+			passes <- line
+		}
+	}, funcr.Options{Verbosity: 5}))
+	for deadline := time.Now().Add(time.Minute); len(l.foreign(contract.TestRunKind)) > 0; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("after 1m the TestRun of a run that is over is still there")
+		}
+	}
+	for range len(passes) {
+		if line := <-passes; strings.Contains(line, `"run"=`) && !strings.Contains(line, left.GetLabels()[v1alpha1.LabelRun]) {
+			t.Errorf("a pass over a run of which nothing is left: %s", line)
 		}
 	}
 }

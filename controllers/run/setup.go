@@ -8,6 +8,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
@@ -19,18 +21,18 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	if err := component.Index(context.Background(), manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	wake := activeRuns(manager.GetClient())
-	builder := ctrl.NewControllerManagedBy(manager).
-		For(&v1alpha1.PerfRun{}).
+	wake := wakeups{activeRuns(manager.GetClient())}
+	build := ctrl.NewControllerManagedBy(manager).
+		For(&v1alpha1.PerfRun{}, builder.WithPredicates(predicate.Funcs{CreateFunc: isOpen})).
 		WithOptions(component.Patient()).
 		WithLogConstructor(component.LogsOf("run", manager.GetLogger())).
 		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("Deployment")), wake).
 		Watches(component.Watched(appsv1.SchemeGroupVersion.WithKind("StatefulSet")), wake).
 		Watches(component.Watched(jobKind), wake)
 	for _, pods := range r.Watches.Pods.Sources(wake) {
-		builder = builder.WatchesRawSource(pods)
+		build = build.WatchesRawSource(pods)
 	}
-	built, err := builder.Build(r)
+	built, err := build.Build(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of runs: %w", err)
 	}

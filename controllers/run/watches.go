@@ -12,14 +12,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
@@ -45,7 +48,7 @@ type ForeignWatches struct {
 // that is a second. Nobody waits here: a kind that can't be listed is in the way of
 // those alone who read it.
 func (w *ForeignWatches) Start(ctx context.Context) error {
-	kinds, err := w.served(nil)
+	kinds, err := w.ensure()
 	built, failed := component.Kinds(w.Cluster)
 	err = errors.Join(err, failed)
 	for _, kind := range slices.Concat(kinds, built, provisioned) {
@@ -84,7 +87,13 @@ var provisioned = []schema.GroupVersionKind{
 }
 
 // Ensure starts the watches that are possible and not on yet.
-func (w *ForeignWatches) Ensure(_ context.Context) error {
+func (w *ForeignWatches) Ensure(context.Context) error {
+	_, err := w.ensure()
+	return err
+}
+
+// ensure says which it has started.
+func (w *ForeignWatches) ensure() ([]schema.GroupVersionKind, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.watched == nil {
@@ -93,11 +102,30 @@ func (w *ForeignWatches) Ensure(_ context.Context) error {
 	kinds, err := w.served(w.watched)
 	for _, kind := range kinds {
 		if err := w.Controller.Watch(source.Kind(w.Cache, component.Watched(kind), w.Handler)); err != nil {
-			return fmt.Errorf("watching %s: %w", kind.GroupKind(), err)
+			return nil, fmt.Errorf("watching %s: %w", kind.GroupKind(), err)
 		}
 		w.watched[kind.GroupKind()] = true
 	}
-	return err
+	return kinds, err
+}
+
+// isOpen leaves out the runs that are over when the operator starts, of which there are as
+// many as were ever done. Where one has something left that goes with its end, that wakes it.
+func isOpen(made event.CreateEvent) bool {
+	run, is := made.Object.(*v1alpha1.PerfRun)
+	return !is || !made.IsInInitialList || !run.Status.Phase.IsFinal()
+}
+
+// wakeups tell which runs an object concerns: those that are on, and when the operator starts
+// the one it was made for, which may have ended since.
+type wakeups struct{ handler.EventHandler }
+
+// Create wakes as any change does.
+func (w wakeups) Create(ctx context.Context, made event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	w.EventHandler.Create(ctx, made, queue)
+	if run := made.Object.GetLabels()[v1alpha1.LabelRun]; run != "" && made.IsInInitialList {
+		queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: made.Object.GetNamespace(), Name: run}})
+	}
 }
 
 // activeRuns maps any object of a namespace to the runs that are on in it.
