@@ -132,6 +132,7 @@ func (t *table) addStart(p *pairOf, at string) {
 	pair("start.cpu", "CPU to start", unitSeconds, func(s *started) float64 { return s.used.cpu })
 	pair("start.allocated", "allocated to start", unitMiB, func(s *started) float64 { return s.metrics.sum("go_memstats_alloc_bytes_total", nil) / mib })
 	pair("start.passes", "passes to start", unitCount, func(s *started) float64 { return s.metrics.sum(passesMetric, nil) })
+	pair("start.runPasses", "passes over runs to start", unitCount, func(s *started) float64 { return s.metrics.sum(passesMetric, ofRuns) })
 	pair("start.reads", "reads past the cache to start", unitCount, func(s *started) float64 { return float64(s.asked.reads()) })
 	pair("start.writes", "writes to start", unitCount, func(s *started) float64 { return float64(s.asked.written()) })
 	for _, share := range []float64{0.5, 0.99} {
@@ -139,7 +140,6 @@ func (t *table) addStart(p *pairOf, at string) {
 		pair("experiment."+name, "pass over an experiment, "+name, unitMillis, func(s *started) float64 {
 			return 1000 * s.metrics.times(ofExperiments).quantile(share)
 		})
-		pair("run."+name, "pass over a run, "+name, unitMillis, func(s *started) float64 { return 1000 * s.metrics.times(ofRuns).quantile(share) })
 	}
 	t.asked = append(t.asked, asking{"start beside " + fmt.Sprintf("%d %s experiments", 2*p.count, p.name), p.starts[1].asked})
 }
