@@ -117,14 +117,14 @@ func TestRunsThatAreOverArePassedOverWhereSomethingIsLeft(t *testing.T) {
 // manage runs the operator as cmd/manager does, until the test ends.
 func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.t.Helper()
-	objects, err := component.Server(server.Config(l.t))
+	cached, err := component.Cache(server.Config(l.t), l.namespace, l.lanes)
 	if err != nil {
 		l.t.Fatal(err)
 	}
 	manager, err := ctrl.NewManager(server.Config(l.t), ctrl.Options{
 		Scheme:     l.admin.Scheme(),
 		Logger:     logger,
-		Cache:      component.Cache(objects, l.namespace, l.lanes),
+		Cache:      cached,
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},

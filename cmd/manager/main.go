@@ -200,11 +200,11 @@ func serve(o options) error {
 	// The API server is near, and unpacking takes longer than reading what is not packed.
 	config.DisableCompression = true
 	certificate := &admission.Certificate{Namespace: o.ownNamespace, Configuration: o.webhookConfiguration, Now: time.Now}
-	objects, err := component.Server(config)
+	managed, err := managerOptions(o, config, certificate)
 	if err != nil {
 		return err
 	}
-	manager, err := ctrl.NewManager(config, managerOptions(o, objects, certificate))
+	manager, err := ctrl.NewManager(config, managed)
 	if err != nil {
 		return fmt.Errorf("building the manager: %w", err)
 	}
@@ -229,13 +229,17 @@ func serve(o options) error {
 	return manager.Start(ctrl.SetupSignalHandler())
 }
 
-func managerOptions(o options, objects rest.Interface, certificate *admission.Certificate) ctrl.Options {
+func managerOptions(o options, config *rest.Config, certificate *admission.Certificate) (ctrl.Options, error) {
+	cached, err := component.Cache(config, o.namespace, o.ticketNamespace())
+	if err != nil {
+		return ctrl.Options{}, err
+	}
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	return ctrl.Options{
 		Scheme: scheme,
-		Cache:  component.Cache(objects, o.namespace, o.ticketNamespace()),
+		Cache:  cached,
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Foreign objects are unstructured and read as often as our own.
 			Unstructured: true,
@@ -246,7 +250,7 @@ func managerOptions(o options, objects rest.Interface, certificate *admission.Ce
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionReleaseOnCancel: true,
-	}
+	}, nil
 }
 
 // uncached is the kind that no cache holds: raw results are a megabyte or two for every

@@ -119,7 +119,11 @@ func start(t *testing.T, o options) {
 		t.Fatal(err)
 	}
 	certificate := &admission.Certificate{Namespace: home, Configuration: o.webhookConfiguration, Now: time.Now}
-	manager, err := ctrl.NewManager(config, managerOptions(o, certificate))
+	managed, err := managerOptions(o, config, certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manager, err := ctrl.NewManager(config, managed)
 	if err != nil {
 		t.Fatalf("building the manager: %v", err)
 	}

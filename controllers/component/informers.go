@@ -37,13 +37,17 @@ const (
 // Cache says what the operator's cache holds of a namespace, or of all. What is
 // done and what is not ours costs next to nothing. The tickets of experiments are in the
 // namespace lanes.
-func Cache(server rest.Interface, namespace, lanes string) cache.Options {
+func Cache(config *rest.Config, namespace, lanes string) (cache.Options, error) {
+	server, err := Server(config)
+	if err != nil {
+		return cache.Options{}, err
+	}
 	return cache.Options{
 		DefaultNamespaces: Namespaces(namespace),
 		ByObject:          cached(lanes),
 		DefaultTransform:  Lean(),
 		NewInformer:       NewInformer(server, namespace),
-	}
+	}, nil
 }
 
 // Namespaces are those whose objects the operator keeps in mind: one, or all where it has
