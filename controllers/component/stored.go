@@ -41,7 +41,8 @@ var (
 		passed[[]v1alpha1.FactorEffect](), passed[[]v1alpha1.InvalidRun]())
 	unsummarised = json.JoinUnmarshalers(passed[[]metav1.ManagedFieldsEntry](),
 		passed[v1alpha1.System](), passed[v1alpha1.EffectiveSystem](),
-		passed[[]v1alpha1.Observation](), passed[v1alpha1.ServersStatus]())
+		passed[[]v1alpha1.Observation](), passed[v1alpha1.ServersStatus](),
+		passed[v1alpha1.RunEvidence](), passed[v1alpha1.RunDurations]())
 )
 
 // passed leaves values of a type as they are. As the text is there, taking a value out is
