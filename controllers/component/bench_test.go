@@ -138,7 +138,9 @@ func readInPart(b *testing.B, config *rest.Config) {
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
 	go made.RunWithContext(ctx)
-	toolscache.WaitForCacheSync(ctx.Done(), made.HasSynced)
+	if !toolscache.WaitForCacheSync(ctx.Done(), made.HasSynced) {
+		b.Fatal("not all has been read")
+	}
 }
 
 func readWhole(b *testing.B, config *rest.Config, pages int) {

@@ -55,7 +55,8 @@ func (s *shelf) ServeHTTP(answer http.ResponseWriter, request *http.Request) {
 	asked := request.URL.Query()
 	s.note("%s from %q version %q of %s", asked.Get("limit"), asked.Get("continue"), asked.Get("resourceVersion"), request.URL.Path)
 	first, _ := strconv.Atoi(asked.Get("continue"))
-	last := min(first+20, len(s.objects))
+	limit, _ := strconv.Atoi(asked.Get("limit"))
+	last := min(first+limit, len(s.objects))
 	answer.Header().Set("Content-Type", "application/json")
 	if first > 0 && s.once(&s.stale) {
 		answer.WriteHeader(http.StatusGone)
