@@ -272,20 +272,18 @@ func (r *KafkaReconciler) loseBroker(ctx context.Context, kafka *api.Kafka, node
 	if err != nil {
 		return err
 	}
+	// First, so that a late view of the fault loses no second broker.
+	before := kafka.DeepCopy()
+	kafka.Annotations = fault.Without(kafka.Annotations, fault.BrokerLost)
+	if err := r.Patch(ctx, kafka, seenAs(before)); err != nil {
+		return fmt.Errorf("taking the fault off Kafka %q: %w", kafka.Name, err)
+	}
 	for _, c := range claims {
 		if err := r.Delete(ctx, c.PersistentVolumeClaim); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting PersistentVolumeClaim %q: %w", c.Name, err)
 		}
 	}
-	if err := deletePod(ctx, r.Client, pod, client.GracePeriodSeconds(0)); err != nil {
-		return err
-	}
-	before := kafka.DeepCopy()
-	kafka.Annotations = fault.Without(kafka.Annotations, fault.BrokerLost)
-	if err := r.Patch(ctx, kafka, client.MergeFrom(before)); err != nil {
-		return fmt.Errorf("taking the fault off Kafka %q: %w", kafka.Name, client.IgnoreNotFound(err))
-	}
-	return nil
+	return deletePod(ctx, r.Client, pod, client.GracePeriodSeconds(0))
 }
 
 // reportScaling says of a new ensemble that is not there yet what the real
@@ -353,7 +351,7 @@ func (r *KafkaReconciler) recordPools(ctx context.Context, kafka *api.Kafka, nod
 		}
 		before := pool.DeepCopy()
 		pool.Status = wanted
-		if err := r.Status().Patch(ctx, pool, client.MergeFrom(before)); err != nil {
+		if err := r.Status().Patch(ctx, pool, seenAs(before)); err != nil {
 			return fmt.Errorf("updating the status of KafkaNodePool %q: %w", pool.Name, err)
 		}
 	}
@@ -440,10 +438,16 @@ func (r *KafkaReconciler) updateStatus(ctx context.Context, kafka *api.Kafka, se
 	if equality.Semantic.DeepEqual(before.Status, kafka.Status) {
 		return nil
 	}
-	if err := r.Status().Patch(ctx, kafka, client.MergeFrom(before)); err != nil {
-		return fmt.Errorf("updating the status of Kafka %q: %w", kafka.Name, client.IgnoreNotFound(err))
+	if err := client.IgnoreNotFound(r.Status().Patch(ctx, kafka, seenAs(before))); err != nil {
+		return fmt.Errorf("updating the status of Kafka %q: %w", kafka.Name, err)
 	}
 	return nil
+}
+
+// seenAs is a change to what was read. One to what has changed meanwhile is refused: the
+// view of a pass may be older than what the pass before it wrote.
+func seenAs(read client.Object) client.Patch {
+	return client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})
 }
 
 // internalBootstrap is the address for the operator's own connections. The

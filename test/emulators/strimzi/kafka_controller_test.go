@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -224,4 +225,17 @@ func TestIgnoredKafka(t *testing.T) {
 		t.Errorf("the ignored Kafka has conditions %v", conditionsOf(ignored.Status.Conditions))
 	}
 	b.awaitPods("k-dual-0")
+}
+
+// TestLateViewIsRefused has a pass write from what it read before another one wrote.
+func TestLateViewIsRefused(t *testing.T) {
+	b := newBench(t, 1)
+	ready := b.readyKafka()
+	late := ready.DeepCopy()
+	b.edit(ready, func() { metav1.SetMetaDataAnnotation(&ready.ObjectMeta, "changed", "meanwhile") })
+	r := &KafkaReconciler{Client: b.Client, Now: time.Now}
+	if err := r.updateStatus(t.Context(), late, func(s *api.KafkaStatus) { setCreating(s, r.Now()) }); !apierrors.IsConflict(err) {
+		t.Errorf("writing a status from a late view: %v, want a conflict", err)
+	}
+	b.awaitKafka(ready, 1, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
 }
