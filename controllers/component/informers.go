@@ -61,10 +61,7 @@ func Namespaces(name string) map[string]cache.Config {
 
 // cached are the kinds of which there may be many.
 func cached(lanes string) map[client.Object]cache.ByObject {
-	cached := map[client.Object]cache.ByObject{
-		&v1alpha1.PerfExperiment{}: {Transform: transform(Outline)},
-		&v1alpha1.PerfRun{}:        {Transform: transform(Summary)},
-	}
+	cached := map[client.Object]cache.ByObject{}
 	if lanes != "" {
 		// The Leases in which experiments wait for their turns.
 		cached[&coordinationv1.Lease{}] = cache.ByObject{Namespaces: map[string]cache.Config{lanes: {LabelSelector: has(v1alpha1.LabelTurn)}}}
@@ -78,18 +75,6 @@ func Watched(kind schema.GroupVersionKind) client.Object {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	return object
-}
-
-// transform strips objects of a type as they come.
-func transform[T client.Object](strip func(T) T) toolscache.TransformFunc {
-	return func(object any) (any, error) {
-		typed, is := object.(T)
-		if !is {
-			// What the watch has lost sight of.
-			return object, nil
-		}
-		return stripped(typed, strip), nil
-	}
 }
 
 // stripped is what is kept in mind of an object, which is never who manages what.

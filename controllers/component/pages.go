@@ -37,7 +37,8 @@ func Server(config *rest.Config) (rest.Interface, error) {
 
 // NewInformer makes the informers of the operator's cache. Experiments and runs of the
 // namespace (none: of all), of which there may be thousands that are large and of which
-// little is kept in mind, are listed in pages, and read no further than that little. Any
+// little is kept in mind, are listed in pages, and read no further than that little. They
+// need no transform, which would make another copy of all while the first is held. Any
 // other kind is listed as client-go does, in a stream of events: an object of a stream is
 // read several times over until it is known what it is.
 func NewInformer(server rest.Interface, namespace string) func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer {
@@ -72,6 +73,18 @@ func (p pages) List(options metav1.ListOptions) (runtime.Object, error) {
 // Watch is for who has no context.
 func (p pages) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	return p.WatchWithContext(context.Background(), options)
+}
+
+// WatchWithContext tells of each object what is kept in mind of it.
+func (p pages) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	whole, err := p.ListerWatcherWithContext.WatchWithContext(ctx, options)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // The reflector tells by its type what to do.
+	}
+	return watch.Filter(whole, func(event watch.Event) (watch.Event, bool) {
+		event.Object = p.strip(event.Object)
+		return event, true
+	}), nil
 }
 
 // ListWithContext lists all as of now, whatever version is asked for: of an older one the

@@ -34,6 +34,8 @@ import (
 // shelf plays a server that has objects of a kind, and gives them page by page.
 type shelf struct {
 	objects []client.Object
+	// added are objects that come later: the watch tells of them.
+	added []client.Object
 	// stale is how many lists end with a page that is too old, cut how many pages end
 	// in the middle of an object.
 	stale, cut int
@@ -78,7 +80,11 @@ func (s *shelf) ServeHTTP(answer http.ResponseWriter, request *http.Request) {
 
 func (s *shelf) watch(_ context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	s.note("a watch from version %q", options.ResourceVersion)
-	return watch.NewFake(), nil
+	told := watch.NewFakeWithChanSize(len(s.added), false)
+	for _, object := range s.added {
+		told.Add(object)
+	}
+	return told, nil
 }
 
 func (s *shelf) note(format string, words ...any) {
@@ -108,7 +114,8 @@ func informed(t *testing.T, s *shelf, example client.Object) map[string]client.O
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	ended := make(chan struct{})
 	go func() { made.RunWithContext(ctx); close(ended) }()
-	if !toolscache.WaitForCacheSync(ctx.Done(), made.HasSynced) {
+	all := func() bool { return made.HasSynced() && len(made.GetStore().ListKeys()) == len(s.objects)+len(s.added) }
+	if !toolscache.WaitForCacheSync(ctx.Done(), all) {
 		t.Errorf("the informer has not seen all after 30s; asked for were %q", s.asked)
 	}
 	stop()
@@ -144,6 +151,20 @@ func TestRunsAreReadInPages(t *testing.T) {
 	}
 	if len(known) != 50 {
 		t.Errorf("%d runs are known, want 50", len(known))
+	}
+}
+
+// Of a run that the watch tells of is kept what is kept of one that was listed.
+func TestWatchedRunsAreStripped(t *testing.T) {
+	all := runsOf(2)
+	known := informed(t, &shelf{objects: all[:1], added: all[1:]}, &v1alpha1.PerfRun{})
+	for name, run := range known {
+		if size(t, run) > 2000 {
+			t.Errorf("of run %s %d bytes are kept in mind", name, size(t, run))
+		}
+	}
+	if len(known) != 2 {
+		t.Errorf("%d runs are known, want 2", len(known))
 	}
 }
 

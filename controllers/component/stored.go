@@ -22,16 +22,32 @@ type kind struct {
 	resource string
 	// read makes of an object as it is stored what is kept in mind of it.
 	read func(text []byte) (runtime.Object, error)
+	// strip makes of an object that was read whole what is kept in mind of it; anything
+	// else stays as it is.
+	strip func(whole runtime.Object) runtime.Object
 }
 
 var (
-	experiments = kind{"perfexperiments", func(text []byte) (runtime.Object, error) {
-		return read(text, unoutlined, IsOutlined, Outline)
-	}}
-	runs = kind{"perfruns", func(text []byte) (runtime.Object, error) {
-		return read(text, unsummarised, isSummarised, Summary)
-	}}
+	experiments = kindOf("perfexperiments", unoutlined, IsOutlined, Outline)
+	runs        = kindOf("perfruns", unsummarised, isSummarised, Summary)
 )
+
+func kindOf[S any, T interface {
+	*S
+	client.Object
+}](resource string, passed *json.Unmarshalers, isStripped func(T) bool, strip func(T) T,
+) kind {
+	return kind{
+		resource: resource,
+		read:     func(text []byte) (runtime.Object, error) { return read(text, passed, isStripped, strip) },
+		strip: func(whole runtime.Object) runtime.Object {
+			if object, is := whole.(T); is {
+				return stripped(object, strip)
+			}
+			return whole
+		},
+	}
+}
 
 // Of these types are the fields that no outline of an experiment, and no summary of a run
 // has: nine tenths of what is stored, which are passed over.

@@ -45,13 +45,13 @@ type kept struct {
 // keeps says what is to be left of what the experiment gave.
 func (r *Reconciler) keeps(ctx context.Context, s *scope) (kept, error) {
 	crowdedOut, err := r.isCrowdedOut(ctx, s.experiment)
-	keep := s.keeps(r.History)
+	keep := s.allotted(r.History)
 	keep.runs = keep.runs && !crowdedOut
 	return keep, err
 }
 
-// keeps says what is to be left whatever others gave.
-func (s *scope) keeps(standard History) kept {
+// allotted is what is to be left whatever others gave.
+func (s *scope) allotted(standard History) kept {
 	asked := ptr.Deref(s.experiment.Spec.History, v1alpha1.History{})
 	age := time.Duration(0)
 	if completed := s.experiment.Status.CompletionTime; completed != nil {
