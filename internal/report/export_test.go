@@ -10,6 +10,9 @@ import (
 // PageScripts are those of the HTML page.
 func PageScripts() []string { return pageScripts }
 
+// Inline is a chart, as it was drawn, on a page.
+func Inline(drawn string) string { return picture(drawn).inline("") }
+
 // Drawn are the names of all charts in the table, wherever they go.
 func (r *Report) Drawn() []string {
 	var names []string

@@ -196,32 +196,13 @@ func sketched(width, height vg.Length, onto func(draw.Canvas)) picture {
 	return picture(tidy(out.String(), width, height))
 }
 
-var (
-	prelude  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
-	fontWord = regexp.MustCompile(`font-family:[^;"]*;font-variant:[^;"]*;font-weight:[^;"]*;font-style:[^;"]*;`)
-	colour   = regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
-	// wordColour is that of a text, which is to be legible.
-	wordColour = regexp.MustCompile(`<text [^>]*fill:#[0-9A-Fa-f]{6}`)
-)
-
-// tidy leaves size and font to the page the picture stands on.
-func tidy(svg string, width, height vg.Length) string {
-	svg = prelude.ReplaceAllString(svg, fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g">`, width.Points(), height.Points()))
-	svg = fontWord.ReplaceAllString(svg, "")
-	svg = anchored.ReplaceAllString(svg, `<text text-anchor="end" x="$1"`)
-	return strings.TrimSpace(strings.ReplaceAll(svg, "\n\tstyle", " style"))
-}
-
 // Marks of what belongs to an arm: paths without extent, in colours that no role has,
 // as the canvas knows no groups. What others call something is text, and can't be
 // taken for one.
 var (
 	markBegin, markEnd = hex(0xa53d01), hex(0xa53d02)
-	markRight          = hex(0xa53d03)
-	marksBegin         = regexp.MustCompile(`<path d="M(\d+),0" style="fill:#A53D01" />\n`)
-	marksEnd           = regexp.MustCompile(`<path d="M0,0" style="fill:#A53D02" />\n`)
-	// anchored is the mark before a text that ends where the mark is.
-	anchored = regexp.MustCompile(`<path d="M([0-9.]+),0" style="fill:#A53D03" />\n<text x="[^"]*"`)
+	// markRight is before a text that ends where the mark is.
+	markRight = hex(0xa53d03)
 )
 
 // marked draws what belongs to an arm, so that a page can hide it.
@@ -244,111 +225,12 @@ func writeUntil(c draw.Canvas, style draw.TextStyle, at vg.Point, text string) {
 	c.FillText(style, at, text)
 }
 
-var (
-	coordinates = regexp.MustCompile(` (?:d|x|y)="[^"]*"`)
-	longNumber  = regexp.MustCompile(`\.\d+`)
-	pathElement = regexp.MustCompile(`^<path d="([^"]*)" style="([^"]*)" />$`)
-)
-
-// shortNumbers leaves coordinates a tenth of a pixel: more can't be seen, and a page
-// has ten thousands of them. Lines become steps from point to point.
-func shortNumbers(svg string) string {
-	return coordinates.ReplaceAllStringFunc(svg, func(found string) string {
-		if polyline.MatchString(found) {
-			return steps(found)
-		}
-		return longNumber.ReplaceAllStringFunc(found, func(digits string) string { return strings.TrimSuffix(digits[:2], ".0") })
-	})
-}
-
-var (
-	// polyline is a path of lines alone.
-	polyline = regexp.MustCompile(`^ d="(?:[ML]-?[0-9.]+,-?[0-9.]+|Z)+"$`)
-	vertex   = regexp.MustCompile(`([ML])(-?[0-9.]+),(-?[0-9.]+)`)
-)
-
-// steps writes a path of lines with each point but the first as its distance from the one
-// before. Distances are between rounded points, so that nothing adds up.
-func steps(path string) string {
-	var lastX, lastY int
-	return vertex.ReplaceAllStringFunc(path, func(found string) string {
-		point := vertex.FindStringSubmatch(found)
-		x, y := tenths(point[2]), tenths(point[3])
-		command, dx, dy := "M", x, y
-		if point[1] == "L" {
-			command, dx, dy = "l", x-lastX, y-lastY
-		}
-		lastX, lastY = x, y
-		return command + short(dx) + "," + short(dy)
-	})
-}
-
-// tenths of what the canvas has written, which is a number.
-func tenths(number string) int {
-	value, _ := strconv.ParseFloat(number, 64)
-	return int(math.Round(10 * value))
-}
-
-// short is a number of tenths in as few letters as will do.
-func short(tenths int) string {
-	text := strconv.FormatFloat(float64(tenths)/10, 'f', -1, 64)
-	if whole, fraction, found := strings.Cut(text, "."); found && strings.TrimPrefix(whole, "-") == "0" {
-		return strings.TrimSuffix(whole, "0") + "." + fraction
-	}
-	return text
-}
-
-// merged makes one path of those that follow each other in the same style.
-func merged(svg string) string {
-	var lines []string
-	style := ""
-	for line := range strings.SplitSeq(svg, "\n") {
-		path := pathElement.FindStringSubmatch(line)
-		if path != nil && path[2] == style {
-			last := &lines[len(lines)-1]
-			*last = strings.Replace(*last, `" style="`, path[1]+`" style="`, 1)
-			continue
-		}
-		style = ""
-		if path != nil {
-			style = path[2]
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// variableOf a colour in the style sheet, with what its name ends with; a colour of none
-// of the roles stays.
-func variableOf(colour string, among []role, ending string) string {
-	for _, known := range among {
-		if strings.EqualFold(colour, css(known.light)) {
-			return "var(--" + known.variable + ending + ")"
-		}
-	}
-	return colour
-}
-
-// inline is the picture as part of a page whose style sheet has the colours.
-func (p picture) inline(alt string) string {
-	svg := marksBegin.ReplaceAllString(string(p), `<g data-arm="$1">`+"\n")
-	svg = marksEnd.ReplaceAllString(svg, "</g>\n")
-	svg = wordColour.ReplaceAllStringFunc(svg, func(found string) string {
-		at := len(found) - len("#rrggbb")
-		return found[:at] + variableOf(found[at:], armRoles(), "-text")
-	})
-	svg = colour.ReplaceAllStringFunc(svg, func(found string) string { return variableOf(found, roles(), "") })
-	svg = merged(shortNumbers(svg))
-	svg = strings.Replace(svg, ` xmlns="http://www.w3.org/2000/svg"`, "", 1)
-	return strings.Replace(svg, "<svg ", `<svg role="img" aria-label="`+escapeXML(alt)+`" `, 1)
-}
-
 var viewBox = regexp.MustCompile(`viewBox="0 0 ([0-9.]+) ([0-9.]+)"`)
 
 // file is the picture on its own, on white, below its title: on a wiki nothing else
 // says what it shows.
 func (p picture) file(title, alt string) []byte {
-	svg := marksEnd.ReplaceAllString(marksBegin.ReplaceAllString(string(p), ""), "")
+	svg := unmarked(string(p))
 	at := strings.IndexByte(svg, '>') + 1
 	size := viewBox.FindStringSubmatch(svg[:at])
 	if size == nil {
