@@ -177,6 +177,8 @@ func (t *Table) sorted() []*series {
 	return all
 }
 
+func isDigit(letter byte) bool { return letter >= '0' && letter <= '9' }
+
 func grow[T any](list []T, length int) []T {
 	if len(list) >= length {
 		return list
@@ -188,10 +190,9 @@ func grow[T any](list []T, length int) []T {
 func natural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
-		restX, restY := strings.TrimLeft(x, "0123456789"), strings.TrimLeft(y, "0123456789")
-		digitsX, digitsY := x[:len(x)-len(restX)], y[:len(y)-len(restY)]
-		if digitsX != "" && digitsY != "" {
-			digitsX, digitsY = strings.TrimLeft(digitsX, "0"), strings.TrimLeft(digitsY, "0")
+		if isDigit(x[0]) && isDigit(y[0]) {
+			restX, restY := strings.TrimLeft(x, "0123456789"), strings.TrimLeft(y, "0123456789")
+			digitsX, digitsY := strings.TrimLeft(x[:len(x)-len(restX)], "0"), strings.TrimLeft(y[:len(y)-len(restY)], "0")
 			if order := len(digitsX) - len(digitsY); order != 0 {
 				return order
 			}
