@@ -4,12 +4,12 @@ package report
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
