@@ -51,7 +51,7 @@ func TestTheRuntimeLeavesRoomBelowItsLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(1 << 30)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	leaveRoom()
-	if limit := debug.SetMemoryLimit(-1); limit > 967<<20 || limit < 900<<20 {
+	if limit := debug.SetMemoryLimit(-1); limit > 900<<20 || limit < 800<<20 {
 		t.Errorf("of 1 GiB the runtime may take %d MiB", limit>>20)
 	}
 	debug.SetMemoryLimit(math.MaxInt64)
