@@ -250,10 +250,11 @@ func identity(whole *unstructured.Unstructured) *unstructured.Unstructured {
 }
 
 // RunsOf are the runs that name an experiment by their spec, as the reader knows
-// them.
-func RunsOf(ctx context.Context, reader client.Reader, namespace, experiment string) ([]v1alpha1.PerfRun, error) {
+// them. Options say how they are read.
+func RunsOf(ctx context.Context, reader client.Reader, namespace, experiment string, options ...client.ListOption) ([]v1alpha1.PerfRun, error) {
 	runs := &v1alpha1.PerfRunList{}
-	err := reader.List(ctx, runs, client.InNamespace(namespace), client.MatchingFields{FieldExperiment: experiment})
+	options = append(options, client.InNamespace(namespace), client.MatchingFields{FieldExperiment: experiment})
+	err := reader.List(ctx, runs, options...)
 	if err != nil {
 		return nil, fmt.Errorf("listing the runs of experiment %q: %w", experiment, err)
 	}

@@ -207,7 +207,8 @@ func (r *Reconciler) rests(ctx context.Context, experiment *v1alpha1.PerfExperim
 		return 0, false, nil
 	}
 	s := &scope{experiment: experiment, now: r.Now()}
-	if err := r.observe(ctx, s); err != nil {
+	// The cache's own, as above: there may be a hundred thousand runs that are over.
+	if err := r.observe(ctx, s, client.UnsafeDisableDeepCopy); err != nil {
 		return 0, false, err
 	}
 	left, settled = s.rest()
@@ -239,6 +240,7 @@ func (r *Reconciler) goOn(ctx context.Context, before *v1alpha1.PerfExperiment) 
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
+	s.ended = digestOf(s.experiment, endedOf(s.runs))
 	return r.pass(ctx, before, s)
 }
 
@@ -439,14 +441,13 @@ func (r *Reconciler) seed(experiment *v1alpha1.PerfExperiment) int64 {
 	return plan.Seed(experiment)
 }
 
-func (r *Reconciler) observe(ctx context.Context, s *scope) error {
-	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.experiment.Namespace, s.experiment.Name)
+func (r *Reconciler) observe(ctx context.Context, s *scope, how ...client.ListOption) error {
+	runs, err := component.RunsOf(ctx, r.Cluster.Client, s.experiment.Namespace, s.experiment.Name, how...)
 	if err != nil {
 		return err
 	}
 	s.seen = digestOf(s.experiment, runs)
 	s.runs, s.foreign = journal.Owned(s.experiment, runs)
-	s.ended = digestOf(s.experiment, endedOf(s.runs))
 	return nil
 }
 

@@ -120,6 +120,7 @@ func Following(experiment *v1alpha1.PerfExperiment, followed Plan, runs []v1alph
 }
 
 func split(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, why func(*v1alpha1.PerfRun) string) (own []v1alpha1.PerfRun, foreign []Foreign) {
+	own = slices.Grow(own, len(runs))
 	for i := range runs {
 		run := &runs[i]
 		reason := why(run)
