@@ -15,7 +15,7 @@ import (
 // What the canvas writes: an element a line, of which a path has nothing but its data and
 // its style. A page has dozens of charts of hundreds of elements, and is written at the end
 // of each block, so that they are gone through by hand: regular expressions took a third
-// of what a report takes (BenchmarkStored).
+// of what its pages took (BenchmarkStored).
 
 // tidy leaves size and font to the page the picture stands on.
 func tidy(svg string, width, height vg.Length) string {
