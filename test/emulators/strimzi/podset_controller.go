@@ -177,7 +177,7 @@ func (r *PodSetReconciler) tend(ctx context.Context, set *api.StrimziPodSet, pod
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: set.Name, UID: set.UID,
 	})
 	ctrl.LoggerFrom(ctx).Info("adopting Pod", "pod", pod.Name)
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	patch := seenAs(before)
 	if err := r.Patch(ctx, pod, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("adopting Pod %q: %w", pod.Name, err)
 	}
