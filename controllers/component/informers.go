@@ -44,7 +44,7 @@ func Cache(config *rest.Config, namespace, lanes string) (cache.Options, error) 
 	}
 	return cache.Options{
 		DefaultNamespaces: Namespaces(namespace),
-		ByObject:          cached(lanes),
+		ByObject:          tickets(lanes),
 		DefaultTransform:  Lean(),
 		NewInformer:       NewInformer(server, namespace),
 	}, nil
@@ -59,14 +59,15 @@ func Namespaces(name string) map[string]cache.Config {
 	return map[string]cache.Config{name: {}}
 }
 
-// cached are the kinds of which there may be many.
-func cached(lanes string) map[client.Object]cache.ByObject {
-	cached := map[client.Object]cache.ByObject{}
-	if lanes != "" {
-		// The Leases in which experiments wait for their turns.
-		cached[&coordinationv1.Lease{}] = cache.ByObject{Namespaces: map[string]cache.Config{lanes: {LabelSelector: has(v1alpha1.LabelTurn)}}}
+// tickets are the Leases in which experiments wait for their turns, in the namespace lanes;
+// without one there are none.
+func tickets(lanes string) map[client.Object]cache.ByObject {
+	if lanes == "" {
+		return nil
 	}
-	return cached
+	return map[client.Object]cache.ByObject{
+		&coordinationv1.Lease{}: {Namespaces: map[string]cache.Config{lanes: {LabelSelector: has(v1alpha1.LabelTurn)}}},
+	}
 }
 
 // Watched is an object of a kind to watch, which is read as kinds of other operators
