@@ -175,19 +175,15 @@ func shortPath(data string) string {
 	}
 	var out strings.Builder
 	for {
-		at := strings.IndexByte(data, '.') + 1
-		if at == 0 {
-			return out.String() + data
+		before, after, found := strings.Cut(data, ".")
+		out.WriteString(before)
+		if !found {
+			return out.String()
 		}
-		end := at
-		for end < len(data) && data[end] >= '0' && data[end] <= '9' {
-			end++
+		data = strings.TrimLeft(after, "0123456789")
+		if digits := after[:len(after)-len(data)]; digits == "" || digits[0] != '0' {
+			out.WriteString("." + digits[:min(len(digits), 1)])
 		}
-		out.WriteString(data[:at-1])
-		if end > at && data[at] != '0' {
-			out.WriteString(data[at-1 : at+1])
-		}
-		data = data[end:]
 	}
 }
 
