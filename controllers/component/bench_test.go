@@ -138,7 +138,8 @@ func readInPart(b *testing.B, config *rest.Config) {
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
 	go made.RunWithContext(ctx)
-	if !toolscache.WaitForCacheSync(ctx.Done(), made.HasSynced) {
+	// What polls would be among what is measured.
+	if !toolscache.WaitFor(ctx, "", made.HasSyncedChecker()) {
 		b.Fatal("not all has been read")
 	}
 }

@@ -92,9 +92,9 @@ func (p pages) WatchWithContext(ctx context.Context, options metav1.ListOptions)
 // the last ones are too old.
 func (p pages) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	options.ResourceVersion, options.ResourceVersionMatch, options.Limit = "", "", pageSize
-	whole := &internalversion.List{}
+	whole, arrived := &internalversion.List{}, &held{}
 	for {
-		page, err := p.page(ctx, options)
+		page, err := p.page(ctx, options, arrived)
 		if err != nil {
 			return nil, err
 		}
@@ -108,12 +108,13 @@ func (p pages) ListWithContext(ctx context.Context, options metav1.ListOptions) 
 	}
 }
 
-func (p pages) page(ctx context.Context, options metav1.ListOptions) (*page, error) {
+func (p pages) page(ctx context.Context, options metav1.ListOptions, arrived *held) (*page, error) {
 	request := p.server.Get().Resource(p.resource).NamespaceIfScoped(p.namespace, p.namespace != "")
 	text, err := request.VersionedParams(&options, metav1.ParameterCodec).Stream(ctx)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // The reflector tells by its type what to do.
 	}
 	defer func() { _ = text.Close() }()
-	return p.readPage(text)
+	arrived.begin(text)
+	return p.readPage(arrived)
 }

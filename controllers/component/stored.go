@@ -3,6 +3,7 @@
 package component
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -20,8 +21,8 @@ import (
 // in mind.
 type kind struct {
 	resource string
-	// read makes of an object as it is stored what is kept in mind of it.
-	read func(text []byte) (runtime.Object, error)
+	// read makes of the next object of a text what is kept in mind of it.
+	read func(text *storedText) (runtime.Object, error)
 	// strip makes of an object that was read whole what is kept in mind of it; anything
 	// else stays as it is.
 	strip func(whole runtime.Object) runtime.Object
@@ -39,7 +40,7 @@ func kindOf[S any, T interface {
 ) kind {
 	return kind{
 		resource: resource,
-		read:     func(text []byte) (runtime.Object, error) { return read(text, passed, isStripped, strip) },
+		read:     func(text *storedText) (runtime.Object, error) { return read(text, passed, isStripped, strip) },
 		strip: func(whole runtime.Object) runtime.Object {
 			if object, is := whole.(T); is {
 				return stripped(object, strip)
@@ -73,20 +74,21 @@ func passed[T any]() *json.Unmarshalers {
 // asStored are the options for what the API server has written: it has checked it.
 var asStored = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// read makes what is kept in mind of an object's text: without what is passed over, if the
-// object turns out to be one of those that are stripped, and else of all of it, as client-go
+// read makes what is kept in mind of the next object of a text: without what is passed over,
+// if it turns out to be one of those that are stripped, and else of all of it, as client-go
 // reads it.
 func read[S any, T interface {
 	*S
 	client.Object
-}](text []byte, passed *json.Unmarshalers, isStripped func(T) bool, strip func(T) T) (T, error) {
+}](text *storedText, passed *json.Unmarshalers, isStripped func(T) bool, strip func(T) T) (T, error) {
 	object := T(new(S))
-	if err := json.Unmarshal(text, object, asStored, json.WithUnmarshalers(passed)); err != nil {
-		return nil, fmt.Errorf("reading what is stored: %w", err)
+	whole, err := text.next(object, passed)
+	if err != nil {
+		return nil, err
 	}
 	if !isStripped(object) {
 		object = new(S)
-		if err := kubejson.UnmarshalCaseSensitivePreserveInts(text, object); err != nil {
+		if err := kubejson.UnmarshalCaseSensitivePreserveInts(whole, object); err != nil {
 			return nil, fmt.Errorf("reading what is stored: %w", err)
 		}
 	}
@@ -102,18 +104,55 @@ type page struct {
 type item struct{ runtime.Object }
 
 // readPage reads a page's objects one by one as they arrive.
-func (k kind) readPage(text io.Reader) (*page, error) {
-	each := json.UnmarshalFromFunc(func(text *jsontext.Decoder, each *item) error {
-		object, err := text.ReadValue()
-		if err != nil {
-			return err //nolint:wrapcheck // Said below.
-		}
-		each.Object, err = k.read(object)
+func (k kind) readPage(arrived *held) (*page, error) {
+	each := json.UnmarshalFromFunc(func(text *jsontext.Decoder, each *item) (err error) {
+		each.Object, err = k.read(&storedText{text, arrived})
 		return err
 	})
 	list := &page{}
-	if err := json.UnmarshalRead(text, list, asStored, json.WithUnmarshalers(each)); err != nil {
+	if err := json.UnmarshalRead(arrived, list, asStored, json.WithUnmarshalers(each)); err != nil {
 		return nil, fmt.Errorf("reading a page of %s: %w", k.resource, err)
 	}
 	return list, nil
 }
+
+// storedText is one that is decoded while it arrives, and of which the object that is
+// decoded last can be read a second time.
+type storedText struct {
+	*jsontext.Decoder
+	arrived *held
+}
+
+// next decodes the next object but for what is passed over, and gives its whole text, which
+// holds until the one after it.
+func (t *storedText) next(object any, passed *json.Unmarshalers) (whole []byte, err error) {
+	t.arrived.forget(t.InputOffset())
+	if err := json.UnmarshalDecode(t.Decoder, object, json.WithUnmarshalers(passed)); err != nil {
+		return nil, fmt.Errorf("reading what is stored: %w", err)
+	}
+	return bytes.TrimLeft(t.arrived.until(t.InputOffset()), ", \t\r\n"), nil
+}
+
+// held keeps what it has read until it is forgotten. Of pages that follow each other it
+// reads one after the other.
+type held struct {
+	from io.Reader
+	text []byte
+	// first is where in all that was read the text begins, in bytes.
+	first int64
+}
+
+func (h *held) begin(from io.Reader) { h.from, h.text, h.first = from, h.text[:0], 0 }
+
+func (h *held) Read(into []byte) (int, error) {
+	n, err := h.from.Read(into)
+	h.text = append(h.text, into[:n]...)
+	return n, err //nolint:wrapcheck // A reader's end is told as it is.
+}
+
+func (h *held) forget(until int64) {
+	h.text = append(h.text[:0], h.text[until-h.first:]...)
+	h.first = until
+}
+
+func (h *held) until(end int64) []byte { return h.text[:end-h.first] }
