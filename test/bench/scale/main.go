@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -52,7 +53,9 @@ var sizes = map[string]size{
 // bench is what is to be measured, and with what.
 type bench struct {
 	size
-	name     string
+	name string
+	// each of the experiments like the demo's has so many runs; 0: those of the size.
+	each     int
 	dir      string
 	operator string
 	// memory is the operator's GOMEMLIMIT; empty: it takes what it needs.
@@ -75,6 +78,7 @@ func main() {
 	limits := flag.String("limits", "", "file of goals and limits; default: the project's own")
 	strict := flag.Bool("strict", false, "fail where a goal is missed, too")
 	only := flag.String("only", "", "only these cases, separated by commas: demo, folio, pods, runs")
+	flag.IntVar(&b.each, "runs", 0, "runs of each experiment like the demo's; default: those of the size")
 	flag.StringVar(&b.memory, "gomemlimit", "", "GOMEMLIMIT of the operator, for example 256MiB; default: none")
 	flag.StringVar(&b.operator, "operator", "", "program to measure; default: build ./cmd/manager")
 	flag.DurationVar(&b.patience, "patience", 10*time.Minute, "how long the operator may take to come to rest")
@@ -102,6 +106,7 @@ func (b *bench) prepare(name, only, limits string) error {
 		return fmt.Errorf("there is no size %q: choose small, medium or large", name)
 	}
 	b.size, b.name, b.table.size = chosen, name, name
+	b.demoRuns = cmp.Or(b.each, b.demoRuns)
 	text := knownLimits
 	if limits != "" {
 		var err error
