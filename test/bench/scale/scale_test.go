@@ -163,6 +163,8 @@ func TestGrowth(t *testing.T) {
 		"linear above the empty": {row{small: 78, large: 88, base: 68}, 2},
 		"quadratic":              {row{small: 4.3, large: 17.2}, 4},
 		"next to nothing":        {row{small: 0, large: 1, slack: 1}, 2},
+		"less than nothing":      {row{small: -3, large: 1, slack: 4}, 1.25},
+		"from some to less":      {row{small: 4, large: -3, slack: 4}, 0.5},
 		"flat":                   {row{small: 1, large: 1, slack: 1}, 1},
 	} {
 		if got := tt.row.growth(); math.Abs(got-tt.want) > 1e-9 {

@@ -35,12 +35,19 @@ type row struct {
 	// bound.
 	beyond bool
 	// slack is added to both before they are divided: of what is next to nothing,
-	// twice as much is nothing either.
+	// twice as much is nothing either. So is less than nothing, which comes out where
+	// what an operator does meanwhile is taken off.
 	slack float64
 }
 
 // growth is how much more the larger cluster took. Twice is linear, once is flat.
-func (r row) growth() float64 { return (r.large - r.base + r.slack) / (r.small - r.base + r.slack) }
+func (r row) growth() float64 {
+	small, large := r.small-r.base, r.large-r.base
+	if r.slack > 0 {
+		small, large = max(small, 0)+r.slack, max(large, 0)+r.slack
+	}
+	return large / small
+}
 
 // table is what was measured.
 type table struct {
