@@ -128,7 +128,7 @@ func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pairO
 		return err
 	}
 	b.tell("%s: making %d complete experiments of %d runs, with an archive", pair.name, pair.count, pair.runs)
-	f.reconciler.Archives.Standard = store
+	f.tools.Archives.Standard = store
 	if err := f.fill(ctx, attic, pair.count); err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func (b *bench) activate(ctx context.Context, o *operator, f *filler) (*v1alpha1
 			return &runs.Items[0], nil
 		}
 	}
-	return nil, fmt.Errorf("no run of experiment %q is on: %w", one.Name, f.explain(ctx, client.ObjectKeyFromObject(one)))
+	return nil, fmt.Errorf("no run of experiment %q is on: %w", one.Name, explain(ctx, f.cluster.admin, client.ObjectKeyFromObject(one)))
 }
 
 // touchRun changes the status of a run in a way that the operator leaves alone.

@@ -3,17 +3,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +48,8 @@ type cluster struct {
 	admin client.Client
 	// kubeconfig is a file for the operator, audit the log of what it asked.
 	kubeconfig, audit string
+	// keep stores an object as it is, with its status.
+	keep func(ctx context.Context, object client.Object) error
 }
 
 // startCluster starts one whose files are in dir.
@@ -65,6 +62,7 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{audit: filepath.Join(dir, "audit.log"), kubeconfig: filepath.Join(dir, "kubeconfig")}
+	c.keep = c.put
 	c.environment = &envtest.Environment{
 		CRDDirectoryPaths:     append(crds, apiserver.Root("config", "crd")),
 		ErrorIfCRDPathMissing: true, ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: time.Minute,
@@ -167,7 +165,7 @@ func (c *cluster) stored(ctx context.Context) (float64, error) {
 
 // compacted is what etcd holds, in bytes, after it was told to forget old versions.
 func (c *cluster) compacted(ctx context.Context) (float64, error) {
-	url := c.environment.ControlPlane.Etcd.URL.String()
+	url := c.etcd()
 	// A key of the bench's own, of the same size each time: in base64 "bench" and "x".
 	write := func(at any) error { return post(ctx, url+"/v3/kv/put", `{"key": "YmVuY2g=", "value": "eA=="}`, at) }
 	var at struct {
@@ -194,25 +192,4 @@ func (c *cluster) compacted(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	return found.sum("etcd_mvcc_db_total_size_in_use_in_bytes", nil), nil
-}
-
-// post asks etcd's gateway.
-func post(ctx context.Context, url, body string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		return errors.Join(err, fmt.Errorf("POST %s: %s: %s", url, answer.Status, bytes.TrimSpace(text)))
-	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(text, into)
 }

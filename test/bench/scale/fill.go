@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -34,86 +33,122 @@ const (
 	mostPasses = 10
 )
 
-// filler fills a cluster with complete experiments of one kind. The runs of the
-// first are the operator's own making, one after the other; those of the others
-// are copies. What each experiment says of its runs, its report and its digests
-// are written by the operator's reconciler, called here for one experiment at a
-// time, so that filling takes no longer for each the more there are.
+// filler fills a cluster with complete experiments of one kind. The first is done in
+// the cluster, its runs one after the other, by the operator's own reconciler. The others
+// have copies of its runs. What each experiment says of them, its report and its digests are
+// the reconciler's work again, called in a cluster in memory which holds that experiment
+// alone; then all of it is put where the API server stores it. Through the API server, which
+// looks at all there is for each list, filling would take six times as long.
 type filler struct {
-	cluster    *cluster
-	declared   *declaration
-	reconciler *experiment.Reconciler
-	// runs are those of the first experiment, by position, and records what they
-	// gave.
+	cluster  *cluster
+	declared *declaration
+	tools    component.Tools
+	// first is the first experiment as it was stored, beside is what it refers to, runs are
+	// its runs, by position, and records what they gave.
+	first   *v1alpha1.PerfExperiment
+	beside  []client.Object
 	runs    []v1alpha1.PerfRun
 	records []*record
+	// managed says who manages what of a ConfigMap.
+	managed []metav1.ManagedFieldsEntry
 	// made experiments are numbered from 1, and in namespaces that were housed.
 	made   int
 	housed map[string]bool
-	// settling is for one experiment at a time: the reconciler looks at the runs of one,
-	// and passes over others would come back for nothing.
-	settling sync.Mutex
 }
 
 func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler, error) {
-	f := &filler{cluster: c, declared: declared, housed: map[string]bool{}, reconciler: &experiment.Reconciler{
-		Tools: component.Tools{
-			Cluster: kube.Cluster{Client: c.admin}, Live: c.admin, Home: home,
-			CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
-			Events:       &events.FakeRecorder{},
-			Surroundings: component.Surroundings{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
-		},
-		Now: time.Now,
+	f := &filler{cluster: c, declared: declared, housed: map[string]bool{}, tools: component.Tools{
+		Home: home, CollectorImage: "example.org/collector:1", CollectorRole: "perflab-collector",
+		Events:       &events.FakeRecorder{},
+		Surroundings: component.Surroundings{PerfLab: "v0.4.0", Kubernetes: func() (string, error) { return "v1.35.4", nil }},
 	}}
-	if err := f.house(ctx, templates); err != nil {
+	var err error
+	if f.beside, err = f.house(ctx, templates); err != nil {
 		return nil, err
 	}
 	return f, f.template(ctx)
 }
 
-// house makes a namespace with all that the experiment refers to.
-func (f *filler) house(ctx context.Context, namespace string) error {
+// reconciler is the operator's, which reads past any cache.
+func (f *filler) reconciler(at client.Client) *experiment.Reconciler {
+	tools := f.tools
+	tools.Cluster, tools.Live = kube.Cluster{Client: at}, at
+	return &experiment.Reconciler{Tools: tools, Now: time.Now}
+}
+
+// house makes a namespace with all that the experiment refers to, and gives that as it is
+// stored.
+func (f *filler) house(ctx context.Context, namespace string) ([]client.Object, error) {
 	if err := f.cluster.namespace(ctx, namespace); err != nil {
-		return err
+		return nil, err
 	}
+	var beside []client.Object
 	for _, object := range f.declared.beside {
 		made := object.DeepCopyObject().(client.Object)
 		made.SetNamespace(namespace)
 		if err := f.cluster.admin.Create(ctx, made); err != nil {
-			return fmt.Errorf("making %s: %w", made.GetName(), err)
+			return nil, fmt.Errorf("making %s: %w", made.GetName(), err)
 		}
+		beside = append(beside, made)
 	}
-	return nil
+	return beside, nil
 }
 
-// template does an experiment: the operator's reconciler plans and makes each run.
-// It is taken away again; what is left of it are its runs, and what they gave.
+// template does an experiment. It is taken away again; what is left of it is what is known
+// of it here.
 func (f *filler) template(ctx context.Context) error {
 	one, err := f.declare(ctx, templates, f.declared.name)
 	if err != nil {
 		return err
 	}
+	r := f.reconciler(f.cluster.admin)
 	for range f.declared.runs() {
-		run, err := f.next(ctx, one)
+		run, err := f.next(ctx, r, one)
 		if err != nil {
 			return err
 		}
-		f.runs = append(f.runs, *run.DeepCopy())
 		run.Status.Phase = v1alpha1.RunSucceeded
 		if err := f.cluster.admin.Status().Update(ctx, run); err != nil {
 			return fmt.Errorf("ending run %q: %w", run.Name, err)
 		}
+		f.runs = append(f.runs, *run)
 	}
 	f.records = make([]*record, len(f.runs))
-	group, ctx := errgroup.WithContext(ctx)
+	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
 	for i := range f.runs {
 		group.Go(func() (err error) {
 			f.records[i], err = recordOf(&f.runs[i], f.declared.scripts)
-			return err
+			return errors.Join(err, within.Err())
 		})
 	}
-	return errors.Join(group.Wait(), f.discard(context.WithoutCancel(ctx), one))
+	err = group.Wait()
+	if err == nil {
+		err = f.complete(ctx, client.ObjectKeyFromObject(one))
+	}
+	return errors.Join(err, f.discard(ctx, one))
+}
+
+// complete gives the runs of the template what they gave, and keeps in mind how it was stored.
+func (f *filler) complete(ctx context.Context, template client.ObjectKey) error {
+	for i := range f.runs {
+		status, kept, err := f.records[i].named(&f.runs[i])
+		if err != nil {
+			return err
+		}
+		for _, one := range kept {
+			if err := f.cluster.admin.Create(ctx, one); err != nil {
+				return fmt.Errorf("keeping ConfigMap %q: %w", one.Name, err)
+			}
+			f.managed = one.ManagedFields
+		}
+		f.runs[i].Status = *status
+		if err := f.cluster.admin.Status().Update(ctx, &f.runs[i]); err != nil {
+			return fmt.Errorf("writing the status of run %q: %w", f.runs[i].Name, err)
+		}
+	}
+	f.first = &v1alpha1.PerfExperiment{}
+	return errors.Join(f.settle(ctx, f.reconciler(f.cluster.admin), template), f.cluster.admin.Get(ctx, template, f.first))
 }
 
 // discard takes the template away. No operator is there who would.
@@ -140,9 +175,9 @@ func (f *filler) declare(ctx context.Context, namespace, name string) (*v1alpha1
 }
 
 // next is the run that the operator makes next.
-func (f *filler) next(ctx context.Context, one *v1alpha1.PerfExperiment) (*v1alpha1.PerfRun, error) {
+func (f *filler) next(ctx context.Context, r *experiment.Reconciler, one *v1alpha1.PerfExperiment) (*v1alpha1.PerfRun, error) {
 	for range mostPasses {
-		if err := f.pass(ctx, client.ObjectKeyFromObject(one)); err != nil {
+		if err := f.pass(ctx, r, client.ObjectKeyFromObject(one)); err != nil {
 			return nil, err
 		}
 		runs := &v1alpha1.PerfRunList{}
@@ -154,13 +189,13 @@ func (f *filler) next(ctx context.Context, one *v1alpha1.PerfExperiment) (*v1alp
 			return &runs.Items[begun], nil
 		}
 	}
-	return nil, fmt.Errorf("experiment %q begins no run: %w", one.Name, f.explain(ctx, client.ObjectKeyFromObject(one)))
+	return nil, fmt.Errorf("experiment %q begins no run: %w", one.Name, explain(ctx, f.cluster.admin, client.ObjectKeyFromObject(one)))
 }
 
 // pass waits as a work queue would where another pass is in the way.
-func (f *filler) pass(ctx context.Context, key client.ObjectKey) error {
+func (f *filler) pass(ctx context.Context, r *experiment.Reconciler, key client.ObjectKey) error {
 	for {
-		result, err := f.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+		result, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: key})
 		if err != nil {
 			return fmt.Errorf("reconciling experiment %q: %w", key.Name, err)
 		}
@@ -172,44 +207,24 @@ func (f *filler) pass(ctx context.Context, key client.ObjectKey) error {
 }
 
 // explain tells what an experiment says of itself.
-func (f *filler) explain(ctx context.Context, key client.ObjectKey) error {
+func explain(ctx context.Context, at client.Reader, key client.ObjectKey) error {
 	found := &v1alpha1.PerfExperiment{}
-	if err := f.cluster.admin.Get(ctx, key, found); err != nil {
+	if err := at.Get(ctx, key, found); err != nil {
 		return err
 	}
 	return fmt.Errorf("it is %s, waits for %q, and warns: %q", found.Status.Phase, found.Status.WaitingFor, found.Status.Warnings)
 }
 
-// give writes what a run gave: its status and what is kept beside it.
-func (f *filler) give(ctx context.Context, run *v1alpha1.PerfRun, made *record) error {
-	status, kept, err := made.named(run)
-	if err != nil {
-		return err
-	}
-	for _, one := range kept {
-		if err := f.cluster.admin.Create(ctx, one); err != nil {
-			return fmt.Errorf("keeping ConfigMap %q: %w", one.Name, err)
-		}
-	}
-	run.Status = *status
-	if err := f.cluster.admin.Status().Update(ctx, run); err != nil {
-		return fmt.Errorf("writing the status of run %q: %w", run.Name, err)
-	}
-	return nil
-}
-
 // settle has the operator's reconciler bring an experiment to its end whose runs
 // are over, until a pass changes nothing any more.
-func (f *filler) settle(ctx context.Context, key client.ObjectKey) error {
-	f.settling.Lock()
-	defer f.settling.Unlock()
+func (f *filler) settle(ctx context.Context, r *experiment.Reconciler, key client.ObjectKey) error {
 	version := ""
 	for range mostPasses {
-		if err := f.pass(ctx, key); err != nil {
+		if err := f.pass(ctx, r, key); err != nil {
 			return err
 		}
 		found := &v1alpha1.PerfExperiment{}
-		if err := f.cluster.admin.Get(ctx, key, found); err != nil {
+		if err := r.Live.Get(ctx, key, found); err != nil {
 			return err
 		}
 		if found.ResourceVersion == version && found.Status.Phase == v1alpha1.ExperimentComplete && found.Status.Report != "" {
@@ -217,13 +232,13 @@ func (f *filler) settle(ctx context.Context, key client.ObjectKey) error {
 		}
 		version = found.ResourceVersion
 	}
-	return fmt.Errorf("experiment %q does not become complete: %w", key.Name, f.explain(ctx, key))
+	return fmt.Errorf("experiment %q does not become complete: %w", key.Name, explain(ctx, r.Live, key))
 }
 
 // fill makes so many complete experiments in a namespace, beyond those it has.
 func (f *filler) fill(ctx context.Context, namespace string, count int) error {
 	if !f.housed[namespace] {
-		if err := f.house(ctx, namespace); err != nil {
+		if _, err := f.house(ctx, namespace); err != nil {
 			return err
 		}
 		f.housed[namespace] = true
@@ -238,21 +253,79 @@ func (f *filler) fill(ctx context.Context, namespace string, count int) error {
 	return group.Wait()
 }
 
+// one makes a complete experiment.
 func (f *filler) one(ctx context.Context, namespace, name string) error {
-	made, err := f.declare(ctx, namespace, name)
+	made := &v1alpha1.PerfExperiment{Spec: *f.first.Spec.DeepCopy()}
+	made.Namespace, made.Name = namespace, name
+	identify(made)
+	objects, err := f.copies(made)
 	if err != nil {
 		return err
 	}
+	for _, object := range f.beside {
+		beside := object.DeepCopyObject().(client.Object)
+		beside.SetNamespace(namespace)
+		objects = append(objects, beside)
+	}
+	alone, err := inMemory(append(objects, made)...)
+	if err != nil {
+		return err
+	}
+	if err := f.settle(ctx, f.reconciler(alone), client.ObjectKeyFromObject(made)); err != nil {
+		return err
+	}
+	return f.move(ctx, alone, namespace)
+}
+
+// copies are the runs of an experiment that is declared as the first was, and what is kept
+// beside them.
+func (f *filler) copies(owner *v1alpha1.PerfExperiment) ([]client.Object, error) {
+	var objects []client.Object
 	for i := range f.runs {
-		run := copied(&f.runs[i], made)
-		if err := f.cluster.admin.Create(ctx, run); err != nil {
-			return fmt.Errorf("making run %q: %w", run.Name, err)
+		run := copied(&f.runs[i], owner)
+		status, kept, err := f.records[i].named(run)
+		if err != nil {
+			return nil, err
 		}
-		if err := f.give(ctx, run, f.records[i]); err != nil {
-			return err
+		run.Status = *status
+		objects = append(objects, run)
+		for _, one := range kept {
+			identify(one)
+			objects = append(objects, one)
 		}
 	}
-	return f.settle(ctx, client.ObjectKeyFromObject(made))
+	return objects, nil
+}
+
+// move puts into the cluster what is in memory, but for what is there already.
+func (f *filler) move(ctx context.Context, from client.Reader, namespace string) error {
+	in := client.InNamespace(namespace)
+	maps, runs, experiments := &corev1.ConfigMapList{}, &v1alpha1.PerfRunList{}, &v1alpha1.PerfExperimentList{}
+	if err := errors.Join(from.List(ctx, maps, in), from.List(ctx, runs, in), from.List(ctx, experiments, in)); err != nil {
+		return err
+	}
+	var objects []client.Object
+	for i := range maps.Items {
+		if metav1.GetControllerOf(&maps.Items[i]) == nil {
+			continue
+		}
+		maps.Items[i].ManagedFields = f.managed
+		objects = append(objects, &maps.Items[i])
+	}
+	for i := range runs.Items {
+		runs.Items[i].ManagedFields = f.runs[0].ManagedFields
+		objects = append(objects, &runs.Items[i])
+	}
+	for i := range experiments.Items {
+		experiments.Items[i].ManagedFields = f.first.ManagedFields
+		objects = append(objects, &experiments.Items[i])
+	}
+	for _, object := range objects {
+		if err := f.cluster.keep(ctx, object); err != nil {
+			return fmt.Errorf("keeping %s: %w", object.GetName(), err)
+		}
+	}
+	return nil
 }
 
 // copied is a run of another experiment that is declared alike.
@@ -264,6 +337,7 @@ func copied(of *v1alpha1.PerfRun, owner *v1alpha1.PerfExperiment) *v1alpha1.Perf
 		Namespace: owner.Namespace, Name: scheme.Run(owner.Name, run.Spec.Block, run.Spec.Arm, run.Spec.Scenario.Name, run.Spec.Attempt),
 		OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", owner)},
 	}
+	identify(run)
 	run.Labels = naming.RunLabels(run)
 	return run
 }
@@ -283,5 +357,5 @@ func (f *filler) dissolve(ctx context.Context, key client.ObjectKey, patience ti
 			return err
 		}
 	}
-	return errors.Join(fmt.Errorf("experiment %q does not go", key.Name), f.explain(ctx, key))
+	return errors.Join(fmt.Errorf("experiment %q does not go", key.Name), explain(ctx, f.cluster.admin, key))
 }

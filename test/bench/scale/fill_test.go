@@ -7,27 +7,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/controllers/component"
-	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/apiserver"
 )
@@ -35,60 +27,14 @@ import (
 // memory is a cluster that is not there: what is written stays in the test.
 func memory(t *testing.T) *cluster {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+	admin, err := inMemory()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	testRun := &unstructured.Unstructured{}
-	testRun.SetGroupVersionKind(contract.TestRunKind)
-	scheme.AddKnownTypeWithName(contract.TestRunKind, testRun)
-	scheme.AddKnownTypeWithName(contract.TestRunKind.GroupVersion().WithKind("TestRunList"), &unstructured.UnstructuredList{})
-	mapper := meta.NewDefaultRESTMapper(scheme.PrioritizedVersionsAllGroups())
-	for kind := range scheme.AllKnownTypes() {
-		scope := meta.RESTScopeNamespace
-		if kind.Kind == "Node" || kind.Kind == "Namespace" {
-			scope = meta.RESTScopeRoot
-		}
-		mapper.Add(kind, scope)
-	}
-	made := 0
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, testRun).
-		WithInterceptorFuncs(interceptor.Funcs{Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			made++
-			object.SetUID(types.UID(fmt.Sprint("uid-", made)))
-			object.SetGeneration(1)
-			if one, is := object.(*v1alpha1.PerfExperiment); is {
-				// What the schema of the CRD would.
-				one.Spec.Validity.MaxAttempts = 3
-				for i := range one.Spec.System.Modules {
-					module := &one.Spec.System.Modules[i]
-					module.Replicas, module.Port = ptr.To(int32(replicas(*module))), 8081
-				}
-			}
-			return c.Create(ctx, object, options...)
-		}, List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			err := c.List(ctx, list, options...)
-			if _, foreign := list.(*unstructured.UnstructuredList); foreign && runtime.IsMissingVersion(err) {
-				// Of kinds that it does not know, the client lists none.
-				return nil
-			}
-			return err
-		}})
-	if err := component.Index(t.Context(), indexer{builder}); err != nil {
-		t.Fatal(err)
-	}
-	return &cluster{admin: builder.Build()}
-}
-
-// indexer lets the client that is being built find objects by their fields.
-type indexer struct{ builder *fake.ClientBuilder }
-
-func (i indexer) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
-	i.builder.WithIndex(object, field, value)
-	return nil
+	return &cluster{admin: admin, keep: func(ctx context.Context, object client.Object) error {
+		object.SetResourceVersion("")
+		return admin.Create(ctx, object)
+	}}
 }
 
 func filled(t *testing.T, declare func() (*declaration, error), runs int) (*filler, []v1alpha1.PerfRun) {
@@ -210,7 +156,7 @@ func checkComplete(t *testing.T, f *filler, runs, want int) {
 		}
 	}
 	before := one.ResourceVersion
-	if err := f.pass(t.Context(), key); err != nil {
+	if err := f.pass(t.Context(), f.reconciler(f.cluster.admin), key); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.cluster.admin.Get(t.Context(), key, one); err != nil || one.ResourceVersion != before {
@@ -240,5 +186,33 @@ func TestOnlyWholeBlocksCanBeAskedFor(t *testing.T) {
 func TestForeignPodsAreAsLargeAsRealOnes(t *testing.T) {
 	if size := bytesOf(t, podOf(elsewhere, podName("service-01", 1), nil)); size < 4<<10 || size > 12<<10 {
 		t.Errorf("a pod takes %d bytes", size)
+	}
+}
+
+// What is put into etcd is what the API server would find there.
+func TestObjectsAreStoredAsTheAPIServerStoresThem(t *testing.T) {
+	run := &v1alpha1.PerfRun{}
+	run.Namespace, run.Name, run.ResourceVersion = lab, "one", "7"
+	run.Status.Phase = v1alpha1.RunSucceeded
+	key, text, err := stored(run)
+	if err != nil || key != "/registry/perflab.dev/perfruns/lab/one" {
+		t.Errorf("a run is at %q (%v)", key, err)
+	}
+	found := &unstructured.Unstructured{}
+	if err := found.UnmarshalJSON(text); err != nil || found.GroupVersionKind() != v1alpha1.GroupVersion.WithKind("PerfRun") || found.GetResourceVersion() != "" {
+		t.Errorf("a run is stored as %s (%v)", text, err)
+	}
+	raw := &corev1.ConfigMap{BinaryData: map[string][]byte{"main": {1, 2, 3}}}
+	raw.Namespace, raw.Name = lab, "one-raw"
+	key, text, err = stored(raw)
+	if err != nil || key != "/registry/configmaps/lab/one-raw" {
+		t.Errorf("a ConfigMap is at %q (%v)", key, err)
+	}
+	read, kind, err := protobuf.NewSerializer(clientgoscheme.Scheme, clientgoscheme.Scheme).Decode(text, nil, nil)
+	if err != nil || *kind != corev1.SchemeGroupVersion.WithKind("ConfigMap") || string(read.(*corev1.ConfigMap).BinaryData["main"]) != "\x01\x02\x03" {
+		t.Errorf("a ConfigMap is read as %v %v (%v)", kind, read, err)
+	}
+	if _, _, err := stored(&corev1.Pod{}); err == nil {
+		t.Error("a pod is stored, though nobody has said how")
 	}
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/contract"
+)
+
+// inMemory is a cluster in memory that has these objects: it has no schemas, and nobody is
+// at work in it.
+func inMemory(objects ...client.Object) (client.WithWatch, error) {
+	known, err := kinds()
+	if err != nil {
+		return nil, err
+	}
+	builder := fake.NewClientBuilder().WithScheme(known.scheme).WithRESTMapper(known.mapper).
+		WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, testRun()).
+		WithInterceptorFuncs(interceptor.Funcs{Create: createWhole, List: listKnown}).WithObjects(objects...)
+	if err := component.Index(context.Background(), indexer{builder}); err != nil {
+		return nil, err
+	}
+	return builder.Build(), nil
+}
+
+// knownKinds are those of a cluster in memory.
+type knownKinds struct {
+	scheme *runtime.Scheme
+	mapper meta.RESTMapper
+}
+
+var kinds = sync.OnceValues(func() (*knownKinds, error) {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("naming Kubernetes' kinds: %w", err)
+	}
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("naming PerfLab's kinds: %w", err)
+	}
+	scheme.AddKnownTypeWithName(contract.TestRunKind, testRun())
+	scheme.AddKnownTypeWithName(contract.TestRunKind.GroupVersion().WithKind("TestRunList"), &unstructured.UnstructuredList{})
+	mapper := meta.NewDefaultRESTMapper(scheme.PrioritizedVersionsAllGroups())
+	for kind := range scheme.AllKnownTypes() {
+		scope := meta.RESTScopeNamespace
+		if kind.Kind == "Node" || kind.Kind == "Namespace" {
+			scope = meta.RESTScopeRoot
+		}
+		mapper.Add(kind, scope)
+	}
+	return &knownKinds{scheme, mapper}, nil
+})
+
+func testRun() *unstructured.Unstructured {
+	made := &unstructured.Unstructured{}
+	made.SetGroupVersionKind(contract.TestRunKind)
+	return made
+}
+
+// createWhole makes an object as the API server would have it: with what the schema of its
+// kind says where nothing else is said.
+func createWhole(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+	if object.GetUID() == "" {
+		identify(object)
+	}
+	if one, is := object.(*v1alpha1.PerfExperiment); is {
+		one.Spec.Validity.MaxAttempts = 3
+		for i := range one.Spec.System.Modules {
+			module := &one.Spec.System.Modules[i]
+			module.Replicas, module.Port = ptr.To(int32(replicas(*module))), 8081
+		}
+	}
+	return c.Create(ctx, object, options...)
+}
+
+// identify gives an object what the API server gives each.
+func identify(object client.Object) {
+	object.SetUID(uuid.NewUUID())
+	object.SetCreationTimestamp(metav1.Now().Rfc3339Copy())
+	if _, none := object.(*corev1.ConfigMap); !none {
+		object.SetGeneration(1)
+	}
+}
+
+// listKnown lists none of the kinds of other operators, which a cluster in memory does not
+// know.
+func listKnown(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	err := c.List(ctx, list, options...)
+	if _, foreign := list.(*unstructured.UnstructuredList); foreign && runtime.IsMissingVersion(err) {
+		return nil
+	}
+	return err
+}
+
+// indexer lets the client that is being built find objects by their fields.
+type indexer struct{ builder *fake.ClientBuilder }
+
+func (i indexer) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
+	i.builder.WithIndex(object, field, value)
+	return nil
+}
