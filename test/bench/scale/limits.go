@@ -27,6 +27,14 @@ type limit struct {
 	Limit       *float64 `json:"limit,omitempty"`
 	GrowthGoal  *float64 `json:"growthGoal,omitempty"`
 	GrowthLimit *float64 `json:"growthLimit,omitempty"`
+	// Large is another goal, for the large size; nil: that of the others.
+	Large *largeGoal `json:"large,omitempty"`
+}
+
+// largeGoal is a goal for the large size, and what that is for.
+type largeGoal struct {
+	At   string  `json:"at"`
+	Goal float64 `json:"goal"`
 }
 
 func parseLimits(text []byte) (limits, error) {
@@ -50,8 +58,17 @@ func parseLimits(text []byte) (limits, error) {
 // inOrder are the sizes, the smallest first.
 var inOrder = []string{"small", "medium", "large"}
 
+// of is the limit with the goal of a size.
+func (l limit) of(size string) limit {
+	if size == "large" && l.Large != nil {
+		l.At, l.Goal = l.Large.At, &l.Large.Goal
+	}
+	return l
+}
+
 // in is the limit as far as a size can tell of it.
 func (l limit) in(size string) limit {
+	l = l.of(size)
 	if slices.Index(inOrder, size) < slices.Index(inOrder, l.From) {
 		l.Goal, l.Limit = nil, nil
 	}

@@ -282,6 +282,13 @@ func TestTheTableFailsWhereALimitIsBroken(t *testing.T) {
 	if err := tableWith(far).verdict(false); err != nil {
 		t.Errorf("what is set for a larger size fails in a smaller one: %v", err)
 	}
+	large := tableWith(limits{"demo.rss": {Key: "demo.rss", Goal: bound(80), Large: &largeGoal{At: "for more", Goal: 140}}})
+	if err := large.verdict(true); err == nil {
+		t.Error("the goal of the large size is that of a smaller one")
+	}
+	if large.size = "large"; large.verdict(true) != nil {
+		t.Errorf("the large size has the goal of a smaller one: %v", large.verdict(true))
+	}
 	if err := tableWith(limits{"demo.start.cpu": {Key: "demo.start.cpu", GrowthLimit: bound(3)}}).verdict(false); err == nil || !strings.Contains(err.Error(), "4.00") {
 		t.Errorf("growth over its limit: %v", err)
 	}

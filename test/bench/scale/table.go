@@ -238,7 +238,7 @@ func (t *table) print(w io.Writer, title string) {
 	var text strings.Builder
 	text.WriteString(title + "\n\n| what | at the size | at twice the size | growth | goal | |\n|---|---:|---:|---:|---:|---|\n")
 	for _, r := range t.rows {
-		own := t.limits[r.key]
+		own := t.limits[r.key].of(t.size)
 		fmt.Fprintf(&text, "| %s | %s | %s%s | %s | %s | %s |\n", r.what,
 			figure(r.small, r.unit), strings.Repeat("> ", btoi(r.beyond)), figure(r.large, r.unit), figure(r.growth(), "x"), own.goal(r.unit), own.in(t.size).judge(r.large, r.growth()))
 	}
