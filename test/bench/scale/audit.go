@@ -80,6 +80,12 @@ type auditEvent struct {
 		Namespace   string `json:"namespace"`
 	} `json:"objectRef"`
 	RequestReceivedTimestamp time.Time `json:"requestReceivedTimestamp"`
+	StageTimestamp           time.Time `json:"stageTimestamp"`
+}
+
+// took is how long the API server was at work on the request, in milliseconds.
+func (e auditEvent) took() float64 {
+	return float64(e.StageTimestamp.Sub(e.RequestReceivedTimestamp).Microseconds()) / 1000
 }
 
 // of is the namespace the request was about; empty: none.

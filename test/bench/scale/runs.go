@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -144,7 +145,21 @@ func (l *live) lengths(ctx context.Context) error {
 		return l.operator.gone(err)
 	}
 	l.table.addRuns(l.long, float64(l.declared.runs()), written, before, after)
-	return nil
+	statuses, err := l.cluster.statuses()
+	l.table.addStatuses(statuses)
+	return err
+}
+
+// statuses are how long the API server took for each write of a status, in milliseconds, by
+// kind.
+func (c *cluster) statuses() (map[string][]float64, error) {
+	took := map[string][]float64{}
+	err := c.audited(func(event auditEvent) {
+		if kind, counts := event.counts(); counts && kind.verb == "patch" {
+			took[kind.resource] = append(took[kind.resource], event.took())
+		}
+	})
+	return map[string][]float64{"experiment": took["perfexperiments/status"], "run": took["perfruns/status"]}, err
 }
 
 // trial is an experiment that is done to see what it writes.
@@ -245,4 +260,14 @@ func waitedFor(applied map[string]time.Time, first map[string]map[request]time.T
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+}
+
+// quantile is the smallest value that so great a share of them is not above; not a number:
+// there are none.
+func quantile(values []float64, share float64) float64 {
+	if len(values) == 0 {
+		return none
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(int(math.Ceil(share*float64(len(sorted)))), 1)-1]
 }

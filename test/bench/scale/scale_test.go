@@ -154,6 +154,26 @@ func TestRestIsSeenInTheLastReadingsAlone(t *testing.T) {
 	}
 }
 
+func TestQuantilesOfWhatWasTimed(t *testing.T) {
+	log := `{"stage":"ResponseComplete","verb":"patch","requestReceivedTimestamp":"2026-03-02T08:00:00.100000Z","stageTimestamp":"2026-03-02T08:00:00.125500Z"}` + "\n"
+	if _, err := readAudit(strings.NewReader(log), 0, func(event auditEvent) {
+		if got := event.took(); got != 25.5 {
+			t.Errorf("a request took %v ms, want 25.5", got)
+		}
+	}); err != nil {
+		t.Error(err)
+	}
+	values := []float64{40, 10, 30, 20}
+	for share, want := range map[float64]float64{0: 10, 0.5: 20, 0.51: 30, 0.99: 40, 1: 40} {
+		if got := quantile(values, share); got != want {
+			t.Errorf("of %v, %v are up to %v, want %v", values, share, got, want)
+		}
+	}
+	if got := quantile(nil, 0.5); !math.IsNaN(got) {
+		t.Errorf("of nothing, half is up to %v", got)
+	}
+}
+
 func TestGrowth(t *testing.T) {
 	for name, tt := range map[string]struct {
 		row  row
@@ -237,6 +257,7 @@ func tableWith(limits limits) *table {
 	}
 	made.addPods(1000, starts, starts[1])
 	made.addRuns(65*time.Second, 2, map[string]float64{"short": 136, "long": 164, "twice": 250}, families{}, families{})
+	made.addStatuses(map[string][]float64{"experiment": {20, 60, 30}, "run": {10}})
 	made.addOthers(45, waited{0.1, 3}, waited{15, 60})
 	return made
 }
@@ -305,6 +326,7 @@ func TestTheTableIsPrinted(t *testing.T) {
 		"| 256 MiB | 470 | 470 | 3920 |",
 		"| 3 list pods |",
 		"| writes of one run for each further 10 s of load |  | 2.33 |",
+		"| the API server's part of it, a write of the experiment's status, p50 |  | 30 ms |",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())

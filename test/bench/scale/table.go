@@ -213,6 +213,19 @@ func (t *table) addRuns(long time.Duration, runs float64, written map[string]flo
 	}
 }
 
+// addStatuses adds how long the API server took to write statuses, which is part of passes.
+func (t *table) addStatuses(took map[string][]float64) {
+	for _, name := range []string{"experiment", "run"} {
+		for _, share := range []float64{0.5, 0.99} {
+			t.add(row{
+				key:  fmt.Sprintf("runs.status.%s.p%.0f", name, 100*share),
+				what: fmt.Sprintf("the API server's part of it, a write of the %s's status, p%.0f", name, 100*share),
+				unit: unitMillis, small: none, large: quantile(took[name], share),
+			})
+		}
+	}
+}
+
 // addOthers adds how long runs of many namespaces wait, without and beside targets
 // that never answer.
 func (t *table) addOthers(namespaces int, alone, beside waited) {
