@@ -76,7 +76,7 @@ func (s *scope) awaitKueue(says string) {
 func (r *Reconciler) withdraw(ctx context.Context, s *scope, version, but string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(lane.WorkloadKind.WithVersion(version))
-	err := r.Live.List(ctx, list, client.InNamespace(s.experiment.Namespace), client.MatchingLabels(naming.Labels(s.experiment.Name)), client.Limit(linePage))
+	err := r.Live.List(ctx, list, client.InNamespace(s.experiment.Namespace), client.MatchingLabels(naming.Labels(s.experiment.Name)))
 	if err != nil {
 		return fmt.Errorf("listing the Workloads of Kueue: %w", err)
 	}

@@ -239,29 +239,17 @@ func (r *Reconciler) lineFor(ctx context.Context, reader client.Reader, s *scope
 	return known, r.addStrays(ctx, s, known)
 }
 
-// linePage is how many tickets are asked for at once.
-const linePage = 500
-
 func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line, error) {
-	known := &line{leases: map[types.UID]*coordinationv1.Lease{}}
-	which := []client.ListOption{client.InNamespace(r.Lanes), client.HasLabels{v1alpha1.LabelTurn}}
-	for page := ""; ; {
-		list, asked := &coordinationv1.LeaseList{}, which
-		if reader == r.Live {
-			asked = append(asked, client.Limit(linePage), client.Continue(page))
-		}
-		if err := reader.List(ctx, list, asked...); err != nil {
-			return nil, fmt.Errorf("reading who waits for a turn: %w", err)
-		}
-		for i := range list.Items {
-			ticket := lane.Read(&list.Items[i])
-			known.tickets, known.leases[ticket.UID] = append(known.tickets, ticket), &list.Items[i]
-		}
-		// A cache lists all at once, and has a word of its own where a page would be.
-		if page = list.Continue; page == "" || reader != r.Live {
-			return known, nil
-		}
+	list := &coordinationv1.LeaseList{}
+	if err := reader.List(ctx, list, client.InNamespace(r.Lanes), client.HasLabels{v1alpha1.LabelTurn}); err != nil {
+		return nil, fmt.Errorf("reading who waits for a turn: %w", err)
 	}
+	known := &line{leases: map[types.UID]*coordinationv1.Lease{}}
+	for i := range list.Items {
+		ticket := lane.Read(&list.Items[i])
+		known.tickets, known.leases[ticket.UID] = append(known.tickets, ticket), &list.Items[i]
+	}
+	return known, nil
 }
 
 // dropVoid leaves out the tickets of experiments that are gone, or done and cleared up: a pass with an

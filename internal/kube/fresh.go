@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,7 +42,8 @@ func (f *Freshness) Client(cached client.Client, live client.Reader, leftOut ...
 
 // Reader is the reader, which reads from the API server; its lists are as new as is
 // known to be needed. Lists that say themselves how new they are to be, and the pages
-// after the first, are left as they are.
+// after the first, are left as they are. What is listed without a limit is asked for in
+// pages, so that the server never holds more than one.
 func (f *Freshness) Reader(live client.Reader, scheme *runtime.Scheme) client.Reader {
 	return fresh{live, f, scheme}
 }
@@ -76,10 +78,32 @@ type fresh struct {
 	scheme *runtime.Scheme
 }
 
-// List is as new as needed. Where versions have gone back, as they do when etcd is restored,
+// List is in pages, as new as needed.
+func (r fresh) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if (&client.ListOptions{}).ApplyOptions(options).Limit > 0 {
+		return r.page(ctx, list, options...)
+	}
+	var items []runtime.Object
+	version := ""
+	err := Pages(ctx, r, list, PageSize, func(page client.ObjectList) error {
+		found, err := meta.ExtractList(page)
+		items, version = append(items, found...), page.GetResourceVersion()
+		return err
+	}, options...)
+	if err != nil {
+		return err
+	}
+	list.SetResourceVersion(version)
+	if err := meta.SetList(list, items); err != nil {
+		return fmt.Errorf("putting pages together: %w", err)
+	}
+	return nil
+}
+
+// page is as new as needed. Where versions have gone back, as they do when etcd is restored,
 // the server says ten times, four seconds each, that it is not there yet, and what was known
 // is worth nothing.
-func (r fresh) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (r fresh) page(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	listed, err := listedKind(list, r.scheme)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ package kube_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -12,8 +13,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -96,6 +99,44 @@ var (
 	ours       = client.MatchingLabels{"of": "ours"}
 	oursLabels = map[string]string{"of": "ours"}
 )
+
+// A list that says nothing of a limit is read in pages, and is whole.
+func TestListsWithoutALimitAreReadInPages(t *testing.T) {
+	a := newAside(t)
+	const all = kube.PageSize + 3
+	for n := range all {
+		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: fmt.Sprintf("one-%03d", n), Labels: oursLabels}}
+		if err := a.client.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	untyped := &unstructured.UnstructuredList{}
+	untyped.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+	for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, untyped, &corev1.ConfigMapList{}} {
+		before := len(a.asked.asked)
+		if err := a.live.List(t.Context(), list, client.InNamespace(a.namespace), ours); err != nil {
+			t.Fatal(err)
+		}
+		asked := a.asked.asked[before:]
+		if len(asked) != 2 || asked[0].Get("limit") != "500" || asked[1].Get("limit") != "500" {
+			t.Errorf("pages asked for: %v, want two of 500", asked)
+		}
+		names := map[string]bool{}
+		if err := meta.EachListItem(list, func(object runtime.Object) error {
+			names[object.(client.Object).GetName()] = true
+			return nil
+		}); err != nil || len(names) != all {
+			t.Errorf("%d objects are listed, want %d (%v)", len(names), all, err)
+		}
+		if list.GetContinue() != "" || number(t, list.GetResourceVersion()) == 0 {
+			t.Errorf("the list is of version %q and goes on at %q", list.GetResourceVersion(), list.GetContinue())
+		}
+	}
+	some := &corev1.ConfigMapList{}
+	if err := a.live.List(t.Context(), some, client.InNamespace(a.namespace), ours, client.Limit(2)); err != nil || len(some.Items) != 2 || some.Continue == "" {
+		t.Errorf("of two, %d are listed, and it goes on at %q (%v)", len(some.Items), some.Continue, err)
+	}
+}
 
 // Each way to write is followed by a list that is to have it.
 func TestListsHaveWhatThisProcessWrote(t *testing.T) {
