@@ -171,7 +171,7 @@ func (l *lab) reader() client.Reader {
 	if l.live != nil {
 		return l.live
 	}
-	return pastCache{l.admin, &l.line}
+	return kube.NewFreshness().Reader(pastCache{l.admin, &l.line, l.t, l.admin.Scheme()}, l.admin.Scheme())
 }
 
 // deaf takes watches and never hears anything: tests wake the operator.

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -210,7 +212,9 @@ func describeList(list client.ObjectList, options []client.ListOption) string {
 // pastCache reads what there is, over the line.
 type pastCache struct {
 	client.Reader
-	line *line
+	line   *line
+	t      *testing.T
+	scheme *runtime.Scheme
 }
 
 func (p pastCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -224,7 +228,24 @@ func (p pastCache) List(ctx context.Context, list client.ObjectList, options ...
 	if err := p.line.read(ctx, "list past the cache "+describeList(list, options)); err != nil {
 		return err
 	}
+	p.check(list, options)
 	return p.Reader.List(ctx, list, options...)
+}
+
+// unselected are the kinds that others make, of which those that are borrowed, and their
+// pods, have no label in common.
+var unselected = []string{"DeploymentList", "StatefulSetList", "PodList"}
+
+// check says that the API server is asked for some objects, in pages, and never for all it
+// has.
+func (p pastCache) check(list client.ObjectList, options []client.ListOption) {
+	which := (&client.ListOptions{}).ApplyOptions(options)
+	selected := which.LabelSelector != nil && !which.LabelSelector.Empty() || which.FieldSelector != nil && !which.FieldSelector.Empty()
+	kind, err := apiutil.GVKForObject(list, p.scheme)
+	borrowed := which.Namespace != "" && slices.Contains(unselected, kind.Kind)
+	if err != nil || which.Limit == 0 || !selected && !borrowed {
+		p.t.Errorf("a list past the cache is of all there is, or of as many at once: %s, limit %d (%v)", describeList(list, options), which.Limit, err)
+	}
 }
 
 // asCached cuts what was read down to what the cache would hold of it.

@@ -4,6 +4,7 @@ package component
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -70,14 +71,28 @@ func (d *Demolition) operated(ctx context.Context, part Part, kind schema.GroupV
 	if err != nil || departure != Gone {
 		return departure, err
 	}
-	theirs, err := foreign(ctx, d.Cluster, d.Experiment, kind)
-	if err != nil {
+	theirs := map[string]bool{}
+	var failure error
+	left, err := d.podsLeft(ctx, client.HasLabels{podLabel}, func(pod corev1.Pod) bool {
+		name := pod.Labels[podLabel]
+		if failure != nil || !isOurs(d.Experiment.Name, name) {
+			return false
+		}
+		if _, known := theirs[name]; !known {
+			theirs[name], failure = d.isForeign(ctx, kind, name)
+		}
+		return failure == nil && !theirs[name]
+	})
+	if err = errors.Join(err, failure); err != nil {
 		return Leaving, err
 	}
-	return d.podsLeft(ctx, client.HasLabels{podLabel}, func(pod corev1.Pod) bool {
-		name := pod.Labels[podLabel]
-		return isOurs(d.Experiment.Name, name) && !theirs[name]
-	})
+	return left, nil
+}
+
+// isForeign reports whether there is such an object, which the experiment did not make.
+func (d *Demolition) isForeign(ctx context.Context, kind schema.GroupVersionKind, name string) (bool, error) {
+	object, err := d.Cluster.Get(ctx, kind, client.ObjectKey{Namespace: d.Experiment.Namespace, Name: name})
+	return object != nil && !metav1.IsControlledBy(object, d.Experiment), err
 }
 
 // podsLeft says whether pods are left that the part is made of.
@@ -106,17 +121,4 @@ func Delete(ctx context.Context, cluster kube.Cluster, owner client.Object, labe
 		}
 	}
 	return gone, nil
-}
-
-// foreign are the names of the objects of a kind that the experiment did not
-// make.
-func foreign(ctx context.Context, cluster kube.Cluster, experiment *v1alpha1.PerfExperiment, kind schema.GroupVersionKind) (map[string]bool, error) {
-	objects, err := cluster.List(ctx, kind, experiment.Namespace, nil)
-	names := map[string]bool{}
-	for i := range objects {
-		if !metav1.IsControlledBy(&objects[i], experiment) {
-			names[objects[i].GetName()] = true
-		}
-	}
-	return names, err
 }
