@@ -109,5 +109,9 @@ func (m moduleSet) TearDown(ctx context.Context, down *Demolition) (Departure, e
 	if err != nil || departure != Gone {
 		return departure, err
 	}
-	return down.podsLeft(ctx, client.MatchingLabels(naming.ComponentLabels(down.Experiment.Name, environment.ComponentModule)), func(corev1.Pod) bool { return true })
+	left, err := down.Cluster.Pods(ctx, down.Experiment.Namespace, client.MatchingLabels(naming.ComponentLabels(down.Experiment.Name, environment.ComponentModule)))
+	if err != nil || len(left) > 0 {
+		return Leaving, err
+	}
+	return Gone, nil
 }

@@ -88,7 +88,7 @@ type Pass struct {
 	// nodes that were read in this pass, by name.
 	nodes map[string]*corev1.Node
 	// every pod of the namespace, once they were read in this pass.
-	every []corev1.Pod
+	every *corev1.PodList
 }
 
 // Request is what is to be built for the run.
@@ -166,19 +166,14 @@ func (p *Pass) running(ctx context.Context, label, value string) ([]corev1.Pod, 
 // server: those of borrowed workloads have no label in common, and no cache has what
 // is not ours.
 func (p *Pass) everyPod(ctx context.Context) ([]corev1.Pod, error) {
-	if p.every != nil {
-		return p.every, nil
+	if p.every == nil {
+		pods := &corev1.PodList{}
+		if err := p.Live.List(ctx, pods, client.InNamespace(p.Run.Namespace)); err != nil {
+			return nil, fmt.Errorf("listing the namespace's pods: %w", err)
+		}
+		p.every = pods
 	}
-	all := []corev1.Pod{}
-	err := kube.Pages(ctx, p.Live, &corev1.PodList{}, kube.PageSize, func(page *corev1.PodList) error {
-		all = append(all, page.Items...)
-		return nil
-	}, client.InNamespace(p.Run.Namespace))
-	if err != nil {
-		return nil, fmt.Errorf("listing the namespace's pods: %w", err)
-	}
-	p.every = all
-	return all, nil
+	return p.every.Items, nil
 }
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get

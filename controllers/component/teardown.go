@@ -4,12 +4,10 @@ package component
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -71,37 +69,28 @@ func (d *Demolition) operated(ctx context.Context, part Part, kind schema.GroupV
 	if err != nil || departure != Gone {
 		return departure, err
 	}
-	theirs := map[string]bool{}
-	var failure error
-	left, err := d.podsLeft(ctx, client.HasLabels{podLabel}, func(pod corev1.Pod) bool {
-		name := pod.Labels[podLabel]
-		if failure != nil || !isOurs(d.Experiment.Name, name) {
-			return false
-		}
-		if _, known := theirs[name]; !known {
-			theirs[name], failure = d.isForeign(ctx, kind, name)
-		}
-		return failure == nil && !theirs[name]
-	})
-	if err = errors.Join(err, failure); err != nil {
+	pods, err := d.Cluster.Pods(ctx, d.Experiment.Namespace, client.HasLabels{podLabel})
+	if err != nil {
 		return Leaving, err
 	}
-	return left, nil
+	looked := map[string]bool{}
+	for i := range pods {
+		name := pods[i].Labels[podLabel]
+		if looked[name] || !isOurs(d.Experiment.Name, name) {
+			continue
+		}
+		looked[name] = true
+		if foreign, err := d.isForeign(ctx, kind, name); err != nil || !foreign {
+			return Leaving, err
+		}
+	}
+	return Gone, nil
 }
 
 // isForeign reports whether there is such an object, which the experiment did not make.
 func (d *Demolition) isForeign(ctx context.Context, kind schema.GroupVersionKind, name string) (bool, error) {
 	object, err := d.Cluster.Get(ctx, kind, client.ObjectKey{Namespace: d.Experiment.Namespace, Name: name})
 	return object != nil && !metav1.IsControlledBy(object, d.Experiment), err
-}
-
-// podsLeft says whether pods are left that the part is made of.
-func (d *Demolition) podsLeft(ctx context.Context, which client.ListOption, isOurs func(corev1.Pod) bool) (Departure, error) {
-	pods, err := d.Cluster.Pods(ctx, d.Experiment.Namespace, which)
-	if err != nil || slices.ContainsFunc(pods, isOurs) {
-		return Leaving, err
-	}
-	return Gone, nil
 }
 
 // Delete deletes what the owner has of these kinds and labels, and says true when
