@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,17 +28,20 @@ func (c *cluster) put(ctx context.Context, object client.Object) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(map[string]string{"key": encode([]byte(key)), "value": encode(value)})
+	return c.putBytes(ctx, key, value, nil)
+}
+
+// putBytes has etcd keep a value, and reads its answer.
+func (c *cluster) putBytes(ctx context.Context, key string, value []byte, answer any) error {
+	// Bytes are in base64 there, as they are in Go's JSON.
+	body, err := json.Marshal(map[string][]byte{"key": []byte(key), "value": value})
 	if err != nil {
 		return err
 	}
-	return post(ctx, c.etcd()+"/v3/kv/put", string(body), nil)
+	return post(ctx, c.etcd()+"/v3/kv/put", string(body), answer)
 }
 
 func (c *cluster) etcd() string { return c.environment.ControlPlane.Etcd.URL.String() }
-
-// encode is what etcd's gateway takes bytes as.
-func encode(value []byte) string { return base64.StdEncoding.EncodeToString(value) }
 
 // stored is an object as it is in etcd: custom resources as JSON, and Kubernetes' own in
 // protobuf.

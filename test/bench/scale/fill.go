@@ -114,12 +114,12 @@ func (f *filler) template(ctx context.Context) error {
 		f.runs = append(f.runs, *run)
 	}
 	f.records = make([]*record, len(f.runs))
-	group, within := errgroup.WithContext(ctx)
+	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i := range f.runs {
 		group.Go(func() (err error) {
 			f.records[i], err = recordOf(&f.runs[i], f.declared.scripts)
-			return errors.Join(err, within.Err())
+			return err
 		})
 	}
 	err = group.Wait()

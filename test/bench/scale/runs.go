@@ -6,10 +6,10 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -268,6 +268,5 @@ func quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return none
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[max(int(math.Ceil(share*float64(len(sorted)))), 1)-1]
+	return stat.Quantile(share, stat.Empirical, slices.Sorted(slices.Values(values)), nil)
 }
