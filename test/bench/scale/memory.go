@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,11 +26,11 @@ import (
 // inMemory is a cluster in memory that has these objects: it has no schemas, and nobody is
 // at work in it.
 func inMemory(objects ...client.Object) (client.WithWatch, error) {
-	known, err := kinds()
+	scheme, mapper, err := kinds()
 	if err != nil {
 		return nil, err
 	}
-	builder := fake.NewClientBuilder().WithScheme(known.scheme).WithRESTMapper(known.mapper).
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).
 		WithStatusSubresource(&v1alpha1.PerfExperiment{}, &v1alpha1.PerfRun{}, testRun()).
 		WithInterceptorFuncs(interceptor.Funcs{Create: createWhole, List: listKnown}).WithObjects(objects...)
 	if err := component.Index(context.Background(), indexer{builder}); err != nil {
@@ -40,19 +39,15 @@ func inMemory(objects ...client.Object) (client.WithWatch, error) {
 	return builder.Build(), nil
 }
 
-// knownKinds are those of a cluster in memory.
-type knownKinds struct {
-	scheme *runtime.Scheme
-	mapper meta.RESTMapper
-}
-
-var kinds = sync.OnceValues(func() (*knownKinds, error) {
+// kinds are those that a cluster in memory knows. Each has a scheme of its own: its client
+// adds to that what it comes upon.
+func kinds() (*runtime.Scheme, meta.RESTMapper, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("naming Kubernetes' kinds: %w", err)
+		return nil, nil, fmt.Errorf("naming Kubernetes' kinds: %w", err)
 	}
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("naming PerfLab's kinds: %w", err)
+		return nil, nil, fmt.Errorf("naming PerfLab's kinds: %w", err)
 	}
 	scheme.AddKnownTypeWithName(contract.TestRunKind, testRun())
 	scheme.AddKnownTypeWithName(contract.TestRunKind.GroupVersion().WithKind("TestRunList"), &unstructured.UnstructuredList{})
@@ -64,8 +59,8 @@ var kinds = sync.OnceValues(func() (*knownKinds, error) {
 		}
 		mapper.Add(kind, scope)
 	}
-	return &knownKinds{scheme, mapper}, nil
-})
+	return scheme, mapper, nil
+}
 
 func testRun() *unstructured.Unstructured {
 	made := &unstructured.Unstructured{}
