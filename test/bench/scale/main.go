@@ -45,7 +45,7 @@ type size struct {
 // sizes are what one can choose. The large one is what the goals are about. The
 // small one is done for each change, and leaves out what takes long.
 var sizes = map[string]size{
-	"small":  {demo: 15, demoRuns: 12, folio: 3, folioRuns: 6, pods: 500, events: 2, long: 15 * time.Second},
+	"small":  {demo: 15, demoRuns: 12, folio: 3, folioRuns: 6, pods: 500, events: 5, long: 15 * time.Second},
 	"medium": {demo: 50, demoRuns: 12, folio: 25, folioRuns: 12, pods: 10000, events: 5, namespaces: 45, long: 245 * time.Second},
 	"large":  {demo: 500, demoRuns: 50, folio: 50, folioRuns: 12, pods: 10000, events: 5, namespaces: 45, long: 245 * time.Second},
 }
