@@ -315,12 +315,37 @@ func TestTheTableFailsWhereALimitIsBroken(t *testing.T) {
 	}
 }
 
+// The memory of an operator that was started twice differs by up to a MiB.
+func TestNoiseOfMemoryIsNoGrowth(t *testing.T) {
+	found, err := parseLimits(knownLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		small, large float64
+		want         bool
+	}{
+		"as much":                     {62.7, 62.7, true},
+		"a little, and a little more": {62.8, 63.4, true},
+		"less than an empty one":      {62.4, 63.5, true},
+		"linear, but for noise":       {64.0, 67.1, true},
+		"quadratic":                   {65.7, 74.7, false},
+	} {
+		made := &table{size: "small", limits: limits{"pods.rss": found["pods.rss"]}, empty: &started{used: usage{resident: 62.7 * mib}}}
+		starts := [2]*started{{used: usage{resident: tt.small * mib}}, {used: usage{resident: tt.large * mib}}}
+		made.addMemory("pods", "pods", starts)
+		if err := made.verdict(false); (err == nil) != tt.want {
+			t.Errorf("%s, from %v to %v MiB beside 62.7: %v", name, tt.small, tt.large, err)
+		}
+	}
+}
+
 func TestTheTableIsPrinted(t *testing.T) {
 	var text strings.Builder
 	tableWith(limits{"demo.rss": {Key: "demo.rss", At: "at 100", Goal: bound(80)}}).print(&text, "Title.")
 	for _, want := range []string{
 		"Title.\n\n| what |",
-		"| demo, 10 and 20 experiments x 12 runs: memory at rest | 100 MiB | 140 MiB | 2.00 | <= 80 MiB at 100 | over the goal |",
+		"| demo, 10 and 20 experiments x 12 runs: memory at rest | 100 MiB | 140 MiB | 1.95 | <= 80 MiB at 100 | over the goal |",
 		"| demo, 10 and 20 experiments x 12 runs: CPU to start | 4 s | 16 s | 4.00 |  |  |",
 		// 60 MiB with no runs, and 50 MiB for each 120.
 		"| 256 MiB | 470 | 470 | 3920 |",

@@ -109,10 +109,10 @@ func (t *table) addRetained(p *pairOf, key, what string, each float64, kept *sta
 // addMemory adds what an operator at rest holds.
 func (t *table) addMemory(name, at string, starts [2]*started) {
 	of := func(read func(*started) float64) (small, large float64) { return read(starts[0]), read(starts[1]) }
-	r := row{key: name + ".rss", what: at + ": memory at rest", unit: unitMiB, base: t.empty.used.resident / mib, beyond: starts[1].late}
+	r := row{key: name + ".rss", what: at + ": memory at rest", unit: unitMiB, base: t.empty.used.resident / mib, beyond: starts[1].late, slack: memoryNoise / mib}
 	r.small, r.large = of(func(s *started) float64 { return s.used.resident / mib })
 	t.add(r)
-	r = row{key: name + ".peak", what: at + ": most memory", unit: unitMiB, base: t.empty.used.peak / mib, beyond: starts[1].late}
+	r = row{key: name + ".peak", what: at + ": most memory", unit: unitMiB, base: t.empty.used.peak / mib, beyond: starts[1].late, slack: memoryNoise / mib}
 	r.small, r.large = of(func(s *started) float64 { return s.used.peak / mib })
 	t.add(r)
 	r = row{key: name + ".live", what: at + ": live heap", unit: unitMiB, beyond: starts[1].late}
@@ -234,7 +234,7 @@ func (t *table) addOthers(namespaces int, alone, beside waited) {
 	t.add(row{key: "others.begun", what: at + ": from an experiment to its first load, p50", unit: unitSeconds, small: alone.begun, large: beside.begun})
 }
 
-// memoryNoise is by how many bytes the memory of an operator differs that was started twice.
+// memoryNoise is by how many bytes the memory of an operator may differ that was started twice.
 const memoryNoise = 2 * mib
 
 func (t *table) carry(of string, starts [2]*started, count float64) {
