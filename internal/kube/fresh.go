@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -34,10 +35,11 @@ type Freshness struct {
 // NewFreshness knows of nothing yet: the first list of each kind waits.
 func NewFreshness() *Freshness { return &Freshness{known: map[schema.GroupKind]uint64{}} }
 
-// Client is the client of a manager: what it writes is noted, and the kinds that its
-// cache leaves out are listed as live does.
+// Client is the client of a manager: what it writes is noted. Of an object that was written
+// a moment ago it reads what was written, which the cache may not have yet; the kinds that
+// the cache leaves out are listed as live does.
 func (f *Freshness) Client(cached client.Client, live client.Reader, leftOut ...schema.GroupVersionKind) client.Client {
-	return noting{cached, f, live, leftOut}
+	return noting{cached, f, &recent{}, live, leftOut}
 }
 
 // Reader is the reader, which reads from the API server; its lists are as new as is
@@ -145,6 +147,7 @@ func notOlderThan(version uint64) client.ListOption {
 type noting struct {
 	client.Client
 	*Freshness
+	recent  *recent
 	live    client.Reader
 	leftOut []schema.GroupVersionKind
 }
@@ -203,6 +206,7 @@ func (w noting) wrote(object client.Object, err error) error {
 	}
 	if kind, unknown := w.GroupVersionKindFor(object); unknown == nil {
 		w.note(kind.GroupKind(), object.GetResourceVersion())
+		w.recent.note(identity{kind.GroupKind(), client.ObjectKeyFromObject(object)}, object.GetResourceVersion(), time.Now())
 	}
 	return nil
 }

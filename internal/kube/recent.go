@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// recent knows in which version this process has left what it wrote of late. For some
+// milliseconds a cache shows what was there before, and what is decided by that is decided
+// twice, and refused when it is written.
+type recent struct {
+	mutex sync.Mutex
+	left  map[identity]written
+	swept time.Time
+}
+
+type identity struct {
+	kind schema.GroupKind
+	key  client.ObjectKey
+}
+
+type written struct {
+	version uint64
+	at      time.Time
+}
+
+// lag is the longest that a cache is taken to be behind. Versions may have gone back, and
+// not every object is in it.
+const lag = 10 * time.Second
+
+func (r *recent) note(object identity, version string, now time.Time) {
+	number, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.sweep(now)
+	if r.left == nil {
+		r.left = map[identity]written{}
+	}
+	r.left[object] = written{max(r.left[object].version, number), now}
+}
+
+// sweep forgets what every cache has by now.
+func (r *recent) sweep(now time.Time) {
+	if now.Sub(r.swept) < lag {
+		return
+	}
+	for object, last := range r.left {
+		if now.Sub(last.at) >= lag {
+			delete(r.left, object)
+		}
+	}
+	r.swept = now
+}
+
+// isBehind: a cache that shows an object in this version, or with none does not show it,
+// has not seen yet what this process has written.
+func (r *recent) isBehind(object identity, shown string, now time.Time) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	last, known := r.left[object]
+	if !known {
+		return false
+	}
+	if number, err := strconv.ParseUint(shown, 10, 64); now.Sub(last.at) < lag && (err != nil || number < last.version) {
+		return true
+	}
+	delete(r.left, object)
+	return false
+}
+
+// Get reads from the cache, and from the API server what the cache does not show yet as
+// this process has written it.
+func (w noting) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	kind, err := w.GroupVersionKindFor(object)
+	if err != nil {
+		return err
+	}
+	err = w.Client.Get(ctx, key, object, options...)
+	shown := object.GetResourceVersion()
+	switch {
+	case apierrors.IsNotFound(err):
+		shown = ""
+	case err != nil:
+		return err
+	}
+	if !w.recent.isBehind(identity{kind.GroupKind(), key}, shown, time.Now()) {
+		return err
+	}
+	// Clients empty what they read into, so that nothing is read into the cache.
+	return w.live.Get(ctx, key, object, options...)
+}
