@@ -59,13 +59,18 @@ func (f *Freshness) of(kind schema.GroupKind) uint64 {
 // note remembers the version if it is later than what is known. Versions of a kind are
 // numbers that grow.
 func (f *Freshness) note(kind schema.GroupKind, version string) {
-	number, err := strconv.ParseUint(version, 10, 64)
-	if err != nil {
-		return
-	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	f.known[kind] = max(f.known[kind], number)
+	f.known[kind] = max(f.known[kind], numberOf(version))
+}
+
+// numberOf is a version as a number; 0: it is none.
+func numberOf(version string) uint64 {
+	number, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return number
 }
 
 func (f *Freshness) forget(kind schema.GroupKind) {

@@ -4,7 +4,6 @@ package kube
 
 import (
 	"context"
-	"strconv"
 	"sync"
 	"time"
 
@@ -37,17 +36,13 @@ type written struct {
 const lag = 10 * time.Second
 
 func (r *recent) note(object identity, version string, now time.Time) {
-	number, err := strconv.ParseUint(version, 10, 64)
-	if err != nil {
-		return
-	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.sweep(now)
 	if r.left == nil {
 		r.left = map[identity]written{}
 	}
-	r.left[object] = written{max(r.left[object].version, number), now}
+	r.left[object] = written{max(r.left[object].version, numberOf(version)), now}
 }
 
 // sweep forgets what every cache has by now.
@@ -72,7 +67,7 @@ func (r *recent) isBehind(object identity, shown string, now time.Time) bool {
 	if !known {
 		return false
 	}
-	if number, err := strconv.ParseUint(shown, 10, 64); now.Sub(last.at) < lag && (err != nil || number < last.version) {
+	if now.Sub(last.at) < lag && numberOf(shown) < last.version {
 		return true
 	}
 	delete(r.left, object)
