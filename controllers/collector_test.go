@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -309,14 +310,17 @@ func TestARunThatOthersStarved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			withCollectors(l).shared = true
-			l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxOtherCPUPercent = test.allowed }))
+			l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+				e.Spec.Validity.MaxOtherCPUPercent = test.allowed
+				e.Spec.Scenarios[0].Loads[0].Duration = &metav1.Duration{Duration: 3 * time.Minute}
+			}))
 			l.outside.held["cico"] = true
 			begun := l.now
-			l.until("a load that has been on for a while", func() bool {
+			l.until("a load that has been on long enough to compare pods", func() bool {
 				if len(l.foreign(contract.TestRunKind)) == 0 {
 					begun = l.now
 				}
-				return l.now.Sub(begun) >= time.Minute
+				return l.now.Sub(begun) >= 3*time.Minute
 			})
 			delete(l.outside.held, "cico")
 			run := l.untilRun(test.want)

