@@ -9,11 +9,13 @@ CONTROLLER_GEN_VERSION := v0.23.0
 ACTIONLINT_VERSION     := v1.7.12
 CRD_REF_DOCS_VERSION   := v0.3.0
 GOLANGCI_LINT_VERSION  := v2.12.2
+GOTESTSUM_VERSION      := v1.13.0
 TOOLS          := $(CACHE)/tools
 CONTROLLER_GEN := $(TOOLS)/controller-gen-$(CONTROLLER_GEN_VERSION)
 ACTIONLINT     := $(TOOLS)/actionlint-$(ACTIONLINT_VERSION)
 CRD_REF_DOCS   := $(TOOLS)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
 GOLANGCI_LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+export GOTESTSUM := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 
 # The linter remembers what it found by content, with the paths it found it in:
 # a tree of its own for each clone, or one reports the files of another.
@@ -49,11 +51,11 @@ tools: ## Install the programs the other targets call, or name what is missing.
 	@hack/tools.sh
 
 .PHONY: e2e
-e2e: tools ## Run the end-to-end tests on the local cluster, or on KUBECONFIG.
+e2e: tools $(GOTESTSUM) ## Run the end-to-end tests on the local cluster, or on KUBECONFIG.
 	hack/e2e.sh
 
 .PHONY: e2e-effect
-e2e-effect: tools ## Find an effect that was put in, and nothing where none was (half an hour).
+e2e-effect: tools $(GOTESTSUM) ## Find an effect that was put in, and nothing where none was (half an hour).
 	RUN=TestInjectedEffect hack/e2e.sh
 
 .PHONY: day
@@ -62,11 +64,11 @@ day: tools ## Load the cluster with a compressed day, and find the leak and the 
 	go test ./cmd/perflab -run TestTheDayShowsWhatWasPutIn
 
 .PHONY: e2e-argocd
-e2e-argocd: tools ## Run PerfLab under a real Argo CD, on a cluster of its own (a quarter of an hour).
+e2e-argocd: tools $(GOTESTSUM) ## Run PerfLab under a real Argo CD, on a cluster of its own (a quarter of an hour).
 	CLUSTER=$(CLUSTER)-argocd SUITE=argocd hack/e2e.sh
 
 .PHONY: chaos
-chaos: tools ## Break a local cluster at random under experiments (CHAOS_FAULTS=100, CHAOS_SEED; two hours).
+chaos: tools $(GOTESTSUM) ## Break a local cluster at random under experiments (CHAOS_FAULTS=100, CHAOS_SEED; two hours).
 	TIME_LIMIT=5h CLUSTER=$(CLUSTER)-chaos CHAOS_FAULTS=$(or $(CHAOS_FAULTS),100) RUN='TestChaos$$' hack/e2e.sh
 
 ##@ Cluster
@@ -301,6 +303,10 @@ $(ACTIONLINT):
 $(CRD_REF_DOCS):
 	GOBIN=$(TOOLS)/install go install github.com/elastic/crd-ref-docs@$(CRD_REF_DOCS_VERSION)
 	mv $(TOOLS)/install/crd-ref-docs $@
+
+$(GOTESTSUM):
+	GOBIN=$(TOOLS)/install go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	mv $(TOOLS)/install/gotestsum $@
 
 $(GOLANGCI_LINT):
 	GOBIN=$(TOOLS)/install go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)

@@ -64,7 +64,7 @@ under_argocd() {
   HELM=$("$root/hack/cluster/build.sh" helm)/helm
   export ARGOCD HELM
   cd "$root/test/argocd"
-  go test -tags e2e -count=1 -timeout 40m -v ./live
+  tests 40m ./live
 }
 
 against_operator() {
@@ -80,10 +80,14 @@ against_operator() {
 }
 
 # e2e TIME-LIMIT CHOICE...
-e2e() {
+e2e() { (cd "$root" && tests "$@" ./test/e2e); }
+
+# tests TIME-LIMIT ARGUMENT...: what failed is told again at the end, half an hour
+# of other output after it happened.
+tests() {
   local limit=$1
   shift
-  (cd "$root" && go test -tags e2e -count=1 -timeout "$limit" -v "$@" ./test/e2e)
+  "$GOTESTSUM" --format standard-verbose -- -tags e2e -count=1 -timeout "$limit" "$@"
 }
 
 chaos() { CHAOS_FAULTS=$E2E_CHAOS e2e 300m -run 'TestChaos$'; }
