@@ -104,10 +104,8 @@ func slopeOf(parts []payload.Points) stats.Estimate {
 	all := 0
 	var span time.Duration
 	for _, points := range parts {
-		if len(points) > 0 {
-			all += len(points)
-			span += points[len(points)-1].At.Sub(points[0].At)
-		}
+		all += len(points)
+		span += length(points)
 	}
 	if span < slopeSpan {
 		return none

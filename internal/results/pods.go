@@ -181,11 +181,3 @@ func unevenShare(module string, pods []podUse) string {
 	return fmt.Sprintf("pod %s took %s %% of the CPU of module %q (%s cores in %s), more than twice as much as its other pods did on average: they don't share the load; look at connections that stay open, and at topics with fewer partitions than pods",
 		busiest.name, decimal.Format(math.Round(100*highest/all)), module, decimal.Format(all), prose.Counted(count, "pod"))
 }
-
-// length is the time from the first of the points to the last.
-func length(points payload.Points) time.Duration {
-	if len(points) == 0 {
-		return 0
-	}
-	return points[len(points)-1].At.Sub(points[0].At)
-}

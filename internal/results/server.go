@@ -244,6 +244,14 @@ func mean(points payload.Points) float64 {
 	return sum / weights
 }
 
+// length is the time from the first of the points to the last.
+func length(points payload.Points) time.Duration {
+	if len(points) == 0 {
+		return 0
+	}
+	return points[len(points)-1].At.Sub(points[0].At)
+}
+
 func maximum(points payload.Points) float64 {
 	highest := math.Inf(-1)
 	for _, point := range points {

@@ -40,7 +40,7 @@ func (q quantity) within(window Window) payload.Points {
 	if len(points) < 2 {
 		return nil
 	}
-	span := points[len(points)-1].At.Sub(points[0].At)
+	span := length(points)
 	if span < q.reach || (span+q.reach).Seconds() < minCovered*window.To.Sub(window.From).Seconds() {
 		return nil
 	}
