@@ -5,13 +5,15 @@
 package apiserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,6 +53,22 @@ type Server struct {
 	err         error
 	// hangUp ends the webhook's server.
 	hangUp context.CancelFunc
+	// requests counts those of tests.
+	requests atomic.Int64
+}
+
+// Requests is how often tests have asked the server so far: what a suite costs.
+func (s *Server) Requests() int64 { return s.requests.Load() }
+
+// counted sends requests on.
+type counted struct {
+	http.RoundTripper
+	requests *atomic.Int64
+}
+
+func (c counted) RoundTrip(request *http.Request) (*http.Response, error) {
+	c.requests.Add(1)
+	return c.RoundTripper.RoundTrip(request)
 }
 
 // Config is the connection to the server as an administrator. A package that
@@ -85,7 +103,11 @@ func (s *Server) start() {
 		ControlPlaneStopTimeout:  time.Minute,
 	}
 	s.environment.WebhookInstallOptions.Paths = s.Webhooks
-	if s.config, s.err = s.environment.Start(); s.err == nil && s.Answers != nil {
+	if s.config, s.err = s.environment.Start(); s.err != nil {
+		return
+	}
+	s.config.Wrap(func(next http.RoundTripper) http.RoundTripper { return counted{next, &s.requests} })
+	if s.Answers != nil {
 		s.err = s.answer()
 	}
 }
@@ -134,10 +156,28 @@ func Namespace(t *testing.T, c client.Client) string {
 	return namespace.Name
 }
 
-// Root is the path of a file of the project, given from its root.
+// Root is the path of a file of the project, given from its root. It panics outside the
+// project: the compiler is told to forget where the sources are (-trimpath), so the root
+// is looked for above the directory of the test.
 func Root(elements ...string) string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(append([]string{filepath.Dir(here), "..", "..", ".."}, elements...)...)
+	directory, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for !isRoot(directory) {
+		if parent := filepath.Dir(directory); parent != directory {
+			directory = parent
+			continue
+		}
+		panic("no directory above this one has the module perflab.dev/perflab")
+	}
+	return filepath.Join(append([]string{directory}, elements...)...)
+}
+
+// isRoot tells the main module from those below it.
+func isRoot(directory string) bool {
+	text, err := os.ReadFile(filepath.Join(directory, "go.mod"))
+	return err == nil && bytes.HasPrefix(text, []byte("module perflab.dev/perflab\n"))
 }
 
 // ClusterRole is one that the project ships, by its file in config/rbac.

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +22,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"perflab.dev/perflab/internal/testing/apiserver"
 )
 
 // servers are the API servers that were started, by the release of Strimzi
@@ -84,9 +85,7 @@ func crds(strimzi string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("making a directory for CRDs: %w", err)
 	}
-	_, file, _, _ := runtime.Caller(0)
-	script := filepath.Join(filepath.Dir(file), "..", "crds", "generate.sh")
-	generate := exec.Command(script, dir)
+	generate := exec.Command(apiserver.Root("test", "emulators", "crds", "generate.sh"), dir)
 	generate.Env = append(os.Environ(), "STRIMZI="+strimzi)
 	if output, err := generate.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("generating CRDs: %w\n%s", err, output)
