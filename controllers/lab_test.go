@@ -41,7 +41,9 @@ import (
 type lab struct {
 	t *testing.T
 	// admin acts for people, for other operators and for the kubelet.
-	admin     client.WithWatch
+	admin client.WithWatch
+	// uncached reads what others write as well.
+	uncached  client.WithWatch
 	namespace string
 	now       time.Time
 	outside   outside
@@ -109,9 +111,13 @@ func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 	if err != nil {
 		t.Fatalf("making a client: %v", err)
 	}
+	uncached := admin
+	if cache := readCaches[server]; cache != nil {
+		admin = cache.Client(uncached)
+	}
 	registry := prometheus.NewRegistry()
 	l := &lab{
-		t: t, admin: admin, namespace: apiserver.Namespace(t, admin),
+		t: t, admin: admin, uncached: uncached, namespace: apiserver.Namespace(t, admin),
 		scraped: registry, telemetry: telemetry.New(registry),
 		// Objects get their creation time from the API server's clock.
 		now:     time.Now().Truncate(time.Second),

@@ -117,6 +117,7 @@ func TestRunsThatAreOverArePassedOverWhereSomethingIsLeft(t *testing.T) {
 // manage runs the operator as cmd/manager does, until the test ends.
 func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.t.Helper()
+	l.admin = l.uncached
 	cached, err := component.Cache(server.Config(l.t), l.namespace, l.lanes)
 	if err != nil {
 		l.t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -199,11 +200,14 @@ func (l *lab) playModules() {
 		deployment := &deployments.Items[i]
 		replicas := *deployment.Spec.Replicas
 		l.playPods(deployment, deployment.Spec.Template, replicas)
-		deployment.Status = appsv1.DeploymentStatus{
+		status := appsv1.DeploymentStatus{
 			ObservedGeneration: deployment.Generation,
 			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
 		}
-		l.writeStatus(deployment)
+		if !equality.Semantic.DeepEqual(deployment.Status, status) {
+			deployment.Status = status
+			l.writeStatus(deployment)
+		}
 	}
 	sets := &appsv1.StatefulSetList{}
 	l.list(sets)
@@ -211,11 +215,14 @@ func (l *lab) playModules() {
 		set := &sets.Items[i]
 		replicas := *set.Spec.Replicas
 		l.playPods(set, set.Spec.Template, replicas)
-		set.Status = appsv1.StatefulSetStatus{
+		status := appsv1.StatefulSetStatus{
 			ObservedGeneration: set.Generation,
 			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
 		}
-		l.writeStatus(set)
+		if !equality.Semantic.DeepEqual(set.Status, status) {
+			set.Status = status
+			l.writeStatus(set)
+		}
 	}
 }
 
@@ -348,11 +355,14 @@ func (l *lab) ensurePod(name string, owner client.Object, labels, annotations ma
 			NodeName:   l.outside.node,
 		},
 	}
-	err = l.admin.Create(l.t.Context(), pod)
-	if apierrors.IsAlreadyExists(err) {
+	err = l.admin.Get(l.t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{})
+	if err == nil {
 		return
 	}
-	if err != nil {
+	if client.IgnoreNotFound(err) != nil {
+		l.t.Fatalf("reading pod %s: %v", name, err)
+	}
+	if err := l.admin.Create(l.t.Context(), pod); err != nil {
 		l.t.Fatalf("making pod %s: %v", name, err)
 	}
 	pod.Status = corev1.PodStatus{
@@ -369,6 +379,9 @@ func (l *lab) ensurePod(name string, owner client.Object, labels, annotations ma
 
 func (l *lab) setStatus(object *unstructured.Unstructured, status map[string]any) {
 	l.t.Helper()
+	if equality.Semantic.DeepEqual(object.Object["status"], any(status)) {
+		return
+	}
 	object.Object["status"] = status
 	l.writeStatus(object)
 }

@@ -9,6 +9,7 @@ import (
 
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/foreign"
+	"perflab.dev/perflab/internal/testing/readcache"
 )
 
 // complete serves our kinds and those of the operators we work with; bare
@@ -19,6 +20,9 @@ var (
 	// upgraded serves what the operator of an earlier commit brings, until a test
 	// brings today's kinds.
 	upgraded = &apiserver.Server{}
+	// readCaches spare the servers what labs read again and again. The others change the
+	// kinds they serve, which changes what is read.
+	readCaches = map[*apiserver.Server]*readcache.Cache{complete: {}}
 	// foreignCRDs are where the other operators' kinds are.
 	foreignCRDs []string
 )
@@ -43,6 +47,7 @@ func runSuite(m *testing.M) (code int, err error) {
 	}
 	complete.Paths = append(foreignCRDs, apiserver.Root("config", "crd"))
 	code = m.Run()
+	fmt.Printf("%d requests to the API server\n", complete.Requests()+bare.Requests()+upgraded.Requests())
 	for _, server := range []*apiserver.Server{complete, bare, upgraded} {
 		if err := server.Stop(); err != nil {
 			return code, fmt.Errorf("stopping the API server: %w", err)
