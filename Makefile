@@ -21,12 +21,21 @@ export GOTESTSUM := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 # a tree of its own for each clone, or one reports the files of another.
 export GOLANGCI_LINT_CACHE := $(CACHE)/lint$(CURDIR)
 
+# The same flags for whatever is compiled, so that it is compiled once, in whichever folder
+# a clone stands. The linter does what go vet would do before each test.
+export CGO_ENABLED := 0
+export GOFLAGS := $(if $(findstring -trimpath,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -trimpath -vet=off)
+
+# Tells what failed again at the end, and keeps how long each test took.
+GO_TEST = mkdir -p "$(CACHE)/ci/events" && $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile "$(CACHE)/ci/events/$@.json" --
+
 # What programs say they are: the commit, so that two builds of it are equal.
 VERSION  ?= $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null)
 # Without grpcnotrace gRPC links html/template, and a program that has it keeps every
 # method of every type: a third of its size.
-GO_BUILD = CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags "-s -w -X perflab.dev/perflab/internal/version.stamp=$(VERSION)"
+GO_BUILD = go build -tags grpcnotrace -ldflags "-s -w -X perflab.dev/perflab/internal/version.stamp=$(VERSION)"
 BIN      ?= bin
+CI       := go run ./hack/ci
 
 .DEFAULT_GOAL := help
 
@@ -41,10 +50,16 @@ demo: tools ## Run a real experiment on a real cluster and write its report.
 	hack/demo.sh
 
 .PHONY: test
-test: tools test-go test-others ## Run every test that needs no cluster.
+test: tools $(GOTESTSUM) ## Run the tests that need no cluster and are quick (ten minutes).
+	$(CI) run -tier test
 
-.PHONY: test-others
-test-others: test-upgrade test-payload test-k6 test-sample test-cluster test-packaging test-archive test-argocd test-extending test-release
+.PHONY: test-all
+test-all: tools $(GOTESTSUM) ## Run every check there is, with a cluster of its own (two hours), and say how long each took.
+	$(CI) run -all
+
+.PHONY: test-times
+test-times: $(GOTESTSUM) ## Say how long each check and each slow test took here, and what it protects.
+	@$(CI) times
 
 .PHONY: tools
 tools: ## Install the programs the other targets call, or name what is missing.
@@ -170,22 +185,22 @@ $(RELEASE):
 ##@ Test
 
 .PHONY: test-go
-test-go: ## Test the operator and the emulators, against a real API server.
+test-go: $(GOTESTSUM) ## Test the operator and the emulators, against a real API server.
 	# Without debug information a hundred test programs link in two thirds of the time.
 	# And API servers that collect their garbage more seldom take four fifths of the time.
-	GOGC=400 KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test -ldflags=-w -timeout 50m -parallel 6 ./api/... ./cmd/... ./controllers/... ./hack/systems/... ./internal/... ./test/bench/... ./test/emulators/... ./test/published
+	GOGC=400 KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; export GOGC KUBEBUILDER_ASSETS; $(GO_TEST) -ldflags=-w -timeout 50m -parallel 6 ./api/... ./cmd/... ./controllers/... ./hack/ci ./hack/systems/... ./internal/... ./test/bench/... ./test/emulators/... ./test/extending ./test/published
 
 .PHONY: test-upgrade
 test-upgrade: ## Let an earlier commit's operator begin experiments, and today's go on (UPGRADE_FROM=e0fb959).
 	@hack/test-upgrade.sh
 
 .PHONY: test-payload
-test-payload: ## Test the results' format.
-	cd payload && go test ./...
+test-payload: $(GOTESTSUM) ## Test the results' format.
+	cd payload && $(GO_TEST) ./...
 
 .PHONY: test-k6
-test-k6: build-k6 ## Test the k6 output and the scripts.
-	cd k6 && go test -parallel 8 ./...
+test-k6: build-k6 $(GOTESTSUM) ## Test the k6 output and the scripts.
+	cd k6 && $(GO_TEST) -parallel 8 ./...
 
 .PHONY: fuzz
 fuzz: ## Feed every parser with what nobody thought of (FUZZTIME=60s each, or 20000x for a number of inputs).
@@ -204,25 +219,25 @@ bench-k6: ## Measure what the k6 output costs, against none and others (ten minu
 	go run ./test/bench/k6 -time $(or $(TIME),9m) $(if $(OUTPUTS),-outputs $(OUTPUTS))
 
 .PHONY: test-cluster
-test-cluster: ## Test the local cluster's own programs, and kind's scripts with stand-ins.
+test-cluster: $(GOTESTSUM) ## Test the local cluster's own programs, and kind's scripts with stand-ins.
 	cd hack/cluster && go test ./storage
-	go test -count=1 ./test/cluster
+	$(GO_TEST) -count=1 ./test/cluster
 
 .PHONY: test-packaging
-test-packaging: ## Render and install the chart and config/, and check the dashboard.
-	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" sh -c 'cd test/packaging && go test ./...'
+test-packaging: $(GOTESTSUM) ## Render and install the chart and config/, and check the dashboard.
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; export KUBEBUILDER_ASSETS; cd test/packaging && $(GO_TEST) ./...
 
 .PHONY: test-release
-test-release: ## Make a release twice, in two places, and look at what is in it.
-	cd hack/release && go test -timeout 60m ./...
+test-release: $(GOTESTSUM) ## Make a release twice, in two places, and look at what is in it.
+	cd hack/release && $(GO_TEST) -timeout 60m ./...
 
 .PHONY: test-archive
-test-archive: ## Keep records in a real S3 server, behind a proxy that does what stores and networks do, and in emulators.
-	AZURITE="$$(hack/azurite.sh)" sh -c 'cd test/archive && go test ./...'
+test-archive: $(GOTESTSUM) ## Keep records in a real S3 server, behind a proxy that does what stores and networks do, and in emulators.
+	AZURITE="$$(hack/azurite.sh)"; export AZURITE; cd test/archive && $(GO_TEST) ./...
 
 .PHONY: test-argocd
-test-argocd: ## Ask Argo CD's own code about health and differences.
-	cd test/argocd && go test ./...
+test-argocd: $(GOTESTSUM) ## Ask Argo CD's own code about health and differences.
+	cd test/argocd && $(GO_TEST) ./...
 
 .PHONY: test-kueue
 test-kueue: build-operator ## Have a real Kueue say when blocks begin, beside a real API server (builds Kueue: ten minutes the first time).
@@ -231,8 +246,8 @@ test-kueue: build-operator ## Have a real Kueue say when blocks begin, beside a 
 	MANAGER="$(abspath $(BIN))/manager" go test -count=1 -v -tags kueue ./test/kueue
 
 .PHONY: test-extending
-test-extending: ## Add one thing of each kind, as docs/extending.md says, to a copy of the project.
-	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go test -count=1 -tags extending -timeout 25m ./test/extending
+test-extending: $(GOTESTSUM) ## Add one thing of each kind, as docs/extending.md says, to a copy of the project.
+	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; export KUBEBUILDER_ASSETS; $(GO_TEST) -count=1 -tags extending -timeout 25m ./test/extending
 
 .PHONY: test-sample
 test-sample: build-k6 ## Test the sample library system on real PostgreSQL and Kafka, with k6's users.

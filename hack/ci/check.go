@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// tier says when a check runs.
+type tier string
+
+const (
+	// tierTest is for checks that need no cluster and take seconds to minutes: make test
+	// and every landing run them.
+	tierTest tier = "test"
+	// tierLanding is for checks that every landing runs as well.
+	tierLanding tier = "landing"
+	// tierTurn is for slow checks, of which a landing runs those it may have broken and
+	// those that were not run for longest.
+	tierTurn tier = "turn"
+)
+
+// check is one command that has to succeed.
+type check struct {
+	Name string `json:"name"`
+	// Run is the command, for bash.
+	Run string `json:"run"`
+	// Protects says what breaks unnoticed without the check.
+	Protects string `json:"protects"`
+	Tier     tier   `json:"tier"`
+	// Seconds is how long it takes on two quiet cores with warm caches, to plan with
+	// until it has run here.
+	Seconds int `json:"seconds"`
+	// Own are the files whose change runs the check at once: paths from the root, of
+	// files or directories.
+	Own []string `json:"own,omitempty"`
+	// Packages are go list patterns of the main module. Whatever they depend on, tests
+	// included, may break the check as well.
+	Packages []string `json:"packages,omitempty"`
+	// Tags are build tags of the packages.
+	Tags string `json:"tags,omitempty"`
+	// Alone is for checks that measure, or that load the whole machine.
+	Alone bool `json:"alone,omitempty"`
+}
+
+func (c *check) expected() time.Duration { return time.Duration(c.Seconds) * time.Second }
+
+// promise is one of the project's promises, with the tests that hold it by tier.
+type promise struct {
+	Promise string   `json:"promise"`
+	Test    []string `json:"test,omitempty"`
+	Landing []string `json:"landing,omitempty"`
+	Turn    []string `json:"turn,omitempty"`
+}
+
+// catalogue is the file that lists all checks and promises.
+type catalogue struct {
+	Checks   []check   `json:"checks"`
+	Promises []promise `json:"promises"`
+}
+
+func readCatalogue(file string) (*catalogue, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	read := &catalogue{}
+	if err := yaml.UnmarshalStrict(text, read); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for i, one := range read.Checks {
+		switch {
+		case one.Name == "" || one.Run == "" || one.Protects == "" || one.Seconds == 0:
+			return nil, fmt.Errorf("%s: check %d %q lacks name, run, protects or seconds", file, i, one.Name)
+		case !slices.Contains([]tier{tierTest, tierLanding, tierTurn}, one.Tier):
+			return nil, fmt.Errorf("%s: check %q has the tier %q: write test, landing or turn", file, one.Name, one.Tier)
+		case slices.ContainsFunc(read.Checks[:i], func(other check) bool { return other.Name == one.Name }):
+			return nil, fmt.Errorf("%s: two checks are called %q", file, one.Name)
+		}
+	}
+	return read, nil
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// root is where the paths of the catalogue begin.
+const root = "../.."
+
+func theCatalogue(t *testing.T) *catalogue {
+	t.Helper()
+	read, err := readCatalogue("checks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// A check whose own files were moved would never run for them.
+func TestOwnFilesAreThere(t *testing.T) {
+	for _, c := range theCatalogue(t).Checks {
+		for _, own := range c.Own {
+			if found, err := filepath.Glob(filepath.Join(root, own)); err != nil || len(found) == 0 {
+				t.Errorf("check %s: %s is not there", c.Name, own)
+			}
+		}
+	}
+}
+
+var function = regexp.MustCompile(`(?m)^func (Test\w+|Fuzz\w+)\(`)
+
+// tests are the names of all tests of the project.
+func tests(t *testing.T) []string {
+	t.Helper()
+	listed, err := exec.Command("git", "-C", root, "grep", "-h", "--untracked", "-E", `^func (Test|Fuzz)`, "--", "*_test.go").Output()
+	if err != nil {
+		t.Fatalf("git grep: %v", err)
+	}
+	var names []string
+	for _, match := range function.FindAllStringSubmatch(string(listed), -1) {
+		names = append(names, match[1])
+	}
+	return names
+}
+
+// Every promise is held by tests that are there.
+func TestPromisesAreHeldByTests(t *testing.T) {
+	known := tests(t)
+	promises := theCatalogue(t).Promises
+	if len(promises) == 0 {
+		t.Error("no promise is listed")
+	}
+	for _, p := range promises {
+		held := slices.Concat(p.Test, p.Landing, p.Turn)
+		if len(held) == 0 {
+			t.Errorf("%s: no test holds it", p.Promise)
+		}
+		for _, name := range held {
+			if !slices.Contains(known, name) {
+				t.Errorf("%s: there is no test %s", p.Promise, name)
+			}
+		}
+	}
+}
+
+// Every end-to-end test belongs to a check.
+func TestEveryEndToEndTestBelongsToACheck(t *testing.T) {
+	var commands strings.Builder
+	for _, c := range theCatalogue(t).Checks {
+		commands.WriteString(c.Run + "\n")
+	}
+	listed, err := exec.Command("git", "-C", root, "grep", "-h", "-E", `^func Test`, "--", "test/e2e").Output()
+	if err != nil {
+		t.Fatalf("git grep: %v", err)
+	}
+	for _, match := range function.FindAllStringSubmatch(string(listed), -1) {
+		// It takes half an hour; make e2e-effect runs it.
+		if name := match[1]; name != "TestMain" && name != "TestInjectedEffect" && !regexp.MustCompile(`\b`+name+`\b`).MatchString(commands.String()) {
+			t.Errorf("no check runs %s", name)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command ci runs the project's checks: those every change needs, and of the slow ones
+// those that a change may have broken or whose turn it is. hack/ci/checks.yaml lists
+// them. Run it from the project's root.
+//
+//	ci plan    what would run, what would not, and why
+//	ci run     runs it; ends with 1 if a check failed
+//	ci times   how long each check and each slow test took the last time it ran here
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	tier   string
+	all    bool
+	base   string
+	budget time.Duration
+	only   string
+	cache  string
+}
+
+func main() {
+	if err := command(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "ci:", err)
+		os.Exit(1)
+	}
+}
+
+func command(arguments []string, out io.Writer) error {
+	if len(arguments) == 0 {
+		return fmt.Errorf("say what to do: plan, run or times")
+	}
+	o := &options{}
+	flags := flag.NewFlagSet("ci "+arguments[0], flag.ContinueOnError)
+	flags.StringVar(&o.tier, "tier", string(tierLanding), "test: what needs no cluster and is quick; landing: what a landing runs")
+	flags.BoolVar(&o.all, "all", false, "run every check")
+	flags.StringVar(&o.base, "base", os.Getenv("BASE"), "a commit at which everything passed; without it, the last one at which each check passed on this machine")
+	flags.DurationVar(&o.budget, "budget", 10*time.Minute, "the time for slow checks whose turn it is")
+	flags.StringVar(&o.only, "only", "", "run these checks and no others: names, separated by commas")
+	flags.StringVar(&o.cache, "cache", os.Getenv("PERFLAB_CACHE"), "where passes and logs are kept")
+	if err := flags.Parse(arguments[1:]); err != nil {
+		return err
+	}
+	if o.cache == "" {
+		return fmt.Errorf("-cache, or the variable PERFLAB_CACHE, has to name a directory: make sets it")
+	}
+	read, err := readCatalogue("hack/ci/checks.yaml")
+	if err != nil {
+		return err
+	}
+	switch arguments[0] {
+	case "plan":
+		_, err := o.plan(read.Checks, out)
+		return err
+	case "run":
+		return o.run(read.Checks, out)
+	case "times":
+		return o.times(read, out)
+	default:
+		return fmt.Errorf("%q is none of plan, run and times", arguments[0])
+	}
+}
+
+func (o *options) directory() string { return filepath.Join(o.cache, "ci") }
+
+// decide makes the plan.
+func (o *options) decide(checks []check) ([]decision, *records, error) {
+	records, err := readRecords(filepath.Join(o.directory(), "passed.json"))
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.only != "" {
+		chosen, err := o.named(checks)
+		return chosen, records, err
+	}
+	if o.tier == string(tierTest) {
+		checks = slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return c.Tier != tierTest })
+	}
+	s, err := observe(checks, records, o.base)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.budget, s.all = o.budget, o.all
+	return plan(checks, s), records, nil
+}
+
+// named are the checks that were asked for by name.
+func (o *options) named(checks []check) ([]decision, error) {
+	var chosen []decision
+	for name := range strings.SplitSeq(o.only, ",") {
+		at := slices.IndexFunc(checks, func(c check) bool { return c.Name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("there is no check %q: choose from %s", name, names(checks))
+		}
+		chosen = append(chosen, decision{&checks[at], true, "it was asked for"})
+	}
+	return chosen, nil
+}
+
+func names(checks []check) string {
+	var found []string
+	for _, c := range checks {
+		found = append(found, c.Name)
+	}
+	return strings.Join(found, ", ")
+}
+
+func (o *options) plan(checks []check, out io.Writer) ([]decision, error) {
+	decisions, records, err := o.decide(checks)
+	if err != nil {
+		return nil, err
+	}
+	s := &state{passed: records.Passed}
+	for _, d := range decisions {
+		does := "run "
+		if !d.run {
+			does = "skip"
+		}
+		_, _ = fmt.Fprintf(out, "%s %-14s %6s  %s\n", does, d.check.Name, s.expected(d.check), d.why)
+	}
+	return decisions, nil
+}
+
+func (o *options) run(checks []check, out io.Writer) error {
+	decisions, err := o.plan(checks, out)
+	if err != nil {
+		return err
+	}
+	records, err := readRecords(filepath.Join(o.directory(), "passed.json"))
+	if err != nil {
+		return err
+	}
+	r := &runner{out: out, logs: filepath.Join(o.directory(), "logs"), records: records, started: time.Now()}
+	if err := os.MkdirAll(r.logs, 0o755); err != nil {
+		return err
+	}
+	r.run(decisions)
+	return r.summary(decisions)
+}
+
+// summary tells how long each check took, what was left out, and again what failed.
+func (r *runner) summary(decisions []decision) error {
+	failed := 0
+	for _, ended := range r.results {
+		if ended.err != nil {
+			failed++
+			_, _ = fmt.Fprintf(r.out, "\n=== %s failed; the end of its log:\n%s", ended.check.Name, tail(ended.log, 80))
+		}
+	}
+	_, _ = fmt.Fprintf(r.out, "\n=== checks, %s\n", round(time.Since(r.started)))
+	for _, ended := range r.results {
+		outcome := "passed"
+		if ended.err != nil {
+			outcome = "FAILED"
+		}
+		_, _ = fmt.Fprintf(r.out, "%s %-14s %6s\n", outcome, ended.check.Name, round(ended.took))
+	}
+	skipped := 0
+	for _, d := range decisions {
+		if !d.run {
+			skipped++
+			_, _ = fmt.Fprintf(r.out, "not run %-13s %s\n", d.check.Name, d.why)
+		}
+	}
+	_, _ = fmt.Fprintf(r.out, "checks: %d passed, %d failed, %d skipped\n", len(r.results)-failed, failed, len(decisions)-len(r.results))
+	if failed > 0 {
+		return fmt.Errorf("%d checks failed", failed)
+	}
+	return nil
+}
+
+// tail are the last lines of a file.
+func tail(file string, most int) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	lines := slices.Collect(strings.Lines(string(text)))
+	return strings.Join(lines[max(0, len(lines)-most):], "")
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs end-to-end tests on the cluster that is up, with what is installed there.
+# Usage: on-cluster.sh TESTS, as go test -run takes them
+set -euo pipefail
+# shellcheck source=../lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+use_cluster
+RUN=$1 exec "$root/hack/e2e.sh"

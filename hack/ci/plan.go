@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// pass is when a check last passed on this machine.
+type pass struct {
+	Commit  string    `json:"commit"`
+	At      time.Time `json:"at"`
+	Seconds int       `json:"seconds"`
+}
+
+// state is what a plan is made from.
+type state struct {
+	// passed are the last passes by check.
+	passed map[string]pass
+	// changed are the files that differ between the commit at which a check last passed
+	// and the working tree, by check. A check without an entry has no such commit.
+	changed map[string][]string
+	// depends are the directories that the packages of a check depend on, by check.
+	depends map[string]map[string]bool
+	// commits is the number of the commit, from which turns begin where nothing is known.
+	commits int
+	// budget is the time for slow checks that are not known to be affected.
+	budget time.Duration
+	// all runs every check.
+	all bool
+}
+
+// decision says whether a check runs, and why.
+type decision struct {
+	check *check
+	run   bool
+	why   string
+}
+
+// plan decides which of the checks run. Checks of the tiers test and landing always
+// do. Slow ones run where their own files have changed; of the others that a change
+// may have broken, those that were not run for longest, as far as the budget goes.
+func plan(checks []check, s *state) []decision {
+	decisions := make([]decision, len(checks))
+	var waiting []*decision
+	for i := range checks {
+		decisions[i] = s.decide(&checks[i])
+		if decisions[i].why == "" {
+			waiting = append(waiting, &decisions[i])
+		}
+	}
+	s.takeTurns(waiting)
+	return decisions
+}
+
+// decide leaves why empty where a check has to wait for its turn.
+func (s *state) decide(c *check) decision {
+	changed, known := s.changed[c.Name]
+	switch {
+	case s.all:
+		return decision{c, true, "all checks were asked for"}
+	case c.Tier != tierTurn:
+		return decision{c, true, "every landing runs it"}
+	case known && len(s.owned(c, changed)) > 0:
+		return decision{c, true, "changed: " + some(s.owned(c, changed))}
+	case known && len(s.affecting(c, changed)) == 0:
+		last := s.passed[c.Name]
+		return decision{c, false, fmt.Sprintf("nothing it depends on has changed since %.12s, where it passed on %s", last.Commit, last.At.Format(time.DateOnly))}
+	default:
+		return decision{check: c}
+	}
+}
+
+// takeTurns runs those that were not run for longest. One runs whatever it takes.
+func (s *state) takeTurns(waiting []*decision) {
+	rotate(waiting, s.commits)
+	slices.SortStableFunc(waiting, func(a, b *decision) int {
+		return s.passed[a.check.Name].At.Compare(s.passed[b.check.Name].At)
+	})
+	left := s.budget
+	for i, d := range waiting {
+		took := s.expected(d.check)
+		if i > 0 && took > left {
+			d.why = "slow, and not its turn: the longest not run come first"
+			continue
+		}
+		left -= took
+		d.run, d.why = true, "its turn: "+s.lastRun(d.check)
+	}
+}
+
+func (s *state) expected(c *check) time.Duration {
+	return cmp.Or(time.Duration(s.passed[c.Name].Seconds)*time.Second, c.expected())
+}
+
+func (s *state) lastRun(c *check) string {
+	last, known := s.passed[c.Name]
+	if !known {
+		return "it has not passed on this machine yet"
+	}
+	return "it last passed on " + last.At.Format(time.DateOnly)
+}
+
+// rotate moves the first n to the end.
+func rotate(waiting []*decision, n int) {
+	if len(waiting) == 0 {
+		return
+	}
+	n %= len(waiting)
+	copy(waiting, slices.Concat(waiting[n:], waiting[:n]))
+}
+
+// owned are the changed files that are the check's own.
+func (s *state) owned(c *check, changed []string) []string {
+	return matching(changed, func(file string) bool {
+		return slices.ContainsFunc(c.Own, func(own string) bool { return under(file, own) })
+	})
+}
+
+// affecting are the changed files that the check's packages depend on.
+func (s *state) affecting(c *check, changed []string) []string {
+	return matching(changed, func(file string) bool {
+		for directory := range parents(file) {
+			if s.depends[c.Name][directory] {
+				return true
+			}
+		}
+		return affectsAll(file)
+	})
+}
+
+// affectsAll are the files that say how everything is built and checked.
+func affectsAll(file string) bool {
+	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", "hack/lib.sh"}, file) || under(file, ".ci")
+}
+
+func under(file, path string) bool { return file == path || strings.HasPrefix(file, path+"/") }
+
+// parents are the directories above a file: test data belongs to the package above it.
+func parents(file string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for at := strings.LastIndexByte(file, '/'); at > 0; at = strings.LastIndexByte(file[:at], '/') {
+			if !yield(file[:at]) {
+				return
+			}
+		}
+	}
+}
+
+func matching(files []string, holds func(string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !holds(file) })
+}
+
+// some names the first files of several.
+func some(files []string) string {
+	const most = 3
+	if len(files) <= most {
+		return strings.Join(files, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(files[:most], ", "), len(files)-most)
+}
