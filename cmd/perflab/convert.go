@@ -323,29 +323,25 @@ func measuredIn(in *input, file string, reader elsewhere.Reader, from elsewhere.
 // asStored gives the objects the values that the API server would, and says what it
 // would refuse.
 func asStored(ctx context.Context, recorded *report.Input) error {
-	reader, err := ours.NewReader()
-	if err != nil {
-		return err
-	}
-	if err := defaulted(ctx, reader, "PerfExperiment", &recorded.Experiment); err != nil {
+	if err := defaulted(ctx, "PerfExperiment", &recorded.Experiment); err != nil {
 		return err
 	}
 	for i := range recorded.Runs {
-		if err := defaulted(ctx, reader, "PerfRun", &recorded.Runs[i]); err != nil {
+		if err := defaulted(ctx, "PerfRun", &recorded.Runs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func defaulted(ctx context.Context, reader *ours.Reader, kind string, object runtime.Object) error {
+func defaulted(ctx context.Context, kind string, object runtime.Object) error {
 	object.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
 		return fmt.Errorf("encoding a %s: %w", kind, err)
 	}
 	encoded := &unstructured.Unstructured{Object: fields}
-	if faults := reader.Check(ctx, encoded); len(faults) > 0 {
+	if faults := ours.Check(ctx, encoded); len(faults) > 0 {
 		return refused(fmt.Sprintf("%s %q", kind, encoded.GetName()), faults)
 	}
 	return decode(encoded, object)

@@ -33,10 +33,6 @@ type manifest struct {
 // readManifest reads and checks the experiments and systems of files, as the
 // cluster would.
 func readManifest(ctx context.Context, in *input, paths []string) (manifest, error) {
-	reader, err := schema.NewReader()
-	if err != nil {
-		return manifest{}, err
-	}
 	read := manifest{
 		schedules: map[*v1alpha1.PerfExperiment]*v1alpha1.PerfSchedule{}, systems: map[string]*v1alpha1.PerfSystem{}, configMaps: map[string]map[string]string{},
 	}
@@ -49,7 +45,7 @@ func readManifest(ctx context.Context, in *input, paths []string) (manifest, err
 			// Others, such as the Secret an experiment logs in with, are not ours
 			// to judge.
 			if schema.IsOurs(object) {
-				if faults := reader.Check(ctx, object); len(faults) > 0 {
+				if faults := schema.Check(ctx, object); len(faults) > 0 {
 					return manifest{}, refused(title(path, object), faults)
 				}
 			}

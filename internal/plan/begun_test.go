@@ -39,9 +39,8 @@ const seed = 7
 // field that came later may neither have a default in the schema nor be written where
 // it is absent: its default belongs into Go (…OrDefault), and omitempty to its tag.
 func TestExperimentsThatWereBegunKeepTheirHash(t *testing.T) {
-	reader := newReader(t)
 	if *record != "" {
-		recordBegun(t, reader)
+		recordBegun(t)
 	}
 	files, err := filepath.Glob("testdata/begun-*.json")
 	if err != nil || len(files) == 0 {
@@ -57,29 +56,20 @@ func TestExperimentsThatWereBegunKeepTheirHash(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		for name, one := range experiments {
-			if got := hashOf(t, read(t, reader, one.Spec)); got != one.Hash {
+			if got := hashOf(t, read(t, one.Spec)); got != one.Hash {
 				t.Errorf("%s: the hash of %q is %s, it began with %s: its next run would say that the spec has changed", file, name, got, one.Hash)
 			}
 		}
 	}
 }
 
-func newReader(t *testing.T) *schema.Reader {
-	t.Helper()
-	reader, err := schema.NewReader()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reader
-}
-
 // read is what the operator sees of a stored spec.
-func read(t *testing.T, reader *schema.Reader, stored map[string]any) v1alpha1.PerfExperimentSpec {
+func read(t *testing.T, stored map[string]any) v1alpha1.PerfExperimentSpec {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": stored}}
 	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperiment"))
 	// It was judged when it was written.
-	reader.Check(t.Context(), object)
+	schema.Check(t.Context(), object)
 	experiment := &v1alpha1.PerfExperiment{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, experiment); err != nil {
 		t.Fatal(err)
@@ -93,7 +83,7 @@ func hashOf(t *testing.T, spec v1alpha1.PerfExperimentSpec) string {
 }
 
 // recordBegun keeps the samples and an experiment that has every field.
-func recordBegun(t *testing.T, reader *schema.Reader) {
+func recordBegun(t *testing.T) {
 	t.Helper()
 	specs := map[string]v1alpha1.PerfExperimentSpec{"everything": everything()}
 	files, err := filepath.Glob("../../config/samples/*.yaml")
@@ -111,7 +101,7 @@ func recordBegun(t *testing.T, reader *schema.Reader) {
 		}
 		for _, object := range objects {
 			if stored, is := object.Object["spec"].(map[string]any); is && object.GetKind() == "PerfExperiment" {
-				specs[filepath.Base(file)] = read(t, reader, stored)
+				specs[filepath.Base(file)] = read(t, stored)
 			}
 		}
 	}

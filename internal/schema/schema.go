@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -33,60 +35,57 @@ import (
 	"perflab.dev/perflab/config/crd"
 )
 
-// Reader reads manifests of PerfLab's kinds.
-type Reader struct {
-	kinds map[string]kind
-}
-
-// kind is what is known of one kind.
-type kind struct {
+// definition is what is known of one kind.
+type definition struct {
+	kind       string
 	structural *structural.Structural
 	validator  validation.SchemaValidator
 	rules      *cel.Validator
 }
 
-// NewReader knows the kinds of this version of PerfLab.
-func NewReader() (*Reader, error) {
-	reader := &Reader{kinds: map[string]kind{}}
+// definitions are those of this version of PerfLab by kind in small letters. Each is
+// compiled when it is first asked for: that takes tenths of a second.
+var definitions = embedded()
+
+func embedded() map[string]func() (*definition, error) {
+	found := map[string]func() (*definition, error){}
 	entries, err := crd.Definitions.ReadDir(".")
 	if err != nil {
-		return nil, fmt.Errorf("listing the definitions: %w", err)
+		panic(err) // What is embedded can be listed.
 	}
 	for _, entry := range entries {
-		text, err := crd.Definitions.ReadFile(entry.Name())
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", entry.Name(), err)
-		}
-		if err := reader.learn(text); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", entry.Name(), err)
-		}
+		plural := strings.TrimSuffix(strings.TrimPrefix(entry.Name(), v1alpha1.GroupVersion.Group+"_"), ".yaml")
+		found[strings.TrimSuffix(plural, "s")] = sync.OnceValues(func() (*definition, error) { return compile(entry.Name()) })
 	}
-	return reader, nil
+	return found
 }
 
-func (r *Reader) learn(text []byte) error {
+func compile(file string) (*definition, error) {
+	text, err := crd.Definitions.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
 	var external apiextensionsv1.CustomResourceDefinition
 	if err := yaml.UnmarshalStrict(text, &external); err != nil {
-		return fmt.Errorf("parsing: %w", err)
+		return nil, fmt.Errorf("parsing %s: %w", file, err)
 	}
-	definition := &apiextensions.CustomResourceDefinition{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&external, definition, nil); err != nil {
-		return fmt.Errorf("converting: %w", err)
+	internal := &apiextensions.CustomResourceDefinition{}
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&external, internal, nil); err != nil {
+		return nil, fmt.Errorf("converting %s: %w", file, err)
 	}
-	schema, err := apiextensions.GetSchemaForVersion(definition, v1alpha1.GroupVersion.Version)
+	schema, err := apiextensions.GetSchemaForVersion(internal, v1alpha1.GroupVersion.Version)
 	if err != nil {
-		return fmt.Errorf("finding version %s: %w", v1alpha1.GroupVersion.Version, err)
+		return nil, fmt.Errorf("finding version %s in %s: %w", v1alpha1.GroupVersion.Version, file, err)
 	}
-	known := kind{}
+	known := &definition{kind: internal.Spec.Names.Kind}
 	if known.structural, err = structural.NewStructural(schema.OpenAPIV3Schema); err != nil {
-		return fmt.Errorf("reading the schema: %w", err)
+		return nil, fmt.Errorf("reading the schema of %s: %w", file, err)
 	}
 	if known.validator, _, err = validation.NewSchemaValidator(schema.OpenAPIV3Schema); err != nil {
-		return fmt.Errorf("reading the schema: %w", err)
+		return nil, fmt.Errorf("reading the schema of %s: %w", file, err)
 	}
 	known.rules = cel.NewValidator(known.structural, true, celconfig.PerCallLimit)
-	r.kinds[definition.Spec.Names.Kind] = known
-	return nil
+	return known, nil
 }
 
 // Documents splits a YAML stream into its objects.
@@ -136,14 +135,17 @@ func parse(document []byte) (*unstructured.Unstructured, error) {
 }
 
 // Check fills the defaults in and says what the API server would refuse.
-func (r *Reader) Check(ctx context.Context, object *unstructured.Unstructured) field.ErrorList {
-	known, found := r.kinds[object.GetKind()]
-	if found := found && object.GroupVersionKind().Version == v1alpha1.GroupVersion.Version; !found {
-		return field.ErrorList{field.NotSupported(field.NewPath("kind"), object.GetAPIVersion()+" "+object.GetKind(),
-			[]string{
-				v1alpha1.GroupVersion.String() + " PerfExperiment", v1alpha1.GroupVersion.String() + " PerfSchedule",
-				v1alpha1.GroupVersion.String() + " PerfSystem",
-			})}
+func Check(ctx context.Context, object *unstructured.Unstructured) field.ErrorList {
+	compiled, found := definitions[strings.ToLower(object.GetKind())]
+	if !found {
+		return notSupported(object)
+	}
+	known, err := compiled()
+	if err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("kind"), err)}
+	}
+	if object.GroupVersionKind() != v1alpha1.GroupVersion.WithKind(known.kind) {
+		return notSupported(object)
 	}
 	var faults field.ErrorList
 	options := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
@@ -159,4 +161,12 @@ func (r *Reader) Check(ctx context.Context, object *unstructured.Unstructured) f
 	}
 	broken, _ := known.rules.Validate(ctx, nil, known.structural, object.Object, nil, math.MaxInt64)
 	return broken
+}
+
+func notSupported(object *unstructured.Unstructured) field.ErrorList {
+	return field.ErrorList{field.NotSupported(field.NewPath("kind"), object.GetAPIVersion()+" "+object.GetKind(),
+		[]string{
+			v1alpha1.GroupVersion.String() + " PerfExperiment", v1alpha1.GroupVersion.String() + " PerfSchedule",
+			v1alpha1.GroupVersion.String() + " PerfSystem",
+		})}
 }

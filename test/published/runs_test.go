@@ -40,10 +40,6 @@ var began = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 // run of each arm and scenario.
 func sampleOf(t *testing.T, sample, system string) report.Input {
 	t.Helper()
-	reader, err := schema.NewReader()
-	if err != nil {
-		t.Fatal(err)
-	}
 	experiment, under := &v1alpha1.PerfExperiment{}, &v1alpha1.PerfSystem{}
 	for _, path := range []string{apiserver.Root("config", "samples", sample), apiserver.Root("config", "systems", system)} {
 		stream, err := os.Open(path)
@@ -57,7 +53,7 @@ func sampleOf(t *testing.T, sample, system string) report.Input {
 		}
 		for _, object := range objects {
 			if schema.IsOurs(object) {
-				if faults := reader.Check(t.Context(), object); len(faults) > 0 {
+				if faults := schema.Check(t.Context(), object); len(faults) > 0 {
 					t.Fatal(path, faults)
 				}
 			}
