@@ -16,7 +16,7 @@ import (
 // serves only ours, until a test installs the others.
 var (
 	complete = &apiserver.Server{}
-	bare     = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+	bare     = &apiserver.Server{Paths: []string{"config/crd"}}
 	// upgraded serves what the operator of an earlier commit brings, until a test
 	// brings today's kinds.
 	upgraded = &apiserver.Server{}
@@ -45,7 +45,7 @@ func runSuite(m *testing.M) (code int, err error) {
 	if foreignCRDs, err = foreign.CRDs(dir); err != nil {
 		return 1, err
 	}
-	complete.Paths = append(foreignCRDs, apiserver.Root("config", "crd"))
+	complete.Paths = append(foreignCRDs, "config/crd")
 	code = m.Run()
 	fmt.Printf("%d requests to the API server\n", complete.Requests()+bare.Requests()+upgraded.Requests())
 	for _, server := range []*apiserver.Server{complete, bare, upgraded} {

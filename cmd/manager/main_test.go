@@ -36,7 +36,7 @@ import (
 
 const home = "perflab-system"
 
-var server = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+var server = &apiserver.Server{Paths: []string{"config/crd"}}
 
 func TestMain(m *testing.M) {
 	code := m.Run()

@@ -42,7 +42,7 @@ var withoutOperators = map[string]string{
 // What the pages tell people to type does what they say: each command is typed
 // into a shell, with a real API server behind it.
 func TestDocumentedCommandsRun(t *testing.T) {
-	own := &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+	own := &apiserver.Server{Paths: []string{"config/crd"}}
 	t.Cleanup(func() {
 		if err := own.Stop(); err != nil {
 			t.Error(err)

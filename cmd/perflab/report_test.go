@@ -26,7 +26,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-var server = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+var server = &apiserver.Server{Paths: []string{"config/crd"}}
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {

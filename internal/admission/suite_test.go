@@ -30,8 +30,8 @@ import (
 // server asks the webhook as one does that was installed from config, and the
 // webhook asks it with the rights that config gives the operator.
 var server = &apiserver.Server{
-	Paths:    []string{apiserver.Root("config", "crd")},
-	Webhooks: []string{apiserver.Root("config", "webhook", "configuration.yaml")},
+	Paths:    []string{"config/crd"},
+	Webhooks: []string{"config/webhook/configuration.yaml"},
 	Answers: func(server webhook.Server, config *rest.Config) error {
 		operator, err := operatorOf(config)
 		if err != nil {

@@ -30,7 +30,7 @@ import (
 	"perflab.dev/perflab/internal/watching"
 )
 
-var server = &apiserver.Server{Paths: []string{apiserver.Root("config", "crd")}}
+var server = &apiserver.Server{Paths: []string{"config/crd"}}
 
 func TestMain(m *testing.M) {
 	code := m.Run()

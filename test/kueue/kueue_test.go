@@ -82,7 +82,7 @@ func TestAQueueThatIsNotThereIsTold(t *testing.T) {
 
 func begin(t *testing.T) *lab {
 	t.Helper()
-	server := &apiserver.Server{Paths: []string{apiserver.Root("config", "crd"), filepath.Join(required(t, "KUEUE_SOURCE"), "config", "components", "crd", "bases")}}
+	server := &apiserver.Server{Paths: []string{"config/crd", filepath.Join(required(t, "KUEUE_SOURCE"), "config", "components", "crd", "bases")}}
 	t.Cleanup(func() { must(t, server.Stop()) })
 	scheme := runtime.NewScheme()
 	must(t, clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -36,12 +37,13 @@ var errNoAssets = errors.New("KUBEBUILDER_ASSETS is not set, so there is no kube
 
 // Server is an API server that starts when a test first asks for it.
 type Server struct {
-	// Paths hold the CRDs it serves from the beginning: directories or files.
+	// Paths hold the CRDs it serves from the beginning: directories or files, from the
+	// project's root.
 	Paths []string
 	// CRDs are further ones, made by the test.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// Webhooks are files that tell the API server whom to ask before it stores
-	// something.
+	// Webhooks are files, from the project's root, that tell the API server whom to ask
+	// before it stores something.
 	Webhooks []string
 	// Answers registers those who are asked. The configuration is that of the
 	// API server.
@@ -96,13 +98,13 @@ func (s *Server) start() {
 	}
 	ctrl.SetLogger(textlogger.NewLogger(textlogger.NewConfig()))
 	s.environment = envtest.Environment{
-		CRDDirectoryPaths:        s.Paths,
+		CRDDirectoryPaths:        fromRoot(s.Paths),
 		CRDs:                     s.CRDs,
 		ErrorIfCRDPathMissing:    true,
 		ControlPlaneStartTimeout: 2 * time.Minute,
 		ControlPlaneStopTimeout:  time.Minute,
 	}
-	s.environment.WebhookInstallOptions.Paths = s.Webhooks
+	s.environment.WebhookInstallOptions.Paths = fromRoot(s.Webhooks)
 	if s.config, s.err = s.environment.Start(); s.err != nil {
 		return
 	}
@@ -110,6 +112,16 @@ func (s *Server) start() {
 	if s.Answers != nil {
 		s.err = s.answer()
 	}
+}
+
+func fromRoot(paths []string) []string {
+	found := slices.Clone(paths)
+	for i, path := range found {
+		if !filepath.IsAbs(path) {
+			found[i] = Root(path)
+		}
+	}
+	return found
 }
 
 // answer serves the webhooks until the server is stopped.
