@@ -227,8 +227,11 @@ func TestWhatDoesNotComeUpIsBuiltAnew(t *testing.T) {
 				e.Spec.Deadlines.Environment = &metav1.Duration{Duration: 3 * time.Minute}
 			}))
 			l.settle()
-			lost := l.foreign(kind)[0].GetUID()
+			made := l.foreign(kind)[0]
+			lost := made.GetUID()
 			l.outside.lost = map[types.UID]bool{lost: true}
+			// The API server stamps whole seconds: the next run is to be younger.
+			time.Sleep(time.Until(made.GetCreationTimestamp().Add(time.Second)))
 			invalid := l.untilRun(v1alpha1.RunInvalid)
 			l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline, name)
 			if kept := l.foreign(kind)[0].GetUID(); kept != lost {
