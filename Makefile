@@ -37,6 +37,8 @@ GO_BUILD = go build -tags grpcnotrace -ldflags "-s -w -X perflab.dev/perflab/int
 BIN      ?= bin
 CI       := go run ./hack/ci
 
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
 ##@ Start here
@@ -54,8 +56,16 @@ test: tools $(GOTESTSUM) ## Run the tests that need no cluster and are quick (te
 	$(CI) run -tier test
 
 .PHONY: test-all
-test-all: tools $(GOTESTSUM) ## Run every check there is, with a cluster of its own (two hours), and say how long each took.
-	$(CI) run -all
+test-all: ## Run every check there is, on clusters of its own (an hour and a half), and say how long each took.
+	ALL=1 .ci/run
+
+.PHONY: ci
+ci: tools $(GOTESTSUM) ## Run what a landing runs, on a cluster that is left up (ALL=1; ONLY=lint,e2e; BASE=commit).
+	$(CI) run $(if $(ALL),-all) $(if $(ONLY),-only $(ONLY))
+
+.PHONY: ci-plan
+ci-plan: ## Say what make ci would run, what not, and why (BASE=commit).
+	@$(CI) plan $(if $(ALL),-all)
 
 .PHONY: test-times
 test-times: $(GOTESTSUM) ## Say how long each check and each slow test took here, and what it protects.
@@ -189,6 +199,11 @@ test-go: $(GOTESTSUM) ## Test the operator and the emulators, against a real API
 	# Without debug information a hundred test programs link in two thirds of the time.
 	# And API servers that collect their garbage more seldom take four fifths of the time.
 	GOGC=400 KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; export GOGC KUBEBUILDER_ASSETS; $(GO_TEST) -ldflags=-w -timeout 50m -parallel 6 ./api/... ./cmd/... ./controllers/... ./hack/ci ./hack/systems/... ./internal/... ./test/bench/... ./test/emulators/... ./test/extending ./test/published
+
+.PHONY: test-whole
+test-whole: $(GOTESTSUM) ## Test whole the families of which test-go tests a third (PERFLAB_TEST_SEED draws another).
+	GOGC=400 KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; export GOGC KUBEBUILDER_ASSETS; \
+	PERFLAB_TEST_WHOLE=1 $(GO_TEST) -ldflags=-w -timeout 40m -parallel 6 -run 'TestNoFault|Deleted|NotOurs' ./controllers
 
 .PHONY: test-upgrade
 test-upgrade: ## Let an earlier commit's operator begin experiments, and today's go on (UPGRADE_FROM=e0fb959).

@@ -18,6 +18,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 suite=${SUITE:-perflab}
+events=$PERFLAB_CACHE/ci/events
 brought_up=
 
 own_cluster() {
@@ -87,7 +88,8 @@ e2e() { (cd "$root" && tests "$@" ./test/e2e); }
 tests() {
   local limit=$1
   shift
-  "$GOTESTSUM" --format standard-verbose -- -tags e2e -count=1 -timeout "$limit" "$@"
+  mkdir -p "$events"
+  "$GOTESTSUM" --format standard-verbose --jsonfile "$events/${CHECK:-e2e}.json" -- -tags e2e -count=1 -timeout "$limit" "$@"
 }
 
 chaos() { CHAOS_FAULTS=$E2E_CHAOS e2e 300m -run 'TestChaos$'; }

@@ -10,13 +10,16 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -141,41 +144,41 @@ func (o *options) run(checks []check, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := &runner{out: out, logs: filepath.Join(o.directory(), "logs"), records: records, started: time.Now()}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	r := &runner{ctx: ctx, out: out, logs: filepath.Join(o.directory(), "logs"), records: records, started: time.Now()}
 	if err := os.MkdirAll(r.logs, 0o755); err != nil {
 		return err
 	}
 	r.run(decisions)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	return r.summary(decisions)
 }
 
 // summary tells how long each check took, what was left out, and again what failed.
 func (r *runner) summary(decisions []decision) error {
-	failed := 0
+	count := map[string]int{}
 	for _, ended := range r.results {
-		if ended.err != nil {
-			failed++
-			_, _ = fmt.Fprintf(r.out, "\n=== %s failed; the end of its log:\n%s", ended.check.Name, tail(ended.log, 80))
+		count[ended.outcome()]++
+		if ended.outcome() == "FAILED" {
+			_, _ = fmt.Fprintf(r.out, "\n=== %s failed (%v); the end of its log:\n%s", ended.check.Name, ended.err, tail(ended.log, 80))
 		}
 	}
 	_, _ = fmt.Fprintf(r.out, "\n=== checks, %s\n", round(time.Since(r.started)))
 	for _, ended := range r.results {
-		outcome := "passed"
-		if ended.err != nil {
-			outcome = "FAILED"
-		}
-		_, _ = fmt.Fprintf(r.out, "%s %-14s %6s\n", outcome, ended.check.Name, round(ended.took))
+		_, _ = fmt.Fprintf(r.out, "%-12s %-15s %6s\n", ended.outcome(), ended.check.Name, round(ended.took))
 	}
-	skipped := 0
 	for _, d := range decisions {
 		if !d.run {
-			skipped++
-			_, _ = fmt.Fprintf(r.out, "not run %-13s %s\n", d.check.Name, d.why)
+			_, _ = fmt.Fprintf(r.out, "%-12s %-15s %s\n", "not run", d.check.Name, d.why)
 		}
 	}
-	_, _ = fmt.Fprintf(r.out, "checks: %d passed, %d failed, %d skipped\n", len(r.results)-failed, failed, len(decisions)-len(r.results))
+	passed, failed := count["passed"], count["FAILED"]
+	_, _ = fmt.Fprintf(r.out, "checks: %d passed, %d failed, %d skipped\n", passed, failed, len(decisions)-passed-failed)
 	if failed > 0 {
-		return fmt.Errorf("%d checks failed", failed)
+		return fmt.Errorf("%d of %d checks failed", failed, len(r.results))
 	}
 	return nil
 }

@@ -3,12 +3,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -23,8 +26,26 @@ type result struct {
 	err  error
 }
 
+// unavailable is the exit code of a check that can't be done here: what it needs from
+// outside is not to be had.
+const unavailable = 69
+
+// outcome in a word.
+func (r *result) outcome() string {
+	failed := &exec.ExitError{}
+	switch {
+	case r.err == nil:
+		return "passed"
+	case errors.As(r.err, &failed) && failed.ExitCode() == unavailable:
+		return "NOT CHECKED"
+	default:
+		return "FAILED"
+	}
+}
+
 // runner runs checks, each with a log of its own, and prints the logs as checks end.
 type runner struct {
+	ctx     context.Context
 	out     io.Writer
 	logs    string
 	records *records
@@ -35,40 +56,31 @@ type runner struct {
 	failed  bool
 }
 
-// run runs the decisions in their order, those that are to be alone after the others.
-// After a failure nothing more begins.
+// run runs the decisions in their order, two at once. A check that is to be alone waits
+// for those before it. After a failure nothing more begins.
 func (r *runner) run(decisions []decision) {
-	var beside, alone []decision
+	var running sync.WaitGroup
+	places := make(chan struct{}, workers)
 	for _, d := range decisions {
-		switch {
-		case !d.run:
-		case d.check.Alone:
-			alone = append(alone, d)
-		default:
-			beside = append(beside, d)
+		if !d.run {
+			continue
 		}
-	}
-	queue := make(chan decision)
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for d := range queue {
-				r.one(d)
-			}
+		if d.check.Alone {
+			running.Wait()
+			r.one(d)
+			continue
+		}
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			r.one(d)
 		})
 	}
-	for _, d := range beside {
-		queue <- d
-	}
-	close(queue)
-	group.Wait()
-	for _, d := range alone {
-		r.one(d)
-	}
+	running.Wait()
 }
 
 func (r *runner) one(d decision) {
-	if r.hasFailed() {
+	if r.hasFailed() || r.ctx.Err() != nil {
 		return
 	}
 	r.say("=== %s begins (%s)", d.check.Name, d.why)
@@ -85,7 +97,11 @@ func (r *runner) command(c *check, log string) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // What the command printed is written by then.
-	command := exec.Command("bash", "-euo", "pipefail", "-c", c.Run)
+	command := exec.CommandContext(r.ctx, "bash", "-euo", "pipefail", "-c", c.Run)
+	// Whoever ends the checks ends all that they have started.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
+	command.WaitDelay = 30 * time.Second
 	command.Env = append(os.Environ(), "CHECK="+c.Name)
 	command.Stdout, command.Stderr = file, file
 	return command.Run()
@@ -95,18 +111,18 @@ func (r *runner) command(c *check, log string) error {
 func (r *runner) end(ended result) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.failed = r.failed || ended.err != nil
+	r.failed = r.failed || ended.outcome() == "FAILED"
 	r.results = append(r.results, ended)
-	outcome := "passed"
-	if ended.err != nil {
-		outcome = "FAILED: " + ended.err.Error()
-	} else if err := r.records.note(ended.check.Name, ended.took, time.Now()); err != nil {
-		outcome += ", which could not be recorded: " + err.Error()
-	}
 	if text, err := os.ReadFile(ended.log); err == nil {
 		_, _ = r.out.Write(text)
 	}
-	_, _ = fmt.Fprintf(r.out, "=== %s %s after %s (%s)\n", ended.check.Name, outcome, round(ended.took), r.clock())
+	_, _ = fmt.Fprintf(r.out, "=== %s: %s after %s (%s)\n", ended.check.Name, ended.outcome(), round(ended.took), r.clock())
+	if ended.err != nil {
+		return
+	}
+	if err := r.records.note(ended.check.Name, ended.took, time.Now()); err != nil {
+		_, _ = fmt.Fprintln(r.out, "the pass could not be recorded:", err)
+	}
 }
 
 func (r *runner) hasFailed() bool {

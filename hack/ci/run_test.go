@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// played runs commands, by name, as checks.
+func played(t *testing.T, checks ...check) (*runner, string, error) {
+	t.Helper()
+	var out strings.Builder
+	folder := t.TempDir()
+	r := &runner{ctx: t.Context(), out: &out, logs: folder, started: time.Now(), records: &records{file: filepath.Join(folder, "passed.json"), Passed: map[string]pass{}}}
+	var decisions []decision
+	for i := range checks {
+		decisions = append(decisions, decision{&checks[i], true, "it was asked for"})
+	}
+	r.run(decisions)
+	err := r.summary(decisions)
+	return r, out.String(), err
+}
+
+func TestAFailureIsToldAgainAtTheEnd(t *testing.T) {
+	r, out, err := played(t,
+		check{Name: "sound", Run: "echo fine", Alone: true},
+		check{Name: "broken", Run: "echo the reason; false", Alone: true},
+		check{Name: "later", Run: "echo never", Alone: true})
+	if err == nil {
+		t.Error("a failed check is no error")
+	}
+	_, end, _ := strings.Cut(out, "=== broken failed")
+	for _, want := range []string{"the reason", "FAILED       broken", "checks: 1 passed, 1 failed, 1 skipped"} {
+		if !strings.Contains(end, want) {
+			t.Errorf("the end lacks %q:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "never") {
+		t.Error("a check began after another had failed")
+	}
+	if len(r.records.Passed) != 1 {
+		t.Errorf("recorded are %v", r.records.Passed)
+	}
+}
+
+// What needs something from outside that is not to be had has neither passed nor failed.
+func TestWhatCanNotBeCheckedIsSaid(t *testing.T) {
+	r, out, err := played(t, check{Name: "history", Run: "exit 69"})
+	if err != nil || !strings.Contains(out, "NOT CHECKED  history") || !strings.Contains(out, "0 passed, 0 failed, 1 skipped") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	if len(r.records.Passed) != 0 {
+		t.Errorf("recorded are %v", r.records.Passed)
+	}
+}
+
+// Each line of a command counts, and the left side of a pipe.
+func TestCommandsStopAtTheirFirstError(t *testing.T) {
+	for _, command := range []string{"false; true", "false | true", "echo $NO_SUCH_VARIABLE"} {
+		if _, _, err := played(t, check{Name: "one", Run: command}); err == nil {
+			t.Errorf("%q passed", command)
+		}
+	}
+}
+
+// A check that is to be alone begins when those before it have ended, and ends before the
+// next.
+func TestAloneIsAlone(t *testing.T) {
+	folder := t.TempDir()
+	within := "cd " + folder + "; "
+	busy := within + "touch $CHECK; sleep 0.2; rm $CHECK"
+	_, out, err := played(t,
+		check{Name: "one", Run: busy}, check{Name: "two", Run: busy},
+		check{Name: "alone", Run: within + "[ -z \"$(ls)\" ]; touch alone; sleep 0.1; rm alone", Alone: true},
+		check{Name: "three", Run: within + "[ ! -e alone ]"})
+	if err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
