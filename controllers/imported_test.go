@@ -5,7 +5,6 @@ package controllers_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
@@ -141,14 +140,7 @@ func TestTheManagerLeavesARecordAlone(t *testing.T) {
 	kept := l.record()
 	before := l.versions(kept)
 	l.create(login(), smallExperiment(t, oneArm))
-	for deadline := time.Now().Add(2 * time.Minute); l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete; {
-		if time.Now().After(deadline) {
-			t.Fatalf("no complete experiment after 2m:\n%s", l.describe())
-		}
-		l.now = time.Now()
-		l.play()
-		time.Sleep(200 * time.Millisecond)
-	}
+	l.playUntil("a complete experiment", func() bool { return l.experiment("small").Status.Phase == v1alpha1.ExperimentComplete })
 	if difference := cmp.Diff(before, l.versions(kept)); difference != "" {
 		t.Errorf("the record was changed (-before +after):\n%s", difference)
 	}

@@ -28,6 +28,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // Other tests wake the operator by hand and let it read past any cache. Here
@@ -39,15 +40,9 @@ func TestTheManagerWakesTheOperator(t *testing.T) {
 	l.manage(complete, logr.Logger{})
 	l.create(login(), smallExperiment(t, importUnderUsers))
 	l.outside.held["cico"] = true
-	deadline := time.Now().Add(2 * time.Minute)
-	for l.experiment("small").Status.TornDown == nil || len((hall{l}).tickets()) > 0 {
-		if time.Now().After(deadline) {
-			t.Fatalf("no complete experiment that has given up its turn after 2m:\n%s", l.describe())
-		}
-		l.now = time.Now()
-		l.play()
-		time.Sleep(200 * time.Millisecond)
-	}
+	l.playUntil("a complete experiment that has given up its turn", func() bool {
+		return l.experiment("small").Status.TornDown != nil && len((hall{l}).tickets()) == 0
+	})
 	if status := l.experiment("small").Status; status.Progress != "2/2" || status.Runs.Invalid != 0 || len(l.runs()) != 2 {
 		t.Errorf("progress %s, %d invalid of %d runs, want 2/2 with none of 2: %+v", status.Progress, status.Runs.Invalid, len(l.runs()), status.InvalidRuns)
 	}
@@ -102,16 +97,27 @@ func TestRunsThatAreOverArePassedOverWhereSomethingIsLeft(t *testing.T) {
 			passes <- line
 		}
 	}, funcr.Options{Verbosity: 5}))
-	for deadline := time.Now().Add(time.Minute); len(l.foreign(contract.TestRunKind)) > 0; time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("after 1m the TestRun of a run that is over is still there")
-		}
-	}
+	await.Until(t.Context(), t, time.Minute, "the TestRun of a run that is over to be gone", func() (bool, string) {
+		return len(l.foreign(contract.TestRunKind)) == 0, "it is there"
+	})
 	for range len(passes) {
 		if line := <-passes; strings.Contains(line, `"run"=`) && !strings.Contains(line, left.GetLabels()[v1alpha1.LabelRun]) {
 			t.Errorf("a pass over a run of which nothing is left: %s", line)
 		}
 	}
+}
+
+// playUntil plays everybody's part but the operator's, which a manager runs, by the clock.
+func (l *lab) playUntil(what string, done func() bool) {
+	l.t.Helper()
+	await.Until(l.t.Context(), l.t, 2*time.Minute, what, func() (bool, string) {
+		if done() {
+			return true, ""
+		}
+		l.now = time.Now()
+		l.play()
+		return false, l.describe()
+	})
 }
 
 // manage runs the operator as cmd/manager does, until the test ends.

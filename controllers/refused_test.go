@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // notHere is what the policies of these tests say.
@@ -74,15 +75,11 @@ func (l *lab) forbid(operation admissionv1.OperationType, group, resource string
 // awaitPolicy waits until the API server has heard of the policy, or of its end.
 func (l *lab) awaitPolicy(on bool) {
 	l.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for time.Now().Before(deadline) {
+	await.Until(l.t.Context(), l.t, 30*time.Second, "the API server to follow the policy", func() (bool, string) {
 		probe := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "probe"}}
-		if err := l.admin.Create(l.t.Context(), probe, client.DryRunAll); (err != nil) == on {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	l.t.Fatal("the API server does not follow the policy")
+		err := l.admin.Create(l.t.Context(), probe, client.DryRunAll)
+		return (err != nil) == on, fmt.Sprint(err)
+	})
 }
 
 // withCollectorAndData has the run write all there is to write.

@@ -3,7 +3,6 @@
 package controllers_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -19,7 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -31,6 +29,7 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/rendering"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // left is what the world outside of the API server remembers of a namespace in
@@ -147,12 +146,10 @@ func installKinds(t *testing.T) {
 	// Today's kind keeps the spec of a run as it is, the earlier one did not.
 	changed := &runs.Items[0]
 	changed.Spec.Seed++
-	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		return apierrors.IsInvalid(l.admin.Update(ctx, changed.DeepCopy(), client.DryRunAll)), nil
+	await.Until(t.Context(), t, time.Minute, "today's kinds to be served", func() (bool, string) {
+		err := l.admin.Update(t.Context(), changed.DeepCopy(), client.DryRunAll)
+		return apierrors.IsInvalid(err), fmt.Sprint(err)
 	})
-	if err != nil {
-		t.Fatalf("today's kinds are not served: %v", err)
-	}
 }
 
 // takeOver is today's operator in a namespace of the earlier one.

@@ -34,7 +34,7 @@ func TestTheOperatorGrantsTheCollectorsRightsAlone(t *testing.T) {
 		binding.SetOwnerReferences(nil)
 		return operator.Create(t.Context(), binding, client.DryRunAll)
 	}
-	await(t, "the right to bind", func() bool { return bind("perflab-collector") == nil })
+	eventually(t, "the right to bind", func() bool { return bind("perflab-collector") == nil })
 	for _, role := range []string{"cluster-admin", "system:node"} {
 		if err := bind(role); !apierrors.IsForbidden(err) {
 			t.Errorf("the operator may bind %s: %v", role, err)

@@ -32,6 +32,7 @@ import (
 
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 const home = "perflab-system"
@@ -190,7 +191,7 @@ func token(t *testing.T, admin kubernetes.Interface, name string) string {
 func scraper(t *testing.T, admin kubernetes.Interface) *http.Client {
 	t.Helper()
 	authorities := x509.NewCertPool()
-	await(t, "an authority", func() bool {
+	eventually(t, "an authority", func() bool {
 		secret, err := admin.CoreV1().Secrets(home).Get(t.Context(), "perflab-webhook", metav1.GetOptions{})
 		return err == nil && authorities.AppendCertsFromPEM(secret.Data["ca.crt"])
 	})
@@ -203,7 +204,7 @@ func scraper(t *testing.T, admin kubernetes.Interface) *http.Client {
 // the manager needs one to begin to serve.
 func scrape(t *testing.T, from *http.Client, address, token string) (status int, body string) {
 	t.Helper()
-	await(t, "an answer", func() bool {
+	eventually(t, "an answer", func() bool {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/metrics", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -223,13 +224,9 @@ func scrape(t *testing.T, from *http.Client, address, token string) (status int,
 	return status, body
 }
 
-func await(t *testing.T, what string, done func() bool) {
+func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s did not come within 30s", what)
-		}
-	}
+	await.Until(t.Context(), t, 30*time.Second, what, func() (bool, string) { return done(), "nothing" })
 }
 
 func port(t *testing.T) int {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -42,15 +44,10 @@ func (p *place) guard(t *testing.T) {
 	}
 	forged := recorded.Experiment(1).Runs[0].DeepCopy()
 	forged.Namespace, forged.UID = p.namespace, ""
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	await.Until(t.Context(), t, 30*time.Second, "the policy to be asked about runs", func() (bool, string) {
 		err := p.client.Create(t.Context(), forged.DeepCopy(), client.DryRunAll)
-		if err != nil && strings.Contains(err.Error(), "PerfLab's operator alone makes PerfRuns") {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nobody looks at runs: %v", err)
-		}
-	}
+		return err != nil && strings.Contains(err.Error(), "PerfLab's operator alone makes PerfRuns"), fmt.Sprint(err)
+	})
 }
 
 // Who imports writes runs and results; what is there can't be changed into a

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -104,14 +105,10 @@ func TestOpenBrowser(t *testing.T) {
 	const address = "http://127.0.0.1:4711/"
 	var out strings.Builder
 	openBrowser(t.Context(), &out, address)
-	for enough := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if got, err := os.ReadFile(given); err == nil && string(got) == address {
-			break
-		}
-		if time.Now().After(enough) {
-			t.Fatalf("no browser was given the address: %s", out.String())
-		}
-	}
+	await.Until(t.Context(), t, 10*time.Second, "a browser to be given the address", func() (bool, string) {
+		got, err := os.ReadFile(given)
+		return err == nil && string(got) == address, out.String()
+	})
 	t.Setenv("PATH", t.TempDir())
 	openBrowser(t.Context(), &out, address)
 	if !strings.Contains(out.String(), "no browser could be opened") {

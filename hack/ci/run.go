@@ -57,7 +57,8 @@ type runner struct {
 }
 
 // run runs the decisions in their order, two at once. A check that is to be alone waits
-// for those before it. After a failure nothing more begins.
+// for those before it, and is left out after a failure: it takes long, and the others say
+// more about what is wrong.
 func (r *runner) run(decisions []decision) {
 	var running sync.WaitGroup
 	places := make(chan struct{}, workers)
@@ -80,7 +81,7 @@ func (r *runner) run(decisions []decision) {
 }
 
 func (r *runner) one(d decision) {
-	if r.hasFailed() || r.ctx.Err() != nil {
+	if d.check.Alone && r.hasFailed() || r.ctx.Err() != nil {
 		return
 	}
 	r.say("=== %s begins (%s)", d.check.Name, d.why)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"net"
 	"os"
 	"strings"
@@ -23,6 +24,7 @@ import (
 
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // installed is a server with the objects of config/webhook, which asks nobody:
@@ -103,17 +105,13 @@ func certificate(t *testing.T, now func() time.Time) *admission.Certificate {
 // server learns of rights in a moment.
 func ensure(t *testing.T, certificate *admission.Certificate) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for {
+	await.Until(t.Context(), t, 20*time.Second, "the right to keep the certificate", func() (bool, string) {
 		err := certificate.Ensure(t.Context())
-		if err == nil {
-			return
-		}
-		if !apierrors.IsForbidden(err) || time.Now().After(deadline) {
+		if err != nil && !apierrors.IsForbidden(err) {
 			t.Fatalf("keeping the certificate: %v", err)
 		}
-		time.Sleep(100 * time.Millisecond)
-	}
+		return err == nil, fmt.Sprint(err)
+	})
 }
 
 // trusted is what the API server trusts, and the Secret.

@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -148,13 +149,7 @@ func ask[T any](p *tab, expression string) T {
 // until waits for an expression to be true.
 func (p *tab) until(expression string) {
 	p.Helper()
-	enough := time.Now().Add(20 * time.Second)
-	for !ask[bool](p, "!!("+expression+")") {
-		if time.Now().After(enough) {
-			p.Fatalf("it never came to be: %s", expression)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	await.Until(p.Context(), p, 20*time.Second, expression, func() (bool, string) { return ask[bool](p, "!!("+expression+")"), "false" })
 }
 
 // must be true now.

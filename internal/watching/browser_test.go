@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // chromium finds the browser, or skips the test.
@@ -122,13 +124,12 @@ func ask[T any](p *tab, expression string) T {
 // until waits for an expression to be true.
 func (p *tab) until(expression string) {
 	p.Helper()
-	enough := time.Now().Add(time.Minute)
-	for !ask[bool](p, "!!("+expression+")") {
-		if time.Now().After(enough) {
-			p.Fatalf("it never came to be: %s\n%s", expression, ask[string](p, text))
+	await.Until(p.Context(), p, time.Minute, expression, func() (bool, string) {
+		if ask[bool](p, "!!("+expression+")") {
+			return true, ""
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return false, ask[string](p, text)
+	})
 }
 
 func (p *tab) must(expression string) {

@@ -37,7 +37,7 @@ func TestWorkflowsMakeWhatThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := regexp.MustCompile(`make ([a-z][a-z0-9-]+)|target: \[([a-z, -]+)\]`)
+	target := regexp.MustCompile(`make ([a-z][a-z0-9-]+)|target: \[([a-z0-9, -]+)\]`)
 	var asked []string
 	for _, text := range workflows(t) {
 		for _, found := range target.FindAllStringSubmatch(text, -1) {

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // TestBorrowedWorkloads does an experiment over modules somebody else has
@@ -59,7 +60,7 @@ func TestBorrowedWorkloads(t *testing.T) {
 	if err := cluster.Delete(ctx, experiment.DeepCopy()); err != nil {
 		t.Fatalf("deleting the experiment: %v", err)
 	}
-	eventually(ctx, t, 3*time.Minute, "the experiment to be gone", func() (bool, string) {
+	await.Until(ctx, t, 3*time.Minute, "the experiment to be gone", func() (bool, string) {
 		return gone(ctx, t, experiment.DeepCopy()), "still there"
 	})
 	settled(ctx, t, lab)
@@ -162,7 +163,7 @@ func assertBorrowed(ctx context.Context, t *testing.T, experiment *v1alpha1.Perf
 // settled waits until the Deployments' controller has caught up.
 func settled(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
-	eventually(ctx, t, time.Minute, "the Deployments to settle", func() (bool, string) {
+	await.Until(ctx, t, time.Minute, "the Deployments to settle", func() (bool, string) {
 		list := &appsv1.DeploymentList{}
 		if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 const (
@@ -59,7 +60,7 @@ func TestChaos(t *testing.T) {
 // left of theirs has to be gone.
 func (c *chaos) boundVolumes() {
 	ctx := c.t.Context()
-	eventually(ctx, c.t, time.Minute, "no volume to be there", func() (bool, string) {
+	await.Until(ctx, c.t, time.Minute, "no volume to be there", func() (bool, string) {
 		list := &corev1.PersistentVolumeList{}
 		if err := cluster.List(ctx, list); err != nil {
 			c.t.Fatalf("listing volumes: %v", err)
@@ -285,7 +286,7 @@ type scene struct {
 func (s *scene) ripe(ctx context.Context, f fault) (moment, bool) {
 	var found moment
 	over := false
-	eventually(ctx, s.t, 15*time.Minute, "a moment for: "+f.name, func() (bool, string) {
+	await.Until(ctx, s.t, 15*time.Minute, "a moment for: "+f.name, func() (bool, string) {
 		now, err := s.look(ctx)
 		if err != nil {
 			return false, err.Error()
@@ -298,7 +299,7 @@ func (s *scene) ripe(ctx context.Context, f fault) (moment, bool) {
 
 // awaitEnd waits until the experiment is complete, or has stalled with a sentence.
 func (s *scene) awaitEnd(ctx context.Context) {
-	eventually(ctx, s.t, 15*time.Minute, "the experiment to come to its end", func() (bool, string) {
+	await.Until(ctx, s.t, 15*time.Minute, "the experiment to come to its end", func() (bool, string) {
 		now, err := s.look(ctx)
 		if err != nil {
 			return false, err.Error()

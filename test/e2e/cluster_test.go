@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // operatorNamespace is where config/default installs the operator.
@@ -88,7 +89,7 @@ func remove(ctx context.Context, t *testing.T, name string) {
 	if err := cluster.DeleteAllOf(ctx, &v1alpha1.PerfExperiment{}, client.InNamespace(name)); err != nil {
 		t.Errorf("deleting the experiments: %v", err)
 	}
-	eventually(ctx, t, 3*time.Minute, "the experiments to be gone", func() (bool, string) {
+	await.Until(ctx, t, 3*time.Minute, "the experiments to be gone", func() (bool, string) {
 		left := experiments(ctx, t, name)
 		return len(left) == 0, fmt.Sprintf("%d left", len(left))
 	})
@@ -206,27 +207,6 @@ func gone(ctx context.Context, t *testing.T, object client.Object) bool {
 		t.Fatalf("reading %q: %v", object.GetName(), err)
 	}
 	return err != nil
-}
-
-// eventually waits for a state of the cluster. The check says what it sees, so
-// that a wait that failed tells what it waited for and what was there instead.
-func eventually(ctx context.Context, t *testing.T, limit time.Duration, what string, check func() (bool, string)) {
-	t.Helper()
-	deadline := time.Now().Add(limit)
-	for {
-		ok, seen := check()
-		if ok {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s for %s; last seen: %s", limit, what, seen)
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("interrupted while waiting for %s: %v", what, ctx.Err())
-		case <-time.After(time.Second):
-		}
-	}
 }
 
 // describe prints what a person would ask for after a failure.

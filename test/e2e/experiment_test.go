@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/payload"
 )
 
@@ -47,7 +48,7 @@ func TestExperiment(t *testing.T) {
 
 func awaitPhase(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment, phase v1alpha1.RunPhase, limit time.Duration) {
 	t.Helper()
-	eventually(ctx, t, limit, fmt.Sprintf("a run to be %s", phase), func() (bool, string) {
+	await.Until(ctx, t, limit, fmt.Sprintf("a run to be %s", phase), func() (bool, string) {
 		current := get(ctx, t, experiment)
 		if current.Status.Current == nil {
 			return false, "no run"
@@ -58,7 +59,7 @@ func awaitPhase(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExpe
 
 func awaitComplete(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment, limit time.Duration) {
 	t.Helper()
-	eventually(ctx, t, limit, "the experiment to be complete", func() (bool, string) {
+	await.Until(ctx, t, limit, "the experiment to be complete", func() (bool, string) {
 		current := get(ctx, t, experiment)
 		if current.Status.Phase == v1alpha1.ExperimentStalled {
 			t.Fatalf("the experiment stalled: %s", current.Status.WaitingFor)
@@ -210,11 +211,11 @@ func assertDeletion(ctx context.Context, t *testing.T, experiment *v1alpha1.Perf
 	if err := cluster.Delete(ctx, experiment.DeepCopy()); err != nil {
 		t.Fatalf("deleting the experiment: %v", err)
 	}
-	eventually(ctx, t, 3*time.Minute, "the experiment to be gone", func() (bool, string) {
+	await.Until(ctx, t, 3*time.Minute, "the experiment to be gone", func() (bool, string) {
 		return gone(ctx, t, experiment.DeepCopy()), "still there"
 	})
 	// What belongs to runs goes with them in the background.
-	eventually(ctx, t, time.Minute, "everything it made to be gone", func() (bool, string) {
+	await.Until(ctx, t, time.Minute, "everything it made to be gone", func() (bool, string) {
 		left := leftovers(ctx, t, experiment.Namespace)
 		return len(left) == 0, fmt.Sprint(left)
 	})

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // TestWhatIsThereAlready is about somebody's Kafka and PostgreSQL, whose names
@@ -33,7 +34,7 @@ func TestWhatIsThereAlready(t *testing.T) {
 	}
 	t.Cleanup(func() { takeAway(t, theirs) })
 	database := theirs[1]
-	eventually(ctx, t, 3*time.Minute, "somebody's PostgreSQL to be up", func() (bool, string) {
+	await.Until(ctx, t, 3*time.Minute, "somebody's PostgreSQL to be up", func() (bool, string) {
 		reread(ctx, t, database)
 		ready, _, _ := unstructured.NestedInt64(database.Object, "status", "readyInstances")
 		return ready == 1, fmt.Sprintf("%d instances are ready", ready)
@@ -50,7 +51,7 @@ func TestWhatIsThereAlready(t *testing.T) {
 		{withoutKafka, v1alpha1.ConditionPostgresReady, `Cluster "small-pg"`},
 	} {
 		experiment := apply(t, home, "testdata/experiment.yaml", taken.edit)
-		eventually(ctx, t, patience, taken.name+" to be called taken", func() (bool, string) {
+		await.Until(ctx, t, patience, taken.name+" to be called taken", func() (bool, string) {
 			current := get(ctx, t, experiment)
 			found := meta.FindStatusCondition(current.Status.Conditions, taken.condition)
 			if found == nil {
@@ -62,7 +63,7 @@ func TestWhatIsThereAlready(t *testing.T) {
 		if err := cluster.Delete(ctx, experiment); err != nil {
 			t.Fatal(err)
 		}
-		eventually(ctx, t, time.Minute, "the experiment to be gone", func() (bool, string) {
+		await.Until(ctx, t, time.Minute, "the experiment to be gone", func() (bool, string) {
 			return gone(ctx, t, experiment), "it is there"
 		})
 	}

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // assertImport takes what an experiment recorded to another namespace by the
@@ -73,11 +74,11 @@ func awaitOperator(ctx context.Context, t *testing.T, namespace string) {
 		}
 	}
 	last.Namespace, last.Name, last.Spec.Suspend = namespace, "last", true
-	eventually(ctx, t, 2*time.Minute, "the operator to answer", func() (bool, string) {
+	await.Until(ctx, t, 2*time.Minute, "the operator to answer", func() (bool, string) {
 		err := cluster.Create(ctx, last)
 		return err == nil, fmt.Sprint(err)
 	})
-	eventually(ctx, t, time.Minute, "the operator to look at the last experiment", func() (bool, string) {
+	await.Until(ctx, t, time.Minute, "the operator to look at the last experiment", func() (bool, string) {
 		phase := get(ctx, t, last).Status.Phase
 		return phase == v1alpha1.ExperimentSuspended, string(phase)
 	})

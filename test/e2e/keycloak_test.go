@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // TestKeycloak measures a system that has nothing to do with FOLIO, as a person
@@ -102,7 +103,7 @@ func assertAnswered(t *testing.T, run v1alpha1.PerfRun) {
 func assertNoFOLIO(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
 	var pods corev1.PodList
-	eventually(ctx, t, time.Minute, "pods of Keycloak and of its load", func() (bool, string) {
+	await.Until(ctx, t, time.Minute, "pods of Keycloak and of its load", func() (bool, string) {
 		if err := cluster.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
 			t.Fatal(err)
 		}

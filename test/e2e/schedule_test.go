@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // TestSchedule has a schedule make an experiment every minute, each of which takes longer:
@@ -26,7 +27,7 @@ func TestSchedule(t *testing.T) {
 	schedule := applySchedule(t, namespace(t))
 
 	first := awaitMade(ctx, t, schedule, 1)[0]
-	eventually(ctx, t, 3*time.Minute, "the next one to be held up", func() (bool, string) {
+	await.Until(ctx, t, 3*time.Minute, "the next one to be held up", func() (bool, string) {
 		current := &v1alpha1.PerfSchedule{}
 		if err := cluster.Get(ctx, client.ObjectKeyFromObject(schedule), current); err != nil {
 			t.Fatal(err)
@@ -55,7 +56,7 @@ func TestSchedule(t *testing.T) {
 	if err := cluster.Delete(ctx, schedule); err != nil {
 		t.Fatal(err)
 	}
-	eventually(ctx, t, 3*time.Minute, "the experiments to go with their schedule", func() (bool, string) {
+	await.Until(ctx, t, 3*time.Minute, "the experiments to go with their schedule", func() (bool, string) {
 		left := experiments(ctx, t, schedule.Namespace)
 		return len(left) == 0, fmt.Sprintf("%d left", len(left))
 	})
@@ -80,7 +81,7 @@ func applySchedule(t *testing.T, namespace string) *v1alpha1.PerfSchedule {
 func awaitMade(ctx context.Context, t *testing.T, schedule *v1alpha1.PerfSchedule, count int) []v1alpha1.PerfExperiment {
 	t.Helper()
 	var made []v1alpha1.PerfExperiment
-	eventually(ctx, t, 2*time.Minute, fmt.Sprintf("%d experiments to be made", count), func() (bool, string) {
+	await.Until(ctx, t, 2*time.Minute, fmt.Sprintf("%d experiments to be made", count), func() (bool, string) {
 		made = experiments(ctx, t, schedule.Namespace)
 		return len(made) >= count, fmt.Sprintf("%d were", len(made))
 	})

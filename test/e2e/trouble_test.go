@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // patience is how soon a person is to be told what is wrong.
@@ -56,7 +57,7 @@ func TestTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
 			experiment := apply(t, namespace(t), "testdata/experiment.yaml", test.edit)
-			eventually(ctx, t, patience, fmt.Sprintf("%s=False", test.condition), func() (bool, string) {
+			await.Until(ctx, t, patience, fmt.Sprintf("%s=False", test.condition), func() (bool, string) {
 				current := get(ctx, t, experiment)
 				found := meta.FindStatusCondition(current.Status.Conditions, test.condition)
 				if found == nil {
@@ -75,7 +76,7 @@ func TestSilentOperator(t *testing.T) {
 	ctx := t.Context()
 	stop(t, kafkaOperator(ctx, t))
 	experiment := apply(t, namespace(t), "testdata/experiment.yaml")
-	eventually(ctx, t, patience, "Kafka's operator to be called silent", func() (bool, string) {
+	await.Until(ctx, t, patience, "Kafka's operator to be called silent", func() (bool, string) {
 		current := get(ctx, t, experiment)
 		found := meta.FindStatusCondition(current.Status.Conditions, v1alpha1.ConditionKafkaReady)
 		if found == nil {
@@ -116,7 +117,7 @@ func stop(t *testing.T, deployment *appsv1.Deployment) {
 		if err := cluster.Patch(ctx, deployment, client.MergeFrom(before)); err != nil {
 			t.Fatalf("scaling %s to %d: %v", deployment.Name, replicas, err)
 		}
-		eventually(ctx, t, time.Minute, fmt.Sprintf("%s to have %d pods", deployment.Name, replicas), func() (bool, string) {
+		await.Until(ctx, t, time.Minute, fmt.Sprintf("%s to have %d pods", deployment.Name, replicas), func() (bool, string) {
 			if err := cluster.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
 				t.Fatalf("reading %s: %v", deployment.Name, err)
 			}

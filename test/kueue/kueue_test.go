@@ -30,6 +30,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/lane"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/ports"
 )
 
@@ -206,16 +207,7 @@ func (l *lab) waitsFor(experiment string) string {
 // until waits for what is wanted. The last answer says how far it was.
 func (l *lab) until(what string, holds func() (bool, string)) {
 	l.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Second) {
-		done, seen := holds()
-		if done {
-			l.Logf("%s: %q", what, seen)
-			return
-		}
-		if time.Now().After(deadline) {
-			l.Fatalf("%s did not come about; last: %q", what, seen)
-		}
-	}
+	await.Until(l.Context(), l, 2*time.Minute, what, holds)
 }
 
 func required(t *testing.T, name string) string {

@@ -4,6 +4,7 @@ package packaging_test
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 const experiments = "perfexperiments.perflab.dev"
@@ -209,16 +212,14 @@ func TestKustomizationsInstall(t *testing.T) {
 // eventually gives the API server a moment to learn of rights.
 func eventually(t *testing.T, admin client.Client, review *authorizationv1.SubjectAccessReview, want bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	await.Until(t.Context(), t, 10*time.Second, fmt.Sprintf("the answer to be %t", want), func() (bool, string) {
 		asked := review.DeepCopy()
 		if err := admin.Create(t.Context(), asked); err != nil {
 			t.Fatal(err)
 		}
 		review.Status = asked.Status
-		if asked.Status.Allowed == want || time.Now().After(deadline) {
-			return
-		}
-	}
+		return asked.Status.Allowed == want, asked.Status.Reason
+	})
 }
 
 // installOrder puts namespaces and kinds before what lives in them.

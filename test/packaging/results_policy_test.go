@@ -3,6 +3,7 @@
 package packaging_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 const (
@@ -114,15 +117,10 @@ func object(t *testing.T, text, namespace, name string, imported bool) *unstruct
 // bound waits until the API server asks the policy about a namespace.
 func bound(t *testing.T, admin client.Client, namespace string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	await.Until(t.Context(), t, 30*time.Second, "the policy to be asked about runs in "+namespace, func() (bool, string) {
 		err := admin.Create(t.Context(), object(t, runText, namespace, "probe", false), client.DryRunAll)
-		if err != nil && strings.Contains(err.Error(), runsAreMade) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nobody looks at runs in %s: %v", namespace, err)
-		}
-	}
+		return err != nil && strings.Contains(err.Error(), runsAreMade), fmt.Sprint(err)
+	})
 }
 
 // patch changes an object as a user, or its status.

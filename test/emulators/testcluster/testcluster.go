@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
 )
 
 // servers are the API servers that were started, by the release of Strimzi
@@ -107,17 +108,10 @@ func Namespace(t *testing.T, c client.Client) string {
 // returned last.
 func Eventually(t *testing.T, check func() string) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for {
+	await.Until(t.Context(), t, time.Minute, "what is missing", func() (bool, string) {
 		missing := check()
-		if missing == "" {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("after a minute still: %s", missing)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return missing == "", missing
+	})
 }
 
 // Run starts a manager and stops it when the test ends.
