@@ -17,9 +17,10 @@ CRD_REF_DOCS   := $(TOOLS)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
 GOLANGCI_LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 export GOTESTSUM := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 
-# The linter remembers what it found by content, with the paths it found it in:
-# a tree of its own for each clone, or one reports the files of another.
-export GOLANGCI_LINT_CACHE := $(CACHE)/lint$(CURDIR)
+# The linter remembers what it found by content, so clones share what it knows. What it
+# found in another clone it tells with the path there.
+export GOLANGCI_LINT_CACHE := $(CACHE)/lint
+LINT = $(GOLANGCI_LINT) run --allow-parallel-runners --config "$(CURDIR)/.golangci.yml" ./...
 
 # The same flags for whatever is compiled, so that it is compiled once, in whichever folder
 # a clone stands. The linter does what go vet would do before each test.
@@ -311,13 +312,7 @@ verify: generate ## Check that generated files and module files are current.
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the code's style.
-	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
-	cd payload && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
-	cd k6 && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
-	cd test/packaging && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
-	cd test/archive && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
-	cd test/argocd && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
-	cd hack/release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
+	for module in . payload k6 test/packaging test/archive test/argocd hack/release; do (cd $$module && $(LINT)); done
 	hack/shellcheck.sh
 	hack/eslint.sh
 	$(ACTIONLINT)

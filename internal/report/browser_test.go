@@ -149,7 +149,7 @@ func ask[T any](p *tab, expression string) T {
 // until waits for an expression to be true.
 func (p *tab) until(expression string) {
 	p.Helper()
-	await.Until(p.Context(), p, 20*time.Second, expression, func() (bool, string) { return ask[bool](p, "!!("+expression+")"), "false" })
+	await.Until(p.Context(), p.T, 20*time.Second, expression, func() (bool, string) { return ask[bool](p, "!!("+expression+")"), "false" })
 }
 
 // must be true now.

@@ -124,7 +124,7 @@ func ask[T any](p *tab, expression string) T {
 // until waits for an expression to be true.
 func (p *tab) until(expression string) {
 	p.Helper()
-	await.Until(p.Context(), p, time.Minute, expression, func() (bool, string) {
+	await.Until(p.Context(), p.T, time.Minute, expression, func() (bool, string) {
 		if ask[bool](p, "!!("+expression+")") {
 			return true, ""
 		}

@@ -207,7 +207,7 @@ func (l *lab) waitsFor(experiment string) string {
 // until waits for what is wanted. The last answer says how far it was.
 func (l *lab) until(what string, holds func() (bool, string)) {
 	l.Helper()
-	await.Until(l.Context(), l, 2*time.Minute, what, holds)
+	await.Until(l.Context(), l.T, 2*time.Minute, what, holds)
 }
 
 func required(t *testing.T, name string) string {

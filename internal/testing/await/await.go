@@ -14,7 +14,7 @@ import (
 
 // Until asks until check says that it is done, at least 600 times within the limit, and at
 // most twenty times a second. It fails the test with what was seen last.
-func Until(ctx context.Context, t testing.TB, limit time.Duration, what string, check func() (done bool, seen string)) {
+func Until(ctx context.Context, t *testing.T, limit time.Duration, what string, check func() (done bool, seen string)) {
 	t.Helper()
 	last := ""
 	interval := min(max(limit/600, 50*time.Millisecond), time.Second)
