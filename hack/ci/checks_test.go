@@ -16,7 +16,12 @@ const root = "../.."
 
 func theCatalogue(t *testing.T) *catalogue {
 	t.Helper()
-	read, err := readCatalogue("checks.yaml")
+	return theChecks(t, "checks.yaml")
+}
+
+func theChecks(t *testing.T, file string) *catalogue {
+	t.Helper()
+	read, err := readCatalogue(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,6 +35,17 @@ func TestOwnFilesAreThere(t *testing.T) {
 			if found, err := filepath.Glob(filepath.Join(root, own)); err != nil || len(found) == 0 {
 				t.Errorf("check %s: %s is not there", c.Name, own)
 			}
+		}
+	}
+}
+
+// The packages of a check are listed only when there is something to compare with.
+func TestPackagesCanBeListed(t *testing.T) {
+	t.Chdir(root)
+	for _, c := range theChecks(t, "hack/ci/checks.yaml").Checks {
+		found, err := dependencies(&c)
+		if err != nil || len(found) == 0 && len(c.Packages) > 0 {
+			t.Errorf("check %s depends on %d directories: %v", c.Name, len(found), err)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (s *state) affecting(c *check, changed []string) []string {
 
 // affectsAll are the files that say how everything is built and checked.
 func affectsAll(file string) bool {
-	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", "hack/lib.sh"}, file) || under(file, ".ci")
+	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", "hack/lib.sh"}, file) || under(file, ".ci") || under(file, "hack/ci")
 }
 
 func under(file, path string) bool { return file == path || strings.HasPrefix(file, path+"/") }
