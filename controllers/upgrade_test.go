@@ -4,6 +4,7 @@ package controllers_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -94,6 +95,12 @@ func leaveHalfDone(t *testing.T, commit string) string {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(earlier, "controllers", "half_done_test.go"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// It looks for its files where the compiler says that its sources are, which with
+	// -trimpath is a path that begins with the module's name.
+	beside := filepath.Join(earlier, "controllers", "perflab.dev")
+	if err := errors.Join(os.Mkdir(beside, 0o700), os.Symlink(earlier, filepath.Join(beside, "perflab"))); err != nil {
 		t.Fatal(err)
 	}
 	command(t, filepath.Join(earlier, "controllers"), []string{
