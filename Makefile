@@ -203,8 +203,8 @@ test-go: $(GOTESTSUM) ## Test the operator and the emulators, against a real API
 
 .PHONY: test-whole
 test-whole: $(GOTESTSUM) ## Test whole the families of which test-go tests a third (PERFLAB_TEST_SEED draws another).
-	GOGC=400 KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; export GOGC KUBEBUILDER_ASSETS; \
-	PERFLAB_TEST_WHOLE=1 $(GO_TEST) -ldflags=-w -timeout 40m -parallel 6 -run 'TestNoFault|Deleted|NotOurs' ./controllers
+	GOGC=400 KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)"; PERFLAB_TEST_WHOLE=1; export GOGC KUBEBUILDER_ASSETS PERFLAB_TEST_WHOLE; \
+	$(GO_TEST) -ldflags=-w -timeout 40m -parallel 6 -run 'TestNoFault|Deleted|NotOurs' ./controllers
 
 .PHONY: test-upgrade
 test-upgrade: ## Let an earlier commit's operator begin experiments, and today's go on (UPGRADE_FROM=e0fb959).
