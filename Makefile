@@ -17,10 +17,10 @@ CRD_REF_DOCS   := $(TOOLS)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
 GOLANGCI_LINT  := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 export GOTESTSUM := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 
-# The linter remembers what it found by content, so clones share what it knows. What it
-# found in another clone it tells with the path there.
-export GOLANGCI_LINT_CACHE := $(CACHE)/lint
-LINT = $(GOLANGCI_LINT) run --allow-parallel-runners --config "$(CURDIR)/.golangci.yml" ./...
+# The linter remembers what it found by content, so clones share what it knows, but with
+# the paths it found it in: it reaches each clone by one path. One clone lints at a time.
+export GOLANGCI_LINT_CACHE := $(CACHE)/lint/memory
+LINT_TREE := $(CACHE)/lint/tree
 
 # The same flags for whatever is compiled, so that it is compiled once, in whichever folder
 # a clone stands. The linter does what go vet would do before each test.
@@ -312,7 +312,10 @@ verify: generate ## Check that generated files and module files are current.
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the code's style.
-	for module in . payload k6 test/packaging test/archive test/argocd hack/release; do (cd $$module && $(LINT)); done
+	mkdir -p "$(CACHE)/lint" && ln -sfn "$(CURDIR)" "$(LINT_TREE)"
+	for module in . payload k6 test/packaging test/archive test/argocd hack/release; do \
+	  (cd "$(LINT_TREE)/$$module" && $(GOLANGCI_LINT) run --allow-parallel-runners --config "$(LINT_TREE)/.golangci.yml" ./...); \
+	done
 	hack/shellcheck.sh
 	hack/eslint.sh
 	$(ACTIONLINT)
