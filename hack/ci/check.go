@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"sigs.k8s.io/yaml"
 )
@@ -42,13 +41,9 @@ type check struct {
 	// Packages are go list patterns of the main module. Whatever they depend on, tests
 	// included, may break the check as well.
 	Packages []string `json:"packages,omitempty"`
-	// Tags are build tags of the packages.
-	Tags string `json:"tags,omitempty"`
 	// Alone is for checks that measure, or that load the whole machine.
 	Alone bool `json:"alone,omitempty"`
 }
-
-func (c *check) expected() time.Duration { return time.Duration(c.Seconds) * time.Second }
 
 // promise is one of the project's promises, with the tests that hold it by tier.
 type promise struct {

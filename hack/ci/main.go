@@ -64,7 +64,7 @@ func command(arguments []string, out io.Writer) error {
 	}
 	switch arguments[0] {
 	case "plan":
-		_, err := o.plan(read.Checks, out)
+		_, _, err := o.plan(read.Checks, out)
 		return err
 	case "run":
 		return o.run(read.Checks, out)
@@ -77,7 +77,7 @@ func command(arguments []string, out io.Writer) error {
 
 func (o *options) directory() string { return filepath.Join(o.cache, "ci") }
 
-// decide makes the plan.
+// decide reads the records and decides which checks run.
 func (o *options) decide(checks []check) ([]decision, *records, error) {
 	records, err := readRecords(filepath.Join(o.directory(), "passed.json"))
 	if err != nil {
@@ -119,28 +119,24 @@ func names(checks []check) string {
 	return strings.Join(found, ", ")
 }
 
-func (o *options) plan(checks []check, out io.Writer) ([]decision, error) {
+// plan decides which checks run, and prints why.
+func (o *options) plan(checks []check, out io.Writer) ([]decision, *records, error) {
 	decisions, records, err := o.decide(checks)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := &state{passed: records.Passed}
 	for _, d := range decisions {
 		does := "run "
 		if !d.run {
 			does = "skip"
 		}
-		_, _ = fmt.Fprintf(out, "%s %-14s %6s  %s\n", does, d.check.Name, s.expected(d.check), d.why)
+		_, _ = fmt.Fprintf(out, "%s %-14s %6s  %s\n", does, d.check.Name, expected(d.check, records.Passed), d.why)
 	}
-	return decisions, nil
+	return decisions, records, nil
 }
 
 func (o *options) run(checks []check, out io.Writer) error {
-	decisions, err := o.plan(checks, out)
-	if err != nil {
-		return err
-	}
-	records, err := readRecords(filepath.Join(o.directory(), "passed.json"))
+	decisions, records, err := o.plan(checks, out)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"perflab.dev/perflab/internal/prose"
 )
 
 // pass is when a check last passed on this machine.
@@ -66,7 +68,7 @@ func (s *state) decide(c *check) decision {
 	case c.Tier != tierTurn:
 		return decision{c, true, "every landing runs it"}
 	case known && len(s.owned(c, changed)) > 0:
-		return decision{c, true, "changed: " + some(s.owned(c, changed))}
+		return decision{c, true, "changed: " + prose.Enumerate(s.owned(c, changed))}
 	case known && len(s.affecting(c, changed)) == 0:
 		last := s.passed[c.Name]
 		return decision{c, false, fmt.Sprintf("nothing it depends on has changed since %.12s, where it passed on %s", last.Commit, last.At.Format(time.DateOnly))}
@@ -83,7 +85,7 @@ func (s *state) takeTurns(waiting []*decision) {
 	})
 	left := s.budget
 	for i, d := range waiting {
-		took := s.expected(d.check)
+		took := expected(d.check, s.passed)
 		if i > 0 && took > left {
 			d.why = "slow, and not its turn: the longest not run come first"
 			continue
@@ -93,8 +95,10 @@ func (s *state) takeTurns(waiting []*decision) {
 	}
 }
 
-func (s *state) expected(c *check) time.Duration {
-	return cmp.Or(time.Duration(s.passed[c.Name].Seconds)*time.Second, c.expected())
+// expected is how long a check took the last time it passed here, or else what the
+// catalogue says.
+func expected(c *check, passed map[string]pass) time.Duration {
+	return time.Duration(cmp.Or(passed[c.Name].Seconds, c.Seconds)) * time.Second
 }
 
 func (s *state) lastRun(c *check) string {
@@ -153,13 +157,4 @@ func parents(file string) func(yield func(string) bool) {
 
 func matching(files []string, holds func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !holds(file) })
-}
-
-// some names the first files of several.
-func some(files []string) string {
-	const most = 3
-	if len(files) <= most {
-		return strings.Join(files, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(files[:most], ", "), len(files)-most)
 }

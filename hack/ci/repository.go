@@ -83,7 +83,7 @@ func dependencies(c *check) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	arguments := append([]string{"list", "-deps", "-test", "-tags", c.Tags, "-f", "{{if not .Standard}}{{.Dir}}{{end}}"}, c.Packages...)
+	arguments := append([]string{"list", "-deps", "-test", "-f", "{{if not .Standard}}{{.Dir}}{{end}}"}, c.Packages...)
 	listed, err := output("go", arguments...)
 	if err != nil {
 		return nil, err

@@ -99,7 +99,7 @@ func (r *runner) command(c *check, log string) error {
 	}
 	defer file.Close() //nolint:errcheck // What the command printed is written by then.
 	command := exec.CommandContext(r.ctx, "bash", "-euo", "pipefail", "-c", c.Run)
-	// Whoever ends the checks ends all that they have started.
+	// A signal to this program ends the check and every process it started.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
 	command.WaitDelay = 30 * time.Second
