@@ -200,14 +200,10 @@ func (l *lab) playModules() {
 		deployment := &deployments.Items[i]
 		replicas := *deployment.Spec.Replicas
 		l.playPods(deployment, deployment.Spec.Template, replicas)
-		status := appsv1.DeploymentStatus{
+		changeStatus(l, deployment, &deployment.Status, appsv1.DeploymentStatus{
 			ObservedGeneration: deployment.Generation,
 			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
-		}
-		if !equality.Semantic.DeepEqual(deployment.Status, status) {
-			deployment.Status = status
-			l.writeStatus(deployment)
-		}
+		})
 	}
 	sets := &appsv1.StatefulSetList{}
 	l.list(sets)
@@ -215,14 +211,10 @@ func (l *lab) playModules() {
 		set := &sets.Items[i]
 		replicas := *set.Spec.Replicas
 		l.playPods(set, set.Spec.Template, replicas)
-		status := appsv1.StatefulSetStatus{
+		changeStatus(l, set, &set.Status, appsv1.StatefulSetStatus{
 			ObservedGeneration: set.Generation,
 			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
-		}
-		if !equality.Semantic.DeepEqual(set.Status, status) {
-			set.Status = status
-			l.writeStatus(set)
-		}
+		})
 	}
 }
 
@@ -383,6 +375,16 @@ func (l *lab) setStatus(object *unstructured.Unstructured, status map[string]any
 		return
 	}
 	object.Object["status"] = status
+	l.writeStatus(object)
+}
+
+// changeStatus writes an object's status unless it is as wanted already.
+func changeStatus[Status any](l *lab, object client.Object, current *Status, wanted Status) {
+	l.t.Helper()
+	if equality.Semantic.DeepEqual(*current, wanted) {
+		return
+	}
+	*current = wanted
 	l.writeStatus(object)
 }
 
