@@ -168,9 +168,9 @@ func Namespace(t *testing.T, c client.Client) string {
 	return namespace.Name
 }
 
-// Root is the path of a file of the project, given from its root. It panics outside the
-// project: the compiler is told to forget where the sources are (-trimpath), so the root
-// is looked for above the directory of the test.
+// Root returns the absolute path of a file, given relative to the project's root. It
+// searches the working directory and its parents for the root, because -trimpath removes
+// source paths from test binaries. It panics outside the project.
 func Root(elements ...string) string {
 	directory, err := os.Getwd()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Until asks until check says that it is done, at least 600 times within the limit, and at
-// most twenty times a second. It fails the test with what was seen last.
+// Until polls check until it is done, and fails the test with what it saw last when the limit
+// has passed. It polls every 50 ms for a short limit and every second for one of ten minutes.
 func Until(ctx context.Context, t *testing.T, limit time.Duration, what string, check func() (done bool, seen string)) {
 	t.Helper()
 	last := ""
