@@ -70,8 +70,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.verdicts) || !self.verdicts || self.maxBlocks >= 6",message="design.target.maxBlocks must be at least 6 with verdicts: no verdict rests on fewer blocks"
 type PrecisionTarget struct {
 	// halfWidthPercent is the half-width of the interval, in percent of the
-	// baseline, that every primary metric is to have in every arm. Whether an
-	// effect shows plays no part in it.
+	// baseline, that every primary metric is to have in every arm by itself, not
+	// adjusted for the others. Whether an effect shows plays no part in it.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="design.target.halfWidthPercent must be from 1 to 100"
 	HalfWidthPercent int32 `json:"halfWidthPercent,omitempty"`
@@ -235,10 +235,11 @@ type Comparison struct {
 	// delta is the effect of the arm.
 	// +optional
 	Delta string `json:"delta,omitempty"`
-	// low end of the interval of delta.
+	// low end of the interval of delta that decided: for Equivalent the
+	// equivalence test's, otherwise adjusted like pAdjusted.
 	// +optional
 	Low string `json:"low,omitempty"`
-	// high end of the interval of delta.
+	// high end of the interval of delta that decided.
 	// +optional
 	High string `json:"high,omitempty"`
 	// equivalenceLow is the low end of the equivalence test's interval.

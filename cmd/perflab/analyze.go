@@ -63,15 +63,21 @@ the unit is % or a value is at or below zero.
 Verdicts, asked in this order:
   Equivalent    the equivalence interval (90 % at --confidence 95) lies within
                 the margin: percent of the baseline's center on both scales
-  Better/Worse  the adjusted p-value is below 5 % and that of the sign-flip test
-                at most 5 % (at --confidence 95)
+  Better/Worse  the adjusted interval excludes 0: the adjusted p-value is below
+                5 % and that of the sign-flip test at most 5 % (at --confidence 95)
   Inconclusive  neither; a warning tells about how many blocks would settle it
   no verdict    fewer than 6 blocks hold both arms, or their error shares differ
                 (metrics LOAD/errors in %): "" in JSON, "-" in tables
 
+The interval in tables, and low and high in JSON, are those that decided: of
+Equivalent the equivalence interval, otherwise the adjusted one. Where the
+sign-flip test does not agree with the t test, the interval reaches to 0. Without
+a verdict it is the interval at --confidence, not adjusted.
+
 Metrics that match --primary are adjusted together over all scenarios and arms
 by Holm's procedure; the rest is exploratory and adjusted by Benjamini and
-Hochberg's. Without --primary all metrics are primary. Lower is better, except
+Hochberg's; the error share of an interval is divided by the factor by which its
+p is adjusted. Without --primary all metrics are primary. Lower is better, except
 for metrics that match --higher-is-better. Regular expressions match anywhere
 in the metric's name.
 

@@ -80,7 +80,7 @@ func number(value float64) *float64 {
 
 func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comparison) error {
 	sheet := sheet{page: *pageTo(out), markdown: o.format == formatMarkdown, all: o.all}
-	sheet.line("Arms against %s: %s %% intervals, margin %s %%", o.baseline, plain(o.confidence), plain(o.margin))
+	sheet.line("Arms against %s: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", o.baseline, plain(o.confidence), plain(2*o.confidence-100), plain(o.margin))
 	notes, left := notes{numbers: map[string]int{}}, 0
 	for first := 0; first < len(comparisons); {
 		last := first

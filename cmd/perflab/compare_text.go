@@ -13,7 +13,7 @@ import (
 )
 
 func writeAcross(sheet *sheet, result *across.Result) {
-	sheet.line("The second experiment against the first: %s %% intervals, margin %s %%", plain(result.ConfidencePercent), plain(result.MarginPercent))
+	sheet.line("The second experiment against the first: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", plain(result.ConfidencePercent), plain(2*result.ConfidencePercent-100), plain(result.MarginPercent))
 	notes := notes{numbers: map[string]int{}}
 	notes.of(result.Notes)
 	rows := [][]string{{"scenario", "metric", "first", "second", "second against first", "equivalence interval", "p", "alike", "notes"}}

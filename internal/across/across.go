@@ -280,11 +280,11 @@ func (r *Result) compareArms(a, b *side, pairs []Pair, shared []series) {
 	for i := range r.Arms {
 		p[i] = r.Arms[i].P
 	}
-	adjusted := stats.Holm(p)
+	adjusted := stats.Holm(p, r.alpha())
 	doubtful := uncalibrated(a, b)
 	for i := range r.Arms {
-		r.Arms[i].Adjusted = adjusted[i]
-		r.Arms[i].judge(r.alpha(), doubtful)
+		r.Arms[i].Adjusted = adjusted[i].P
+		r.Arms[i].judge(adjusted[i], r.alpha(), doubtful)
 	}
 }
 
@@ -340,7 +340,7 @@ func uncalibrated(sides ...*side) string {
 
 // judge gives the verdict. Runs of two experiments stand in no pairs whose signs
 // one could flip, so it rests on the t test alone.
-func (c *Comparison) judge(alpha float64, doubtful string) {
+func (c *Comparison) judge(adjusted stats.Adjusted, alpha float64, doubtful string) {
 	if doubtful != "" {
 		c.refuse("%s", doubtful)
 		return
@@ -352,10 +352,11 @@ func (c *Comparison) judge(alpha float64, doubtful string) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("descriptive only: a verdict takes %d blocks in each experiment", verdict.MinimumBlocks))
 		return
 	}
-	c.Verdict = verdict.Decide(verdict.Evidence{
-		Effect: c.estimate, Low: c.low, High: c.high, Adjusted: c.Adjusted,
+	decision := verdict.Decide(verdict.Evidence{
+		Effect: c.estimate, Low: c.low, High: c.high, Adjusted: adjusted,
 		Permutation: 0, Blocks: c.blocks, Direction: c.direction,
 	}, alpha)
+	c.Verdict, c.Low, c.High = decision.Verdict, c.Scale.Told(decision.Low), c.Scale.Told(decision.High)
 }
 
 func (r *Result) say(format string, values ...any) {

@@ -94,8 +94,8 @@ func (s suspicions) sure(alpha float64) []suspicion {
 		p[i] = s[i].p
 	}
 	var found []suspicion
-	for i, adjusted := range stats.Holm(p) {
-		if adjusted < alpha {
+	for i, adjusted := range stats.Holm(p, alpha) {
+		if adjusted.P < alpha {
 			found = append(found, s[i])
 		}
 	}

@@ -27,7 +27,7 @@ func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alp
 	widest := question.Precision{}
 	for i := range compared {
 		c := &compared[i]
-		if half := halfWidth(c); !c.Twin && (!widest.Measured || half > widest.HalfWidthPercent) {
+		if half := halfWidth(c, float64(asked.Question.ConfidencePercent)); !c.Twin && (!widest.Measured || half > widest.HalfWidthPercent) {
 			widest = question.Precision{Measured: true, HalfWidthPercent: half, Scenario: c.Scenario, Metric: c.Metric, Arm: c.Arm}
 		}
 	}
@@ -66,9 +66,10 @@ func tally(standing *question.Standing, c *comparison.Comparison, asked question
 	}
 }
 
-// halfWidth of a comparison's interval in percent of the baseline.
-func halfWidth(c *comparison.Comparison) float64 {
-	half := (c.High - c.Low) / 2
+// halfWidth of a comparison's own interval in percent of the baseline.
+func halfWidth(c *comparison.Comparison, confidencePercent float64) float64 {
+	low, high := c.Interval(confidencePercent)
+	half := (high - low) / 2
 	switch {
 	case math.IsNaN(half):
 		return math.Inf(1)

@@ -62,7 +62,7 @@ func (a *Answer) Bounded() []v1alpha1.Comparison {
 		if order := cmp.Compare(class(x), class(y)); order != 0 || class(x) != exploratory {
 			return order
 		}
-		return -cmp.Compare(loudness(x), loudness(y))
+		return -cmp.Compare(x.Size(), y.Size())
 	})
 	rows := make([]v1alpha1.Comparison, 0, min(len(listed), maxComparisons))
 	for _, c := range listed[:min(len(listed), maxComparisons)] {
@@ -80,21 +80,6 @@ func (a *Answer) BoundedPairs() []v1alpha1.Comparison {
 		rows = append(rows, one)
 	}
 	return room.Within(rows, room.Pairs)
-}
-
-// loudness is the size of an effect against its error, on the scale of the fit;
-// 0 where that is not known.
-func loudness(c *comparison.Comparison) float64 {
-	effect, width := c.Delta, c.High-c.Low
-	if c.Scale == comparison.Ratio {
-		effect, width = math.Log1p(c.Delta/100), math.Log1p(c.High/100)-math.Log1p(c.Low/100)
-	}
-	switch loud := math.Abs(effect) / width; {
-	case math.IsNaN(loud):
-		return 0
-	default:
-		return loud
-	}
 }
 
 func row(c *comparison.Comparison) v1alpha1.Comparison {

@@ -65,11 +65,13 @@ type Comparison struct {
 	// arithmetic means otherwise, over all runs of the arm.
 	BaselineCenter, ArmCenter float64
 	Scale                     Scale
-	// Delta is the effect of the arm, Low and High its interval,
-	// EquivalenceLow and EquivalenceHigh the interval of the equivalence
-	// test; percent of the baseline on the ratio scale, else in the unit. With
-	// several looks, intervals hold at all of them together.
+	// Delta is the effect of the arm, Low and High the interval that decided, as
+	// verdict.Decide says, EquivalenceLow and EquivalenceHigh the interval of the
+	// equivalence test; percent of the baseline on the ratio scale, else in the
+	// unit. With several looks, intervals hold at all of them together.
 	Delta, Low, High, EquivalenceLow, EquivalenceHigh float64
+	// Confidence of Low and High, in percent.
+	Confidence float64
 	// P is the t test's, Permutation the sign-flip test's, both adjusted for all
 	// looks; Adjusted is P adjusted for its family.
 	P, Permutation, Adjusted float64
@@ -102,6 +104,27 @@ func (c *Comparison) Chance(looks stats.Looks, alpha float64) float64 {
 // says.
 func (c *Comparison) Effect() stats.Estimate { return c.evidence.Effect }
 
+// IsBeyondMargin tells whether the whole interval lies beyond the margin: the effect
+// is not only there but matters.
+func (c *Comparison) IsBeyondMargin() bool {
+	return c.Low > c.Scale.Told(c.evidence.High) || c.High < c.Scale.Told(c.evidence.Low)
+}
+
+// Size of the effect in standard errors; 0 where that is not known.
+func (c *Comparison) Size() float64 {
+	if size := math.Abs(c.evidence.Effect.Value) / c.evidence.Effect.StandardError; !math.IsNaN(size) {
+		return size
+	}
+	return 0
+}
+
+// Interval of the delta at a confidence in percent, whatever else is compared. With
+// several looks it holds at all of them together.
+func (c *Comparison) Interval(confidencePercent float64) (low, high float64) {
+	described := verdict.Describe(c.evidence, 1-confidencePercent/100)
+	return c.Scale.Told(described.Low), c.Scale.Told(described.High)
+}
+
 // Compare compares every arm with the baseline, sorted by scenario, metric and
 // arm, and then the pairs that are asked for, whose Baseline is another. It fails
 // where no observation is of the baseline, or none of another arm.
@@ -125,7 +148,7 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 		comparisons = append(comparisons, part...)
 	}
 	comparisons = append(comparisons, common.pairs(all)...)
-	adjust(comparisons)
+	adjust(comparisons, options.alpha())
 	refused := differentErrors(comparisons, options.alpha())
 	judged := judgement{alpha: options.alpha(), refused: refused, tooEarly: len(common.blocks) < options.Looks.First, looks: options.Looks}
 	eachInParallel(len(comparisons), func(i int) { judged.of(&comparisons[i]) })
@@ -232,9 +255,7 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	result.P = s.look.Adjust(effect.P())
 	result.Permutation = s.look.Adjust(stats.SignFlip(differences, seedOf(s.options.Seed, observed.scenario, observed.metric, result.Arm)))
 	result.Delta = fitted.displayed(effect.Value)
-	low, high := effect.Interval(1 - s.look.Level(s.options.alpha()))
-	result.Low, result.High = fitted.displayed(low), fitted.displayed(high)
-	low, high = effect.Interval(1 - s.look.Level(2*s.options.alpha()))
+	low, high := effect.Interval(1 - s.look.Level(2*s.options.alpha()))
 	result.EquivalenceLow, result.EquivalenceHigh = fitted.displayed(low), fitted.displayed(high)
 	result.evidence = verdict.Evidence{Effect: effect, Permutation: result.Permutation, Blocks: result.Blocks, Look: s.look}
 	result.evidence.Low, result.evidence.High = fitted.scale.Margin(s.options.MarginPercent, result.BaselineCenter)
@@ -265,10 +286,10 @@ func seedOf(seed uint64, names ...string) uint64 {
 	return hash.Sum64()
 }
 
-// adjust fills in the adjusted p-values. The twin's are families of their own,
+// adjust fills in the adjusted p-values and levels. The twin's are families of their own,
 // so that a twin takes no power from the arms. Of a pair only what is primary is
 // told, so that the rest takes none from others.
-func adjust(comparisons []Comparison) {
+func adjust(comparisons []Comparison, alpha float64) {
 	type family struct{ primary, twin, untold bool }
 	members := map[family][]int{}
 	for i := range comparisons {
@@ -285,22 +306,28 @@ func adjust(comparisons []Comparison) {
 		if key.primary {
 			procedure = stats.Holm
 		}
-		for i, adjusted := range procedure(p) {
-			comparisons[places[i]].Adjusted = adjusted
+		for i, adjusted := range procedure(p, alpha) {
+			comparisons[places[i]].Adjusted = adjusted.P
 			comparisons[places[i]].evidence.Adjusted = adjusted
 		}
 	}
 }
 
+// Differs tells whether the arm is told apart from the baseline, by however little.
+func (c *Comparison) Differs(alpha float64) bool {
+	decision := verdict.Apart(c.evidence, alpha)
+	return decision.Verdict.Decides()
+}
+
 // Uncalibrated are the comparisons of primary metrics in which the baseline's
-// twin differs from it: the p-value, adjusted by Holm's procedure over the
-// twin's primary comparisons, is below alpha. Without any cause that happens to
+// twin differs from it, adjusted by Holm's procedure over the twin's primary
+// comparisons. Without any cause that happens to
 // the share alpha of all experiments, however many primary metrics they have;
-// intervals that exclude 0 would turn up in one experiment of five with four.
+// intervals that are not adjusted would exclude 0 in one experiment of five with four.
 func Uncalibrated(comparisons []Comparison, alpha float64) []Comparison {
 	var found []Comparison
 	for i := range comparisons {
-		if c := &comparisons[i]; c.Twin && c.Primary && c.Adjusted < alpha {
+		if c := &comparisons[i]; c.Twin && c.Primary && c.Differs(alpha) {
 			found = append(found, *c)
 		}
 	}
@@ -342,35 +369,61 @@ type judgement struct {
 	looks    stats.Looks
 }
 
-// of a comparison adds the verdict and the sentences that go with it.
+// of a comparison adds the verdict, the interval that it rests on, and the sentences
+// that go with it.
 func (j judgement) of(c *Comparison) {
 	if !c.Primary {
 		c.Warnings = append(c.Warnings, ExploratoryWarning)
 	}
-	if c.Blocks < verdict.MinimumBlocks {
-		sentence := fmt.Sprintf("%d blocks hold", c.Blocks)
-		if c.Blocks == 1 {
-			sentence = "1 block holds"
-		}
-		c.warn(DescriptiveOnly+": %s both arms, a verdict takes at least %d", sentence, verdict.MinimumBlocks)
+	if reason := j.withheld(c); reason != "" {
+		c.Warnings = append(c.Warnings, reason)
+		c.decide(verdict.Describe(c.evidence, j.alpha))
 		return
 	}
-	if j.tooEarly {
-		c.warn(DescriptiveOnly+": the first look, which may give a verdict, is after %d blocks", j.looks.First)
-		return
+	c.decide(verdict.Decide(c.evidence, j.alpha))
+	if c.Twin {
+		// Of a twin one asks whether it differs at all.
+		c.show(verdict.Apart(c.evidence, j.alpha))
 	}
-	if metric, found := c.refusedBy(j.refused); found {
-		c.warn("not compared: the error shares (%s) differ, so the values are not of the same requests", metric)
-		return
-	}
-	c.Verdict = verdict.Decide(c.evidence, j.alpha)
 	if (c.P < j.alpha) != (c.Permutation <= j.alpha) && c.Verdict != verdict.Equivalent {
 		c.warn("the t test (p = %.3g) and the sign-flip test (p = %.3g) disagree: look at the single runs", c.P, c.Permutation)
 	}
-	if c.Verdict != verdict.Inconclusive {
-		return
+	if c.Verdict == verdict.Inconclusive {
+		c.tellFurtherBlocks(j.alpha)
 	}
-	further, known := verdict.FurtherBlocks(c.evidence, j.alpha)
+}
+
+// withheld is why a comparison gets no verdict; empty where it gets one.
+func (j judgement) withheld(c *Comparison) string {
+	if c.Blocks < verdict.MinimumBlocks {
+		hold := fmt.Sprintf("%d blocks hold", c.Blocks)
+		if c.Blocks == 1 {
+			hold = "1 block holds"
+		}
+		return fmt.Sprintf(DescriptiveOnly+": %s both arms, a verdict takes at least %d", hold, verdict.MinimumBlocks)
+	}
+	if j.tooEarly {
+		return fmt.Sprintf(DescriptiveOnly+": the first look, which may give a verdict, is after %d blocks", j.looks.First)
+	}
+	if metric, found := c.refusedBy(j.refused); found {
+		return fmt.Sprintf("not compared: the error shares (%s) differ, so the values are not of the same requests", metric)
+	}
+	return ""
+}
+
+func (c *Comparison) decide(decision verdict.Decision) {
+	c.Verdict = decision.Verdict
+	c.show(decision)
+}
+
+// show the interval of a decision.
+func (c *Comparison) show(decision verdict.Decision) {
+	c.Low, c.High = c.Scale.Told(decision.Low), c.Scale.Told(decision.High)
+	c.Confidence = 100 * decision.Confidence
+}
+
+func (c *Comparison) tellFurtherBlocks(alpha float64) {
+	further, known := verdict.FurtherBlocks(c.evidence, alpha)
 	c.FurtherBlocks = further
 	switch {
 	case !known:

@@ -210,13 +210,28 @@ func TestDifferentErrorSharesInAWindow(t *testing.T) {
 	}
 }
 
+// Arms whose runs are all alike do not differ, whatever a third arm does; and where they
+// differ, the answer says that nothing spreads.
+func TestConstants(t *testing.T) {
+	for _, value := range []string{"10", "253.4", "0.1", "0", "1e-9", "123456789.123"} {
+		constant := slices.Repeat([]string{value}, 7)
+		got := compare(t, options, rows("m", "ms", map[string][]string{"a": constant, "b": slices.Repeat([]string{"12"}, 7), "c": constant}))
+		if c := got[1]; c.Delta != 0 || c.Low != 0 || c.High != 0 || c.P != 1 || c.Adjusted != 1 || c.Verdict != verdict.Equivalent {
+			t.Errorf("two constants of %s: %+v", value, c)
+		}
+		if c := got[0]; !c.Differs(0.05) || !warned(c, "no spread") {
+			t.Errorf("12 and a constant of %s: %+v", value, c)
+		}
+	}
+}
+
 // With many primary metrics one or the other interval of the twin excludes 0 by
 // chance; adjusted, that is no difference.
 func TestATwinMayDifferByChance(t *testing.T) {
 	calibrated := options
 	calibrated.Twin = "same"
 	alike := map[string][]string{"a": base, "same": {"401", "409", "405", "396", "401", "400"}}
-	chance := map[string][]string{"a": base, "same": {"403", "414", "408", "394", "407", "400"}}
+	chance := map[string][]string{"a": base, "same": {"403", "414", "408", "395.3", "408", "399.2"}}
 	alone := compare(t, calibrated, rows("m", "ms", chance))
 	if c := alone[0]; !(c.Low > 0) || len(comparison.Uncalibrated(alone, 0.05)) != 1 {
 		t.Fatalf("by itself it is a difference: %+v", c)
@@ -300,7 +315,7 @@ func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 	before := compare(t, options, lines...)
 	random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	after := compare(t, options, append(lines, rows("z", "ms", map[string][]string{"a": base, "b": slower}))...)[:3]
-	unlike := cmpopts.IgnoreFields(comparison.Comparison{}, "Adjusted", "Verdict", "FurtherBlocks", "Warnings")
+	unlike := cmpopts.IgnoreFields(comparison.Comparison{}, "Adjusted", "Low", "High", "Confidence", "Verdict", "FurtherBlocks", "Warnings")
 	if diff := cmp.Diff(before, after, cmpopts.IgnoreUnexported(comparison.Comparison{}), unlike); diff != "" {
 		t.Error(diff)
 	}
@@ -390,7 +405,7 @@ func TestAPairIsAComparisonWithAnotherBaseline(t *testing.T) {
 	asked.Pairs, asked.Baseline = nil, "b"
 	all := compare(t, asked, text)
 	at := slices.IndexFunc(all, func(c comparison.Comparison) bool { return c.Metric == "m" && c.Arm == "c" })
-	same := cmp.Diff(all[at], pair, cmpopts.IgnoreUnexported(comparison.Comparison{}), cmpopts.IgnoreFields(comparison.Comparison{}, "Adjusted", "Verdict", "Warnings", "FurtherBlocks"))
+	same := cmp.Diff(all[at], pair, cmpopts.IgnoreUnexported(comparison.Comparison{}), cmpopts.IgnoreFields(comparison.Comparison{}, "Adjusted", "Low", "High", "Confidence", "Verdict", "Warnings", "FurtherBlocks"))
 	if same != "" || pair.Verdict != verdict.Worse || pair.Baseline != "b" {
 		t.Errorf("(-with another baseline +as a pair):\n%s", same)
 	}

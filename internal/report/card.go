@@ -55,7 +55,7 @@ func cardOf(r *record) card {
 		result.Figures = append(result.Figures, figureOf(r, c, shown))
 	}
 	if len(shown) > 0 {
-		result.Legend = fmt.Sprintf("Shaded: the margin. Differences within %s do not matter.", percent(r.answer.marginPercent))
+		result.Legend = fmt.Sprintf("The line is the interval that decided; shaded is the margin: differences within %s do not matter.", percent(r.answer.marginPercent))
 	}
 	return result
 }
@@ -113,19 +113,33 @@ func withoutRepeats(phrases []string) []string {
 // first.
 func deciding(a *answer) []shownComparison {
 	primary := a.where(func(c shownComparison) bool { return c.Primary && !c.Twin })
-	slices.SortStableFunc(primary, func(a, b shownComparison) int {
-		return cmp.Compare(slices.Index(urgency, a.Verdict), slices.Index(urgency, b.Verdict))
-	})
+	slices.SortStableFunc(primary, byUrgency)
 	return primary
 }
 
-// keyComparisons are those of deciding that a card shows: of one verdict the surest.
+func byUrgency(a, b shownComparison) int {
+	return cmp.Compare(slices.Index(urgency, a.Verdict), slices.Index(urgency, b.Verdict))
+}
+
+func bySize(a, b shownComparison) int { return cmp.Or(byUrgency(a, b), cmp.Compare(b.Size(), a.Size())) }
+
+// keyComparisons are those of deciding that a card shows: the surest of each verdict,
+// then the next ones of the most urgent verdict.
 func keyComparisons(a *answer) []shownComparison {
 	all := deciding(a)
-	slices.SortStableFunc(all, func(a, b shownComparison) int {
-		return cmp.Or(cmp.Compare(slices.Index(urgency, a.Verdict), slices.Index(urgency, b.Verdict)), cmp.Compare(surprise(b), surprise(a)))
-	})
-	return all[:min(len(all), maxFigures)]
+	slices.SortStableFunc(all, bySize)
+	var key, rest []shownComparison
+	for i, c := range all {
+		if i == 0 || all[i-1].Verdict != c.Verdict {
+			key = append(key, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	key = append(key, rest...)
+	key = key[:min(len(key), maxFigures)]
+	slices.SortStableFunc(key, bySize)
+	return key
 }
 
 // chips are the verdicts with their numbers.

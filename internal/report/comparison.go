@@ -51,8 +51,8 @@ func comparisonText(a *answer) string {
 			a.Baseline, minus, directions(a))
 	}
 	return fmt.Sprintf(
-		"A delta is the arm minus the baseline %s, in percent of it unless stated otherwise: + is more, %s is less. Intervals are %s, the margin is %s of the baseline. %s p is adjusted for all comparisons made. Metrics that do not decide are exploratory: some of them differ by chance. For an Inconclusive verdict, Blocks adds roughly how many more would settle it.",
-		a.Baseline, minus, percent(a.confidencePercent), percent(a.marginPercent), directions(a))
+		"A delta is the arm minus the baseline %s, in percent of it unless stated otherwise: + is more, %s is less. Interval is the one that decided: of Equivalent the %s interval, which lies within the margin of %s of the baseline; otherwise the %s interval, adjusted like p for all comparisons made, which excludes 0 exactly where the verdict is Better or Worse. %s Metrics that do not decide are exploratory: some of them differ by chance. For an Inconclusive verdict, Blocks adds roughly how many more would settle it.",
+		a.Baseline, minus, percent(2*a.confidencePercent-100), percent(a.marginPercent), percent(a.confidencePercent), directions(a))
 }
 
 // directions say which way the compared metrics get better.

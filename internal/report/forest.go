@@ -73,7 +73,7 @@ func reachOf(rows []shownComparison, margin float64) (low, high float64) {
 }
 
 func forestAlt(a *answer, scenario string, rows []shownComparison) string {
-	alt := fmt.Sprintf("Deltas of %s to %s under %s with %s %% intervals; the margin of %s %% is shaded. ", prose.Counted(len(rows), "comparison"), a.Baseline, scenario, plain(a.confidencePercent), plain(a.marginPercent))
+	alt := fmt.Sprintf("Deltas of %s to %s under %s with the intervals that decided; the margin of %s %% is shaded. ", prose.Counted(len(rows), "comparison"), a.Baseline, scenario, plain(a.marginPercent))
 	for _, c := range rows {
 		alt += fmt.Sprintf("%s, %s: %s %% (%s), %s. ", c.Metric, c.Arm, c.delta(), c.interval(), c.verdict())
 	}

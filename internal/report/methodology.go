@@ -46,10 +46,9 @@ func questionStep(a *answer) string {
 func statisticsSteps(a *answer) []string {
 	steps := []string{
 		"Each run gives one value per metric, however many requests it made: requests within a run are not independent, runs are.",
-		fmt.Sprintf("Per scenario and metric, the model arm + block was fitted by least squares, on logarithms where every value is positive. It yields delta, %s interval and p; a sign-flip test on the differences within blocks must agree.",
-			percent(a.confidencePercent)),
-		fmt.Sprintf("Verdicts, in this order: Equivalent, if the interval of two one-sided tests lies within %s of the baseline; Better or Worse, if p, adjusted for all comparisons, and the sign-flip test are both below %s; otherwise Inconclusive. Fewer than %d blocks get no verdict.",
-			percent(a.marginPercent), percent(100-a.confidencePercent), verdict.MinimumBlocks),
+		"Per scenario and metric, the model arm + block was fitted by least squares, on logarithms where every value is positive. It yields delta, interval and p. p is adjusted for all comparisons: for metrics that decide by Holm's procedure (1979), for the others by Benjamini and Hochberg's (1995). The error share of an interval is divided by the factor by which its p was adjusted (Efird and Nielsen 2008). Where a sign-flip test on the differences within blocks does not agree, the interval reaches to 0.",
+		fmt.Sprintf("Verdicts, in this order: Equivalent, if the %s interval, not adjusted, lies within %s of the baseline (two one-sided tests); Better or Worse, if the %s interval, adjusted, excludes 0; otherwise Inconclusive. Tables and figures show the interval that decided. Fewer than %d blocks get no verdict.",
+			percent(2*a.confidencePercent-100), percent(a.marginPercent), percent(a.confidencePercent), verdict.MinimumBlocks),
 	}
 	if looks := a.Question.Looks; looks.Last > 0 {
 		steps = append(steps, fmt.Sprintf("The arms were looked at after each block from %d to at most %d, to stop once every deciding metric has a verdict or hardly could get one. Intervals and p allow for all looks: a share of the error that grows with the square of the blocks' number is spent (Kim and DeMets 1987). An experiment that stops early tends to overstate its effects; the intervals hold all the same.",

@@ -37,6 +37,16 @@ func TestTheSystemsCostIsNoLoads(t *testing.T) {
 			t.Errorf("the report does not say %q", want)
 		}
 	}
+	// The table has what is least likely by chance, so arms cost more than the baseline.
+	for i := range input.Runs {
+		if run := &input.Runs[i]; run.Spec.Arm != "xmx" {
+			for j := range run.Status.Observations {
+				if one := &run.Status.Observations[j]; one.Metric == "system/cost/perHour" {
+					one.Value = "0.35"
+				}
+			}
+		}
+	}
 	input.Experiment.Spec.Analysis.Primary = nil
 	_, tables, _ := strings.Cut(written(t, reportOf(t, input), "report.md"), "Servers and cost")
 	if servers, _, _ := strings.Cut(tables, "\n\n**"); !strings.Contains(servers, "`system/cost/perHour`") || strings.Contains(servers, "`system/duration`") {

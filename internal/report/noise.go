@@ -24,7 +24,7 @@ func noise(r *record) []block {
 	}
 	for _, c := range a.where(func(c shownComparison) bool { return c.Twin && c.Primary }) {
 		differs := "no"
-		if c.Adjusted < a.Question.Alpha() {
+		if c.Differs(a.Question.Alpha()) {
 			differs = "yes"
 		}
 		result.Rows = append(result.Rows, row{Cells: append(

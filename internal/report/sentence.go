@@ -105,9 +105,21 @@ func (c shownComparison) sentence(a *answer) string {
 	}
 	text += ": " + c.deltaText()
 	if c.judged() {
-		text += fmt.Sprintf(" (%s interval %s)", percent(a.confidencePercent), c.interval())
+		text += fmt.Sprintf(" (%s %s)", c.whichInterval(a), c.interval())
 	}
 	return text + c.consequence(a)
+}
+
+// whichInterval of the delta decided.
+func (c shownComparison) whichInterval(a *answer) string {
+	const rounding = 1e-9
+	switch {
+	case c.Confidence < a.confidencePercent-rounding:
+		return percent(2*a.confidencePercent-100) + " interval"
+	case c.Confidence > a.confidencePercent+rounding:
+		return "adjusted " + percent(a.confidencePercent) + " interval"
+	}
+	return percent(a.confidencePercent) + " interval"
 }
 
 // told are both centers in sentences: long durations on a clock, too.
@@ -150,7 +162,9 @@ func (c shownComparison) consequence(a *answer) string {
 			return fmt.Sprintf(". No verdict: %s %s both arms, and it takes %d.", prose.Counted(c.Blocks, "block"), prose.Verb(c.Blocks, "holds", "hold"), verdict.MinimumBlocks)
 		}
 		return ". No verdict: the two values are not comparable; see the notes of the comparison."
-	default:
-		return "."
 	}
+	if c.IsBeyondMargin() {
+		return fmt.Sprintf(": more than the margin of %s.", percent(a.marginPercent))
+	}
+	return fmt.Sprintf(": perhaps less than the margin of %s.", percent(a.marginPercent))
 }

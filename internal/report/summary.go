@@ -91,19 +91,10 @@ func exploratory(a *answer) []item {
 		isSure := c.Verdict == verdict.Better || c.Verdict == verdict.Worse
 		return !c.Primary && !c.Twin && isSure && c.metric.IsTelling() && !c.metric.Restates()
 	})
-	slices.SortStableFunc(found, func(a, b shownComparison) int { return cmp.Compare(surprise(b), surprise(a)) })
+	slices.SortStableFunc(found, func(a, b shownComparison) int { return cmp.Compare(b.Size(), a.Size()) })
 	items := a.items(found[:min(len(found), maxExploratory)])
 	if more := len(found) - maxExploratory; more > 0 {
 		items = append(items, item{Text: fmt.Sprintf("And %d more; see the comparison.", more)})
 	}
 	return items
-}
-
-// surprise is how far a delta is from none, in half widths of its interval.
-func surprise(c shownComparison) float64 {
-	half := (c.High - c.Low) / 2
-	if half <= 0 {
-		return 0
-	}
-	return max(c.Delta, -c.Delta) / half
 }

@@ -8,23 +8,39 @@ import (
 	"slices"
 )
 
+// Adjusted is a comparison's part in a family of comparisons.
+type Adjusted struct {
+	// P is the adjusted p-value. NaN where there was none, which does not count for
+	// the family.
+	P float64
+	// Level of the interval that goes with P: alpha divided by the factor by which p
+	// was adjusted (as Efird and Nielsen 2008). So the interval at confidence 1-Level excludes no effect exactly
+	// where P is below alpha.
+	//
+	// Of the intervals of the R comparisons of m that are rejected, at most the share
+	// alpha is expected to miss its effect: no level of theirs is above alpha*R/m,
+	// which suffices whatever selects them (Benjamini and Yekutieli 2005). With
+	// BenjaminiHochberg that is plain; the r-th of Holm's has at most alpha/(m-r+1),
+	// and m <= R*(m-R+1).
+	Level float64
+}
+
 // Holm adjusts p-values so that the chance of any false rejection in the
-// family stays below alpha (Holm 1979). The result is in the order given. NaN
-// stays NaN and does not count for the family.
-func Holm(p []float64) []float64 {
+// family stays below alpha (Holm 1979). The result is in the order given.
+func Holm(p []float64, alpha float64) []Adjusted {
 	adjusted, order := ascending(p)
 	last := 0.0
 	for rank, i := range order {
 		last = math.Min(1, math.Max(last, float64(len(order)-rank)*p[i]))
 		adjusted[i] = last
 	}
-	return adjusted
+	return withLevels(p, adjusted, alpha)
 }
 
 // BenjaminiHochberg adjusts p-values so that at most the share alpha of the
 // rejections is expected to be false (Benjamini and Hochberg 1995). The result
-// is in the order given. NaN stays NaN and does not count.
-func BenjaminiHochberg(p []float64) []float64 {
+// is in the order given.
+func BenjaminiHochberg(p []float64, alpha float64) []Adjusted {
 	adjusted, order := ascending(p)
 	last := 1.0
 	for rank := len(order) - 1; rank >= 0; rank-- {
@@ -32,7 +48,18 @@ func BenjaminiHochberg(p []float64) []float64 {
 		last = math.Min(last, p[i]*float64(len(order))/float64(rank+1))
 		adjusted[i] = last
 	}
-	return adjusted
+	return withLevels(p, adjusted, alpha)
+}
+
+func withLevels(p, adjusted []float64, alpha float64) []Adjusted {
+	made := make([]Adjusted, len(p))
+	for i := range p {
+		made[i] = Adjusted{P: adjusted[i], Level: alpha}
+		if adjusted[i] > 0 {
+			made[i].Level = alpha * p[i] / adjusted[i]
+		}
+	}
+	return made
 }
 
 // ascending lists the places of the numbers from the smallest on, and makes

@@ -40,10 +40,12 @@ type BlockModel struct {
 	effect     *mat.VecDense
 	factor     *mat.Cholesky
 	covariance *mat.SymDense
+	// size of the largest value.
+	size float64
 }
 
-// noise is the share of the values' own size under which a residual is only
-// the rounding of float64.
+// noise is the share of the values' own size under which a residual, or an effect,
+// is only the rounding of float64.
 const noise = 1e-12
 
 // FitBlocks fits the model to one value per arm and block, in any order and
@@ -179,7 +181,7 @@ func (m *BlockModel) judge(cells []Cell, sums []blockSum, unknown int) {
 		}
 		means[block] = rest / float64(len(sum.arms))
 	}
-	var squares, size float64
+	var squares float64
 	m.Residuals = make([]float64, len(cells))
 	for i, cell := range cells {
 		if !m.connected[cell.Arm] {
@@ -189,14 +191,14 @@ func (m *BlockModel) judge(cells []Cell, sums []blockSum, unknown int) {
 		residual := cell.Value - m.at(cell.Arm) - means[cell.Block]
 		m.Residuals[i] = residual
 		squares += residual * residual
-		size = math.Max(size, math.Abs(cell.Value))
+		m.size = math.Max(m.size, math.Abs(cell.Value))
 	}
 	m.DegreesOfFreedom = max(used-filled-unknown, 0)
 	if m.DegreesOfFreedom == 0 {
 		return
 	}
 	m.Deviation = math.Sqrt(squares / float64(m.DegreesOfFreedom))
-	if m.Deviation <= noise*size {
+	if m.Deviation <= noise*m.size {
 		m.Deviation = 0
 	}
 }
@@ -244,6 +246,9 @@ func (m *BlockModel) Contrast(weights map[int]float64) Estimate {
 }
 
 func (m *BlockModel) estimate(value, unscaledVariance float64) Estimate {
+	if math.Abs(value) <= noise*m.size {
+		value = 0
+	}
 	estimate := Estimate{
 		Value:            value,
 		StandardError:    m.Deviation * math.Sqrt(unscaledVariance),

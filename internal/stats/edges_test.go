@@ -177,13 +177,44 @@ func TestSignFlipSamples(t *testing.T) {
 
 func TestFamiliesKeepGaps(t *testing.T) {
 	p := []float64{math.NaN(), 0.02, 0.6}
-	for name, got := range map[string][]float64{"Holm": stats.Holm(p), "Benjamini-Hochberg": stats.BenjaminiHochberg(p)} {
-		if !math.IsNaN(got[0]) || got[1] != 0.04 || got[2] != 0.6 {
+	for name, got := range map[string][]stats.Adjusted{"Holm": stats.Holm(p, 0.05), "Benjamini-Hochberg": stats.BenjaminiHochberg(p, 0.05)} {
+		if !math.IsNaN(got[0].P) || got[1].P != 0.04 || got[2].P != 0.6 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	if p[1] != 0.02 {
 		t.Error("the caller's numbers were changed")
+	}
+}
+
+// The interval at its level excludes no effect exactly where the comparison is
+// rejected, in every family. No level is above alpha, nor, of R rejected of m, above
+// alpha*R/m.
+func TestLevelsAgreeWithAdjustedP(t *testing.T) {
+	const alpha = 0.05
+	random := rand.New(rand.NewPCG(8, 9))
+	for range 2000 {
+		p := make([]float64, 1+random.IntN(12))
+		for i := range p {
+			p[i] = math.Pow(random.Float64(), float64(1+random.IntN(6)))
+		}
+		for name, family := range map[string][]stats.Adjusted{"Holm": stats.Holm(p, alpha), "Benjamini-Hochberg": stats.BenjaminiHochberg(p, alpha)} {
+			rejected := 0.0
+			for _, one := range family {
+				if one.P < alpha {
+					rejected++
+				}
+			}
+			for i, one := range family {
+				most := alpha * rejected / float64(len(p)) * (1 + 1e-12)
+				if one.P < alpha && one.Level > most {
+					t.Fatalf("%s: of %v, %+v is above %v", name, p, one, most)
+				}
+				if (p[i] < one.Level) != (one.P < alpha) || one.Level > alpha*(1+1e-12) {
+					t.Fatalf("%s: p %v of %v is adjusted to %+v", name, p[i], p, one)
+				}
+			}
+		}
 	}
 }
 

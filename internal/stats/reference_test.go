@@ -229,10 +229,10 @@ func TestCarryOverAgainstReference(t *testing.T) {
 
 func TestFamiliesAgainstReference(t *testing.T) {
 	for _, want := range readReference(t).Families {
-		holm, hochberg := stats.Holm(want.P), stats.BenjaminiHochberg(want.P)
+		holm, hochberg := stats.Holm(want.P, 0.05), stats.BenjaminiHochberg(want.P, 0.05)
 		for i := range want.P {
-			alike(t, "Holm", holm[i], want.Holm[i])
-			alike(t, "Benjamini-Hochberg", hochberg[i], want.BenjaminiHochberg[i])
+			alike(t, "Holm", holm[i].P, want.Holm[i])
+			alike(t, "Benjamini-Hochberg", hochberg[i].P, want.BenjaminiHochberg[i])
 		}
 	}
 }

@@ -51,8 +51,8 @@ type Evidence struct {
 	// scale of Effect.
 	Low, High float64
 	// Adjusted is the p-value of Effect, adjusted for all looks and then for its
-	// family.
-	Adjusted float64
+	// family, and its interval's level there.
+	Adjusted stats.Adjusted
 	// Permutation is the p-value of the sign-flip test, adjusted for all looks.
 	Permutation float64
 	// Look at the data that these numbers are from.
@@ -63,27 +63,63 @@ type Evidence struct {
 	Direction Direction
 }
 
+// Decision is a verdict with the interval that it rests on.
+type Decision struct {
+	Verdict Verdict
+	// Low and High are the ends of the interval, on the scale of the effect. NaN
+	// where the effect has none.
+	Low, High float64
+	// Confidence of the interval, between 0 and 1, over all looks.
+	Confidence float64
+}
+
 // Decide gives the verdict at an error share such as 0.05. It first asks
 // whether the arms are alike (the 1-2*alpha interval lies within the margin,
 // which is two one-sided tests), then whether both the t test and the
 // sign-flip test tell them apart. A difference that is sure but within the
 // margin is thus Equivalent: it is too small to matter. Where the data is looked at
 // more than once, both questions are put at the level of this look.
-func Decide(evidence Evidence, alpha float64) Verdict {
-	if evidence.Blocks < MinimumBlocks || !evidence.Effect.Sure() {
-		return None
+//
+// The interval never contradicts the verdict: that of Equivalent lies within the
+// margin, those of Better and Worse exclude 0, and that of Inconclusive does neither.
+func Decide(evidence Evidence, alpha float64) Decision {
+	if evidence.Blocks < MinimumBlocks {
+		return Describe(evidence, alpha)
 	}
-	low, high := evidence.Effect.Interval(1 - evidence.Look.Level(2*alpha))
-	if low >= evidence.Low && high <= evidence.High {
-		return Equivalent
+	if alike := evidence.at(2*alpha, Equivalent); alike.Low >= evidence.Low && alike.High <= evidence.High {
+		return alike
 	}
-	if evidence.Adjusted >= alpha || evidence.Permutation > alpha {
-		return Inconclusive
+	return Apart(evidence, alpha)
+}
+
+// Apart asks only whether the arms differ, by however little: Better, Worse or
+// Inconclusive, whose intervals are those of Decide.
+func Apart(evidence Evidence, alpha float64) Decision {
+	if !evidence.Effect.Sure() {
+		return Describe(evidence, alpha)
 	}
-	if (evidence.Effect.Value < 0) == (evidence.Direction == LowerIsBetter) {
-		return Better
+	decided := evidence.at(evidence.Adjusted.Level, Inconclusive)
+	if evidence.Adjusted.P >= alpha || evidence.Permutation > alpha {
+		// No effect is not excluded by all tests, so the interval reaches to it.
+		decided.Low, decided.High = math.Min(decided.Low, 0), math.Max(decided.High, 0)
 	}
-	return Worse
+	switch {
+	case decided.Low <= 0 && decided.High >= 0:
+	case (evidence.Effect.Value < 0) == (evidence.Direction == LowerIsBetter):
+		decided.Verdict = Better
+	default:
+		decided.Verdict = Worse
+	}
+	return decided
+}
+
+// Describe gives no verdict, and the interval at confidence 1-alpha.
+func Describe(evidence Evidence, alpha float64) Decision { return evidence.at(alpha, None) }
+
+// at gives a verdict with the t interval at a level of all looks.
+func (e Evidence) at(level float64, verdict Verdict) Decision {
+	low, high := e.Effect.Interval(1 - e.Look.Level(level))
+	return Decision{verdict, low, high, 1 - level}
 }
 
 // Wins is the guard rule: an arm wins with a Better primary metric and only if
@@ -123,8 +159,7 @@ func FurtherBlocks(evidence Evidence, alpha float64) (int, bool) {
 	if !effect.Sure() || evidence.Blocks < 2 {
 		return 0, false
 	}
-	level := evidence.strictest(alpha)
-	apart := blocksFor(evidence, math.Abs(effect.Value), 1-level/2)
+	apart := blocksFor(evidence, math.Abs(effect.Value), 1-evidence.Adjusted.Level/2)
 	room := math.Min(evidence.High-effect.Value, effect.Value-evidence.Low)
 	alike := blocksFor(evidence, room, 1-alpha)
 	needed := math.Max(math.Min(apart, alike), MinimumBlocks)
@@ -132,15 +167,6 @@ func FurtherBlocks(evidence Evidence, alpha float64) (int, bool) {
 		return 0, false
 	}
 	return max(int(needed)-evidence.Blocks, 1), true
-}
-
-// strictest is the part of alpha that the comparison has after the adjustment for its
-// family.
-func (e Evidence) strictest(alpha float64) float64 {
-	if p := e.Look.Adjust(e.Effect.P()); p > 0 && e.Adjusted > p {
-		return alpha * p / e.Adjusted
-	}
-	return alpha
 }
 
 // Chance is that of a verdict which says more than Inconclusive at the last look, after
@@ -155,7 +181,7 @@ func Chance(evidence Evidence, last stats.Look, blocks int, alpha float64) float
 	share := float64(evidence.Blocks) / float64(blocks)
 	deviation := effect.StandardError * math.Sqrt(share)
 	degrees := float64(effect.DegreesOfFreedom) * float64(blocks-1) / float64(max(evidence.Blocks-1, 1))
-	apart := deviation * studentQuantile(1-last.Level(evidence.strictest(alpha))/2, degrees)
+	apart := deviation * studentQuantile(1-last.Level(evidence.Adjusted.Level)/2, degrees)
 	reach := deviation * studentQuantile(1-last.Level(2*alpha)/2, degrees)
 	low, high := evidence.Low+reach, evidence.High-reach
 	final := distuv.Normal{Mu: effect.Value, Sigma: effect.StandardError * math.Sqrt(1-share)}

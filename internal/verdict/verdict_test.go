@@ -19,7 +19,7 @@ func evidence(value, deviation float64, change func(*verdict.Evidence)) verdict.
 		Effect: stats.Estimate{Value: value, StandardError: deviation, DegreesOfFreedom: 9},
 		Low:    -0.05, High: 0.05, Blocks: 10, Permutation: 0.002,
 	}
-	made.Adjusted = made.Effect.P()
+	made.Adjusted = stats.Adjusted{P: made.Effect.P(), Level: alpha}
 	if change != nil {
 		change(&made)
 	}
@@ -38,9 +38,9 @@ func TestDecide(t *testing.T) {
 		"alike":                   {evidence(0.00, 0.01, nil), verdict.Equivalent},
 		"sure but too small":      {evidence(0.02, 0.001, nil), verdict.Equivalent},
 		"just inside the margin":  {evidence(0.05-0.01834, 0.01, nil), verdict.Equivalent},
-		"just outside the margin": {evidence(0.05-0.01832, 0.01, func(e *verdict.Evidence) { e.Adjusted = 1 }), verdict.Inconclusive},
+		"just outside the margin": {evidence(0.05-0.01832, 0.01, func(e *verdict.Evidence) { e.Adjusted.P = 1 }), verdict.Inconclusive},
 		"noise":                   {evidence(0.04, 0.05, nil), verdict.Inconclusive},
-		"adjusted at alpha":       {evidence(0.10, 0.01, func(e *verdict.Evidence) { e.Adjusted = 0.05 }), verdict.Inconclusive},
+		"adjusted at alpha":       {evidence(0.10, 0.01, func(e *verdict.Evidence) { e.Adjusted.P = 0.05 }), verdict.Inconclusive},
 		"sign-flip at alpha":      {evidence(0.10, 0.01, func(e *verdict.Evidence) { e.Permutation = 0.05 }), verdict.Worse},
 		"sign-flip above alpha":   {evidence(0.10, 0.01, func(e *verdict.Evidence) { e.Permutation = 0.051 }), verdict.Inconclusive},
 		"five blocks":             {evidence(0.10, 0.01, func(e *verdict.Evidence) { e.Blocks = 5 }), verdict.None},
@@ -49,8 +49,8 @@ func TestDecide(t *testing.T) {
 		"no spread, no change":    {evidence(0, 0, func(e *verdict.Evidence) { e.Low, e.High = 0, 0 }), verdict.Equivalent},
 	}
 	for name, tc := range cases {
-		if got := verdict.Decide(tc.evidence, alpha); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		if got := verdict.Decide(tc.evidence, alpha); got.Verdict != tc.want {
+			t.Errorf("%s: %+v, want %q", name, got, tc.want)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestChance(t *testing.T) {
 	at := func(value, deviation float64) verdict.Evidence {
 		made := evidence(value, deviation, nil)
 		made.Effect.DegreesOfFreedom, made.Look = 200, looks.At(10)
-		made.Adjusted = made.Look.Adjust(made.Effect.P())
+		made.Adjusted.P = made.Look.Adjust(made.Effect.P())
 		return made
 	}
 	for _, of := range []verdict.Evidence{at(0, 0.03), at(0.03, 0.03), at(0.05, 0.02), at(0.1, 0.04), at(0.02, 0.06)} {
@@ -96,8 +96,8 @@ func TestChance(t *testing.T) {
 			final.Blocks, final.Look = 20, looks.At(20)
 			final.Effect.Value = (of.Effect.Value + rest) / 2
 			final.Effect.StandardError /= math.Sqrt2
-			final.Adjusted, final.Permutation = final.Look.Adjust(final.Effect.P()), 0
-			if verdict.Decide(final, alpha) != verdict.Inconclusive {
+			final.Adjusted.P, final.Permutation = final.Look.Adjust(final.Effect.P()), 0
+			if verdict.Decide(final, alpha).Verdict != verdict.Inconclusive {
 				decided++
 			}
 		}
@@ -114,13 +114,13 @@ func TestChance(t *testing.T) {
 func TestDecideAtALook(t *testing.T) {
 	looks := stats.Looks{First: 6, Last: 20}
 	alike, apart := evidence(0, 0.02, nil), evidence(0.2, 0.08, nil)
-	if verdict.Decide(alike, alpha) != verdict.Equivalent || verdict.Decide(apart, alpha) != verdict.Worse {
+	if verdict.Decide(alike, alpha).Verdict != verdict.Equivalent || verdict.Decide(apart, alpha).Verdict != verdict.Worse {
 		t.Fatal("an only look does not decide")
 	}
 	for _, early := range []verdict.Evidence{alike, apart} {
 		early.Look = looks.At(10)
-		early.Adjusted = early.Look.Adjust(early.Effect.P())
-		if got := verdict.Decide(early, alpha); got != verdict.Inconclusive {
+		early.Adjusted.P = early.Look.Adjust(early.Effect.P())
+		if got := verdict.Decide(early, alpha).Verdict; got != verdict.Inconclusive {
 			t.Errorf("one of several looks at %+v says %q", early.Effect, got)
 		}
 	}
@@ -132,7 +132,7 @@ func TestFurtherBlocks(t *testing.T) {
 	at := func(value float64, blocks int) verdict.Evidence {
 		made := evidence(value, deviation*math.Sqrt(2/float64(blocks)), nil)
 		made.Blocks, made.Effect.DegreesOfFreedom = blocks, blocks-1
-		made.Adjusted = made.Effect.P()
+		made.Adjusted.P = made.Effect.P()
 		return made
 	}
 	// 0.10 is beyond the margin, so that only a difference can settle it.
@@ -151,7 +151,7 @@ func TestFurtherBlocks(t *testing.T) {
 	}
 	// At the margin only the difference can be shown; adjusting costs blocks.
 	strict := at(0.06, 6)
-	strict.Adjusted = 10 * strict.Effect.P()
+	strict.Adjusted = stats.Adjusted{P: 10 * strict.Effect.P(), Level: alpha / 10}
 	if more, _ := verdict.FurtherBlocks(strict, alpha); more <= further {
 		t.Errorf("ten comparisons take %d blocks, one %d", more, further)
 	}

@@ -37,14 +37,14 @@ for (scenario, metric), series in runs.groupby(["scenario", "metric"]):
         differences = (wide[arm] - wide[BASELINE]).dropna().to_numpy()
         flipped = stats.permutation_test((differences,), lambda x, axis: np.abs(np.sum(x, axis=axis)), permutation_type="samples",
                                          n_resamples=np.inf, alternative="greater", vectorized=True)
-        low, high = fitted.conf_int(ALPHA).loc[term]
         equivalence = fitted.conf_int(2 * ALPHA).loc[term]
         base, own = (center(series[series["arm"] == a]["value"]) for a in (BASELINE, arm))
         margin = (np.log(1 - MARGIN), np.log(1 + MARGIN)) if ratio else (-MARGIN * abs(base), MARGIN * abs(base))
         found.append({
             "scenario": scenario, "metric": metric, "arm": arm, "scale": "ratio" if ratio else "difference",
             "blocks": len(differences), "baselineCenter": base, "armCenter": own, "delta": told(fitted.params[term]),
-            "low": told(low), "high": told(high), "equivalenceLow": told(equivalence[0]), "equivalenceHigh": told(equivalence[1]),
+            "interval": lambda level, fitted=fitted, term=term: fitted.conf_int(level).loc[term], "told": told,
+            "equivalenceLow": told(equivalence[0]), "equivalenceHigh": told(equivalence[1]),
             "p": fitted.pvalues[term], "permutation": flipped.pvalue, "primary": bool(PRIMARY.search(metric)),
             "within": bool(margin[0] <= equivalence[0] and equivalence[1] <= margin[1]), "sign": float(np.sign(fitted.params[term])),
         })
@@ -53,11 +53,18 @@ for primary, method in ((True, "holm"), (False, "fdr_bh")):
     family = [one for one in found if one["primary"] == primary]
     # The error shares, which show no spread, have p = 1 and count for the family.
     extra = [] if primary else [1.0, 1.0]
-    for one, adjusted in zip(family, multipletests([one["p"] for one in family] + extra, method=method)[1]):
-        one["adjusted"] = adjusted
+    adjusted = multipletests([one["p"] for one in family] + extra, method=method)[1]
+    for one, own in zip(family, adjusted):
+        one["adjusted"] = own
+        one["level"] = ALPHA * one["p"] / own
 for one in found:
     sign = -one.pop("sign") if "throughput" in one["metric"] else one.pop("sign")
     different = one["adjusted"] < ALPHA and one["permutation"] <= ALPHA
-    one["verdict"] = "Equivalent" if one.pop("within") else ("Worse" if sign > 0 else "Better") if different else "Inconclusive"
+    alike, told, interval, level = (one.pop(name) for name in ("within", "told", "interval", "level"))
+    low, high = (one["equivalenceLow"], one["equivalenceHigh"]) if alike else map(told, interval(level))
+    if not alike and not different:
+        low, high = min(low, 0), max(high, 0)
+    one["low"], one["high"] = low, high
+    one["verdict"] = "Equivalent" if alike else ("Worse" if sign > 0 else "Better") if different else "Inconclusive"
 json.dump(found, sys.stdout, indent=1, default=float)
 print()

@@ -24,7 +24,7 @@ func main() {
 	flag.Parse()
 	made := &suite{out: os.Stdout, experiments: *experiments, seed: *seed, python: *python}
 	tables := []func(*suite) error{
-		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).weakness, (*suite).changes, (*suite).sequential,
+		(*suite).coverage, (*suite).edges, (*suite).power, (*suite).practice, (*suite).decided, (*suite).weakness, (*suite).changes, (*suite).sequential,
 	}
 	for _, table := range tables {
 		if err := table(made); err != nil {
@@ -220,6 +220,31 @@ func (s *suite) practice() error {
 						five.wrong.percent(), five.right.percent(), two.wrong.percent(), two.right.percent(),
 						found[0].wrong.percent(), found[0].right.percent(), found[0].equivalent.percent(),
 						found[1].wrong.percent(), found[1].right.percent(), found[1].equivalent.percent())
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// decided makes experiments with arms that have an effect beside arms that have none,
+// and tells how many of the intervals beside Better and Worse miss the effect.
+func (s *suite) decided() error {
+	header := "noise\tCV %\tarms\tblocks\teffect %\tfound %\tintervals beside Better and Worse that miss %"
+	return s.table("Half of the arms have an effect: the intervals that decided", header, func(line func(string, ...any)) error {
+		for _, under := range conditions {
+			for _, size := range [][2]int{{4, 6}, {8, 6}, {8, 12}} {
+				for _, effect := range []float64{0.06, 0.1, 0.2} {
+					effects := make([]float64, size[0]-1)
+					for i := 0; i < len(effects); i += 2 {
+						effects[i] = effect
+					}
+					found, err := s.simulate(trial{noise: under.noise, cv: 0.04, arms: size[0], blocks: size[1], missing: under.missing, drift: under.drift, marginPercent: 2, effects: effects})
+					if err != nil {
+						return err
+					}
+					line("%s\t4\t%d\t%d\t%.0f\t%.1f\t%.1f", under.name, size[0], size[1], 100*effect, found.first.percent(), found.missedPercent())
+					s.expect(found.missedPercent() <= mostWrong+s.chance(), "%s, %d arms, %d blocks, %.0f %%: %.1f %% of intervals miss", under.name, size[0], size[1], 100*effect, found.missedPercent())
 				}
 			}
 		}

@@ -79,9 +79,12 @@ func (s share) plus(other share) share { return share{s.hits + other.hits, s.cas
 
 // outcome is what many experiments of a kind showed.
 type outcome struct {
-	// covered: the 95 % interval holds the true effect; coveredFirst: that of
-	// the first arm beside the baseline.
+	// covered: the 95 % interval by itself holds the true effect; coveredFirst: that
+	// of the first arm beside the baseline.
 	covered, coveredFirst share
+	// missed adds up, over experiments, the share of the intervals beside Better and
+	// Worse that miss the true effect; none where there is no such verdict.
+	missed float64
 	// different: an arm is told apart from the baseline, by both tests and
 	// after Holm; anyDifferent: any arm of the experiment that is in truth as
 	// the baseline; first: the first arm beside the baseline.
@@ -98,9 +101,12 @@ func (o outcome) plus(other outcome) outcome {
 		anyDifferent: o.anyDifferent.plus(other.anyDifferent), first: o.first.plus(other.first),
 		equivalent: o.equivalent.plus(other.equivalent), wrong: o.wrong.plus(other.wrong),
 		right: o.right.plus(other.right), undecided: o.undecided.plus(other.undecided),
-		halfWidth: o.halfWidth + other.halfWidth,
+		halfWidth: o.halfWidth + other.halfWidth, missed: o.missed + other.missed,
 	}
 }
+
+// missedPercent is the false coverage rate of the intervals beside Better and Worse.
+func (o outcome) missedPercent() float64 { return 100 * o.missed / float64(o.anyDifferent.cases) }
 
 // meanHalfWidth of the intervals, in percent.
 func (o outcome) meanHalfWidth() float64 { return o.halfWidth / float64(o.covered.cases) }
@@ -157,10 +163,16 @@ func (t trial) once(random *rand.Rand) (outcome, error) {
 	}
 	var seen outcome
 	falsely := false
+	var missed share
 	for i := range found {
-		falsely = seen.count(&found[i], t.effect(i+1), i == 0) || falsely
+		effect := t.effect(i + 1)
+		falsely = seen.count(&found[i], effect, i == 0) || falsely
+		if decided := found[i].Verdict; decided == verdict.Better || decided == verdict.Worse {
+			missed.add(100*effect < found[i].Low || 100*effect > found[i].High)
+		}
 	}
 	seen.anyDifferent.add(falsely)
+	seen.missed = float64(missed.hits) / float64(max(missed.cases, 1))
 	return seen, nil
 }
 
@@ -215,13 +227,14 @@ const alpha = 0.05
 
 // count adds one comparison and tells whether it falsely finds a difference.
 func (o *outcome) count(c *comparison.Comparison, effect float64, first bool) bool {
-	if math.IsNaN(c.Low) {
+	low, high := c.Interval(100 * (1 - alpha))
+	if math.IsNaN(low) {
 		return false
 	}
-	covered := c.Low <= 100*effect && 100*effect <= c.High
+	covered := low <= 100*effect && 100*effect <= high
 	o.covered.add(covered)
-	o.halfWidth += (c.High - c.Low) / 2
-	different := c.Blocks >= verdict.MinimumBlocks && c.Adjusted < alpha && c.Permutation <= alpha
+	o.halfWidth += (high - low) / 2
+	different := c.Blocks >= verdict.MinimumBlocks && c.Differs(alpha)
 	o.different.add(different)
 	if first {
 		o.coveredFirst.add(covered)

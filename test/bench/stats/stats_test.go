@@ -48,6 +48,15 @@ func TestNoEffect(t *testing.T) {
 	}
 }
 
+// Of the intervals beside Better and Worse few miss the effect, however many arms are
+// told apart.
+func TestIntervalsThatDecidedCover(t *testing.T) {
+	for _, effect := range []float64{0.06, 0.2} {
+		found := made(t, trial{noise: normal, cv: 0.04, arms: 8, blocks: 8, marginPercent: 2, effects: []float64{effect, 0, effect, 0, effect, 0, effect}})
+		within(t, "the share of intervals that miss", found.missedPercent(), 0.05, 6)
+	}
+}
+
 func TestEquivalentAtTheEdge(t *testing.T) {
 	for _, effect := range []float64{0.05, -0.05} {
 		found := made(t, trial{noise: normal, cv: 0.02, arms: 4, blocks: 8, marginPercent: 5, effects: []float64{effect}})
