@@ -23,9 +23,11 @@ export GOLANGCI_LINT_CACHE := $(CACHE)/lint/memory
 LINT_TREE := $(CACHE)/lint/tree
 
 # The same flags for whatever is compiled, so that it is compiled once, in whichever folder
-# a clone stands. The linter does what go vet would do before each test.
+# a clone stands. The linter does what go vet would do before each test. Debuggers alone
+# need DWARF, which takes an eighth of the time and a fifth of the cache: to debug a test,
+# compile it without these flags.
 export CGO_ENABLED := 0
-export GOFLAGS := $(if $(findstring -trimpath,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -trimpath -vet=off)
+export GOFLAGS := $(if $(findstring -trimpath,$(GOFLAGS)),$(GOFLAGS),$(GOFLAGS) -trimpath -vet=off -gcflags=all=-dwarf=false)
 
 # Tells what failed again at the end, and keeps how long each test took.
 GO_TEST = mkdir -p "$(CACHE)/ci/events" && $(GOTESTSUM) --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile "$(CACHE)/ci/events/$@.json" --
@@ -34,7 +36,8 @@ GO_TEST = mkdir -p "$(CACHE)/ci/events" && $(GOTESTSUM) --format pkgname-and-tes
 VERSION  ?= $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null)
 # Without grpcnotrace gRPC links html/template, and a program that has it keeps every
 # method of every type: a third of its size.
-GO_BUILD = go build -tags grpcnotrace -ldflags "-s -w -X perflab.dev/perflab/internal/version.stamp=$(VERSION)"
+# Fewer garbage collections of the compiler save a further twentieth of its time.
+GO_BUILD = GOGC=400 go build -tags grpcnotrace -ldflags "-s -w -X perflab.dev/perflab/internal/version.stamp=$(VERSION)"
 BIN      ?= bin
 CI       := go run ./hack/ci
 

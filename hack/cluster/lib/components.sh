@@ -127,9 +127,10 @@ component_compile() {
   local partial=$CACHE/bin/.$name.partial ldflags
   ldflags=$(component_ldflags "$name")
   mkdir -p "$partial"
-  # Static, so that the result runs in an empty image.
+  # Static, so that the result runs in an empty image; with the Makefile's flags, so that
+  # both share what they compile.
   (cd "$(component_root "$name")" &&
-    CGO_ENABLED=0 go build -v -mod=readonly -buildvcs=false -trimpath -ldflags "$ldflags" \
+    CGO_ENABLED=0 GOGC=400 go build -v -mod=readonly -buildvcs=false -trimpath -gcflags=all=-dwarf=false -ldflags "$ldflags" \
       -o "$partial/$name" "$(component_package "$name")" 2> >(component_progress "$name" >&2)) >&2
   component_arrange "$name" "$partial"
   mv "$partial" "$dir"
