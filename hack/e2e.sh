@@ -11,8 +11,6 @@
 #   STRIMZI  the release of Strimzi on a cluster that is brought up: 1.2.0 (default) or 0.45.2
 #   SUITE=argocd  runs the tests under a real Argo CD instead, which installs PerfLab
 #            itself: the cluster must have neither
-#   E2E_CHAOS=N  after the other tests makes N faults on the same cluster, as make chaos does
-#   E2E_ZOOKEEPER=1  afterwards runs the comparison with ZooKeeper, which needs Strimzi 0.45.2, on a second cluster
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -50,14 +48,6 @@ take_down() {
   "$root/hack/cluster/cluster.sh" down
 }
 
-# zookeeper starts over with another cluster: what this one serves excludes what
-# that needs, and two at once would disturb each other.
-zookeeper() {
-  take_down
-  env -u KUBECONFIG -u KUBECTL -u E2E_ZOOKEEPER -u E2E_CHAOS -u SUITE \
-    CLUSTER="$CLUSTER-zk" STRIMZI=0.45.2 RUN=TestZooKeeper "$0"
-}
-
 # under_argocd needs Argo CD's programs, and Helm for its repo server.
 under_argocd() {
   use_cluster
@@ -77,11 +67,9 @@ against_operator() {
     # other breaks the cluster.
     chosen=(-skip "TestInjectedEffect|TestChaos")
   fi
-  e2e "${TIME_LIMIT:-75m}" "${chosen[@]}"
+  cd "$root"
+  tests "${TIME_LIMIT:-75m}" "${chosen[@]}" ./test/e2e
 }
-
-# e2e TIME-LIMIT CHOICE...
-e2e() { (cd "$root" && tests "$@" ./test/e2e); }
 
 # tests TIME-LIMIT ARGUMENT...: what failed is told again at the end, half an hour
 # of other output after it happened.
@@ -92,8 +80,6 @@ tests() {
   "$GOTESTSUM" --format standard-verbose --jsonfile "$events/${CHECK:-e2e}.json" -- -tags e2e -count=1 -timeout "$limit" "$@"
 }
 
-chaos() { CHAOS_FAULTS=$E2E_CHAOS e2e 300m -run 'TestChaos$'; }
-
 case $suite in
   perflab) judge=against_operator ;;
   argocd) judge=under_argocd ;;
@@ -102,5 +88,3 @@ esac
 [ -n "${KUBECONFIG:-}" ] || own_cluster
 say "End-to-end tests"
 "$judge"
-[ -z "${E2E_CHAOS:-}" ] || chaos
-[ -z "${E2E_ZOOKEEPER:-}" ] || zookeeper

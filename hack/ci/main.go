@@ -87,6 +87,9 @@ func (o *options) decide(checks []check) ([]decision, *records, error) {
 		chosen, err := o.named(checks)
 		return chosen, records, err
 	}
+	if o.tier != string(tierTest) && o.tier != string(tierLanding) {
+		return nil, nil, fmt.Errorf("there is no tier %q: write test or landing", o.tier)
+	}
 	if o.tier == string(tierTest) {
 		checks = slices.DeleteFunc(slices.Clone(checks), func(c check) bool { return c.Tier != tierTest })
 	}
