@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +69,7 @@ invalid.`,
 	flags.StringArrayVarP(&options.files, "file", "f", nil, `file, or folder of files, with the experiment, the PerfSystem it refers to, or a ConfigMap with a script or prices, also packed (.gz); "-" is standard input; may be given several times`)
 	flags.StringVarP(&options.format, "output", "o", formatText, "output format: text or json")
 	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "records an import is assumed to process per second")
-	flags.DurationVar(&options.assumed.Overhead, "overhead", 2*time.Minute, "time a run is assumed to take beside its load")
+	flags.DurationVar(&options.assumed.Overhead, "overhead", 0, "time a run is assumed to take beside its load (default 15s with reset None, otherwise 2m)")
 	flags.Float64Var(&options.cv, "cv", 5, "how much runs of one arm are assumed to spread, in percent of their mean (coefficient of variation)")
 	flags.StringVar(&options.pilot, "pilot", "", `CSV file with earlier runs, from which the spread is taken instead; "-" is standard input`)
 	if err := command.MarkFlagRequired("file"); err != nil {
@@ -138,6 +137,9 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 // assumptions adds what earlier runs and the price list tell.
 func (o planOptions) assumptions(command *cobra.Command, read manifest, experiment *v1alpha1.PerfExperiment) (preview.Assumptions, error) {
 	assumed := o.assumed
+	if !command.Flags().Changed("overhead") {
+		assumed.Overhead = preview.OverheadOf(experiment.Spec.Reset)
+	}
 	assumed.ConfigMaps = read.configMaps
 	if cost := experiment.Spec.Cost; cost != nil {
 		assumed.Prices = read.configMaps[cost.PriceList.Name]

@@ -34,7 +34,9 @@ func TestPlanSaysWhatTheDesignCanShow(t *testing.T) {
 			"What the design can show (3 primary comparisons)",
 			"6 blocks find an effect of 14.8 % or more with a chance of 80 %, if runs of one arm spread by 5 %",
 			"an effect as large as the margin of 5 % takes 25 blocks",
-			"  25 blocks                                       50    5.0 %   about 12h46m40s\n",
+			"to show as well that an arm does not differ takes 26",
+			"if an arm does not differ: Equivalent 12 %, Better or Worse 1 %, Inconclusive 87 %",
+			"  26 blocks                                       52    4.9 %   about 13h17m20s\n",
 		}},
 		"LessNoise": {"{blocks: 6, seed: 7}", []string{"--cv", "2"}, []string{"6 blocks find an effect of 5.7 % or more", "takes 7 blocks"}},
 		"ThreeBlocks": {"{blocks: 3, seed: 7}", nil, []string{

@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
@@ -170,25 +171,26 @@ func (d designer) with(changed variant, blocks int32) Design {
 	return design
 }
 
-// enough is a variant in as few blocks as find the margin and get a verdict; none where
-// no number that can be declared does.
+// enough is a variant in as few blocks as give either verdict where it is right; none
+// where no number that can be declared does.
 func (d designer) enough(changed variant) []Design {
-	blocks, can := d.trial(changed, 1).BlocksForEffect(math.Log1p(float64(d.margin)/100), wanted)
+	low, high := comparison.Ratio.Margin(float64(d.margin), 1)
+	blocks, can := d.trial(changed, 1).BlocksForVerdicts(low, high, wanted)
 	if !can || blocks > mostBlocks {
 		return nil
 	}
 	return []Design{d.with(changed, int32(max(blocks, verdict.MinimumBlocks)))}
 }
 
-// untilVerdicts is a variant that stops at verdicts, and finds the margin in as few blocks
-// at the most as can be.
+// untilVerdicts is a variant that stops at verdicts, and gives either where it is right in
+// as few blocks at the most as can be.
 func (d designer) untilVerdicts(changed variant) []Design {
 	if changed.spec.Design.Target != nil {
 		return nil
 	}
-	margin := math.Log1p(float64(d.margin) / 100)
+	low, high := comparison.Ratio.Margin(float64(d.margin), 1)
 	tried := d.trial(changed, 1)
-	blocks, can := tried.BlocksForEffect(margin, wanted)
+	blocks, can := tried.BlocksForVerdicts(low, high, wanted)
 	if !can {
 		return nil
 	}
@@ -196,7 +198,7 @@ func (d designer) untilVerdicts(changed variant) []Design {
 	for last := max(blocks, verdict.MinimumBlocks+1); last <= mostBlocks; last++ {
 		looks := stats.Looks{First: verdict.MinimumBlocks, Last: last}
 		tried.Blocks, tried.Look = last, looks.At(last)
-		if tried.Power(margin) < wanted {
+		if !tried.Answers(low, high, wanted) {
 			continue
 		}
 		told := looksOf(tried, looks, d.margin)

@@ -66,17 +66,17 @@ func TestDesignsSayWhatTheyFindAndTake(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"8 blocks", "23 blocks", "6 to 28 blocks, until verdicts", "8 blocks, day/Check-In/average decides alone", "8 blocks, windows half as long", "19 blocks, day/Check-In/average decides alone"}; !slices.Equal(names, want) {
+	if want := []string{"8 blocks", "24 blocks", "6 to 28 blocks, until verdicts", "8 blocks, day/Check-In/average decides alone", "8 blocks, windows half as long", "20 blocks, day/Check-In/average decides alone"}; !slices.Equal(names, want) {
 		t.Fatalf("the designs are %q, want %q", names, want)
 	}
 	declared, more, looked, alone, shorter := shown.Designs[0], shown.Designs[1], shown.Designs[2], shown.Designs[3], shown.Designs[4]
-	if looked.WallTime > more.WallTime || looked.Looks.MeanBlocksAlike >= 23 || looked.Looks.MeanBlocksApart >= 23 || looked.DetectablePercent > 5 {
+	if looked.WallTime > more.WallTime || looked.Looks.MeanBlocksAlike >= 24 || looked.Looks.MeanBlocksApart >= 24 || looked.DetectablePercent > 5 {
 		t.Errorf("stopping at verdicts takes %s, %s, and finds %.2f %%; %s take %s", looked.WallTime, looked.Looks, looked.DetectablePercent, more, more.WallTime)
 	}
 	if declared.WallTime != shown.WallTime.Total || declared.DetectablePercent != shown.Power[0].DetectablePercent || declared.Runs != len(shown.Runs) {
 		t.Errorf("the plan says %s and %.2f %%, its first design %s and %.2f %%", shown.WallTime.Total, shown.Power[0].DetectablePercent, declared.WallTime, declared.DetectablePercent)
 	}
-	if int(more.Blocks) != shown.Power[0].BlocksForMargin || !more.finds(5) {
+	if int(more.Blocks) != shown.Power[0].BlocksForVerdicts || !more.finds(5) {
 		t.Errorf("%s finds %.2f %%", more, more.DetectablePercent)
 	}
 	// Of two scenarios one has the load.
@@ -94,7 +94,7 @@ func TestDesignsSayWhatTheyFindAndTake(t *testing.T) {
 func TestDesignsWithFewerBlocks(t *testing.T) {
 	for _, cv := range []float64{0.01, 0.04} {
 		shown := designsOf(ofUsers(time.Hour, 30), cv)
-		want := int32(max(verdict.MinimumBlocks, shown.Power[0].BlocksForMargin))
+		want := int32(max(verdict.MinimumBlocks, shown.Power[0].BlocksForVerdicts))
 		if fewer := shown.Designs[1]; fewer.Blocks != want || !fewer.finds(5) || fewer.WallTime >= shown.WallTime.Total {
 			t.Errorf("spread %g: %s finds %.2f %% in %s, want %d blocks", cv, fewer, fewer.DetectablePercent, fewer.WallTime, want)
 		}

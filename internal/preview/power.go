@@ -39,11 +39,33 @@ type Power struct {
 	// BlocksForMargin find a slowdown of the margin with 80 %; 0: no thousand
 	// does.
 	BlocksForMargin int `json:"blocksForMargin,omitempty"`
+	// IfAlike are the chances of verdicts on an arm that does not differ from the
+	// baseline, IfSlower those on an arm that is slower by the margin.
+	IfAlike  Chances `json:"ifAlike"`
+	IfSlower Chances `json:"ifSlower"`
+	// BlocksForVerdicts give either the right verdict with 80 %; 0: no thousand does.
+	BlocksForVerdicts int `json:"blocksForVerdicts,omitempty"`
 	// BlocksForTarget make intervals as narrow as design.target asks; 0: no
 	// target, or no thousand does.
 	BlocksForTarget int `json:"blocksForTarget,omitempty"`
 	// Looks that design.target.verdicts asks for; the numbers above are for the last.
 	Looks *Looks `json:"looks,omitempty"`
+}
+
+// Chances of the verdicts, in percent.
+type Chances struct {
+	Equivalent   float64 `json:"equivalentPercent"`
+	Apart        float64 `json:"betterOrWorsePercent"`
+	Inconclusive float64 `json:"inconclusivePercent"`
+}
+
+func chancesOf(of stats.Chances) Chances {
+	return Chances{100 * of.Equivalent, 100 * of.Apart, 100 * (1 - of.Equivalent - of.Apart)}
+}
+
+// String tells the chances in percent.
+func (c Chances) String() string {
+	return fmt.Sprintf("Equivalent %.0f %%, Better or Worse %.0f %%, Inconclusive %.0f %%", c.Equivalent, c.Apart, c.Inconclusive)
 }
 
 // Looks are those after which an experiment may stop, and when it does so on average:
@@ -149,7 +171,10 @@ func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread)
 		Family: family, Blocks: int32(design.Blocks),
 		DetectablePercent: percentOf(design.Detectable(wanted)), HalfWidthPercent: percentOf(design.HalfWidth()),
 	}
-	power.BlocksForMargin, _ = design.BlocksForEffect(math.Log1p(float64(asked.MarginPercent)/100), wanted)
+	low, high := comparison.Ratio.Margin(float64(asked.MarginPercent), 1)
+	power.BlocksForMargin, _ = design.BlocksForEffect(high, wanted)
+	power.BlocksForVerdicts, _ = design.BlocksForVerdicts(low, high, wanted)
+	power.IfAlike, power.IfSlower = chancesOf(design.Chances(0, low, high)), chancesOf(design.Chances(high, low, high))
 	if asked.Looks.Last > 0 {
 		power.Looks = looksOf(design, asked.Looks, asked.MarginPercent)
 	}
@@ -216,8 +241,13 @@ func (p Power) Sentences(margin int32) []string {
 	if p.BlocksForTarget > 0 {
 		takes += fmt.Sprintf(", intervals as narrow as design.target about %d", p.BlocksForTarget)
 	}
-	if p.Looks != nil {
-		return []string{found, takes, fmt.Sprintf("looks after each block from %d on stop at verdicts: %s", p.Looks.First, p.Looks)}
+	if p.BlocksForVerdicts > 0 {
+		takes += fmt.Sprintf("; to show as well that an arm does not differ takes %d", p.BlocksForVerdicts)
 	}
-	return []string{found, takes}
+	alike := fmt.Sprintf("if an arm does not differ: %s", p.IfAlike)
+	slower := fmt.Sprintf("if an arm is slower by the margin: %s", p.IfSlower)
+	if p.Looks != nil {
+		return []string{found, takes, alike, slower, fmt.Sprintf("looks after each block from %d on stop at verdicts: %s", p.Looks.First, p.Looks)}
+	}
+	return []string{found, takes, alike, slower}
 }

@@ -17,7 +17,8 @@ import (
 // Assumptions are what nobody knows before the first run.
 type Assumptions struct {
 	kind.Assumptions
-	// Overhead of a run beside its load: building, restarting, collecting.
+	// Overhead of a run beside its load: building, restarting, collecting. OverheadOf
+	// is what to assume where nothing is known.
 	Overhead time.Duration
 	// CV is how much runs of one arm spread, as a share of the value.
 	CV float64
@@ -25,6 +26,16 @@ type Assumptions struct {
 	Piloted []Spread
 	// Prices per hour by instance type; nil: not known.
 	Prices map[string]string
+}
+
+// OverheadOf a run that is reset so. A run between which and the one before nothing is
+// reset has to start its loads and to collect; JVMs that start anew take a minute or two
+// until all are ready.
+func OverheadOf(reset v1alpha1.ResetPolicy) time.Duration {
+	if reset == v1alpha1.ResetNone {
+		return 15 * time.Second
+	}
+	return 2 * time.Minute
 }
 
 // Duration is for people in sentences, and for programs in JSON.

@@ -121,7 +121,9 @@ func byUrgency(a, b shownComparison) int {
 	return cmp.Compare(slices.Index(urgency, a.Verdict), slices.Index(urgency, b.Verdict))
 }
 
-func bySize(a, b shownComparison) int { return cmp.Or(byUrgency(a, b), cmp.Compare(b.Size(), a.Size())) }
+func bySize(a, b shownComparison) int {
+	return cmp.Or(byUrgency(a, b), cmp.Compare(b.Size(), a.Size()))
+}
 
 // keyComparisons are those of deciding that a card shows: the surest of each verdict,
 // then the next ones of the most urgent verdict.

@@ -84,14 +84,82 @@ func (d Design) draw(effect float64) float64 {
 	if !d.flippable() {
 		return 0
 	}
+	shown := 0
+	d.experiments(effect, func(seen drawn) {
+		if seen.isApart {
+			shown++
+		}
+	})
+	return float64(shown) / syntheticExperiments
+}
+
+// Chances are those of the verdicts on one comparison; what is left to 1 is that of
+// Inconclusive.
+type Chances struct {
+	// Equivalent: the effect lies within the margin.
+	Equivalent float64
+	// Apart: the effect is told from none, and does not lie within the margin.
+	Apart float64
+}
+
+// Chances of verdicts on an effect with the margin from low to high, on the scale of
+// the effect: by synthetic experiments with normal noise, the same at every call. All
+// are 0 without degrees of freedom.
+func (d Design) Chances(effect, low, high float64) Chances {
+	if d.degrees() < 1 || d.Deviation == 0 {
+		return Chances{}
+	}
+	var found Chances
+	reach := TQuantile(1-d.Look.Level(2*d.Alpha)/2, d.degrees())
+	d.experiments(effect/d.Deviation, func(seen drawn) {
+		switch {
+		case d.Deviation*(seen.mean-reach*seen.err) >= low && d.Deviation*(seen.mean+reach*seen.err) <= high:
+			found.Equivalent += 1. / syntheticExperiments
+		case seen.isApart:
+			found.Apart += 1. / syntheticExperiments
+		}
+	})
+	return found
+}
+
+// BlocksForVerdicts is the smallest number of blocks with which either verdict has the
+// given chance where it is right: Equivalent where there is no effect, apart where the
+// effect is as large as the margin's upper end. It is false beyond a thousand.
+func (d Design) BlocksForVerdicts(low, high, chance float64) (int, bool) {
+	blocks, can := d.BlocksForEffect(high, chance)
+	if !can {
+		return 0, false
+	}
+	// To tell arms apart mostly takes as many as to show that they are alike.
+	for d.Blocks = blocks; d.Blocks <= maxBlocks; d.Blocks++ {
+		if d.Answers(low, high, chance) {
+			return d.Blocks, true
+		}
+	}
+	return 0, false
+}
+
+// Answers tells whether either verdict has the given chance where it is right.
+func (d Design) Answers(low, high, chance float64) bool {
+	return d.Chances(0, low, high).Equivalent >= chance && d.Chances(high, low, high).Apart >= chance
+}
+
+// drawn is what a synthetic experiment shows of one arm, in residual deviations.
+type drawn struct {
+	mean, err float64
+	// isApart: both tests tell the effect from none.
+	isApart bool
+}
+
+// experiments draws synthetic experiments whose effect is given in residual deviations.
+func (d Design) experiments(effect float64, see func(drawn)) {
 	random := rand.New(rand.NewPCG(1, 2))
-	critical := TQuantile(1-d.level()/2, d.degrees())
+	critical, flips := TQuantile(1-d.level()/2, d.degrees()), d.Look.Level(d.Alpha)
 	var rest *distuv.ChiSquared
 	if others := (d.Arms - 2) * (d.Blocks - 1); others > 0 {
 		rest = &distuv.ChiSquared{K: float64(others), Src: random}
 	}
 	differences := make([]float64, d.Blocks)
-	shown := 0
 	for range syntheticExperiments {
 		for i := range differences {
 			differences[i] = effect + math.Sqrt2*random.NormFloat64()
@@ -101,12 +169,10 @@ func (d Design) draw(effect float64) float64 {
 		if rest != nil {
 			squares += rest.Rand()
 		}
-		bound := critical * math.Sqrt(squares/float64(d.degrees())*2/float64(d.Blocks))
-		if math.Abs(summary.Mean) > bound && SignFlip(differences, 0) <= d.Look.Level(d.Alpha) {
-			shown++
-		}
+		seen := drawn{mean: summary.Mean, err: math.Sqrt(squares / float64(d.degrees()) * 2 / float64(d.Blocks))}
+		seen.isApart = math.Abs(seen.mean) > critical*seen.err && (d.Blocks > maxFlipBlocks || SignFlip(differences, 0) <= flips)
+		see(seen)
 	}
-	return float64(shown) / syntheticExperiments
 }
 
 // noncentralPower is the power of the two-sided t test, integrated over the
