@@ -76,6 +76,8 @@ type Comparison struct {
 	// looks; Adjusted is P adjusted for its family.
 	P, Permutation, Adjusted float64
 	Verdict                  verdict.Verdict
+	// Withheld is why there is no verdict; empty where there is one.
+	Withheld string
 	// FurtherBlocks is about the number that would settle an Inconclusive
 	// comparison; 0 where no thousand would.
 	FurtherBlocks int
@@ -375,12 +377,16 @@ func (j judgement) of(c *Comparison) {
 	if !c.Primary {
 		c.Warnings = append(c.Warnings, ExploratoryWarning)
 	}
-	if reason := j.withheld(c); reason != "" {
-		c.Warnings = append(c.Warnings, reason)
+	if how, why := j.withheld(c); why != "" {
+		c.Withheld = why
+		c.warn("%s: %s", how, why)
 		c.decide(verdict.Describe(c.evidence, j.alpha))
 		return
 	}
 	c.decide(verdict.Decide(c.evidence, j.alpha))
+	if c.Verdict == verdict.None {
+		c.Withheld = string(stats.WarningNoInterval)
+	}
 	if c.Twin {
 		// Of a twin one asks whether it differs at all.
 		c.show(verdict.Apart(c.evidence, j.alpha))
@@ -393,22 +399,23 @@ func (j judgement) of(c *Comparison) {
 	}
 }
 
-// withheld is why a comparison gets no verdict; empty where it gets one.
-func (j judgement) withheld(c *Comparison) string {
+// withheld is how a comparison without a verdict is to be read, and why it gets none;
+// empty where it gets one.
+func (j judgement) withheld(c *Comparison) (how, why string) {
 	if c.Blocks < verdict.MinimumBlocks {
 		hold := fmt.Sprintf("%d blocks hold", c.Blocks)
 		if c.Blocks == 1 {
 			hold = "1 block holds"
 		}
-		return fmt.Sprintf(DescriptiveOnly+": %s both arms, a verdict takes at least %d", hold, verdict.MinimumBlocks)
+		return DescriptiveOnly, fmt.Sprintf("%s both arms, a verdict takes at least %d", hold, verdict.MinimumBlocks)
 	}
 	if j.tooEarly {
-		return fmt.Sprintf(DescriptiveOnly+": the first look, which may give a verdict, is after %d blocks", j.looks.First)
+		return DescriptiveOnly, fmt.Sprintf("the first look, which may give a verdict, is after %d blocks", j.looks.First)
 	}
 	if metric, found := c.refusedBy(j.refused); found {
-		return fmt.Sprintf("not compared: the error shares (%s) differ, so the values are not of the same requests", metric)
+		return "not compared", fmt.Sprintf("the error shares (%s) differ, so the values are not of the same requests", metric)
 	}
-	return ""
+	return "", ""
 }
 
 func (c *Comparison) decide(decision verdict.Decision) {

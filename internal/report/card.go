@@ -187,7 +187,36 @@ func answerSentence(r *record) string {
 	if more := len(parts) - maxFigures; more > 0 {
 		parts = append(parts[:maxFigures], fmt.Sprintf("%d more under Recommendations", more))
 	}
-	return strings.Join(parts, "; ") + "."
+	var sentences []string
+	if len(parts) > 0 {
+		sentences = append(sentences, strings.Join(parts, "; ")+".")
+	}
+	return strings.Join(append(sentences, withheld(r)...), " ")
+}
+
+// withheld names the comparisons that decide and have no verdict, those together that have
+// none for one reason.
+func withheld(r *record) []string {
+	var reasons []string
+	named := map[string][]string{}
+	for _, c := range deciding(r.answer) {
+		if c.Verdict != verdict.None {
+			continue
+		}
+		if named[c.Withheld] == nil {
+			reasons = append(reasons, c.Withheld)
+		}
+		phrase := c.metric.Under(c.Scenario)
+		if r.severalArms() {
+			phrase += " in " + c.Arm
+		}
+		named[c.Withheld] = append(named[c.Withheld], phrase)
+	}
+	sentences := make([]string, len(reasons))
+	for i, reason := range reasons {
+		sentences[i] = fmt.Sprintf("No verdict on %s: %s.", listed(named[reason]), reason)
+	}
+	return sentences
 }
 
 // armSentence says what one arm does, against the baseline; nothing where no verdict
@@ -222,11 +251,10 @@ func untold(a *answer, arms []string) []string {
 	var order []string
 	alike := map[string][]string{}
 	for _, arm := range arms {
-		own := decidingOf(a, arm)
-		if len(own) == 0 || armSentence(a, arm) != "" {
+		phrase := phrases(decidingOf(a, arm), verdict.Inconclusive)
+		if phrase == "" || armSentence(a, arm) != "" {
 			continue
 		}
-		phrase := phrases(own, verdict.Inconclusive)
 		if alike[phrase] == nil {
 			order = append(order, phrase)
 		}

@@ -158,10 +158,7 @@ func (c shownComparison) consequence(a *answer) string {
 			// The banner says so of all.
 			return "."
 		}
-		if !c.judged() {
-			return fmt.Sprintf(". No verdict: %s %s both arms, and it takes %d.", prose.Counted(c.Blocks, "block"), prose.Verb(c.Blocks, "holds", "hold"), verdict.MinimumBlocks)
-		}
-		return ". No verdict: the two values are not comparable; see the notes of the comparison."
+		return ". " + capital(c.Withheld) + "."
 	}
 	if c.IsBeyondMargin() {
 		return fmt.Sprintf(": more than the margin of %s.", percent(a.marginPercent))
