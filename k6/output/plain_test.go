@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -82,8 +83,8 @@ func tagOf(tags *metrics.TagSet, name string) string {
 }
 
 func (p *plain) outside(tags *metrics.TagSet) bool {
-	group := tagOf(tags, "group")
-	return len(group) >= 7 && group[:7] == "::setup" || len(group) >= 10 && group[:10] == "::teardown"
+	group := tagOf(tags, "group") + "::"
+	return strings.HasPrefix(group, "::setup::") || strings.HasPrefix(group, "::teardown::")
 }
 
 func (p *plain) request(tags *metrics.TagSet, at time.Time, took time.Duration) {
@@ -142,7 +143,7 @@ func newStorm(seed uint64) *storm {
 func (s *storm) next() metrics.SampleContainer {
 	s.at = s.at.Add(time.Duration(1e7 + 3e8*s.random.NormFloat64()))
 	tags := s.requestTags(fmt.Sprint("T", int(math.Exp(3*s.random.Float64()))), fmt.Sprint("GET /", int(math.Exp(7*s.random.Float64()))), 200+100*s.random.IntN(4)).
-		With("group", []string{"", "::a", "::a::b", "::setup"}[s.random.IntN(4)])
+		With("group", []string{"", "::a", "::a::b", "::setup", "::setup::a", "::setup cart"}[s.random.IntN(6)])
 	switch s.random.IntN(5) {
 	case 0:
 		return s.any(tags)

@@ -63,7 +63,7 @@ func (t transactions) subject(tags *metrics.TagSet, into *payload.Payload) *subj
 	scenario := get(metrics.TagScenario)
 	transaction := payload.Row{Scenario: scenario, Transaction: cmp.Or(name, payload.Other), Outcome: t.outcome(tags)}
 	return &subject{
-		outside:      strings.HasPrefix(group, "::setup") || strings.HasPrefix(group, "::teardown"),
+		outside:      isOutside(group),
 		named:        name != "",
 		transaction:  transaction,
 		transactions: into.Place(transaction),
@@ -72,6 +72,13 @@ func (t transactions) subject(tags *metrics.TagSet, into *payload.Payload) *subj
 			Outcome: requestOutcome(tags), Status: statusClass(get(metrics.TagStatus)),
 		}),
 	}
+}
+
+// isOutside tells the groups of setup() and teardown() and those within them, not a
+// script's own group whose name begins like that.
+func isOutside(group string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(group, "::"), "::")
+	return first == "setup" || first == "teardown"
 }
 
 // name is the transaction that a sample belongs to, "" for none.
