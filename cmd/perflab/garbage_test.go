@@ -32,7 +32,6 @@ func TestGarbageIsNamedInOneLine(t *testing.T) {
 	whole := packed(t, strings.Repeat("block,arm,scenario,metric,unit,value\n", 10))
 	garbage := map[string][2]string{
 		"binary": {"\x7fELF\x02\x01\x01\x00\x00\x00", "binary: name the file itself"},
-		"latin":  {"apiVersion: caf\xe9\n", "binary"},
 		"page":   {"\n<!DOCTYPE html><html></html>", "is a web page or XML"},
 		"empty":  {" \n\t", "is empty"},
 		"cut.gz": {whole[:len(whole)-10], "is cut off in the middle"},

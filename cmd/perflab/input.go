@@ -13,12 +13,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"perflab.dev/perflab/internal/charset"
 	"perflab.dev/perflab/payload"
 )
 
@@ -136,10 +136,6 @@ const sniffed = 4096
 func notText(text *bufio.Reader) string {
 	head, err := text.Peek(sniffed)
 	begins := bytes.TrimSpace(head)
-	if len(head) == sniffed {
-		// The last character may not be whole.
-		head = head[:bytes.LastIndexFunc(head[:sniffed-utf8.UTFMax], func(r rune) bool { return r < utf8.RuneSelf })+1]
-	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "is cut off in the middle: copy or export it again"
@@ -149,7 +145,7 @@ func notText(text *bufio.Reader) string {
 		return "can't be read: " + err.Error()
 	case len(begins) == 0:
 		return "is empty"
-	case bytes.IndexByte(head, 0) >= 0 || !utf8.Valid(head):
+	case bytes.IndexByte(head, 0) >= 0:
 		return "is neither YAML, JSON, CSV nor Markdown, but binary: name the file itself, or the folder it lies in"
 	case begins[0] == '<':
 		return "is a web page or XML: download the file itself"
@@ -176,7 +172,7 @@ func (i *input) open(path string) (stream io.Reader, closed func(), err error) {
 	return stream, closed, nil
 }
 
-// unpacked reads through gzip what is packed.
+// unpacked reads as UTF-8, through gzip what is packed.
 func unpacked(file *bufio.Reader, path string) (io.Reader, error) {
 	magic, err := file.Peek(2)
 	isPacked := string(magic) == "\x1f\x8b"
@@ -184,11 +180,11 @@ func unpacked(file *bufio.Reader, path string) (io.Reader, error) {
 		return nil, fmt.Errorf("%w: %s is not a gzip file", errUnusable, path)
 	}
 	if !isPacked {
-		return file, nil
+		return charset.UTF8(file), nil
 	}
 	stream, err := gzip.NewReader(file)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s is not a gzip file: %w", errUnusable, path, err)
 	}
-	return stream, nil
+	return charset.UTF8(stream), nil
 }
