@@ -151,7 +151,7 @@ func TestAnalyzeProblems(t *testing.T) {
 		"Higher":        {rows, []string{"analyze", "--baseline", "a", "--higher-is-better", "["}, exitFailed, "--higher-is-better: error parsing regexp"},
 		"MissingFile":   {"", []string{"analyze", "--baseline", "a", "no-such.csv"}, exitFailed, "no-such.csv"},
 		"TwoFiles":      {"", []string{"analyze", "--baseline", "a", "x", "y"}, exitFailed, "at most 1 arg"},
-		"BadRow":        {rows + "2,a,s,m,ms,slow\n", []string{"analyze", "--baseline", "a"}, exitInvalid, `standard input: the observations are invalid:` + "\n" + `line 4: the value "slow" is not a number`},
+		"BadRow":        {rows + "2,a,s,m,ms,slow\n", []string{"analyze", "--baseline", "a"}, exitInvalid, `standard input: the observations are invalid:` + "\n" + `line 4: the value "slow" is not a finite number`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

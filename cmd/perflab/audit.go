@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -121,17 +123,17 @@ type audited struct {
 // errNoReport says that there is nothing to set runs against.
 var errNoReport = fmt.Errorf("%w: name the report in Markdown first, and then the CSV with its runs", audit.ErrRows)
 
+// unquoted is a header as perflab writes it, whichever spreadsheet saved it again.
+var unquoted = strings.NewReplacer(`"`, "", ";", ",", "\t", ",")
+
 // read a file, as what it begins with.
 func (a *audited) read(path string, in io.Reader) error {
 	buffered := bufio.NewReader(in)
-	begins := func(with string) bool {
-		head, _ := buffered.Peek(len(with)) // What is shorter begins otherwise.
-		return string(head) == with
-	}
-	switch {
-	case begins(comparison.Header):
+	head, _ := buffered.Peek(2 * len(comparison.Header)) // What is shorter begins otherwise.
+	switch first, _, _ := strings.Cut(string(head), "\n"); {
+	case unquoted.Replace(strings.TrimSpace(first)) == comparison.Header:
 		return a.readRuns(buffered)
-	case begins("# "):
+	case strings.HasPrefix(first, "# "):
 		rows, err := audit.ReadMarkdown(buffered)
 		if err != nil {
 			return err
@@ -225,8 +227,7 @@ func slipOf(path string, finding audit.Finding) slip {
 		return result
 	}
 	// The twelfth digit is float64's, not the table's.
-	expected, off := roundTo(finding.Expected, 12), roundTo(finding.Off, 9)
-	result.Expected, result.Off = &expected, &off
+	result.Expected, result.Off = number(roundTo(finding.Expected, 12)), number(roundTo(finding.Off, 9))
 	if finding.Outcome == audit.Runs {
 		return result
 	}
@@ -269,7 +270,19 @@ func (s slip) from() string {
 	if s.Minuend == nil {
 		return "the runs of " + s.Configuration
 	}
-	return fmt.Sprintf("%s less %s %s", plain(s.Minuend.Value), plain(s.Subtrahend.Value), s.Minuend.Unit)
+	first := plain(s.Minuend.Value)
+	if s.Minuend.Unit != s.Subtrahend.Unit {
+		first = withUnit(first, s.Minuend.Unit)
+	}
+	return fmt.Sprintf("%s less %s", first, withUnit(plain(s.Subtrahend.Value), s.Subtrahend.Unit))
+}
+
+// orNaN is NaN for what JSON can't write.
+func orNaN(value *float64) float64 {
+	if value == nil {
+		return math.NaN()
+	}
+	return *value
 }
 
 func writeSlips(sheet *sheet, title string, slips []slip) {
@@ -282,7 +295,7 @@ func writeSlips(sheet *sheet, title string, slips []slip) {
 	for _, s := range slips[:admitted] {
 		rows = append(rows, []string{
 			s.File + ":" + strconv.Itoa(s.Line), s.Table, s.Scenario, s.Metric,
-			s.from(), withUnit(plain(s.Printed), s.Unit), withUnit(rounded(*s.Expected), s.Unit), signed(*s.Off), string(s.Slip), s.Note,
+			s.from(), withUnit(plain(s.Printed), s.Unit), withUnit(rounded(orNaN(s.Expected)), s.Unit), signed(orNaN(s.Off)), string(s.Slip), s.Note,
 		})
 	}
 	sheet.rows(rows, "table", "off by", "note")

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"perflab.dev/perflab/internal/unit"
 )
 
 // Outcome is what the check of one delta found.
@@ -67,10 +69,10 @@ type Finding struct {
 // place is what can be compared: one metric in one scenario of a report.
 type place struct{ report, scenario, metric string }
 
-// sheet is a table, in which numbers are printed alike.
+// sheet is a table, in which numbers are printed alike, those with an exponent apart.
 type sheet struct {
 	report, table, unit string
-	delta               bool
+	delta, exponent     bool
 }
 
 // desk holds the rows while deltas are checked.
@@ -86,7 +88,10 @@ func Check(rows []Row) []Finding {
 	var order []group
 	for _, row := range rows {
 		printed := sheetOf(row)
-		at.decimals[printed] = max(at.decimals[printed], row.decimals)
+		most, known := at.decimals[printed]
+		if !known || row.decimals > most {
+			at.decimals[printed] = row.decimals
+		}
 		if !row.delta {
 			for _, metric := range row.names() {
 				found := place{row.Report, row.Scenario, metric}
@@ -108,7 +113,9 @@ func Check(rows []Row) []Finding {
 	return findings
 }
 
-func sheetOf(row Row) sheet { return sheet{row.Report, row.Table, row.Unit, row.delta} }
+func sheetOf(row Row) sheet {
+	return sheet{row.Report, row.Table, row.Unit, row.delta, row.decimals < 0}
+}
 
 var aside = regexp.MustCompile(`\s*\([^)]*\)`)
 
@@ -187,9 +194,6 @@ type reading struct {
 	absolute bool
 }
 
-// units of time in seconds.
-var seconds = map[string]float64{"us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600}
-
 const percent = "%"
 
 func isPoints(unit string) bool {
@@ -197,29 +201,37 @@ func isPoints(unit string) bool {
 }
 
 func (d *desk) readings(delta, minuend, subtrahend Row) []reading {
-	if minuend.Unit != subtrahend.Unit {
+	factor, alike := unit.Factor(subtrahend.Unit, minuend.Unit)
+	if !alike {
 		return nil
 	}
-	half, halfA, halfB := d.half(delta), d.half(minuend), d.half(subtrahend)
-	a, b := minuend.Value, subtrahend.Value
-	absolute := func(factor float64) reading {
-		return reading{expected: (a - b) * factor, swapped: math.NaN(), printed: half, measured: (halfA + halfB) * factor, absolute: true}
+	a, b := minuend.Value, subtrahend.Value*factor
+	half, halfA, halfB := d.half(delta), d.half(minuend), d.half(subtrahend)*factor
+	to, isAlike := unit.Factor(minuend.Unit, delta.Unit)
+	if isPoints(delta.Unit) && strings.HasPrefix(minuend.Unit, percent) {
+		to, isAlike = 1, true
 	}
 	var readings []reading
-	from, to := seconds[minuend.Unit], seconds[delta.Unit]
-	switch {
-	case delta.Unit == minuend.Unit, isPoints(delta.Unit) && strings.HasPrefix(minuend.Unit, percent):
-		readings = append(readings, absolute(1))
-	case from > 0 && to > 0:
-		readings = append(readings, absolute(from/to))
+	if isAlike {
+		readings = append(readings, reading{expected: (a - b) * to, swapped: math.NaN(), printed: half, measured: (halfA + halfB) * to, absolute: true})
 	}
-	if delta.Unit == percent && a != 0 && b != 0 {
-		readings = append(readings, reading{
-			expected: 100 * (a - b) / math.Abs(b), swapped: 100 * (a - b) / math.Abs(a),
-			printed: half, measured: 100 * (halfA + math.Abs(a/b)*halfB) / math.Abs(b),
-		})
+	if unit.Canonical(delta.Unit) == percent {
+		readings = append(readings, ofPercent(a, b, halfA, halfB, half))
 	}
 	return readings
+}
+
+// ofPercent is a delta in percent. Of zero there is none but zero itself, however
+// the numbers were rounded.
+func ofPercent(a, b, halfA, halfB, half float64) reading {
+	made := reading{expected: 100 * (a - b) / math.Abs(b), swapped: 100 * (a - b) / math.Abs(a), printed: half}
+	switch {
+	case a == 0 && b == 0:
+		made.expected = 0
+	case b != 0:
+		made.measured = 100 * (halfA + math.Abs(a/b)*halfB) / math.Abs(b)
+	}
+	return made
 }
 
 // half a unit of a number's last digit.

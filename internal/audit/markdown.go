@@ -9,8 +9,9 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"perflab.dev/perflab/internal/number"
 )
 
 // What a report's tables call the columns with the two sides of a delta; the second
@@ -165,12 +166,11 @@ func parse(text string) (Row, bool) {
 	if parts == nil {
 		return Row{}, false
 	}
-	number := strings.Replace(parts[1], "−", "-", 1)
-	value, err := strconv.ParseFloat(number, 64)
+	read, err := number.Parse(parts[1])
 	if err != nil {
 		return Row{}, false
 	}
-	return Row{Value: value, Unit: parts[2], decimals: decimals(number), adjusted: parts[3] != ""}, true
+	return Row{Value: read.Value, Unit: parts[2], decimals: read.Decimals, adjusted: parts[3] != ""}, true
 }
 
 // cells of a table's line.

@@ -5,6 +5,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,6 +82,9 @@ func (d *desk) note(found Finding, candidates []Row) string {
 					return fmt.Sprintf("would follow from %q minus %q", a.Configuration, b.Configuration)
 				}
 			}
+		}
+		if math.IsInf(found.Expected, 0) {
+			return fmt.Sprintf("%q is 0, of which there is no percent", found.Subtrahend.Configuration)
 		}
 		return "no two numbers next to it give it"
 	default:

@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"perflab.dev/perflab/internal/delimited"
+	"perflab.dev/perflab/internal/number"
 )
 
 // ErrRows says that a file is no list of published numbers.
@@ -33,7 +34,8 @@ type Row struct {
 	Value                                          float64
 	Unit                                           string
 	delta                                          bool
-	// decimals are the digits printed behind the point.
+	// decimals are the digits printed behind the point; less than 0 where an exponent
+	// leaves out digits before it.
 	decimals int
 	// asPrinted: they are this number's own. In CSV a zero at the end may be lost, so
 	// the longest number of a table tells for all.
@@ -53,7 +55,7 @@ var columns = []string{"report", "table", "configuration", "scenario", "metric",
 // ReadCSV reads published numbers in the long format: one per row, with the
 // kind measured or published_delta. It fails with a sentence per bad row, of the first ten.
 func ReadCSV(in io.Reader) ([]Row, error) {
-	reader := csv.NewReader(in)
+	reader := delimited.NewReader(in)
 	reader.ReuseRecord = true
 	header, err := reader.Read()
 	if errors.Is(err, io.EOF) {
@@ -62,8 +64,6 @@ func ReadCSV(in io.Reader) ([]Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRows, err)
 	}
-	header = slices.Clone(header)
-	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	at := map[string]int{}
 	for _, name := range columns {
 		if at[name] = slices.Index(header, name); at[name] < 0 {
@@ -94,25 +94,19 @@ func readRows(reader *csv.Reader, at map[string]int) ([]Row, error) {
 			continue
 		}
 		line, _ := reader.FieldPos(0)
-		text := strings.TrimSpace(fields[at["value"]])
-		value, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-			bad = append(bad, fmt.Errorf("line %d: the value %q is not a finite number", line, text))
+		read, err := number.Parse(strings.TrimSpace(fields[at["value"]]))
+		if err != nil {
+			bad = append(bad, fmt.Errorf("line %d: the value %w", line, err))
 			continue
 		}
 		rows = append(rows, Row{
 			Line: line, Report: fields[at["report"]], Table: fields[at["table"]], Configuration: fields[at["configuration"]],
 			Scenario: fields[at["scenario"]], Metric: fields[at["metric"]], Unit: fields[at["unit"]],
-			Value: value, delta: kind == publishedDelta, decimals: decimals(text),
+			Value: read.Value, delta: kind == publishedDelta, decimals: read.Decimals,
 		})
 	}
 	if len(bad) > 0 {
 		return nil, fmt.Errorf("%w:\n%w", ErrRows, errors.Join(bad...))
 	}
 	return rows, nil
-}
-
-func decimals(text string) int {
-	_, behind, _ := strings.Cut(text, ".")
-	return len(behind)
 }

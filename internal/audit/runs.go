@@ -4,16 +4,16 @@ package audit
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/delimited"
+	"perflab.dev/perflab/internal/number"
 )
 
 // series is one metric of one arm under one scenario.
@@ -30,7 +30,7 @@ type Measured struct {
 // ReadRuns reads a report's CSV: one row per run and metric.
 func ReadRuns(in io.Reader) (*Measured, error) {
 	m := &Measured{units: map[series]string{}, values: map[series]map[string]float64{}, cells: map[string]map[[2]string]bool{}}
-	reader := csv.NewReader(in)
+	reader := delimited.NewReader(in)
 	for first := true; ; first = false {
 		fields, err := reader.Read()
 		switch {
@@ -43,12 +43,12 @@ func ReadRuns(in io.Reader) (*Measured, error) {
 		case first:
 			continue
 		}
-		value, err := strconv.ParseFloat(fields[5], 64)
+		read, err := number.Parse(fields[5])
 		if err != nil {
 			line, _ := reader.FieldPos(5)
-			return nil, fmt.Errorf("%w: line %d: the value %q is not a number", ErrRows, line, fields[5])
+			return nil, fmt.Errorf("%w: line %d: the value %w", ErrRows, line, err)
 		}
-		m.take(fields[0], series{text(fields[2]), text(fields[3]), text(fields[1])}, text(fields[4]), value)
+		m.take(fields[0], series{text(fields[2]), text(fields[3]), text(fields[1])}, text(fields[4]), read.Value)
 	}
 }
 

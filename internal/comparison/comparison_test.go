@@ -347,14 +347,15 @@ func TestReadCSVRefuses(t *testing.T) {
 		"no rows":          {comparison.Header + "\n", "no row follows the header"},
 		"header":           {"arm,block,scenario,metric,unit,value\n", `line 1 is "arm,block,scenario,metric,unit,value"`},
 		"few fields":       {comparison.Header + "\n" + good + "2,a,s,m,400\n", "line 3: 5 fields instead of 6"},
-		"no number":        {comparison.Header + "\n" + good + "2,a,s,m,ms,fast\n", `line 3: the value "fast" is not a number`},
+		"no number":        {comparison.Header + "\n" + good + "2,a,s,m,ms,fast\n", `line 3: the value "fast" is not a finite number`},
 		"empty value":      {comparison.Header + "\n2,a,s,m,ms,\n", "line 2: the value is empty"},
-		"not finite":       {comparison.Header + "\n2,a,s,m,ms,NaN\n", "line 2: the value NaN is not a finite number"},
+		"not finite":       {comparison.Header + "\n2,a,s,m,ms,NaN\n", `line 2: the value "NaN" is not a finite number`},
 		"infinite":         {comparison.Header + "\n2,a,s,m,ms,-Inf\n", "is not a finite number"},
 		"too large":        {comparison.Header + "\n2,a,s,m,ms,1e999\n", "is not a finite number"},
 		"no arm":           {comparison.Header + "\n2,,s,m,ms,1\n", "line 2: the arm is empty"},
 		"twice":            {comparison.Header + "\n" + good + "2,a,s,m,ms,1\n" + good, "line 4: metric \"m\" of scenario \"s\" in block \"1\" and arm \"a\" is given twice, here and on line 2"},
 		"units":            {comparison.Header + "\n" + good + "2,a,s,m,s,1\n", `has another unit, "s", than before on line 2, "ms"`},
+		"ambiguous":        {comparison.Header + "\n2,a,s,m,ms,\"1,234\"\n", `line 2: the value "1,234" is ambiguous: it can be 1234 or 1.234`},
 		"stray quote":      {comparison.Header + "\n" + good + "2,\"a,s,m,s,1\n", "line 3"},
 		"all are told":     {comparison.Header + "\n,a,s,m,ms,1\n" + good + "2,a,s,m,ms,x\n", "line 4"},
 		"a column shifted": {comparison.Header + "\n" + shifted(), "are the columns in order?"},
@@ -378,10 +379,32 @@ func shifted() string {
 	return text.String()
 }
 
+// Whatever a spreadsheet makes of a table, it says the same.
 func TestReadCSVTakesSpreadsheets(t *testing.T) {
-	text := "\ufeff" + comparison.Header + "\r\n1,a,\"s, t\",m,ms, 400 \r\n"
-	if _, err := comparison.ReadCSV(strings.NewReader(text)); err != nil {
-		t.Error(err)
+	plain := comparison.Header + "\n1,a,\"s, t\",m,ms,1400.5\n1,b,\"s, t\",m,ms,1600\n"
+	read := func(text string) comparison.Comparison {
+		table, err := comparison.ReadCSV(strings.NewReader(text))
+		if err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+		compared, err := table.Compare(options)
+		if err != nil || len(compared) != 1 {
+			t.Fatalf("%d comparisons: %v", len(compared), err)
+		}
+		return compared[0]
+	}
+	want := read(plain)
+	for name, text := range map[string]string{
+		"spaces":             strings.ReplaceAll(strings.ReplaceAll(plain, "\n", "\r\n"), "1600", " 1600 "),
+		"semicolons":         strings.ReplaceAll(comparison.Header, ",", ";") + "\n1;a;s, t;m;ms;1400,5\n1;b;s, t;m;ms;1600\n",
+		"tabs":               strings.ReplaceAll(comparison.Header, ",", "\t") + "\n1\ta\ts, t\tm\tms\t1’400.5\n1\tb\ts, t\tm\tms\t1’600\n",
+		"thousands":          strings.ReplaceAll(strings.ReplaceAll(plain, "1400.5", `"1,400.5"`), "1600", "1 600"),
+		"exponents":          strings.ReplaceAll(strings.ReplaceAll(plain, "1400.5", "1.4005E+03"), "1600", "1.6E+03"),
+		"another name of ms": strings.ReplaceAll(plain, ",ms,1600", ",msec,1600"),
+	} {
+		if got := read(text); got.Unit != "ms" || got.BaselineCenter != want.BaselineCenter || got.ArmCenter != want.ArmCenter {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
+
+	"perflab.dev/perflab/internal/delimited"
+	"perflab.dev/perflab/internal/number"
+	"perflab.dev/perflab/internal/unit"
 )
 
 // Header is the first line of a file of observations.
@@ -24,7 +27,7 @@ var ErrRows = errors.New("the observations are invalid")
 // ReadCSV reads observations, one per row, in any order. It fails with a
 // sentence per bad row that names its line; no row is left out silently.
 func ReadCSV(in io.Reader) (*Table, error) {
-	reader := csv.NewReader(in)
+	reader := delimited.NewReader(in)
 	reader.ReuseRecord = true
 	reader.FieldsPerRecord = -1
 	if err := readHeader(reader); err != nil {
@@ -70,11 +73,8 @@ func readHeader(reader *csv.Reader) error {
 	if err != nil {
 		return fmt.Errorf("reading the header: %w", err)
 	}
-	found := slices.Clone(fields)
-	// Spreadsheets begin a file with a byte order mark.
-	found[0] = strings.TrimPrefix(found[0], "\ufeff")
-	if strings.Join(found, ",") != Header {
-		return fmt.Errorf("%w: line 1 is %q, the header must be %q", ErrRows, strings.Join(found, ","), Header)
+	if header := strings.Join(fields, ","); header != Header {
+		return fmt.Errorf("%w: line 1 is %q, the header must be %q", ErrRows, header, Header)
 	}
 	return nil
 }
@@ -88,13 +88,13 @@ func addRow(table *Table, fields []string, line int) error {
 	if text == "" {
 		return errors.New("the value is empty: leave out the row of a missing run")
 	}
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return fmt.Errorf("the value %q is not a number", text)
+	read, err := number.Parse(text)
+	if err != nil {
+		return fmt.Errorf("the value %w", err)
 	}
 	return table.Add(Observation{
-		Block: textOf(fields[0]), Arm: textOf(fields[1]), Scenario: textOf(fields[2]), Metric: textOf(fields[3]), Unit: textOf(fields[4]),
-		Value: value, Line: line,
+		Block: textOf(fields[0]), Arm: textOf(fields[1]), Scenario: textOf(fields[2]), Metric: textOf(fields[3]), Unit: unit.Canonical(textOf(fields[4])),
+		Value: read.Value, Line: line,
 	})
 }
 
