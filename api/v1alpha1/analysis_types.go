@@ -27,6 +27,22 @@ type Analysis struct {
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[^/@ ]+(/[^@]*[^@ ])+(@[a-z0-9-]+)?$')",message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/p95 or postgres/primary/connections/total/average"
 	Guards []string `json:"guards,omitempty"`
 
+	// higherIsBetter names custom metrics of which higher is better, for example
+	// custom/Serve/hits, where their unit does not show it. The metrics of
+	// measurement.prometheus have a field of their own.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=960
+	// +kubebuilder:validation:items:MaxLength=253
+	HigherIsBetter []string `json:"higherIsBetter,omitempty"`
+
+	// lowerIsBetter names custom metrics of which lower is better.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=960
+	// +kubebuilder:validation:items:MaxLength=253
+	LowerIsBetter []string `json:"lowerIsBetter,omitempty"`
+
 	// comparisons chooses the pairs of arms that are compared beside each arm
 	// with the baseline: All of them, as Chain each arm with the one declared
 	// before it, or WithinLevels, of a matrix, those that differ in one factor.

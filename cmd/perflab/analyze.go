@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -32,15 +33,17 @@ const maxLooks = 100
 var errOption = errors.New("an option is invalid")
 
 type analyzeOptions struct {
-	format                string
-	baseline, twin        string
-	primary, higher       string
-	margin, confidence    float64
-	looks                 string
-	looked                stats.Looks
-	seed                  uint64
-	isPrimary, isHigherIn *regexp.Regexp
-	all                   bool
+	format             string
+	baseline, twin     string
+	primary            string
+	higher, lower      string
+	margin, confidence float64
+	looks              string
+	looked             stats.Looks
+	seed               uint64
+	isPrimary          *regexp.Regexp
+	isHigher, isLower  *regexp.Regexp
+	all                bool
 }
 
 func newAnalyze() *cobra.Command {
@@ -78,9 +81,11 @@ a verdict it is the interval at --confidence, not adjusted.
 Metrics that match --primary are adjusted together over all scenarios and arms
 by Holm's procedure; the rest is exploratory and adjusted by Benjamini and
 Hochberg's; the error share of an interval is divided by the factor by which its
-p is adjusted. Without --primary all metrics are primary. Lower is better, except
-for metrics that match --higher-is-better. Regular expressions match anywhere
-in the metric's name.
+p is adjusted. Without --primary all metrics are primary. Which way a metric gets
+better is known by PerfLab's own names, such as LOAD/requestsPerSecond, and by
+units: of times, and of work per second such as req/s or B/s. Of others,
+--higher-is-better and --lower-is-better say it; without, a difference has no
+verdict. Regular expressions match anywhere in the metric's name.
 
 Who looks after each block, to stop once that is enough, says so with --looks
 FIRST-LAST: the first block after which one looks, and the last there may be,
@@ -110,6 +115,7 @@ func (o *analyzeOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.looks, "looks", "", "FIRST-LAST: one looks after each block from the first to the last, and stops once that is enough (default: once, when all blocks are done)")
 	flags.StringVar(&o.primary, "primary", "", "regular expression of the metrics that decide; all if not given")
 	flags.StringVar(&o.higher, "higher-is-better", "", "regular expression of the metrics that get better when higher")
+	flags.StringVar(&o.lower, "lower-is-better", "", "regular expression of the metrics that get better when lower")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the sign-flip test, which draws at random beyond 20 blocks")
 	flags.StringVarP(&o.format, "output", "o", formatTable, "output format: table, markdown or json")
 	addAll(flags, &o.all)
@@ -169,7 +175,10 @@ func (o *analyzeOptions) check() (err error) {
 	if o.isPrimary, err = expression("primary", o.primary); err != nil {
 		return err
 	}
-	o.isHigherIn, err = expression("higher-is-better", o.higher)
+	if o.isHigher, err = expression("higher-is-better", o.higher); err != nil {
+		return err
+	}
+	o.isLower, err = expression("lower-is-better", o.lower)
 	return err
 }
 
@@ -209,12 +218,21 @@ func expression(flag, text string) (*regexp.Regexp, error) {
 func (o *analyzeOptions) comparison() comparison.Options {
 	options := comparison.Options{
 		Baseline: o.baseline, Twin: o.twin, MarginPercent: o.margin, ConfidencePercent: o.confidence, Looks: o.looked, Seed: o.seed,
+		Direction: o.direction,
 	}
 	if o.isPrimary != nil {
 		options.Primary = o.isPrimary.MatchString
 	}
-	if o.isHigherIn != nil {
-		options.HigherIsBetter = o.isHigherIn.MatchString
-	}
 	return options
+}
+
+// direction of a metric, as it is asked for or else known.
+func (o *analyzeOptions) direction(name, unit string) verdict.Direction {
+	switch {
+	case o.isHigher != nil && o.isHigher.MatchString(name):
+		return verdict.HigherIsBetter
+	case o.isLower != nil && o.isLower.MatchString(name):
+		return verdict.LowerIsBetter
+	}
+	return verdict.DirectionOf(metric.Parse(name).Direction(unit, nil, nil))
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -93,6 +94,43 @@ func TestAnalyzeWithoutWarningsListsNone(t *testing.T) {
 	}
 }
 
+// A direction is known, or said, or there is no verdict.
+func TestAnalyzeDirections(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("block,arm,scenario,metric,unit,value\n")
+	for _, metric := range []string{"l/requestsPerSecond,1/s", "custom/copy,MB/s", "custom/boot,\u03bcs", "custom/skew,hits", "score,points"} {
+		for block, value := range []int{400, 410, 405, 395, 402, 399} {
+			fmt.Fprintf(&text, "%d,a,s,%s,%d\n%d,b,s,%s,%d\n", block+1, metric, value, block+1, metric, value*11/10)
+		}
+	}
+	verdicts := func(flags ...string) string {
+		got := perflab(t, text.String(), append([]string{"analyze", "--baseline", "a", "-o", "json"}, flags...)...)
+		var answer struct {
+			Comparisons []struct {
+				Metric, Verdict string
+				Warnings        []string
+			}
+		}
+		if err := json.Unmarshal([]byte(got.out), &answer); err != nil {
+			t.Fatalf("%v in %s%s", err, got.out, got.problems)
+		}
+		var told []string
+		for _, one := range answer.Comparisons {
+			if (one.Verdict == "") != strings.Contains(strings.Join(one.Warnings, ""), "set --higher-is-better or --lower-is-better") {
+				t.Errorf("%s is %q, with %q", one.Metric, one.Verdict, one.Warnings)
+			}
+			told = append(told, one.Metric+" "+one.Verdict)
+		}
+		return strings.Join(told, ", ")
+	}
+	if got, want := verdicts(), "custom/boot Worse, custom/copy Better, custom/skew , l/requestsPerSecond Better, score "; got != want {
+		t.Errorf("it says %s, want %s", got, want)
+	}
+	if got, want := verdicts("--higher-is-better", "skew|boot", "--lower-is-better", "score"), "custom/boot Better, custom/copy Better, custom/skew Better, l/requestsPerSecond Better, score Worse"; got != want {
+		t.Errorf("it says %s, want %s", got, want)
+	}
+}
+
 func TestAnalyzeWithoutPrimaryMetrics(t *testing.T) {
 	got := perflab(t, "", "analyze", "--baseline", "xmx", "--primary", "p99", "testdata/runs.csv")
 	if got.code != 0 || !strings.Contains(got.problems, `--primary "p99" matches no metric`) {
@@ -149,6 +187,7 @@ func TestAnalyzeProblems(t *testing.T) {
 		"EarlyLook":     {rows, []string{"analyze", "--baseline", "a", "--looks", "3-9"}, exitFailed, "from 6 to 100"},
 		"Primary":       {rows, []string{"analyze", "--baseline", "a", "--primary", "("}, exitFailed, "--primary: error parsing regexp"},
 		"Higher":        {rows, []string{"analyze", "--baseline", "a", "--higher-is-better", "["}, exitFailed, "--higher-is-better: error parsing regexp"},
+		"Lower":         {rows, []string{"analyze", "--baseline", "a", "--lower-is-better", "["}, exitFailed, "--lower-is-better: error parsing regexp"},
 		"MissingFile":   {"", []string{"analyze", "--baseline", "a", "no-such.csv"}, exitFailed, "no-such.csv"},
 		"TwoFiles":      {"", []string{"analyze", "--baseline", "a", "x", "y"}, exitFailed, "at most 1 arg"},
 		"BadRow":        {rows + "2,a,s,m,ms,slow\n", []string{"analyze", "--baseline", "a"}, exitInvalid, `standard input: the observations are invalid:` + "\n" + `line 4: the value "slow" is not a finite number`},

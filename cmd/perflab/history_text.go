@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -36,7 +37,7 @@ func writeSeries(sheet *sheet, series *releases.Series) {
 		point := &series.Points[i]
 		told := ""
 		if change := changes[i]; change != nil {
-			told = fmt.Sprintf("%s %s", change.Verdict, withUnit(signed(change.Delta), series.DeltaUnit()))
+			told = fmt.Sprintf("%s %s", cmp.Or(string(change.Verdict), "changed"), withUnit(signed(change.Delta), series.DeltaUnit()))
 		}
 		rows = append(rows, []string{
 			point.Release, point.Time.UTC().Format(time.DateOnly), fmt.Sprint(len(point.Values)),
@@ -59,7 +60,7 @@ func span(low, high float64) string {
 // writeChange says in words what the table marks, and what differs there.
 func writeChange(sheet *sheet, series *releases.Series, change *releases.Change) {
 	sheet.line("")
-	judged := string(change.Verdict)
+	judged := cmp.Or(string(change.Verdict), "it is unknown whether higher or lower is better")
 	if change.Verdict == verdict.Equivalent {
 		judged = "within the margin"
 	}

@@ -304,9 +304,7 @@ func (r *Result) arms(a *side, first, second *comparison.Comparison, pair Pair) 
 		FirstValue: first.Delta, SecondValue: second.Delta, Scale: first.Scale,
 		blocks: min(first.Blocks, second.Blocks),
 	}
-	if a.answer.Question.HigherIsBetter(first.Metric) {
-		made.direction = verdict.HigherIsBetter
-	}
+	made.direction = a.answer.Question.Direction(first.Metric, first.Unit)
 	if first.Scale != second.Scale {
 		made.refuse("one experiment compares it as a ratio, the other as a difference")
 		made.set(stats.Difference(stats.Estimate{}, stats.Estimate{}), r.alpha())

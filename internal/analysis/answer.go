@@ -100,7 +100,7 @@ func (a *Answer) options(seed int64) comparison.Options {
 		MarginPercent:     float64(a.Question.MarginPercent),
 		ConfidencePercent: float64(a.Question.ConfidencePercent),
 		Primary:           a.Question.IsPrimary,
-		HigherIsBetter:    a.Question.HigherIsBetter,
+		Direction:         a.Question.Direction,
 		Looks:             a.Question.Looks,
 		Seed:              uint64(seed),
 	}

@@ -37,8 +37,8 @@ type Options struct {
 	// p-values are adjusted by Holm's procedure over all scenarios and arms,
 	// those of the rest by Benjamini and Hochberg's. nil: all are primary.
 	Primary func(metric string) bool
-	// HigherIsBetter tells the metrics that get better when higher. nil: none.
-	HigherIsBetter func(metric string) bool
+	// Direction tells which way a metric gets better. nil: when lower.
+	Direction func(metric, unit string) verdict.Direction
 	// Looks are the blocks after which one looks, to stop if that is enough. The zero
 	// value: once, when all blocks are there.
 	Looks stats.Looks
@@ -261,8 +261,8 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	result.EquivalenceLow, result.EquivalenceHigh = fitted.displayed(low), fitted.displayed(high)
 	result.evidence = verdict.Evidence{Effect: effect, Permutation: result.Permutation, Blocks: result.Blocks, Look: s.look}
 	result.evidence.Low, result.evidence.High = fitted.scale.Margin(s.options.MarginPercent, result.BaselineCenter)
-	if s.options.HigherIsBetter != nil && s.options.HigherIsBetter(observed.metric) {
-		result.evidence.Direction = verdict.HigherIsBetter
+	if s.options.Direction != nil {
+		result.evidence.Direction = s.options.Direction(observed.metric, observed.unit)
 	}
 	if result.evidence.High == 0 {
 		result.Warnings = append(result.Warnings, "the baseline's center is 0, and so is a margin in percent of it")
@@ -318,7 +318,7 @@ func adjust(comparisons []Comparison, alpha float64) {
 // Differs tells whether the arm is told apart from the baseline, by however little.
 func (c *Comparison) Differs(alpha float64) bool {
 	decision := verdict.Apart(c.evidence, alpha)
-	return decision.Verdict.Decides()
+	return decision.Low > 0 || decision.High < 0
 }
 
 // Uncalibrated are the comparisons of primary metrics in which the baseline's
@@ -358,6 +358,9 @@ func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 // ExploratoryWarning is told of every comparison that is not primary.
 const ExploratoryWarning = "exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure"
 
+// DirectionUnknown is told of a difference in a metric of unknown direction.
+const DirectionUnknown = "no verdict: it is unknown whether higher or lower is better; set --higher-is-better or --lower-is-better"
+
 // DescriptiveOnly begins the warning of a comparison that is too early for a verdict.
 const DescriptiveOnly = "descriptive only"
 
@@ -384,7 +387,12 @@ func (j judgement) of(c *Comparison) {
 		return
 	}
 	c.decide(verdict.Decide(c.evidence, j.alpha))
-	if c.Verdict == verdict.None {
+	switch {
+	case c.Verdict != verdict.None:
+	case c.evidence.Effect.Sure():
+		c.Withheld = "it is unknown whether higher or lower is better"
+		c.warn(DirectionUnknown)
+	default:
 		c.Withheld = string(stats.WarningNoInterval)
 	}
 	if c.Twin {

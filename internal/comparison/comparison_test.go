@@ -73,11 +73,20 @@ func TestRatio(t *testing.T) {
 
 func TestDirection(t *testing.T) {
 	higher := options
-	higher.HigherIsBetter = func(metric string) bool { return metric == "rate" }
+	higher.Direction = func(metric, unit string) verdict.Direction {
+		return map[string]verdict.Direction{"rate 1/s": verdict.HigherIsBetter, "skew s": verdict.UnknownDirection}[metric+" "+unit]
+	}
 	arms := map[string][]string{"a": base, "b": slower}
-	got := compare(t, higher, rows("rate", "1/s", arms), rows("time", "s", arms))
-	if got[0].Verdict != verdict.Better || got[1].Verdict != verdict.Worse {
-		t.Errorf("rate is %s, time %s", got[0].Verdict, got[1].Verdict)
+	got := compare(t, higher, rows("rate", "1/s", arms), rows("time", "s", arms), rows("skew", "s", arms))
+	if got[0].Verdict != verdict.Better || got[1].Verdict != verdict.None || got[2].Verdict != verdict.Worse {
+		t.Errorf("rate is %q, skew %q, time %q", got[0].Verdict, got[1].Verdict, got[2].Verdict)
+	}
+	if !slices.Contains(got[1].Warnings, comparison.DirectionUnknown) || slices.Contains(got[0].Warnings, comparison.DirectionUnknown) {
+		t.Errorf("the warnings are %q and %q", got[1].Warnings, got[0].Warnings)
+	}
+	same := map[string][]string{"a": base, "b": base}
+	if got := compare(t, higher, rows("skew", "s", same))[0]; got.Verdict != verdict.Equivalent {
+		t.Errorf("what is the same is %q", got.Verdict)
 	}
 }
 

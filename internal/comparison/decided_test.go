@@ -81,9 +81,9 @@ func drawExperiment(random *rand.Rand) drawnExperiment {
 	arms, metrics, blocks := 2+random.IntN(3), 1+random.IntN(8), 4+random.IntN(12)
 	drawn := drawnExperiment{comparison.NewTable(), comparison.Options{
 		Baseline: "arm-0", MarginPercent: float64(1 + random.IntN(10)), ConfidencePercent: []float64{90, 95, 99}[random.IntN(3)],
-		Primary:        func(name string) bool { return name[1] == 'p' },
-		HigherIsBetter: func(name string) bool { return name[0] == 'h' },
-		Seed:           random.Uint64(),
+		Primary:   func(name string) bool { return name[1] == 'p' },
+		Direction: func(name, _ string) verdict.Direction { return verdict.DirectionOf(name[0] == 'h', true) },
+		Seed:      random.Uint64(),
 	}}
 	if random.IntN(3) == 0 {
 		drawn.options.Looks = stats.Looks{First: 6, Last: 6 + random.IntN(10)}

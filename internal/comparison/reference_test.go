@@ -72,7 +72,9 @@ func comparedRuns(t *testing.T) []comparison.Comparison {
 		Primary: func(metric string) bool {
 			return strings.HasSuffix(metric, "average") || strings.Contains(metric, "throughput")
 		},
-		HigherIsBetter: func(metric string) bool { return strings.Contains(metric, "throughput") },
+		Direction: func(metric, _ string) verdict.Direction {
+			return verdict.DirectionOf(strings.Contains(metric, "throughput"), true)
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

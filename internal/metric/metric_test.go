@@ -222,10 +222,29 @@ func TestDirections(t *testing.T) {
 	} {
 		var metrics []metric.Metric
 		for _, name := range names {
-			metrics = append(metrics, metric.Parse(name))
+			if parsed := metric.Parse(name); parsed.HigherIsBetter([]string{"hits"}) {
+				metrics = append(metrics, parsed)
+			}
 		}
 		if got := metric.Directions(metrics, []string{"hits"}); got != want {
 			t.Errorf("%q: %q, want %q", names, got, want)
+		}
+	}
+}
+
+// Only units that have but one direction tell it.
+func TestUnitsTellDirections(t *testing.T) {
+	for direction, units := range map[string][]string{
+		"higher":  {"req/s", "requests/sec", "MB/s", "B/s", "MiB/s", "ops/s", "op/s", "msgs/s", "rows/second", "tx/s", "qps", "ops", "TPS", "Mbit/s", "Gbps"},
+		"lower":   {"ns", "ms", "s", "\u00b5s", "\u03bcs", "sec/op", "ns/op", "ns/GC", "ms/req", "B/op", "allocs/op"},
+		"unknown": {"", "1", "%", "hits", "MiB", "cores", "errors/s", "faults/s", "gc/s", "misses/op", "1/s", "s2", "msx", "reqs"},
+	} {
+		for _, unit := range units {
+			higher, known := metric.Parse("custom/a/b").Direction(unit, nil, nil)
+			got := map[[2]bool]string{{true, true}: "higher", {false, true}: "lower", {false, false}: "unknown"}[[2]bool{higher, known}]
+			if got != direction {
+				t.Errorf("%q: %s, want %s", unit, got, direction)
+			}
 		}
 	}
 }

@@ -6,11 +6,13 @@ package question
 
 import (
 	"slices"
+	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/stats"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -43,6 +45,11 @@ type Question struct {
 	Pairs v1alpha1.Pairs `json:",omitempty"`
 	// Higher are the custom metrics that get better when higher.
 	Higher []string
+	// Lower are the custom metrics that are said to get better when lower.
+	Lower []string `json:",omitempty"`
+	// Elsewhere: another tool measured it, so a custom metric has the direction that
+	// it is said to have or that its unit tells, or none.
+	Elsewhere bool `json:"-"`
 }
 
 // Of resolves the question of an experiment.
@@ -70,7 +77,19 @@ func Of(spec *v1alpha1.PerfExperimentSpec) Question {
 			}
 		}
 	}
+	question.Higher = append(question.Higher, customOf(spec.Analysis.HigherIsBetter)...)
+	question.Lower = customOf(spec.Analysis.LowerIsBetter)
+	question.Elsewhere = origin.Tool(spec) != ""
 	return question
+}
+
+// customOf are metrics without what all custom ones begin with.
+func customOf(names []string) []string {
+	var custom []string
+	for _, name := range names {
+		custom = append(custom, strings.TrimPrefix(name, metric.Custom+"/"))
+	}
+	return custom
 }
 
 func or(given, otherwise int32) int32 {
@@ -114,9 +133,13 @@ func (q Question) IsGuard(name string) bool {
 	return metric.Parse(name).IsGuard()
 }
 
-// HigherIsBetter tells which way a metric gets better.
-func (q Question) HigherIsBetter(name string) bool {
-	return metric.Parse(name).HigherIsBetter(q.Higher)
+// Direction tells which way a metric gets better.
+func (q Question) Direction(name, unit string) verdict.Direction {
+	of := metric.Parse(name)
+	if !q.Elsewhere {
+		return verdict.DirectionOf(of.HigherIsBetter(q.Higher), true)
+	}
+	return verdict.DirectionOf(of.Direction(unit, q.Higher, q.Lower))
 }
 
 // Status is the question as it is frozen.

@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/verdict"
 )
 
 func TestDefaultPrimaryMetrics(t *testing.T) {
@@ -83,8 +84,36 @@ func TestDirections(t *testing.T) {
 		"custom/samples/average":                               false,
 		"custom/lag/records/average":                           false,
 	} {
-		if got := asked.HigherIsBetter(metric); got != higher {
-			t.Errorf("%s: higher is better %t, want %t", metric, got, higher)
+		if got := asked.Direction(metric, ""); got != verdict.DirectionOf(higher, true) {
+			t.Errorf("%s: the direction is %d, higher is better: %t", metric, got, higher)
+		}
+	}
+}
+
+// Of what another tool measured, a custom metric has the direction that is said or that
+// its unit tells; all others keep theirs.
+func TestDirectionsElsewhere(t *testing.T) {
+	spec := &v1alpha1.PerfExperimentSpec{Scenarios: []v1alpha1.Scenario{{Loads: []v1alpha1.Load{{Elsewhere: &v1alpha1.Elsewhere{Tool: "go test"}}}}}}
+	spec.Analysis.HigherIsBetter, spec.Analysis.LowerIsBetter = []string{"custom/Serve/hits", "custom/cost"}, []string{"custom/Serve/skew", "custom/Serve/lost per s"}
+	asked := question.Of(spec)
+	for of, want := range map[[2]string]verdict.Direction{
+		{"s/Serve/average", "ms"}:                   verdict.LowerIsBetter,
+		{"s/requestsPerSecond", "1/s"}:              verdict.HigherIsBetter,
+		{"custom/Serve/hits", "hits"}:               verdict.HigherIsBetter,
+		{"custom/Serve/hits/average", ""}:           verdict.HigherIsBetter,
+		{"custom/cost/a", "ms"}:                     verdict.HigherIsBetter,
+		{"custom/Serve/skew", "s"}:                  verdict.LowerIsBetter,
+		{"custom/Serve/lost per s", "req/s"}:        verdict.LowerIsBetter,
+		{"custom/Serve/req per s", "req/s"}:         verdict.HigherIsBetter,
+		{"custom/Serve/B per op", "B/op"}:           verdict.LowerIsBetter,
+		{"custom/Serve/GC", "gc"}:                   verdict.UnknownDirection,
+		{"custom/up{job=shop}/average", ""}:         verdict.UnknownDirection,
+		{"custom/errors", "errors/s"}:               verdict.UnknownDirection,
+		{"module/mod-users/cpu/average", "cores"}:   verdict.LowerIsBetter,
+		{"postgres/primary/cacheHits/average", "%"}: verdict.HigherIsBetter,
+	} {
+		if got := asked.Direction(of[0], of[1]); got != want {
+			t.Errorf("%s in %q: the direction is %d, want %d", of[0], of[1], got, want)
 		}
 	}
 }
@@ -136,6 +165,7 @@ func TestAnotherQuestionHasAnotherHash(t *testing.T) {
 		"looks": func(s *v1alpha1.PerfExperimentSpec) {
 			s.Design.Target = &v1alpha1.PrecisionTarget{Verdicts: true, MaxBlocks: 20}
 		},
+		"lower": func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.LowerIsBetter = []string{"custom/a"} },
 		"direction": func(s *v1alpha1.PerfExperimentSpec) {
 			s.Measurement.Prometheus = &v1alpha1.Prometheus{Metrics: []v1alpha1.CustomMetric{{Name: "hits", HigherIsBetter: true}}}
 		},

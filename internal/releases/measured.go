@@ -57,8 +57,9 @@ type Question struct {
 	Primary []string `json:"primary"`
 	// MarginPercent is the difference that does not matter.
 	MarginPercent int32 `json:"marginPercent"`
-	// Higher are the custom metrics that get better when higher.
+	// Higher and Lower are the custom metrics that are said to get better so.
 	Higher []string `json:"higher,omitempty"`
+	Lower  []string `json:"lower,omitempty"`
 }
 
 // Arm is a configuration that was compared.
@@ -103,7 +104,7 @@ func Measure(record Record) (Measured, error) {
 		Release:  NameOf(experiment),
 		Tool:     origin.Tool(&experiment.Spec),
 		Began:    began(record.Runs),
-		Question: Question{Primary: asked.Primary, MarginPercent: asked.MarginPercent, Higher: asked.Higher},
+		Question: Question{Primary: asked.Primary, MarginPercent: asked.MarginPercent, Higher: asked.Higher, Lower: asked.Lower},
 	}
 	if len(compared) > 0 {
 		made.Blocks = analysis.CompleteBlocks(compared, experiment.Spec.Scenarios, record.Runs)
@@ -192,9 +193,10 @@ func (s *Scenario) values(name string, arm int) (values []float64, unit string) 
 	return s.Metrics[at].Values[arm], s.Metrics[at].Unit
 }
 
-// whole is the question as those who answer it take it.
-func (q *Question) whole() question.Question {
-	return question.Question{Primary: q.Primary, MarginPercent: q.MarginPercent, Higher: q.Higher}
+// asked is the question as those who answer it take it.
+func (m *Measured) asked() question.Question {
+	q := &m.Question
+	return question.Question{Primary: q.Primary, MarginPercent: q.MarginPercent, Higher: q.Higher, Lower: q.Lower, Elsewhere: m.Tool != ""}
 }
 
 // systemsOf the arms, each as its first run was given it.

@@ -78,8 +78,9 @@ type Change struct {
 	Delta, Low, High float64
 	// P of the permutation test that found it.
 	P float64
-	// Verdict is Better, Worse, or Equivalent for a change within the margin of
-	// the experiment that was measured last.
+	// Verdict is Better, Worse, Equivalent for a change within the margin of the
+	// experiment that was measured last, or None where the metric's direction is
+	// unknown.
 	Verdict verdict.Verdict
 	// Differences are sentences on what differs between the point before and At.
 	Differences []string
@@ -141,7 +142,7 @@ func Of(measured []Measured, options Options) (*History, error) {
 	if rate := history.errorRate(); rate < finest {
 		return nil, fmt.Errorf("%w: %g %% shared by %d series and %d looks; choose fewer of them, or a larger one", ErrTooFine, history.ErrorRatePercent, len(history.Series), history.Looks)
 	}
-	return history, history.find(last.Question.whole())
+	return history, history.find(last.asked())
 }
 
 // find looks for changes in all series, in as many at once as there are processors.
@@ -328,9 +329,12 @@ func permutations(errorRate float64) int {
 // larger than what does not matter.
 func (s *Series) verdict(asked question.Question, change *changepoint.Change) verdict.Verdict {
 	low, high := s.Scale.Margin(float64(asked.MarginPercent), s.plain(change.Before))
-	switch worse := change.Delta.Value > 0 != asked.HigherIsBetter(s.Metric); {
+	direction := asked.Direction(s.Metric, s.Unit)
+	switch worse := change.Delta.Value > 0 == (direction == verdict.LowerIsBetter); {
 	case change.Delta.Value > low && change.Delta.Value < high:
 		return verdict.Equivalent
+	case direction == verdict.UnknownDirection:
+		return verdict.None
 	case worse:
 		return verdict.Worse
 	}

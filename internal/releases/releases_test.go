@@ -127,6 +127,38 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// A rise of what another tool measured is better or worse as its unit or the experiment
+// says, and neither where nothing does.
+func TestDirectionsOfChanges(t *testing.T) {
+	const hits = "custom/Serve/hits"
+	for name, tc := range map[string]struct {
+		unit  string
+		asked releases.Question
+		want  verdict.Verdict
+	}{
+		"unknown":     {"hits", releases.Question{}, verdict.None},
+		"by its unit": {"req/s", releases.Question{}, verdict.Better},
+		"lower":       {"req/s", releases.Question{Lower: []string{"Serve/hits"}}, verdict.Worse},
+		"higher":      {"hits", releases.Question{Higher: []string{"Serve/hits"}}, verdict.Better},
+	} {
+		all := measuredOf(t, told(1, 99, step(400, 440)...))
+		for i := range all {
+			tc.asked.Primary, tc.asked.MarginPercent = []string{hits}, 5
+			all[i].Tool, all[i].Question = "go test", tc.asked
+			metrics := all[i].Scenarios[0].Metrics
+			at := slices.IndexFunc(metrics, func(one releases.Metric) bool { return one.Name == recorded.CheckIn })
+			all[i].Scenarios[0].Metrics = []releases.Metric{{Name: hits, Unit: tc.unit, Values: metrics[at].Values}}
+		}
+		history, err := releases.Of(all, releases.Options{Arms: []string{recorded.Base}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if changes := history.Series[0].Changes; len(changes) != 1 || changes[0].Verdict != tc.want {
+			t.Errorf("%s: %+v, want one that is %q", name, changes, tc.want)
+		}
+	}
+}
+
 // What got worse and better again is no regression any more.
 func TestRegressedIsTheLastChange(t *testing.T) {
 	history := historyOf(t, told(80, 99, slices.Concat(step(400, 480), slices.Repeat([]float64{400}, 8))...), releases.Options{Metrics: []string{recorded.CheckIn}, Arms: []string{recorded.Base}})

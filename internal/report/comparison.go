@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/verdict"
 )
 
 // maxCompared rows are shown per table, and maxExplored where they decide nothing.
@@ -57,11 +59,22 @@ func comparisonText(a *answer) string {
 
 // directions say which way the compared metrics get better.
 func directions(a *answer) string {
-	var compared []metric.Metric
+	var higher []metric.Metric
+	var unknown []string
 	for _, c := range a.where(isListed) {
-		compared = append(compared, c.metric)
+		switch a.Question.Direction(c.Metric, c.Unit) {
+		case verdict.HigherIsBetter:
+			higher = append(higher, c.metric)
+		case verdict.UnknownDirection:
+			unknown = append(unknown, c.metric.Phrase())
+		case verdict.LowerIsBetter:
+		}
 	}
-	return metric.Directions(compared, a.Question.Higher)
+	told := metric.Directions(higher, a.Question.Higher)
+	if len(unknown) > 0 {
+		told += fmt.Sprintf(" It is unknown whether higher or lower is better for %s: a difference there has no verdict.", prose.Enumerate(unknown))
+	}
+	return told
 }
 
 // isListed tells the comparisons that the tables list.

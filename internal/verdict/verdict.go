@@ -36,11 +36,23 @@ const MinimumBlocks = 6
 type Direction int
 
 // Latencies, errors and use of resources are better when lower; throughput is
-// better when higher.
+// better when higher. Where nobody said which, a difference is neither.
 const (
 	LowerIsBetter Direction = iota
 	HigherIsBetter
+	UnknownDirection
 )
+
+// DirectionOf what gets better when higher, or when lower, if that is known.
+func DirectionOf(higher, known bool) Direction {
+	switch {
+	case !known:
+		return UnknownDirection
+	case higher:
+		return HigherIsBetter
+	}
+	return LowerIsBetter
+}
 
 // Evidence is what is known of one arm against the baseline, for one metric of
 // one scenario.
@@ -78,7 +90,8 @@ type Decision struct {
 // which is two one-sided tests), then whether both the t test and the
 // sign-flip test tell them apart. A difference that is sure but within the
 // margin is thus Equivalent: it is too small to matter. Where the data is looked at
-// more than once, both questions are put at the level of this look.
+// more than once, both questions are put at the level of this look. A difference of
+// unknown direction has no verdict.
 //
 // The interval never contradicts the verdict: that of Equivalent lies within the
 // margin, those of Better and Worse exclude 0, and that of Inconclusive does neither.
@@ -105,6 +118,8 @@ func Apart(evidence Evidence, alpha float64) Decision {
 	}
 	switch {
 	case decided.Low <= 0 && decided.High >= 0:
+	case evidence.Direction == UnknownDirection:
+		decided.Verdict = None
 	case (evidence.Effect.Value < 0) == (evidence.Direction == LowerIsBetter):
 		decided.Verdict = Better
 	default:
