@@ -76,7 +76,7 @@ func TestReaders(t *testing.T) {
 			},
 		},
 		"JMeterInTheUnionsSpreadsheets": {
-			format: "jmeter", text: "\ufeff" + strings.ReplaceAll("timeStamp;elapsed;label;success\r\n1735900000000;100;a;true\r\n1735900001000;100;a;true\r\n", "\n", "\n"),
+			format: "jmeter", text: "timeStamp;elapsed;label;success\r\n1735900000000;100,0;a;TRUE\r\n1735900001000;100;a;True\r\n",
 			start: "2025-01-03T10:26:40Z", lasts: 1100 * time.Millisecond, samples: 2, want: map[string]string{"cico/a/average": "100 ms of 2"},
 		},
 		"JMeterChosen": {
@@ -139,10 +139,7 @@ func TestReaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := map[string]string{}
-			for _, one := range got.Observations {
-				found[one.Metric] = fmt.Sprintf("%s %s of %d", one.Value, one.Unit, one.Samples)
-			}
+			found := told(got)
 			for metric, want := range tc.want {
 				if found[metric] != want {
 					t.Errorf("%s is %q, want %q", metric, found[metric], want)
@@ -189,7 +186,7 @@ func TestRefusals(t *testing.T) {
 		"JMeterXMLCut":           {"jmeter", `<testResults><sample t="1" ts="1735900000000" s="true" lb="a"/>`, "it ends before </testResults>"},
 		"JMeterXMLWithoutTime":   {"jmeter", "<testResults>\n<sample t=\"1\" s=\"true\" lb=\"a\"/></testResults>", `line 2: timeStamp "" is no number`},
 		"JMeterXMLVersion":       {"jmeter", `<?xml version="1.1"?><testResults/>`, "line 1: xml: unsupported version"},
-		"JMeterXMLEncoding":      {"jmeter", `<?xml version="1.0" encoding="UTF-16"?><testResults/>`, `line 1: xml: encoding "UTF-16" declared`},
+		"JMeterXMLEncoding":      {"jmeter", `<?xml version="1.0" encoding="Shift_JIS"?><testResults/>`, `line 1: xml: opening charset "Shift_JIS": the encoding "Shift_JIS" is not read: save the file as UTF-8`},
 		"JMeterXMLBroken":        {"jmeter", "<testResults>\n<sample t=1/></testResults>", "line 2: "},
 		"K6OfASummary":           {"k6", "{\n \"metrics\": {}\n}\n", "line 1: it is none of k6's lines"},
 		"K6OtherLines":           {"k6", `{"a": 1}` + "\n", `line 1: its type is "", and k6's lines are of type Metric or Point`},
@@ -265,7 +262,8 @@ func TestTables(t *testing.T) {
 		"NoRows":     {tableHead, "no row follows the header"},
 		"Fields":     {tableHead + "a,b\n", "line 2: it has 2 fields, and the header 7"},
 		"Block":      {tableHead + ",a,0,s,l/t/average,ms,1\n", `line 2: the block "0" is no whole number from 1 to 100`},
-		"NaN":        {tableHead + ",a,1,s,l/t/average,ms,NaN\n", `line 2: the value "NaN" is no number`},
+		"NaN":        {tableHead + ",a,1,s,l/t/average,ms,NaN\n", `line 2: the value "NaN" is not a finite number: leave out the row of a value that is missing`},
+		"Ambiguous":  {tableHead + ",a,1,s,l/t/average,ms,\"1,234\"\n", `line 2: the value "1,234" is ambiguous: it can be 1234 or 1.234`},
 		"Negative":   {tableHead + ",a,1,s,l/t/average,ms,-1\n", "line 2: l/t/average is -1, less than nothing"},
 		"Unit":       {tableHead + ",a,1,s,l/t/average,MiB,1\n", `line 2: the unit of l/t/average is "MiB", and has to be "ms"`},
 		"Huge":       {tableHead + ",a,1,s,l/t/average,h,200\n", "line 2: l/t/average is 7.2e+08 ms, longer than a week"},
@@ -279,6 +277,27 @@ func TestTables(t *testing.T) {
 	} {
 		if _, err := table(tc.text); !errors.Is(err, elsewhere.ErrFile) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: the error is %v, want %s", name, err, tc.want)
+		}
+	}
+}
+
+// A value is the same in whichever unit, however that is written, and whatever a
+// spreadsheet makes of the table.
+func TestTablesOfSpreadsheets(t *testing.T) {
+	for name, text := range map[string]string{
+		"sec":         tableHead + ",a,1,s,l/t/average,sec,1.5\n",
+		"msec":        tableHead + ",a,1,s,l/t/average,msec,\"1500,0\"\n",
+		"micro":       tableHead + ",a,1,s,l/t/average,\u00b5s,1.5E+06\n",
+		"Greek":       tableHead + ",a,1,s,l/t/average,\u03bcs,1500000\n",
+		"us":          tableHead + ",a,1,s,l/t/average,us,1 500 000\n",
+		"ns":          tableHead + ",a,1,s,l/t/average,nanoseconds,\"1,500,000,000\"\n",
+		"semicolons":  strings.ReplaceAll(tableHead, ",", ";") + ";a;1;s;l/t/average;s;1,5\n",
+		"tabs":        strings.ReplaceAll(tableHead, ",", "\t") + "\ta\t1\ts\tl/t/average\tms\t1’500\n",
+		"a separator": "sep=;\n" + strings.ReplaceAll(tableHead, ",", ";") + ";a;1;s;l/t/average;s;1,5\n",
+	} {
+		got, err := table(text)
+		if err != nil || len(got) != 1 || got[0].Measured.Observations[0].Value != "1500" || got[0].Measured.Observations[0].Unit != "ms" {
+			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 }
@@ -381,6 +400,44 @@ func TestNames(t *testing.T) {
 	}
 	if _, found := elsewhere.Named("abacus"); found {
 		t.Error("there is a reader of what nobody knows")
+	}
+}
+
+// told are the values, by metric.
+func told(got *elsewhere.Measured) map[string]string {
+	found := map[string]string{}
+	for _, one := range got.Observations {
+		found[one.Metric] = fmt.Sprintf("%s %s of %d", one.Value, one.Unit, one.Samples)
+	}
+	return found
+}
+
+// must measure.
+func must(t *testing.T, format, text string) *elsewhere.Measured {
+	t.Helper()
+	got, err := measure(format, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// wantValues are among those told, where "" stands for none.
+func wantValues(t *testing.T, got *elsewhere.Measured, want map[string]string) {
+	t.Helper()
+	found := told(got)
+	for name, value := range want {
+		if found[name] != value {
+			t.Errorf("%s is %q, want %q", name, found[name], value)
+		}
+	}
+}
+
+// wantNote is among the notes.
+func wantNote(t *testing.T, got *elsewhere.Measured, want string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(got.Notes, "\n"), want) {
+		t.Errorf("the notes are %q, want %q", got.Notes, want)
 	}
 }
 

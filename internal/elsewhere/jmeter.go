@@ -7,10 +7,14 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"perflab.dev/perflab/internal/delimited"
+	"perflab.dev/perflab/internal/number"
 )
 
 // jmeter reads what JMeter's listeners write: CSV with a header, or XML.
@@ -29,19 +33,16 @@ func (jmeter) Read(from Source) (*Measured, error) {
 		return nil, err
 	}
 	from.In = text
-	if strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(string(begins), byteOrderMark), " \t\r\n"), "<") {
+	if strings.HasPrefix(strings.TrimLeft(string(begins), " \t\r\n"), "<") {
 		return readJMeterXML(from)
 	}
 	return readJMeterCSV(from)
 }
 
-// byteOrderMark begins files of spreadsheets.
-const byteOrderMark = "\ufeff"
-
-// Columns of a JTL that are read; the last may be missing.
+// Columns of a JTL that are read; the last two may be missing.
 const (
 	jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess = "timeStamp", "elapsed", "label", "success"
-	jmeterMessage                                         = "responseMessage"
+	jmeterMessage, jmeterThread                           = "responseMessage", "threadName"
 )
 
 const jmeterHeader = jmeterTime + "," + jmeterElapsed + "," + jmeterLabel + ",…," + jmeterSuccess
@@ -51,43 +52,43 @@ const jmeterTransaction = "Number of samples in transaction"
 
 func readJMeterCSV(from Source) (*Measured, error) {
 	stream := newStream(from.In)
-	text := bufio.NewReader(stream)
-	header, err := text.ReadString('\n')
+	table := delimited.NewReader(stream)
+	table.FieldsPerRecord = -1
+	header, err := table.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, atLine(1, streamFault(err))
+		return nil, csvFault(err)
 	}
-	columns, separator, err := jmeterColumns(header)
+	columns, err := jmeterColumns(header)
 	if err != nil {
 		return nil, atLine(1, err)
 	}
-	table := csv.NewReader(text)
-	table.Comma, table.ReuseRecord, table.FieldsPerRecord = separator, true, -1
-	tally := newTally(from)
+	table.ReuseRecord = true
+	parts := jmeterParts{tally: newTally(from), open: map[string]*jmeterFamily{}}
 	for {
 		stream.next()
 		fields, err := table.Read()
 		if errors.Is(err, io.EOF) {
-			return jmeterMeasured(tally)
+			return parts.measured()
 		}
 		if err != nil {
-			return nil, csvFault(err, 1)
+			return nil, csvFault(err)
 		}
 		line, _ := table.FieldPos(0)
 		sample, err := columns.sample(fields)
 		if err == nil {
-			err = tally.add(sample)
+			err = parts.add(columns.at(fields, jmeterThread), jmeterRow{sample, line})
 		}
 		if err != nil {
-			return nil, atLine(line+1, err)
+			return nil, atLine(line, err)
 		}
 	}
 }
 
-// csvFault says where a table is broken, so many lines below its beginning.
-func csvFault(err error, above int) error {
+// csvFault says where a table is broken.
+func csvFault(err error) error {
 	var broken *csv.ParseError
 	if errors.As(err, &broken) {
-		return atLine(broken.Line+above, refuse("%v", broken.Err))
+		return atLine(broken.Line, refuse("%v", broken.Err))
 	}
 	return streamFault(err)
 }
@@ -106,59 +107,75 @@ type jmeterFields struct {
 	count int
 }
 
-// jmeterColumns reads the header, whose separator is a setting of JMeter's.
-func jmeterColumns(header string) (jmeterFields, rune, error) {
-	header = strings.TrimRight(strings.TrimPrefix(header, byteOrderMark), "\r\n")
-	separator := ','
-	for _, other := range ";\t|" {
-		if !strings.ContainsRune(header, ',') && strings.ContainsRune(header, other) {
-			separator = other
-		}
-	}
-	names := strings.Split(header, string(separator))
-	columns := jmeterFields{of: map[string]int{}, count: len(names)}
-	for i, name := range names {
-		columns.of[strings.Trim(name, `" `)] = i
+// jmeterColumns reads the header.
+func jmeterColumns(header []string) (jmeterFields, error) {
+	columns := jmeterFields{of: map[string]int{}, count: len(header)}
+	for i, name := range header {
+		columns.of[strings.TrimSpace(name)] = i
 	}
 	for _, wanted := range []string{jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess} {
 		if _, found := columns.of[wanted]; !found {
-			return columns, separator, refuse("%q is no header with the column %s: it has to be like %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", said(header), wanted, jmeterHeader)
+			return columns, refuse("%q is no header with the column %s: it has to be like %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", said(strings.Join(header, ",")), wanted, jmeterHeader)
 		}
 	}
-	return columns, separator, nil
+	return columns, nil
+}
+
+// at is the field of a column; empty where there is no such column.
+func (c jmeterFields) at(fields []string, column string) string {
+	if i, found := c.of[column]; found {
+		return fields[i]
+	}
+	return ""
 }
 
 func (c jmeterFields) sample(fields []string) (sample, error) {
 	if len(fields) != c.count {
 		return sample{}, refuse("it has %d fields, and the header %d", len(fields), c.count)
 	}
-	at := func(column string) string {
-		if i, found := c.of[column]; found {
-			return fields[i]
-		}
-		return ""
-	}
-	if at(jmeterTime) == jmeterTime {
+	if c.at(fields, jmeterTime) == jmeterTime {
 		return sample{}, refuse("it is the header again: give the files that were put together one by one")
 	}
-	return jmeterSample(at(jmeterTime), at(jmeterElapsed), at(jmeterLabel), at(jmeterSuccess), at(jmeterMessage))
+	return jmeterSample(func(column string) string { return c.at(fields, column) })
 }
 
-func jmeterSample(began, elapsed, label, success, message string) (sample, error) {
-	start, err := strconv.ParseInt(began, 10, 64)
+// jmeterSample is what the columns say, by their names.
+func jmeterSample(at func(column string) string) (sample, error) {
+	start, err := jmeterMilliseconds(jmeterTime, at(jmeterTime))
 	if err != nil {
-		return sample{}, refuse("%s %q is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms", jmeterTime, said(began))
+		return sample{}, err
 	}
-	took, err := strconv.ParseInt(elapsed, 10, 64)
+	took, err := jmeterMilliseconds(jmeterElapsed, at(jmeterElapsed))
 	if err != nil {
-		return sample{}, refuse("%s %q is no number of milliseconds", jmeterElapsed, said(elapsed))
+		return sample{}, err
 	}
+	success := strings.ToLower(at(jmeterSuccess))
 	if success != "true" && success != "false" {
-		return sample{}, refuse("%s %q is neither true nor false", jmeterSuccess, said(success))
+		return sample{}, refuse("%s %q is neither true nor false", jmeterSuccess, said(at(jmeterSuccess)))
 	}
-	made := sample{transaction: label, failed: success == "false", inner: strings.HasPrefix(message, jmeterTransaction)}
+	made := sample{transaction: at(jmeterLabel), failed: success == "false", inner: strings.HasPrefix(at(jmeterMessage), jmeterTransaction)}
 	made.start, made.took, err = inMilliseconds(start, took)
 	return made, err
+}
+
+// jmeterMilliseconds reads a number, which a spreadsheet may have written anew.
+func jmeterMilliseconds(column, text string) (int64, error) {
+	if whole, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return whole, nil
+	}
+	read, err := number.Parse(text)
+	if math.Abs(read.Value) >= math.MaxInt64 {
+		err = number.ErrSyntax
+	}
+	switch {
+	case err != nil && column == jmeterTime:
+		return 0, refuse("%s %q is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms", column, said(text))
+	case err != nil:
+		return 0, refuse("%s %q is no number of milliseconds", column, said(text))
+	case read.Decimals < 0:
+		return 0, refuse("%s %q has lost its last digits, as in a spreadsheet: use the file that JMeter wrote, or format the column as a number without decimals and save it again", column, said(text))
+	}
+	return int64(math.Round(read.Value)), nil
 }
 
 // inMilliseconds refuses what is none: a clock's milliseconds have been of 12 or 13

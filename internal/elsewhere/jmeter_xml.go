@@ -6,13 +6,16 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+
+	"golang.org/x/text/transform"
 )
 
-// readJMeterXML reads the elements within testResults. What is within those is a part
-// of them, as in CSV, where it is not written.
+// readJMeterXML reads the elements within testResults. Those within them are their
+// sub-results, which count no more than in CSV.
 func readJMeterXML(from Source) (*Measured, error) {
-	stream := newStream(from.In)
+	stream := newStream(transform.NewReader(from.In, legalXML{}))
 	decoder := xml.NewDecoder(stream)
+	decoder.CharsetReader = decoded
 	tally := newTally(from)
 	depth := 0
 	for {
@@ -56,6 +59,9 @@ func xmlFault(err error, line int, from *stream) error {
 	return atLine(line, refuse("%v", err))
 }
 
+// jmeterAttributes are the columns of CSV in XML.
+var jmeterAttributes = map[string]string{jmeterTime: "ts", jmeterElapsed: "t", jmeterLabel: "lb", jmeterSuccess: "s", jmeterMessage: "rm"}
+
 func jmeterElement(to *tally, depth int, element xml.StartElement) error {
 	const root, own = 1, 2
 	name := element.Name.Local
@@ -69,7 +75,7 @@ func jmeterElement(to *tally, depth int, element xml.StartElement) error {
 	for _, attribute := range element.Attr {
 		at[attribute.Name.Local] = attribute.Value
 	}
-	found, err := jmeterSample(at["ts"], at["t"], at["lb"], at["s"], at["rm"])
+	found, err := jmeterSample(func(column string) string { return at[jmeterAttributes[column]] })
 	if err != nil {
 		return err
 	}

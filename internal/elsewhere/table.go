@@ -3,10 +3,8 @@
 package elsewhere
 
 import (
-	"encoding/csv"
 	"errors"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +12,10 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/delimited"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/number"
+	units "perflab.dev/perflab/internal/unit"
 )
 
 // TableTool stands for what measured the values of a table, which does not tell.
@@ -37,14 +38,14 @@ type Placed struct {
 // ReadTable reads a table of values, one row for each run and metric, in any order, of
 // any number of releases. It fails with ErrFile, and with payload.ErrTooLarge.
 func ReadTable(from Source) ([]Placed, error) {
-	reader := csv.NewReader(from.Memory.CSV(from.In))
+	reader := delimited.NewReader(from.Memory.CSV(from.In))
 	reader.FieldsPerRecord = -1
 	header, err := reader.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, refuse("it is empty: the first line has to name the columns %s", TableColumns)
 	}
 	if err != nil {
-		return nil, csvFault(err, 0)
+		return nil, csvFault(err)
 	}
 	columns, err := tableHeader(header)
 	if err != nil {
@@ -57,7 +58,7 @@ func ReadTable(from Source) ([]Placed, error) {
 			return table.placed()
 		}
 		if err != nil {
-			return nil, csvFault(err, 0)
+			return nil, csvFault(err)
 		}
 		line, _ := reader.FieldPos(0)
 		if err := table.add(fields, len(header)); err != nil {
@@ -69,7 +70,7 @@ func ReadTable(from Source) ([]Placed, error) {
 func tableHeader(header []string) (map[string]int, error) {
 	columns := map[string]int{}
 	for i, name := range header {
-		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, byteOrderMark)))
+		name = strings.ToLower(strings.TrimSpace(name))
 		if !slices.Contains(tableMust, name) && !slices.Contains(tableMay, name) {
 			return nil, refuse("there is no column %q: they are %s", said(name), TableColumns)
 		}
@@ -175,10 +176,12 @@ func tableObservation(name, unit, text string) (v1alpha1.Observation, error) {
 	if owner == "" || rest == "" || name != nameOf(name) {
 		return v1alpha1.Observation{}, refuse("%q is no name of a metric: write LOAD/TRANSACTION/STATISTIC, for example cico/Check-In/average, or custom/NAME", said(name))
 	}
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		return v1alpha1.Observation{}, refuse("the value %q is no number: leave out the row of a value that is missing", said(text))
+	read, err := number.Parse(text)
+	if err != nil {
+		return v1alpha1.Observation{}, refuse("the value %v: leave out the row of a value that is missing", err)
 	}
+	value := read.Value
+	unit = units.Canonical(unit)
 	if !metric.Reserved(owner) {
 		if value, unit, err = inOurUnit(metric.Parse(name), value, unit); err != nil {
 			return v1alpha1.Observation{}, err
@@ -187,27 +190,21 @@ func tableObservation(name, unit, text string) (v1alpha1.Observation, error) {
 	return v1alpha1.Observation{Metric: name, Value: decimal.Format(value), Unit: unit}, nil
 }
 
-// factors of units of time, in seconds.
-var factors = map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60, "h": 3600}
-
 // inOurUnit brings a value of a load's to the unit that it has with us.
 func inOurUnit(of metric.Metric, value float64, unit string) (float64, string, error) {
 	ours := metric.Unit(of.Statistic)
 	if ours == "" {
 		return 0, "", refuse("%q is no statistic of a load: they are %s; anything else is called custom/NAME", said(of.Statistic), strings.Join(tableStatistics(), ", "))
 	}
-	from, isTime := factors[unit]
-	to, wantsTime := factors[ours]
+	factor, alike := units.Factor(unit, ours)
 	switch {
 	case value < 0:
 		return 0, "", refuse("%s is %g, less than nothing", of.Name, value)
-	case unit == ours:
-	case isTime && wantsTime:
-		value *= from / to
-	default:
+	case !alike:
 		return 0, "", refuse("the unit of %s is %q, and has to be %q", of.Name, said(unit), ours)
 	}
-	if wantsTime && value*to > longestSample.Seconds() {
+	value *= factor
+	if seconds, isTime := units.Factor(ours, metric.UnitSeconds); isTime && value*seconds > longestSample.Seconds() {
 		return 0, "", refuse("%s is %g %s, longer than a week: is that in another unit?", of.Name, value, ours)
 	}
 	return value, ours, nil
