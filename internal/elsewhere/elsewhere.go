@@ -60,6 +60,11 @@ type Measured struct {
 	Start, End time.Time
 	// Samples that it rests on; zero where the file does not tell.
 	Samples int64
+	// Paused are metrics that include pauses of the users: they decide only where
+	// nothing else could.
+	Paused []string
+	// Higher and Lower are custom metrics that get better so, as the file says.
+	Higher, Lower []string
 	// Notes are sentences on what the file does not tell.
 	Notes []string
 }

@@ -123,7 +123,10 @@ func TestReaders(t *testing.T) {
 		},
 		"GoBench": {
 			format: "gobench", file: "gobench.txt", samples: 6,
-			want: map[string]string{"cico/ReadAndCompare/average": "1209.33 ms of 6", "custom/ReadAndCompare/allocs per op": "2137530 allocs/op of 6"},
+			want: map[string]string{
+				"cico/perflab.dev/perflab/internal/comparison.ReadAndCompare-2/average":         "1209.33 ms of 6",
+				"custom/perflab.dev/perflab/internal/comparison.ReadAndCompare-2/allocs per op": "2137530 allocs/op of 6",
+			},
 		},
 		"Prometheus": {
 			format: "prometheus", text: prometheus, start: "2025-01-03T10:26:40Z", lasts: 15500 * time.Millisecond, samples: 3,
@@ -210,17 +213,25 @@ func TestRefusals(t *testing.T) {
 		"GatlingStatsOther":      {"gatling-stats", `{"a": 1}`, `it holds no "stats" as Gatling's stats.json does`},
 		"GatlingStatsText":       {"gatling-stats", strings.Replace(gatlingStats, `"total": 110`, `"total": "many"`, 1), "it is not a stats.json of Gatling's"},
 		"OpenMessagingOther":     {"openmessaging", `{"workload": "a"}`, "it has no aggregatedPublishLatencyAvg"},
-		"OpenMessagingText":      {"openmessaging", `{"aggregatedPublishLatencyAvg": "NaN"}`, `"aggregatedPublishLatencyAvg" is of type string`},
+		"OpenMessagingText":      {"openmessaging", `{"aggregatedPublishLatencyAvg": "many"}`, `it is not a result of the OpenMessaging Benchmark: "many" is no number`},
 		"OpenMessagingNanos":     {"openmessaging", `{"aggregatedPublishLatencyAvg": 3500000000}`, "cico/publish/average is 3.5e+09 ms, longer than a week: is that in another unit?"},
 		"GoBenchNothing":         {"gobench", "PASS\nok  \tx\t0.1s\n", "it holds no line that begins with Benchmark"},
 		"GoBenchBroken":          {"gobench", "BenchmarkA-2\tmany\t100 ns/op\n", "line 1: "},
-		"GoBenchNegative":        {"gobench", "BenchmarkA-2\t10\t-100 B/op\n", `line 1: "A" has -100 B/op, less than nothing`},
+		"GoBenchNegative":        {"gobench", "BenchmarkA-2\t10\t-100 B/op\n", `line 1: "A-2" has -100 B/op, less than nothing`},
 		"PrometheusError":        {"prometheus", `{"status": "error", "error": "query timed out"}`, `its status is "error" and not success: query timed out`},
 		"PrometheusInstant":      {"prometheus", `{"status": "success", "data": {"resultType": "vector", "result": []}}`, "it is a vector, and a matrix is wanted: ask /api/v1/query_range"},
 		"PrometheusEmpty":        {"prometheus", `{"status": "success", "data": {"resultType": "matrix", "result": []}}`, "the query found no series"},
-		"PrometheusMilliseconds": {"prometheus", strings.ReplaceAll(prometheus, "1735900000", "1735900000000"), "point 1 of process_cpu{job=shop}: the time 1735900000000 is not in seconds since 1970"},
-		"PrometheusNoNumber":     {"prometheus", strings.ReplaceAll(prometheus, `"3"`, `"three"`), `point 2 of process_cpu{job=shop}: the value "three" is no number`},
-		"PrometheusInfinite":     {"prometheus", strings.ReplaceAll(prometheus, `"3"`, `"+Inf"`), "which is no number"},
+		"PrometheusMilliseconds": {"prometheus", strings.ReplaceAll(prometheus, "1735900000", "1735900000000"), "process_cpu{job=shop}: point 1: the time 1735900000000 is not in seconds since 1970"},
+		"PrometheusAllBad":       {"prometheus", strings.NewReplacer(`"3"`, `"three"`, `"7"`, `"NaN"`).Replace(prometheus), `process_cpu{job=shop}: point 2: the value "three" is no number, value: it has no value that is a number`},
+		"PrometheusHistograms":   {"prometheus", `{"status": "success", "data": {"resultType": "matrix", "result": [{"metric": {"__name__": "lat"}, "histograms": [[1735900000, {"count": "1"}]]}]}}`, "lat: it is a native histogram: query histogram_quantile"},
+		"JMeterRounded":          {"jmeter", header + "1.64797E+12,1,a,200,OK,a,true\n", `line 2: timeStamp "1.64797E+12" has lost its last digits, as in a spreadsheet`},
+		"JMeterGrouped":          {"jmeter", header + "1735900000000,\"1,234\",a,200,OK,a,true\n", `line 2: elapsed "1,234" is no number of milliseconds`},
+		"K6OnlyGRPC":             {"k6", strings.ReplaceAll(fmt.Sprintf(point, "1"), "http_req_duration", "grpc_req_duration"), "it holds no sample; grpc_req_duration: not read; measure them inside group()"},
+		"K6OnlySetup":            {"k6", strings.ReplaceAll(fmt.Sprintf(point, "1"), `"name":"a"`, `"name":"a","group":"::setup"`), "it holds no sample"},
+		"K6SummaryEmpty":         {"k6-summary", `{"metrics": {"http_req_duration": {"avg": 0, "max": 0}, "http_reqs": {"count": 0, "rate": 0}, "iterations": {"count": 0, "rate": 0}}}`, "the summary holds no value; http_req_duration, http_reqs, iterations: no samples"},
+		"K6SummaryOnlyOwn":       {"k6-summary", `{"metrics": {"my_trend": {"avg": 1, "max": 2}}}`, "the summary holds no value; my_trend: not read"},
+		"OpenMessagingEmpty":     {"openmessaging", `{"publishRate": [0, 0], "consumeRate": [0], "aggregatedPublishLatencyAvg": 0, "aggregatedEndToEndLatencyAvg": 0}`, "the result holds no value; publish, end-to-end, requestsPerSecond and 1 more: no samples"},
+		"GatlingStatsEmpty":      {"gatling-stats", `{"stats": {"numberOfRequests": {"total": 0}, "meanResponseTime": {"total": 0, "ok": 0}, "meanNumberOfRequestsPerSecond": {"total": 0}}}`, "the file holds no value; requests: no samples"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := measure(tc.format, tc.text, "")

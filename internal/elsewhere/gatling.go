@@ -6,9 +6,13 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
+
+	"perflab.dev/perflab/internal/prose"
 )
 
 // gatling reads the log of a simulation as Gatling wrote it until 3.12, as text.
@@ -32,6 +36,7 @@ func (gatling) Read(from Source) (*Measured, error) {
 		return nil, refuse(gatlingBinary)
 	}
 	log := gatlingLog{tally: newTally(from)}
+	log.tally.shown = gatlingShown
 	if err := lines(text, log.line); err != nil {
 		return nil, err
 	}
@@ -45,16 +50,26 @@ func (gatling) Read(from Source) (*Measured, error) {
 type gatlingLog struct {
 	tally *tally
 	begun bool
-	// groups are told.
-	groups bool
+	// unfinished records have no end.
+	unfinished int64
 }
 
 func (l *gatlingLog) measured() (*Measured, error) {
 	made, err := l.tally.measured()
-	if err == nil && l.groups {
-		made.Notes = append(made.Notes, "of a group, the time is that of all its requests and pauses together")
+	if err == nil && l.unfinished > 0 {
+		made.Notes = append(made.Notes, fmt.Sprintf("%s without an end left out: unfinished when the simulation stopped", prose.Counted(l.unfinished, "record")))
 	}
 	return made, err
+}
+
+// gatlingShown is a group or a request by its groups and its name.
+func gatlingShown(transaction string) string {
+	groups, name, isRequest := strings.Cut(transaction, "\t")
+	groups = strings.ReplaceAll(groups, ",", "/")
+	if groups == "" || !isRequest {
+		return groups + name
+	}
+	return groups + "/" + name
 }
 
 func (l *gatlingLog) line(_ int, line []byte) error {
@@ -102,11 +117,7 @@ func (l *gatlingLog) request(fields []string) error {
 	if status < before+1 {
 		return refuse("a record REQUEST has groups, a name, a start, an end, and OK or KO, and this has %d fields", len(fields))
 	}
-	name, start, end := fields[status-3], fields[status-2], fields[status-1]
-	if groups := fields[status-4]; groups != "" {
-		name = strings.ReplaceAll(groups, ",", "/") + "/" + name
-	}
-	return l.add(name, start, end, fields[status] == "KO", false)
+	return l.add(fields[status-2], fields[status-1], sample{transaction: fields[status-4] + "\t" + fields[status-3], failed: fields[status] == "KO"})
 }
 
 // group is GROUP, groups, start, end, the requests' time together, OK or KO.
@@ -116,8 +127,7 @@ func (l *gatlingLog) group(fields []string) error {
 	if status < before+1 {
 		return refuse("a record GROUP has groups, a start, an end, a time, and OK or KO, and this has %d fields", len(fields))
 	}
-	l.groups = true
-	return l.add(strings.ReplaceAll(fields[status-4], ",", "/"), fields[status-3], fields[status-2], fields[status] == "KO", true)
+	return l.add(fields[status-3], fields[status-2], sample{transaction: fields[status-4], failed: fields[status] == "KO", inner: true, paused: true})
 }
 
 // statusIn is where OK or KO stands, behind all that may have been named so.
@@ -131,15 +141,26 @@ func statusIn(fields []string) int {
 	return -1
 }
 
-func (l *gatlingLog) add(name, start, end string, failed, inner bool) error {
+// gatlingUndefined is the end of what did not end, and the start of what did not start.
+const gatlingUndefined = math.MinInt64
+
+// add a sample that has so long a time. One that failed counts even without an end.
+func (l *gatlingLog) add(start, end string, of sample) error {
 	from, errFrom := strconv.ParseInt(start, 10, 64)
 	to, errTo := strconv.ParseInt(end, 10, 64)
 	if errors.Join(errFrom, errTo) != nil {
 		return refuse("%q and %q are no start and end in milliseconds since 1970", said(start), said(end))
 	}
-	at, took, err := inMilliseconds(from, to-from)
-	if err != nil {
+	if from == gatlingUndefined || to == gatlingUndefined && !of.failed {
+		l.unfinished++
+		return nil
+	}
+	if to == gatlingUndefined {
+		to = from
+	}
+	var err error
+	if of.start, of.took, err = inMilliseconds(from, to-from); err != nil {
 		return err
 	}
-	return l.tally.add(sample{transaction: name, start: at, took: took, failed: failed, inner: inner})
+	return l.tally.add(of)
 }

@@ -3,10 +3,9 @@
 package elsewhere
 
 import (
-	"encoding/json"
+	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"perflab.dev/perflab/internal/metric"
@@ -41,25 +40,9 @@ type gatlingNumbers struct {
 
 // gatlingTriple is a number of all, of those that worked and of those that did not.
 type gatlingTriple struct {
-	Total gatlingNumber `json:"total"`
-	OK    gatlingNumber `json:"ok"`
-	KO    gatlingNumber `json:"ko"`
-}
-
-// gatlingNumber is written as a number or as its text; a dash where there is none.
-type gatlingNumber struct{ value *float64 }
-
-func (n *gatlingNumber) UnmarshalJSON(text []byte) error {
-	bare := strings.ReplaceAll(strings.Trim(string(text), `" `), ",", "")
-	if bare == "-" || bare == "null" || bare == "" {
-		return nil
-	}
-	value, err := strconv.ParseFloat(bare, 64)
-	if err != nil {
-		return &json.UnmarshalTypeError{Value: said(bare), Field: "stats"}
-	}
-	n.value = &value
-	return nil
+	Total figure `json:"total"`
+	OK    figure `json:"ok"`
+	KO    figure `json:"ko"`
 }
 
 func (gatlingStats) Read(from Source) (*Measured, error) {
@@ -72,30 +55,42 @@ func (gatlingStats) Read(from Source) (*Measured, error) {
 	}
 	found := given{}
 	all := int64(valueOf(root.Stats.Requests.Total))
-	found.add(from.Load, metric.RequestsPerSecond, root.Stats.Rate.Total.value, all)
-	addGatling(&found, &from, requests, root.Stats)
-	root.each(func(node *gatlingNode, path string) { addGatling(&found, &from, path, node.Stats) })
+	if all > 0 {
+		found.add(from.Load, metric.RequestsPerSecond, root.Stats.Rate.Total.value, all)
+	}
+	nodes := map[string]*gatlingNumbers{requests: root.Stats}
+	root.collect(nodes)
+	paths := slices.Sorted(maps.Keys(nodes))
+	names, _ := distinct(paths, gatlingPath)
+	for _, path := range paths {
+		addGatling(&found, &from, names[path], nodes[path])
+	}
 	made, err := found.measured("the file")
 	if err != nil {
 		return nil, err
 	}
 	made.Samples = all
-	made.Notes = []string{"percentiles are taken to be those that Gatling's reports have unless told otherwise (50, 75, 95 and 99): gatling.charting.indicators could change them, which the file does not tell"}
+	made.Notes = append(made.Notes, "percentiles are taken to be those that Gatling's reports have unless told otherwise (50, 75, 95 and 99): gatling.charting.indicators could change them, which the file does not tell")
 	return made, nil
 }
 
-func (n *gatlingNode) each(use func(node *gatlingNode, path string)) {
-	for _, key := range slices.Sorted(maps.Keys(n.Contents)) {
-		inner := n.Contents[key]
+// collect the groups and requests within, by their kinds and paths.
+func (n *gatlingNode) collect(into map[string]*gatlingNumbers) {
+	for _, inner := range n.Contents {
 		if inner.Stats != nil {
-			path := inner.Path
-			if path == "" {
-				path = inner.Name
-			}
-			use(&inner, nameOf(strings.ReplaceAll(path, " / ", "/")))
+			into[inner.Type+"\t"+cmp.Or(inner.Path, inner.Name)] = inner.Stats
 		}
-		inner.each(use)
+		inner.collect(into)
 	}
+}
+
+// gatlingPath is the path of a group or request, without its kind.
+func gatlingPath(node string) string {
+	_, path, found := strings.Cut(node, "\t")
+	if !found {
+		return node
+	}
+	return strings.ReplaceAll(path, " / ", "/")
 }
 
 func addGatling(to *given, from *Source, name string, stats *gatlingNumbers) {
@@ -104,11 +99,13 @@ func addGatling(to *given, from *Source, name string, stats *gatlingNumbers) {
 	}
 	of := metric.Name(from.Load, name)
 	all, failed := valueOf(stats.Requests.Total), valueOf(stats.Requests.KO)
-	if all > 0 {
-		share := 100 * failed / all
-		to.add(of, metric.Samples, stats.Requests.Total.value, 0)
-		to.add(of, metric.Errors, &share, int64(all))
+	if all == 0 {
+		to.empty = append(to.empty, name)
+		return
 	}
+	share := 100 * failed / all
+	to.add(of, metric.Samples, stats.Requests.Total.value, 0)
+	to.add(of, metric.Errors, &share, int64(all))
 	worked := int64(valueOf(stats.Requests.OK))
 	for _, one := range []struct {
 		statistic string
@@ -120,7 +117,7 @@ func addGatling(to *given, from *Source, name string, stats *gatlingNumbers) {
 	}
 }
 
-func valueOf(number gatlingNumber) float64 {
+func valueOf(number figure) float64 {
 	if number.value == nil {
 		return 0
 	}

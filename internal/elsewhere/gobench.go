@@ -4,10 +4,12 @@ package elsewhere
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchunit"
 
 	"perflab.dev/perflab/internal/metric"
 )
@@ -22,6 +24,17 @@ func (goBench) Reads() string { return "what go test -bench prints (Go's benchma
 // benchSeconds is how benchfmt has ns/op.
 const benchSeconds = "sec/op"
 
+// benchFile is a file, as far as it was read.
+type benchFile struct {
+	from *Source
+	// totals of benchmarks by package and full name, the number of processors at its
+	// end included: without one, the name may end in a number of its own.
+	totals map[string]*benchTotals
+	units  benchfmt.UnitMetadataMap
+	// infinite values, or such as are no number, were left out.
+	infinite int64
+}
+
 // benchTotals are those of a benchmark, of all repetitions in a file.
 type benchTotals struct {
 	// iterations and repetitions that it rests on, by unit.
@@ -32,14 +45,14 @@ type benchTotals struct {
 
 func (goBench) Read(from Source) (*Measured, error) {
 	reader := benchfmt.NewReader(newLineStream(from.In), "the file")
-	all := map[string]*benchTotals{}
+	file := benchFile{from: &from, totals: map[string]*benchTotals{}}
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return nil, atLine(record.Line, refuse("%s", record.Msg))
 		case *benchfmt.Result:
 			_, line := record.Pos()
-			if err := addBench(all, &from, record); err != nil {
+			if err := file.add(record); err != nil {
 				return nil, atLine(line, err)
 			}
 		}
@@ -47,77 +60,110 @@ func (goBench) Read(from Source) (*Measured, error) {
 	if err := reader.Err(); err != nil {
 		return nil, streamFault(err)
 	}
-	if len(all) == 0 {
+	if len(file.totals) == 0 {
 		return nil, refuse("it holds no line that begins with Benchmark, as those of go test -bench do, and that --only matches")
 	}
-	return benchMeasured(all, from.Load)
+	file.units = reader.Units()
+	return file.measured()
 }
 
-func addBench(all map[string]*benchTotals, from *Source, result *benchfmt.Result) error {
-	// The number of processors behind the name is that of the machine.
-	name, processors := result.Name.Parts()
-	full := nameOf(string(name))
-	for _, part := range processors {
-		if !strings.HasPrefix(string(part), "-") {
-			full += string(part)
-		}
+// benchName is that of a benchmark with the package it is in.
+func benchName(result *benchfmt.Result) string {
+	name := string(result.Name.Full())
+	if in := result.GetConfig("pkg"); in != "" {
+		return in + "." + name
 	}
-	if !from.wants(full) {
+	return name
+}
+
+func (f *benchFile) add(result *benchfmt.Result) error {
+	name := benchName(result)
+	if !f.from.wants(name) {
 		return nil
 	}
 	if result.Iters < 1 {
-		return refuse("%q has %d iterations", said(full), result.Iters)
+		return refuse("%q has %d iterations", said(name), result.Iters)
 	}
-	totals := all[full]
+	totals := f.totals[name]
 	if totals == nil {
-		if len(all) == mostTransactions {
-			return refuse("%q is one benchmark more than the %d that a run has room for: choose some with --only REGEXP", said(full), mostTransactions)
+		if len(f.totals) == mostTransactions {
+			return refuse("%q is one benchmark more than the %d that a run has room for: choose some with --only REGEXP", said(name), mostTransactions)
 		}
 		totals = &benchTotals{iterations: map[string]int64{}, repetitions: map[string]int64{}, sums: map[string]float64{}}
-		all[strings.Clone(full)] = totals
+		f.totals[name] = totals
 	}
 	for _, value := range result.Values {
-		if value.Value < 0 {
-			return refuse("%q has %g %s, less than nothing", said(full), value.Value, value.Unit)
+		switch {
+		case math.IsNaN(value.Value), math.IsInf(value.Value, 0):
+			f.infinite++
+			continue
+		case value.Value < 0 && (benchfmt.UnitMetadataMap{}).GetBetter(value.Unit) != 0:
+			return refuse("%q has %g %s, less than nothing", said(name), value.Value, value.Unit)
 		}
-		if totals.repetitions[value.Unit] == 0 {
-			if err := from.Memory.Spend(costOfTransaction); err != nil {
-				return err
-			}
+		if err := totals.add(f.from, value, int64(result.Iters)); err != nil {
+			return err
 		}
-		totals.iterations[value.Unit] += int64(result.Iters)
-		totals.repetitions[value.Unit]++
-		totals.sums[value.Unit] += value.Value * float64(result.Iters)
 	}
 	return nil
 }
 
-func benchMeasured(all map[string]*benchTotals, load string) (*Measured, error) {
-	found := given{}
+func (t *benchTotals) add(from *Source, value benchfmt.Value, iterations int64) error {
+	// A value of 0 comes in the unit that it was written in.
+	_, unit := benchunit.Tidy(1, value.Unit)
+	if t.repetitions[unit] == 0 {
+		if err := from.Memory.Spend(costOfTransaction); err != nil {
+			return err
+		}
+	}
+	t.iterations[unit] += iterations
+	t.repetitions[unit]++
+	t.sums[unit] += value.Value * float64(iterations)
+	return nil
+}
+
+func (f *benchFile) measured() (*Measured, error) {
+	found, made := given{}, Measured{}
+	names, _ := distinct(slices.Collect(maps.Keys(f.totals)), withoutMark.Replace)
 	repeated := false
-	samples := int64(0)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		totals := all[name]
-		for _, unit := range slices.Sorted(maps.Keys(totals.sums)) {
+	for benchmark, totals := range f.totals {
+		for unit, sum := range totals.sums {
 			count := totals.iterations[unit]
-			value := totals.sums[unit] / float64(count)
+			value := sum / float64(count)
 			repeated = repeated || totals.repetitions[unit] > 1
 			if unit == benchSeconds {
 				value *= 1000
-				found.add(metric.Name(load, name), metric.Average, &value, count)
-				samples += count
+				found.add(metric.Name(f.from.Load, names[benchmark]), metric.Average, &value, count)
+				made.Samples += count
 				continue
 			}
-			found.addOwn(metric.Name(metric.Custom, strings.ReplaceAll(name, "@", "_"), strings.ReplaceAll(unit, "/", " per ")), unit, value, count)
+			name := metric.Name(metric.Custom, names[benchmark], strings.ReplaceAll(withoutMark.Replace(unit), "/", " per "))
+			found.addOwn(name, unit, value, count)
+			f.direct(&made, name, unit)
 		}
 	}
-	made, err := found.measured("the file")
+	summed, err := found.measured("the file")
 	if err != nil {
 		return nil, err
 	}
-	made.Samples = samples
+	made.Observations, made.Notes = summed.Observations, summed.Notes
 	if repeated {
 		made.Notes = append(made.Notes, "repetitions of a benchmark in one file (-count) are one run: they share its process and its hour, and their mean by iterations counts")
 	}
-	return made, nil
+	if f.infinite > 0 {
+		made.Notes = append(made.Notes, leftOut(f.infinite, "value"))
+	}
+	return &made, nil
+}
+
+// direct notes which way a metric gets better, where a line such as Unit hits
+// better=higher says it.
+func (f *benchFile) direct(made *Measured, name, unit string) {
+	said := f.units.Get(unit, "better")
+	switch {
+	case said == nil:
+	case said.Value == "higher":
+		made.Higher = append(made.Higher, name)
+	case said.Value == "lower":
+		made.Lower = append(made.Lower, name)
+	}
 }

@@ -4,12 +4,15 @@ package elsewhere
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // k6 reads the points that k6 run --out json writes, one a line.
@@ -39,18 +42,44 @@ const (
 	k6Group, k6Request, k6Iterations = "group_duration", "http_req_duration", "iterations"
 )
 
-// k6Points are those that count: of groups and, where there are none, of requests.
+// k6Known are the metrics that k6 has by itself, of which no more than the points
+// above are read.
+var k6Known = regexp.MustCompile(`^(http_req.*|iteration.*|group_duration|dropped_iterations|checks|vus.*|data_(sent|received))$`)
+
+// k6Points are those that count: of groups and the requests in them and, where there
+// are no groups, of all requests.
 type k6Points struct {
-	groups, requests *tally
-	iterations       int64
+	groups, members, requests *tally
+	iterations                int64
+	// outside are points of requests in setup() and teardown(), which are no load.
+	outside int64
+	unread  unread
 }
 
 func (k6) Read(from Source) (*Measured, error) {
-	points := k6Points{groups: newTally(from), requests: newTally(from)}
+	points := k6Points{groups: newTally(from), members: newTally(from), requests: newTally(from)}
+	points.groups.shown, points.members.shown, points.members.suffix = k6GroupName, k6GroupName, "/"+requests
 	if err := lines(from.In, func(number int, line []byte) error { return points.read(number, line) }); err != nil {
 		return nil, err
 	}
-	return points.measured(from)
+	made, err := points.measured(from)
+	if err != nil {
+		return nil, points.unread.explain(err)
+	}
+	made.Notes = append(made.Notes, points.notes()...)
+	return made, nil
+}
+
+// k6GroupName is a group by its path, such as ::Search::First page.
+func k6GroupName(path string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(path, "::"), "::", "/")
+}
+
+// isOutside tells the group of setup() or teardown(), and those within it. A group of
+// a script's own that is called so can't be told apart from it.
+func isOutside(group string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(group, "::"), "::")
+	return strings.HasPrefix(group, "::") && (first == "setup" || first == "teardown")
 }
 
 func (p *k6Points) read(number int, line []byte) error {
@@ -60,7 +89,7 @@ func (p *k6Points) read(number int, line []byte) error {
 	var read k6Line
 	if err := json.Unmarshal(line, &read); err != nil {
 		if number == 1 {
-			return refuse("it is none of k6's lines, each of which is an object of its own (%v): is the file a summary? Then read it with --from k6-summary", err)
+			return refuse("it is none of k6's lines, each of which is an object of its own: %v", err)
 		}
 		return refuse("it is no whole line of k6's: %v", err)
 	}
@@ -70,61 +99,108 @@ func (p *k6Points) read(number int, line []byte) error {
 	case "Point":
 		return p.point(&read)
 	}
-	return refuse("its type is %q, and k6's lines are of type Metric or Point: is the file a summary? Then read it with --from k6-summary", said(read.Type))
+	return refuse("its type is %q, and k6's lines are of type Metric or Point", said(read.Type))
 }
 
 func (p *k6Points) point(read *k6Line) error {
 	if read.Metric != k6Group && read.Metric != k6Request && read.Metric != k6Iterations {
+		if !k6Known.MatchString(read.Metric) {
+			p.unread.add(read.Metric)
+		}
 		return nil
 	}
 	if read.Data.Value == nil {
 		return refuse("the point of %s has no value", read.Metric)
 	}
-	value, tags := *read.Data.Value, &read.Data.Tags
-	switch read.Metric {
-	case k6Iterations:
-		p.iterations += int64(value)
+	tags := &read.Data.Tags
+	switch {
+	case read.Metric == k6Iterations:
+		p.iterations += int64(*read.Data.Value)
 		return nil
-	case k6Group:
-		return p.add(p.groups, read, strings.TrimPrefix(tags.Group, "::"), false)
+	case isOutside(tags.Group):
+		p.outside++
+		return nil
+	case read.Metric == k6Group:
+		return p.add(p.groups, read, sample{transaction: tags.Group, paused: true})
 	}
-	return p.add(p.requests, read, tags.Name, tags.Expected == "false")
+	failed := tags.Expected == "false"
+	if tags.Group != "" {
+		if err := p.add(p.members, read, sample{transaction: tags.Group, failed: failed}); err != nil {
+			return err
+		}
+	}
+	return p.add(p.requests, read, sample{transaction: tags.Name, failed: failed})
 }
 
 // add a point, which k6 writes at the end of what took so many milliseconds.
-func (p *k6Points) add(to *tally, read *k6Line, name string, failed bool) error {
+func (p *k6Points) add(to *tally, read *k6Line, of sample) error {
 	value := *read.Data.Value
 	if math.Abs(value) > float64(longestSample.Milliseconds()) {
 		return refuse("%g ms is longer than a week: is that in another unit?", value)
 	}
-	took := time.Duration(math.Round(value * float64(time.Millisecond)))
-	return to.add(sample{transaction: strings.ReplaceAll(name, "::", "/"), start: read.Data.Time.Add(-took), took: took, failed: failed})
+	of.took = time.Duration(math.Round(value * float64(time.Millisecond)))
+	of.start = read.Data.Time.Add(-of.took)
+	return to.add(of)
 }
 
 func (p *k6Points) measured(from Source) (*Measured, error) {
-	chosen := p.requests
-	if p.groups.samples > 0 {
-		chosen = p.groups
-		// Requests per second, and their errors, are of requests.
-		chosen.requests, chosen.failed = p.requests.requests, p.requests.failed
-		if p.requests.samples > 0 {
-			chosen.span(p.requests.start, p.requests.end)
-		}
-	}
-	made, err := chosen.measured()
+	made, err := p.transactions()
 	if err != nil {
 		return nil, err
 	}
 	if length := made.End.Sub(made.Start); p.iterations > 0 && length > 0 {
 		made.Observations = append(made.Observations, observation.Of(from.Load, metric.IterationsPerSecond, float64(p.iterations)/length.Seconds(), p.iterations))
 	}
-	if chosen == p.groups {
-		made.withoutErrors()
-		made.Notes = append(made.Notes, "transactions are k6's groups, of which it does not tell whether what was inside of them worked: there are no shares of errors of them")
-		if p.requests.requests > 0 {
-			made.Observations = append(made.Observations, observation.Of(from.Load, metric.Errors, 100*float64(p.requests.failed)/float64(p.requests.requests), p.requests.requests))
-		}
-	}
 	made.Observations = sorted(made.Observations)
 	return made, nil
+}
+
+// transactions are the groups, with their requests, or else all requests by name.
+func (p *k6Points) transactions() (*Measured, error) {
+	if p.groups.samples == 0 {
+		return p.requests.measured()
+	}
+	// Requests per second, and their errors, are of all requests.
+	p.groups.requests, p.groups.failed = p.requests.requests, p.requests.failed
+	if p.requests.samples > 0 {
+		p.groups.span(p.requests.start, p.requests.end)
+	}
+	made, err := p.groups.measured()
+	if err != nil {
+		return nil, err
+	}
+	made.withoutErrors()
+	made.Notes = append(made.Notes, "k6 does not record whether a group succeeded, so only its requests have error shares")
+	if err := made.inside(p.members); err != nil {
+		return nil, err
+	}
+	if all := p.requests.requests; all > 0 {
+		made.Observations = append(made.Observations, observation.Of(p.groups.load, metric.Errors, 100*float64(p.requests.failed)/float64(all), all))
+	}
+	return made, nil
+}
+
+// inside adds the requests inside of groups.
+func (m *Measured) inside(requests *tally) error {
+	if len(requests.transactions) == 0 {
+		return nil
+	}
+	requests.requests = 0 // Their number per second is told of all.
+	found, err := requests.measured()
+	if err != nil {
+		return err
+	}
+	m.Observations = append(m.Observations, found.Observations...)
+	if len(m.Observations) > mostObservations {
+		return refuse("a run has no room for all groups and their requests: choose some groups with --only REGEXP")
+	}
+	return nil
+}
+
+func (p *k6Points) notes() []string {
+	notes := p.unread.notes()
+	if p.outside > 0 {
+		notes = append(notes, fmt.Sprintf("%s of setup() and teardown() left out: they are not load", prose.Counted(p.outside, "point")))
+	}
+	return notes
 }

@@ -3,6 +3,7 @@
 package elsewhere
 
 import (
+	"slices"
 	"time"
 
 	"perflab.dev/perflab/internal/metric"
@@ -24,23 +25,23 @@ type openMessagingResult struct {
 	BeginTime string `json:"beginTime"`
 	EndTime   string `json:"endTime"`
 
-	PublishRate []float64 `json:"publishRate"`
-	ConsumeRate []float64 `json:"consumeRate"`
-	ErrorRate   []float64 `json:"publishErrorRate"`
+	PublishRate []figure `json:"publishRate"`
+	ConsumeRate []figure `json:"consumeRate"`
+	ErrorRate   []figure `json:"publishErrorRate"`
 
-	PublishAvg *float64 `json:"aggregatedPublishLatencyAvg"`
-	Publish50  *float64 `json:"aggregatedPublishLatency50pct"`
-	Publish75  *float64 `json:"aggregatedPublishLatency75pct"`
-	Publish95  *float64 `json:"aggregatedPublishLatency95pct"`
-	Publish99  *float64 `json:"aggregatedPublishLatency99pct"`
-	PublishMax *float64 `json:"aggregatedPublishLatencyMax"`
+	PublishAvg figure `json:"aggregatedPublishLatencyAvg"`
+	Publish50  figure `json:"aggregatedPublishLatency50pct"`
+	Publish75  figure `json:"aggregatedPublishLatency75pct"`
+	Publish95  figure `json:"aggregatedPublishLatency95pct"`
+	Publish99  figure `json:"aggregatedPublishLatency99pct"`
+	PublishMax figure `json:"aggregatedPublishLatencyMax"`
 
-	EndToEndAvg *float64 `json:"aggregatedEndToEndLatencyAvg"`
-	EndToEnd50  *float64 `json:"aggregatedEndToEndLatency50pct"`
-	EndToEnd75  *float64 `json:"aggregatedEndToEndLatency75pct"`
-	EndToEnd95  *float64 `json:"aggregatedEndToEndLatency95pct"`
-	EndToEnd99  *float64 `json:"aggregatedEndToEndLatency99pct"`
-	EndToEndMax *float64 `json:"aggregatedEndToEndLatencyMax"`
+	EndToEndAvg figure `json:"aggregatedEndToEndLatencyAvg"`
+	EndToEnd50  figure `json:"aggregatedEndToEndLatency50pct"`
+	EndToEnd75  figure `json:"aggregatedEndToEndLatency75pct"`
+	EndToEnd95  figure `json:"aggregatedEndToEndLatency95pct"`
+	EndToEnd99  figure `json:"aggregatedEndToEndLatency99pct"`
+	EndToEndMax figure `json:"aggregatedEndToEndLatencyMax"`
 }
 
 // What the benchmark measures of a message.
@@ -51,34 +52,52 @@ func (openMessaging) Read(from Source) (*Measured, error) {
 	if err := decode(from, &read, "a result of the OpenMessaging Benchmark"); err != nil {
 		return nil, err
 	}
-	if read.PublishAvg == nil && read.EndToEndAvg == nil {
+	if read.PublishAvg.value == nil && read.EndToEndAvg.value == nil {
 		return nil, refuse("it has no aggregatedPublishLatencyAvg, as results of the OpenMessaging Benchmark have")
 	}
 	found := given{}
-	for name, values := range map[string][]*float64{
-		publish:  {read.PublishAvg, read.Publish50, read.Publish75, read.Publish95, read.Publish99, read.PublishMax},
-		endToEnd: {read.EndToEndAvg, read.EndToEnd50, read.EndToEnd75, read.EndToEnd95, read.EndToEnd99, read.EndToEndMax},
-	} {
-		if !from.wants(name) {
-			continue
-		}
-		for i, statistic := range []string{metric.Average, metric.P50, metric.P75, metric.P95, metric.P99, metric.Max} {
-			found.add(metric.Name(from.Load, name), statistic, values[i], 0)
-		}
-	}
-	found.add(from.Load, metric.RequestsPerSecond, mean(read.PublishRate), 0)
-	found.add(from.Load, metric.RecordsPerSecond, mean(read.ConsumeRate), 0)
+	found.addTimes(&from, publish, read.PublishAvg, read.Publish50, read.Publish75, read.Publish95, read.Publish99, read.PublishMax)
+	found.addTimes(&from, endToEnd, read.EndToEndAvg, read.EndToEnd50, read.EndToEnd75, read.EndToEnd95, read.EndToEnd99, read.EndToEndMax)
+	found.addRate(&from, metric.RequestsPerSecond, read.PublishRate)
+	found.addRate(&from, metric.RecordsPerSecond, read.ConsumeRate)
 	addPublishErrors(&found, &from, &read)
 	made, err := found.measured("the result")
 	if err != nil {
 		return nil, err
 	}
 	made.Start, made.End = momentOf(read.BeginTime), momentOf(read.EndTime)
-	made.Notes = []string{
+	made.Notes = append(made.Notes,
 		"times are of all messages, as the benchmark sums them up; how many there were it does not tell",
-		"requestsPerSecond is the mean of the rates at which messages were published, recordsPerSecond of those at which they were consumed",
-	}
+		"requestsPerSecond is the mean of the rates at which messages were published, recordsPerSecond of those at which they were consumed")
 	return made, nil
+}
+
+// timed are the statistics of times, in the order in which they are added.
+var timed = []string{metric.Average, metric.P50, metric.P75, metric.P95, metric.P99, metric.Max}
+
+// addTimes adds the statistics of times. No message takes no time: where all are 0,
+// there was none, as of consumers that were not there.
+func (g *given) addTimes(from *Source, name string, values ...figure) {
+	if !from.wants(name) {
+		return
+	}
+	if !slices.ContainsFunc(values, func(one figure) bool { return one.value != nil && *one.value != 0 }) {
+		g.empty = append(g.empty, name)
+		return
+	}
+	for i, statistic := range timed {
+		g.add(metric.Name(from.Load, name), statistic, values[i].value, 0)
+	}
+}
+
+// addRate adds the mean of a rate over the periods of a test, unless nothing was done
+// in any.
+func (g *given) addRate(from *Source, name string, values []figure) {
+	if average := mean(values); average != nil && *average == 0 {
+		g.empty = append(g.empty, name)
+	} else {
+		g.add(from.Load, name, average, 0)
+	}
 }
 
 // addPublishErrors adds the share of messages that could not be published.

@@ -3,7 +3,10 @@
 package elsewhere
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -12,6 +15,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // prometheus reads what Prometheus' HTTP API answers to a query over a time.
@@ -27,12 +31,15 @@ type prometheusAnswer struct {
 	Status string `json:"status"`
 	Error  string `json:"error"`
 	Data   struct {
-		Type   string `json:"resultType"`
-		Result []struct {
-			Metric map[string]string    `json:"metric"`
-			Values [][2]json.RawMessage `json:"values"`
-		} `json:"result"`
+		Type   string             `json:"resultType"`
+		Result []prometheusSeries `json:"result"`
 	} `json:"data"`
+}
+
+type prometheusSeries struct {
+	Metric     map[string]string    `json:"metric"`
+	Values     [][2]json.RawMessage `json:"values"`
+	Histograms []json.RawMessage    `json:"histograms"`
 }
 
 func (prometheus) Read(from Source) (*Measured, error) {
@@ -48,55 +55,102 @@ func (prometheus) Read(from Source) (*Measured, error) {
 	case len(read.Data.Result) == 0:
 		return nil, refuse("the query found no series: ask for a time in which there were samples")
 	}
-	found := given{}
-	made := &Measured{}
-	for _, series := range read.Data.Result {
-		name := seriesName(series.Metric)
-		if !from.wants(name) {
-			continue
-		}
-		if err := made.addSeries(&found, name, series.Values); err != nil {
-			return nil, err
+	answer := prometheusMeans{}
+	for label, series := range labelled(read.Data.Result) {
+		if from.wants(label) {
+			answer.add(label, &series)
 		}
 	}
-	summed, err := found.measured("the answer")
+	return answer.measured()
+}
+
+// labelled are the series by names of their own.
+func labelled(all []prometheusSeries) iter.Seq2[string, prometheusSeries] {
+	labels := make([]string, 0, len(all))
+	for _, series := range all {
+		labels = append(labels, seriesLabel(series.Metric))
+	}
+	names, _ := distinct(labels, withoutMark.Replace)
+	return func(yield func(string, prometheusSeries) bool) {
+		for i, series := range all {
+			if !yield(names[labels[i]], series) {
+				return
+			}
+		}
+	}
+}
+
+// prometheusMeans are what is made of the series.
+type prometheusMeans struct {
+	given
+	start, end time.Time
+	samples    int64
+	// infinite points, and those that are no number, were left out.
+	infinite int64
+	// leftOut says why of each series that is not read.
+	leftOut []string
+}
+
+// add the mean of a series and its largest value, or why it has none.
+func (m *prometheusMeans) add(name string, series *prometheusSeries) {
+	var sum float64
+	largest, count := math.Inf(-1), int64(0)
+	for i, point := range series.Values {
+		at, value, err := prometheusPoint(point)
+		switch {
+		case err != nil:
+			m.leave(name, fmt.Sprintf("point %d: %s", i+1, whyOf(err)))
+			return
+		case math.IsNaN(value), math.IsInf(value, 0):
+			// As of a rate without requests.
+			m.infinite++
+			continue
+		}
+		m.span(at)
+		sum, largest, count = sum+value, max(largest, value), count+1
+	}
+	switch {
+	case count > 0:
+		m.samples += count
+		m.addOwn(metric.Name(metric.Custom, name, metric.Average), "", sum/float64(count), count)
+		m.addOwn(metric.Name(metric.Custom, name, metric.Max), "", largest, count)
+	case len(series.Histograms) > 0:
+		m.leave(name, "it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)")
+	default:
+		m.leave(name, "it has no value that is a number")
+	}
+}
+
+func (m *prometheusMeans) leave(name, why string) {
+	m.leftOut = append(m.leftOut, said(name)+": "+why)
+}
+
+func (m *prometheusMeans) span(at time.Time) {
+	if m.start.IsZero() || at.Before(m.start) {
+		m.start = at
+	}
+	if at.After(m.end) {
+		m.end = at
+	}
+}
+
+func (m *prometheusMeans) measured() (*Measured, error) {
+	if len(m.observations) == 0 && len(m.leftOut) > 0 {
+		return nil, refuse("%s", prose.Enumerate(m.leftOut))
+	}
+	made, err := m.given.measured("the answer")
 	if err != nil {
 		return nil, err
 	}
-	made.Observations = summed.Observations
-	made.Notes = []string{"Prometheus tells no unit: values are as they were asked for, and lower is taken for better"}
+	made.Start, made.End, made.Samples = m.start, m.end, m.samples
+	if len(m.leftOut) > 0 {
+		made.Notes = append(made.Notes, fmt.Sprintf("%d series left out: %s", len(m.leftOut), prose.Enumerate(m.leftOut)))
+	}
+	if m.infinite > 0 {
+		made.Notes = append(made.Notes, leftOut(m.infinite, "point"))
+	}
+	made.Notes = append(made.Notes, "Prometheus records no unit: values are as queried")
 	return made, nil
-}
-
-// addSeries adds the mean of a series and its largest value.
-func (m *Measured) addSeries(to *given, name string, points [][2]json.RawMessage) error {
-	var sum, largest float64
-	largest = math.Inf(-1)
-	count := int64(0)
-	for i, point := range points {
-		at, value, err := prometheusPoint(point)
-		if err != nil {
-			return refuse("point %d of %s: %s", i+1, said(name), whyOf(err))
-		}
-		if math.IsNaN(value) {
-			// No sample, as of a rate without requests.
-			continue
-		}
-		if m.Start.IsZero() || at.Before(m.Start) {
-			m.Start = at
-		}
-		if at.After(m.End) {
-			m.End = at
-		}
-		sum, largest, count = sum+value, max(largest, value), count+1
-	}
-	if count == 0 {
-		return refuse("the series %s has no value that is a number", said(name))
-	}
-	m.Samples += count
-	to.addOwn(metric.Name(metric.Custom, name, metric.Average), "", sum/float64(count), count)
-	to.addOwn(metric.Name(metric.Custom, name, metric.Max), "", largest, count)
-	return nil
 }
 
 // prometheusPoint is a time in seconds and a value in quotes.
@@ -116,9 +170,8 @@ func prometheusPoint(point [2]json.RawMessage) (time.Time, float64, error) {
 	return at, value, nil
 }
 
-// seriesName is the name of a series and its labels, without what metrics' names use
-// for themselves.
-func seriesName(labels map[string]string) string {
+// seriesLabel is the name of a series and its labels.
+func seriesLabel(labels map[string]string) string {
 	name := labels["__name__"]
 	var told []string
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
@@ -129,8 +182,5 @@ func seriesName(labels map[string]string) string {
 	if len(told) > 0 {
 		name = strings.TrimSpace(name + "{" + strings.Join(told, ",") + "}")
 	}
-	if name == "" {
-		name = "value"
-	}
-	return nameOf(strings.NewReplacer("/", "_", "@", "_", " ", "_").Replace(name))
+	return cmp.Or(name, "value")
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/metric"
@@ -22,8 +21,7 @@ import (
 const (
 	// mostTransactions have room in a run: each has eight values of a thousand.
 	mostTransactions = 120
-	// longestName of a transaction in bytes; it is a part of its metrics' names.
-	longestName = 200
+	mostObservations = mostTransactions * 8
 	// longestSample is more than any transaction takes; what takes longer is told in
 	// another unit than it should be.
 	longestSample = 7 * 24 * time.Hour
@@ -41,12 +39,15 @@ var (
 
 // sample is one transaction of a user's.
 type sample struct {
+	// transaction is what the tool calls it.
 	transaction string
 	start       time.Time
 	took        time.Duration
 	failed      bool
 	// inner: it is made of requests that are told beside it, or is within one.
 	inner bool
+	// paused: its time includes pauses of the user.
+	paused bool
 }
 
 // tally counts samples: how many of each transaction took how long. All statistics
@@ -55,7 +56,12 @@ type tally struct {
 	load   string
 	only   *regexp.Regexp
 	memory *payload.Budget
+	// shown is what a transaction is called, where that is not what the tool calls it.
+	shown func(transaction string) string
+	// suffix of the transactions' names.
+	suffix string
 
+	// transactions by what the tool calls them.
 	transactions map[string]*durations
 	start, end   time.Time
 	// requests are samples that are not made of others; failed are those of them.
@@ -63,7 +69,6 @@ type tally struct {
 	// samples are all that were read, kept or not.
 	samples int64
 	gap     string
-	renamed bool
 }
 
 // durations of one transaction.
@@ -71,10 +76,11 @@ type durations struct {
 	// counts of those that worked, by duration.
 	counts     map[time.Duration]int64
 	ok, failed int64
+	paused     bool
 }
 
 func newTally(from Source) *tally {
-	return &tally{load: from.Load, only: from.Only, memory: from.Memory, transactions: map[string]*durations{}}
+	return &tally{load: from.Load, only: from.Only, memory: from.Memory, shown: func(text string) string { return text }, transactions: map[string]*durations{}}
 }
 
 func (t *tally) add(s sample) error {
@@ -89,18 +95,15 @@ func (t *tally) add(s sample) error {
 			t.failed++
 		}
 	}
-	name := t.nameOf(s.transaction)
-	if t.only != nil && !t.only.MatchString(name) {
-		return nil
-	}
-	found, err := t.of(name)
-	if err != nil {
+	found, err := t.of(s.transaction)
+	if err != nil || found == nil {
 		return err
 	}
 	return t.count(found, s)
 }
 
 func (t *tally) count(found *durations, s sample) error {
+	found.paused = s.paused
 	if s.failed {
 		found.failed++
 		return nil
@@ -143,47 +146,27 @@ func (t *tally) span(start, end time.Time) {
 	}
 }
 
-// of finds a transaction, or makes room for it.
-func (t *tally) of(name string) (*durations, error) {
-	if found := t.transactions[name]; found != nil {
+// of finds a transaction, or makes room for it; nil where it is not wanted.
+func (t *tally) of(transaction string) (*durations, error) {
+	if found := t.transactions[transaction]; found != nil {
 		return found, nil
 	}
-	if len(t.transactions) == mostTransactions {
-		return nil, refuse("%q is one transaction more than the %d that a run has room for: choose some with --only REGEXP", said(name), mostTransactions)
+	if t.only != nil && !t.only.MatchString(nameOf(t.shown(transaction))) {
+		return nil, nil
 	}
-	if err := t.memory.Spend(costOfTransaction); err != nil {
+	if len(t.transactions) == mostTransactions {
+		return nil, refuse("%q is one transaction more than the %d that a run has room for: choose some with --only REGEXP", said(transaction), mostTransactions)
+	}
+	if err := t.memory.Spend(costOfTransaction + len(transaction)); err != nil {
 		return nil, err
 	}
 	found := &durations{counts: map[time.Duration]int64{}}
-	t.transactions[strings.Clone(name)] = found
+	t.transactions[strings.Clone(transaction)] = found
 	return found, nil
 }
 
-// nameOf is what a tool calls a transaction, fit to be a part of a metric's name.
-func (t *tally) nameOf(text string) string {
-	name := nameOf(text)
-	t.renamed = t.renamed || name != text
-	return name
-}
-
-const nameless = "(no name)"
-
-func nameOf(text string) string {
-	name := strings.Map(func(letter rune) rune {
-		if unicode.IsControl(letter) {
-			return ' '
-		}
-		return letter
-	}, text)
-	name = strings.TrimSpace(strings.ToValidUTF8(name, "�"))
-	if len(name) > longestName {
-		name = strings.ToValidUTF8(name[:longestName-len("…")], "") + "…"
-	}
-	if name == "" {
-		return nameless
-	}
-	return name
-}
+// pausesIncluded is told where a group's time is.
+const pausesIncluded = "a group's time includes its pauses, so its requests decide unless --primary names the group"
 
 // measured sums up.
 func (t *tally) measured() (*Measured, error) {
@@ -194,8 +177,17 @@ func (t *tally) measured() (*Measured, error) {
 		return nil, refuse("of %s none is of a transaction that --only %q matches", prose.Counted(t.samples, "sample"), t.only)
 	}
 	made := &Measured{Start: t.start, End: t.end, Samples: t.samples}
-	for _, name := range slices.Sorted(maps.Keys(t.transactions)) {
-		made.Observations = append(made.Observations, t.transactions[name].observe(metric.Name(t.load, name))...)
+	names, renamed := distinct(slices.Collect(maps.Keys(t.transactions)), t.shown)
+	for transaction, durations := range t.transactions {
+		of := metric.Name(t.load, names[transaction]+t.suffix)
+		made.Observations = append(made.Observations, durations.observe(of)...)
+		if durations.paused {
+			made.Paused = append(made.Paused, metric.Name(of, metric.Average))
+		}
+	}
+	slices.Sort(made.Paused)
+	if len(made.Paused) > 0 {
+		made.Notes = append(made.Notes, pausesIncluded)
 	}
 	if length := t.end.Sub(t.start); t.requests > 0 && length > 0 {
 		made.Observations = append(made.Observations, observation.Of(t.load, metric.RequestsPerSecond, float64(t.requests)/length.Seconds(), t.requests))
@@ -203,7 +195,7 @@ func (t *tally) measured() (*Measured, error) {
 	if t.gap != "" {
 		made.Notes = append(made.Notes, t.gap)
 	}
-	if t.renamed {
+	if renamed {
 		made.Notes = append(made.Notes, "names of transactions that are empty, too long or hold line breaks were changed")
 	}
 	made.Observations = sorted(made.Observations)
