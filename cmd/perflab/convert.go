@@ -314,7 +314,7 @@ func (o *convertOptions) read(command *cobra.Command, reader elsewhere.Reader) e
 func measuredIn(in *input, file string, reader elsewhere.Reader, from elsewhere.Source) (measured *elsewhere.Measured, sum string, err error) {
 	sum, err = in.results(file, func(stream io.Reader) (err error) {
 		from.In, from.Memory = stream, in.left
-		measured, err = reader.Read(from)
+		measured, err = elsewhere.Read(reader, from)
 		return err
 	})
 	return measured, sum, err

@@ -461,7 +461,7 @@ func measure(format, text, only string) (*elsewhere.Measured, error) {
 	if only != "" {
 		from.Only = regexp.MustCompile(only)
 	}
-	return reader.Read(from)
+	return elsewhere.Read(reader, from)
 }
 
 func read(tb testing.TB, file string) string {

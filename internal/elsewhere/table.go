@@ -38,6 +38,12 @@ type Placed struct {
 // ReadTable reads a table of values, one row for each run and metric, in any order, of
 // any number of releases. It fails with ErrFile, and with payload.ErrTooLarge.
 func ReadTable(from Source) ([]Placed, error) {
+	explain := explaining(&from, "table")
+	placed, err := readTable(from)
+	return placed, explain(err)
+}
+
+func readTable(from Source) ([]Placed, error) {
 	reader := delimited.NewReader(from.Memory.CSV(from.In))
 	reader.FieldsPerRecord = -1
 	header, err := reader.Read()
