@@ -19,12 +19,14 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/elsewhere"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
 	ours "perflab.dev/perflab/internal/schema"
 )
 
 type convertOptions struct {
 	from, load, only string
+	higher, lower    string
 	measured         string
 	arms             []string
 	scenario         string
@@ -53,7 +55,9 @@ release in it becomes an experiment, NAME and the release.
 
 Metrics are named LOAD/TRANSACTION/STATISTIC; the load is called like the scenario,
 unless --load says otherwise. The averages of all transactions decide, or the
-metrics that --primary names. --only chooses transactions by their names.
+metrics that --primary names. --only chooses transactions by their names. Of custom
+metrics, which way they get better is known by units such as req/s or B/op, by what
+the file says, or by --higher-is-better and --lower-is-better; others decide nothing.
 
 The record says that it was measured elsewhere, by which tool, and from which files
 it was read, with their SHA-256. PerfLab saw nothing of it: nothing proves how the
@@ -78,6 +82,8 @@ Exit codes: 0 it was written, 1 it could not be, 2 a file is invalid.`,
 	flags.StringArrayVar(&options.arms, "arm", nil, "ARM=FILE: a run of an arm; given once for each file")
 	flags.StringVar(&options.experiment.Baseline, "baseline", "", "arm that the others are compared with (default: the first)")
 	flags.StringArrayVar(&options.experiment.Primary, "primary", nil, "metric that decides; may be given several times")
+	flags.StringVar(&options.higher, "higher-is-better", "", "regular expression of the custom metrics that get better when higher")
+	flags.StringVar(&options.lower, "lower-is-better", "", "regular expression of the custom metrics that get better when lower")
 	flags.IntVar(&options.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
 	flags.StringVar(&options.measured, "measured", "", "date or time (2025-01-03, 2025-01-03T08:00:00Z) of the runs, where the files don't tell")
 	flags.StringVar(&options.only, "only", "", "regular expression of the transactions that are read; all if not given")
@@ -243,8 +249,14 @@ func (o *convertOptions) checkOptions() (err error) {
 	}
 	o.experiment.MarginPercent = int32(o.margin)
 	if o.measured != "" {
-		o.experiment.Began, err = momentOf(o.measured)
+		if o.experiment.Began, err = momentOf(o.measured); err != nil {
+			return err
+		}
 	}
+	if o.experiment.Higher, err = expression("higher-is-better", o.higher); err != nil {
+		return err
+	}
+	o.experiment.Lower, err = expression("lower-is-better", o.lower)
 	return err
 }
 
@@ -304,11 +316,26 @@ func (o *convertOptions) read(command *cobra.Command, reader elsewhere.Reader) e
 			Arm: arm, Scenario: o.scenario, Loads: []string{o.load}, Block: blocks[arm],
 			File: filepath.Base(file), SHA256: sum, Measured: measured,
 		})
-		for _, note := range measured.Notes {
-			command.PrintErrf("perflab: %s: %s\n", file, note)
+	}
+	o.printNotes(command)
+	return nil
+}
+
+// printNotes prints what the files do not tell, each note once.
+func (o *convertOptions) printNotes(command *cobra.Command) {
+	var notes []string
+	files := map[string][]string{}
+	for _, run := range o.experiment.Runs {
+		for _, note := range run.Measured.Notes {
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+			files[note] = append(files[note], run.File)
 		}
 	}
-	return nil
+	for _, note := range notes {
+		command.PrintErrf("perflab: %s: %s\n", prose.Enumerate(files[note]), note)
+	}
 }
 
 func measuredIn(in *input, file string, reader elsewhere.Reader, from elsewhere.Source) (measured *elsewhere.Measured, sum string, err error) {

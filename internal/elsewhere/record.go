@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
-	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/plan"
 	"perflab.dev/perflab/internal/prose"
@@ -47,6 +47,8 @@ type Experiment struct {
 	Arms, Scenarios []string
 	// Primary metrics; none: the averages of all transactions, if they are few.
 	Primary []string
+	// Higher and Lower match the custom metrics that get better so; nil: none.
+	Higher, Lower *regexp.Regexp
 	// MarginPercent that does not matter; 0: the default.
 	MarginPercent int32
 	// Began is when the runs were, of which the files don't tell; zero: not known.
@@ -72,7 +74,12 @@ func (e *Experiment) Record() (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun, err
 	if err := e.date(); err != nil {
 		return nil, nil, err
 	}
-	made := &v1alpha1.PerfExperiment{Spec: e.spec()}
+	asked, doubts, err := e.decide()
+	if err != nil {
+		return nil, nil, err
+	}
+	made := &v1alpha1.PerfExperiment{Spec: e.spec(asked)}
+	made.Status.Warnings = append(doubts, e.doubts()...)
 	made.Name, made.Namespace = e.Name, Namespace
 	made.Annotations = map[string]string{v1alpha1.AnnotationElsewhere: e.files()}
 	if e.Release != "" {
@@ -100,13 +107,13 @@ func (e *Experiment) date() error {
 }
 
 // spec declares what is known. The rest is what the schema needs.
-func (e *Experiment) spec() v1alpha1.PerfExperimentSpec {
+func (e *Experiment) spec(asked v1alpha1.Analysis) v1alpha1.PerfExperimentSpec {
 	all := int32(100)
 	made := v1alpha1.PerfExperimentSpec{
 		Question: e.Question,
 		System:   v1alpha1.System{Target: v1alpha1.Target{URL: cmp.Or(e.Target, NoTarget)}},
 		Design:   v1alpha1.Design{Order: v1alpha1.OrderFixed, MaxRuns: max(200, int32(len(e.Runs)))},
-		Analysis: v1alpha1.Analysis{Primary: e.primary(), MarginPercent: e.MarginPercent},
+		Analysis: asked,
 		// All that is in the files counts.
 		Measurement: v1alpha1.Measurement{WarmUp: &metav1.Duration{}, Tail: &metav1.Duration{}},
 		Reset:       v1alpha1.ResetNone,
@@ -137,44 +144,6 @@ func (e *Experiment) loads(scenario string) []string {
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
-}
-
-// primary metrics are those asked for, or those that every run has of what people
-// look at first.
-func (e *Experiment) primary() []string {
-	if len(e.Primary) > 0 {
-		return e.Primary
-	}
-	count := map[string]int{}
-	var averages, others []string
-	for _, run := range e.Runs {
-		for _, one := range run.Measured.Observations {
-			count[one.Metric]++
-			if count[one.Metric] > 1 {
-				continue
-			}
-			parsed := metric.Parse(one.Metric)
-			switch {
-			case parsed.Component == metric.Custom && parsed.Statistic != metric.Max:
-				others = append(others, one.Metric)
-			case !parsed.IsServer() && parsed.Transaction != "" && parsed.Statistic == metric.Average:
-				averages = append(averages, one.Metric)
-			}
-		}
-	}
-	chosen := averages
-	if len(chosen) == 0 {
-		chosen = others
-	}
-	chosen = slices.DeleteFunc(chosen, func(name string) bool {
-		body, window := metric.CutWindow(name)
-		return window != "" || strings.ContainsAny(body, "@") || strings.Contains(strings.SplitN(body, "/", 2)[0], " ") || len(name) > 253
-	})
-	slices.Sort(chosen)
-	if len(chosen) > mostPrimary {
-		return nil
-	}
-	return chosen
 }
 
 // files that all was read from, in the order in which they were given.
@@ -268,7 +237,6 @@ func (e *Experiment) report(of *v1alpha1.PerfExperiment, planned *plan.Plan, run
 	for _, arm := range planned.Arms {
 		status.Arms = append(status.Arms, v1alpha1.ArmStatus{Name: arm.Name, Baseline: arm.Baseline, Verdicts: answer.ArmVerdicts(arm)})
 	}
-	status.Warnings = e.doubts()
 	const message = "it was measured elsewhere and is over"
 	for _, kind := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionReady} {
 		status.Conditions = append(status.Conditions, metav1.Condition{

@@ -4,12 +4,14 @@ package elsewhere_test
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/elsewhere"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/observation"
@@ -85,6 +87,95 @@ func TestWhatDecides(t *testing.T) {
 	experiment, _, err = experimentAt([]int{0}, []int{1}, "a", "b", "c", "d", "e", "f", "g", "h").Record()
 	if err != nil || experiment.Spec.Analysis.Primary != nil {
 		t.Errorf("%v: %q decide", err, experiment.Spec.Analysis.Primary)
+	}
+}
+
+// What not every run has does not decide, and neither does a time with pauses in it
+// where another does.
+func TestWhatDoesNotDecide(t *testing.T) {
+	made := experimentAt([]int{0, 3}, []int{1, 2}, "Cart")
+	lacking := made.Runs[0].Measured
+	lacking.Observations = slices.DeleteFunc(lacking.Observations, func(one v1alpha1.Observation) bool { return one.Metric == "cico/Cart/average" })
+	experiment, _, err := made.Record()
+	if err != nil || !slices.Equal(experiment.Spec.Analysis.Primary, []string{"cico/Check-In/average"}) {
+		t.Errorf("%v: %q decide", err, experiment.Spec.Analysis.Primary)
+	}
+	if want := "some runs lack cico/Cart/average, so it does not decide"; !slices.Contains(experiment.Status.Warnings, want) {
+		t.Errorf("the warnings are %q, want %q", experiment.Status.Warnings, want)
+	}
+	paused := experimentAt([]int{0}, []int{1}, "Cart/requests")
+	for _, run := range paused.Runs {
+		run.Measured.Paused = []string{"cico/Check-In/average"}
+	}
+	if experiment, _, err := paused.Record(); err != nil || !slices.Equal(experiment.Spec.Analysis.Primary, []string{"cico/Cart/requests/average"}) {
+		t.Errorf("%v: %q decide", err, experiment.Spec.Analysis.Primary)
+	}
+	only := experimentAt([]int{0}, []int{1})
+	only.Runs[0].Measured.Paused = []string{"cico/Check-In/average"}
+	if experiment, _, err := only.Record(); err != nil || !slices.Equal(experiment.Spec.Analysis.Primary, []string{"cico/Check-In/average"}) {
+		t.Errorf("%v: %q decide", err, experiment.Spec.Analysis.Primary)
+	}
+}
+
+// throughput are six blocks in which the second arm has a tenth more of a custom metric.
+func throughput(name, unit string) *elsewhere.Experiment {
+	made := experimentAt([]int{0, 3, 4, 7, 8, 11}, []int{1, 2, 5, 6, 9, 10})
+	for _, run := range made.Runs {
+		value := 100 + float64(run.Block)/10
+		if run.Arm == "other" {
+			value *= 1.1
+		}
+		run.Measured.Observations = []v1alpha1.Observation{{Metric: name, Value: decimal.Format(value), Unit: unit}}
+	}
+	return made
+}
+
+// Which way a custom metric gets better is said by a person, a file or its unit; without,
+// it decides nothing.
+func TestDirections(t *testing.T) {
+	const metric = "custom/Serve/hits"
+	hits := regexp.MustCompile("hits")
+	for name, tc := range map[string]struct {
+		unit         string
+		said         func(*elsewhere.Experiment)
+		primary      []string
+		verdict      string
+		undetermined bool
+	}{
+		"by its unit":            {"req/s", func(*elsewhere.Experiment) {}, []string{metric}, "1 better", false},
+		"by a unit of time":      {"sec", func(*elsewhere.Experiment) {}, []string{metric}, "1 worse", false},
+		"by nobody":              {"hits", func(*elsewhere.Experiment) {}, nil, "", true},
+		"higher, by a person":    {"hits", func(e *elsewhere.Experiment) { e.Higher = hits }, []string{metric}, "1 better", false},
+		"lower, by a person":     {"req/s", func(e *elsewhere.Experiment) { e.Lower = hits }, []string{metric}, "1 worse", false},
+		"higher, by a file":      {"hits", func(e *elsewhere.Experiment) { e.Runs[3].Measured.Higher = []string{metric} }, []string{metric}, "1 better", false},
+		"otherwise, by a person": {"hits", func(e *elsewhere.Experiment) { e.Runs[3].Measured.Higher = []string{metric}; e.Lower = hits }, []string{metric}, "1 worse", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := throughput(metric, tc.unit)
+			tc.said(made)
+			experiment, _, err := made.Record()
+			if err != nil {
+				t.Fatal(err)
+			}
+			status := experiment.Status
+			if !slices.Equal(experiment.Spec.Analysis.Primary, tc.primary) || tc.verdict != "" && status.Verdict != tc.verdict {
+				t.Errorf("%q decide: %q, want %q of %q", experiment.Spec.Analysis.Primary, status.Verdict, tc.verdict, tc.primary)
+			}
+			undetermined := strings.Contains(strings.Join(status.Warnings, "\n"), "it is unknown whether higher or lower is better for custom/Serve/hits")
+			if undetermined != tc.undetermined || undetermined && status.Comparisons[0].Verdict != "" {
+				t.Errorf("the warnings are %q, the comparison %+v", status.Warnings, status.Comparisons[0])
+			}
+		})
+	}
+	for want, said := range map[string]func(*elsewhere.Experiment){
+		"custom/Serve/hits is both higher-is-better and lower-is-better":                    func(e *elsewhere.Experiment) { e.Higher, e.Lower = hits, hits },
+		"--primary custom/Serve/hits: it is unknown whether higher or lower is better: set": func(e *elsewhere.Experiment) { e.Primary = []string{metric} },
+	} {
+		made := throughput(metric, "hits")
+		said(made)
+		if _, _, err := made.Record(); !errors.Is(err, elsewhere.ErrRecord) || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %s", err, want)
+		}
 	}
 }
 
