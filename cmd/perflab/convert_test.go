@@ -239,6 +239,37 @@ func TestDocumentedConversion(t *testing.T) {
 	}
 }
 
+// Of a metric whose unit does not show it, a person says which way it gets better; a
+// note on several files is printed once.
+func TestConvertDirections(t *testing.T) {
+	folder := t.TempDir()
+	arguments := []string{"convert", "--from", "prometheus", "--name", "shop"}
+	for i, value := range []string{"10", "11", "12", "20", "21", "22"} {
+		file := filepath.Join(folder, fmt.Sprint(i))
+		text := `{"status": "success", "data": {"resultType": "matrix", "result": [{"metric": {"__name__": "hits"}, "values": [[` + fmt.Sprint(1735900000+60*i) + `, "` + value + `"], [1735900030, "NaN"]]}]}}`
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		arguments = append(arguments, "--arm", "a="+file)
+	}
+	const unknown = "it is unknown whether higher or lower is better for custom/hits, so it does not decide: set --higher-is-better or --lower-is-better"
+	got := perflab(t, "", arguments...)
+	if input := inputIn(t, got.out); len(input.Experiment.Spec.Analysis.Primary) > 0 || !strings.Contains(got.problems, unknown) {
+		t.Errorf("%q decide: %s", input.Experiment.Spec.Analysis.Primary, got.problems)
+	}
+	if want := "perflab: 0, 1, 2 and 3 more: 1 point left out: infinite or not a number\n"; !strings.Contains(got.problems, want) || strings.Count(got.problems, "left out") != 1 {
+		t.Errorf("it says %s, want once %s", got.problems, want)
+	}
+	got = perflab(t, "", append(arguments, "--higher-is-better", "^custom/hits")...)
+	analysis := inputIn(t, got.out).Experiment.Spec.Analysis
+	if fmt.Sprint(analysis.HigherIsBetter, analysis.LowerIsBetter, analysis.Primary) != "[custom/hits] [] [custom/hits/average]" || strings.Contains(got.problems, "unknown") {
+		t.Errorf("it asks %+v: %s", analysis, got.problems)
+	}
+	if got := perflab(t, "", append(arguments, "--lower-is-better", "(")...); got.code != exitFailed || !strings.Contains(got.problems, "--lower-is-better: error parsing regexp") {
+		t.Errorf("exit code %d: %s", got.code, got.problems)
+	}
+}
+
 // A table has releases, arms and blocks of its own.
 func TestConvertTable(t *testing.T) {
 	got := perflab(t, "", "convert", "--from", "table", "--name", "cico", "testdata/elsewhere/past.csv")

@@ -19,6 +19,8 @@ type jmeterParts struct {
 	open map[string]*jmeterFamily
 	// parts that were left out.
 	parts int64
+	// inside says which row was first seen within the time of another of its thread.
+	inside string
 }
 
 // jmeterFamily is a sample with what may be its sub-results, in any order.
@@ -48,6 +50,9 @@ func (p *jmeterParts) add(thread string, row jmeterRow) error {
 	if family.takes(&row) {
 		family.take(row)
 		return nil
+	}
+	if whole := &family.rows[0]; p.inside == "" && thread != "" && row.isInside(whole) {
+		p.inside = fmt.Sprintf("%s is within the time of %s on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false", said(row.transaction), said(whole.transaction))
 	}
 	over := *family
 	*family = *familyOf(row)
@@ -107,6 +112,11 @@ func (r *jmeterRow) isWithin(whole *jmeterRow) bool {
 	return r.start.Before(whole.end()) && r.end().After(whole.start) || r.start.Equal(whole.start) || r.took == 0 && r.start.Equal(whole.end())
 }
 
+// isInside tells whether a request is within the time of another.
+func (r *jmeterRow) isInside(whole *jmeterRow) bool {
+	return !r.inner && !whole.inner && r.took > 0 && r.took < whole.took && !r.start.Before(whole.start) && !r.end().After(whole.end())
+}
+
 func (f *jmeterFamily) find(label string) *jmeterRow {
 	at := slices.IndexFunc(f.rows, func(row jmeterRow) bool { return row.transaction == label })
 	if at < 0 {
@@ -136,8 +146,14 @@ func (p *jmeterParts) measured() (*Measured, error) {
 		}
 	}
 	made, err := jmeterMeasured(p.tally)
-	if err == nil && p.parts > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if p.inside != "" {
+		made.Notes = append(made.Notes, p.inside)
+	}
+	if p.parts > 0 {
 		made.Notes = append(made.Notes, fmt.Sprintf("%s left out, such as login-0 of login: the time of the sample includes theirs", prose.Counted(p.parts, "sub-result")))
 	}
-	return made, err
+	return made, nil
 }

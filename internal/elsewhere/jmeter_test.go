@@ -45,6 +45,18 @@ func TestSubResults(t *testing.T) {
 	wantNote(t, must(t, "jmeter", header+strings.Join(redirect, "")), "2 sub-results left out, such as login-0 of login")
 }
 
+// A sub-result that keeps its own name can't be told from another user's request of the
+// same thread name, so that it counts, with a note.
+func TestSubResultsWithNamesOfTheirOwn(t *testing.T) {
+	got := must(t, "jmeter", header+row("U 1-1", "login", 0, 100)+row("U 1-1", "http://shop/a", 0, 40)+row("U 1-1", "http://shop/b", 40, 60))
+	wantValues(t, got, map[string]string{"cico/login/samples": "1 1 of 0", "cico/http://shop/a/samples": "1 1 of 0"})
+	wantNote(t, got, "http://shop/a is within the time of login on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false")
+	// The parts of a transaction are within its time, whichever is written first.
+	if got := must(t, "jmeter", jtl); len(got.Notes) > 0 {
+		t.Errorf("the notes are %q", got.Notes)
+	}
+}
+
 // Rows without threads are parts of the sample before them.
 func TestSubResultsWithoutThreads(t *testing.T) {
 	text := "timeStamp,elapsed,label,success\n1735900000000,100,login,true\n1735900000000,40,login-0,true\n1735900000040,60,login-1,true\n1735900000050,100,login,true\n1735900000050,100,login-0,true\n"
