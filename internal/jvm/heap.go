@@ -40,6 +40,9 @@ const (
 // ErrMemoryUnknown says that the heap is a share of a memory nobody has told.
 var ErrMemoryUnknown = errors.New("the heap is a share of the memory, and the container has no memory limit")
 
+// ErrInitial says that the heap would start larger than it may become.
+var ErrInitial = errors.New("the heap starts larger than it may become, so the JVM does not start: write a smaller -Xms")
+
 // Machine is what a JVM finds: the limits of its container, or the node's size
 // where there are none.
 type Machine struct {
@@ -85,6 +88,9 @@ func MaxHeap(options string, machine Machine) (Heap, error) {
 		return Heap{}, err
 	}
 	heap := Heap{Bytes: set.maxHeap, Source: SourceSize}
+	if set.maxHeap > 0 && set.initialHeap > set.maxHeap {
+		return Heap{}, ErrInitial
+	}
 	if set.maxHeap == 0 {
 		if heap, err = share(set, machine); err != nil {
 			return Heap{}, err
@@ -208,6 +214,11 @@ func (s *settings) take(option string) (err error) {
 		s.smallPercentage, err = percentage(option, value)
 	case collectorOption:
 		s.collector = collectors[strings.TrimPrefix(option, "-XX:+")]
+	default:
+		if collectors[name] == s.collector {
+			// It is off again.
+			s.collector = ""
+		}
 	}
 	return err
 }

@@ -55,6 +55,10 @@ func TestMaxHeap(t *testing.T) {
 		"HugeDefault": {
 			reason: "without a percentage a JVM sees 128 GiB at most", machine: jvm.Machine{Memory: 1 << 38}, want: 32768, source: jvm.SourceDefault,
 		},
+		"OldSpelling": {options: "-mx512m", want: 512, source: jvm.SourceSize},
+		"CollectorOffAgain": {
+			reason: "Serial has no regions", options: "-Xmx9001m -XX:+UseG1GC -XX:-UseG1GC", machine: jvm.Machine{Memory: 1 << 30}, want: 9002, source: jvm.SourceSize,
+		},
 		"Quoted": {options: `-Dgreeting="a -Xmx1m b" '-Xmx64m'`, want: 64, source: jvm.SourceSize},
 	}
 	for name, tc := range cases {

@@ -28,6 +28,28 @@ var heapOptions = []string{
 	"MaxRAMFraction", "MinRAMFraction", "InitialRAMFraction",
 }
 
+// aboutHeap are further options on which the largest heap depends.
+var aboutHeap = []string{"MaxRAM", "DefaultMaxRAMFraction", "ErgoHeapSizeLimit", "AggressiveHeap", "UseContainerSupport"}
+
+// SetsHeap says whether the largest heap depends on an option.
+func SetsHeap(word string) bool {
+	name := nameOf(word)
+	return slices.Contains(heapOptions, name) && !strings.HasPrefix(name, "Initial") || slices.Contains(aboutHeap, name)
+}
+
+// ReadsFile says whether an option has the JVM read further ones from a file.
+func ReadsFile(word string) bool {
+	name := nameOf(word)
+	return strings.HasPrefix(unquoted(word), "@") || name == "Flags" || name == "VMOptionsFile"
+}
+
+// SizeOf is the size that an option gives to a flag; false where it gives none.
+func SizeOf(word, flag string) (int64, bool) {
+	name, value := split(unquoted(word))
+	bytes, err := size(word, value)
+	return bytes, name == flag && err == nil
+}
+
 // Settings are what Rewrite sets. What is zero stays as it was.
 type Settings struct {
 	// MaxHeap in bytes becomes -Xmx; with it, MaxRAMPercentage counts for
@@ -156,7 +178,9 @@ func Words(text string) []string {
 	return words
 }
 
-func unquoted(word string) string { return strings.NewReplacer(`"`, "", "'", "").Replace(word) }
+var quotes = strings.NewReplacer(`"`, "", "'", "")
+
+func unquoted(word string) string { return quotes.Replace(word) }
 
 // nameOf is what an option sets; two options of one name set the same thing.
 func nameOf(word string) string {
@@ -170,8 +194,12 @@ func split(option string) (name, value string) {
 	switch {
 	case strings.HasPrefix(option, "-Xmx"):
 		return maxHeapSize, option[len("-Xmx"):]
+	case strings.HasPrefix(option, "-mx"):
+		return maxHeapSize, option[len("-mx"):]
 	case strings.HasPrefix(option, "-Xms"):
 		return initialHeapSize, option[len("-Xms"):]
+	case strings.HasPrefix(option, "-ms"):
+		return initialHeapSize, option[len("-ms"):]
 	case strings.HasPrefix(option, "-XX:+"), strings.HasPrefix(option, "-XX:-"):
 		name = option[len("-XX:+"):]
 		if _, picks := collectors[name]; picks && option[len("-XX:")] == '+' {

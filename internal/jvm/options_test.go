@@ -75,3 +75,20 @@ func TestWithLogInit(t *testing.T) {
 		}
 	}
 }
+
+func TestSetsHeap(t *testing.T) {
+	for option, want := range map[string]bool{
+		"-Xmx1g": true, "-mx1g": true, "'-Xmx1g'": true, "-XX:MaxHeapSize=1g": true, "-XX:MaxRAMPercentage=50": true, "-XX:MinRAMPercentage=50": true,
+		"-XX:MaxRAMFraction=2": true, "-XX:MaxRAM=1g": true, "-XX:-UseContainerSupport": true, "-XX:+AggressiveHeap": true, "-XX:ErgoHeapSizeLimit=1g": true,
+		"-Xms1g": false, "-XX:InitialRAMPercentage=10": false, "-XX:SoftMaxHeapSize=1g": false, "-XX:+UseG1GC": false, "-Xss1m": false, "-DXmx=1g": false, "": false,
+	} {
+		if got := jvm.SetsHeap(option); got != want {
+			t.Errorf("%s: %t", option, got)
+		}
+	}
+	for option, want := range map[string]bool{"@/opt/options": true, "-XX:Flags=.hotspotrc": true, "-XX:VMOptionsFile=a": true, "-Xmx1g": false, "-javaagent:a@b.jar": false} {
+		if got := jvm.ReadsFile(option); got != want {
+			t.Errorf("%s: read from a file %t", option, got)
+		}
+	}
+}
