@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 )
 
-const searching = "export default function () {}\n"
+const searching = "export const options = {vus: 2};\nexport default function () {}\n"
 
 // scripts is the ConfigMap that withScript's load names.
 func scripts(files ...string) *corev1.ConfigMap {
@@ -148,4 +148,20 @@ func TestAScriptThatNeverCountedMayBeMended(t *testing.T) {
 	if done.Status.Runs.Invalid == 0 {
 		t.Error("no run was invalid")
 	}
+}
+
+// A script can be mended without a change of the experiment.
+func TestAScriptThatK6DoesNotRunMakesNoRun(t *testing.T) {
+	l := newLab(t, complete)
+	broken := scripts("test.js", "export const options = {scenarios: {a: {executor: 'constant-users', vus: 2, duration: '5m'}}};\nexport default function () {}\n")
+	l.create(login(), broken, smallExperiment(t, oneArm, withScript))
+	l.settle()
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec,
+		`spec.scenarios[0].loads[0].script.configMap.key: k6 does not run the script: options.scenarios.a.executor is "constant-users": write one that k6 2.2 has`)
+
+	broken.Data["test.js"] = searching
+	if err := l.admin.Update(t.Context(), broken); err != nil {
+		t.Fatal(err)
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }

@@ -4,7 +4,6 @@ package v1alpha1
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -152,23 +151,6 @@ func (s *Script) ResultsOrDefault() ScriptResults {
 	default:
 		return ResultsHistograms
 	}
-}
-
-// Argument is what k6 is given for an option, by any of the option's names:
-// Argument("--vus", "-u"). Empty: nothing. As for k6, the last one counts.
-func (s *Script) Argument(names ...string) string {
-	var given string
-	for i, argument := range s.Arguments {
-		name, value, joined := strings.Cut(argument, "=")
-		switch {
-		case !slices.Contains(names, name):
-		case joined:
-			given = value
-		case i+1 < len(s.Arguments):
-			given = s.Arguments[i+1]
-		}
-	}
-	return given
 }
 
 // DefaultTenant is the tenant of a FOLIO system that declares none.

@@ -102,11 +102,12 @@ func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 
 // judge an experiment, or the schedule it is the template of. The title says which.
 func (m *manifest) judge(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (title string, faults field.ErrorList, warnings []string) {
+	known := validate.Known{System: system, ConfigMaps: m.configMaps}
 	if schedule := m.schedules[experiment]; schedule != nil {
-		faults, warnings = validate.Schedule(schedule, system)
+		faults, warnings = validate.Schedule(schedule, known)
 		return fmt.Sprintf("PerfSchedule %q", schedule.Name), faults, warnings
 	}
-	faults, warnings = validate.Experiment(experiment, system)
+	faults, warnings = validate.Experiment(experiment, known)
 	return fmt.Sprintf("PerfExperiment %q", experiment.Name), faults, warnings
 }
 

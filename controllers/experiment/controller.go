@@ -394,7 +394,10 @@ func (r *Reconciler) plan(ctx context.Context, s *scope) (bool, error) {
 		return true, nil
 	}
 	system, err := r.system(ctx, s)
-	if err != nil || system == nil || !s.sound(system) {
+	if err != nil || system == nil {
+		return false, err
+	}
+	if sound, err := r.sound(ctx, s, system); err != nil || !sound {
 		return false, err
 	}
 	spec := &s.experiment.Spec

@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -10,6 +11,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/validate"
 )
 
@@ -19,13 +22,21 @@ const maxFaults = 3
 // sound judges the experiment before its first run, as admission does: it may
 // have been stored while nobody was asked, or before its system was there.
 // Later nothing of it can change.
-func (s *scope) sound(system *v1alpha1.System) bool {
+func (r *Reconciler) sound(ctx context.Context, s *scope, system *v1alpha1.System) (bool, error) {
 	if s.begun() {
-		return true
+		return true, nil
+	}
+	scripts, err := kube.ConfigMaps(ctx, r.Live, s.experiment.Namespace, kinds.ConfigMaps(s.experiment.Spec.Scenarios))
+	if err != nil {
+		return false, err
 	}
 	s.judged = true
-	s.faults, s.warnings = validate.Experiment(s.experiment, system)
-	return len(s.faults) == 0
+	s.faults, s.warnings = validate.Experiment(s.experiment, validate.Known{System: system, ConfigMaps: scripts})
+	if len(s.faults) > 0 && len(scripts) > 0 {
+		// A script can be mended without a change of the experiment.
+		s.after = missingSystemPause
+	}
+	return len(s.faults) == 0, nil
 }
 
 // begun reports whether there is a first run, which may be there before the

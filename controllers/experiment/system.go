@@ -98,10 +98,10 @@ func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.C
 	if err != nil {
 		return nil, fmt.Errorf("reading PerfSystem %q: %w", key.Name, err)
 	}
-	if !s.sound(&original.Spec) {
+	if sound, err := r.sound(ctx, s, &original.Spec); err != nil || !sound {
 		// Not copied yet, so that it can be mended.
 		s.after = missingSystemPause
-		return nil, nil
+		return nil, err
 	}
 	encoded, err := json.Marshal(original.Spec)
 	if err != nil {

@@ -21,6 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/reach"
 	"perflab.dev/perflab/internal/validate"
@@ -91,8 +93,6 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 	if err != nil {
 		return nil, err
 	}
-	faults, doubts := validate.Experiment(experiment, system)
-	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfExperiment{})...)
 	needs := reached(before, experiment, system)
 	scheduled, err := e.isScheduled(ctx, before, experiment)
 	if err != nil {
@@ -106,7 +106,30 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 	if err != nil {
 		return nil, err
 	}
+	known, err := knownOf(ctx, e.reader, experiment.Namespace, &experiment.Spec, system, forbidden)
+	if err != nil {
+		return nil, err
+	}
+	faults, doubts := validate.Experiment(experiment, known)
+	if experiment.Status.StartTime != nil {
+		faults = added(before, faults, known)
+	}
+	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfExperiment{})...)
 	return slices.Concat(warnings, doubts, lenient), invalid("PerfExperiment", experiment.Name, append(faults, forbidden...))
+}
+
+// added are faults that an experiment which has begun did not have before. What it
+// began with can't be mended any more, and is no reason not to let it be stopped.
+func added(before *v1alpha1.PerfExperiment, faults field.ErrorList, known validate.Known) field.ErrorList {
+	if before == nil {
+		return faults
+	}
+	had := map[string]bool{}
+	earlier, _ := validate.Experiment(before, known)
+	for _, fault := range earlier {
+		had[fault.Error()] = true
+	}
+	return slices.DeleteFunc(faults, func(fault *field.Error) bool { return had[fault.Error()] })
 }
 
 // reached is what an experiment would reach for. Of one that has begun nothing
@@ -148,6 +171,18 @@ func referred(ctx context.Context, reader client.Reader, namespace string, ref *
 		return nil, nil, fmt.Errorf("reading PerfSystem %q: %w", ref.Name, err)
 	}
 	return &found.Spec, nil, nil
+}
+
+// knownOf is what an experiment refers to. Who may not read everything is told
+// nothing of scripts.
+func knownOf(ctx context.Context, reader client.Reader, namespace string, spec *v1alpha1.PerfExperimentSpec, system *v1alpha1.System, forbidden field.ErrorList) (validate.Known, error) {
+	known := validate.Known{System: system}
+	if len(forbidden) > 0 {
+		return known, nil
+	}
+	var err error
+	known.ConfigMaps, err = kube.ConfigMaps(ctx, reader, namespace, kinds.ConfigMaps(spec.Scenarios))
+	return known, err
 }
 
 // systems judges PerfSystems.

@@ -54,12 +54,16 @@ func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) 
 	if err != nil {
 		return nil, err
 	}
-	faults, doubts := validate.Schedule(schedule, system)
-	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfSchedule{})...)
 	lenient, forbidden, err := s.rights.judge(ctx, schedule.Namespace, "schedule", reach.Schedule(&schedule.Spec, system))
 	if err != nil {
 		return nil, err
 	}
+	known, err := knownOf(ctx, s.reader, schedule.Namespace, &schedule.Spec.Template.Spec, system, forbidden)
+	if err != nil {
+		return nil, err
+	}
+	faults, doubts := validate.Schedule(schedule, known)
+	faults = append(faults, unknownFields(ctx, &v1alpha1.PerfSchedule{})...)
 	return slices.Concat(warnings, doubts, lenient), invalid("PerfSchedule", schedule.Name, append(faults, forbidden...))
 }
 

@@ -3,28 +3,38 @@
 package k6options_test
 
 import (
+	"strings"
 	"testing"
 
 	"perflab.dev/perflab/internal/k6options"
 )
 
-// A script's length is never negative, whatever the script is.
-func FuzzLength(f *testing.F) {
+// A script's length is never negative, nor are its users, whatever the script is.
+func FuzzRead(f *testing.F) {
+	for _, tc := range executionCases(f) {
+		f.Add(tc.File, tc.Script, strings.Join(tc.Arguments, " "), tc.Env["K6_STAGES"])
+	}
 	for _, source := range []string{
-		`export const options = {duration: '2m', vus: 1}`,
 		"export const options = {scenarios: {a: {executor: 'constant-vus', duration: `${__ENV.D || '30s'}`, startTime: '1m'}}}",
 		`export let options = {stages: [{duration: '5m', target: 10}, {duration: 1e3, target: 0}]}`,
 		`const d = {duration: '1h'}; export const options = {...d, ...d}`,
-		`export const options = {iterations: 5}`,
-		`export const options = {duration: '-9999999h'}`,
-		`export const options = {duration: -1e300}`,
+		`export const options = {duration: '-9999999h', vus: -1e300, iterations: 1e19}`,
 		`export const options = {stages: [{duration: '365d'}, {duration: '2562047h'}]}`,
 	} {
-		f.Add(source)
+		f.Add("main.ts", source, "-u 1", "1s:1")
 	}
-	f.Fuzz(func(t *testing.T, source string) {
-		if length, err := k6options.Length(source, map[string]string{"D": "10s"}); err == nil && length < 0 {
+	f.Fuzz(func(t *testing.T, name, source, arguments, stages string) {
+		execution, err := k6options.Read(k6options.Run{
+			Script: &k6options.Script{Name: name, Text: source}, Arguments: strings.Fields(arguments), Env: map[string]string{"D": "10s", "K6_STAGES": stages},
+		})
+		if err != nil {
+			return
+		}
+		if length, err := execution.Length(); err == nil && length < 0 {
 			t.Fatalf("a length of %s", length)
+		}
+		if users, err := execution.Users(); err == nil && users < 0 {
+			t.Fatalf("%d users", users)
 		}
 	})
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package k6options says how long a k6 script lasts by the options it exports. It
-// reads the script and runs nothing of it: what is no plain value is not known.
+// Package k6options says how k6 2.2 runs a script: with how many users, and for
+// how long. It puts together what the script exports, k6's variables and its
+// arguments as k6 does. It reads the script and runs nothing of it: what is no
+// plain value is not known.
 //
-//	length, err := k6options.Length(`export const options = {duration: '2m'}`, nil)
+//	script := &k6options.Script{Text: `export const options = {duration: '2m'}`}
+//	execution, err := k6options.Read(k6options.Run{Script: script})
+//	length, err := execution.Length()
 //	// length is 2m
 package k6options
 
@@ -11,80 +15,113 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
-// mostSource is the size of the largest script there is in a ConfigMap.
-const mostSource = 1 << 20
-
-// Reasons for which a script's length is not known.
+// Reasons for which an execution, or its length, is not known.
 var (
 	ErrIterations = errors.New("it ends when its iterations are done")
 	ErrNone       = errors.New("it exports no options")
 	ErrComputed   = errors.New("is computed when it runs")
 	ErrSource     = errors.New("it can't be read as JavaScript")
+	ErrAbsent     = errors.New("only the script knows")
+	errVersion    = errors.New("not every version of k6 has users take the place of scenarios")
 )
 
-// Length is how long a script lasts, from the start of its first scenario to the
-// end of its last one, without what it needs to stop. It finds env in __ENV.
-func Length(source string, env map[string]string) (time.Duration, error) {
-	if len(source) > mostSource {
-		return 0, fmt.Errorf("%w: it has more than %d bytes", ErrSource, mostSource)
-	}
-	read, err := newScript(source, env)
-	if err != nil {
-		return 0, err
-	}
-	exported, err := read.options()
-	if err != nil {
-		return 0, err
-	}
-	return lengthOf(exported)
+// Source is one of the places that options are from.
+type Source int
+
+// Sources of options. k6 heeds a later one before an earlier one.
+const (
+	FromScript Source = iota
+	FromEnv
+	FromArguments
+)
+
+// Refusal says why k6 ends before it begins.
+type Refusal struct {
+	Source Source
+	Reason string
 }
 
-// Stages is how long stages last that are written as k6's --stage and K6_STAGES
-// take them: 30s:10,5m:10.
-func Stages(text string) (time.Duration, error) {
-	var each []time.Duration
-	for _, stage := range strings.Split(text, ",") {
-		length, _, _ := strings.Cut(stage, ":")
-		lasts, err := Duration(length)
-		if err != nil {
-			return 0, err
-		}
-		each = append(each, lasts)
-	}
-	return together(each)
+func (r *Refusal) Error() string { return r.Reason }
+
+// Run is what k6 is started with.
+type Run struct {
+	// Script is nil where it is not at hand.
+	Script    *Script
+	Arguments []string
+	Env       map[string]string
+	// Hidden are variables that are set to what is not known here.
+	Hidden map[string]bool
+	// OtherVersion: k6 may not be 2.2.
+	OtherVersion bool
 }
 
-// lengthOf follows k6: what comes first of these says how the script is run.
-func lengthOf(options object) (time.Duration, error) {
+// Execution is how k6 runs a script.
+type Execution struct {
+	// Source of what says how.
+	Source Source
+	// Replaces: the source takes the place of scenarios that the script exports.
+	Replaces  bool
+	scenarios object
+	// own: they are those that the script exports.
+	own bool
+	// bare: nothing says how.
+	bare bool
+}
+
+// Read says how k6 runs a script. Its error is a Refusal where k6 does not run
+// it, or says why that is not known.
+func Read(run Run) (Execution, error) {
+	layers, err := layersOf(run)
+	if err != nil {
+		return Execution{}, err
+	}
+	shape, users := uppermost(layers, shapes...), uppermost(layers, optionUsers)
 	switch {
-	case options.has("iterations"):
-		return 0, ErrIterations
-	case options.has("duration"):
-		return durationAt(options, "duration", "options.")
-	case options.has("stages"):
-		return stagesAt(options, "options.")
-	case options.has("scenarios"):
-		return scenariosOf(options["scenarios"])
-	default:
-		return 0, ErrIterations
+	case shape.err != nil:
+		return Execution{Source: shape.source}, shape.err
+	case run.OtherVersion && users.source > shape.source && shape.options.has(optionScenarios):
+		return Execution{Source: users.source}, errVersion
 	}
+	execution, err := derive(shape, users)
+	if err != nil {
+		return Execution{}, err
+	}
+	script := layers[1]
+	execution.Replaces = script.hasScenarios() && !execution.own
+	return execution, execution.check(script)
 }
 
-func scenariosOf(written any) (time.Duration, error) {
-	scenarios, plain := written.(object)
-	if !plain {
-		return 0, fmt.Errorf("options.scenarios %w", ErrComputed)
+// layersOf a run, the lowest first.
+func layersOf(run Run) ([]layer, error) {
+	given, err := readArguments(run.Arguments, run.OtherVersion)
+	if err != nil {
+		return nil, &Refusal{FromArguments, err.Error()}
+	}
+	over, err := given.layer()
+	if err != nil {
+		return nil, &Refusal{FromArguments, err.Error()}
+	}
+	env := environmentOf(run, given)
+	variables, err := env.layer()
+	if err != nil {
+		return nil, &Refusal{FromEnv, err.Error()}
+	}
+	return []layer{given.file(env), readScript(run.Script, env), variables, over}, nil
+}
+
+// Length is how long an execution takes, from the start of its first scenario to
+// the end of its last one, without what it needs to stop.
+func (e Execution) Length() (time.Duration, error) {
+	if e.bare {
+		return 0, ErrNone
 	}
 	last := time.Duration(0)
-	for _, name := range slices.Sorted(maps.Keys(scenarios)) {
-		end, err := scenarioEnd(scenarios[name], "options.scenarios."+name+".")
+	for _, scenario := range e.each() {
+		end, err := scenario.end()
 		if err != nil {
 			return 0, err
 		}
@@ -93,121 +130,53 @@ func scenariosOf(written any) (time.Duration, error) {
 	return last, nil
 }
 
-func scenarioEnd(written any, place string) (time.Duration, error) {
-	scenario, plain := written.(object)
-	if !plain {
-		return 0, fmt.Errorf("%s %w", strings.TrimSuffix(place, "."), ErrComputed)
-	}
-	start := time.Duration(0)
-	if scenario.has("startTime") {
-		var err error
-		if start, err = durationAt(scenario, "startTime", place); err != nil {
-			return 0, err
-		}
-	}
-	length, err := executorLength(scenario, place)
-	return start + length, err
-}
-
-func executorLength(scenario object, place string) (time.Duration, error) {
-	switch scenario["executor"] {
-	case "constant-vus", "constant-arrival-rate", "externally-controlled":
-		return durationAt(scenario, "duration", place)
-	case "ramping-vus", "ramping-arrival-rate":
-		return stagesAt(scenario, place)
-	case "shared-iterations", "per-vu-iterations":
-		return 0, ErrIterations
-	default:
-		return 0, fmt.Errorf("%sexecutor %w", place, ErrComputed)
-	}
-}
-
-func stagesAt(from object, place string) (time.Duration, error) {
-	stages, plain := from["stages"].([]any)
-	if !plain {
-		return 0, fmt.Errorf("%sstages %w", place, ErrComputed)
-	}
-	each := make([]time.Duration, 0, len(stages))
-	for i, written := range stages {
-		place := fmt.Sprintf("%sstages[%d].", place, i)
-		stage, plain := written.(object)
-		if !plain {
-			return 0, fmt.Errorf("%s %w", strings.TrimSuffix(place, "."), ErrComputed)
-		}
-		lasts, err := durationAt(stage, "duration", place)
+// Users are those of the scenario that has most. No more runners than these have
+// something to do.
+func (e Execution) Users() (int64, error) {
+	most := int64(0)
+	for _, scenario := range e.each() {
+		users, err := scenario.users()
 		if err != nil {
 			return 0, err
 		}
-		each = append(each, lasts)
+		most = max(most, users)
 	}
-	return together(each)
+	return most, nil
 }
 
-// durationAt reads a duration as k6 does: a number is of milliseconds.
-func durationAt(from object, name, place string) (time.Duration, error) {
-	switch written := from[name].(type) {
-	case float64:
-		length, err := ofMilliseconds(written)
-		if err != nil {
-			return 0, fmt.Errorf("%s%s: %w", place, name, err)
+// check is what k6 has against the scenarios.
+func (e Execution) check(script layer) error {
+	for name, scenario := range e.each() {
+		var fault *invalid
+		if err := scenario.check(name); errors.As(err, &fault) {
+			return &Refusal{e.Source, fault.Error()}
 		}
-		return length, nil
-	case string:
-		length, err := Duration(written)
-		if err != nil {
-			return 0, fmt.Errorf("%s%s: %w", place, name, err)
+		if function := scenario.function(); !script.exporting(function) {
+			return &Refusal{FromScript, fmt.Sprintf("it exports no function %q: write export, or another exec", function)}
 		}
-		return length, nil
+	}
+	return nil
+}
+
+// each scenario by name.
+func (e Execution) each() func(yield func(string, scenario) bool) {
+	return func(yield func(string, scenario) bool) {
+		for _, name := range slices.Sorted(maps.Keys(e.scenarios)) {
+			if !yield(name, scenarioOf(e.scenarios[name], e.place(name))) {
+				return
+			}
+		}
+	}
+}
+
+// place of a scenario, as its author knows it.
+func (e Execution) place(name string) string {
+	switch {
+	case e.own:
+		return "options." + optionScenarios + "." + name
+	case e.Source == FromScript:
+		return "options"
 	default:
-		return 0, fmt.Errorf("%s%s %w", place, name, ErrComputed)
+		return ""
 	}
-}
-
-var days = regexp.MustCompile(`^([0-9]+)d(.*)$`)
-
-// longest is more than any run takes, and short enough for two to be added.
-const longest = 366 * 24 * time.Hour
-
-// Duration reads what k6 takes for one: Go's notation with days in front, or a
-// number of milliseconds.
-func Duration(text string) (time.Duration, error) {
-	if milliseconds, err := strconv.ParseFloat(text, 64); err == nil {
-		return ofMilliseconds(milliseconds)
-	}
-	rest, whole := text, 0
-	if parts := days.FindStringSubmatch(text); parts != nil {
-		// The expression takes digits only; more of them than fit are no time.
-		whole, _ = strconv.Atoi(parts[1])
-		rest = parts[2]
-	}
-	length, err := time.ParseDuration(rest)
-	if rest == "" {
-		length, err = 0, nil
-	}
-	if err != nil || text == "" || length < 0 || length > longest || whole > 365 {
-		return 0, noDuration(text)
-	}
-	return length + time.Duration(whole)*24*time.Hour, nil
-}
-
-func ofMilliseconds(number float64) (time.Duration, error) {
-	if !(number >= 0 && number <= float64(longest.Milliseconds())) {
-		return 0, noDuration(strconv.FormatFloat(number, 'g', -1, 64))
-	}
-	return time.Duration(number * float64(time.Millisecond)), nil
-}
-
-func noDuration(text string) error {
-	return fmt.Errorf("%q is no duration of at most a year: write for example 30m", text)
-}
-
-// together is what stages last one after another.
-func together(stages []time.Duration) (time.Duration, error) {
-	total := time.Duration(0)
-	for _, each := range stages {
-		if total += each; total > longest {
-			return 0, fmt.Errorf("%d stages last for more than a year together", len(stages))
-		}
-	}
-	return total, nil
 }

@@ -11,68 +11,53 @@ import (
 	"perflab.dev/perflab/internal/k6options"
 )
 
-func TestLength(t *testing.T) {
-	cases := map[string]struct {
-		source string
-		env    map[string]string
-		want   time.Duration
-	}{
-		"a duration":             {source: `export const options = {vus: 5, duration: '2m'};`, want: 2 * time.Minute},
-		"a number":               {source: `export let options = {duration: 90 * 1000};`, want: 90 * time.Second},
-		"days":                   {source: `export var options = {duration: '1d2h'};`, want: 26 * time.Hour},
-		"stages":                 {source: `export const options = {stages: [{duration: '30s', target: 5}, {duration: "5m", target: 5}]};`, want: 330 * time.Second},
-		"exported by name":       {source: "const options = {duration: '2m'}\nexport {options}", want: 2 * time.Minute},
-		"beside imports":         {source: "import http from 'k6/http';\nimport {x} from 'https://example.org/x.js';\nexport const options = {duration: '2m'};\nexport default function () { http.get('/'); }", want: 2 * time.Minute},
-		"a constant":             {source: "const minutes = 3;\nexport const options = {duration: `${minutes}m`};", want: 3 * time.Minute},
-		"a member of a constant": {source: "const shape = {steady: {duration: '4m'}};\nexport const options = {...shape['steady'], thresholds: {}};", want: 4 * time.Minute},
-		"what env says":          {source: `export const options = {duration: __ENV.LENGTH || '2m'};`, env: map[string]string{"LENGTH": "7m"}, want: 7 * time.Minute},
-		"without the env":        {source: `export const options = {duration: __ENV.LENGTH ?? '2m'};`, want: 2 * time.Minute},
-		"what does not matter":   {source: `export const options = {duration: '2m', tags: {at: new Date().toString()}};`, want: 2 * time.Minute},
-		"scenarios, the last to end": {source: `export const options = {scenarios: {
-			search: {executor: 'constant-arrival-rate', rate: 5, duration: '2m', preAllocatedVUs: 5},
-			later: {executor: 'ramping-vus', startTime: '90s', stages: [{duration: '1m', target: 3}]},
-		}};`, want: 150 * time.Second},
+func script(text string) *k6options.Script { return &k6options.Script{Name: "main.js", Text: text} }
+
+// length of a script without arguments.
+func length(text string) (time.Duration, error) {
+	execution, err := k6options.Read(k6options.Run{Script: script(text)})
+	if err != nil {
+		return 0, err
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got, err := k6options.Length(tc.source, tc.env)
-			if err != nil || got != tc.want {
-				t.Errorf("%s, %v; want %s", got, err, tc.want)
-			}
-		})
-	}
+	return execution.Length()
 }
 
-func TestLengthIsNotMadeUp(t *testing.T) {
+func TestExecutionsAreNotMadeUp(t *testing.T) {
 	cases := map[string]struct {
 		source string
 		is     error
 		says   string
 	}{
-		"iterations":           {`export const options = {iterations: 100, duration: '2m'};`, k6options.ErrIterations, ""},
 		"users alone":          {`export const options = {vus: 3};`, k6options.ErrIterations, ""},
 		"one scenario of two":  {`export const options = {scenarios: {a: {executor: 'constant-vus', duration: '2m'}, b: {executor: 'shared-iterations', iterations: 9}}};`, k6options.ErrIterations, ""},
-		"no options":           {`export default function () {}`, k6options.ErrNone, ""},
+		"no options":           {``, k6options.ErrNone, ""},
 		"not exported":         {`const options = {duration: '2m'};`, k6options.ErrNone, ""},
 		"a call":               {`export const options = {duration: length()};`, k6options.ErrComputed, "options.duration is computed"},
 		"an imported value":    {"import {stages} from './stages.js';\nexport const options = {stages};", k6options.ErrComputed, "options.stages is computed"},
+		"an imported whole":    {"export {options} from './options.js';", k6options.ErrComputed, "options is computed"},
+		"whatever there is":    {"export * from './options.js';", k6options.ErrComputed, "options is computed"},
+		"taken apart":          {"export const {options} = shapes;", k6options.ErrComputed, "options is computed"},
+		"as CommonJS":          {"exports.options = {duration: '2m'};", k6options.ErrComputed, "options is computed"},
 		"a file":               {`export const options = JSON.parse(open('./options.json'));`, k6options.ErrComputed, "options is computed"},
 		"changed later":        {"export const options = {duration: '2m'};\nif (__ENV.LONG) { options.duration = '2h'; }", k6options.ErrComputed, ""},
 		"more stages later":    {"const stages = [{duration: '2m'}];\nstages.push({duration: '1h'});\nexport const options = {stages};", k6options.ErrComputed, ""},
 		"in a circle":          {"const a = b;\nconst b = a;\nexport const options = {duration: a};", k6options.ErrComputed, ""},
-		"no JavaScript":        {`export const options = {duration: `, k6options.ErrSource, ""},
+		"computed scenarios":   {`export const options = {scenarios: shapes()};`, k6options.ErrComputed, "options.scenarios is computed"},
+		"a computed scenario":  {`export const options = {scenarios: {a: shape()}};`, k6options.ErrComputed, "options.scenarios.a is computed"},
+		"a computed executor":  {`export const options = {scenarios: {a: {executor: pick(), duration: '2m'}}};`, k6options.ErrComputed, "options.scenarios.a.executor"},
+		"a computed stage":     {`export const options = {stages: [{duration: '2m', target: 1}, more()]};`, k6options.ErrComputed, "options.stages[1]"},
 		"a duration in words":  {`export const options = {duration: 'soon'};`, nil, `options.duration: "soon" is no duration`},
-		"no time at all":       {`export const options = {duration: '-5000'};`, nil, `options.duration: "-5000" is no duration`},
 		"longer than a year":   {`export const options = {duration: 1e300};`, nil, `options.duration: "1e+300" is no duration of at most a year`},
 		"that in words":        {`export const options = {duration: '365d2562047h'};`, nil, `"365d2562047h" is no duration of at most a year`},
-		"years of stages":      {`export const options = {stages: [{duration: '300d'}, {duration: '300d'}]};`, nil, "2 stages last for more than a year together"},
-		"a nameless executor":  {`export const options = {scenarios: {a: {duration: '2m'}}};`, k6options.ErrComputed, "options.scenarios.a.executor"},
+		"years of stages":      {`export const options = {stages: [{duration: '300d', target: 1}, {duration: '300d', target: 1}]};`, nil, "the stages of options take longer than a year together"},
+		"a misspelt executor":  {`export const options = {scenarios: {a: {executor: 'constant', duration: '2m'}}};`, nil, `options.scenarios.a.executor is "constant": write one that k6 2.2 has (constant-arrival-rate, constant-vus, per-vu-iterations,`},
+		"no executor":          {`export const options = {scenarios: {a: {duration: '2m'}}};`, nil, `options.scenarios.a.executor is "": write one`},
 		"more than there can":  {strings.Repeat("//\n", 1<<19), k6options.ErrSource, "more than"},
 		"a source map is left": {"export const options = {vus: 1};\n//# sourceMappingURL=/no/such/file.map", k6options.ErrIterations, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := k6options.Length(tc.source, nil)
+			got, err := length(tc.source + "\nexport default function () {}")
 			if err == nil || tc.is != nil && !errors.Is(err, tc.is) || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%s, %v; want %v, %q", got, err, tc.is, tc.says)
 			}
@@ -80,11 +65,69 @@ func TestLengthIsNotMadeUp(t *testing.T) {
 	}
 }
 
-func TestStages(t *testing.T) {
-	if got, err := k6options.Stages("30s:10,5m:10"); err != nil || got != 330*time.Second {
-		t.Errorf("%s, %v", got, err)
+// What is not known of one source does not matter where a later one decides.
+func TestWhatIsNotKnownIsKeptApart(t *testing.T) {
+	hidden := func(names ...string) map[string]bool {
+		all := map[string]bool{}
+		for _, name := range names {
+			all[name] = true
+		}
+		return all
 	}
-	if got, err := k6options.Stages("soon:10"); err == nil {
-		t.Errorf("%s for a stage without a duration", got)
+	computed := script("export const options = pick();\nexport default function () {}")
+	cases := map[string]struct {
+		run    k6options.Run
+		length time.Duration
+		// err of the execution or its length, noUsers says that they are not known.
+		err     error
+		users   int64
+		noUsers bool
+	}{
+		"no script, time in arguments":      {run: k6options.Run{Arguments: []string{"-d5m"}}, length: 5 * time.Minute, noUsers: true},
+		"no script, both in arguments":      {run: k6options.Run{Arguments: []string{"-d5m", "-u3"}}, length: 5 * time.Minute, users: 3},
+		"no script, users in arguments":     {run: k6options.Run{Arguments: []string{"-u3"}}, err: k6options.ErrAbsent},
+		"computed, both in arguments":       {run: k6options.Run{Script: computed, Arguments: []string{"-d5m", "-u3"}}, length: 5 * time.Minute, users: 3},
+		"computed, users in arguments":      {run: k6options.Run{Script: computed, Arguments: []string{"-u3"}}, err: k6options.ErrComputed},
+		"a hidden duration":                 {run: k6options.Run{Script: script("export default function () {}"), Hidden: hidden("K6_DURATION")}, err: k6options.ErrComputed, users: 1},
+		"hidden users":                      {run: k6options.Run{Script: script("export const options = {duration: '5m'}; export default function () {}"), Hidden: hidden("K6_VUS")}, length: 5 * time.Minute, noUsers: true},
+		"hidden users, others in arguments": {run: k6options.Run{Script: script("export const options = {duration: '5m'}; export default function () {}"), Hidden: hidden("K6_VUS"), Arguments: []string{"-u3"}}, length: 5 * time.Minute, users: 3},
+		"a hidden variable of the script":   {run: k6options.Run{Script: script("export const options = {vus: 2, duration: __ENV.A || '5m'}; export default function () {}"), Hidden: hidden("A")}, err: k6options.ErrComputed, users: 2},
+		"a file of options":                 {run: k6options.Run{Script: script("export default function () {}"), Arguments: []string{"-c", "options.json"}}, err: errAny},
+		"a file below a script":             {run: k6options.Run{Script: script("export const options = {duration: '5m'}; export default function () {}"), Arguments: []string{"-c", "options.json"}}, length: 5 * time.Minute, noUsers: true},
+		"another k6, users and scenarios":   {run: k6options.Run{Script: script("export const options = {scenarios: {a: {executor: 'constant-vus', duration: '5m'}}}; export default function () {}"), Arguments: []string{"-u3"}, OtherVersion: true}, err: errAny},
+		"another k6, a flag of its own":     {run: k6options.Run{Arguments: []string{"--colour", "red", "-d5m"}, OtherVersion: true}, length: 5 * time.Minute, noUsers: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			execution, err := k6options.Read(tc.run)
+			var length time.Duration
+			if err == nil || errors.Is(err, k6options.ErrComputed) && tc.users > 0 {
+				length, err = execution.Length()
+			}
+			if length != tc.length || (err == nil) != (tc.err == nil) || tc.err != errAny && !errors.Is(err, tc.err) {
+				t.Errorf("%s (%v), want %s (%v)", length, err, tc.length, tc.err)
+			}
+			if users, err := execution.Users(); tc.err == nil && (users != tc.users || (err != nil) != tc.noUsers) {
+				t.Errorf("%d users (%v), want %d", users, err, tc.users)
+			}
+		})
+	}
+}
+
+var errAny = errors.New("whatever it is")
+
+func TestFlagsAreFoundAsK6Understands(t *testing.T) {
+	got := map[string]string{}
+	for _, flag := range k6options.Flags([]string{"--vus", "3", "-ojson", "-pd5m", "--no-summary", "--tag=a=b", "-s", "30s:1,1m:2"}) {
+		got[flag.Name] = flag.Value
+	}
+	want := map[string]string{"vus": "3", "out": "json", "paused": "true", "duration": "5m", "no-summary": "", "tag": "a=b", "stage": "30s:1,1m:2"}
+	for name, value := range want {
+		if given, found := got[name]; !found || given != value {
+			t.Errorf("%s is %q (%t), want %q", name, given, found, value)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("found %v", got)
 	}
 }

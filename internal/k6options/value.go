@@ -3,10 +3,13 @@
 package k6options
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/evanw/esbuild/pkg/api"
 	"github.com/grafana/sobek/ast"
 	"github.com/grafana/sobek/parser"
 	"github.com/grafana/sobek/token"
@@ -19,34 +22,108 @@ type object map[string]any
 // has says whether an object holds something k6 heeds.
 func (o object) has(name string) bool { return o[name] != nil }
 
+// lower has the same fields in small letters: k6 makes no difference.
+func (o object) lower() object {
+	lowered := object{}
+	for name, value := range o {
+		lowered[strings.ToLower(name)] = value
+	}
+	return lowered
+}
+
 // unknown is the value of what only running the script tells.
 type unknown struct{}
 
 // mostDepth ends the search for values that name each other in a circle.
 const mostDepth = 32
 
+// Script is a file with a k6 script.
+type Script struct{ Name, Text string }
+
+// mostSource is the size of the largest script there is in a ConfigMap.
+const mostSource = 1 << 20
+
 // script is one that was parsed.
 type script struct {
 	source string
 	// declared are the values of the script's own names, as they are written.
 	declared map[string]ast.Expression
-	env      map[string]string
-	exported bool
-	depth    int
+	env      map[string]any
+	// exports by name.
+	exports map[string]bool
+	// more: there may be exports that are not known.
+	more  bool
+	depth int
 }
 
-func newScript(source string, env map[string]string) (*script, error) {
-	// A script may name a source map, a file or an address, which is left alone.
-	program, err := parser.ParseFile(nil, "script", source, 0, parser.IsModule, parser.WithDisableSourceMaps)
-	if err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, fmt.Errorf("%w: %s", ErrSource, first)
+// readScript is what a script exports.
+func readScript(file *Script, env environment) layer {
+	found := layer{source: FromScript, err: ErrAbsent}
+	if file == nil {
+		return found
 	}
-	read := &script{source: source, env: env, declared: map[string]ast.Expression{}}
+	read, err := newScript(*file, env.script)
+	if err != nil {
+		found.err = err
+		return found
+	}
+	if !read.more {
+		found.exports = read.exports
+	}
+	found.options, found.err = read.options()
+	return found
+}
+
+func newScript(file Script, env map[string]any) (*script, error) {
+	if len(file.Text) > mostSource {
+		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrSource, mostSource)
+	}
+	program, source, err := parse(file)
+	if err != nil {
+		return nil, err
+	}
+	read := &script{source: source, env: env, declared: map[string]ast.Expression{}, exports: map[string]bool{}, more: commonJS.MatchString(source)}
 	for _, statement := range program.Body {
 		read.declare(statement)
 	}
 	return read, nil
+}
+
+var commonJS = regexp.MustCompile(`\bexports\b`)
+
+// parse a script as k6 does: what is no JavaScript is TypeScript, if it is called so.
+func parse(file Script) (*ast.Program, string, error) {
+	program, err := parseJavaScript(file.Text, parser.IsModule)
+	if err == nil {
+		return program, file.Text, nil
+	}
+	if plain, typed := withoutTypes(file); typed == nil && strings.HasSuffix(file.Name, ".ts") {
+		program, err = parseJavaScript(plain, parser.IsModule)
+		return program, plain, err
+	}
+	if _, loose := parseJavaScript(file.Text); loose == nil {
+		// It is none of the modules that this package knows.
+		return nil, "", ErrSource
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return nil, "", &Refusal{FromScript, fmt.Sprintf("%v: %s; TypeScript needs a name that ends with .ts", ErrSource, first)}
+}
+
+// parseJavaScript leaves the source map alone that a script may name, a file or an
+// address.
+func parseJavaScript(source string, options ...parser.Option) (*ast.Program, error) {
+	return parser.ParseFile(nil, "script", source, 0, append(options, parser.WithDisableSourceMaps)...)
+}
+
+func withoutTypes(file Script) (string, error) {
+	made := api.Transform(file.Text, api.TransformOptions{
+		Loader: api.LoaderTS, Sourcefile: file.Name, Target: api.ESNext, Platform: api.PlatformNeutral,
+		LegalComments: api.LegalCommentsNone, Charset: api.CharsetUTF8, LogLevel: api.LogLevelSilent,
+	})
+	if len(made.Errors) > 0 {
+		return "", errors.New(made.Errors[0].Text)
+	}
+	return string(made.Code), nil
 }
 
 func (s *script) declare(statement ast.Statement) {
@@ -60,43 +137,78 @@ func (s *script) declare(statement ast.Statement) {
 	}
 }
 
+// export notes the names of what is exported.
 func (s *script) export(made *ast.ExportDeclaration) {
 	switch {
+	case made.IsDefault:
+		s.exports["default"] = true
 	case made.LexicalDeclaration != nil:
-		s.exported = s.bind(made.LexicalDeclaration.List) || s.exported
+		s.exportAll(made.LexicalDeclaration.List)
 	case made.Variable != nil:
-		s.exported = s.bind(made.Variable.List) || s.exported
+		s.exportAll(made.Variable.List)
+	case made.HoistableDeclaration != nil && made.HoistableDeclaration.FunctionDeclaration != nil:
+		s.exports[made.HoistableDeclaration.FunctionDeclaration.Function.Name.Name.String()] = true
 	case made.NamedExports != nil && made.FromClause == nil:
 		for _, named := range made.NamedExports.ExportsList {
-			s.exported = s.exported || named.IdentifierName == optionsName && (named.Alias == "" || named.Alias == optionsName)
+			s.exportAs(named)
 		}
+	default:
+		s.more = true
+	}
+}
+
+func (s *script) exportAll(list []*ast.Binding) {
+	s.bind(list)
+	for _, binding := range list {
+		name, plain := binding.Target.(*ast.Identifier)
+		if !plain {
+			// What is taken apart has names that nobody knows here.
+			s.more = true
+			continue
+		}
+		s.exports[name.Name.String()] = true
+	}
+}
+
+// exportAs notes a name that is exported, perhaps under another one.
+func (s *script) exportAs(named *ast.ExportSpecifier) {
+	name := cmp.Or(named.Alias, named.IdentifierName).String()
+	s.exports[name] = true
+	if named.Alias != "" {
+		s.declared[name] = &ast.Identifier{Name: named.IdentifierName}
 	}
 }
 
 const optionsName = "options"
 
-// bind notes what names stand for, and says whether the options are among them.
-func (s *script) bind(list []*ast.Binding) bool {
-	found := false
+// bind notes what names stand for.
+func (s *script) bind(list []*ast.Binding) {
 	for _, binding := range list {
 		if name, plain := binding.Target.(*ast.Identifier); plain && binding.Initializer != nil {
 			s.declared[name.Name.String()] = binding.Initializer
-			found = found || name.Name == optionsName
 		}
 	}
-	return found
 }
 
-// options are the ones the script exports.
+// options are the ones the script exports, by their names in small letters.
 func (s *script) options() (object, error) {
-	if !s.exported {
-		return nil, ErrNone
+	switch {
+	case !s.exports[optionsName] && s.more:
+		return nil, errComputed(optionsName)
+	case !s.exports[optionsName]:
+		return object{}, nil
 	}
 	exported, plain := s.named(optionsName).(object)
 	if !plain {
-		return nil, fmt.Errorf("options %w", ErrComputed)
+		return nil, errComputed(optionsName)
 	}
-	return exported, nil
+	lowered := exported.lower()
+	for _, number := range []string{optionUsers, optionIterations} {
+		if lowered[number] == "" {
+			delete(lowered, number)
+		}
+	}
+	return lowered, nil
 }
 
 // named is the value of a name, unless it is written to again.
@@ -172,10 +284,7 @@ func (s *script) identifier(name string) any {
 // not there.
 func (s *script) member(of ast.Expression, name string) any {
 	if from, plain := of.(*ast.Identifier); plain && from.Name == "__ENV" {
-		if value, found := s.env[name]; found {
-			return value
-		}
-		return nil
+		return s.env[name]
 	}
 	from, plain := s.value(of).(object)
 	if !plain {

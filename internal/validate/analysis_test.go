@@ -30,7 +30,7 @@ func TestPairsHaveToBeThere(t *testing.T) {
 			made.Spec.Arms = append(made.Spec.Arms, v1alpha1.Arm{Name: arm, Baseline: i == 0})
 		}
 		made.Spec.Analysis.Comparisons = test.pairs
-		faults, warnings := validate.Experiment(made, nil)
+		faults, warnings := validate.Experiment(made, validate.Known{})
 		fault := slices.ContainsFunc(faults, func(one *field.Error) bool { return strings.Contains(one.Detail, "write All or Chain") })
 		warned := slices.ContainsFunc(warnings, func(warning string) bool { return strings.Contains(warning, "analysis.comparisons asks for pairs") })
 		if fault != test.fault || warned != test.warned {

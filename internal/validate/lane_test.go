@@ -23,11 +23,11 @@ func TestALaneOfNodesNeedsThemChosen(t *testing.T) {
 	for i := range system.Modules {
 		system.Modules[i].Placement = bound
 	}
-	if faults, _ := validate.Experiment(made, nil); len(faults) > 0 {
+	if faults, _ := validate.Experiment(made, validate.Known{}); len(faults) > 0 {
 		t.Fatalf("with all bound: %v", faults)
 	}
 	system.Modules[0].Placement, system.Postgres.Placement = nil, nil
-	faults, _ := validate.Experiment(made, nil)
+	faults, _ := validate.Experiment(made, validate.Known{})
 	if len(faults) != 1 || faults[0].Field != "spec.lane.type" {
 		t.Fatalf("faults are %v", faults)
 	}

@@ -84,7 +84,7 @@ func TestMetricsThatCannotBeAreRefused(t *testing.T) {
 					made.Spec.Analysis = v1alpha1.Analysis{Guards: []string{metric}}
 					place = "spec.analysis.guards[0]"
 				}
-				faults, _ := validate.Experiment(made, nil)
+				faults, _ := validate.Experiment(made, validate.Known{})
 				if want == "" && len(faults) == 0 {
 					continue
 				}

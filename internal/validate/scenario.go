@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 )
@@ -27,13 +28,13 @@ func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Ta
 	}
 }
 
-func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario) {
+func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, configMaps kind.ConfigMaps) {
 	for i, scenario := range scenarios {
 		loads := field.NewPath("spec", "scenarios").Index(i).Child("loads")
 		for n, load := range scenario.Loads {
 			judgeName(j, load.Name, loads.Index(n).Child("name"))
 			judgeAfter(j, scenario.Loads, load, loads.Index(n).Child("after"))
-			faults, warnings := kinds.Of(load).Validate(loads.Index(n))
+			faults, warnings := kinds.Of(load).Validate(loads.Index(n), configMaps)
 			j.refuse(faults...)
 			for _, warning := range warnings {
 				j.warn(warning)

@@ -41,7 +41,7 @@ func TestScenariosAreJudged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			made := experiment()
 			made.Spec.Scenarios[0].Loads = test.loads
-			faults, _ := validate.Experiment(made, nil)
+			faults, _ := validate.Experiment(made, validate.Known{})
 			var got []string
 			for _, fault := range faults {
 				got = append(got, fault.Error())
@@ -59,7 +59,7 @@ func TestSummariesOfSeveralRunnersAreWarnedOf(t *testing.T) {
 	two := int32(2)
 	made.Spec.Analysis.Primary = []string{"search/keyword/p95"}
 	made.Spec.Scenarios[0].Loads = []v1alpha1.Load{{Name: "search", Parallelism: &two, Script: &v1alpha1.Script{Path: "/a.js", Image: "grafana/k6:2.2.0"}}}
-	_, warnings := validate.Experiment(made, nil)
+	_, warnings := validate.Experiment(made, validate.Known{})
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "no common percentiles") {
 		t.Errorf("warnings %q, want one on percentiles", warnings)
 	}

@@ -12,11 +12,10 @@ import (
 	"perflab.dev/perflab/internal/recurrence"
 )
 
-// Schedule judges a schedule, and its template as the experiments it makes. The system is
-// the one that the template refers to, as [Experiment] has it.
-func Schedule(schedule *v1alpha1.PerfSchedule, system *v1alpha1.System) (field.ErrorList, []string) {
+// Schedule judges a schedule, and its template as the experiments it makes.
+func Schedule(schedule *v1alpha1.PerfSchedule, known Known) (field.ErrorList, []string) {
 	faults := recurrence.Check(&schedule.Spec, field.NewPath("spec"))
-	made, doubts := Experiment(recurrence.Experiment(schedule, naming.OnImages(schedule, 0, nil), "", ""), system)
+	made, doubts := Experiment(recurrence.Experiment(schedule, naming.OnImages(schedule, 0, nil), "", ""), known)
 	for _, fault := range made {
 		fault.Field = withinTemplate(fault.Field)
 		faults = append(faults, fault)

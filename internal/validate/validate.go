@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/naming"
 )
 
@@ -34,11 +35,18 @@ func (j *judgement) warn(sentence string) {
 	}
 }
 
-// Experiment judges an experiment. The system is the one its systemRef refers
-// to, nil where that could not be read: then only what needs no system is
-// judged. An experiment with a system of its own is judged by that.
-func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (field.ErrorList, []string) {
-	spec, found := &experiment.Spec, &judgement{}
+// Known is what an experiment refers to, as far as it could be read.
+type Known struct {
+	// System of the systemRef; nil: then only what needs no system is judged.
+	System *v1alpha1.System
+	// ConfigMaps with scripts.
+	ConfigMaps kind.ConfigMaps
+}
+
+// Experiment judges an experiment. One with a system of its own is judged by
+// that.
+func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorList, []string) {
+	spec, system, found := &experiment.Spec, known.System, &judgement{}
 	base := systemPlace{path: field.NewPath("spec", "system")}
 	if spec.SystemRef == nil {
 		system = &spec.System
@@ -49,7 +57,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) (f
 	// A matrix that is wrong makes no arms worth a look, or too many.
 	variants := variantsOf(spec, len(found.errors) == 0)
 	judgeSets(found, variants)
-	judgeScenarios(found, spec.Scenarios)
+	judgeScenarios(found, spec.Scenarios, known.ConfigMaps)
 	judgeNotes(found, spec.Notes, spec.Scenarios)
 	judgeDesign(found, spec, variants)
 	judgeAnalysis(found, spec, variants)

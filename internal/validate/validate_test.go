@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -35,7 +36,7 @@ func experiment() *v1alpha1.PerfExperiment {
 
 func TestASoundExperimentIsLeftAlone(t *testing.T) {
 	made := experiment()
-	faults, warnings := validate.Experiment(made, nil)
+	faults, warnings := validate.Experiment(made, validate.Known{})
 	if len(faults)+len(warnings) > 0 {
 		t.Errorf("faults %v, warnings %q", faults, warnings)
 	}
@@ -68,7 +69,7 @@ func TestWhatNoAPIServerHasSeenIsJudged(t *testing.T) {
 		t.Run(name, func(*testing.T) {
 			made := experiment()
 			spoil(made)
-			validate.Experiment(made, nil)
+			validate.Experiment(made, validate.Known{})
 		})
 	}
 }
@@ -105,7 +106,7 @@ func TestAFindingNamesWhereItWasWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			made := experiment()
 			made.Spec.Arms[1].Set = &v1alpha1.SystemSet{Modules: tc.sets}
-			faults, _ := validate.Experiment(made, nil)
+			faults, _ := validate.Experiment(made, validate.Known{})
 			if diff := cmp.Diff([]string{tc.want}, places(faults)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s\n%v", tc.reason, diff, faults)
 			}
@@ -163,10 +164,14 @@ func large(matrix bool) *v1alpha1.PerfExperiment {
 
 // The API server waits five seconds for an answer.
 func BenchmarkExperiment(b *testing.B) {
-	for name, made := range map[string]*v1alpha1.PerfExperiment{"16 arms of 128 modules": large(false), "64 arms of 128 modules": large(true)} {
+	patched := large(true)
+	patched.Spec.System.Patches = []v1alpha1.Patch{{Kind: "Deployment", Merge: runtime.RawExtension{Raw: []byte(`{"spec": {"paused": false}}`)}}}
+	for name, made := range map[string]*v1alpha1.PerfExperiment{
+		"16 arms of 128 modules": large(false), "64 arms of 128 modules": large(true), "64 arms of 128 patched modules": patched,
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if faults, _ := validate.Experiment(made, nil); len(faults) > 0 {
+				if faults, _ := validate.Experiment(made, validate.Known{}); len(faults) > 0 {
 					b.Fatal(faults)
 				}
 			}

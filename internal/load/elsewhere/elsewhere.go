@@ -34,7 +34,7 @@ func (elsewhere) Source() kind.Source { return kind.Source{} }
 func (elsewhere) Environment(time.Duration) []corev1.EnvVar { return nil }
 
 // Validate refuses it in an experiment that is to be run. Records are not judged.
-func (e elsewhere) Validate(path *field.Path) (field.ErrorList, []string) {
+func (e elsewhere) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorList, []string) {
 	return field.ErrorList{field.Forbidden(path.Child("elsewhere"), fmt.Sprintf(
 		"load %q was put on elsewhere, by %s, and can't be put on here: record what it gave with perflab import, or declare a load that PerfLab can put on (checkInCheckOut, dataImport or script)",
 		e.name, e.tool()))}, nil

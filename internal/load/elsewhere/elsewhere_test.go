@@ -18,7 +18,7 @@ func TestALoadElsewhereIsOver(t *testing.T) {
 	if !is || load.Describe() != "a load put on elsewhere, measured by JMeter" {
 		t.Errorf("it is one: %t, described as %q", is, load.Describe())
 	}
-	faults, _ := load.Validate(field.NewPath("spec"))
+	faults, _ := load.Validate(field.NewPath("spec"), nil)
 	const want = `spec.elsewhere: Forbidden: load "shop" was put on elsewhere, by JMeter, and can't be put on here: record what it gave with perflab import, or declare a load that PerfLab can put on (checkInCheckOut, dataImport or script)`
 	if len(faults) != 1 || faults[0].Error() != want {
 		t.Errorf("it is refused with %v, want %s", faults, want)

@@ -62,8 +62,8 @@ type Judge interface {
 	// logs in.
 	IsFOLIO() bool
 	// Validate finds what the API server can't: faults, and warnings. The path is
-	// the load's.
-	Validate(path *field.Path) (field.ErrorList, []string)
+	// the load's; the ConfigMaps are those at hand.
+	Validate(path *field.Path, configMaps ConfigMaps) (field.ErrorList, []string)
 	// JudgesRequests says that too many failed requests or checks make a run
 	// invalid: its transactions do not tell whether what is inside of them worked.
 	JudgesRequests() bool
@@ -120,9 +120,12 @@ func Faultf(reason, format string, args ...any) *Fault {
 type Assumptions struct {
 	// RecordsPerSecond an import processes.
 	RecordsPerSecond float64
-	// ConfigMaps are the data of those that are at hand, by name: scripts.
-	ConfigMaps map[string]map[string]string
+	// ConfigMaps that are at hand: scripts.
+	ConfigMaps ConfigMaps
 }
+
+// ConfigMaps are the data of some by name.
+type ConfigMaps = map[string]map[string]string
 
 // Length is how long a load lasts, and what that rests on.
 type Length struct {

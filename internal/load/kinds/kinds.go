@@ -4,6 +4,7 @@
 package kinds
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,20 @@ func Of(load v1alpha1.Load) kind.Kind {
 func IsBatch(load v1alpha1.Load) bool {
 	_, is := Of(load).(kind.Batch)
 	return is
+}
+
+// ConfigMaps are those that scripts of the scenarios are in, by name.
+func ConfigMaps(scenarios []v1alpha1.Scenario) []string {
+	var names []string
+	for _, scenario := range scenarios {
+		for _, load := range scenario.Loads {
+			if key := Of(load).Source().ConfigMap; key != nil {
+				names = append(names, key.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 type unknown struct{ kind.Defaults }

@@ -15,84 +15,97 @@ import (
 // workflows is the script in PerfLab's image that is told how long to last.
 const workflows = "/scripts/workflows.js"
 
-// Length has k6's precedence: the script's arguments, its environment, its
-// options.
+// Length is what k6 makes of the script's arguments, variables and options.
 func (s script) Length(assumed kind.Assumptions) (kind.Length, error) {
-	env := s.values()
-	for _, source := range []struct{ place, iterations, duration, stages string }{
-		{"script.arguments", s.Argument("--iterations", "-i"), s.Argument("--duration", "-d"), s.stages()},
-		{"script.env", env["K6_ITERATIONS"], env["K6_DURATION"], env["K6_STAGES"]},
-	} {
-		switch {
-		case source.iterations != "":
-			return lasting(source.place, 0, k6options.ErrIterations)
-		case source.duration != "":
-			lasts, err := k6options.Duration(source.duration)
-			return lasting(source.place, lasts, err)
-		case source.stages != "":
-			lasts, err := k6options.Stages(source.stages)
-			return lasting(source.place, lasts, err)
-		}
+	execution, err := k6options.Read(s.run(assumed.ConfigMaps))
+	if errors.Is(err, k6options.ErrAbsent) {
+		return s.absent(assumed.ConfigMaps)
 	}
-	if seconds := env["DURATION_SECONDS"]; s.Path == workflows && s.Script.Image == "" && seconds != "" {
-		lasts, err := k6options.Duration(seconds + "s")
-		return lasting("script.env", lasts, err)
+	var lasts time.Duration
+	if err == nil {
+		lasts, err = execution.Length()
 	}
-	return s.exported(assumed.ConfigMaps, env)
-}
-
-func lasting(place string, lasts time.Duration, err error) (kind.Length, error) {
+	source := s.source(sourceOf(execution, err))
 	if err != nil {
-		return kind.Length{}, fmt.Errorf("%s: %w", place, err)
+		return kind.Length{}, fmt.Errorf("%s: %w", source, err)
+	}
+	if execution.Source == k6options.FromScript {
+		return kind.Length{Lasts: lasts, By: "the options in " + s.ConfigMap.Key}, nil
 	}
 	return kind.Length{Lasts: lasts}, nil
 }
 
-// exported is what the script's own options say.
-func (s script) exported(configMaps map[string]map[string]string, env map[string]string) (kind.Length, error) {
+// absent is the length of a script that nobody has at hand.
+func (s script) absent(configMaps kind.ConfigMaps) (kind.Length, error) {
+	if seconds := s.values()["DURATION_SECONDS"]; s.isWorkflows() && seconds != "" {
+		lasts, err := k6options.Duration(seconds + "s")
+		if err != nil {
+			return kind.Length{}, fmt.Errorf("script.env: %w", err)
+		}
+		return kind.Length{Lasts: lasts}, nil
+	}
 	key := s.ConfigMap
 	if key == nil {
-		return kind.Length{}, errors.New("only the script knows, which is in no ConfigMap")
+		return kind.Length{}, fmt.Errorf("%w, which is in no ConfigMap", k6options.ErrAbsent)
 	}
-	files, given := configMaps[key.Name]
-	if !given {
-		return kind.Length{}, fmt.Errorf("only the script knows; add the file with ConfigMap %q with -f", key.Name)
+	if _, given := configMaps[key.Name]; !given {
+		return kind.Length{}, fmt.Errorf("%w; add the file with ConfigMap %q with -f", k6options.ErrAbsent, key.Name)
 	}
-	source, found := files[key.Key]
-	if !found {
-		return kind.Length{}, fmt.Errorf("only the script knows, and ConfigMap %q has no key %q", key.Name, key.Key)
-	}
-	lasts, err := k6options.Length(source, env)
-	if err != nil {
-		return kind.Length{}, fmt.Errorf("the script in %s: %w", key.Key, err)
-	}
-	return kind.Length{Lasts: lasts, By: "the options in " + key.Key}, nil
+	return kind.Length{}, fmt.Errorf("%w, and ConfigMap %q has no key %q", k6options.ErrAbsent, key.Name, key.Key)
 }
 
-// values are the variables that the script is given as they are.
+func (s script) isWorkflows() bool { return s.Path == workflows && s.Script.Image == "" }
+
+// sourceOf is where what is wrong is from, or what says how k6 runs.
+func sourceOf(execution k6options.Execution, err error) k6options.Source {
+	var refusal *k6options.Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Source
+	}
+	return execution.Source
+}
+
+// source in words.
+func (s script) source(source k6options.Source) string {
+	switch source {
+	case k6options.FromArguments:
+		return "script.arguments"
+	case k6options.FromEnv:
+		return "script.env"
+	default:
+		return "the script in " + s.ConfigMap.Key
+	}
+}
+
+// run is what k6 is started with, as far as it is known here.
+func (s script) run(configMaps kind.ConfigMaps) k6options.Run {
+	run := k6options.Run{Arguments: s.Script.Arguments, Env: s.values(), Hidden: map[string]bool{}, OtherVersion: s.isOtherVersion()}
+	for _, variable := range s.Env {
+		if _, known := run.Env[variable.Name]; !known {
+			run.Hidden[variable.Name] = true
+		}
+	}
+	if key := s.ConfigMap; key != nil {
+		if text, found := configMaps[key.Name][key.Key]; found {
+			run.Script = &k6options.Script{Name: key.Key, Text: text}
+		}
+	}
+	return run
+}
+
+// isOtherVersion says whether k6 may be another than PerfLab's, which is 2.2.
+func (s script) isOtherVersion() bool {
+	_, tag, _ := strings.Cut(s.Script.Image[strings.LastIndex(s.Script.Image, "/")+1:], ":")
+	return s.Script.Image != "" && tag != "2.2" && !strings.HasPrefix(tag, "2.2.")
+}
+
+// values are the variables whose value is written in the experiment.
 func (s script) values() map[string]string {
 	values := map[string]string{}
 	for _, variable := range s.Env {
-		if variable.ValueFrom == nil {
+		if variable.ValueFrom == nil && !strings.Contains(variable.Value, "$(") {
 			values[variable.Name] = variable.Value
 		}
 	}
 	return values
-}
-
-// stages joins what --stage gives, each time anew.
-func (s script) stages() string {
-	var stages []string
-	arguments := s.Script.Arguments
-	for i, argument := range arguments {
-		name, value, joined := strings.Cut(argument, "=")
-		switch {
-		case name != "--stage" && name != "-s":
-		case joined:
-			stages = append(stages, value)
-		case i+1 < len(arguments):
-			stages = append(stages, arguments[i+1])
-		}
-	}
-	return strings.Join(stages, ",")
 }

@@ -4,15 +4,13 @@
 package script
 
 import (
-	"fmt"
-	"regexp"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/k6options"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
@@ -24,9 +22,6 @@ const summaryStatistics = "avg,min,med,max,p(75),p(95),p(99),count"
 
 // counterRequests is k6's own.
 const counterRequests = "http_reqs"
-
-// ownArguments of k6 run are set by PerfLab or k6-operator for every load.
-var ownArguments = regexp.MustCompile(`^(-o|--out|--summary-.*|--no-summary|--no-thresholds|--paused|-p|--address|-a|--execution-segment.*|--tag)(=.*)?$`)
 
 type script struct {
 	kind.Defaults
@@ -83,20 +78,6 @@ func transactions(by *v1alpha1.ScriptTransactions) string {
 	return "tag:" + by.Tag
 }
 
-// Validate refuses arguments that are not the script's to set.
-func (s script) Validate(path *field.Path) (faults field.ErrorList, warnings []string) {
-	path = path.Child("script")
-	for i, argument := range s.Script.Arguments {
-		if ownArguments.MatchString(argument) {
-			faults = append(faults, field.Invalid(path.Child("arguments").Index(i), argument, fmt.Sprintf("%s is set by PerfLab: take it out", argument)))
-		}
-	}
-	if s.isSummary() && s.load.ParallelismOrDefault() > 1 {
-		warnings = []string{fmt.Sprintf("k6's own summaries of several runners have no common percentiles, so load %q will have none: use one runner, or an image with PerfLab's output and results: Histograms (%s)", s.load.Name, path)}
-	}
-	return faults, warnings
-}
-
 // WritesFiles is true: a script of one's own may have an output of its own.
 func (script) WritesFiles() bool { return true }
 
@@ -134,15 +115,16 @@ func (s script) Describe() string {
 	if s.Script.Image != "" {
 		text += " in image " + s.Script.Image
 	}
-	for _, option := range []struct{ noun, value string }{
-		{"user", s.Argument("--vus", "-u")},
-		{"iteration", s.Argument("--iterations", "-i")},
-	} {
-		if number, err := strconv.Atoi(option.value); err == nil {
+	given := map[string]string{}
+	for _, flag := range k6options.Flags(s.Script.Arguments) {
+		given[flag.Name] = flag.Value
+	}
+	for _, option := range []struct{ noun, flag string }{{"user", "vus"}, {"iteration", "iterations"}} {
+		if number, err := strconv.Atoi(given[option.flag]); err == nil {
 			text += ", " + prose.Counted(number, option.noun)
 		}
 	}
-	if lasts := s.Argument("--duration", "-d"); lasts != "" && s.load.Duration == nil && s.load.Until == "" {
+	if lasts := given["duration"]; lasts != "" && s.load.Duration == nil && s.load.Until == "" {
 		text += ", " + lasts
 	}
 	return text

@@ -68,17 +68,69 @@ env: {K6_SUMMARY_EXPORT: /dev/stdout, K6_SUMMARY_TREND_STATS: "avg,min,med,max,p
 }
 
 func TestValidate(t *testing.T) {
+	const scenarios = "export const options = {scenarios: {a: {executor: 'constant-vus', vus: 2, duration: '5m'}}};\nexport default function () {}"
+	files := kind.ConfigMaps{"search": {"main.js": scenarios, "typed.ts": "export const options: object = {vus: 1, duration: '5m'};\nexport default function (): void {}", "typed.js": "let a: string;"}}
+	const fromMap = `configMap: {name: search, key: main.js}`
 	for name, test := range map[string]struct{ script, fault, warning string }{
 		"arguments of its own": {script: `{path: /a.js, arguments: [--vus, "8", --duration=30m]}`},
 		"an output": {
 			script: `{path: /a.js, arguments: [--vus, "8", --out=json]}`,
 			fault:  `loads.script.arguments[2]: Invalid value: "--out=json": --out=json is set by PerfLab: take it out`,
 		},
+		"an output in short": {
+			script: `{path: /a.js, arguments: ["-u8", "-ojson"]}`,
+			fault:  `loads.script.arguments[1]: Invalid value: "-ojson": -ojson is set by PerfLab: take it out`,
+		},
+		"an output for another k6": {
+			script: `{path: /a.js, image: "grafana/k6:0.50.0", results: Histograms, arguments: ["--colour=red", "--no-summary"]}`,
+			fault:  `loads.script.arguments[1]: Invalid value: "--no-summary": --no-summary is set by PerfLab: take it out`,
+		},
 		"summaries of two runners": {script: `{path: /a.js, image: "grafana/k6:2.2.0"}`, warning: "no common percentiles, so load \"search\" will have none"},
+		"an unknown flag": {
+			script: `{path: /a.js, arguments: [--users, "8"]}`,
+			fault:  `loads.script.arguments: Invalid value: "--users 8": k6 2.2 does not take --users: unknown flag: --users`,
+		},
+		"an unknown flag of another k6": {script: `{path: /a.js, image: "grafana/k6:0.50.0", results: Histograms, arguments: [--users, "8"]}`},
+		"users for scenarios": {
+			script:  `{` + fromMap + `, arguments: [-u50]}`,
+			warning: `script.arguments of load "search" take the place of the scenarios in main.js: k6 runs none of them, and ends when its iterations are done; write users and time into the scenarios, and take these arguments out (loads.script.arguments)`,
+		},
+		"time for scenarios": {
+			script:  `{` + fromMap + `, env: [{name: K6_DURATION, value: 5m}, {name: K6_VUS, value: "4"}]}`,
+			warning: `script.env of load "search" take the place of the scenarios in main.js: k6 runs none of them; write`,
+		},
+		"users for scenarios of another k6": {script: `{` + fromMap + `, image: "grafana/k6:1.8.1", results: Histograms, arguments: [-u50]}`},
+		"a runner more than users": {
+			script: `{path: /a.js, arguments: [-u1, -d5m]}`,
+			fault:  `loads.parallelism: Invalid value: 2: load "search" has 1 user, and every k6 runner needs at least one: write parallelism: 1 or less, or more users`,
+		},
+		"a runner for each user": {script: `{` + fromMap + `}`},
+		"workflows": {
+			script: `{path: /scripts/workflows.js}`,
+			fault:  "loads.parallelism: Invalid value: 2: /scripts/workflows.js runs in one k6 runner: take out parallelism, or set it to 1",
+		},
+		"TypeScript": {
+			script: `{configMap: {name: search, key: typed.ts}}`,
+			fault:  `loads.parallelism: Invalid value: 2: load "search" has 1 user`,
+		},
+		"TypeScript under another name": {
+			script: `{configMap: {name: search, key: typed.js}}`,
+			fault:  `loads.script.configMap.key: Invalid value: "typed.js": k6 does not run the script: it can't be read as JavaScript: script: Line 1:6 Unexpected token :`,
+		},
+		"what another k6 may run": {
+			script:  `{configMap: {name: search, key: typed.js}, image: "example.org/k6:dev", results: Histograms}`,
+			warning: `load "search" has an image of its own, and k6 2.2 would not run it: it can't be read as JavaScript`,
+		},
+		"a variable in words": {
+			script: `{path: /a.js, env: [{name: K6_VUS, value: many}]}`,
+			fault:  `loads.script.env: Invalid value: "search": K6_VUS is "many": write a whole number`,
+		},
+		"a variable from elsewhere": {script: `{path: /a.js, env: [{name: K6_VUS, valueFrom: {secretKeyRef: {name: a, key: b}}}], arguments: [-d5m]}`},
+		"a variable of variables":   {script: `{path: /a.js, env: [{name: K6_VUS, value: $(USERS)}], arguments: [-d5m]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			faults, warnings := search(t, test.script).Validate(field.NewPath("loads"))
-			if (len(faults) > 0) != (test.fault != "") || len(faults) > 0 && faults[0].Error() != test.fault {
+			faults, warnings := search(t, test.script).Validate(field.NewPath("loads"), files)
+			if (len(faults) > 0) != (test.fault != "") || len(faults) > 0 && !strings.HasPrefix(faults[0].Error(), test.fault) {
 				t.Errorf("faults %v, want %q", faults, test.fault)
 			}
 			if text := strings.Join(warnings, "\n"); (text == "") != (test.warning == "") || !strings.Contains(text, test.warning) {
@@ -89,7 +141,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestLength(t *testing.T) {
-	files := map[string]map[string]string{"search": {"main.js": "export const options = {duration: __ENV.LENGTH || '9h'}"}}
+	files := map[string]map[string]string{"search": {"main.js": "export const options = {duration: __ENV.LENGTH || '9h'}; export default function () {}"}}
 	const fromMap = `configMap: {name: search, key: main.js}`
 	for name, test := range map[string]struct {
 		script string

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package k6options
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// environment is what k6 finds in its own, and the script in __ENV. What is not
+// known is unknown.
+type environment struct{ k6, script map[string]any }
+
+func environmentOf(run Run, given arguments) environment {
+	env := environment{k6: map[string]any{}}
+	for name, value := range run.Env {
+		env.k6[name] = value
+	}
+	for name := range run.Hidden {
+		env.k6[name] = unknown{}
+	}
+	// k6 itself heeds what arguments add to the script's, while the two are one.
+	env.script = env.k6
+	if !given.sharesEnvironment(run) {
+		env.script = map[string]any{}
+	}
+	pairs, _ := given.set.GetStringArray("env")
+	for _, pair := range pairs {
+		name, value, _ := strings.Cut(pair, "=")
+		env.script[name] = value
+	}
+	return env
+}
+
+// sharesEnvironment says whether the script finds k6's variables.
+func (a arguments) sharesEnvironment(run Run) bool {
+	shares, err := a.set.GetBool("include-system-env-vars")
+	if set, fault := strconv.ParseBool(run.Env["K6_INCLUDE_SYSTEM_ENV_VARS"]); fault == nil && !a.set.Changed("include-system-env-vars") {
+		return set
+	}
+	return shares && err == nil
+}
+
+// layer is what k6's variables say of users and time.
+func (e environment) layer() (layer, error) {
+	found := layer{source: FromEnv, options: object{}}
+	for variable, option := range map[string]string{
+		"K6_VUS": optionUsers, "K6_ITERATIONS": optionIterations, "K6_DURATION": optionDuration, "K6_STAGES": optionStages,
+	} {
+		value, err := valueOf(option, e.k6[variable])
+		if err != nil {
+			return found, fmt.Errorf("%s is %q: %w", variable, e.k6[variable], err)
+		}
+		if value != nil {
+			found.options[option] = value
+		}
+	}
+	return found, nil
+}
+
+var errWhole = errors.New("write a whole number")
+
+// valueOf a variable for an option; nil where k6 takes it as not given.
+func valueOf(option string, value any) (any, error) {
+	text, plain := value.(string)
+	if !plain {
+		return value, nil
+	}
+	switch option {
+	case optionStages:
+		if strings.TrimSpace(text) == "" {
+			return []any{}, nil
+		}
+		return stagesOf(strings.Split(text, ","))
+	case optionDuration:
+		if text == "" {
+			return nil, nil
+		}
+		_, err := Duration(text)
+		return text, err
+	default:
+		if text == "" || text == "null" {
+			return nil, nil
+		}
+		if _, err := wholeNumber(text); err != nil {
+			return nil, errWhole
+		}
+		return text, nil
+	}
+}
