@@ -29,16 +29,42 @@ func refused(object string, faults field.ErrorList) error {
 // noField stands in the place of a fault that has none.
 const noField = "<nil>"
 
-// withoutEchoes leaves out what the schema says a second time, without a place.
+// withoutEchoes leaves out what the schema says a second time: without a place, or
+// of a quantity, which may be a whole number or text.
 func withoutEchoes(faults field.ErrorList) field.ErrorList {
-	echo := func(fault *field.Error) bool {
-		return len(faults) > 1 && fault.Field == noField && strings.HasPrefix(fault.Detail, "Checked value must be")
+	quantities, kept := map[string]bool{}, field.ErrorList{}
+	for _, fault := range faults {
+		if parts := eitherType.FindStringSubmatch(fault.Detail); parts != nil {
+			quantities[parts[1]] = true
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(faults), echo)
+	for _, fault := range faults {
+		echo := len(faults) > 1 && fault.Field == noField && (strings.HasPrefix(fault.Detail, "Checked value must be") || eitherType.MatchString(fault.Detail))
+		if quantities[fault.Field] {
+			again := *fault
+			again.Detail = notAQuantity
+			fault = &again
+		}
+		same := func(other *field.Error) bool { return other.Field == fault.Field && other.Detail == fault.Detail }
+		if !echo && !slices.ContainsFunc(kept, same) {
+			kept = append(kept, fault)
+		}
+	}
+	return kept
 }
+
+// notAQuantity takes the place of what the schema says of a number with a fraction,
+// for which the API has no type.
+const notAQuantity = "a quantity is a whole number or text: put a number with a fraction in quotes, or write thousandths, for example 500m for half a core; write bytes with Mi or Gi"
 
 var (
 	wrongType = regexp.MustCompile(`must be of type ([a-z0-9]+)`)
+	// eitherType is what the schema says where a field may be of two types.
+	eitherType = regexp.MustCompile(`^"([^"]+)" must validate at least one schema \(anyOf\)$`)
+	// quantityForm is how the pattern of quantities goes on that the schema quotes.
+	quantityForm = regexp.MustCompile(`in body should match .*\[KMGTPE\]i`)
+	// nearlyBytes is a size with another unit than Kubernetes has.
+	nearlyBytes = regexp.MustCompile(`^([0-9]+(?:[.][0-9]+)?) *([kKmMgGtT])[iI]?[bB]?$`)
 	bound     = regexp.MustCompile(` in body should (?:be|have) (.*)$`)
 )
 
@@ -66,6 +92,12 @@ func sentence(fault *field.Error) string {
 }
 
 func invalid(fault *field.Error) string {
+	switch {
+	case fault.Detail == notAQuantity:
+		return notAQuantity
+	case quantityForm.MatchString(fault.Detail):
+		return noQuantity(fmt.Sprint(fault.BadValue))
+	}
 	if parts := wrongType.FindStringSubmatch(fault.Detail); parts != nil {
 		return wrongTypeText(fault, parts[1])
 	}
@@ -77,6 +109,15 @@ func invalid(fault *field.Error) string {
 		return fault.Detail
 	}
 	return fault.ErrorBody()
+}
+
+// noQuantity says what to write instead of text that is none.
+func noQuantity(value string) string {
+	example := "a number with a unit, for example 500m for half a core or 512Mi for bytes"
+	if parts := nearlyBytes.FindStringSubmatch(value); parts != nil {
+		example = parts[1] + strings.ToUpper(parts[2]) + "i"
+	}
+	return fmt.Sprintf("%q is no quantity: write %s", value, example)
 }
 
 // wrongTypeText has a type's name for a value.

@@ -27,6 +27,10 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 		"twice":                  {"name: xmx,", "name: maxram-66,", `spec.arms[1]: Duplicate value: {"name":"maxram-66"}: write each once` + "\n"},
 		"unknown":                {"seed: 7", "sed: 7", "\n  spec.design.sed: unknown field: correct its spelling or its place, or take it away\n"},
 		"a rule of its own":      {"blocks: 6", "blocks: 0", "spec.design.blocks: Invalid value: 0: design.blocks must be from 1 to 100\n"},
+		"half a core":            {"until: create-5k", "until: create-5k, resources: {requests: {cpu: 0.5}}", "\n  spec.scenarios[0].loads[0].resources.requests.cpu: a quantity is a whole number or text: put a number with a fraction in quotes, or write thousandths, for example 500m for half a core; write bytes with Mi or Gi\n"},
+		"another's unit":         {"until: create-5k", "until: create-5k, resources: {limits: {memory: 512MB}}", `resources.limits.memory: "512MB" is no quantity: write 512Mi` + "\n"},
+		"another's unit, small":  {`maxRAMPercentage: "66"`, "max: 1.5 gb", `spec.arms[1].set.modules[0].jvm.heap.max: "1.5 gb" is no quantity: write 1.5Gi` + "\n"},
+		"no amount":              {`maxRAMPercentage: "66"`, "max: half", `jvm.heap.max: "half" is no quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes` + "\n"},
 		"of no field":            {"name: heaps", "name: Heaps_x", "\n  Invalid value: the experiment's name must be at most 32"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +39,7 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 			if got.code != exitInvalid || !strings.Contains(got.problems, tc.want) {
 				t.Errorf("exit code %d; it says\n%s\nwant\n%s", got.code, got.problems, tc.want)
 			}
-			for _, raw := range []string{"in body", "Checked value", "<nil>", "null"} {
+			for _, raw := range []string{"in body", "Checked value", "anyOf", "<nil>", "null"} {
 				if strings.Contains(got.problems, raw) {
 					t.Errorf("%q is the schema's own word:\n%s", raw, got.problems)
 				}
