@@ -240,7 +240,7 @@ func TestModules(t *testing.T) {
 		"-Xmx":                    refuse(aJVM+".options", "jvm.options must not set the heap", change{jvm + ".options", `["-Xmx1g"]`}),
 		"-Xmx after a space":      refuse(aJVM+".options", "which is not one flag: write one flag per entry, without spaces", change{jvm + ".options", `["-Xint -Xmx1g"]`}),
 		"no flag":                 refuse(aJVM+".options", `jvm.options has "UseG1GC", which is no flag: a flag starts with '-'`, change{jvm + ".options", "[UseG1GC]"}),
-		"starts above the heap":   refuse(aJVM+".options", "a heap that starts larger than jvm.heap.max 128Mi: the JVM would not start", change{jvm + ".options", "[-Xms1g]"}),
+		"starts above the heap":   refuse(aJVM+".options", "a heap that starts larger than jvm.heap allows: the JVM does not start", change{jvm + ".options", "[-Xms1g]"}),
 		"starts with the heap":    accept(change{jvm + ".options", "[-Xms128m]"}),
 		"metaspace twice":         refuse(aJVM+".options", "which jvm.metaspace says already: leave one of them", change{jvm + ".options", `["-XX:MaxMetaspaceSize=64m"]`}),
 		"JAVA_OPTIONS beside jvm": refuse(aModule+".env", `module "circulation" sets JAVA_OPTIONS and jvm: the variable would replace what jvm declares`, change{module + ".env", "[{name: JAVA_OPTIONS, value: -Xmx1g}]"}),

@@ -4,11 +4,14 @@ package validate
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/jvm"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -21,10 +24,12 @@ func kafkaFindings(kafka *v1alpha1.Kafka, tenant string) []finding {
 		return nil
 	}
 	found := topicFindings(kafka, tenant)
+	found = append(found, topicConfigFindings(kafka)...)
 	if kafka.Provider == v1alpha1.KafkaProviderExternal {
 		return append(found, loginFindings(kafka.External)...)
 	}
 	found = append(found, modeFindings(kafka)...)
+	found = append(found, brokerConfigFindings(kafka)...)
 	found = append(found, nodeFindings("brokers", &kafka.Brokers)...)
 	found = append(found, nodeFindings("controllers", kafka.Controllers)...)
 	found = append(found, nodeFindings("zooKeeper", kafka.ZooKeeper)...)
@@ -75,7 +80,8 @@ func nodeFindings(role string, nodes *v1alpha1.KafkaNodes) []finding {
 	at := func(path ...string) setting { return append(setting{"kafka", role}, path...) }
 	found := resourceFindings(who, nodes.Resources, at("resources"))
 	found = append(found, storageFindings(who, nodes.Storage, at("storage", "size"))...)
-	found = append(found, positive(who+".heap", nodes.Heap, at("heap"))...)
+	found = append(found, sizeFindings(who+".heap", nodes.Heap, at("heap"))...)
+	found = append(found, nodeOptionFindings(who, nodes, at("jvmOptions"))...)
 	limit := memoryLimit(nodes.Resources)
 	if nodes.Heap != nil && limit != nil && nodes.Heap.Cmp(*limit) > 0 {
 		found = append(found, wrong(nodes.Heap.String(),
@@ -85,27 +91,37 @@ func nodeFindings(role string, nodes *v1alpha1.KafkaNodes) []finding {
 	return found
 }
 
-func topicFindings(declared *v1alpha1.Kafka, tenant string) []finding {
+// nodeOptionFindings judge -XX options by name, as Strimzi writes them.
+func nodeOptionFindings(who string, nodes *v1alpha1.KafkaNodes, at setting) []finding {
 	var found []finding
-	group := map[string]string{}
-	for _, topics := range declared.Topics {
-		found = append(found, partitionFindings(declared, topics)...)
-		for _, name := range kafka.TopicNames(topics, tenant) {
-			first, taken := group[name]
-			if !taken {
-				group[name] = topics.Group
-				continue
-			}
-			if first == topics.Group {
-				continue
-			}
-			found = append(found, wrong(topics.Group,
-				fmt.Sprintf("topic %q is in group %q and in group %q: leave it in one of them", name, first, topics.Group),
-				setting{"kafka", "topics", topics.Group}))
-			break
+	var options []javaOption
+	for _, name := range slices.Sorted(maps.Keys(nodes.JVMOptions)) {
+		value, place := nodes.JVMOptions[name], below(at, name)
+		option := javaOption{word: xxOption(name, value), where: who + ".jvmOptions", at: place}
+		switch {
+		case strings.HasPrefix(name, "-") || strings.HasPrefix(name, "+"):
+			found = append(found, wrong(name, fmt.Sprintf("%s.jvmOptions has %q: write the option's name alone, and true or false for a switch, for example UseG1GC: \"true\"", who, name), place))
+		case jvm.SetsHeap(option.word):
+			found = append(found, wrong(value, fmt.Sprintf("%s.jvmOptions has %s, which sets the heap behind heap: write heap instead", who, name), place))
+		case strings.HasPrefix(name, "Unlock"):
+			// Strimzi writes them in no order that is known.
+			options = append([]javaOption{option}, options...)
+		default:
+			options = append(options, option)
 		}
 	}
-	return found
+	return append(found, java{who: who, options: options, machine: jvm.Machine{}}.startFindings()...)
+}
+
+func xxOption(name, value string) string {
+	switch strings.ToLower(value) {
+	case "true":
+		return "-XX:+" + name
+	case "false":
+		return "-XX:-" + name
+	default:
+		return "-XX:" + name + "=" + value
+	}
 }
 
 func partitionFindings(kafka *v1alpha1.Kafka, topics v1alpha1.TopicGroup) []finding {

@@ -4,8 +4,6 @@ package validate
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -17,13 +15,26 @@ func moduleFindings(module *v1alpha1.Module) []finding {
 	who := title("module", module.Name)
 	at := setting{"modules", module.Name}
 	found := resourceFindings(who, module.Resources, below(at, "resources"))
+	found = append(found, volumeFindings(who, module, below(at, "volumes"))...)
 	found = append(found, envFindings(who, module, below(at, "env"))...)
+	found = append(found, javaFindings(who, module, at)...)
 	if module.JVM == nil {
 		return found
 	}
 	found = append(found, heapFindings(who, module, at)...)
-	found = append(found, metaspaceFindings(who, module, at)...)
-	return append(found, optionFindings(who, module.JVM, below(at, "jvm", "options"))...)
+	return append(found, metaspaceFindings(who, module, at)...)
+}
+
+func volumeFindings(who string, module *v1alpha1.Module, at setting) []finding {
+	var found []finding
+	for _, volume := range module.Volumes {
+		if volume.EmptyDir == nil || volume.EmptyDir.SizeLimit == nil || isWhole(*volume.EmptyDir.SizeLimit) && volume.EmptyDir.SizeLimit.Sign() > 0 {
+			continue
+		}
+		what := fmt.Sprintf("the size limit of volume %q of %s", volume.Name, who)
+		found = append(found, sizeFindings(what, volume.EmptyDir.SizeLimit, below(at, volume.Name, "emptyDir", "sizeLimit"))...)
+	}
+	return found
 }
 
 // envFindings: a variable needs a name a pod takes, and the one that jvm is
@@ -31,6 +42,7 @@ func moduleFindings(module *v1alpha1.Module) []finding {
 func envFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	var found []finding
 	for _, variable := range module.Env {
+		at := below(at, variable.Name)
 		if faults := validation.IsRelaxedEnvVarName(variable.Name); len(faults) > 0 {
 			found = append(found, wrong(variable.Name, fmt.Sprintf("%s: %q can't be the name of a variable: %s", who, variable.Name, faults[0]), at))
 		}
@@ -58,7 +70,7 @@ func heapFindings(who string, module *v1alpha1.Module, at setting) []finding {
 			memory, below(at, "jvm", "heap", "maxRAMPercentage"))}
 	}
 	size := below(at, "jvm", "heap", "max")
-	found := positive("the heap of "+who, heap.Max, size)
+	found := sizeFindings("the heap of "+who, heap.Max, size)
 	if limit != nil && heap.Max.Cmp(*limit) > 0 {
 		found = append(found, wrong(heap.Max.String(),
 			fmt.Sprintf("the heap of %s is %s, larger than its memory limit of %s: write a smaller jvm.heap.max, or raise resources.limits.memory", who, heap.Max, limit),
@@ -73,31 +85,14 @@ func metaspaceFindings(who string, module *v1alpha1.Module, at setting) []findin
 		return nil
 	}
 	at = below(at, "jvm", "metaspace")
-	found := positive("the initial metaspace of "+who, metaspace.Initial, below(at, "initial"))
-	found = append(found, positive("the metaspace of "+who, metaspace.Max, below(at, "max"))...)
-	if metaspace.Max == nil {
-		return found
-	}
-	if metaspace.Initial != nil && metaspace.Initial.Cmp(*metaspace.Max) > 0 {
+	found := sizeFindings("the initial metaspace of "+who, metaspace.Initial, below(at, "initial"))
+	found = append(found, sizeFindings("the metaspace of "+who, metaspace.Max, below(at, "max"))...)
+	if metaspace.Max != nil && metaspace.Initial != nil && metaspace.Initial.Cmp(*metaspace.Max) > 0 {
 		found = append(found, wrong(metaspace.Initial.String(),
 			fmt.Sprintf("the metaspace of %s starts with %s, more than its max of %s: lower metaspace.initial, or raise metaspace.max", who, metaspace.Initial, metaspace.Max),
 			below(at, "initial"), below(at, "max")))
 	}
-	return append(found, roomFindings(who, module, *metaspace.Max, at)...)
-}
-
-// roomFindings: heap and metaspace together have to leave room for threads and
-// buffers. A JVM may still get by, so it is a warning.
-func roomFindings(who string, module *v1alpha1.Module, metaspace resource.Quantity, at setting) []finding {
-	limit := memoryLimit(module.Resources)
-	heap := heapBytes(module.JVM.Heap, limit)
-	if limit == nil || heap == 0 || heap > limit.Value() || heap+metaspace.Value() <= limit.Value() {
-		return nil
-	}
-	size := resource.NewQuantity(heap, resource.BinarySI)
-	return []finding{doubtful(
-		fmt.Sprintf("%s may use %s of heap and %s of metaspace, together more than its memory limit of %s: it can be killed under load; lower one of them, or raise the limit", who, size, &metaspace, limit),
-		below(at, "max"))}
+	return found
 }
 
 // heapBytes is the largest heap there can be, 0 where nothing says.
@@ -117,47 +112,4 @@ func heapBytes(heap *v1alpha1.Heap, limit *resource.Quantity) int64 {
 		}
 		return int64(float64(limit.Value()) * percent / 100)
 	}
-}
-
-// behind are flags that set the heap past jvm.heap.
-var behind = regexp.MustCompile(`^-XX:(MaxHeapSize|MaxRAM|MaxRAMFraction|MaxRAMPercentage|MinRAMFraction|MinRAMPercentage)=|^-Xmx|^-XX:-UseContainerSupport$`)
-
-var initialHeap = regexp.MustCompile(`^(?:-Xms|-XX:InitialHeapSize=)([0-9]+)([kKmMgGtT]?)$`)
-
-func optionFindings(who string, jvm *v1alpha1.JVM, at setting) []finding {
-	var found []finding
-	for _, option := range jvm.Options {
-		if sentence := optionFault(option, jvm); sentence != "" {
-			found = append(found, wrong(option, fmt.Sprintf("%s: jvm.options has %q, %s", who, option, sentence), at))
-		}
-	}
-	return found
-}
-
-func optionFault(option string, jvm *v1alpha1.JVM) string {
-	switch {
-	case len(strings.Fields(option)) != 1 || strings.TrimSpace(option) != option:
-		return "which is not one flag: write one flag per entry, without spaces"
-	case !strings.HasPrefix(option, "-"):
-		return "which is no flag: a flag starts with '-'"
-	case behind.MatchString(option):
-		return "which sets the heap behind jvm.heap: write jvm.heap.max or jvm.heap.maxRAMPercentage instead"
-	case strings.HasPrefix(option, "-XX:MaxMetaspaceSize=") && jvm.Metaspace != nil && jvm.Metaspace.Max != nil,
-		strings.HasPrefix(option, "-XX:MetaspaceSize=") && jvm.Metaspace != nil && jvm.Metaspace.Initial != nil:
-		return "which jvm.metaspace says already: leave one of them"
-	case startsAbove(option, jvm.Heap):
-		return fmt.Sprintf("a heap that starts larger than jvm.heap.max %s: the JVM would not start; write a smaller one", jvm.Heap.Max)
-	default:
-		return ""
-	}
-}
-
-func startsAbove(option string, heap *v1alpha1.Heap) bool {
-	parts := initialHeap.FindStringSubmatch(option)
-	if parts == nil || heap == nil || heap.Max == nil {
-		return false
-	}
-	unit := map[string]string{"": "", "k": "Ki", "m": "Mi", "g": "Gi", "t": "Ti"}[strings.ToLower(parts[2])]
-	initial, err := resource.ParseQuantity(parts[1] + unit)
-	return err == nil && initial.Cmp(*heap.Max) > 0
 }

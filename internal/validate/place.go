@@ -26,6 +26,8 @@ type finding struct {
 	value    any
 	sentence string
 	warning  bool
+	// patched: a patch makes it so.
+	patched bool
 }
 
 func wrong(value any, sentence string, settings ...setting) finding {
@@ -52,6 +54,9 @@ func (p systemPlace) who() string {
 }
 
 func (p systemPlace) of(system *v1alpha1.System, finding finding) *field.Path {
+	if place := patchPlace(system.Patches, p.path.Child("patches").Index, finding); place != nil && p.shared == "" {
+		return place
+	}
 	if p.shared != "" || len(finding.settings) == 0 {
 		return p.path
 	}
@@ -70,8 +75,9 @@ func (w writtenSet) patches() writtenPatches {
 	return writtenPatches{patches: w.set.Patches, place: w.path.Child("patches").Index, who: w.title + ": "}
 }
 
-// keys name the field by which entries of a list are told.
-var keys = map[string]string{"modules": "name", "topics": "group"}
+// keys name the field by which entries of a list are told; entries that are text
+// are told by themselves.
+var keys = map[string]string{"modules": "name", "topics": "group", "env": "name", "volumes": "name"}
 
 // walk follows a setting as far as it is written.
 func walk(path *field.Path, node any, setting setting) *field.Path {
@@ -98,7 +104,7 @@ func walk(path *field.Path, node any, setting setting) *field.Path {
 
 func isEntry(entry any, key, name string) bool {
 	fields, isMap := entry.(map[string]any)
-	return isMap && fields[key] == name
+	return isMap && fields[key] == name || entry == name
 }
 
 // locate finds a setting in a set; false where the set leaves it alone.
@@ -111,8 +117,11 @@ func (w writtenSet) locate(setting setting) (*field.Path, bool) {
 	}
 	place := walk(w.path, environment.Fields(w.set), setting)
 	unit := 2
-	if setting[1] == "topics" {
+	switch setting[1] {
+	case "topics":
 		unit = 4
+	case "config", "parameters":
+		unit = 3
 	}
 	return place, depth(w.path, place) >= min(unit, len(setting))
 }
@@ -135,13 +144,24 @@ func (w writtenSet) locateModule(setting setting) (*field.Path, bool) {
 				continue
 			}
 			path := w.path.Child("modules").Index(i)
-			place := walk(path, environment.Fields(&w.set.Modules[i]), setting[2:])
-			if depth(path, place) >= unit {
-				return place, true
+			fields := environment.Fields(&w.set.Modules[i])
+			for _, within := range ways(setting[2:]) {
+				if place := walk(path, fields, within); depth(path, place) >= unit {
+					return place, true
+				}
 			}
 		}
 	}
 	return nil, false
+}
+
+// ways to write a setting of a module in a set: single requests have a field of
+// their own, which is applied last.
+func ways(within setting) []setting {
+	if len(within) > 1 && within[0] == "resources" && within[1] == "requests" {
+		return []setting{within[1:], within}
+	}
+	return []setting{within}
 }
 
 // depth is how many fields or entries a place lies below a path.

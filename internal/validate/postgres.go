@@ -20,6 +20,7 @@ func postgresFindings(system *v1alpha1.System) []finding {
 	if postgres.Provider == v1alpha1.PostgresProviderExternal {
 		return found
 	}
+	found = append(found, serverFindings(postgres)...)
 	found = append(found, resourceFindings("postgres", postgres.Resources, setting{"postgres", "resources"})...)
 	return append(found, storageFindings("postgres", postgres.Storage, setting{"postgres", "storage", "size"})...)
 }

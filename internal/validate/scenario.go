@@ -34,6 +34,9 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, configMaps kind
 		for n, load := range scenario.Loads {
 			judgeName(j, load.Name, loads.Index(n).Child("name"))
 			judgeAfter(j, scenario.Loads, load, loads.Index(n).Child("after"))
+			for _, finding := range resourceFindings(title("load", load.Name), load.Resources, setting{"resources"}) {
+				j.report(finding, childOf(loads.Index(n), finding.settings[0]), "")
+			}
 			faults, warnings := kinds.Of(load).Validate(loads.Index(n), configMaps)
 			j.refuse(faults...)
 			for _, warning := range warnings {
@@ -76,3 +79,5 @@ func named(loads []v1alpha1.Load, name string) *v1alpha1.Load {
 	}
 	return nil
 }
+
+func childOf(path *field.Path, below setting) *field.Path { return path.Child(below[0], below[1:]...) }

@@ -13,7 +13,7 @@ import (
 // findings are everything wrong with a system but for its patches.
 func findings(system *v1alpha1.System) []finding {
 	var found []finding
-	found = append(found, kafkaFindings(system.Kafka, cmp.Or(system.Target.Tenant, v1alpha1.DefaultTenant))...)
+	found = append(found, kafkaFindings(system.Kafka, tenantOf(system))...)
 	found = append(found, postgresFindings(system)...)
 	found = append(found, targetFindings(system)...)
 	found = append(found, workloadFindings(system)...)
@@ -21,6 +21,11 @@ func findings(system *v1alpha1.System) []finding {
 		found = append(found, moduleFindings(&system.Modules[i])...)
 	}
 	return found
+}
+
+// tenantOf is whose topics presets make that name no tenant.
+func tenantOf(system *v1alpha1.System) string {
+	return cmp.Or(system.Target.Tenant, v1alpha1.DefaultTenant)
 }
 
 // targetFindings: a target that does not run takes no load.

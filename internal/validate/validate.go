@@ -65,6 +65,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 		return found.errors, found.warnings
 	}
 	judgeNames(found, experiment.Name, system, base)
+	judgeTopicNames(found, experiment.Name, system, base)
 	judgeRestore(found, spec.Restore, system)
 	judgeLogins(found, spec.Scenarios, system.Target)
 	judgeReferences(found, variants, system)
@@ -74,7 +75,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 		resolved = append(resolved, &changed)
 	}
 	wrongs := func(system *v1alpha1.System) []finding {
-		return append(findings(system), unaskedFindings(system, spec.Measurement)...)
+		return append(resolvedFindings(system), unaskedFindings(system, spec.Measurement)...)
 	}
 	judgeSystem(found, wrongs, resolved, system, base)
 	judgeArms(found, wrongs, variants, resolved, system)
@@ -86,7 +87,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 // System judges a system by itself, at its place in the object it stands in.
 func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []string) {
 	found, base := &judgement{}, systemPlace{path: path}
-	for _, finding := range findings(system) {
+	for _, finding := range resolvedFindings(system) {
 		found.report(finding, base.of(system, finding), "")
 	}
 	judgePatches(found, base.patches(system), []*v1alpha1.System{system})

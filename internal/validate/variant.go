@@ -3,6 +3,8 @@
 package validate
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -87,6 +89,14 @@ func (v variant) over(system v1alpha1.System) v1alpha1.System {
 // that comes first in the finding and that one of the sets gives, the last
 // applied one before others.
 func (v variant) place(finding finding) *field.Path {
+	for _, written := range slices.Backward(v.sets) {
+		if written.set == nil {
+			continue
+		}
+		if place := patchPlace(written.set.Patches, written.path.Child("patches").Index, finding); place != nil {
+			return place
+		}
+	}
 	for _, setting := range finding.settings {
 		for i := len(v.sets) - 1; i >= 0; i-- {
 			if path, given := v.sets[i].locate(setting); given {
