@@ -150,11 +150,14 @@ func (o *observed) undirected(isUnknown func(name string) bool) []string {
 	var unknown []string
 	for _, name := range o.names {
 		if isUnknown(name) {
-			unknown = append(unknown, said(seriesOf(name)))
+			unknown = append(unknown, seriesOf(name))
 		}
 	}
 	if unknown = slices.Compact(unknown); len(unknown) == 0 {
 		return nil
+	}
+	for i, name := range unknown {
+		unknown[i] = said(name)
 	}
 	return []string{fmt.Sprintf("it is unknown whether higher or lower is better for %s, so %s: set --higher-is-better or --lower-is-better",
 		prose.Enumerate(unknown), prose.Verb(len(unknown), "it does not decide", "they do not decide"))}
