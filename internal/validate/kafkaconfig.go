@@ -4,9 +4,13 @@ package validate
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/kafkasettings"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -27,9 +31,8 @@ var replication = []struct{ factor, inSync string }{
 // brokerConfigFindings judge counts in the brokers' configuration.
 func brokerConfigFindings(kafka *v1alpha1.Kafka) []finding {
 	at := func(key string) setting { return setting{"kafka", "config", key} }
-	found := countFindings("kafka.config", kafka.Config, []string{"num.partitions", minInSync}, at)
+	found := settingFindings("kafka.config", kafkasettings.Broker, kafka.Config, at)
 	for _, keys := range replication {
-		found = append(found, countFindings("kafka.config", kafka.Config, []string{keys.factor, keys.inSync}, at)...)
 		found = append(found, factorFindings(kafka, keys.factor, keys.inSync, at)...)
 	}
 	if least, given := count(kafka.Config, minInSync); given && least > int(kafka.Brokers.Replicas) {
@@ -73,7 +76,7 @@ func topicConfigFindings(kafka *v1alpha1.Kafka) []finding {
 	for _, topics := range kafka.Topics {
 		group := setting{"kafka", "topics", topics.Group}
 		at := func(key string) setting { return below(group, "config", key) }
-		found = append(found, countFindings(fmt.Sprintf("topic group %q", topics.Group), topics.Config, []string{minInSync}, at)...)
+		found = append(found, settingFindings(fmt.Sprintf("topic group %q", topics.Group), kafkasettings.Topic, topics.Config, at)...)
 		where, place := "its config", at(minInSync)
 		least, given := count(topics.Config, minInSync)
 		if !given {
@@ -92,16 +95,37 @@ func topicConfigFindings(kafka *v1alpha1.Kafka) []finding {
 	return found
 }
 
-// countFindings refuse what Kafka takes for no count.
-func countFindings(who string, config map[string]string, keys []string, at func(string) setting) []finding {
+// settingFindings judge settings one by one, by name and value.
+func settingFindings(who string, scope kafkasettings.Scope, config map[string]string, at func(string) setting) []finding {
 	var found []finding
-	for _, key := range keys {
-		value, given := config[key]
-		if number, err := strconv.Atoi(value); given && (err != nil || number < 1) {
-			found = append(found, wrong(value, fmt.Sprintf("%s has %s: %q: write a whole number of 1 or more", who, key, value), at(key)))
+	for _, name := range slices.Sorted(maps.Keys(config)) {
+		value := config[name]
+		switch err := kafkasettings.Check(scope, name, value); {
+		case scope == kafkasettings.Broker && kafka.IsIgnored(name):
+			found = append(found, doubtful(fmt.Sprintf("%s has %s, which Strimzi sets itself, and ignores here: leave it out", who, name), at(name)))
+		case err != nil:
+			found = append(found, wrong(value, fmt.Sprintf("%s has %s: %q: %v", who, name, value, err), at(name)))
+		case !kafkasettings.IsKnown(scope, name):
+			found = append(found, unknownSettingFindings(who, scope, name, at(name))...)
 		}
 	}
 	return found
+}
+
+// unknownSettingFindings: brokers ignore settings they don't have, which may be a
+// plugin's. Topics with such settings are refused; later releases may have more.
+func unknownSettingFindings(who string, scope kafkasettings.Scope, name string, at setting) []finding {
+	meant := kafkasettings.Meant(scope, name)
+	switch {
+	case meant != "" && scope == kafkasettings.Topic:
+		return []finding{wrong(name, fmt.Sprintf("%s has %q, which is no setting of a topic: write %s", who, name, meant), at)}
+	case meant != "":
+		return []finding{doubtful(fmt.Sprintf("%s has %q, which is no setting of a broker: write %s, or ignore this if a plugin reads it", who, name, meant), at)}
+	case scope == kafkasettings.Topic:
+		return []finding{doubtful(fmt.Sprintf("%s has %q, which Kafka 3.9 to 4.3 refuses: leave it out, unless your Kafka has it", who, name), at)}
+	default:
+		return nil
+	}
 }
 
 // count is a setting's number; false where there is none.
