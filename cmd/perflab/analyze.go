@@ -46,12 +46,7 @@ type analyzeOptions struct {
 	all                bool
 }
 
-func newAnalyze() *cobra.Command {
-	options := analyzeOptions{}
-	command := &cobra.Command{
-		Use:   "analyze [FILE]",
-		Short: "Compare the arms of an experiment with its baseline",
-		Long: `Compare the arms of an experiment with its baseline, from a file or standard
+const analyzeHelp = `Compare the arms of an experiment with its baseline, from a file or standard
 input, without a cluster.
 
 The input is CSV with the header ` + comparison.Header + `:
@@ -93,7 +88,14 @@ both chosen beforehand. Intervals, p-values and verdicts then hold at all looks
 together; as many blocks as the file has make the look that this one is.
 
 Exit codes: 0 the comparison was made, whatever its verdicts, 1 it could not be
-made, 2 the input is invalid.`,
+made, 2 the input is invalid.`
+
+func newAnalyze() *cobra.Command {
+	options := analyzeOptions{}
+	command := &cobra.Command{
+		Use:   "analyze [FILE]",
+		Short: "Compare the arms of an experiment with its baseline",
+		Long:  analyzeHelp,
 		Example: `  perflab analyze --baseline xmx --primary '^cico/.*/average$' runs.csv
   perflab analyze --baseline xmx --margin 3 --higher-is-better throughput -o markdown < runs.csv
   perflab analyze --baseline xmx -o json runs.csv | jq '.comparisons[] | select(.verdict == "Worse")'`,

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -72,29 +73,32 @@ Exit codes: 0 it was written, 1 it could not be, 2 a file is invalid.`,
   perflab import -f checkout-2025.yaml -n archive`,
 		RunE: func(command *cobra.Command, tables []string) error { return options.run(command, tables) },
 	}
-	flags := command.Flags()
-	flags.StringVar(&options.from, "from", "", "format of the files: "+strings.Join(formats(), ", "))
-	flags.StringVar(&options.experiment.Name, "name", "", "name of the experiment")
-	flags.StringVar(&options.experiment.Release, "release", "", "release that was measured: its name in perflab history")
-	flags.StringVar(&options.experiment.Question, "question", "", "what was to be answered: the title of the report")
-	flags.StringVar(&options.scenario, "scenario", "load", "name of the workload; only what has the same name is compared in perflab history")
-	flags.StringVar(&options.load, "load", "", "first part of the metrics' names (default: the scenario)")
-	flags.StringArrayVar(&options.arms, "arm", nil, "ARM=FILE: a run of an arm; given once for each file")
-	flags.StringVar(&options.experiment.Baseline, "baseline", "", "arm that the others are compared with (default: the first)")
-	flags.StringArrayVar(&options.experiment.Primary, "primary", nil, "metric that decides; may be given several times")
-	flags.StringVar(&options.higher, "higher-is-better", "", "regular expression of the custom metrics that get better when higher")
-	flags.StringVar(&options.lower, "lower-is-better", "", "regular expression of the custom metrics that get better when lower")
-	flags.IntVar(&options.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
-	flags.StringVar(&options.measured, "measured", "", "date or time (2025-01-03, 2025-01-03T08:00:00Z) of the runs, where the files don't tell")
-	flags.StringVar(&options.only, "only", "", "regular expression of the transactions that are read; all if not given")
-	flags.StringVar(&options.experiment.Target, "target", "", "address that the load was put on, if it may be told: http://host:port")
-	addMaxMemory(flags)
+	options.addFlags(command.Flags())
 	for _, name := range []string{"from", "name"} {
 		if err := command.MarkFlagRequired(name); err != nil {
 			panic(err)
 		}
 	}
 	return command
+}
+
+func (o *convertOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.from, "from", "", "format of the files: "+strings.Join(formats(), ", "))
+	flags.StringVar(&o.experiment.Name, "name", "", "name of the experiment")
+	flags.StringVar(&o.experiment.Release, "release", "", "release that was measured: its name in perflab history")
+	flags.StringVar(&o.experiment.Question, "question", "", "what was to be answered: the title of the report")
+	flags.StringVar(&o.scenario, "scenario", "load", "name of the workload; only what has the same name is compared in perflab history")
+	flags.StringVar(&o.load, "load", "", "first part of the metrics' names (default: the scenario)")
+	flags.StringArrayVar(&o.arms, "arm", nil, "ARM=FILE: a run of an arm; given once for each file")
+	flags.StringVar(&o.experiment.Baseline, "baseline", "", "arm that the others are compared with (default: the first)")
+	flags.StringArrayVar(&o.experiment.Primary, "primary", nil, "metric that decides; may be given several times")
+	flags.StringVar(&o.higher, "higher-is-better", "", "regular expression of the custom metrics that get better when higher")
+	flags.StringVar(&o.lower, "lower-is-better", "", "regular expression of the custom metrics that get better when lower")
+	flags.IntVar(&o.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
+	flags.StringVar(&o.measured, "measured", "", "date or time (2025-01-03, 2025-01-03T08:00:00Z) of the runs, where the files don't tell")
+	flags.StringVar(&o.only, "only", "", "regular expression of the transactions that are read; all if not given")
+	flags.StringVar(&o.experiment.Target, "target", "", "address that the load was put on, if it may be told: http://host:port")
+	addMaxMemory(flags)
 }
 
 // convertFormats lists them for the help.
