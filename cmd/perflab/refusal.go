@@ -65,7 +65,7 @@ var (
 	quantityForm = regexp.MustCompile(`in body should match .*\[KMGTPE\]i`)
 	// nearlyBytes is a size with another unit than Kubernetes has.
 	nearlyBytes = regexp.MustCompile(`^([0-9]+(?:[.][0-9]+)?) *([kKmMgGtT])[iI]?[bB]?$`)
-	bound     = regexp.MustCompile(` in body should (?:be|have) (.*)$`)
+	bound       = regexp.MustCompile(` in body should (?:be|have) (.*)$`)
 )
 
 // kindOf is what people call a type of the schema.

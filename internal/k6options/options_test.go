@@ -104,7 +104,7 @@ func TestWhatIsNotKnownIsKeptApart(t *testing.T) {
 			if err == nil || errors.Is(err, k6options.ErrComputed) && tc.users > 0 {
 				length, err = execution.Length()
 			}
-			if length != tc.length || (err == nil) != (tc.err == nil) || tc.err != errAny && !errors.Is(err, tc.err) {
+			if length != tc.length || (err == nil) != (tc.err == nil) || !errors.Is(tc.err, errAny) && !errors.Is(err, tc.err) {
 				t.Errorf("%s (%v), want %s (%v)", length, err, tc.length, tc.err)
 			}
 			if users, err := execution.Users(); tc.err == nil && (users != tc.users || (err != nil) != tc.noUsers) {

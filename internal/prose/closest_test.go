@@ -11,7 +11,7 @@ import (
 func TestClosest(t *testing.T) {
 	names := []string{"UseG1GC", "UseZGC", "max_connections", "work_mem"}
 	for written, want := range map[string]string{
-		"UseG1Gc": "UseG1GC", "useg1gc": "UseG1GC", "max_connection": "max_connections", "wrok_mem": "work_mem",
+		"UseG1Gc": "UseG1GC", "useg1gc": "UseG1GC", "max_connection": "max_connections", "work_men": "work_mem",
 		"max_conections": "max_connections", "UseGC": "UseZGC", "Use": "", "": "", "shared_buffers": "", "work_memory": "",
 	} {
 		if got := prose.Closest(written, names); got != want {

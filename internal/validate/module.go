@@ -5,7 +5,6 @@ package validate
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -93,23 +92,4 @@ func metaspaceFindings(who string, module *v1alpha1.Module, at setting) []findin
 			below(at, "initial"), below(at, "max")))
 	}
 	return found
-}
-
-// heapBytes is the largest heap there can be, 0 where nothing says.
-func heapBytes(heap *v1alpha1.Heap, limit *resource.Quantity) int64 {
-	switch {
-	case heap == nil:
-		return 0
-	case heap.Max != nil:
-		return heap.Max.Value()
-	case limit == nil:
-		return 0
-	default:
-		var percent float64
-		if _, err := fmt.Sscanf(heap.MaxRAMPercentage, "%g", &percent); err != nil {
-			// The API's own rule refuses it.
-			return 0
-		}
-		return int64(float64(limit.Value()) * percent / 100)
-	}
 }

@@ -67,8 +67,10 @@ func (s script) refusalFault(place *field.Path, refusal *k6options.Refusal) *fie
 
 // replacedWarning: k6 only says so in its log.
 func (s script) replacedWarning(place *field.Path, execution k6options.Execution) string {
-	who, advice := "its own options", "take options.vus out of it"
+	var who, advice string
 	switch execution.Source {
+	case k6options.FromScript:
+		who, advice = "its own options", "take options.vus out of it"
 	case k6options.FromArguments:
 		place, who, advice = place.Child("arguments"), "script.arguments", "write users and time into the scenarios, and take these arguments out"
 	case k6options.FromEnv:

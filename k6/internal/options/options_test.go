@@ -47,7 +47,9 @@ func tell(params output.Params) (output.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(params.StdOut, string(line))
+	if _, err := fmt.Fprintln(params.StdOut, string(line)); err != nil {
+		return nil, err
+	}
 	return nil, errTold
 }
 
