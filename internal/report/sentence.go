@@ -159,9 +159,11 @@ func (c shownComparison) consequence(a *answer) string {
 			return "."
 		}
 		return ". " + capital(c.Withheld) + "."
+	case verdict.Better, verdict.Worse:
+		if c.IsBeyondMargin() {
+			return fmt.Sprintf(": more than the margin of %s.", percent(a.marginPercent))
+		}
+		return fmt.Sprintf(": perhaps less than the margin of %s.", percent(a.marginPercent))
 	}
-	if c.IsBeyondMargin() {
-		return fmt.Sprintf(": more than the margin of %s.", percent(a.marginPercent))
-	}
-	return fmt.Sprintf(": perhaps less than the margin of %s.", percent(a.marginPercent))
+	return "."
 }
