@@ -51,8 +51,8 @@ input, without a cluster.
 
 The input is CSV with the header ` + comparison.Header + `:
 one row per run and metric, in any order. A missing run is a missing row. Bad
-rows are refused with their line and the reason. Spreadsheets may have saved it:
-with semicolons, decimal commas or in UTF-16.
+rows are refused with their line and the reason. Files saved by
+spreadsheets are read as well: with semicolons, decimal commas or in UTF-16.
 
 Per scenario, metric and arm, the additive model arm + block is fitted by least
 squares, on logarithms (scale "ratio": delta and intervals are percent of the

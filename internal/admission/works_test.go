@@ -16,11 +16,11 @@ import (
 // One of each kind of what is accepted nowhere; internal/validate has them all.
 func TestWhatCannotWorkIsRefused(t *testing.T) {
 	judge(t, valid, map[string]rule{
-		"half a byte":        refuse(aModule+".jvm.heap.max", `the heap of module "circulation" is 512m, which is 0.512 bytes: write 512Mi`, change{module + ".jvm", "{heap: {max: 512m}}"}),
-		"two collectors":     refuse(aModule+".jvm.options[1]", "a second garbage collector beside -XX:+UseG1GC", change{module + ".jvm", `{options: ["-XX:+UseG1GC", "-XX:+UseZGC"]}`}),
-		"topics that meet":   refuse("spec.system.kafka.topics[0]", `topics "a.b" (group "data-import") and "a_b" (group "data-import") collide`, change{"spec.system.kafka.topics.0", "{group: data-import, names: [a.b, a_b]}"}),
-		"nobody's parameter": refuse("spec.system.postgres.parameters.work_memo", "PostgreSQL has no parameter work_memo: did you mean work_mem?", change{"spec.system.postgres.parameters", "{work_memo: 4MB}"}),
-		"hundreds of cores":  warn("which is 500 cores: write 500m for thousandths of a core", change{module + ".resources", "{requests: {cpu: 500}, limits: {memory: 512Mi}}"}),
+		"half a byte":       refuse(aModule+".jvm.heap.max", `the heap of module "circulation" is 512m, which is 0.512 bytes: write 512Mi`, change{module + ".jvm", "{heap: {max: 512m}}"}),
+		"two collectors":    refuse(aModule+".jvm.options[1]", "a second garbage collector beside -XX:+UseG1GC", change{module + ".jvm", `{options: ["-XX:+UseG1GC", "-XX:+UseZGC"]}`}),
+		"topics that meet":  refuse("spec.system.kafka.topics[0]", `topics "a.b" (group "data-import") and "a_b" (group "data-import") collide`, change{"spec.system.kafka.topics.0", "{group: data-import, names: [a.b, a_b]}"}),
+		"unknown parameter": refuse("spec.system.postgres.parameters.work_memo", "PostgreSQL has no parameter work_memo: did you mean work_mem?", change{"spec.system.postgres.parameters", "{work_memo: 4MB}"}),
+		"hundreds of cores": warn("which is 500 cores: write 500m for thousandths of a core", change{module + ".resources", "{requests: {cpu: 500}, limits: {memory: 512Mi}}"}),
 	})
 }
 

@@ -19,7 +19,7 @@ import (
 // that are not UTF-8 are characters of Windows-1252, which includes Latin-1.
 func UTF8(in io.Reader) io.Reader {
 	buffered := bufio.NewReader(in)
-	head, _ := buffered.Peek(sniffed) // A shorter text is whole; reading it tells any error.
+	head, _ := buffered.Peek(sniffed) // A shorter text is whole; the reader reports any error.
 	return transform.NewReader(buffered, decoder(head))
 }
 

@@ -61,9 +61,9 @@ func contradicts(c *comparison.Comparison, marginPercent float64) string {
 	case c.Verdict == verdict.Equivalent && !within:
 		return "Equivalent beyond the margin"
 	case c.Verdict == verdict.Inconclusive && (within || excludes):
-		return "Inconclusive, and the interval tells"
+		return "Inconclusive, and the interval decides"
 	case (c.Verdict == verdict.Better || c.Verdict == verdict.Worse) && !excludes:
-		return "apart, and the interval does not tell"
+		return "a significant difference, and the interval includes 0"
 	case c.Verdict == verdict.Better && rises != (c.Metric[0] == 'h'), c.Verdict == verdict.Worse && rises == (c.Metric[0] == 'h'):
 		return "the wrong way"
 	}

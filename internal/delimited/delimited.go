@@ -21,12 +21,12 @@ const longestHeader = 4096
 // a semicolon, a tab or a bar. A line that only names the separator is passed over.
 func NewReader(in io.Reader) *csv.Reader {
 	text := bufio.NewReaderSize(in, longestHeader)
-	head, _ := text.Peek(longestHeader) // Who reads the rows is told of an error.
+	head, _ := text.Peek(longestHeader) // The reader reports any error.
 	first, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
 	reader := csv.NewReader(text)
 	reader.Comma = separator(first)
 	if bytes.HasPrefix(first, []byte(hint)) {
-		_, _ = reader.Read() // The same holds for this line.
+		_, _ = reader.Read() // As above.
 		reader.FieldsPerRecord = 0
 	}
 	return reader

@@ -77,7 +77,7 @@ type given struct {
 	empty, paused []string
 }
 
-// note says what is left out because there were no samples of it.
+// note names what is left out because it has no samples.
 func (g *given) note() []string {
 	if len(g.empty) == 0 {
 		return nil

@@ -42,7 +42,7 @@ func Read(reader Reader, from Source) (*Measured, error) {
 // where that is another.
 func explaining(from *Source, reader string) func(error) error {
 	text := bufio.NewReaderSize(from.In, sniffed)
-	head, _ := text.Peek(sniffed) // Who reads it is told of an error.
+	head, _ := text.Peek(sniffed) // The reader reports any error.
 	looks := looksLike(head, reader)
 	from.In = text
 	return func(err error) error {

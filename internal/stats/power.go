@@ -98,7 +98,7 @@ func (d Design) draw(effect float64) float64 {
 type Chances struct {
 	// Equivalent: the effect lies within the margin.
 	Equivalent float64
-	// Apart: the effect is told from none, and does not lie within the margin.
+	// Apart: the difference is significant, and its equivalence interval leaves the margin.
 	Apart float64
 }
 

@@ -299,7 +299,7 @@ func TestPostgreSQLStartsWithItsParameters(t *testing.T) {
 		"a cache above the memory":       {old: parameters, changed: set("effective_cache_size: 64GB")},
 		"Kubernetes' milli":              {old: parameters, changed: set("shared_buffers: 512m"), fault: place + `shared_buffers: postgres.parameters: "512m" has a unit that PostgreSQL does not take for shared_buffers: write 512MB`},
 		"Kubernetes' unit":               {old: parameters, changed: set("work_mem: 64Mi"), fault: "write 64MB"},
-		"nobody's parameter":             {old: parameters, changed: set("max_conections: '300'"), fault: place + "max_conections: postgres.parameters: PostgreSQL has no parameter max_conections: did you mean max_connections?"},
+		"unknown parameter":              {old: parameters, changed: set("max_conections: '300'"), fault: place + "max_conections: postgres.parameters: PostgreSQL has no parameter max_conections: did you mean max_connections?"},
 		"fixed by CloudNativePG":         {old: parameters, changed: set("port: '5433'"), fault: place + "port: postgres.parameters: CloudNativePG sets port itself: take it out"},
 		"libraries":                      {old: parameters, changed: set("shared_preload_libraries: auto_explain"), fault: "write a patch of kind: Cluster with spec.postgresql.shared_preload_libraries"},
 		"an extension's":                 {old: parameters, changed: set("pg_stat_statements.max: '5000', auto_explain.log_min_duration: 1s")},

@@ -34,7 +34,7 @@ func TestDecide(t *testing.T) {
 		"slower":                  {evidence(0.10, 0.01, nil), verdict.Worse},
 		"faster":                  {evidence(-0.10, 0.01, nil), verdict.Better},
 		"more throughput":         {evidence(0.10, 0.01, func(e *verdict.Evidence) { e.Direction = verdict.HigherIsBetter }), verdict.Better},
-		"nobody knows which way":  {evidence(0.10, 0.01, func(e *verdict.Evidence) { e.Direction = verdict.UnknownDirection }), verdict.None},
+		"unknown direction":       {evidence(0.10, 0.01, func(e *verdict.Evidence) { e.Direction = verdict.UnknownDirection }), verdict.None},
 		"less throughput":         {evidence(-0.10, 0.01, func(e *verdict.Evidence) { e.Direction = verdict.HigherIsBetter }), verdict.Worse},
 		"alike":                   {evidence(0.00, 0.01, nil), verdict.Equivalent},
 		"sure but too small":      {evidence(0.02, 0.001, nil), verdict.Equivalent},
