@@ -60,7 +60,7 @@ func span(low, high float64) string {
 // writeChange says in words what the table marks, and what differs there.
 func writeChange(sheet *sheet, series *releases.Series, change *releases.Change) {
 	sheet.line("")
-	judged := cmp.Or(string(change.Verdict), "it is unknown whether higher or lower is better")
+	judged := cmp.Or(string(change.Verdict), verdict.WhyNoDirection)
 	if change.Verdict == verdict.Equivalent {
 		judged = "within the margin"
 	}

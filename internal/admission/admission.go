@@ -118,10 +118,11 @@ func (e *experiments) judge(ctx context.Context, before, experiment *v1alpha1.Pe
 	return slices.Concat(warnings, doubts, lenient), invalid("PerfExperiment", experiment.Name, append(faults, forbidden...))
 }
 
-// added are faults that an experiment which has begun did not have before. What it
-// began with can't be mended any more, and is no reason not to let it be stopped.
+// added returns the faults that a started experiment did not have before the update.
+// Its spec can no longer be corrected, so earlier faults must not keep it from being
+// suspended or cancelled.
 func added(before *v1alpha1.PerfExperiment, faults field.ErrorList, known validate.Known) field.ErrorList {
-	if before == nil {
+	if before == nil || len(faults) == 0 {
 		return faults
 	}
 	had := map[string]bool{}
@@ -173,8 +174,8 @@ func referred(ctx context.Context, reader client.Reader, namespace string, ref *
 	return &found.Spec, nil, nil
 }
 
-// knownOf is what an experiment refers to. Who may not read everything is told
-// nothing of scripts.
+// knownOf returns what an experiment refers to. It leaves scripts out where the author
+// is not allowed to read everything that the experiment names.
 func knownOf(ctx context.Context, reader client.Reader, namespace string, spec *v1alpha1.PerfExperimentSpec, system *v1alpha1.System, forbidden field.ErrorList) (validate.Known, error) {
 	known := validate.Known{System: system}
 	if len(forbidden) > 0 {

@@ -257,9 +257,9 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	result.P = s.look.Adjust(effect.P())
 	result.Permutation = s.look.Adjust(stats.SignFlip(differences, seedOf(s.options.Seed, observed.scenario, observed.metric, result.Arm)))
 	result.Delta = fitted.displayed(effect.Value)
-	low, high := effect.Interval(1 - s.look.Level(2*s.options.alpha()))
-	result.EquivalenceLow, result.EquivalenceHigh = fitted.displayed(low), fitted.displayed(high)
 	result.evidence = verdict.Evidence{Effect: effect, Permutation: result.Permutation, Blocks: result.Blocks, Look: s.look}
+	equivalence := verdict.Describe(result.evidence, 2*s.options.alpha())
+	result.EquivalenceLow, result.EquivalenceHigh = fitted.displayed(equivalence.Low), fitted.displayed(equivalence.High)
 	result.evidence.Low, result.evidence.High = fitted.scale.Margin(s.options.MarginPercent, result.BaselineCenter)
 	if s.options.Direction != nil {
 		result.evidence.Direction = s.options.Direction(observed.metric, observed.unit)
@@ -315,7 +315,7 @@ func adjust(comparisons []Comparison, alpha float64) {
 	}
 }
 
-// Differs tells whether the arm is told apart from the baseline, by however little.
+// Differs reports whether the arm differs from the baseline, even by less than the margin.
 func (c *Comparison) Differs(alpha float64) bool {
 	decision := verdict.Apart(c.evidence, alpha)
 	return decision.Low > 0 || decision.High < 0
@@ -358,8 +358,8 @@ func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 // ExploratoryWarning is told of every comparison that is not primary.
 const ExploratoryWarning = "exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure"
 
-// DirectionUnknown is told of a difference in a metric of unknown direction.
-const DirectionUnknown = "no verdict: it is unknown whether higher or lower is better; set --higher-is-better or --lower-is-better"
+// DirectionUnknown is the warning for a difference whose metric has an unknown direction.
+const DirectionUnknown = "no verdict: " + verdict.WhyNoDirection + "; set --higher-is-better or --lower-is-better"
 
 // DescriptiveOnly begins the warning of a comparison that is too early for a verdict.
 const DescriptiveOnly = "descriptive only"
@@ -390,7 +390,7 @@ func (j judgement) of(c *Comparison) {
 	switch {
 	case c.Verdict != verdict.None:
 	case c.evidence.Effect.Sure():
-		c.Withheld = "it is unknown whether higher or lower is better"
+		c.Withheld = verdict.WhyNoDirection
 		c.warn(DirectionUnknown)
 	default:
 		c.Withheld = string(stats.WarningNoInterval)

@@ -60,7 +60,7 @@ func (e *Experiment) decide() (asked v1alpha1.Analysis, doubts []string, err err
 	isUnknown := func(name string) bool { return directed.Direction(name, found.units[name]) == verdict.UnknownDirection }
 	for _, name := range e.Primary {
 		if _, measured := found.units[name]; measured && isUnknown(name) {
-			return asked, nil, fmt.Errorf("%w: --primary %s: it is unknown whether higher or lower is better: set --higher-is-better or --lower-is-better", ErrRecord, name)
+			return asked, nil, fmt.Errorf("%w: --primary %s: %s: set --higher-is-better or --lower-is-better", ErrRecord, name, verdict.WhyNoDirection)
 		}
 	}
 	if len(e.Primary) == 0 {
@@ -145,7 +145,7 @@ func canDecide(name string) bool {
 	return !strings.Contains(name, "@") && !strings.Contains(load, " ") && len(name) <= longest
 }
 
-// undirected says of which metrics nobody knows which way they get better.
+// undirected names the metrics whose direction is unknown.
 func (o *observed) undirected(isUnknown func(name string) bool) []string {
 	var unknown []string
 	for _, name := range o.names {
@@ -159,6 +159,6 @@ func (o *observed) undirected(isUnknown func(name string) bool) []string {
 	for i, name := range unknown {
 		unknown[i] = said(name)
 	}
-	return []string{fmt.Sprintf("it is unknown whether higher or lower is better for %s, so %s: set --higher-is-better or --lower-is-better",
-		prose.Enumerate(unknown), prose.Verb(len(unknown), "it does not decide", "they do not decide"))}
+	return []string{fmt.Sprintf("%s for %s, so %s: set --higher-is-better or --lower-is-better",
+		verdict.WhyNoDirection, prose.Enumerate(unknown), prose.Verb(len(unknown), "it does not decide", "they do not decide"))}
 }

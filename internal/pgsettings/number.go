@@ -18,8 +18,10 @@ var form = regexp.MustCompile(`^([+-]?(?:0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.
 var (
 	memory = map[string]float64{"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 	times  = map[string]float64{"us": 0.001, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-	blocks = map[string]float64{"8kB": 8 << 10}
 )
+
+// blockUnit is the unit of a setting in PostgreSQL's blocks, which no value is written in.
+const blockUnit, blockSize = "8kB", 8 << 10
 
 // number is a value in the setting's own unit.
 func (s setting) number(text string) (float64, error) {
@@ -55,11 +57,16 @@ func parse(number string) (float64, error) {
 func (s setting) factor(unit string) (float64, bool) {
 	family := s.family()
 	of, known := family[unit]
-	own := family[s.unit]
-	if s.unit == "8kB" {
-		own = blocks[s.unit]
-	}
+	own := s.size()
 	return of / own, known && own > 0
+}
+
+// size of the setting's own unit, in bytes or milliseconds.
+func (s setting) size() float64 {
+	if s.unit == blockUnit {
+		return blockSize
+	}
+	return s.family()[s.unit]
 }
 
 func (s setting) family() map[string]float64 {
@@ -88,7 +95,7 @@ func (s setting) inUnit() string {
 	switch s.unit {
 	case "":
 		return ""
-	case "8kB":
+	case blockUnit:
 		return " blocks of 8kB"
 	default:
 		return s.unit
@@ -129,11 +136,7 @@ func Bytes(name, value string) (int64, bool) {
 	if !known.isMemory() || err != nil {
 		return 0, false
 	}
-	of, block := memory[known.unit]
-	if !block {
-		of = blocks[known.unit]
-	}
-	return int64(number * of), true
+	return int64(number * known.size()), true
 }
 
 // Number is a parameter's value in its own unit; false where it is none.

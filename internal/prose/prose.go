@@ -21,6 +21,15 @@ func Enumerate(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// List joins all names with commas, and the last one with a conjunction.
+func List(names []string, conjunction string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " " + conjunction + " " + names[last]
+}
+
 // Counted writes a number of things in a sentence: "1 broker", "3 brokers".
 func Counted[N int | int32 | int64](number N, noun string) string {
 	if number == 1 {

@@ -161,13 +161,6 @@ func headed(title, unit string) string {
 }
 
 // listed joins names as a sentence does.
-func listed(names []string) string { return joined(names, " and ") }
+func listed(names []string) string { return prose.List(names, "and") }
 
-func either(names []string) string { return joined(names, " or ") }
-
-func joined(names []string, last string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + last + names[len(names)-1]
-}
+func either(names []string) string { return prose.List(names, "or") }

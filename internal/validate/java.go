@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/modules"
 	"perflab.dev/perflab/internal/jvm"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Variables that every JVM reads: the first before the options of its command, the
@@ -176,7 +177,7 @@ func (j java) startFindings() []finding {
 // unlimited is the memory of a container without a limit, for comparisons.
 const unlimited = 8 << 30
 
-// heapFindings are options that jvm.heap does not hold against.
+// heapFindings are options that override jvm.heap.
 func (j java) heapFindings(at setting) []finding {
 	machine := j.machine
 	if machine.Memory == 0 {
@@ -257,16 +258,7 @@ func (j java) roomFindings(limit setting) []finding {
 		share = "all of"
 	}
 	return []finding{doubtful(fmt.Sprintf("%s may use %s, %s its memory limit of %s: it can be killed under load; lower one of them, or raise the limit",
-		j.who, joined(parts), share, binary(j.machine.Memory)), place, limit)}
-}
-
-// joined lists all parts of a sum.
-func joined(parts []string) string {
-	last := len(parts) - 1
-	if last == 0 {
-		return parts[0]
-	}
-	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+		j.who, prose.List(parts, "and"), share, binary(j.machine.Memory)), place, limit)}
 }
 
 // scriptVariable is what variables are called that start scripts hand on to a JVM.

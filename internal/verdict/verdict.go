@@ -43,6 +43,9 @@ const (
 	UnknownDirection
 )
 
+// WhyNoDirection says why a difference of UnknownDirection has no verdict.
+const WhyNoDirection = "it is unknown whether higher or lower is better"
+
 // DirectionOf what gets better when higher, or when lower, if that is known.
 func DirectionOf(higher, known bool) Direction {
 	switch {
