@@ -15,7 +15,7 @@ import (
 
 // What others wrote is what hack/assets.sh fetched, to the last byte.
 func TestForeignFilesAreAsFetched(t *testing.T) {
-	for _, directory := range []string{"assets/uplot", "testdata/axe"} {
+	for _, directory := range []string{"assets/uplot", "../testing/browser/axe"} {
 		list, err := os.ReadFile(filepath.Join(directory, "SHA256SUMS"))
 		if err != nil {
 			t.Fatal(err)

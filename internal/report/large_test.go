@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"perflab.dev/perflab/internal/testing/browser"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -34,8 +35,9 @@ func TestLargeReport(t *testing.T) {
 	if len(page) > most {
 		t.Errorf("the page has %d bytes, want at most %d", len(page), most)
 	}
-	p := browse(t, file(t, page), 1280, 800).open("")
-	t.Logf("opened in %.0f ms", ask[float64](p, "performance.timing.loadEventEnd - performance.timing.navigationStart"))
+	p := newTab(t, page, 1280)
+	p.Open("")
+	t.Logf("opened in %.0f ms", browser.Ask[float64](p.Tab, "performance.timing.loadEventEnd - performance.timing.navigationStart"))
 	p.liveChart(0)
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/browser"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -526,13 +527,13 @@ func TestNotesInABrowser(t *testing.T) {
 		input.Notes[0].Data[name] = text
 		input.Experiment.Spec.Notes = append(input.Experiment.Spec.Notes, kept(fmt.Sprintf("evil-%d", len(input.Experiment.Spec.Notes)), name, v1alpha1.NoteAppendix))
 	}
-	p := browse(t, file(t, written(t, reportOf(t, input), "report.html")), 1280, 800).open("")
-	p.until("document.querySelectorAll('.written img').length === 2 && [...document.querySelectorAll('.written img')].every((one) => one.complete && one.naturalWidth > 0)")
-	p.must("document.querySelectorAll('main th button').length > 0 && document.querySelectorAll('.written th button').length === 0")
+	p := openReport(t, input, 1280, "")
+	p.Until("document.querySelectorAll('.written img').length === 2 && [...document.querySelectorAll('.written img')].every((one) => one.complete && one.naturalWidth > 0)")
+	p.Must("document.querySelectorAll('main th button').length > 0 && document.querySelectorAll('.written th button').length === 0")
 	charts := "[...document.querySelectorAll('figure:has(> script)')]"
-	p.liveChart(ask[int](p, charts+".findIndex((one) => one.querySelector('script').textContent.includes('container stopped'))"))
+	p.liveChart(browser.Ask[int](p.Tab, charts+".findIndex((one) => one.querySelector('script').textContent.includes('container stopped'))"))
 	marked := "[...document.querySelectorAll('figure.live')].find((one) => one.querySelector('script').textContent.includes('container stopped'))"
-	p.pointAt(ask[int](p, "[...document.querySelectorAll('figure.live')].indexOf("+marked+")"), 5/ask[float64](p, "Number("+marked+".querySelector('.plot').getAttribute('aria-valuemax'))"))
-	p.until(marked + ".querySelector('.tooltip').innerText.includes('" + recorded.Arm + ": container stopped')")
-	p.must(marked + ".querySelector('.plot').getAttribute('aria-valuetext').endsWith(', " + recorded.Arm + ": container stopped')")
+	p.pointAt(browser.Ask[int](p.Tab, "[...document.querySelectorAll('figure.live')].indexOf("+marked+")"), 5/browser.Ask[float64](p.Tab, "Number("+marked+".querySelector('.plot').getAttribute('aria-valuemax'))"))
+	p.Until(marked + ".querySelector('.tooltip').innerText.includes('" + recorded.Arm + ": container stopped')")
+	p.Must(marked + ".querySelector('.plot').getAttribute('aria-valuetext').endsWith(', " + recorded.Arm + ": container stopped')")
 }

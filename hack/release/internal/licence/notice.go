@@ -25,7 +25,7 @@ k6-VERSION-source.tar.gz. The other programs and images link no code under the A
 The reports that perflab and the operator write in HTML carry uPlot, copyright Leon
 Sorokin, under the MIT licence (internal/report/assets/uplot/LICENSE), which stands in
 each of them. Of this source's tests one runs axe-core, copyright Deque Systems, under
-the Mozilla Public License 2.0 (internal/report/testdata/axe/LICENSE); no release has it.
+the Mozilla Public License 2.0 (internal/testing/browser/axe/LICENSE); no release has it.
 
 Below stands what each program links, with its licence. The licences themselves are in
 the file THIRD_PARTY_NOTICES.txt of each archive and image of a release. This file is
