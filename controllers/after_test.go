@@ -19,6 +19,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // underLoad brings a run to where its load is on.
@@ -36,9 +37,7 @@ func underLoad(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) *lab {
 func (l *lab) lose(labels map[string]string) {
 	l.t.Helper()
 	for _, pod := range l.pods(labels) {
-		if err := l.admin.Delete(l.t.Context(), &pod, client.GracePeriodSeconds(0)); err != nil {
-			l.t.Fatal(err)
-		}
+		expect.NoError(l.t, l.admin.Delete(l.t.Context(), &pod, client.GracePeriodSeconds(0)))
 	}
 	l.play()
 }
@@ -199,9 +198,7 @@ func (l *lab) enforceRestricted() {
 	l.t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: l.namespace}}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`))
-	if err := l.admin.Patch(l.t.Context(), namespace, patch); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, l.admin.Patch(l.t.Context(), namespace, patch))
 }
 
 // A Job has no condition that says that its pod is refused, and no pod that

@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/announcement"
 	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/sinks"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/receivers"
 )
 
@@ -36,15 +37,11 @@ func withSinks(l *lab) (*receivers.CloudEvents, *receivers.Grafana) {
 	l.t.Helper()
 	credentials := l.t.TempDir()
 	for path, text := range map[string]string{"ci": "", "board": password} {
-		if err := errors.Join(os.Mkdir(filepath.Join(credentials, path), 0o700), os.WriteFile(filepath.Join(credentials, path, "token"), []byte(text), 0o600)); err != nil {
-			l.t.Fatal(err)
-		}
+		expect.NoError(l.t, errors.Join(os.Mkdir(filepath.Join(credentials, path), 0o700), os.WriteFile(filepath.Join(credentials, path, "token"), []byte(text), 0o600)))
 	}
 	events, grafana := receivers.NewCloudEvents(l.t), receivers.NewGrafana(l.t, password)
 	opened, err := sinks.Open([]string{"ci=" + events.URL}, []string{"board=" + grafana.URL}, credentials)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	l.sinks = opened
 	return events, grafana
 }
@@ -59,9 +56,7 @@ func (l *lab) announced(name string) metav1.Condition {
 func (l *lab) addPast(like string, factors ...float64) {
 	l.t.Helper()
 	measured, err := past.Measured(l.configMap(like+"-history"), nil)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	for n, factor := range factors {
 		one := measured
 		one.Name, one.UID, one.Release = fmt.Sprintf("earlier-%d", n), fmt.Sprint("uid-", n), fmt.Sprintf("r%d", n)
@@ -76,9 +71,7 @@ func (l *lab) addPast(like string, factors ...float64) {
 		}
 		experiment := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: one.Name, UID: types.UID(one.UID)}}
 		kept, err := past.Object(experiment, one, nil, nil)
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		expect.NoError(l.t, err)
 		// The collector of garbage would miss the owner.
 		kept.OwnerReferences = nil
 		l.create(kept)

@@ -22,6 +22,7 @@ import (
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/archives"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // attic is an archive in a directory, which may be in the way.
@@ -68,18 +69,14 @@ func (l *lab) archivedExperiment() report.Input {
 	l.t.Helper()
 	var found []archive.Reference
 	for kept, err := range l.archive.Standing(l.t.Context(), archive.ExperimentsPrefix) {
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		expect.NoError(l.t, err)
 		found = append(found, kept.Reference)
 	}
 	if len(found) != 1 {
 		l.t.Fatalf("the archive has records of %d experiments, want one: %v", len(found), found)
 	}
 	input, err := archived.Read(l.t.Context(), l.archive, found[0])
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	return input
 }
 
@@ -110,9 +107,7 @@ func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
 	l.until("an archive that knows the release", func() bool {
 		return strings.HasSuffix(l.archivedCondition(l.experiment("small").Status.Conditions).Message, `, as release "2026.1"`)
 	})
-	if err := l.admin.Delete(t.Context(), l.experiment("small")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Delete(t.Context(), l.experiment("small")))
 	l.until("the experiment gone", func() bool { return len(l.experiments()) == 0 })
 	series, err := archived.History(t.Context(), l.archive, archived.Asked{Namespace: l.namespace})
 	if err != nil || len(series.Measured) != 1 || series.Measured[0].Release != "2026.1" || series.Measured[0].Blocks != 2 || len(series.Notes) > 0 {
@@ -123,9 +118,7 @@ func TestAnArchiveHasWhatTheClusterHad(t *testing.T) {
 		t.Fatalf("the archive has %d runs, %d raw results, manifest %t", len(kept.Runs), len(kept.Raw), kept.Manifest != nil)
 	}
 	found, err := kept.Evidence()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	result, err := evidence.Verify(*found)
 	if err != nil || len(result.Broken) > 0 || result.Followed[evidence.KindRecord] != 2 || result.Followed[evidence.KindRawResults] != 2 || result.Followed[evidence.KindHistory] != 1 {
 		t.Errorf("the chain of what was archived: %+v, %v", result, err)
@@ -144,9 +137,7 @@ func TestAnExperimentRestsOnWhatItsRunsSayNow(t *testing.T) {
 			lost := l.run().DeepCopy()
 			lost.Status.Phase, lost.Status.Timings.Finish = v1alpha1.RunSucceeded, &metav1.Time{Time: l.now.Add(time.Duration(try) * time.Second)}
 			record, err := archived.Run(l.experiment("small"), lost, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if _, err := l.archive.Keep(t.Context(), record); err != nil {
 				t.Fatal(err)
 			}
@@ -217,9 +208,7 @@ const objectsOfOneRun = 10
 func objectsIn(t *testing.T, kept *archive.Store) int {
 	t.Helper()
 	collected, err := kept.Collect(t.Context(), archive.Policy{DryRun: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return collected.Objects + collected.ObjectsKept
 }
 
@@ -235,9 +224,7 @@ func TestARunThatDoesNotCountIsArchived(t *testing.T) {
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	kept := 0
 	for reference, err := range own.List(t.Context(), archive.RunsPrefix) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if reference.Run == invalid.Name {
 			kept++
 		}
@@ -263,9 +250,7 @@ func TestWhatStallsIsArchived(t *testing.T) {
 		t.Fatalf("the archive has it %s, with %d runs", kept.Experiment.Status.Phase, len(kept.Runs))
 	}
 	l.outside.exit["cico"] = 0
-	if err := l.admin.Delete(t.Context(), l.run()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Delete(t.Context(), l.run()))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	l.settle()
 	if kept := l.archivedExperiment(); len(kept.Runs) != 1 || kept.Experiment.Status.Phase != v1alpha1.ExperimentComplete || kept.Runs[0].Status.Phase != v1alpha1.RunSucceeded {

@@ -17,20 +17,17 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // edit changes the workload as this manager would.
 func (l *lab) edit(manager string, change func(*appsv1.Deployment)) {
 	l.t.Helper()
 	deployment := &appsv1.Deployment{}
-	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mod-inventory"}, deployment); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mod-inventory"}, deployment))
 	before := deployment.DeepCopy()
 	change(deployment)
-	if err := l.admin.Patch(l.t.Context(), deployment, client.StrategicMergeFrom(before), client.FieldOwner(manager)); err != nil {
-		l.t.Fatalf("editing the workload: %v", err)
-	}
+	expect.NoError(l.t, l.admin.Patch(l.t.Context(), deployment, client.StrategicMergeFrom(before), client.FieldOwner(manager)), "editing the workload")
 }
 
 // loading waits until the loads are on.
@@ -72,18 +69,12 @@ func TestWhatOthersChangeMeanwhileStays(t *testing.T) {
 		}
 	}
 	told := strings.Join(l.events.told, "\n")
-	for _, field := range []string{"labels.team", "containers.mod-inventory.env.FEATURE", "containers.sidecar.image"} {
-		if !strings.Contains(told, "Warning GivenBackChanged") || !strings.Contains(told, field) {
-			t.Errorf("people were not told of %s:\n%s", field, told)
-		}
-	}
+	expect.Contains(t, told, []string{"Warning GivenBackChanged", "labels.team", "containers.mod-inventory.env.FEATURE", "containers.sidecar.image"}, "people are told")
 }
 
 func mustSet(t *testing.T, object *unstructured.Unstructured, value any, fields ...string) {
 	t.Helper()
-	if err := unstructured.SetNestedField(object.Object, value, fields...); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, unstructured.SetNestedField(object.Object, value, fields...))
 }
 
 // selfHeal brings back what Git says, as Argo CD does.
@@ -259,9 +250,7 @@ func TestAnAutoscalerIsNamed(t *testing.T) {
 	l.until("a borrowed workload", func() bool { return l.workload("Deployment").GetAnnotations()[v1alpha1.AnnotationBorrowedBy] != "" })
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 7}}
 	err := l.admin.SubResource("scale").Update(t.Context(), l.workload("Deployment"), client.WithSubResourceBody(scale), client.FieldOwner("kube-controller-manager"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	l.settle()
 	condition := meta.FindStatusCondition(l.experiment("small").Status.Conditions, v1alpha1.ConditionModulesReady)
 	if condition == nil || !strings.Contains(condition.Message, "kube-controller-manager (scale) has changed spec.replicas of Deployment") {

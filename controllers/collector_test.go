@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 	"perflab.dev/perflab/payload"
 )
@@ -144,9 +145,7 @@ func (c *collectors) print(pod *corev1.Pod, job *batchv1.Job, final bool) {
 	}
 	recorder.Samples.Final = final
 	var log bytes.Buffer
-	if err := payload.WriteSamples(&log, recorder.Samples); err != nil {
-		c.t.Fatal(err)
-	}
+	expect.NoError(c.t, payload.WriteSamples(&log, recorder.Samples))
 	c.logs.put(pod.Name, log.Bytes())
 }
 
@@ -194,9 +193,7 @@ func TestACollectorSamplesBesideEachRun(t *testing.T) {
 		t.Errorf("the servers' status is %+v, want rounds without gaps or notes", servers)
 	}
 	raw := &corev1.ConfigMap{}
-	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.RawSamples(run.Name)}, raw); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.RawSamples(run.Name)}, raw))
 	if kept, err := payload.UnmarshalSamples(raw.BinaryData["samples"]); err != nil || kept.Run != run.Name {
 		t.Errorf("the samples that are kept are of %+v (%v)", kept, err)
 	}
@@ -207,9 +204,7 @@ func TestACollectorSamplesBesideEachRun(t *testing.T) {
 		t.Errorf("%d Jobs were made, want 1", len(c.jobs))
 	}
 	binding := &rbacv1.RoleBinding{}
-	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.CollectorBinding("small")}, binding); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.CollectorBinding("small")}, binding))
 	yamlcmp.Equal(t, binding.RoleRef, `{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: perflab-collector}`)
 }
 

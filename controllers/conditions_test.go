@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // checkStatuses checks after every pass what holds for any status: generic
@@ -72,11 +73,7 @@ func (l *lab) expect(conditions []metav1.Condition, conditionType string, status
 	if found.Status != status || found.Reason != reason {
 		l.t.Errorf("%s is %s (%s: %s), want %s (%s)", conditionType, found.Status, found.Reason, found.Message, status, reason)
 	}
-	for _, word := range words {
-		if !strings.Contains(found.Message, word) {
-			l.t.Errorf("%s says %q, want it to name %q", conditionType, found.Message, word)
-		}
-	}
+	expect.Contains(l.t, found.Message, words, conditionType)
 }
 
 func typesOf(conditions []metav1.Condition) []string {

@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestASuspendedExperimentFinishesItsRunAndStartsNoOther(t *testing.T) {
@@ -142,9 +143,7 @@ func TestAChangedSpecStallsTheExperiment(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
 	l.settle()
-	if err := l.change("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Arms[1].Name = "other" }); err != nil {
-		t.Fatalf("changing an arm: %v", err)
-	}
+	expect.NoError(t, l.change("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Arms[1].Name = "other" }), "changing an arm")
 	l.untilPhase("small", v1alpha1.ExperimentStalled)
 	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSpecChanged, "put it back")
 	l.untilRun(v1alpha1.RunSucceeded)
@@ -165,9 +164,7 @@ func TestCredentialsAreNeverShown(t *testing.T) {
 			for _, object := range l.foreign(kind) {
 				seen++
 				written, err := json.Marshal(object.Object)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				if strings.Contains(string(written), password) {
 					t.Errorf("%s %s shows the password", object.GetKind(), object.GetName())
 				}

@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // started is what a JVM with a heap of 676 MiB logs at its start.
@@ -95,9 +96,7 @@ func (l *lab) crash(pod corev1.Pod) {
 	status := &pod.Status.ContainerStatuses[0]
 	status.RestartCount++
 	status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(l.now)}
-	if err := l.admin.Status().Update(l.t.Context(), &pod); err != nil {
-		l.t.Fatalf("letting pod %s end: %v", pod.Name, err)
-	}
+	expect.NoError(l.t, l.admin.Status().Update(l.t.Context(), &pod), "letting pod %s end", pod.Name)
 }
 
 // underLoad waits until the load is on.
@@ -159,9 +158,7 @@ func TestRestartsUnderLoadAreJudged(t *testing.T) {
 func (l *lab) onNode(instanceType string) string {
 	l.t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: l.namespace + "-node", Labels: map[string]string{corev1.LabelInstanceTypeStable: instanceType}}}
-	if err := l.admin.Create(l.t.Context(), node); err != nil {
-		l.t.Fatalf("making a node: %v", err)
-	}
+	expect.NoError(l.t, l.admin.Create(l.t.Context(), node), "making a node")
 	l.outside.node = node.Name
 	return node.Name
 }

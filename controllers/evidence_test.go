@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // evidenceOf is what there is of an experiment's chain.
@@ -21,14 +22,10 @@ func (l *lab) evidenceOf(name string) evidence.Found {
 	experiment := l.experiment(name)
 	found := evidence.Found{Experiment: experiment, Contents: map[string]string{}}
 	maps := &corev1.ConfigMapList{}
-	if err := l.admin.List(l.t.Context(), maps, client.InNamespace(l.namespace)); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, l.admin.List(l.t.Context(), maps, client.InNamespace(l.namespace)))
 	for i := range maps.Items {
 		sum, err := evidence.Content(&maps.Items[i])
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		expect.NoError(l.t, err)
 		found.Contents[maps.Items[i].Name] = sum
 		if maps.Items[i].Name == naming.Evidence(name) {
 			found.Manifest = maps.Items[i].Data[evidence.Key]
@@ -44,9 +41,7 @@ func (l *lab) evidenceOf(name string) evidence.Found {
 func (l *lab) chainHolds(name string) *evidence.Result {
 	l.t.Helper()
 	result, err := evidence.Verify(l.evidenceOf(name))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	for _, broken := range result.Broken {
 		l.t.Errorf("the chain does not hold: %s", broken)
 	}
@@ -88,9 +83,7 @@ func TestALaterBlockDoesNotCoverUpAChange(t *testing.T) {
 		}
 		run := l.runs()[0]
 		run.Status.Warnings = append(run.Status.Warnings, "nothing to see here")
-		if err := l.admin.Status().Update(t.Context(), &run); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, l.admin.Status().Update(t.Context(), &run))
 		forged = run.Name
 	}
 	l.conduct("small", outcomes{spread: 0.01})

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // importing is the name of the load that imports.
@@ -50,9 +51,7 @@ spec:
 func smallExperiment(t *testing.T, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	t.Helper()
 	made := &v1alpha1.PerfExperiment{}
-	if err := yaml.UnmarshalStrict([]byte(small), made); err != nil {
-		t.Fatalf("reading the experiment: %v", err)
-	}
+	expect.NoError(t, yaml.UnmarshalStrict([]byte(small), made), "reading the experiment")
 	for _, edit := range edits {
 		edit(made)
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // written are the objects that an experiment makes, one of each kind and name,
@@ -46,13 +47,9 @@ func (l *lab) fields(object any) *unstructured.Unstructured {
 	}
 	typed := object.(client.Object)
 	kind, err := l.admin.GroupVersionKindFor(typed)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	made := &unstructured.Unstructured{Object: fields}
 	made.SetGroupVersionKind(kind)
 	return made
@@ -90,9 +87,7 @@ func (l *lab) bytesOf(object *unstructured.Unstructured) string {
 	unstructured.RemoveNestedField(found.Object, "metadata", "managedFields")
 	unstructured.RemoveNestedField(found.Object, "metadata", "resourceVersion")
 	text, err := found.MarshalJSON()
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	return string(text)
 }
 

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // What Git holds, without the values the API server fills in.
@@ -23,13 +24,9 @@ kind: PerfExperiment` + small
 func (l *lab) sync(manifest string) {
 	l.t.Helper()
 	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(manifest), &object.Object); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, yaml.Unmarshal([]byte(manifest), &object.Object))
 	object.SetNamespace(l.namespace)
-	if err := l.admin.Apply(l.t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("argocd-controller"), client.ForceOwnership); err != nil {
-		l.t.Fatalf("applying the manifest: %v", err)
-	}
+	expect.NoError(l.t, l.admin.Apply(l.t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("argocd-controller"), client.ForceOwnership), "applying the manifest")
 }
 
 // withDefaults is the live spec as a manifest: a tool that diffs on the server
@@ -38,16 +35,12 @@ func (l *lab) withDefaults() string {
 	l.t.Helper()
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperiment"))
-	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "small"}, live); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "small"}, live))
 	written, err := yaml.Marshal(map[string]any{
 		"apiVersion": live.GetAPIVersion(), "kind": live.GetKind(),
 		"metadata": map[string]any{"name": live.GetName()}, "spec": live.Object["spec"],
 	})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	return string(written)
 }
 

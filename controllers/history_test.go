@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // remembers sets the experiment's history.
@@ -88,9 +89,7 @@ func TestRawResultsGoWhenTheirTimeIsOver(t *testing.T) {
 	if seen := l.experiment("small"); seen.Status.ObservedGeneration != seen.Generation {
 		t.Errorf("generation %d was not noticed", seen.Generation)
 	}
-	if err := l.admin.Delete(t.Context(), l.experiment("small")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Delete(t.Context(), l.experiment("small")))
 	l.until("the experiment gone", func() bool { return len(l.experiments()) == 0 })
 }
 

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/telemetry"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // elsewhere says that an object was imported.
@@ -56,9 +57,7 @@ func (l *lab) record() []client.Object {
 
 func (l *lab) updateStatus(object client.Object) {
 	l.t.Helper()
-	if err := l.admin.Status().Update(l.t.Context(), object); err != nil {
-		l.t.Fatalf("writing the status of %s: %v", object.GetName(), err)
-	}
+	expect.NoError(l.t, l.admin.Status().Update(l.t.Context(), object), "writing the status of %s", object.GetName())
 }
 
 // versions are those of the objects as the API server has them now.
@@ -66,9 +65,7 @@ func (l *lab) versions(objects []client.Object) map[string]string {
 	l.t.Helper()
 	found := map[string]string{}
 	for _, object := range objects {
-		if err := l.admin.Get(l.t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			l.t.Fatalf("reading %s: %v", object.GetName(), err)
-		}
+		expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKeyFromObject(object), object), "reading %s", object.GetName())
 		found[object.GetName()] = object.GetResourceVersion()
 	}
 	return found

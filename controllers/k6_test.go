@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -105,9 +106,7 @@ func (l *lab) endRunner(pod corev1.Pod, testRun *unstructured.Unstructured, load
 	if l.outside.forge != nil {
 		l.outside.forge(own)
 	}
-	if err := payload.Write(&log, own); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, payload.Write(&log, own))
 	l.printLog(&log, exit)
 	l.logs.put(pod.Name, log.Bytes())
 	pod.Status.Phase = corev1.PodSucceeded
@@ -148,9 +147,7 @@ func (l *lab) printLog(log *bytes.Buffer, exit int32) {
 		return
 	}
 	line, err := payload.NewLogLine(level, strings.ReplaceAll(words, password, "***")).Line()
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	log.WriteString(line)
 }
 

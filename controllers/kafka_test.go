@@ -24,6 +24,7 @@ import (
 	"perflab.dev/perflab/internal/hosts"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func manyTopics(e *v1alpha1.PerfExperiment) {
@@ -192,9 +193,7 @@ func (l *lab) asServiceAccount(server *apiserver.Server, account string) client.
 	config := rest.CopyConfig(server.Config(l.t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + account}
 	somebody, err := client.New(config, client.Options{Scheme: l.admin.Scheme()})
-	if err != nil {
-		l.t.Fatalf("making a client: %v", err)
-	}
+	expect.NoError(l.t, err, "making a client")
 	return secretsAs{Reader: l.admin, somebody: somebody}
 }
 

@@ -33,6 +33,7 @@ import (
 	"perflab.dev/perflab/internal/sinks"
 	"perflab.dev/perflab/internal/telemetry"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // lab is a namespace with an operator that works on it one pass at a time, a
@@ -103,14 +104,10 @@ func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, add(scheme))
 	}
 	admin, err := client.NewWithWatch(server.Config(t), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
+	expect.NoError(t, err, "making a client")
 	uncached := admin
 	if cache := readCaches[server]; cache != nil {
 		admin = cache.Client(uncached)
@@ -318,27 +315,21 @@ func (l *lab) create(objects ...client.Object) {
 	l.t.Helper()
 	for _, object := range objects {
 		object.SetNamespace(l.namespace)
-		if err := l.admin.Create(l.t.Context(), object); err != nil {
-			l.t.Fatalf("making %s: %v", object.GetName(), err)
-		}
+		expect.NoError(l.t, l.admin.Create(l.t.Context(), object), "making %s", object.GetName())
 	}
 }
 
 func (l *lab) experiment(name string) *v1alpha1.PerfExperiment {
 	l.t.Helper()
 	found := &v1alpha1.PerfExperiment{}
-	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, found); err != nil {
-		l.t.Fatalf("reading experiment %s: %v", name, err)
-	}
+	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, found), "reading experiment %s", name)
 	return found
 }
 
 func (l *lab) configMap(name string) *corev1.ConfigMap {
 	l.t.Helper()
 	found := &corev1.ConfigMap{}
-	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, found); err != nil {
-		l.t.Fatalf("reading ConfigMap %s: %v", name, err)
-	}
+	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, found), "reading ConfigMap %s", name)
 	return found
 }
 
@@ -372,9 +363,7 @@ func (l *lab) run() *v1alpha1.PerfRun {
 
 func (l *lab) list(list client.ObjectList, options ...client.ListOption) {
 	l.t.Helper()
-	if err := l.admin.List(l.t.Context(), list, append(options, client.InNamespace(l.namespace))...); err != nil {
-		l.t.Fatalf("listing %T: %v", list, err)
-	}
+	expect.NoError(l.t, l.admin.List(l.t.Context(), list, append(options, client.InNamespace(l.namespace))...), "listing %T", list)
 }
 
 // change edits an experiment as a person would.
@@ -387,9 +376,7 @@ func (l *lab) change(name string, edit func(*v1alpha1.PerfExperiment)) error {
 
 func (l *lab) mustChange(name string, edit func(*v1alpha1.PerfExperiment)) {
 	l.t.Helper()
-	if err := l.change(name, edit); err != nil {
-		l.t.Fatalf("changing experiment %s: %v", name, err)
-	}
+	expect.NoError(l.t, l.change(name, edit), "changing experiment %s", name)
 }
 
 // describe tells how far things are, for a test that failed.

@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestAnExperimentGoesFromCreateToComplete(t *testing.T) {
@@ -64,9 +65,7 @@ func checkResults(t *testing.T, results []v1alpha1.Result) {
 		result("cico/Check-Out/average", "slow", "220", "10.00"),
 	}
 	averages := slices.DeleteFunc(slices.Clone(results), func(r v1alpha1.Result) bool { return !strings.HasSuffix(r.Metric, "/average") })
-	if diff := cmp.Diff(want, averages); diff != "" {
-		t.Errorf("averages (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, averages, "averages")
 }
 
 func checkRun(t *testing.T, run v1alpha1.PerfRun) {
@@ -118,9 +117,7 @@ func TestARunCountsWithoutRawResultsThatDoNotFit(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	raw := &corev1.ConfigMap{}
-	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.run().Status.RawResults}, raw); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.run().Status.RawResults}, raw))
 	if left := raw.Annotations[v1alpha1.AnnotationLeftOut]; left != "cico" || len(raw.BinaryData["cico"]) > 0 {
 		t.Errorf("%d bytes are kept, and %q is left out", len(raw.BinaryData["cico"]), left)
 	}

@@ -29,6 +29,7 @@ import (
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Other tests wake the operator by hand and let it read past any cache. Here
@@ -125,9 +126,7 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.t.Helper()
 	l.admin = l.uncached
 	cached, err := component.Cache(server.Config(l.t), l.namespace, l.lanes)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	manager, err := ctrl.NewManager(server.Config(l.t), ctrl.Options{
 		Scheme:     l.admin.Scheme(),
 		Logger:     logger,
@@ -136,24 +135,18 @@ func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})
-	if err != nil {
-		l.t.Fatalf("building the manager: %v", err)
-	}
+	expect.NoError(l.t, err, "building the manager")
 	_, runs := l.operator()
 	experiments, _ := l.operator()
 	pods, err := component.NewPodCaches(manager, component.Namespaces(l.namespace))
-	if err != nil {
-		l.t.Fatalf("making the caches of pods: %v", err)
-	}
+	expect.NoError(l.t, err, "making the caches of pods")
 	freshness := kube.NewFreshness()
 	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
 	cluster := kube.Cluster{Client: freshness.Client(manager.GetClient(), live), PodReader: pods.Reader(live)}
 	runs.Cluster, runs.Live, runs.Now, runs.Events = cluster, live, time.Now, manager.GetEventRecorder("perflab")
 	runs.Watches = &run.ForeignWatches{Cluster: cluster, Cache: manager.GetCache(), Pods: pods}
 	experiments.Cluster, experiments.Live, experiments.Now, experiments.Events = cluster, live, time.Now, runs.Events
-	if err := errors.Join(runs.SetupWithManager(manager), experiments.SetupWithManager(manager)); err != nil {
-		l.t.Fatalf("setting the manager up: %v", err)
-	}
+	expect.NoError(l.t, errors.Join(runs.SetupWithManager(manager), experiments.SetupWithManager(manager)), "setting the manager up")
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- manager.Start(ctx) }()

@@ -17,15 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // findings is a ConfigMap that a note and its picture are kept in.
 func findings(t *testing.T) *corev1.ConfigMap {
 	t.Helper()
 	var photo bytes.Buffer
-	if err := png.Encode(&photo, image.NewGray(image.Rect(0, 0, 4, 3))); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, png.Encode(&photo, image.NewGray(image.Rect(0, 0, 4, 3))))
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "findings"},
 		Data:       map[string]string{"cause.md": "# The cause\n\nIt is the **collector**. ![CPU](cpu.png)"},

@@ -25,6 +25,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -178,9 +179,7 @@ func (l *lab) ensureInstance(name string, cluster *unstructured.Unstructured) st
 		contract.LabelPostgresCluster: cluster.GetName(), contract.LabelPostgresRole: contract.PostgresRoleInstance,
 	}, nil)
 	pod := &corev1.Pod{}
-	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, pod); err != nil {
-		l.t.Fatalf("reading pod %s: %v", name, err)
-	}
+	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, pod), "reading pod %s", name)
 	if pod.Status.PodIP == "" {
 		l.addresses++
 		pod.Status.PodIP = fmt.Sprintf("10.9.%d.%d", l.addresses/250, l.addresses%250+1)
@@ -333,9 +332,7 @@ func (l *lab) pods(labels map[string]string) []corev1.Pod {
 func (l *lab) ensurePod(name string, owner client.Object, labels, annotations map[string]string) {
 	l.t.Helper()
 	kind, err := l.admin.GroupVersionKindFor(owner)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	container := cmp.Or(labels[v1alpha1.LabelModule], contract.RunnerContainer)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -354,9 +351,7 @@ func (l *lab) ensurePod(name string, owner client.Object, labels, annotations ma
 	if client.IgnoreNotFound(err) != nil {
 		l.t.Fatalf("reading pod %s: %v", name, err)
 	}
-	if err := l.admin.Create(l.t.Context(), pod); err != nil {
-		l.t.Fatalf("making pod %s: %v", name, err)
-	}
+	expect.NoError(l.t, l.admin.Create(l.t.Context(), pod), "making pod %s", name)
 	pod.Status = corev1.PodStatus{
 		Phase:      corev1.PodRunning,
 		StartTime:  &metav1.Time{Time: l.now},

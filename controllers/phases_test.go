@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var update = flag.Bool("update", false, "write test/argocd/testdata anew")
@@ -209,29 +210,21 @@ func kstatusOf(conditions []metav1.Condition) []map[string]string {
 func (l *lab) compareGolden(name string, got any) {
 	l.t.Helper()
 	written, err := yaml.Marshal(got)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	written = bytes.ReplaceAll(written, []byte(l.namespace), []byte("lab"))
 	path := apiserver.Root("test", "argocd", "testdata", name+".yaml")
 	if *update {
-		if err := os.WriteFile(path, written, 0o644); err != nil {
-			l.t.Fatal(err)
-		}
+		expect.NoError(l.t, os.WriteFile(path, written, 0o644))
 		return
 	}
 	content, err := os.ReadFile(path)
-	if err != nil {
-		l.t.Fatalf("reading what is known (write it with -update): %v", err)
-	}
+	expect.NoError(l.t, err, "reading what is known (write it with -update)")
 	var want, now seen
 	for _, one := range []struct {
 		content []byte
 		into    *seen
 	}{{content, &want}, {written, &now}} {
-		if err := yaml.UnmarshalStrict(one.content, one.into); err != nil {
-			l.t.Fatalf("reading %s: %v", name, err)
-		}
+		expect.NoError(l.t, yaml.UnmarshalStrict(one.content, one.into), "reading %s", name)
 		one.into.forgetWords()
 	}
 	if diff := cmp.Diff(want, now); diff != "" {

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -64,9 +65,7 @@ func TestWhatAKilledRunnerPrintedIsKept(t *testing.T) {
 	checkpoint.Record("Check-In", "ok", l.now, 100*time.Millisecond)
 	checkpoint.End = l.now.Add(time.Second)
 	var log bytes.Buffer
-	if err := payload.Write(&log, checkpoint); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, payload.Write(&log, checkpoint))
 	l.logs.put(pod.Name, log.Bytes())
 	c.checkpoint()
 	l.kill(pod.Labels[batchv1.JobNameLabel])
@@ -74,13 +73,9 @@ func TestWhatAKilledRunnerPrintedIsKept(t *testing.T) {
 
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	raw := &corev1.ConfigMap{}
-	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: invalid.Status.RawResults}, raw); err != nil {
-		t.Fatalf("reading what was kept: %v", err)
-	}
+	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: invalid.Status.RawResults}, raw), "reading what was kept")
 	kept, err := payload.Unmarshal(raw.BinaryData["cico"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if summary, _ := kept.Summary("Check-In", ""); summary.Count != 1 || kept.Final {
 		t.Errorf("kept %d check-ins, final %t, want the checkpoint's one", summary.Count, kept.Final)
 	}

@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // notHere is what the policies of these tests say.
@@ -56,15 +57,11 @@ func (l *lab) forbid(operation admissionv1.OperationType, group, resource string
 		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: l.namespace, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
 	}
 	for _, object := range []client.Object{policy, binding} {
-		if err := l.admin.Create(l.t.Context(), object); err != nil {
-			l.t.Fatalf("making the policy: %v", err)
-		}
+		expect.NoError(l.t, l.admin.Create(l.t.Context(), object), "making the policy")
 	}
 	remove := func() {
 		for _, object := range []client.Object{binding, policy} {
-			if err := client.IgnoreNotFound(l.admin.Delete(l.t.Context(), object)); err != nil {
-				l.t.Fatalf("taking the policy away: %v", err)
-			}
+			expect.NoError(l.t, client.IgnoreNotFound(l.admin.Delete(l.t.Context(), object)), "taking the policy away")
 		}
 		l.awaitPolicy(false)
 	}
@@ -255,9 +252,7 @@ func TestAQuotaThatIsUsedUpIsNamed(t *testing.T) {
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/deployments.apps": resource.MustParse("0")}},
 	})
 	quota := &corev1.ResourceQuota{}
-	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "small-quota"}, quota); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "small-quota"}, quota))
 	// Kubernetes' own controller, which is not here, counts what is used.
 	quota.Status.Hard, quota.Status.Used = quota.Spec.Hard, quota.Spec.Hard
 	l.writeStatus(quota)

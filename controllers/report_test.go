@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // stored is the report's ConfigMap; nil when it is not there.
@@ -31,9 +32,7 @@ func (l *lab) stored() *corev1.ConfigMap {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	if err != nil {
-		l.t.Fatalf("reading the report: %v", err)
-	}
+	expect.NoError(l.t, err, "reading the report")
 	return found
 }
 
@@ -46,13 +45,9 @@ func (l *lab) pages(stored *corev1.ConfigMap) map[string]string {
 	}
 	for key, packed := range stored.BinaryData {
 		reader, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			l.t.Fatalf("%s: %v", key, err)
-		}
+		expect.NoError(l.t, err, "%s", key)
 		page, err := io.ReadAll(reader)
-		if err != nil {
-			l.t.Fatalf("%s: %v", key, err)
-		}
+		expect.NoError(l.t, err, "%s", key)
 		pages[key] = string(page)
 	}
 	return pages
@@ -187,9 +182,7 @@ func TestTheStoredReportGoesWithItsExperiment(t *testing.T) {
 	if stored := l.stored(); stored == nil || !metav1.IsControlledBy(stored, done) {
 		t.Fatalf("the report is %v", stored)
 	}
-	if err := l.admin.Delete(t.Context(), done); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Delete(t.Context(), done))
 	l.until("no experiment", func() bool { return len(l.experiments()) == 0 })
 	l.collectGarbage()
 	if stored := l.stored(); stored != nil {
@@ -205,13 +198,9 @@ func aReportThatCanNotBeRenderedStopsNothing(t *testing.T, l *lab) {
 	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 }))
 	l.until("a report of one block", func() bool { return l.stored() != nil })
 	broken := &corev1.ConfigMap{}
-	if err := l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.runs()[0].Status.RawResults}, broken); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.runs()[0].Status.RawResults}, broken))
 	broken.BinaryData = map[string][]byte{"cico": []byte("not what a runner wrote")}
-	if err := l.admin.Update(t.Context(), broken); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Update(t.Context(), broken))
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
 	told := aboutReport(done)
 	if len(told) != 1 || !strings.Contains(told[0], "at the end (complete blocks: 2)") || !strings.Contains(told[0], broken.Name[:10]) {
@@ -257,19 +246,13 @@ func (l *lab) rendered(experiment *v1alpha1.PerfExperiment) string {
 	input := report.Input{Experiment: *experiment, Runs: l.runs()}
 	for i := range input.Runs {
 		raw, err := kube.RawResults(l.t.Context(), l.admin, &input.Runs[i])
-		if err != nil {
-			l.t.Fatal(err)
-		}
+		expect.NoError(l.t, err)
 		input.Raw = append(input.Raw, raw...)
 	}
 	made, err := report.New(input)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	html, err := made.HTML()
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	return string(html)
 }
 
@@ -294,9 +277,7 @@ func TestAConfigMapOfTheSameNameIsLeftAlone(t *testing.T) {
 	if kept := l.stored(); kept.Data["notes"] != "mine" || len(kept.Data) != 1 || done.Status.Report != "" {
 		t.Errorf("it became %v, named %q", kept.Data, done.Status.Report)
 	}
-	if err := l.admin.Delete(t.Context(), theirs); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Delete(t.Context(), theirs))
 	l.settle()
 	if after := l.experiment("small"); l.stored() == nil || after.Status.Report != "small-report" || len(aboutReport(after)) != 0 {
 		t.Errorf("once it is gone the report is %q, and it warns %q", after.Status.Report, after.Status.Warnings)

@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/schedule"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // hourly makes the small experiment at each full hour.
@@ -40,9 +41,7 @@ func hourly(t *testing.T, edits ...func(*v1alpha1.PerfScheduleSpec)) *v1alpha1.P
 func (l *lab) schedule() *v1alpha1.PerfSchedule {
 	l.t.Helper()
 	found := &v1alpha1.PerfSchedule{}
-	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "hourly"}, found); err != nil {
-		l.t.Fatalf("reading the schedule: %v", err)
-	}
+	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "hourly"}, found), "reading the schedule")
 	return found
 }
 
@@ -84,9 +83,7 @@ func (l *lab) ends(condition string) {
 	for _, experiment := range l.experiments() {
 		meta.SetStatusCondition(&experiment.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, Reason: "Test", Message: "the test says so"})
 		experiment.Status.CompletionTime = &metav1.Time{Time: l.now}
-		if err := l.admin.Status().Update(l.t.Context(), &experiment); err != nil {
-			l.t.Fatalf("ending experiment %s: %v", experiment.Name, err)
-		}
+		expect.NoError(l.t, l.admin.Status().Update(l.t.Context(), &experiment), "ending experiment %s", experiment.Name)
 	}
 }
 
@@ -180,9 +177,7 @@ func (l *lab) checkMade(name string) {
 		l.t.Errorf("labels %v", made.Labels)
 	}
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	if release := l.now.Truncate(time.Hour).In(berlin).Format("2006-01-02T15:04"); made.Annotations[v1alpha1.AnnotationRelease] != release {
 		l.t.Errorf("annotations %v, want release %s", made.Annotations, release)
 	}
@@ -196,18 +191,12 @@ func (l *lab) checkMade(name string) {
 func (l *lab) rollOut(image string, ready int32) {
 	l.t.Helper()
 	found := &appsv1.Deployment{}
-	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mod-inventory"}, found); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mod-inventory"}, found))
 	found.Spec.Template.Spec.Containers[0].Image = image
-	if err := l.admin.Update(l.t.Context(), found); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, l.admin.Update(l.t.Context(), found))
 	wanted := *found.Spec.Replicas
 	found.Status = appsv1.DeploymentStatus{ObservedGeneration: found.Generation, Replicas: wanted, UpdatedReplicas: wanted, ReadyReplicas: min(ready, wanted)}
-	if err := l.admin.Status().Update(l.t.Context(), found); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, l.admin.Status().Update(l.t.Context(), found))
 }
 
 // An image that has rolled out makes one experiment; those that come while it is on make

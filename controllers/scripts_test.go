@@ -5,7 +5,6 @@ package controllers_test
 import (
 	"crypto/sha256"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const searching = "export const options = {vus: 2};\nexport default function () {}\n"
@@ -44,9 +44,7 @@ func (l *lab) rewrite(name, text string) {
 	l.t.Helper()
 	found := l.configMap("script")
 	found.Data[name] = text
-	if err := l.admin.Update(l.t.Context(), found); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, l.admin.Update(l.t.Context(), found))
 }
 
 // untilScripts waits until the experiment says of its scripts what is wrong.
@@ -84,11 +82,7 @@ func TestAScriptThatIsNotThereIsToldBeforeAnythingIsBuilt(t *testing.T) {
 			l.create(login(), smallExperiment(t, oneArm, withScript))
 			begun := l.now
 			message := l.untilScripts(v1alpha1.ReasonConfiguration)
-			for _, words := range tc.says {
-				if !strings.Contains(message, words) {
-					t.Errorf("%q lacks %q", message, words)
-				}
-			}
+			expect.Contains(t, message, tc.says)
 			if waited := l.now.Sub(begun); waited > 10*time.Second {
 				t.Errorf("it took %s to be told", waited)
 			}
@@ -123,11 +117,7 @@ func TestAScriptThatWasEditedIsAnotherQuestion(t *testing.T) {
 			first := l.untilRun(v1alpha1.RunSucceeded)
 			l.rewrite(file, "export default function () { /* quite another */ }\n")
 			message := l.untilScripts(v1alpha1.ReasonScriptChanged)
-			for _, words := range []string{`load "cico"`, first.Name, file + " has sha256 ", "put the ConfigMap back", first.Name + "-scripts", "an experiment of its own"} {
-				if !strings.Contains(message, words) {
-					t.Errorf("%q lacks %q", message, words)
-				}
-			}
+			expect.Contains(t, message, []string{`load "cico"`, first.Name, file + " has sha256 ", "put the ConfigMap back", first.Name + "-scripts", "an experiment of its own"})
 			if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 {
 				t.Errorf("%d loads are on", len(testRuns))
 			}

@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // settled is a complete experiment of which nothing is left to do for now.
@@ -34,9 +35,7 @@ func (l *lab) look() (result ctrl.Result, reads []string, writes int) {
 	before := l.line.effects
 	reconciler, _ := l.operator()
 	result, err := reconciler.Reconcile(l.t.Context(), request(l.experiment("small")))
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	return result, reads, l.line.effects - before
 }
 
@@ -84,9 +83,7 @@ func TestWhatACompleteExperimentWakesFor(t *testing.T) {
 		},
 		"a run that is deleted": {
 			do: func(l *lab) {
-				if err := l.admin.Delete(l.t.Context(), l.run()); err != nil {
-					l.t.Fatal(err)
-				}
+				expect.NoError(l.t, l.admin.Delete(l.t.Context(), l.run()))
 			},
 			want: func(l *lab) bool { return len(l.runs()) == 1 && l.experiment("small").Status.Settled != "" },
 		},
@@ -115,7 +112,5 @@ func (l *lab) ask(change func(*v1alpha1.PerfExperiment)) {
 	l.t.Helper()
 	experiment := l.experiment("small")
 	change(experiment)
-	if err := l.admin.Update(l.t.Context(), experiment); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, l.admin.Update(l.t.Context(), experiment))
 }

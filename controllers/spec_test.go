@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // overheated gives a system's gateway a heap its limit has no room for.
@@ -41,9 +42,7 @@ func TestAnInvalidExperimentMakesNoRun(t *testing.T) {
 	}
 
 	stalled.Spec.System.Modules[0].JVM = nil
-	if err := l.admin.Update(t.Context(), stalled); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Update(t.Context(), stalled))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 
@@ -58,13 +57,9 @@ func TestAnInvalidPerfSystemCanBeMended(t *testing.T) {
 		`spec.systemRef.name: PerfSystem "library": `+overheat)
 
 	mended := &v1alpha1.PerfSystem{}
-	if err := l.admin.Get(t.Context(), client.ObjectKeyFromObject(system), mended); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKeyFromObject(system), mended))
 	mended.Spec.Modules[0].JVM = nil
-	if err := l.admin.Update(t.Context(), mended); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Update(t.Context(), mended))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 }
 

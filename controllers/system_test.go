@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // shared is the experiment's system as a PerfSystem, to which the experiment
@@ -51,13 +51,9 @@ func TestAnEditOfThePerfSystemDoesNotReachARunningExperiment(t *testing.T) {
 	l.untilRun(v1alpha1.RunSucceeded)
 
 	edited := &v1alpha1.PerfSystem{}
-	if err := l.admin.Get(t.Context(), client.ObjectKeyFromObject(system), edited); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Get(t.Context(), client.ObjectKeyFromObject(system), edited))
 	edited.Spec.Modules[0].Image = "example.org/gateway:2"
-	if err := l.admin.Update(t.Context(), edited); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Update(t.Context(), edited))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	for _, run := range l.runs() {
 		if image := run.Spec.System.Modules[0].Image; image != "example.org/gateway:1" {
@@ -100,9 +96,7 @@ func TestACopyThatIsReplacedIsNotBelieved(t *testing.T) {
 	forged := system.DeepCopy()
 	forged.Spec.Modules[0].Image = "example.org/thief:1"
 	copied := copyOf(t, l.experiment("small"), &forged.Spec)
-	if err := l.admin.Delete(t.Context(), copied.DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Delete(t.Context(), copied.DeepCopy()))
 	done := len(l.runs())
 	l.create(copied)
 	l.settle()
@@ -116,9 +110,7 @@ func TestACopyThatIsReplacedIsNotBelieved(t *testing.T) {
 func copyOf(t *testing.T, experiment *v1alpha1.PerfExperiment, system *v1alpha1.System) *corev1.ConfigMap {
 	t.Helper()
 	encoded, err := json.Marshal(system)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: experiment.Namespace, Name: naming.SystemCopy(experiment.Name),
@@ -142,9 +134,7 @@ func TestAMatrixIsCompared(t *testing.T) {
 		{Name: "one", Baseline: true},
 		{Name: "two", Differences: []v1alpha1.Difference{{Setting: "kafka.topics[data-import].partitions", Baseline: "1", Arm: "2"}}},
 	}
-	if diff := cmp.Diff(want, experiment.Status.Arms); diff != "" {
-		t.Errorf("arms (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, experiment.Status.Arms, "arms")
 	l.expect(experiment.Status.Conditions, v1alpha1.ConditionSingleFactor, metav1.ConditionTrue, v1alpha1.ReasonSingleFactor, "one thing")
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/telemetry"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestPrometheusSeesEveryRunOnce(t *testing.T) {
@@ -70,9 +71,7 @@ func (l *lab) metric(name string, labels ...string) *dto.Metric {
 	promhttp.HandlerFor(l.scraped, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(answer.Body)
-	if err != nil {
-		l.t.Fatalf("parsing the metrics: %v", err)
-	}
+	expect.NoError(l.t, err, "parsing the metrics")
 	for _, metric := range families[name].GetMetric() {
 		if hasLabels(metric, labels) {
 			return metric

@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -164,9 +165,7 @@ func (l *lab) tellsNo(run *v1alpha1.PerfRun, words ...string) {
 		kept = l.configMap(run.Status.RawResults)
 	}
 	told, err := json.Marshal([]any{l.experiment("small").Status, run.Status, l.events.told, kept.Data})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	for _, word := range words {
 		if strings.Contains(string(told), word) {
 			l.t.Errorf("status, events or what is kept tell %q: %s", word, told)

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/lane"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // hall are labs whose experiments take turns.
@@ -119,9 +119,7 @@ func TestExperimentsTakeTurnsABlockAtATime(t *testing.T) {
 		"lab 0 block 1", "lab 0 block 1", "lab 1 block 1", "lab 1 block 1",
 		"lab 0 block 2", "lab 0 block 2", "lab 1 block 2", "lab 1 block 2",
 	}
-	if diff := cmp.Diff(want, order); diff != "" {
-		t.Errorf("runs: -want +got\n%s", diff)
-	}
+	expect.Equal(t, want, order, "runs")
 	h.until(t, "the tickets of complete experiments to be given back", func() bool { return len(h.tickets()) == 0 })
 }
 
@@ -132,9 +130,7 @@ func TestWhoWaitsIsToldForWhom(t *testing.T) {
 		l.settle()
 	}
 	first, second, third := h[0].experiment("small").Status, h[1].experiment("small").Status, h[2].experiment("small").Status
-	if diff := cmp.Diff(&v1alpha1.LaneStatus{Name: "the cluster"}, first.Lane); diff != "" {
-		t.Errorf("of who measures: -want +got\n%s", diff)
-	}
+	expect.Equal(t, &v1alpha1.LaneStatus{Name: "the cluster"}, first.Lane, "of who measures")
 	for _, told := range []struct {
 		status v1alpha1.PerfExperimentStatus
 		want   string
@@ -235,9 +231,7 @@ func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
 		"gone": func(l *lab) {
 			l.settle()
 			one := l.experiment("small")
-			if err := l.admin.Delete(l.t.Context(), one); err != nil {
-				l.t.Fatal(err)
-			}
+			expect.NoError(l.t, l.admin.Delete(l.t.Context(), one))
 			one = l.experiment("small")
 			one.Finalizers = nil
 			l.update(one)
@@ -248,9 +242,7 @@ func TestTicketsOfWhoIsGoneOrDoneAreTakenAway(t *testing.T) {
 			left := lane.Ticket{Experiment: client.ObjectKeyFromObject(l.experiment("small")), UID: l.experiment("small").UID, Held: l.now, Renewed: l.now}
 			lease := &coordinationv1.Lease{}
 			lease.Name, lease.Namespace = lane.NameOf(left.UID), l.lanes
-			if err := errors.Join(left.Write(lease), l.admin.Create(l.t.Context(), lease)); err != nil {
-				l.t.Fatal(err)
-			}
+			expect.NoError(l.t, errors.Join(left.Write(lease), l.admin.Create(l.t.Context(), lease)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -344,9 +336,7 @@ func TestWhoStartsNoRunLeavesTheLine(t *testing.T) {
 			l.mustChange("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Suspend = true })
 		},
 		"deleted": func(l *lab) {
-			if err := l.admin.Delete(l.t.Context(), l.experiment("small")); err != nil {
-				l.t.Fatal(err)
-			}
+			expect.NoError(l.t, l.admin.Delete(l.t.Context(), l.experiment("small")))
 		},
 		"refused": func(l *lab) {
 			l.line.refuse = func(what string) error {

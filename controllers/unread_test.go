@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // unreadLogs keep the logs of pods with a word in their names from being read.
@@ -74,9 +75,5 @@ func TestALogThatStaysUnreadMakesARunInvalid(t *testing.T) {
 	l.unreadLogs("-cico-")
 	l.tenSecondsAtATime(func() bool { return l.run().Status.Phase == v1alpha1.RunInvalid })
 	message := l.run().Status.Message
-	for _, words := range []string{"could not be kept within 5m0s", "does not answer"} {
-		if !strings.Contains(message, words) {
-			t.Errorf("told is %q, want %q in it", message, words)
-		}
-	}
+	expect.Contains(t, message, []string{"could not be kept within 5m0s", "does not answer"})
 }

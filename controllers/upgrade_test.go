@@ -31,6 +31,7 @@ import (
 	"perflab.dev/perflab/internal/rendering"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // left is what the world outside of the API server remembers of a namespace in
@@ -91,18 +92,12 @@ func leaveHalfDone(t *testing.T, commit string) string {
 	command(t, apiserver.Root(), nil, "git", "archive", "--output", archive, commit)
 	command(t, earlier, nil, "tar", "-xf", archive)
 	text, err := os.ReadFile(filepath.Join("testdata", "upgrade", "half_done_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(earlier, "controllers", "half_done_test.go"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, os.WriteFile(filepath.Join(earlier, "controllers", "half_done_test.go"), text, 0o600))
 	// It looks for its files where the compiler says that its sources are, which with
 	// -trimpath is a path that begins with the module's name.
 	beside := filepath.Join(earlier, "controllers", "perflab.dev")
-	if err := errors.Join(os.Mkdir(beside, 0o700), os.Symlink(earlier, filepath.Join(beside, "perflab"))); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, errors.Join(os.Mkdir(beside, 0o700), os.Symlink(earlier, filepath.Join(beside, "perflab"))))
 	command(t, filepath.Join(earlier, "controllers"), []string{
 		"USE_EXISTING_CLUSTER=true", "KUBECONFIG=" + kubeconfig(t, upgraded.Config(t)), "PERFLAB_HALF_DONE=" + remembered,
 	}, "go", "test", "-count=1", "-run", "^TestExperimentsAreLeftHalfDone$", ".")
@@ -131,9 +126,7 @@ func kubeconfig(t *testing.T, config *rest.Config) string {
 	}
 	written.AuthInfos[name] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*written, file); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, clientcmd.WriteToFile(*written, file))
 	return file
 }
 
@@ -142,9 +135,7 @@ func kubeconfig(t *testing.T, config *rest.Config) string {
 func installKinds(t *testing.T) {
 	t.Helper()
 	_, err := envtest.InstallCRDs(upgraded.Config(t), envtest.CRDInstallOptions{Paths: []string{apiserver.Root("config", "crd")}, ErrorIfPathMissing: true})
-	if err != nil {
-		t.Fatalf("upgrading the kinds: %v", err)
-	}
+	expect.NoError(t, err, "upgrading the kinds")
 	l := newLabAlone(t, upgraded)
 	runs := &v1alpha1.PerfRunList{}
 	if err := l.admin.List(t.Context(), runs); err != nil || len(runs.Items) == 0 {
@@ -163,13 +154,9 @@ func installKinds(t *testing.T) {
 func takeOver(t *testing.T, file string) *begun {
 	t.Helper()
 	encoded, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var remembered left
-	if err := json.Unmarshal(encoded, &remembered); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(encoded, &remembered))
 	l := newLab(t, upgraded)
 	l.namespace, l.now, l.home = remembered.Namespace, remembered.Now, "perflab-system"
 	for name, state := range remembered.Topics {
@@ -298,9 +285,7 @@ func (b *begun) namesHosts() {
 	b.until("word of the hosts", func() bool { return strings.Contains(b.run().Status.Message, advice) })
 	b.expect(b.run().Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonHostNotAllowed, advice)
 	secret := &corev1.Secret{}
-	if err := b.admin.Get(b.t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "msk-login"}, secret); err != nil {
-		b.t.Fatal(err)
-	}
+	expect.NoError(b.t, b.admin.Get(b.t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "msk-login"}, secret))
 	metav1.SetMetaDataAnnotation(&secret.ObjectMeta, v1alpha1.AnnotationHosts, "b-1.msk.example.org:9096")
 	b.update(secret)
 }

@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // outcomes say what the runs of an arm measure: how much longer they take, as a
@@ -76,9 +77,7 @@ func (l *lab) finish(run v1alpha1.PerfRun, out outcomes) {
 		observe("cico/Check-Out/average", "ms", noisy(900)),
 		observe("module/gateway/cpu/average", "%", 40+random.Float64()),
 	}
-	if err := l.admin.Status().Update(l.t.Context(), &run); err != nil {
-		l.t.Fatalf("ending run %s: %v", run.Name, err)
-	}
+	expect.NoError(l.t, l.admin.Status().Update(l.t.Context(), &run), "ending run %s", run.Name)
 }
 
 // blocks sets the number of blocks, with a twin of the baseline.
@@ -120,9 +119,7 @@ func comparisonOf(t *testing.T, experiment *v1alpha1.PerfExperiment, metric, arm
 func parsed(t *testing.T, text string) float64 {
 	t.Helper()
 	value, err := decimal.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return value
 }
 
@@ -306,9 +303,7 @@ func TestAnotherQuestionIsAnotherExperiment(t *testing.T) {
 	}
 	began := l.experiment("small")
 	began.Status = v1alpha1.PerfExperimentStatus{}
-	if err := l.admin.Status().Update(t.Context(), began); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Status().Update(t.Context(), began))
 	l.mustChange("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Analysis.Primary = []string{"cico/Check-In/p95"} })
 	changed := l.conduct("small", outcomes{spread: 0.01})
 	l.expect(changed.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSpecChanged)

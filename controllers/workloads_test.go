@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // inventory is a module as a Helm chart installs it.
@@ -81,39 +82,27 @@ type installer func(l *lab, workload *unstructured.Unstructured)
 // byHelm creates it; a person then edits it.
 func byHelm(l *lab, workload *unstructured.Unstructured) {
 	l.t.Helper()
-	if err := l.admin.Create(l.t.Context(), workload, client.FieldOwner("helm")); err != nil {
-		l.t.Fatalf("installing: %v", err)
-	}
+	expect.NoError(l.t, l.admin.Create(l.t.Context(), workload, client.FieldOwner("helm")), "installing")
 	before := workload.DeepCopy()
-	if err := unstructured.SetNestedField(workload.Object, int64(2), "spec", "replicas"); err != nil {
-		l.t.Fatal(err)
-	}
-	if err := l.admin.Patch(l.t.Context(), workload, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
-		l.t.Fatalf("editing: %v", err)
-	}
+	expect.NoError(l.t, unstructured.SetNestedField(workload.Object, int64(2), "spec", "replicas"))
+	expect.NoError(l.t, l.admin.Patch(l.t.Context(), workload, client.MergeFrom(before), client.FieldOwner("kubectl-edit")), "editing")
 }
 
 // byArgoCD applies it on the server's side.
 func byArgoCD(l *lab, workload *unstructured.Unstructured) {
 	l.t.Helper()
-	if err := l.admin.Apply(l.t.Context(), client.ApplyConfigurationFromUnstructured(workload), client.FieldOwner("argocd-controller")); err != nil {
-		l.t.Fatalf("installing: %v", err)
-	}
+	expect.NoError(l.t, l.admin.Apply(l.t.Context(), client.ApplyConfigurationFromUnstructured(workload), client.FieldOwner("argocd-controller")), "installing")
 }
 
 func (l *lab) install(text string, how installer) {
 	l.t.Helper()
 	workload := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &workload.Object); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, yaml.Unmarshal([]byte(text), &workload.Object))
 	encoded, err := json.Marshal(workload.Object)
 	if err == nil {
 		err = workload.UnmarshalJSON(encoded)
 	}
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
 	workload.SetNamespace(l.namespace)
 	how(l, workload)
 }
@@ -123,9 +112,7 @@ func (l *lab) workload(kind string) *unstructured.Unstructured {
 	l.t.Helper()
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(kind))
-	if err := l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mod-inventory"}, object); err != nil {
-		l.t.Fatalf("reading the workload: %v", err)
-	}
+	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mod-inventory"}, object), "reading the workload")
 	return object
 }
 
@@ -138,9 +125,7 @@ func bytesOf(t *testing.T, object *unstructured.Unstructured) string {
 	delete(object.Object, "status")
 	object.SetManagedFields(slices.DeleteFunc(object.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Subresource == "status" }))
 	text, err := json.MarshalIndent(object.Object, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return string(text)
 }
 

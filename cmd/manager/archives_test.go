@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // given are options with these archives of namespaces, whose Secrets have these keys.
@@ -17,12 +19,8 @@ func given(t *testing.T, archives []string, secrets map[string]string) (options,
 	o := options{archiveCredentials: t.TempDir()}
 	for path, value := range secrets {
 		path = filepath.Join(o.archiveCredentials, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(value), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		expect.NoError(t, os.WriteFile(path, []byte(value), 0o600))
 	}
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -42,14 +40,10 @@ func TestArchivesOfNamespaces(t *testing.T) {
 	}, map[string]string{
 		"team-c/" + keyID: "an-id", "team-c/" + keySecret: "a-secret\n", "team-d/" + keyAzure: "YS1rZXk=",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	o.archive = "file://" + directory
 	kept, err := openArchives(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for namespace, want := range map[string]string{
 		"team-a": "file://" + own, "team-c": "s3://team-c/archive?region=eu-central-1", "team-d": "azblob://team-d?account=team", "another": "file://" + directory,
 	} {

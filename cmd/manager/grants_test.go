@@ -14,21 +14,18 @@ import (
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Of rights that are not its own the operator can give a collector's alone, even where
 // its own hold in one namespace only.
 func TestTheOperatorGrantsTheCollectorsRightsAlone(t *testing.T) {
 	admin, err := client.New(server.Config(t), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	namespace := apiserver.Namespace(t, admin)
 	config := confined(t, admin, namespace, "operator", apiserver.ClusterRole(t, "role.yaml").Rules)
 	operator, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	bind := func(role string) error {
 		binding := collector.Access(environment.Request{Namespace: namespace, Experiment: "demo"}, role)[1]
 		binding.SetOwnerReferences(nil)
@@ -56,9 +53,7 @@ func confined(t *testing.T, admin client.Client, namespace, account string, rule
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: account}},
 	}
 	for _, object := range []client.Object{role, binding} {
-		if err := admin.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, admin.Create(t.Context(), object))
 	}
 	config := rest.CopyConfig(server.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + account}

@@ -33,6 +33,7 @@ import (
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const home = "perflab-system"
@@ -75,9 +76,7 @@ func TestNumbersOfRunsAreRead(t *testing.T) {
 // The manager runs with the rights config/ gives it and no others.
 func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	admin, err := kubernetes.NewForConfig(server.Config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	apply(t, "manager/namespace.yaml", "rbac/role.yaml", "rbac/role_binding.yaml", "rbac/service_account.yaml",
 		"webhook/configuration.yaml", "webhook/secret.yaml", "webhook/rbac.yaml", "metrics/rbac.yaml")
 	o := options{
@@ -92,9 +91,7 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "perflab-metrics-reader"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: home, Name: "prometheus"}},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	prometheus := scraper(t, admin)
 	if status, _ := scrape(t, prometheus, o.metricsAddress, ""); status != http.StatusUnauthorized {
 		t.Errorf("without a token: %d, want 401", status)
@@ -116,24 +113,14 @@ func start(t *testing.T, o options) {
 	config := rest.CopyConfig(server.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + home + ":perflab-operator"}
 	clientset, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	certificate := &admission.Certificate{Namespace: home, Configuration: o.webhookConfiguration, Now: time.Now}
 	managed, err := managerOptions(o, config, certificate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	manager, err := ctrl.NewManager(config, managed)
-	if err != nil {
-		t.Fatalf("building the manager: %v", err)
-	}
-	if err := setUp(manager, clientset, outside{}, o); err != nil {
-		t.Fatal(err)
-	}
-	if err := setUpWebhook(manager, certificate, o); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err, "building the manager")
+	expect.NoError(t, setUp(manager, clientset, outside{}, o))
+	expect.NoError(t, setUpWebhook(manager, certificate, o))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- manager.Start(ctx) }()
@@ -148,22 +135,14 @@ func start(t *testing.T, o options) {
 func apply(t *testing.T, files ...string) {
 	t.Helper()
 	admin, err := client.New(server.Config(t), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, file := range files {
 		content, err := os.ReadFile(apiserver.Root("config", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, document := range bytes.Split(content, []byte("\n---\n")) {
 			object := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal(document, &object.Object); err != nil {
-				t.Fatalf("reading %s: %v", file, err)
-			}
-			if err := admin.Create(t.Context(), object); err != nil {
-				t.Fatalf("making %s: %v", object.GetName(), err)
-			}
+			expect.NoError(t, yaml.Unmarshal(document, &object.Object), "reading %s", file)
+			expect.NoError(t, admin.Create(t.Context(), object), "making %s", object.GetName())
 			if object.GetKind() == "ValidatingWebhookConfiguration" {
 				// It calls a service that other tests don't have.
 				t.Cleanup(func() { _ = admin.Delete(context.Background(), object) })
@@ -180,9 +159,7 @@ func token(t *testing.T, admin kubernetes.Interface, name string) string {
 		t.Fatal(err)
 	}
 	given, err := accounts.CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return given.Status.Token
 }
 
@@ -206,9 +183,7 @@ func scrape(t *testing.T, from *http.Client, address, token string) (status int,
 	t.Helper()
 	eventually(t, "an answer", func() bool {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/metrics", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if token != "" {
 			request.Header.Set("Authorization", "Bearer "+token)
 		}
@@ -232,9 +207,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 func port(t *testing.T) int {
 	t.Helper()
 	address, err := net.ResolveTCPAddr("tcp", free(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return address.Port
 }
 
@@ -242,9 +215,7 @@ func port(t *testing.T) int {
 func free(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer listener.Close() //nolint:errcheck // It was only asked for its address.
 	return listener.Addr().String()
 }

@@ -22,6 +22,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -29,9 +30,7 @@ import (
 func viewRules(t *testing.T) []rbacv1.PolicyRule {
 	t.Helper()
 	template, err := os.ReadFile(apiserver.Root("charts", "perflab", "templates", "view.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	found := regexp.MustCompile(`(?s)rules:\n(.*?)\{\{-`).FindSubmatch(template)
 	var rules []rbacv1.PolicyRule
 	if found == nil || yaml.UnmarshalStrict(found[1], &rules) != nil || len(rules) != 1 {
@@ -47,9 +46,7 @@ func TestTheViewServesWithItsOwnRights(t *testing.T) {
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	admin, err := client.New(server.Config(t), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	namespace := apiserver.Namespace(t, admin)
 	o := viewOptions{address: free(t), probeAddress: free(t), hosts: "api.example.org", namespace: namespace}
 	config := confined(t, admin, namespace, "view", viewRules(t))
@@ -60,23 +57,17 @@ func TestTheViewServesWithItsOwnRights(t *testing.T) {
 	experiment := recorded.Experiment(1).Experiment
 	status := experiment.Status
 	experiment.ObjectMeta = metav1.ObjectMeta{Name: "heap", Namespace: namespace}
-	if err := admin.Create(t.Context(), &experiment); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Create(t.Context(), &experiment))
 	experiment.Status = status
 	experiment.Status.Phase, experiment.Status.Progress = v1alpha1.ExperimentRunning, "0/36"
-	if err := admin.Status().Update(t.Context(), &experiment); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Status().Update(t.Context(), &experiment))
 	shows(t, o.probeAddress, "", "/readyz", "")
 	shows(t, o.address, "", "/", `<a href="`+namespace+`/heap/">heap</a></th><td>`+namespace+`</td><td>Running</td><td class="n">0/36</td>`)
 	page := "/" + namespace + "/heap/"
 	shows(t, o.address, "api.example.org:6443", page, "<strong>Running</strong>")
 	shows(t, o.address, "attacker.example", page, "not known by that name")
 	experiment.Status.Phase = v1alpha1.ExperimentComplete
-	if err := admin.Status().Update(t.Context(), &experiment); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Status().Update(t.Context(), &experiment))
 	shows(t, o.address, "", page, `id="recommendations"`)
 
 	stop()
@@ -96,9 +87,7 @@ func shows(t *testing.T, address, host, path, want string) {
 	var body []byte
 	for enough := time.Now().Add(30 * time.Second); time.Now().Before(enough); time.Sleep(100 * time.Millisecond) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		request.Host = host
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var analyzeRuns = []string{"analyze", "--baseline", "xmx", "--primary", "average$|throughput", "--higher-is-better", "throughput"}
@@ -19,14 +21,10 @@ var analyzeRuns = []string{"analyze", "--baseline", "xmx", "--primary", "average
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got), -update writes it anew:\n%s", path, diff)
 	}
@@ -63,16 +61,12 @@ func TestAnalyzeJSONContract(t *testing.T) {
 		"pValue": nil, "pPermutation": 1.0, "pAdjusted": nil, "verdict": "",
 		"warnings": []any{"too few runs for an interval", "descriptive only: 1 block holds both arms, a verdict takes at least 6"},
 	}
-	if diff := cmp.Diff(want, answer.Comparisons[0]); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, want, answer.Comparisons[0])
 }
 
 func TestAnalyzeReadsStandardInput(t *testing.T) {
 	text, err := os.ReadFile("testdata/runs.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	file := perflab(t, "", append(slices.Clone(analyzeRuns), "testdata/runs.csv")...)
 	for name, arguments := range map[string][]string{"no argument": analyzeRuns, "dash": append(slices.Clone(analyzeRuns), "-")} {
 		if got := perflab(t, string(text), arguments...); got != file {

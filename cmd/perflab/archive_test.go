@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/archives"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -92,9 +93,7 @@ func TestAnOldArchiveIsGivenAnIndex(t *testing.T) {
 	root := strings.TrimPrefix(store.String(), "file://")
 	want := perflab(t, "", "history", "--archive", store.String(), "lab")
 	index := filesBelow(t, filepath.Join(root, "series"))
-	if err := os.RemoveAll(filepath.Join(root, "series")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.RemoveAll(filepath.Join(root, "series")))
 	if got := perflab(t, "", "history", "--archive", store.String(), "lab"); got.code == 0 || !strings.Contains(got.problems, "perflab archive index") {
 		t.Errorf("without an index it ends with %d and says %q", got.code, got.problems)
 	}
@@ -107,9 +106,7 @@ func TestAnOldArchiveIsGivenAnIndex(t *testing.T) {
 	}
 	// Nothing is left but the objects.
 	for _, lost := range []string{"series", "runs", "experiments"} {
-		if err := os.RemoveAll(filepath.Join(root, lost)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.RemoveAll(filepath.Join(root, lost)))
 	}
 	made = perflab(t, "", "archive", "index", "--from-objects", "--archive", store.String())
 	if made.code != 0 || !strings.HasPrefix(made.out, "156 records have a reference; 0 records were never kept") {
@@ -134,9 +131,7 @@ func filesBelow(t *testing.T, root string) map[string]string {
 		found[strings.TrimPrefix(path, root)] = string(body)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return found
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const published = "testdata/published.csv"
@@ -23,9 +25,7 @@ func TestAuditFormats(t *testing.T) {
 
 func TestAuditFindsEachSlip(t *testing.T) {
 	text, err := os.ReadFile(published)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	got := perflab(t, string(text), "audit", "-o", "json")
 	var answer struct {
 		Deltas, Follows            int

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -37,13 +38,9 @@ func TestBisect(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d: %s", got.code, got.problems)
 	}
-	for _, want := range []string{
+	expect.Contains(t, got.out, []string{
 		"name: heap-2-bisect", "# arm kafka\n", "9.9.9", "# no arm can set, and none has", "healthPath", "question: Which difference is it?", "image: example.org/first:new",
-	} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("%q is not in\n%s", want, got.out)
-		}
-	}
+	})
 	if strings.Contains(got.out, "status:") {
 		t.Error("what is to be applied has a status")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -18,13 +19,9 @@ import (
 func exportedTo(t *testing.T, name string, input report.Input) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.Write(&out, input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.Write(&out, input))
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
 	return path
 }
 
@@ -34,11 +31,7 @@ func TestCompare(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d: %s%s", got.code, got.out, got.problems)
 	}
-	for _, want := range []string{"margin 20 %", "Baselines: " + recorded.Baseline, "Arms, each through its own baseline", recorded.Arm, "yes"} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("%q is not in\n%s", want, got.out)
-		}
-	}
+	expect.Contains(t, got.out, []string{"margin 20 %", "Baselines: " + recorded.Baseline, "Arms, each through its own baseline", recorded.Arm, "yes"})
 	strict := perflab(t, "", "compare", first, second, "--margin", "0.01")
 	if strict.code != exitUnlike || strings.Contains(strict.out, "Arms, each") || !strings.Contains(strict.out, "not shown") {
 		t.Errorf("exit code %d, want %d: %s%s", strict.code, exitUnlike, strict.out, strict.problems)
@@ -100,8 +93,6 @@ func TestCompareRefuses(t *testing.T) {
 func exportedTextTo(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "text.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }

@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // sampleOf is a run of JMeter's that was measured for these tests.
@@ -57,25 +58,19 @@ func TestConvert(t *testing.T) {
 		t.Errorf("it is annotated with %v", got)
 	}
 	sample, err := os.ReadFile(sampleOf("xmx", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	sum := sha256.Sum256(sample)
 	if got, want := input.Runs[0].Annotations[v1alpha1.AnnotationElsewhere], "xmx-1.jtl sha256:"+hex.EncodeToString(sum[:]); got != want {
 		t.Errorf("the first run is annotated with %q, want %q", got, want)
 	}
 	page := perflab(t, text, "report", "-f", "-")
-	for _, want := range []string{
+	expect.Contains(t, page.out, []string{
 		"checkout-2025: 2 arms, 1 scenario, 6 blocks; measured elsewhere by JMeter, read from xmx-1.jtl, maxram-1.jtl, xmx-2.jtl and 9 further files\n",
 		"PerfLab put no load on and saw nothing of the system.",
 		"- PerfLab saw nothing of the system: nothing proves that arms were configured as they are called, or that they differ in nothing else.\n",
 		"- Nobody drew the order of the runs at random, so drift can look like an effect.\n",
 		"The metrics that decide were chosen when the files were read, after the runs: cico/Check-In/average",
-	} {
-		if !strings.Contains(page.out, want) {
-			t.Errorf("the report does not say %q:\n%s", want, page.out)
-		}
-	}
+	}, "the report")
 	for _, claim := range []string{"k6", "random order", "declared order", "fixed before the first run", "read back", "were restarted", "Seed | 0", "seed reproduces", "metrics API"} {
 		if strings.Contains(page.out, claim) {
 			t.Errorf("the report claims %q, which nobody knows:\n%s", claim, page.out)
@@ -96,20 +91,14 @@ func TestConvertedReleases(t *testing.T) {
 	var files []string
 	for i, release := range []string{"2025.1", "2025.2", "2025.3"} {
 		file := filepath.Join(folder, release+".yaml")
-		if err := os.WriteFile(file, []byte(converted(t, fmt.Sprintf("checkout-%d", i+1), release, 2*i+1, 2*i+2)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(file, []byte(converted(t, fmt.Sprintf("checkout-%d", i+1), release, 2*i+1, 2*i+2)), 0o600))
 		files = append(files, file)
 	}
 	history := perflab(t, "", "history", folder, "--arm", "xmx")
 	if history.code != 0 {
 		t.Fatalf("exit code %d: %s", history.code, history.problems)
 	}
-	for _, want := range []string{"\n  2025.1   ", "\n  2025.2   ", "\n  2025.3   ", `"checkout-1", "checkout-2", "checkout-3" were measured elsewhere by JMeter: PerfLab saw nothing of what they ran on`} {
-		if !strings.Contains(history.out, want) {
-			t.Errorf("the history has no %q:\n%s", want, history.out)
-		}
-	}
+	expect.Contains(t, history.out, []string{"\n  2025.1   ", "\n  2025.2   ", "\n  2025.3   ", `"checkout-1", "checkout-2", "checkout-3" were measured elsewhere by JMeter: PerfLab saw nothing of what they ran on`}, "the history")
 	compared := perflab(t, "", "compare", files[0], files[1])
 	if !strings.Contains(compared.out, "cico/Check-In/average") || !strings.Contains(compared.out, "measured elsewhere by JMeter") {
 		t.Errorf("exit code %d: %s\n%s", compared.code, compared.out, compared.problems)
@@ -155,9 +144,7 @@ func TestConvertProblems(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(torn, whole[:len(whole)/2], 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	bench := filepath.Join("..", "..", "internal", "elsewhere", "testdata", "gobench.txt")
 	for name, tc := range map[string]struct {
 		arguments []string
@@ -198,20 +185,14 @@ func TestConvertProblems(t *testing.T) {
 func pack(t *testing.T, to, from string) {
 	t.Helper()
 	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var out strings.Builder
 	writer := gzip.NewWriter(&out)
 	if _, err := writer.Write(text); err != nil {
 		t.Fatal(err)
 	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, []byte(out.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, writer.Close())
+	expect.NoError(t, os.WriteFile(to, []byte(out.String()), 0o600))
 }
 
 // The page shows what the commands on it write.
@@ -277,9 +258,7 @@ func TestConvertTable(t *testing.T) {
 		t.Fatalf("exit code %d: %s", got.code, got.problems)
 	}
 	inputs, err := report.Read(strings.NewReader(got.out))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var names []string
 	for _, input := range inputs {
 		names = append(names, fmt.Sprintf("%s %s %d", input.Experiment.Name, input.Experiment.Annotations[v1alpha1.AnnotationRelease], len(input.Runs)))
@@ -288,13 +267,7 @@ func TestConvertTable(t *testing.T) {
 		t.Errorf("the experiments are others:\n%s", difference)
 	}
 	file := filepath.Join(t.TempDir(), "past.yaml")
-	if err := os.WriteFile(file, []byte(got.out), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(file, []byte(got.out), 0o600))
 	history := perflab(t, "", "history", file, "--metric", "cico/Check-In/average")
-	for _, want := range []string{"2024.2   2024-07-03  2     433.5 ms", "2025.1   2025-01-03  2     445 ms", "2025.2   2025-07-03  1     462 ms", `"cico-2024-2", "cico-2025-1", "cico-2025-2" were measured elsewhere by another tool`} {
-		if !strings.Contains(history.out, want) {
-			t.Errorf("the history has no %q:\n%s%s", want, history.out, history.problems)
-		}
-	}
+	expect.Contains(t, history.out, []string{"2024.2   2024-07-03  2     433.5 ms", "2025.1   2025-01-03  2     445 ms", "2025.2   2025-07-03  1     462 ms", `"cico-2024-2", "cico-2025-1", "cico-2025-2" were measured elsewhere by another tool`})
 }

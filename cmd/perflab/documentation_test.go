@@ -15,14 +15,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // A person who looks a reason up finds it, and finds none that is no more.
 func TestDocumentationOfReasons(t *testing.T) {
 	page, err := os.ReadFile("../../docs/troubleshooting.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	wanted := reasons(t)
 	if len(wanted) < 50 {
 		t.Fatalf("only %d reasons were found in the API", len(wanted))
@@ -39,9 +39,7 @@ func TestDocumentationOfReasons(t *testing.T) {
 func reasons(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../api/v1alpha1/condition_types.go", nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var found []string
 	ast.Inspect(file, func(node ast.Node) bool {
 		spec, isValue := node.(*ast.ValueSpec)
@@ -49,9 +47,7 @@ func reasons(t *testing.T) []string {
 			return true
 		}
 		value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		found = append(found, value)
 		return true
 	})
@@ -88,9 +84,7 @@ func reasonCells(page string) []string {
 // What a page says is shown by a test, is.
 func TestDocumentationOfTests(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reliability.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	there := tests(t)
 	named := regexp.MustCompile("`(Test[A-Za-z]+)").FindAllStringSubmatch(string(page), -1)
 	if len(named) < 10 {
@@ -120,9 +114,7 @@ func tests(t *testing.T) []string {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 	}
 	return found
 }
@@ -148,9 +140,7 @@ func TestDocumentationLinks(t *testing.T) {
 				continue
 			}
 			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if !slices.Contains(anchors(string(content)), anchor) {
 				t.Errorf("%s: %s has no heading #%s", page, path, anchor)
 			}
@@ -172,9 +162,7 @@ func TestDocumentationIsListed(t *testing.T) {
 // The page for newcomers shows the sample that it says is tested.
 func TestDocumentationShowsTheSample(t *testing.T) {
 	sample, err := os.ReadFile("../../config/samples/local/keycloak.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	shown := strings.Split(documentation(t)["../../docs/your-system.md"], "```yaml\n")[1:]
 	if len(shown) < 2 {
 		t.Fatalf("%d manifests are shown, want the script and the experiment", len(shown))
@@ -191,9 +179,7 @@ func TestDocumentationShowsTheSample(t *testing.T) {
 // make; and plans are made.
 func TestDocumentationCommands(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	planned := 0
 	for page, text := range documentation(t) {
 		for _, command := range typed.FindAllStringSubmatch(text, -1) {
@@ -233,15 +219,11 @@ var (
 func documentation(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	pages := map[string]string{}
 	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../k6/README.md", "../../hack/cluster/README.md", "../../docs/examples/README.md") {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		pages[path] = string(text)
 	}
 	return pages

@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -79,21 +80,15 @@ type typist struct {
 func newTypist(t *testing.T, config *rest.Config) *typist {
 	t.Helper()
 	made, err := client.New(config, client.Options{Scheme: scheme(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, namespace := range []string{"folio", "argocd", "archive"} {
-		if err := made.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, made.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	}
 	folder := clone(t)
 	kubeconfig := kubeconfigOf(config)
 	kubeconfig.Contexts["x"].Namespace = recorded.Namespace
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(kubeconfig, path); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, clientcmd.WriteToFile(kubeconfig, path))
 	t.Setenv("KUBECONFIG", path)
 	t.Setenv(asCommand, "1")
 	t.Setenv("PATH", strings.Join([]string{filepath.Join(folder, "bin"), os.Getenv("KUBEBUILDER_ASSETS"), os.Getenv("PATH")}, ":"))
@@ -106,24 +101,14 @@ func clone(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	// Into charts reports write theirs.
-	if err := os.Mkdir(filepath.Join(folder, "charts"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Mkdir(filepath.Join(folder, "charts"), 0o755))
 	for _, name := range []string{"config", "cmd", "hack", "charts/perflab", "docs"} {
-		if err := os.Symlink(apiserver.Root(name), filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.Symlink(apiserver.Root(name), filepath.Join(folder, name)))
 	}
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(folder, "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(program, filepath.Join(folder, "bin", "perflab")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, os.Mkdir(filepath.Join(folder, "bin"), 0o755))
+	expect.NoError(t, os.Symlink(program, filepath.Join(folder, "bin", "perflab")))
 	return folder
 }
 
@@ -166,9 +151,7 @@ func (t *typist) enter(page, line string) {
 func (t *typist) finish() {
 	t.Helper()
 	all := &v1alpha1.PerfExperimentList{}
-	if err := t.client.List(t.Context(), all); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, t.client.List(t.Context(), all))
 	for i := range all.Items {
 		experiment := &all.Items[i]
 		if experiment.Status.Phase == v1alpha1.ExperimentComplete {
@@ -176,9 +159,7 @@ func (t *typist) finish() {
 		}
 		experiment.Status = recorded.Experiment(1).Experiment.Status
 		experiment.Status.Phase = v1alpha1.ExperimentComplete
-		if err := t.client.Status().Update(t.Context(), experiment); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, t.client.Status().Update(t.Context(), experiment))
 	}
 }
 
@@ -190,34 +171,24 @@ func (t *typist) record() {
 	for _, name := range []string{"heap-settled", recorded.Name} {
 		stored := input.Experiment.DeepCopy()
 		stored.Name, stored.UID = name, ""
-		if err := client.IgnoreNotFound(t.client.Delete(t.Context(), stored)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, client.IgnoreNotFound(t.client.Delete(t.Context(), stored)))
 		t.create(stored)
 		owner = []metav1.OwnerReference{naming.Owner("PerfExperiment", stored)}
 		stored.Status = input.Experiment.Status
 		stored.Status.Comparisons = []v1alpha1.Comparison{{Primary: true, Metric: "create-5k/duration", Arm: recorded.Arm, Scale: "ratio", Delta: "-9.3"}}
-		if err := t.client.Status().Update(t.Context(), stored); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, t.client.Status().Update(t.Context(), stored))
 	}
 	for i := range input.Runs {
 		run := input.Runs[i].DeepCopy()
 		run.UID, run.OwnerReferences = "", owner
 		t.create(run)
 		run.Status = input.Runs[i].Status
-		if err := t.client.Status().Update(t.Context(), run); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, t.client.Status().Update(t.Context(), run))
 	}
 	made, err := report.New(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	page, err := made.Object()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.create(page)
 	t.keepDigests()
 }
@@ -226,27 +197,19 @@ func (t *typist) record() {
 func (t *typist) keepDigests() {
 	t.Helper()
 	stored, err := fetch(t.Context(), t.client, recorded.Namespace, recorded.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	experiment := &stored.Experiment
 	text, err := evidence.Next("", experiment, stored.Runs, evidence.Stage{Blocks: 6, Ended: true}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	manifest := &corev1.ConfigMap{Data: map[string]string{evidence.Key: text}}
 	manifest.Name, manifest.Namespace, manifest.Labels = naming.Evidence(recorded.Name), recorded.Namespace, naming.Labels(recorded.Name)
 	t.create(manifest)
 	experiment.Status.Evidence = &v1alpha1.ExperimentEvidence{Manifest: manifest.Name, SHA256: evidence.Sum([]byte(text))}
-	if err := t.client.Status().Update(t.Context(), experiment); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, t.client.Status().Update(t.Context(), experiment))
 }
 
 func (t *typist) create(object client.Object) {
 	t.Helper()
 	object.SetResourceVersion("")
-	if err := t.client.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, t.client.Create(t.Context(), object))
 }

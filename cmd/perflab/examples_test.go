@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // withCharts are the examples that are kept with their charts.
@@ -60,9 +62,7 @@ func TestExamplesPassTheirAudit(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			rows := filepath.Join(t.TempDir(), "report.csv")
 			csv := perflab(t, "", "report", "-f", path, "-o", "csv")
-			if err := os.WriteFile(rows, []byte(csv.out), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, os.WriteFile(rows, []byte(csv.out), 0o644))
 			got := perflab(t, "", "audit", "--fail", "-o", "json", strings.TrimSuffix(path, ".yaml.gz")+".md", rows)
 			var found struct {
 				Deltas, Follows, Adjusted, Values int
@@ -91,9 +91,7 @@ func TestExamplesPassTheirAudit(t *testing.T) {
 // report finds these, and no others.
 func TestTheDayShowsWhatWasPutIn(t *testing.T) {
 	body, err := os.ReadFile("../../docs/examples/day.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	page := string(body)
 	_, growth, found := strings.Cut(page, "Over time under day: change per hour of load")
 	if !found {
@@ -130,15 +128,11 @@ func sameFiles(t *testing.T, made, kept string) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	if *update {
-		if err := os.MkdirAll(kept, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(kept, 0o755))
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(filepath.Join(made, file.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		golden(t, filepath.Join(kept, file.Name()), string(text))
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func packed(t *testing.T, text string) string {
@@ -20,9 +22,7 @@ func packed(t *testing.T, text string) string {
 	if _, err := writer.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, writer.Close())
 	return out.String()
 }
 
@@ -44,9 +44,7 @@ func TestGarbageIsNamedInOneLine(t *testing.T) {
 	folder := t.TempDir()
 	for name, what := range garbage {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(what[0]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(what[0]), 0o600))
 		for command, arguments := range commands {
 			t.Run(command+" "+name, func(t *testing.T) {
 				got := perflab(t, "", append(arguments, path)...)
@@ -75,13 +73,9 @@ func TestPlanReadsFoldersAndPackedFiles(t *testing.T) {
 	all := ""
 	for i, path := range []string{"testdata/experiment.yaml", "testdata/system.yaml"} {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		all += string(text) + "\n---\n"
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.yaml.gz", i)), []byte(packed(t, string(text))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.yaml.gz", i)), []byte(packed(t, string(text))), 0o600))
 	}
 	for name, got := range map[string]answer{
 		"folder":                perflab(t, "", "plan", "-f", folder),
@@ -99,9 +93,7 @@ func TestPlanReadsFoldersAndPackedFiles(t *testing.T) {
 // One that can't be planned keeps no other from being planned.
 func TestEveryExperimentIsPlanned(t *testing.T) {
 	text, err := os.ReadFile("testdata/experiment.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	other := strings.NewReplacer("name: heaps", "name: lost", "name: library", "name: nowhere").Replace(string(text))
 	got := perflab(t, other+"\n---\n"+string(text), "plan", "-f", "-", "-f", "testdata/system.yaml")
 	if got.code == 0 || !strings.Contains(got.out, "Experiment heaps: 12 runs") || !strings.Contains(got.problems, `"lost" is about PerfSystem "nowhere"`) {

@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -60,23 +61,15 @@ func writeReleases(t *testing.T) {
 	t.Helper()
 	var text, packed bytes.Buffer
 	for _, input := range twoYears() {
-		if err := report.Write(&text, input); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, report.Write(&text, input))
 	}
 	writer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if _, err := writer.Write(text.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(releasesFile, packed.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, writer.Close())
+	expect.NoError(t, os.WriteFile(releasesFile, packed.Bytes(), 0o644))
 }
 
 func TestHistory(t *testing.T) {
@@ -87,16 +80,12 @@ func TestHistory(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d: %s%s", got.code, got.out, got.problems)
 	}
-	for _, want := range []string{
+	expect.Contains(t, got.out, []string{
 		"Check-In average response time under cico in arm base", "Check-Out average response time under cico in arm small",
 		"2025.1", "2026.6", "▁", "█", "Worse +", "rose by", "between 2026.2 and 2026.3: Worse.", "1 thing differs there",
 		"- modules[mod-circulation].image: folioorg/mod-circulation:24.3.1 → folioorg/mod-circulation:24.4.0",
 		"anywhere in these 4 series with a chance of 5 %",
-	} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("%q is not in\n%s", want, got.out)
-		}
-	}
+	})
 	one := perflab(t, "", "history", releasesFile, "--arm", "small", "--metric", recorded.CheckIn, "-o", "markdown")
 	if one.code != 0 || !strings.Contains(one.out, "| 2025.1 |") || strings.Contains(one.out, "Check-Out") || strings.Contains(one.out, "arm base") {
 		t.Errorf("exit code %d: %s%s", one.code, one.out, one.problems)
@@ -112,12 +101,8 @@ func TestHistoryFailsOnRegression(t *testing.T) {
 	folder := t.TempDir()
 	for _, input := range twoYears()[:8] {
 		var out bytes.Buffer
-		if err := report.Write(&out, input); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, input.Experiment.Name+".yaml"), out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, report.Write(&out, input))
+		expect.NoError(t, os.WriteFile(filepath.Join(folder, input.Experiment.Name+".yaml"), out.Bytes(), 0o644))
 	}
 	if got := perflab(t, "", "history", folder, "--fail-on", "regression"); got.code != 0 || strings.Contains(got.out, "Worse") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
@@ -155,9 +140,7 @@ func TestHistoryNamesWhatIsGone(t *testing.T) {
 	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}
 	retired.Namespace, retired.Name = "lab", "old"
 	options := historyOptions{}
-	if err := options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(retired).Build(), "lab"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(retired).Build(), "lab"))
 	if _, err := options.history(); !errors.Is(err, releases.ErrNothing) || !strings.Contains(err.Error(), "left out: old, whose runs were taken away") {
 		t.Errorf("told is %v", err)
 	}

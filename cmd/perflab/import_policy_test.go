@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -25,22 +26,14 @@ func (p *place) guard(t *testing.T) {
 	t.Helper()
 	for _, file := range []string{"policy.yaml", "binding.yaml"} {
 		text, err := os.ReadFile(apiserver.Root("config", "results-policy", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(text, &object.Object); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, yaml.Unmarshal(text, &object.Object))
 		if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
 			only := map[string]any{"kubernetes.io/metadata.name": p.namespace}
-			if err := unstructured.SetNestedMap(object.Object, only, "spec", "matchResources", "namespaceSelector", "matchLabels"); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, unstructured.SetNestedMap(object.Object, only, "spec", "matchResources", "namespaceSelector", "matchLabels"))
 		}
-		if err := p.client.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, p.client.Create(t.Context(), object))
 	}
 	forged := recorded.Experiment(1).Runs[0].DeepCopy()
 	forged.Namespace, forged.UID = p.namespace, ""

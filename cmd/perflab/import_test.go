@@ -25,6 +25,7 @@ import (
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/schema"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -90,11 +91,7 @@ func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
 	input.Experiment.Generation, input.Experiment.Status.ObservedGeneration = 4, 4
 	input.Runs[0].Generation, input.Runs[0].Status.ObservedGeneration = 1, 1
 	told := archive.must(t, written(t, input), "import", "-f", "-")
-	for _, want := range []string{"2 runs, 1 ConfigMap with raw results\n", "\n  1 run had not ended when it was exported; nothing goes on here\n", "\n  ConfigMap \"somebodys\" is left out: no run among these names it as its raw results\n"} {
-		if !strings.Contains(told.out, want) {
-			t.Errorf("it says\n%snot\n%s", told.out, want)
-		}
-	}
+	expect.Contains(t, told.out, []string{"2 runs, 1 ConfigMap with raw results\n", "\n  1 run had not ended when it was exported; nothing goes on here\n", "\n  ConfigMap \"somebodys\" is left out: no run among these names it as its raw results\n"})
 	experiment := archive.experiment(t)
 	if experiment.Status.ObservedGeneration != experiment.Generation {
 		t.Errorf("the status tells of generation %d, and it is %d", experiment.Status.ObservedGeneration, experiment.Generation)
@@ -229,9 +226,7 @@ func TestImportThatIsCutOff(t *testing.T) {
 				},
 			})
 			record, err := importedFrom(input, archive.namespace, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			err = (&importer{to: to, patience: time.Second}).write(ctx, record)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("it says\n%v\nwant\n%s", err, tc.want)
@@ -251,13 +246,9 @@ func TestImportOverLeftovers(t *testing.T) {
 	input.Runs, input.Raw = input.Runs[:1], nil
 	left := input.Runs[0].DeepCopy()
 	left.Namespace = archive.namespace
-	if err := archive.client.Create(t.Context(), left); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, archive.client.Create(t.Context(), left))
 	record, err := importedFrom(input, archive.namespace, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	err = (&importer{to: archive.client, patience: time.Second}).write(t.Context(), record)
 	if !errors.Is(err, errLeftover) || !strings.Contains(err.Error(), `making PerfRun "`+left.Name+`"`) {
 		t.Errorf("it says %v", err)
@@ -318,9 +309,7 @@ func (p *place) must(t *testing.T, in string, arguments ...string) answer {
 func (p *place) names(t *testing.T) []string {
 	t.Helper()
 	list := &v1alpha1.PerfExperimentList{}
-	if err := p.client.List(t.Context(), list, client.InNamespace(p.namespace)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, p.client.List(t.Context(), list, client.InNamespace(p.namespace)))
 	var names []string
 	for i := range list.Items {
 		names = append(names, list.Items[i].Name)
@@ -331,9 +320,7 @@ func (p *place) names(t *testing.T) []string {
 func (p *place) experiment(t *testing.T) *v1alpha1.PerfExperiment {
 	t.Helper()
 	found := &v1alpha1.PerfExperiment{}
-	if err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: recorded.Name}, found); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: recorded.Name}, found))
 	return found
 }
 
@@ -351,17 +338,11 @@ func (p *place) clear(t *testing.T) {
 func (p *place) storedPage(t *testing.T) string {
 	t.Helper()
 	stored := &corev1.ConfigMap{}
-	if err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: p.experiment(t).Status.Report}, stored); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: p.experiment(t).Status.Report}, stored))
 	reader, err := gzip.NewReader(bytes.NewReader(stored.BinaryData[report.KeyHTML]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	page, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return string(page)
 }
 
@@ -373,9 +354,7 @@ func (p *place) checkOwners(t *testing.T) {
 		t.Errorf("the experiment belongs to %v, and is held by %v", experiment.OwnerReferences, experiment.Finalizers)
 	}
 	runs, maps := &v1alpha1.PerfRunList{}, &corev1.ConfigMapList{}
-	if err := errors.Join(p.client.List(t.Context(), runs, client.InNamespace(p.namespace)), p.client.List(t.Context(), maps, client.InNamespace(p.namespace))); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, errors.Join(p.client.List(t.Context(), runs, client.InNamespace(p.namespace)), p.client.List(t.Context(), maps, client.InNamespace(p.namespace))))
 	owners := map[string]metav1.Object{experiment.Name: experiment}
 	for i := range runs.Items {
 		run := &runs.Items[i]
@@ -403,9 +382,7 @@ func (p *place) checkOwners(t *testing.T) {
 func bare(t *testing.T, stream string) []map[string]any {
 	t.Helper()
 	objects, err := schema.Documents(strings.NewReader(stream))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var contents []map[string]any
 	for _, object := range objects {
 		for _, field := range []string{"uid", "creationTimestamp", "namespace", "annotations"} {
@@ -419,8 +396,6 @@ func bare(t *testing.T, stream string) []map[string]any {
 func written(t *testing.T, input report.Input) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.Write(&out, input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.Write(&out, input))
 	return out.String()
 }

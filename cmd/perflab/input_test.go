@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // What is too much for the memory that may be taken is refused while it is read,
@@ -29,9 +31,7 @@ func TestInputIsBounded(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	for name, arguments := range map[string][]string{
 		"analyze":                   {"analyze", "--baseline", "a", "a.csv"},

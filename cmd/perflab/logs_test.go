@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -26,9 +26,7 @@ func failed(t *testing.T) (*v1alpha1.PerfRun, *corev1.ConfigMap) {
 	kept.Record("Search", payload.Error, noon.Add(3*time.Second), time.Millisecond)
 	kept.End = noon.Add(time.Minute)
 	body, err := payload.Marshal(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	run := recordOf("partitions-1-two", 1, v1alpha1.RunInvalid)
 	run.Status.Message = `load "search": k6 of runner x-1 ended with exit code 107: the script threw`
 	run.Status.RawResults = naming.RawResults(run.Name)
@@ -104,12 +102,8 @@ func TestLogsOfPodsThatAreGoneAreTheRecord(t *testing.T) {
   Valid         False   LoadFailed  load "search": k6 of runner x-1 ended with exit code 107: the script threw
   ModulesReady  True    Ready       3 modules are ready
 `
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the record (-want +got):\n%s", diff)
-	}
+	expect.NoError(t, err)
+	expect.Equal(t, want, got, "the record")
 }
 
 func TestLogsWithoutPods(t *testing.T) {
@@ -154,11 +148,7 @@ func TestLogsWithoutPods(t *testing.T) {
 			if (err != nil) != (tc.fails != "") || err != nil && !strings.Contains(err.Error(), tc.fails) {
 				t.Fatalf("%s: error %v, want %q", tc.reason, err, tc.fails)
 			}
-			for _, want := range tc.want {
-				if !strings.Contains(got, want) {
-					t.Errorf("%s: it does not say %q:\n%s", tc.reason, want, got)
-				}
-			}
+			expect.Contains(t, got, tc.want, "%s", tc.reason)
 			if tc.never != "" && strings.Contains(got, tc.never) {
 				t.Errorf("%s: it says %q:\n%s", tc.reason, tc.never, got)
 			}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -56,14 +58,10 @@ func TestPlanAsText(t *testing.T) {
 	}
 	const golden = "testdata/plan.txt"
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.out), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(golden, []byte(got.out), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if diff := cmp.Diff(string(want), got.out); diff != "" {
 		t.Errorf("the plan (-want +got), -update writes it anew:\n%s", diff)
 	}
@@ -113,11 +111,7 @@ func TestPublishedReportsArePlanned(t *testing.T) {
 			if got.code != 0 {
 				t.Fatalf("exit code %d: %s", got.code, got.problems)
 			}
-			for _, want := range wants[filepath.Base(sample)] {
-				if !strings.Contains(got.out, want) {
-					t.Errorf("the plan does not say %q:\n%s", want, got.out)
-				}
-			}
+			expect.Contains(t, got.out, wants[filepath.Base(sample)], "the plan")
 			confounded := strings.Count(got.out, "differs from the baseline in")
 			// Each arm of page 003 but the first also asks for less CPU.
 			want := map[string]int{"seed-000": 1, "seed-003": 6}[filepath.Base(sample)[:len("seed-000")]]
@@ -130,9 +124,7 @@ func TestPublishedReportsArePlanned(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	edited := func(old, changed string) string { return strings.Replace(string(experiment), old, changed, 1) }
 	cases := map[string]struct {
 		in        string
@@ -167,9 +159,7 @@ func TestPlanReadsStandardInput(t *testing.T) {
 	files := ""
 	for _, path := range []string{"testdata/experiment.yaml", "testdata/system.yaml"} {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		files += string(text) + "---\n"
 	}
 	if got := perflab(t, files, "plan", "-f", "-"); got.code != 0 || !strings.Contains(got.out, "Experiment heaps: 12 runs") {
@@ -180,15 +170,11 @@ func TestPlanReadsStandardInput(t *testing.T) {
 // What the documentation shows is what the cluster takes.
 func TestDocumentationIsAccepted(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	shown := 0
 	for _, page := range append(pages, "../../README.md") {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		manifests, found := manifestsIn(string(text))
 		shown += found
 		if !strings.Contains(manifests, "kind: PerfExperiment") {
@@ -218,11 +204,7 @@ func manifestsIn(page string) (string, int) {
 // A command's own flags can be seen among kubectl's, which work all the same.
 func TestHelpListsACommandsOwnFlags(t *testing.T) {
 	help := perflab(t, "", "report", "--help").out
-	for _, wanted := range []string{"--charts", "--namespace", "--kubeconfig", "kubectl options"} {
-		if !strings.Contains(help, wanted) {
-			t.Errorf("the help does not mention %s:\n%s", wanted, help)
-		}
-	}
+	expect.Contains(t, help, []string{"--charts", "--namespace", "--kubeconfig", "kubectl options"}, "the help")
 	if strings.Contains(help, "--client-key") {
 		t.Errorf("the help lists what is kubectl's:\n%s", help)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -23,9 +24,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, body := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(body), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(body), 0o600))
 	}
 	return folder
 }
@@ -97,16 +96,12 @@ func TestNotesAreExportedAndImported(t *testing.T) {
 	alike := measured(t).other(t)
 	same := input.Notes[0].DeepCopy()
 	same.Namespace = alike.namespace
-	if err := alike.client.Create(t.Context(), same); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, alike.client.Create(t.Context(), same))
 	alike.must(t, file, "import", "-f", "-")
 
 	taken := measured(t).other(t)
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: taken.namespace, Name: "findings"}, Data: map[string]string{"cause.md": "Ours."}}
-	if err := taken.client.Create(t.Context(), theirs); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, taken.client.Create(t.Context(), theirs))
 	got := taken.perflab(t, file, "import", "-f", "-")
 	if got.code != exitFailed || !strings.Contains(got.problems, `making ConfigMap "findings": it is there already, with other content`) || !strings.Contains(got.problems, "nothing of it is left") {
 		t.Errorf("exit code %d: %s", got.code, got.problems)

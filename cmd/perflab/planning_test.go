@@ -7,15 +7,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // planned plans the test's experiment with another design.
 func planned(t *testing.T, design string, arguments ...string) answer {
 	t.Helper()
 	text, err := os.ReadFile("testdata/experiment.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	changed := strings.Replace(string(text), "{blocks: 6, seed: 7}", design, 1)
 	if changed == string(text) && !strings.Contains(changed, design) {
 		t.Fatal("the experiment's design is written in another way")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/testing/confluence"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/github"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -28,9 +29,7 @@ func TestPublishIntoAFolder(t *testing.T) {
 		t.Fatalf("%v, %v", pages, err)
 	}
 	published, err := os.ReadFile(pages[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if want := perflab(t, "", "report", "-f", path, "-o", "html"); string(published) != want.out {
 		t.Errorf("the page (%d bytes) is not the report (%d bytes)", len(published), len(want.out))
 	}
@@ -48,9 +47,7 @@ func TestPublishOntoAWiki(t *testing.T) {
 		t.Errorf("exit code %d: %s", got.code, got.problems)
 	}
 	login := filepath.Join(t.TempDir(), "login")
-	if err := os.WriteFile(login, []byte("CONFLUENCE_USER="+confluence.User+"\nCONFLUENCE_TOKEN='"+confluence.Token+"'\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(login, []byte("CONFLUENCE_USER="+confluence.User+"\nCONFLUENCE_TOKEN='"+confluence.Token+"'\n"), 0o600))
 	planned := perflab(t, "", append(arguments, "--credentials", login, "--dry-run")...)
 	if planned.code != 0 || !strings.Contains(planned.out, "would be created") || len(site.Written()) > 0 {
 		t.Errorf("exit code %d: %s%s", planned.code, planned.out, planned.problems)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // inLine is an experiment at a place in the line.
@@ -44,9 +44,7 @@ func TestQueue(t *testing.T) {
 		inLine("team-b", "done", v1alpha1.PerfExperimentStatus{Progress: "6/6"}),
 	}
 	var out strings.Builder
-	if err := writeQueue(&out, experiments); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, writeQueue(&out, experiments))
 	want := `
   TAKES UP     PLACE      EXPERIMENT      RUNS  NOW
   lane m5      clears up  team-c/heap     8/8   waits for the environment to be gone
@@ -54,16 +52,12 @@ func TestQueue(t *testing.T) {
   the cluster  first      team-a/heap     4/24  behind team-b/kraft
   the cluster  second     lab/partitions  0/12  behind team-a/heap
 `
-	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), out.String()); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, strings.TrimPrefix(want, "\n"), out.String())
 }
 
 func TestQueueIsEmpty(t *testing.T) {
 	var out strings.Builder
-	if err := writeQueue(&out, []v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, writeQueue(&out, []v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})}))
 	if out.String() != "Nobody measures, and nobody waits for a turn.\n" {
 		t.Errorf("told is %q", out.String())
 	}

@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/load"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/plan"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // shownStatus is a moment of a sample's experiment that a page shows.
@@ -32,14 +33,10 @@ type shownStatus struct {
 func (s shownStatus) snapshot(t *testing.T) snapshot {
 	t.Helper()
 	read, err := readManifest(t.Context(), newInput(nil, resource.MustParse(defaultMaxMemory)), s.files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	experiment := read.experiments[0]
 	system, err := read.systemOf(experiment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	planned := plan.From(&experiment.Spec, *system, plan.Seed(experiment))
 	current := planned.Runs[s.done]
 	experiment.Status = v1alpha1.PerfExperimentStatus{
@@ -106,11 +103,7 @@ func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
 		// How far a load is the experiment does not tell.
 		"../../README.md": {early.Run + "   " + string(early.Phase) + ": loads are on"},
 	} {
-		for _, want := range wants {
-			if !strings.Contains(documentation(t)[page], want) {
-				t.Errorf("%s does not show\n%s", page, want)
-			}
-		}
+		expect.Contains(t, documentation(t)[page], wants)
 	}
 }
 

@@ -6,14 +6,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // What the schema says in its own words is said in a person's.
 func TestFaultsAreToldInSentences(t *testing.T) {
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for name, tc := range map[string]struct{ old, changed, want string }{
 		"a word for a number":    {"users: 8", "users: many", "\n  spec.scenarios[0].loads[0].checkInCheckOut.users: it is text, and must be a whole number\n"},
 		"a part of one":          {"blocks: 6", "blocks: 6.5", "\n  spec.design.blocks: it is a number with a fraction, and must be a whole number\n"},

@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -43,13 +44,9 @@ func TestMain(m *testing.M) {
 func exported(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.Write(&out, recorded.Experiment(1)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.Write(&out, recorded.Experiment(1)))
 	path := filepath.Join(t.TempDir(), "export.yaml")
-	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
 	return path
 }
 
@@ -112,13 +109,9 @@ func TestReportAgainstAnotherExperiment(t *testing.T) {
 		t.Error("a report against nothing has the section")
 	}
 	path := filepath.Join(t.TempDir(), "report.md")
-	if err := os.WriteFile(path, []byte(page.out), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte(page.out), 0o600))
 	rows := filepath.Join(t.TempDir(), "report.csv")
-	if err := os.WriteFile(rows, []byte(perflab(t, "", "report", "-f", after, "-o", "csv").out), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(rows, []byte(perflab(t, "", "report", "-f", after, "-o", "csv").out), 0o600))
 	if got := perflab(t, "", "audit", "--fail", path, rows); got.code != 0 {
 		t.Errorf("the audit of the page: exit code %d: %s%s", got.code, got.problems, got.out)
 	}
@@ -130,9 +123,7 @@ func TestReportAgainstAnotherExperiment(t *testing.T) {
 func TestReportProblems(t *testing.T) {
 	path := exported(t)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	two := string(text) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: other, namespace: lab}\n"
 	for name, tc := range map[string]struct {
 		in        string
@@ -193,9 +184,7 @@ func measured(t *testing.T) *place {
 	t.Helper()
 	config := server.Config(t)
 	to, err := client.NewWithWatch(config, client.Options{Scheme: scheme(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	storing.Do(func() {
 		input := recorded.Experiment(1)
 		input.Runs, input.Raw = input.Runs[:11], input.Raw[:20]
@@ -203,9 +192,7 @@ func measured(t *testing.T) *place {
 		store(t, to, input)
 	})
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(kubeconfigOf(config), kubeconfig); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, clientcmd.WriteToFile(kubeconfigOf(config), kubeconfig))
 	return &place{recorded.Namespace, kubeconfig, to}
 }
 
@@ -213,9 +200,7 @@ func scheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, add(scheme))
 	}
 	return scheme
 }
@@ -227,25 +212,19 @@ func store(t *testing.T, to client.Client, input report.Input) {
 	create := func(object client.Object) {
 		t.Helper()
 		object.SetUID("")
-		if err := to.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, to.Create(t.Context(), object))
 	}
 	create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: recorded.Namespace}})
 	experiment, status := input.Experiment.DeepCopy(), input.Experiment.Status
 	create(experiment)
 	experiment.Status = status
-	if err := to.Status().Update(t.Context(), experiment); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, to.Status().Update(t.Context(), experiment))
 	for i := range input.Runs {
 		run := input.Runs[i].DeepCopy()
 		run.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)}
 		create(run)
 		run.Status = input.Runs[i].Status
-		if err := to.Status().Update(t.Context(), run); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, to.Status().Update(t.Context(), run))
 	}
 	for i := range input.Raw {
 		create(input.Raw[i].DeepCopy())

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // What a person has a schedule make is the schedule's, and takes no right over it.
@@ -22,13 +23,9 @@ func TestRunFromASchedule(t *testing.T) {
 	writer := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(schedule).Build()
 	now := time.Date(2026, 3, 2, 23, 30, 0, 0, time.UTC)
 	made, err := makeNow(t.Context(), writer, client.ObjectKeyFromObject(schedule), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	stored := &v1alpha1.PerfExperiment{}
-	if err := writer.Get(t.Context(), client.ObjectKeyFromObject(made), stored); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, writer.Get(t.Context(), client.ObjectKeyFromObject(made), stored))
 	if !metav1.IsControlledBy(stored, schedule) || stored.OwnerReferences[0].BlockOwnerDeletion != nil || stored.Spec.Question != "Does it get slower?" {
 		t.Errorf("%+v", stored)
 	}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // shownRun is a command in the documentation and what it prints.
@@ -24,9 +26,7 @@ func TestStatisticsPagesShowWhatIsPrinted(t *testing.T) {
 func showsWhatIsPrinted(t *testing.T, path string, least int) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	runs := 0
 	page := shownRun.ReplaceAllStringFunc(string(text), func(shown string) string {
 		if runElsewhere.MatchString(shown) {

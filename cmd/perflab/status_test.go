@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -63,9 +63,7 @@ func TestStatusOfAnExperimentThatRuns(t *testing.T) {
   about 35m0s left
   now: partitions-2-two: cico: running 35s of 2m, 8 users, 12.3 requests/s
 `
-	if diff := cmp.Diff(want, underway().text(after(30).Time)); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, underway().text(after(30).Time), "status")
 }
 
 // A run that was just made has told nothing yet.
@@ -101,9 +99,7 @@ func TestStatusOfACompleteExperiment(t *testing.T) {
   [##############################] 12 of 12 runs
   two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to -25.1): Better
 `
-	if diff := cmp.Diff(want, complete(v1alpha1.VerdictBetter).text(noon)); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, complete(v1alpha1.VerdictBetter).text(noon), "status")
 	decided := complete(v1alpha1.VerdictBetter)
 	decided.experiment.Status.Analysis = &v1alpha1.AnalysisStatus{Stopped: &v1alpha1.Stopped{Reason: v1alpha1.ReasonDecided, Message: "after 9 blocks the primary comparison has a verdict"}}
 	const told = "no further block: after 9 blocks the primary comparison has a verdict"
@@ -230,9 +226,7 @@ partitions: Complete
 partitions: 12 of 12 runs are done
 partitions: two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to -25.1): Better
 `
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("the log (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, out.String(), "the log")
 }
 
 // An experiment that no run of is on says what it waits for.
@@ -241,9 +235,7 @@ func TestStatusOfAnExperimentThatWaits(t *testing.T) {
 	seen.experiment.Name = "partitions"
 	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `PerfSystem "library", which is not in the namespace`}
 	want := "partitions: Pending\n  waits for PerfSystem \"library\", which is not in the namespace\n"
-	if diff := cmp.Diff(want, seen.text(noon)); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, seen.text(noon), "status")
 }
 
 func TestRunNeedsOneExperiment(t *testing.T) {

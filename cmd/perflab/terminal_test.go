@@ -13,6 +13,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/rivo/uniseg"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // onTerminal is what a person sees of a command on a terminal of that size, and its
@@ -20,12 +22,8 @@ import (
 func onTerminal(t *testing.T, columns, lines uint16, in string, arguments ...string) answer {
 	t.Helper()
 	master, terminal, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := pty.Setsize(terminal, &pty.Winsize{Cols: columns, Rows: lines}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, pty.Setsize(terminal, &pty.Winsize{Cols: columns, Rows: lines}))
 	seen := make(chan string)
 	go func() {
 		var text bytes.Buffer
@@ -35,13 +33,9 @@ func onTerminal(t *testing.T, columns, lines uint16, in string, arguments ...str
 	}()
 	var problems bytes.Buffer
 	code := execute(t.Context(), arguments, strings.NewReader(in), terminal, &problems)
-	if err := terminal.Close(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, terminal.Close())
 	got := answer{code, <-seen, problems.String()}
-	if err := master.Close(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, master.Close())
 	return got
 }
 
@@ -222,9 +216,7 @@ func TestPagersMayFail(t *testing.T) {
 		slips += fmt.Sprintf("r,t%d,a,s,m,1,ms,measured\nr,t%d,b,s,m,2,ms,measured\nr,t%d,b minus a,s,m,7,ms,published_delta\n", row, row, row)
 	}
 	notProgram := filepath.Join(t.TempDir(), "pager")
-	if err := os.WriteFile(notProgram, []byte{0, 1, 2}, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(notProgram, []byte{0, 1, 2}, 0o700))
 	for name, tc := range map[string]struct {
 		pager, says string
 		whole       bool

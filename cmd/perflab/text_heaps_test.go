@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // plannedWith plans the test's experiment over its system with words exchanged.
@@ -14,9 +16,7 @@ func plannedWith(t *testing.T, words *strings.Replacer) answer {
 	text := ""
 	for _, path := range []string{"testdata/experiment.yaml", "testdata/system.yaml"} {
 		read, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		text += string(read) + "---\n"
 	}
 	changed := words.Replace(text)

@@ -19,6 +19,7 @@ import (
 	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -39,13 +40,9 @@ func withEvidence(t *testing.T) report.Input {
 func keepDigests(t *testing.T, input *report.Input) {
 	t.Helper()
 	history, err := evidence.OfHistory(input.History)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 1, Ended: true}, history)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	input.Manifest.Data[evidence.Key] = text
 	input.Experiment.Status.Evidence.SHA256, input.Experiment.Status.Evidence.Report = evidence.Sum([]byte(text)), evidence.Sum(nil)
 }
@@ -54,9 +51,7 @@ func keepDigests(t *testing.T, input *report.Input) {
 func withHistory(t *testing.T, input report.Input) report.Input {
 	t.Helper()
 	this, err := releases.Measure(releases.Record{Experiment: &input.Experiment, Runs: input.Runs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if input.History, err = past.Object(&input.Experiment, this, nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +63,7 @@ func stored(t *testing.T, at *place, input report.Input) report.Input {
 	t.Helper()
 	at.must(t, written(t, input), "import", "-f", "-")
 	read, err := report.Read(strings.NewReader(at.must(t, "", "export", recorded.Name).out))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	keepDigests(t, &read[0])
 	return read[0]
 }
@@ -96,9 +89,7 @@ SHA-256 of the manifest: ` + digest + "\n"
 		t.Errorf("exit code %d, %s; it says\n%swant\n%s", got.code, got.problems, got.out, want)
 	}
 	path := filepath.Join(t.TempDir(), "record.yaml")
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte(file), 0o600))
 	if again := perflab(t, "", "verify", path); again.code != 0 || again.out != want {
 		t.Errorf("of the same file it says\n%s%s", again.out, again.problems)
 	}
@@ -107,9 +98,7 @@ SHA-256 of the manifest: ` + digest + "\n"
 // The page on reports shows what perflab verify says.
 func TestDocumentationOfVerify(t *testing.T) {
 	page, err := os.ReadFile("../../docs/report.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	got := perflab(t, written(t, recorded.WithEvidence(20)), "verify", "-")
 	shown, _, _ := strings.Cut(strings.TrimPrefix(got.out, "\n"), "\nSHA-256")
 	if got.code != 0 || !strings.Contains(string(page), shown+"```") {
@@ -134,9 +123,7 @@ func TestVerifyNamesWhatDoesNotHold(t *testing.T) {
 	}
 	var document verifiedJSON
 	asJSON := perflab(t, written(t, input), "verify", "-", "--all", "-o", "json")
-	if err := json.Unmarshal([]byte(asJSON.out), &document); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(asJSON.out), &document))
 	if asJSON.code != exitBroken || document.Holds || len(document.Broken) != 2 || document.SHA256 != input.Experiment.Status.Evidence.SHA256 || len(document.Links) != 7 {
 		t.Errorf("exit code %d: %s", asJSON.code, asJSON.out)
 	}
@@ -192,25 +179,19 @@ func TestVerifyWhatWasImported(t *testing.T) {
 			run := &v1alpha1.PerfRun{}
 			archive.get(t, input.Runs[0].Name, run)
 			run.Status.Observations[0].Value = "0.1"
-			if err := archive.client.Status().Update(t.Context(), run); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, archive.client.Status().Update(t.Context(), run))
 		}, `record: PerfRun "` + input.Runs[0].Name + `"`},
 		"History": {func(t *testing.T) {
 			kept := &corev1.ConfigMap{}
 			archive.get(t, naming.History(recorded.Name), kept)
 			kept.Data["changes.json"] += " "
-			if err := archive.client.Update(t.Context(), kept); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, archive.client.Update(t.Context(), kept))
 		}, `history: ConfigMap "maxram-vs-xmx-history"`},
 		"Report": {func(t *testing.T) {
 			page := &corev1.ConfigMap{}
 			archive.get(t, naming.Report(recorded.Name), page)
 			page.Data[report.KeyMarkdown] += "Better.\n"
-			if err := archive.client.Update(t.Context(), page); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, archive.client.Update(t.Context(), page))
 		}, `report: ConfigMap "maxram-vs-xmx-report"`},
 	} {
 		forge.do(t)
@@ -222,7 +203,5 @@ func TestVerifyWhatWasImported(t *testing.T) {
 
 func (p *place) get(t *testing.T, name string, object client.Object) {
 	t.Helper()
-	if err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, object); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, object))
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -30,9 +31,7 @@ func TestViewServesUntilItIsInterrupted(t *testing.T) {
 		ended <- execute(ctx, []string{"view", recorded.Name, "--kubeconfig", home.kubeconfig, "--namespace", home.namespace}, strings.NewReader(""), told, io.Discard)
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	address := regexp.MustCompile(`^http://127\.0\.0\.1:\d+/`).FindString(line)
 	if address == "" || !strings.HasSuffix(line, "Ctrl-C ends it\n") {
 		t.Fatalf("it says %q", line)
@@ -56,17 +55,11 @@ func fetched(t *testing.T, address string) string {
 	t.Helper()
 	for enough := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		body, err := io.ReadAll(answer.Body)
-		if err := errors.Join(err, answer.Body.Close()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, errors.Join(err, answer.Body.Close()))
 		if !strings.Contains(string(body), "Looking for the experiment") || time.Now().After(enough) {
 			return string(body)
 		}
@@ -81,14 +74,10 @@ func TestViewOfWhatIsNotThere(t *testing.T) {
 		t.Errorf("exit code %d: %s", missing.code, missing.problems)
 	}
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
 	_, port, err := net.SplitHostPort(taken.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if busy := home.perflab(t, "", "view", recorded.Name, "--port", port); busy.code != exitFailed || !strings.Contains(busy.problems, "address already in use") {
 		t.Errorf("exit code %d: %s", busy.code, busy.problems)
 	}
@@ -98,9 +87,7 @@ func TestViewOfWhatIsNotThere(t *testing.T) {
 func TestOpenBrowser(t *testing.T) {
 	folder := t.TempDir()
 	given := filepath.Join(folder, "given")
-	if err := os.WriteFile(filepath.Join(folder, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" > "+given+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(filepath.Join(folder, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" > "+given+"\n"), 0o700))
 	t.Setenv("PATH", folder)
 	const address = "http://127.0.0.1:4711/"
 	var out strings.Builder

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // As sh or curl the test's own program is what it tests, so that what it becomes can
@@ -32,14 +34,10 @@ type answered struct {
 func start(t *testing.T, program string, arguments ...string) answered {
 	t.Helper()
 	own, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	folder := t.TempDir()
 	for _, name := range []string{"sh", "curl"} {
-		if err := os.Symlink(own, filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.Symlink(own, filepath.Join(folder, name)))
 	}
 	var out, problems strings.Builder
 	command := exec.CommandContext(t.Context(), filepath.Join(folder, program), arguments...)
@@ -55,9 +53,7 @@ const wrapper = `if [ ! -f %s ]; then echo "LocalFile not found exiting..."; exi
 
 func TestShell(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script.js")
-	if err := os.WriteFile(script, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(script, nil, 0o600))
 	wrapped := func(file string) string { return strings.ReplaceAll(wrapper, "%s", file) }
 	for name, tc := range map[string]struct {
 		arguments []string

@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -53,9 +54,7 @@ func BenchmarkSummaries(b *testing.B) {
 func written(b *testing.B, object any) []byte {
 	b.Helper()
 	text, err := json.Marshal(object)
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, err)
 	return text
 }
 
@@ -66,9 +65,7 @@ func held(b *testing.B, text []byte, keep func(*v1alpha1.PerfRun) *v1alpha1.Perf
 	before := heap()
 	for i := range runs {
 		read := &v1alpha1.PerfRun{}
-		if err := json.Unmarshal(text, read); err != nil {
-			b.Fatal(err)
-		}
+		expect.NoError(b, json.Unmarshal(text, read))
 		runs[i] = keep(read)
 	}
 	after := heap()
@@ -130,9 +127,7 @@ func copies(b *testing.B, pages int) http.Handler {
 func readInPart(b *testing.B, config *rest.Config) {
 	b.Helper()
 	server, err := component.Server(config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, err)
 	watcher := &toolscache.ListWatch{WatchFuncWithContext: (&shelf{}).watch}
 	made := component.NewInformer(server, "")(watcher, &v1alpha1.PerfRun{}, 0, toolscache.Indexers{})
 	ctx, stop := context.WithCancel(b.Context())
@@ -147,21 +142,15 @@ func readInPart(b *testing.B, config *rest.Config) {
 func readWhole(b *testing.B, config *rest.Config, pages int) {
 	b.Helper()
 	known := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(known); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, v1alpha1.AddToScheme(known))
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(v1alpha1.GroupVersion.WithKind("PerfRun"), meta.RESTScopeNamespace)
 	reader, err := client.New(config, client.Options{Scheme: known, Mapper: mapper})
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, err)
 	var kept []*v1alpha1.PerfRun
 	for n := range pages {
 		list := &v1alpha1.PerfRunList{}
-		if err := reader.List(b.Context(), list, client.Continue(strconv.Itoa(n))); err != nil {
-			b.Fatal(err)
-		}
+		expect.NoError(b, reader.List(b.Context(), list, client.Continue(strconv.Itoa(n))))
 		for i := range list.Items {
 			kept = append(kept, component.Summary(&list.Items[i]))
 		}

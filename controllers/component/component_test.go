@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Where people look conditions up, they find those of all components.
 func TestConditionsOfComponentsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/troubleshooting.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, one := range component.All {
 		if condition := one.About().Condition; !strings.Contains(string(page), "`"+condition+"`") {
 			t.Errorf("docs/troubleshooting.md does not know the condition %s", condition)

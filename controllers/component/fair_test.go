@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func named(namespace string, n int) reconcile.Request {
@@ -40,9 +40,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 		queue.Done(next)
 	}
 	want := []string{"crowded/0", "lonely/1", "small/0", "crowded/1", "small/1", "crowded/2", "small/2", "crowded/3", "crowded/4"}
-	if diff := cmp.Diff(want, order[:len(want)]); diff != "" {
-		t.Errorf("the first (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, order[:len(want)], "the first")
 	slices.Sort(order)
 	if len(order) != 104 || len(slices.Compact(order)) != 104 {
 		t.Errorf("%d were served, want each of 104 once", len(order))

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +20,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // folioRun is a run of ninety modules that gave a thousand observations.
@@ -70,12 +70,8 @@ func TestAnOutlineOfAnExperimentIsSmall(t *testing.T) {
 		t.Errorf("of an experiment of %d bytes %d are kept in mind", size(t, whole), size(t, outline))
 	}
 	whole.Status.Results, whole.Status.Comparisons = nil, nil
-	if diff := cmp.Diff(whole, outline); diff != "" {
-		t.Errorf("what decides whether it rests (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(experiment(""), component.Outline(experiment(""))); diff != "" {
-		t.Errorf("of one that goes on (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, whole, outline, "what decides whether it rests")
+	expect.Equal(t, experiment(""), component.Outline(experiment("")), "of one that goes on")
 }
 
 // What decides over the next run is in it.
@@ -90,20 +86,14 @@ func TestASummaryTellsWhatBecameOfARun(t *testing.T) {
 		Phase: v1alpha1.RunInvalid, Message: "load failed", Conditions: run.Status.Conditions[1:],
 		Loads: []v1alpha1.LoadStatus{{Name: "cico", TestRun: "folio-1-cico", ExitCode: 107}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(component.FaultOf(run), component.FaultOf(got)); diff != "" {
-		t.Errorf("its fault (-want +got):\n%s", diff)
-	}
+	expect.Equal[any](t, want, got)
+	expect.Equal(t, component.FaultOf(run), component.FaultOf(got), "its fault")
 }
 
 // Whoever goes on with a run writes its status over what was read.
 func TestARunThatIsOnIsKeptAsAWhole(t *testing.T) {
 	run := folioRun(v1alpha1.RunCollecting)
-	if diff := cmp.Diff(folioRun(v1alpha1.RunCollecting), component.Summary(run)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, folioRun(v1alpha1.RunCollecting), component.Summary(run))
 }
 
 // Of a cluster's tens of thousands of workloads and Services hardly any are ours.
@@ -144,12 +134,8 @@ func TestOfObjectsThatAreNotOursTheIdentityIsKept(t *testing.T) {
 				delete(want.Object, "status")
 			}
 			got, err := component.Lean()(given)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.NoError(t, err)
+			expect.Equal[any](t, want, got)
 		})
 	}
 }
@@ -157,8 +143,6 @@ func TestOfObjectsThatAreNotOursTheIdentityIsKept(t *testing.T) {
 func size(t *testing.T, object any) int {
 	t.Helper()
 	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return len(text)
 }

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
@@ -29,6 +28,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // shelf plays a server that has objects of a kind, and gives them page by page.
@@ -107,9 +107,7 @@ func informed(t *testing.T, s *shelf, example client.Object) map[string]client.O
 	listening := httptest.NewServer(s)
 	defer listening.Close()
 	server, err := component.Server(&rest.Config{Host: listening.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	made := component.NewInformer(server, "lab")(&toolscache.ListWatch{WatchFuncWithContext: s.watch}, example, 0, toolscache.Indexers{})
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	ended := make(chan struct{})
@@ -136,9 +134,7 @@ func TestRunsAreReadInPages(t *testing.T) {
 	want := []string{
 		`20 from "" version "" of ` + path, `20 from "20" version "" of ` + path, `20 from "40" version "" of ` + path,
 	}
-	if diff := cmp.Diff(want, s.asked[:min(3, len(s.asked))]); diff != "" {
-		t.Errorf("lists (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, s.asked[:min(3, len(s.asked))], "lists")
 	for _, asked := range s.asked[min(3, len(s.asked)):] {
 		if asked != `a watch from version "77"` {
 			t.Errorf("then %s was asked for", asked)
@@ -216,18 +212,12 @@ func isReadAs[S any, T interface {
 		object.SetName(strconv.Itoa(n))
 		s.objects = append(s.objects, object)
 		text, err := json.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		whole := T(new(S))
-		if err := kubejson.UnmarshalCaseSensitivePreserveInts(text, whole); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, kubejson.UnmarshalCaseSensitivePreserveInts(text, whole))
 		kept := strip(whole)
 		kept.SetManagedFields(nil)
 		want[object.GetName()] = kept
 	}
-	if diff := cmp.Diff(want, informed(t, s, T(new(S)))); diff != "" {
-		t.Errorf("what is known (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, informed(t, s, T(new(S))), "what is known")
 }

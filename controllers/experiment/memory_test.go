@@ -18,14 +18,13 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // What the runs of one experiment gave can be a hundred megabytes.
 func TestOnePassAtATimeHoldsWhatRunsGave(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	body := runOf("heap", is(v1alpha1.RunSucceeded))
 	body.UID = "1"
 	body.Status.Observations = []v1alpha1.Observation{{Metric: "search/Search/p95", Value: "12", Unit: "ms"}}
@@ -58,9 +57,7 @@ func TestTracesAreRememberedWhileThereIsRoom(t *testing.T) {
 		run := runOf("heap", is(v1alpha1.RunSucceeded))
 		scripts := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: naming.RawScripts(run.Name)}, Data: map[string]string{"cico.js": strings.Repeat("x", bytes)}}
 		trace, err := report.TraceOf(run, scripts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return traced{trace: trace, bytes: trace.Bytes()}
 	}
 	m := &memory{}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +17,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // completed experiments have ten runs, of which one did not count.
@@ -60,9 +60,7 @@ func TestThoseCompletedLastStay(t *testing.T) {
 		for _, experiment := range crowdOut(all, stay) {
 			out = append(out, experiment.Name)
 		}
-		if diff := cmp.Diff(want, out); diff != "" {
-			t.Errorf("%d stay: out are (-want +got):\n%s", stay, diff)
-		}
+		expect.Equal(t, want, out, "%d stay: out are", stay)
 	}
 }
 
@@ -70,17 +68,13 @@ func TestThoseCompletedLastStay(t *testing.T) {
 // new as that.
 func TestWhomAnExperimentCrowdsOut(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	noon, dawn := completed("noon", 12, goesOn), completed("dawn", 6)
 	cluster := fake.NewClientBuilder().WithScheme(scheme).WithObjects(&noon, &dawn).Build()
 	r := &Reconciler{Tools: component.Tools{Cluster: kube.Cluster{Client: cluster}}, History: History{RunsOf: ptr.To[int32](10)}}
 	isOut := func() bool {
 		out, err := r.isCrowdedOut(t.Context(), &dawn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return out
 	}
 	if isOut() {
@@ -89,9 +83,7 @@ func TestWhomAnExperimentCrowdsOut(t *testing.T) {
 	woken := func(change func(*v1alpha1.PerfExperiment)) []string {
 		before := noon.DeepCopy()
 		change(&noon)
-		if err := cluster.Update(t.Context(), &noon); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cluster.Update(t.Context(), &noon))
 		queue := &noted{}
 		r.crowd().Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: &noon}, queue)
 		return queue.names
@@ -107,17 +99,13 @@ func TestWhomAnExperimentCrowdsOut(t *testing.T) {
 		{"it says how long its runs stay", says1h, nil, false},
 		{"it says so no longer", func(e *v1alpha1.PerfExperiment) { e.Spec.History = nil }, []string{"dawn"}, true},
 	} {
-		if diff := cmp.Diff(step.woken, woken(step.change)); diff != "" {
-			t.Errorf("%s: woken (-want +got):\n%s", step.what, diff)
-		}
+		expect.Equal(t, step.woken, woken(step.change), "%s: woken", step.what)
 		if isOut() != step.out {
 			t.Errorf("%s: the other is crowded out: %t, want %t", step.what, isOut(), step.out)
 		}
 	}
 	r.crowd().Delete(t.Context(), event.DeleteEvent{Object: &noon}, &noted{})
-	if err := client.IgnoreNotFound(cluster.Delete(t.Context(), &noon)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, client.IgnoreNotFound(cluster.Delete(t.Context(), &noon)))
 	if isOut() {
 		t.Error("an experiment is crowded out by one that is gone")
 	}

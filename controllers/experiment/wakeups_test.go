@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/workqueue"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // noted is a queue that only takes note.
@@ -34,9 +34,7 @@ func (n *noted) Add(request reconcile.Request) { n.names = append(n.names, reque
 func namespace(t *testing.T) client.Reader {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithIndex(&v1alpha1.PerfExperiment{}, indexOpen, openOf)
 	for name, edit := range map[string]func(*v1alpha1.PerfExperiment){
 		"complete": func(e *v1alpha1.PerfExperiment) {
@@ -86,9 +84,7 @@ func TestWhomARunWakes(t *testing.T) {
 			queue := &noted{}
 			c.tell(t.Context(), &wakeups{namespace(t)}, queue)
 			slices.Sort(queue.names)
-			if diff := cmp.Diff(c.want, slices.Compact(queue.names)); diff != "" {
-				t.Errorf("woken (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, c.want, slices.Compact(queue.names), "woken")
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // root is where the paths of the catalogue begin.
@@ -22,9 +24,7 @@ func theCatalogue(t *testing.T) *catalogue {
 func theChecks(t *testing.T, file string) *catalogue {
 	t.Helper()
 	read, err := readCatalogue(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return read
 }
 
@@ -56,9 +56,7 @@ var function = regexp.MustCompile(`(?m)^func (Test\w+|Fuzz\w+)\(`)
 func tests(t *testing.T) []string {
 	t.Helper()
 	listed, err := exec.Command("git", "-C", root, "grep", "-h", "--untracked", "-E", `^func (Test|Fuzz)`, "--", "*_test.go").Output()
-	if err != nil {
-		t.Fatalf("git grep: %v", err)
-	}
+	expect.NoError(t, err, "git grep")
 	var names []string
 	for _, match := range function.FindAllStringSubmatch(string(listed), -1) {
 		names = append(names, match[1])
@@ -93,9 +91,7 @@ func TestEveryEndToEndTestBelongsToACheck(t *testing.T) {
 		commands.WriteString(c.Run + "\n")
 	}
 	listed, err := exec.Command("git", "-C", root, "grep", "-h", "-E", `^func Test`, "--", "test/e2e").Output()
-	if err != nil {
-		t.Fatalf("git grep: %v", err)
-	}
+	expect.NoError(t, err, "git grep")
 	for _, match := range function.FindAllStringSubmatch(string(listed), -1) {
 		// It takes half an hour; make e2e-effect runs it.
 		if name := match[1]; name != "TestMain" && name != "TestInjectedEffect" && !regexp.MustCompile(`\b`+name+`\b`).MatchString(commands.String()) {

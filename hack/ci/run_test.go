@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // played runs commands, by name, as checks.
@@ -34,11 +36,7 @@ func TestAFailureIsToldAgainAtTheEnd(t *testing.T) {
 		t.Error("a failed check is no error")
 	}
 	_, end, _ := strings.Cut(out, "=== broken failed")
-	for _, want := range []string{"the reason", "FAILED       broken", "checks: 2 passed, 1 failed, 1 skipped"} {
-		if !strings.Contains(end, want) {
-			t.Errorf("the end lacks %q:\n%s", want, out)
-		}
-	}
+	expect.Contains(t, end, []string{"the reason", "FAILED       broken", "checks: 2 passed, 1 failed, 1 skipped"}, "the end")
 	if strings.Contains(out, "never") {
 		t.Error("a check that is to be alone began after another had failed")
 	}

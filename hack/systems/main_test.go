@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const header = "module,task_def_revision,image,module_version,task_count,mem_hard_mib,mem_soft_mib,cpu_units,xmx_mib,metaspace_mib,max_metaspace_mib,note\n"
@@ -18,13 +18,9 @@ func TestRender(t *testing.T) {
 		"okapi-b,5,okapi,5.3.0,3,1684,1440,1024,922,0,512,\n" +
 		"nginx-edge,3,nginx-edge,2023.06.14,2,1024,896,192,0,0,0,\n"
 	modules, err := read(strings.NewReader(table))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var written strings.Builder
-	if err := rendering.Execute(&written, modules); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, rendering.Execute(&written, modules))
 	want := `  modules:
   - name: mod-graphql
     image: folioci/mod-graphql:1.0.0-SNAPSHOT.3
@@ -49,9 +45,7 @@ func TestRender(t *testing.T) {
     port: 9130
     healthPath: /_/version
 `
-	if diff := cmp.Diff(want, written.String()); diff != "" {
-		t.Errorf("modules (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, written.String(), "modules")
 }
 
 func TestReadSaysWhatIsWrong(t *testing.T) {

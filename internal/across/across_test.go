@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/across"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -28,9 +29,7 @@ func usual(seed uint64, small float64) recorded.Truth {
 func compare(t *testing.T, first, second recorded.Truth, options across.Options) *across.Result {
 	t.Helper()
 	result, err := across.Compare(record(first), record(second), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return result
 }
 

@@ -25,6 +25,7 @@ import (
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // installed is a server with the objects of config/webhook, which asks nobody:
@@ -39,18 +40,14 @@ func operator(t *testing.T) client.Client {
 	config := rest.CopyConfig(installed.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + home + ":perflab-operator"}
 	c, err := client.New(config, client.Options{Scheme: scheme()})
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
+	expect.NoError(t, err, "making a client")
 	return c
 }
 
 func administrator(t *testing.T) client.Client {
 	t.Helper()
 	c, err := client.New(installed.Config(t), client.Options{Scheme: scheme()})
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
+	expect.NoError(t, err, "making a client")
 	return c
 }
 
@@ -72,12 +69,8 @@ func install(t *testing.T) client.Client {
 		t.Fatalf("making the namespace: %v", err)
 	}
 	for _, object := range objects {
-		if err := client.IgnoreNotFound(admin.Delete(t.Context(), object.DeepCopyObject().(client.Object))); err != nil {
-			t.Fatalf("taking %s away: %v", object.GetName(), err)
-		}
-		if err := admin.Create(t.Context(), object); err != nil {
-			t.Fatalf("making %s: %v", object.GetName(), err)
-		}
+		expect.NoError(t, client.IgnoreNotFound(admin.Delete(t.Context(), object.DeepCopyObject().(client.Object))), "taking %s away", object.GetName())
+		expect.NoError(t, admin.Create(t.Context(), object), "making %s", object.GetName())
 	}
 	return admin
 }
@@ -85,12 +78,8 @@ func install(t *testing.T) client.Client {
 func read(t *testing.T, into client.Object, file string, document int) client.Object {
 	t.Helper()
 	content, err := os.ReadFile(apiserver.Root("config", "webhook", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(bytes.Split(content, []byte("\n---\n"))[document], into); err != nil {
-		t.Fatalf("reading %s: %v", file, err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, yaml.UnmarshalStrict(bytes.Split(content, []byte("\n---\n"))[document], into), "reading %s", file)
 	return into
 }
 
@@ -118,12 +107,8 @@ func ensure(t *testing.T, certificate *admission.Certificate) {
 func trusted(t *testing.T, admin client.Client) ([]byte, *corev1.Secret) {
 	t.Helper()
 	configuration, secret := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &corev1.Secret{}
-	if err := admin.Get(t.Context(), client.ObjectKey{Name: "perflab"}, configuration); err != nil {
-		t.Fatal(err)
-	}
-	if err := admin.Get(t.Context(), client.ObjectKey{Namespace: home, Name: "perflab-webhook"}, secret); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Get(t.Context(), client.ObjectKey{Name: "perflab"}, configuration))
+	expect.NoError(t, admin.Get(t.Context(), client.ObjectKey{Namespace: home, Name: "perflab-webhook"}, secret))
 	for _, webhook := range configuration.Webhooks[1:] {
 		if !bytes.Equal(webhook.ClientConfig.CABundle, configuration.Webhooks[0].ClientConfig.CABundle) {
 			t.Errorf("webhook %s has another authority", webhook.Name)
@@ -202,9 +187,7 @@ func expire(t *testing.T, admin client.Client) {
 	t.Helper()
 	_, secret := trusted(t, admin)
 	secret.Data["tls.crt"] = []byte("worn out")
-	if err := admin.Update(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Update(t.Context(), secret))
 }
 
 func TestTheAuthorityIsAnnouncedAgain(t *testing.T) {
@@ -212,16 +195,12 @@ func TestTheAuthorityIsAnnouncedAgain(t *testing.T) {
 	kept := certificate(t, time.Now)
 	ensure(t, kept)
 	fresh := read(t, &admissionregistrationv1.ValidatingWebhookConfiguration{}, "configuration.yaml", 0)
-	if err := admin.Delete(t.Context(), fresh.DeepCopyObject().(client.Object)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Delete(t.Context(), fresh.DeepCopyObject().(client.Object)))
 	err := kept.Ensure(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "apply config/webhook if it is not there") {
 		t.Errorf("it is not said what is missing: %v", err)
 	}
-	if err := admin.Create(t.Context(), fresh); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Create(t.Context(), fresh))
 	ensure(t, kept)
 	authorities, _ := trusted(t, admin)
 	if err := handshake(t, kept, authorities); err != nil {
@@ -234,9 +213,7 @@ func TestTheOperatorSeesNoOtherSecret(t *testing.T) {
 	ensure(t, certificate(t, time.Now))
 	other := &corev1.Secret{}
 	other.Namespace, other.GenerateName = home, "other-"
-	if err := admin.Create(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Create(t.Context(), other))
 	c := operator(t)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(other), &corev1.Secret{}); !apierrors.IsForbidden(err) {
 		t.Errorf("it may read another Secret: %v", err)

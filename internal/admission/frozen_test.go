@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -20,14 +21,10 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 	made := rules.Object(t, valid)
 	apply(t, made, []change{{"spec.design", "{blocks: 6, seed: 7}"}})
 	made.SetNamespace(apiserver.Namespace(t, c))
-	if err := c.Create(t.Context(), made); err != nil {
-		t.Fatalf("making the experiment: %v", err)
-	}
+	expect.NoError(t, c.Create(t.Context(), made), "making the experiment")
 	if begun {
 		apply(t, made, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
-		if err := c.Status().Update(t.Context(), made); err != nil {
-			t.Fatalf("writing its status: %v", err)
-		}
+		expect.NoError(t, c.Status().Update(t.Context(), made), "writing its status")
 	}
 	return made
 }
@@ -102,13 +99,9 @@ func TestLooksAreFrozen(t *testing.T) {
 	c, _ := user(t)
 	begun := stored(t, false)
 	apply(t, begun, []change{{"spec.design", "{blocks: 6, seed: 7, target: {verdicts: true, maxBlocks: 20}}"}})
-	if err := c.Update(t.Context(), begun); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Update(t.Context(), begun))
 	apply(t, begun, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
-	if err := c.Status().Update(t.Context(), begun); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Status().Update(t.Context(), begun))
 	rules.Verdict(t, update(t, begun, []change{{"spec.design.target.maxBlocks", "24"}}), "spec.design", sentence)
 	rules.Verdict(t, update(t, begun, []change{{"spec.design.blocks", "8"}}), "spec.design", sentence)
 	rules.Verdict(t, update(t, begun, []change{{"spec.design.target", "{halfWidthPercent: 3, maxBlocks: 20}"}}), "spec.design", "put spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts back")
@@ -139,15 +132,11 @@ func TestWhatIsStoredCanBeLetGo(t *testing.T) {
 	faulty.SetNamespace(apiserver.Namespace(t, c))
 	system.SetNamespace(faulty.GetNamespace())
 	for _, object := range []*unstructured.Unstructured{faulty, system} {
-		if err := c.Create(t.Context(), object); err != nil {
-			t.Fatalf("making %s: %v", object.GetName(), err)
-		}
+		expect.NoError(t, c.Create(t.Context(), object), "making %s", object.GetName())
 	}
 	rules.Verdict(t, update(t, faulty, []change{{"metadata.labels", "{team: storage}"}}), "", "")
 	rules.Verdict(t, update(t, faulty, []change{{"spec.suspend", "true"}}), "spec.arms[1].set.modules[0].name", `the system has no module "inventory"`)
-	if err := c.Delete(t.Context(), faulty); err != nil {
-		t.Fatalf("deleting the experiment: %v", err)
-	}
+	expect.NoError(t, c.Delete(t.Context(), faulty), "deleting the experiment")
 	rules.Verdict(t, update(t, faulty, []change{{"metadata.finalizers", ""}}), "", "")
 }
 
@@ -157,9 +146,7 @@ func update(t *testing.T, object *unstructured.Unstructured, changes []change) e
 	c, _ := user(t)
 	changed := &unstructured.Unstructured{}
 	changed.SetGroupVersionKind(object.GroupVersionKind())
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), changed); err != nil {
-		t.Fatalf("reading the experiment: %v", err)
-	}
+	expect.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), changed), "reading the experiment")
 	apply(t, changed, changes)
 	return c.Update(t.Context(), changed, client.DryRunAll)
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -58,8 +59,6 @@ func storedRecord(t *testing.T) *unstructured.Unstructured {
 	made := rules.Object(t, valid)
 	apply(t, made, []change{{annotations, imported}})
 	made.SetNamespace(apiserver.Namespace(t, c))
-	if err := c.Create(t.Context(), made); err != nil {
-		t.Fatalf("making the record: %v", err)
-	}
+	expect.NoError(t, c.Create(t.Context(), made), "making the record")
 	return made
 }

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -28,6 +27,7 @@ import (
 
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -63,9 +63,7 @@ func answer(t *testing.T, rights admission.Rights, object *unstructured.Unstruct
 	// The API server has put its defaults in before it asks.
 	apply(t, object, []change{{"spec.design.blocks", "6"}})
 	raw, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	review := admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
 		Request: &admissionv1.AdmissionRequest{
@@ -73,16 +71,12 @@ func answer(t *testing.T, rights admission.Rights, object *unstructured.Unstruct
 		},
 	}
 	question, err := json.Marshal(review)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/validate-perflab-dev-v1alpha1-"+strings.ToLower(object.GetKind()), bytes.NewReader(question))
 	request.Header.Set("Content-Type", "application/json")
 	recorded := httptest.NewRecorder()
 	asked.WebhookMux().ServeHTTP(recorded, request)
-	if err := json.Unmarshal(recorded.Body.Bytes(), &review); err != nil {
-		t.Fatalf("reading %s: %v", recorded.Body, err)
-	}
+	expect.NoError(t, json.Unmarshal(recorded.Body.Bytes(), &review), "reading %s", recorded.Body)
 	return review.Response
 }
 
@@ -113,9 +107,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 // The sentence that the documentation shows is the one people get.
 func TestTheDocumentedSentence(t *testing.T) {
 	text, err := os.ReadFile(apiserver.Root("docs", "security.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	got := answer(t, admission.Rights{Author: admission.EnforceRights, Reviewer: &reviewer{}}, shared(t))
 	if got.Allowed || len(got.Result.Details.Causes) != 1 {
 		t.Fatalf("%+v", got.Result)
@@ -136,9 +128,7 @@ func TestTheAuthorIsAskedAbout(t *testing.T) {
 		User: "jane", UID: "42", Groups: jane.Groups, Extra: map[string]authorizationv1.ExtraValue{"scopes": {"a", "b"}},
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: "lab", Verb: "get", Resource: "secrets", Name: "login"},
 	}}
-	if diff := cmp.Diff(want, asked.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, asked.asked, "asked")
 }
 
 // Where nobody answers nothing is stored, and nobody is blamed.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -38,9 +39,7 @@ func writer(t *testing.T) *author {
 	config.Impersonate = rest.ImpersonationConfig{UserName: a.name}
 	config.WarningHandler = a.told
 	c, err := client.New(config, client.Options{Scheme: scheme()})
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
+	expect.NoError(t, err, "making a client")
 	a.client = client.WithFieldValidation(c, "Strict")
 	for _, resource := range []string{"perfexperiments", "perfsystems", "perfschedules"} {
 		for _, verb := range []string{"create", "get", "update"} {
@@ -60,9 +59,7 @@ func (a *author) grant(t *testing.T, granted right) {
 		rule.ResourceNames = []string{granted.name}
 	}
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{GenerateName: "right-", Namespace: a.namespace}, Rules: []rbacv1.PolicyRule{rule}}
-	if err := a.admin.Create(t.Context(), role); err != nil {
-		t.Fatalf("making a role: %v", err)
-	}
+	expect.NoError(t, a.admin.Create(t.Context(), role), "making a role")
 	a.bind(t, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name})
 	a.await(t, granted)
 }
@@ -73,9 +70,7 @@ func (a *author) bind(t *testing.T, role rbacv1.RoleRef) {
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "right-", Namespace: a.namespace}, RoleRef: role,
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: a.name}},
 	}
-	if err := a.admin.Create(t.Context(), binding); err != nil {
-		t.Fatalf("binding a role: %v", err)
-	}
+	expect.NoError(t, a.admin.Create(t.Context(), binding), "binding a role")
 }
 
 // await waits until the API server has read the role it was given.
@@ -91,9 +86,7 @@ func (a *author) await(t *testing.T, granted right) {
 		err := a.admin.Create(ctx, review)
 		return review.Status.Allowed, err
 	})
-	if err != nil {
-		t.Fatalf("waiting for the right to %s %s: %v", granted.verb, granted.resource, err)
-	}
+	expect.NoError(t, err, "waiting for the right to %s %s", granted.verb, granted.resource)
 }
 
 // ask asks whether a new object of the author would be taken.
@@ -297,9 +290,7 @@ func TestExperimentsAreHeldToTheirSystemsRights(t *testing.T) {
 	rules.Verdict(t, a.ask(object()), "", "")
 	system := shared(t)
 	system.SetNamespace(a.namespace)
-	if err := a.admin.Create(t.Context(), system); err != nil {
-		t.Fatalf("making the system: %v", err)
-	}
+	expect.NoError(t, a.admin.Create(t.Context(), system), "making the system")
 	rules.Verdict(t, a.ask(object()), "spec.systemRef.name", `PerfSystem "folio", spec.target.credentialsSecret: `+a.mayNot(`get Secret "login"`))
 	a.grant(t, right{"get", "", "secrets", "login"})
 	rules.Verdict(t, a.ask(object()), "", "")
@@ -311,9 +302,7 @@ func TestEditorsAreHeldToTheirRights(t *testing.T) {
 	a := writer(t)
 	stored := rules.Object(t, valid)
 	stored.SetNamespace(a.namespace)
-	if err := a.admin.Create(t.Context(), stored); err != nil {
-		t.Fatalf("making the experiment: %v", err)
-	}
+	expect.NoError(t, a.admin.Create(t.Context(), stored), "making the experiment")
 	edit := func(changes ...change) error {
 		edited := stored.DeepCopy()
 		apply(t, edited, changes)
@@ -326,9 +315,7 @@ func TestEditorsAreHeldToTheirRights(t *testing.T) {
 	rules.Verdict(t, a.ask(imported), "", "")
 
 	apply(t, stored, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
-	if err := a.admin.Status().Update(t.Context(), stored); err != nil {
-		t.Fatalf("writing its status: %v", err)
-	}
+	expect.NoError(t, a.admin.Status().Update(t.Context(), stored), "writing its status")
 	rules.Verdict(t, edit(change{"spec.suspend", "true"}), "", "")
 	rules.Verdict(t, edit(change{"spec.system.modules.0.env", "[" + secretVariable + "]"}), "spec.system", "the experiment has begun")
 }
@@ -340,13 +327,9 @@ func TestWhoWritesNotesIsHeldToHisRights(t *testing.T) {
 	stored := rules.Object(t, valid)
 	apply(t, stored, []change{{"spec.notes", "[{name: theirs, configMap: {name: theirs, key: k.md}}]"}})
 	stored.SetNamespace(a.namespace)
-	if err := a.admin.Create(t.Context(), stored); err != nil {
-		t.Fatalf("making the experiment: %v", err)
-	}
+	expect.NoError(t, a.admin.Create(t.Context(), stored), "making the experiment")
 	apply(t, stored, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Complete}`}})
-	if err := a.admin.Status().Update(t.Context(), stored); err != nil {
-		t.Fatalf("writing its status: %v", err)
-	}
+	expect.NoError(t, a.admin.Status().Update(t.Context(), stored), "writing its status")
 	edit := func(notes string) error {
 		edited := stored.DeepCopy()
 		apply(t, edited, []change{{"spec.notes", notes}})

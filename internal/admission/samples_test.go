@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -28,9 +29,7 @@ func TestSamplesAreAccepted(t *testing.T) {
 			t.Run(dir+"/"+entry.Name(), func(t *testing.T) { acceptFile(t, path, editor) })
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 	}
 	if seen == 0 {
 		t.Error("there is no sample")
@@ -52,9 +51,7 @@ func editor(t *testing.T) *author {
 func acceptFile(t *testing.T, path string, editor *author) {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	editor.told.told = nil
 	for _, document := range strings.Split(string(content), "\n---\n") {
 		object := rules.Object(t, document)

@@ -13,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/recurrence"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -61,9 +62,7 @@ func TestSchedulesAuthorsAreHeldToTheirRights(t *testing.T) {
 	rules.Verdict(t, a.ask(nightly(t)), "spec.onImageChange[0]", a.mayNot(`get Deployment "okapi"`))
 	stored := nightly(t)
 	stored.SetNamespace(a.namespace)
-	if err := a.admin.Create(t.Context(), stored); err != nil {
-		t.Fatalf("making the schedule: %v", err)
-	}
+	expect.NoError(t, a.admin.Create(t.Context(), stored), "making the schedule")
 	edit := func(given change) error {
 		edited := stored.DeepCopy()
 		apply(t, edited, []change{given})
@@ -82,9 +81,7 @@ func TestSchedulesAreHeldToTheirSystemsRights(t *testing.T) {
 	a := writer(t)
 	system := shared(t)
 	system.SetNamespace(a.namespace)
-	if err := a.admin.Create(t.Context(), system); err != nil {
-		t.Fatalf("making the system: %v", err)
-	}
+	expect.NoError(t, a.admin.Create(t.Context(), system), "making the system")
 	refers := nightly(t, change{"spec.onImageChange", ""}, change{"spec.template.spec.system", ""}, change{"spec.template.spec.systemRef", "{name: folio}"})
 	rules.Verdict(t, a.ask(refers), "spec.template.spec.systemRef.name", `PerfSystem "folio", spec.target.credentialsSecret: `+a.mayNot(`get Secret "login"`))
 }
@@ -96,19 +93,13 @@ func TestOnlyTheOperatorMakesExperimentsOfASchedule(t *testing.T) {
 	a := writer(t)
 	stored := nightly(t)
 	stored.SetNamespace(a.namespace)
-	if err := a.admin.Create(t.Context(), stored); err != nil {
-		t.Fatalf("making the schedule: %v", err)
-	}
+	expect.NoError(t, a.admin.Create(t.Context(), stored), "making the schedule")
 	schedule := &v1alpha1.PerfSchedule{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, schedule); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, schedule))
 	config := rest.CopyConfig(server.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:perflab-system:perflab-operator"}
 	operator, err := client.New(config, client.Options{Scheme: scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	made := func() *v1alpha1.PerfExperiment {
 		return recurrence.Experiment(schedule, "nightly-1", "Schedule", "1")
 	}
@@ -137,16 +128,12 @@ func TestOnlyTheOperatorMakesExperimentsOfASchedule(t *testing.T) {
 	broken := nightly(t, change{"spec.onImageChange", ""}, change{"spec.template.spec.system", ""}, change{"spec.template.spec.systemRef", "{name: folio}"},
 		change{"spec.template.spec.arms.1.set", "{modules: [{name: inventory, replicas: 2}]}"}, change{"metadata.name", "broken"})
 	broken.SetNamespace(a.namespace)
-	if err := a.admin.Create(t.Context(), broken); err != nil {
-		t.Fatalf("making the schedule: %v", err)
-	}
+	expect.NoError(t, a.admin.Create(t.Context(), broken), "making the schedule")
 	system := shared(t)
 	system.SetNamespace(a.namespace)
 	if err := a.admin.Create(t.Context(), system); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatalf("making the system: %v", err)
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(broken.Object, schedule); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(broken.Object, schedule))
 	ask(operator, made(), `the system has no module "inventory"`)
 }

@@ -24,6 +24,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -104,9 +105,7 @@ func user(t *testing.T) (client.Client, *warnings) {
 	config, told := rest.CopyConfig(server.Config(t)), &warnings{}
 	config.WarningHandler = told
 	c, err := client.New(config, client.Options{Scheme: scheme()})
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
+	expect.NoError(t, err, "making a client")
 	return client.WithFieldValidation(c, "Strict"), told
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -66,16 +67,12 @@ func TestExperimentsOfASharedSystem(t *testing.T) {
 
 	system := shared(t)
 	system.SetNamespace(namespace)
-	if err := c.Create(t.Context(), system); err != nil {
-		t.Fatalf("making the system: %v", err)
-	}
+	expect.NoError(t, c.Create(t.Context(), system), "making the system")
 	rules.Verdict(t, ask(), "", "")
 	rules.Verdict(t, ask(unknown), "spec.arms[1].set.modules[0].name", `the system has no module "inventory": write one it has (gateway, circulation)`)
 	rules.Verdict(t, ask(change{"metadata.name", strings.Repeat("a", 32)}, change{"spec.arms.1.set", ""}), "", "")
 
 	apply(t, system, []change{{"spec.modules.0.name", strings.Repeat("g", 40)}, {"spec.target.module", strings.Repeat("g", 40)}})
-	if err := c.Update(t.Context(), system); err != nil {
-		t.Fatalf("changing the system: %v", err)
-	}
+	expect.NoError(t, c.Update(t.Context(), system), "changing the system")
 	rules.Verdict(t, ask(change{"metadata.name", strings.Repeat("a", 32)}), "spec.systemRef.name", `PerfSystem "folio": the experiment's name and module "gggg`)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // The largest experiment is to be analysed in two seconds and 200 MB. The time is
@@ -63,9 +64,7 @@ func BenchmarkFromRunsToStatus(b *testing.B) {
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 

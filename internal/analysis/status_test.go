@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/analysis"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func number(t *testing.T, text string) float64 {
 	t.Helper()
 	value, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return value
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/announcement"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var ended = metav1.Time{Time: time.Date(2026, time.March, 1, 8, 0, 0, 0, time.UTC)}
@@ -56,15 +57,11 @@ func TestOfComplete(t *testing.T) {
 		t.Fatalf("-want +got\n%s", diff)
 	}
 	text, err := json.Marshal(all[0].Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	want := `{"namespace":"lab","name":"heap","uid":"u-1","release":"2026.2","completed":"2026-03-01T08:00:00Z","verdict":"1 worse",` +
 		`"verdicts":[{"scenario":"cico","metric":"cico/Check-In/average","arm":"large","verdict":"Worse","delta":"4.0","scale":"ratio","unit":"ms"}],` +
 		`"warnings":2,"changes":2,"report":{"configMap":"heap-report","command":"perflab report heap -n lab"}}`
-	if diff := cmp.Diff(want, string(text)); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, want, string(text))
 	changed, is := all[1].Data.(announcement.Changed)
 	if !is || changed.Bisect != "perflab bisect heap-1 heap -n lab" || len([]rune(changed.Change.Differences[0])) != 300 {
 		t.Errorf("%+v", all[1].Data)

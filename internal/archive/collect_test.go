@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const week = 7 * 24 * time.Hour
@@ -28,9 +29,7 @@ func collected(t *testing.T, store *archive.Store, policy archive.Policy) (archi
 	t.Helper()
 	var gone []string
 	sum, err := store.Collect(t.Context(), policy, func(one archive.Gone) { gone = append(gone, one.Key) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return sum, gone
 }
 
@@ -121,9 +120,7 @@ func TestNothingGoesWhileARecordCanNotBeRead(t *testing.T) {
 		}, archive.ErrMismatch},
 		"no manifest": {func(t *testing.T, bucket archive.Bucket, reference archive.Reference) {
 			t.Helper()
-			if err := bucket.Delete(t.Context(), keyOf(reference.Manifest)); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, bucket.Delete(t.Context(), keyOf(reference.Manifest)))
 		}, archive.ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,9 +147,7 @@ func keyOf(digest archive.Digest) string {
 func TestAnArchiveWithoutReferencesIsNotEmptied(t *testing.T) {
 	bucket := inMemory(t)
 	now := storeIn(t, bucket, archive.Options{})
-	if err := bucket.Delete(t.Context(), "archive/"+keep(t, now, runRecord(1)).String()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, bucket.Delete(t.Context(), "archive/"+keep(t, now, runRecord(1)).String()))
 	_, err := afterAWeek(t, bucket).Collect(t.Context(), archive.Policy{}, nil)
 	fails(t, err, archive.ErrNotFound)
 	if len(held(t, bucket)) != 3 {
@@ -302,9 +297,7 @@ func TestAfterAnyCollectionAllThatIsKeptReads(t *testing.T) {
 		reached := map[archive.Digest]bool{}
 		for _, prefix := range []string{archive.RunsPrefix, archive.ExperimentsPrefix} {
 			for record, err := range now.Walk(t.Context(), prefix) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				reached[record.Reference.Manifest] = true
 				for _, entry := range record.Manifest.Items {
 					reached[entry.Digest] = true
@@ -333,24 +326,16 @@ func TestReferencesAreRestoredFromObjects(t *testing.T) {
 		var walked []archive.Reference
 		for _, prefix := range []string{archive.ExperimentsPrefix, archive.RunsPrefix} {
 			for kept, err := range store.Walk(t.Context(), prefix) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				walked = append(walked, kept.Reference)
 			}
 		}
 		for _, reference := range walked {
-			if err := bucket.Delete(t.Context(), "archive/"+reference.String()); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, bucket.Delete(t.Context(), "archive/"+reference.String()))
 		}
 		for kept, err := range store.WalkObjects(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := store.Restore(t.Context(), kept.Reference); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
+			expect.NoError(t, store.Restore(t.Context(), kept.Reference))
 		}
 		if got := held(t, bucket); len(walked) != 5 || !maps.Equal(got, want) {
 			t.Errorf("there is %v, want %v", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
@@ -377,9 +362,7 @@ func TestOfWhatIsNoManifestOnlyTheBeginningIsRead(t *testing.T) {
 	keep(t, store, runRecord(1, "raw", "samples"))
 	bucket.whole = 0
 	for _, err := range store.WalkObjects(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 	}
 	if bucket.whole != 1 {
 		t.Errorf("%d objects were read as a whole, want the manifest alone", bucket.whole)
@@ -391,9 +374,7 @@ func TestWhatIsNotWholeIsNotRestored(t *testing.T) {
 	store := storeIn(t, bucket, archive.Options{})
 	reference := keep(t, store, runRecord(1, "raw"))
 	for _, key := range []string{"archive/" + reference.String(), keyOf(archive.Sum([]byte("raw")))} {
-		if err := bucket.Delete(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, bucket.Delete(t.Context(), key))
 	}
 	fails(t, store.Restore(t.Context(), reference), archive.ErrNotFound)
 	if got := references(t, store, archive.RunsPrefix); len(got) != 0 {

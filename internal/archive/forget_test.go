@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // two experiments of one name are kept, with a run each; the first one's identity.
@@ -78,9 +79,7 @@ func TestForgettingThatIsBrokenOffIsDoneAgain(t *testing.T) {
 				// Its last key went, and nobody was told.
 				continue
 			}
-			if err := store.Forget(t.Context(), of, false, func(string) {}); err != nil {
-				t.Fatalf("broken off at request %d, and then: %v", at, err)
-			}
+			expect.NoError(t, store.Forget(t.Context(), of, false, func(string) {}), "broken off at request %d, and then", at)
 			if uids, err := store.Experiments(t.Context(), of.Namespace, of.Experiment); err != nil || !slices.Equal(uids, []string{"e-2"}) {
 				t.Errorf("broken off at request %d, left are %q, %v", at, uids, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestARecordComesBack(t *testing.T) {
@@ -36,9 +37,7 @@ func TestManifestsStayAsTheyAre(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	run := keep(t, store, runRecord(1, "raw"))
 	text, err := store.Get(t.Context(), run.Manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	const want = `{"archive":"perflab.dev/archive/v1","at":"2026-03-09T07:13:44Z",` +
 		`"identity":{"attempt":1,"experiment":"heap","experimentUID":"e-1","namespace":"lab","run":"heap-b1","runUID":"u-heap-b1"},` +
 		`"items":[{"digest":"sha256:0b9c61d62e5a13f7f7ae2cb1fcd8d1ef54d4fd0a9d2a5f1ad8e5cb4ffc5e5f9f","kind":"ConfigMap","name":"heap-b1-0","size":3}`
@@ -134,9 +133,7 @@ func TestKeptIsWhatHasAReference(t *testing.T) {
 		_, err = store.Keep(t.Context(), record)
 		fails(t, err, archive.ErrMismatch)
 	}
-	if err := inner.Delete(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, inner.Delete(t.Context(), key))
 	if kept, err := store.IsKept(t.Context(), reference); kept || err != nil {
 		t.Errorf("%v %v", kept, err)
 	}
@@ -149,9 +146,7 @@ func TestARecordThatChangedIsKeptBesideTheEarlierOne(t *testing.T) {
 	a, b := keep(t, store, first), keep(t, store, other)
 	var found []archive.Reference
 	for reference, err := range store.Find(t.Context(), first.Identity) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		found = append(found, reference)
 	}
 	if len(found) != 2 || a == b {
@@ -168,9 +163,7 @@ func TestOnlyTheNamedOneIsFound(t *testing.T) {
 	keep(t, store, runRecord(10))
 	count := 0
 	for _, err := range store.Find(t.Context(), runRecord(1).Identity) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		count++
 	}
 	if count != 1 {
@@ -244,9 +237,7 @@ func TestAManifestOfALaterVersionIsNotJudged(t *testing.T) {
 			inner := inMemory(t)
 			store := storeIn(t, inner, archive.Options{})
 			text, err := store.Get(t.Context(), keep(t, store, runRecord(1)).Manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			_, err = archive.ParseManifest([]byte(strings.Replace(string(text), c[0], c[1], 1)))
 			fails(t, err, archive.ErrUnknown)
 			if _, err = archive.ParseManifest(text); err != nil {

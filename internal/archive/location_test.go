@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestLocationsAreReadAndWritten(t *testing.T) {
@@ -116,9 +117,7 @@ func TestCredentialsAreNeverPrinted(t *testing.T) {
 	at := location(t, "s3://perflab?region=here")
 	at.Credentials = archive.Credentials{ID: access, Secret: secret, Token: "a-token"}
 	encoded, err := json.Marshal(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	texts := []string{string(encoded), at.String()}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		for _, value := range []any{at, &at, at.Credentials, &at.Credentials, []any{at.Credentials}} {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestPointsAreListedInTheOrderOfTheirTimes(t *testing.T) {
@@ -57,21 +58,15 @@ func TestTheIndexIsMadeAnew(t *testing.T) {
 	for name, lost := range map[string]string{"points": "archive/series/", "points and references": "archive/"} {
 		for key := range want {
 			if strings.HasPrefix(key, lost) && !strings.HasPrefix(key, "archive/objects/") {
-				if err := bucket.Delete(t.Context(), key); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, bucket.Delete(t.Context(), key))
 			}
 		}
 		if maps.Equal(want, held(t, bucket)) || len(points(t, store, "")) != 0 {
 			t.Fatal("nothing is lost")
 		}
 		for kept, err := range store.WalkObjects(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := store.Restore(t.Context(), kept.Reference); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
+			expect.NoError(t, store.Restore(t.Context(), kept.Reference))
 		}
 		if got := held(t, bucket); !maps.Equal(want, got) {
 			t.Errorf("%s: there is %v, want %v", name, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
@@ -159,9 +154,7 @@ func TestWhatWasKeptLastStands(t *testing.T) {
 		count := 0
 		var last archive.Reference
 		for kept, err := range store.Standing(t.Context(), archive.ExperimentsPrefix) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			last, count = kept.Reference, count+1
 		}
 		record, err := store.Load(t.Context(), last)

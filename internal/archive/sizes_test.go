@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -22,9 +23,7 @@ func BenchmarkSizes(b *testing.B) {
 		texts = append(texts, encoded(b, input.Runs[i]))
 	}
 	var page bytes.Buffer
-	if err := report.Write(&page, input); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, report.Write(&page, input))
 	var packed [][]byte
 	for i := range input.Raw {
 		for _, body := range input.Raw[i].BinaryData {
@@ -47,9 +46,7 @@ func BenchmarkSizes(b *testing.B) {
 func encoded(b *testing.B, value any) []byte {
 	b.Helper()
 	text, err := json.Marshal(value)
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, err)
 	return text
 }
 
@@ -60,8 +57,6 @@ func compressed(b *testing.B, body []byte) int {
 	if _, err := writer.Write(body); err != nil {
 		b.Fatal(err)
 	}
-	if err := writer.Close(); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, writer.Close())
 	return buffer.Len()
 }

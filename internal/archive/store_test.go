@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestBytesComeBackUnderTheirDigest(t *testing.T) {
@@ -27,9 +28,7 @@ func TestBytesComeBackUnderTheirDigest(t *testing.T) {
 		for range 50 {
 			body := randomBytes(random, 4096)
 			digest, err := store.Put(t.Context(), body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			got, err := store.Get(t.Context(), digest)
 			if err != nil || !bytes.Equal(got, body) {
 				t.Fatalf("%d bytes came back as %d, %v", len(body), len(got), err)
@@ -70,9 +69,7 @@ func TestSizesAreBounded(t *testing.T) {
 	eachKind(t, func(t *testing.T, bucket archive.Bucket) {
 		wide, narrow := storeIn(t, bucket, archive.Options{}), storeIn(t, bucket, archive.Options{MaxObject: 100})
 		digest, err := wide.Put(t.Context(), make([]byte, 101))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		_, err = narrow.Get(t.Context(), digest)
 		fails(t, err, archive.ErrMismatch)
 		if !strings.Contains(err.Error(), "larger than any object") {

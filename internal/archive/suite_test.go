@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archive/stores/bucket"
 	"perflab.dev/perflab/internal/archive/stores/directory"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // inMemory is a bucket that holds its objects in memory.
@@ -30,9 +31,7 @@ func inMemory(t *testing.T) archive.Bucket {
 func inDirectory(t *testing.T) archive.Bucket {
 	t.Helper()
 	result, err := directory.Open(t.Context(), location(t, "file://"+t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() { _ = result.Close() })
 	return result
 }
@@ -48,9 +47,7 @@ func eachKind(t *testing.T, test func(*testing.T, archive.Bucket)) {
 func location(t *testing.T, url string) archive.Location {
 	t.Helper()
 	parsed, err := archive.ParseLocation(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return parsed
 }
 
@@ -130,14 +127,10 @@ func held(t *testing.T, bucket archive.Bucket) map[string]string {
 	var token []byte
 	for {
 		objects, next, err := bucket.List(t.Context(), "", token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, object := range objects {
 			body, _, err := bucket.Read(t.Context(), object.Key, 1<<30)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			result[object.Key] = string(body)
 		}
 		if token = next; token == nil {
@@ -149,9 +142,7 @@ func held(t *testing.T, bucket archive.Bucket) map[string]string {
 // damage puts other bytes in an object's place.
 func damage(t *testing.T, bucket archive.Bucket, key string, body []byte) {
 	t.Helper()
-	if err := bucket.Write(t.Context(), key, body, archive.Writing{Replace: true}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, bucket.Write(t.Context(), key, body, archive.Writing{Replace: true}))
 }
 
 var ended = time.Date(2026, 3, 9, 7, 12, 44, 0, time.UTC)
@@ -195,9 +186,7 @@ func points(t *testing.T, store *archive.Store, series string) []archive.Point {
 	t.Helper()
 	var found []archive.Point
 	for point, err := range store.Points(t.Context(), "lab", series) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		found = append(found, point)
 	}
 	return found
@@ -206,9 +195,7 @@ func points(t *testing.T, store *archive.Store, series string) []archive.Point {
 func keep(t *testing.T, store *archive.Store, record archive.Record) archive.Reference {
 	t.Helper()
 	reference, err := store.Keep(t.Context(), record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return reference
 }
 
@@ -240,9 +227,7 @@ func references(t *testing.T, store *archive.Store, prefix string) []archive.Ref
 	t.Helper()
 	var result []archive.Reference
 	for reference, err := range store.List(t.Context(), prefix) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		result = append(result, reference)
 	}
 	return result

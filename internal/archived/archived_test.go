@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/archives"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -60,28 +61,18 @@ func TestWhatIsReadIsWhatWasKept(t *testing.T) {
 	var references []archive.Reference
 	for i := range input.Runs {
 		record, err := archived.Run(&input.Experiment, &input.Runs[i], rawOf(input, &input.Runs[i]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		reference, err := kept.Keep(t.Context(), record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		references = append(references, reference)
 	}
 	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: naming.Report(input.Experiment.Name), Namespace: input.Experiment.Namespace}}
 	record, err := archived.Experiment(input, stored, references)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	reference, err := kept.Keep(t.Context(), record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	again, err := archived.Read(t.Context(), kept, reference)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if diff := cmp.Diff(exported(t, input), exported(t, again)); diff != "" {
 		t.Errorf("what was kept and what is read (-kept +read):\n%s", diff)
 	}
@@ -98,9 +89,7 @@ func TestThePlanIsKept(t *testing.T) {
 			t.Parallel()
 			input := read(t, example)
 			record, err := archived.Experiment(input, nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			kept := planOf(t, record)
 			status := &input.Experiment.Status
 			if kept.Hash != status.PlanHash || kept.Seed != *status.Seed || len(kept.Runs) != int(status.Runs.Planned) {
@@ -133,40 +122,28 @@ func planOf(t *testing.T, record archive.Record) (plan order) {
 	if at < 0 {
 		t.Fatal("there is no plan")
 	}
-	if err := json.Unmarshal(record.Items[at].Bytes, &plan); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(record.Items[at].Bytes, &plan))
 	return plan
 }
 
 func read(t *testing.T, name string) report.Input {
 	t.Helper()
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var reader report.Reader
-	if err := reader.Add(unzipped); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, reader.Add(unzipped))
 	inputs, err := reader.Inputs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return inputs[0]
 }
 
 func exported(t *testing.T, input report.Input) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.Write(&out, input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.Write(&out, input))
 	return out.String()
 }
 

@@ -24,6 +24,7 @@ import (
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/archives"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -31,9 +32,7 @@ import (
 func inMemory(t *testing.T) *archive.Store {
 	t.Helper()
 	location, err := archive.ParseLocation("s3://perflab?region=here")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return archive.New(&bucket.Bucket{Blob: memblob.OpenBucket(nil)}, location, archive.Options{})
 }
 
@@ -69,9 +68,7 @@ func kept(t *testing.T, store *archive.Store, input report.Input, change func(*a
 func historyOf(t *testing.T, store *archive.Store, asked archived.Asked) archived.Found {
 	t.Helper()
 	found, err := archived.History(t.Context(), store, asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return found
 }
 
@@ -81,9 +78,7 @@ func written(t *testing.T, found archived.Found) string {
 	lines := slices.Clone(found.Notes)
 	for i := range found.Measured {
 		text, err := found.Measured[i].Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		lines = append(lines, string(text))
 	}
 	return strings.Join(lines, "\n")
@@ -165,15 +160,11 @@ func TestHistoryBelievesNothingFalse(t *testing.T) {
 	}{
 		"other bytes": {func(t *testing.T, path string) {
 			t.Helper()
-			if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, os.WriteFile(path, []byte("{}"), 0o600))
 		}, archive.ErrMismatch, "do not have the digest"},
 		"nothing": {func(t *testing.T, path string) {
 			t.Helper()
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, os.Remove(path))
 		}, nil, "1 point leads to what is not in the archive any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -182,9 +173,7 @@ func TestHistoryBelievesNothingFalse(t *testing.T) {
 				kept(t, store, release(n, 8), nil)
 			}
 			for point, err := range store.Points(t.Context(), "lab", "") {
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				if point.ExperimentUID == "uid-1" {
 					digits := strings.TrimPrefix(point.Item.String(), "sha256:")
 					c.harm(t, filepath.Join(strings.TrimPrefix(store.String(), "file://"), "objects/sha256", digits[:2], digits))
@@ -204,9 +193,7 @@ func TestHistoryBelievesNothingFalse(t *testing.T) {
 	input := release(0, 8)
 	kept(t, store, input, nil)
 	root := strings.TrimPrefix(store.String(), "file://")
-	if err := os.Rename(filepath.Join(root, "series/lab"), filepath.Join(root, "series/other")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Rename(filepath.Join(root, "series/lab"), filepath.Join(root, "series/other")))
 	if _, err := archived.History(t.Context(), store, archived.Asked{Namespace: "other"}); !errors.Is(err, releases.ErrNotMeasured) {
 		t.Errorf("another namespace's key: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/systems"
 )
 
@@ -51,9 +52,7 @@ func TestMatrix(t *testing.T) {
 		{"two-on", false, 2, true},
 		{"two-off", false, 2, false},
 	}
-	if diff := cmp.Diff(want, summarize(arms.Of(twoByTwo(), systems.Full()))); diff != "" {
-		t.Errorf("arms (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, summarize(arms.Of(twoByTwo(), systems.Full())), "arms")
 }
 
 func TestMatrixExclude(t *testing.T) {
@@ -76,9 +75,7 @@ func TestMatrixExclude(t *testing.T) {
 			for _, arm := range arms.Of(spec, systems.Full()) {
 				got = append(got, arm.Name)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("arms (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, got, "arms")
 		})
 	}
 }

@@ -5,10 +5,9 @@ package arms_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestChanges(t *testing.T) {
@@ -53,9 +52,7 @@ func TestChanges(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, arms.Changes(tc.differences)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
-			}
+			expect.Equal(t, tc.want, arms.Changes(tc.differences), "%s", tc.reason)
 		})
 	}
 }

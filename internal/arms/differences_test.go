@@ -5,13 +5,13 @@ package arms_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/systems"
 )
 
@@ -78,9 +78,7 @@ func TestDifferences(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			system := systems.Full()
-			if diff := cmp.Diff(tc.want, arms.Differences(system, arms.Resolve(system, tc.set))); diff != "" {
-				t.Errorf("differences (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, arms.Differences(system, arms.Resolve(system, tc.set)), "differences")
 		})
 	}
 }
@@ -148,9 +146,7 @@ func TestConfounded(t *testing.T) {
 			for _, confounded := range arms.ConfoundedOf(tc.spec, systems.Full()) {
 				got = append(got, confounded.String())
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
-			}
+			expect.Equal(t, tc.want, got, "%s", tc.reason)
 		})
 	}
 }

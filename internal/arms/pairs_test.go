@@ -5,10 +5,9 @@ package arms_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestPairs(t *testing.T) {
@@ -23,9 +22,7 @@ func TestPairs(t *testing.T) {
 		v1alpha1.PairsChain:        {{"on-s", "off-m"}, {"on-m", "on-s"}},
 		v1alpha1.PairsWithinLevels: {{"on-m", "off-m"}, {"on-m", "on-s"}},
 	} {
-		if diff := cmp.Diff(want, arms.Pairs(wanted, matrix, all)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", wanted, diff)
-		}
+		expect.Equal(t, want, arms.Pairs(wanted, matrix, all), "%s", wanted)
 	}
 	if got := arms.Pairs(v1alpha1.PairsWithinLevels, nil, all); got != nil {
 		t.Errorf("without a matrix %v are within levels", got)

@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/systems"
 )
 
@@ -115,9 +116,7 @@ func TestResolve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := systems.Full()
 			tc.want(&want)
-			if diff := cmp.Diff(want, arms.Resolve(systems.Full(), tc.set)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
-			}
+			expect.Equal(t, want, arms.Resolve(systems.Full(), tc.set), "%s", tc.reason)
 		})
 	}
 }

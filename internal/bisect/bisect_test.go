@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/bisect"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func system() v1alpha1.System {
@@ -46,9 +47,7 @@ func upgraded() v1alpha1.System {
 func plan(t *testing.T, before, after v1alpha1.System, most int) *bisect.Plan {
 	t.Helper()
 	made, err := bisect.Of(before, after, most)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return made
 }
 
@@ -118,11 +117,7 @@ func TestWhatNoArmCanSet(t *testing.T) {
 	delete(after.Kafka.Config, "b")
 	made := plan(t, system(), after, 8)
 	left := fmt.Sprint(made.Left)
-	for _, want := range []string{"mod-new", "command", "kafka.config"} {
-		if !strings.Contains(left, want) {
-			t.Errorf("%q is not among what is left: %v", want, left)
-		}
-	}
+	expect.Contains(t, left, []string{"mod-new", "command", "kafka.config"})
 	if _, err := bisect.Of(system(), system(), 8); !errors.Is(err, bisect.ErrAlike) {
 		t.Error(err)
 	}

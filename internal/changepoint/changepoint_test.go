@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // noisy gives a point for each mean, with as many runs each, that differ by 1.
@@ -30,9 +30,7 @@ func level(mean float64, times int) []float64 { return slices.Repeat([]float64{m
 func places(t *testing.T, points []Point, options Options) []int {
 	t.Helper()
 	changes, err := Find(points, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var found []int
 	for _, change := range changes {
 		found = append(found, change.At)
@@ -56,9 +54,7 @@ func TestFind(t *testing.T) {
 		"no point":                      {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, places(t, noisy(7, 4, tc.means...), Options{})); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			expect.Equal(t, tc.want, places(t, noisy(7, 4, tc.means...), Options{}))
 		})
 	}
 }
@@ -69,9 +65,7 @@ func TestFindWithoutSpread(t *testing.T) {
 		t.Errorf("found %v", found)
 	}
 	step := slices.Concat(slices.Repeat([]Point{{[]float64{3}}}, 8), slices.Repeat([]Point{{[]float64{4}}}, 8))
-	if diff := cmp.Diff([]int{8}, places(t, step, Options{})); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, []int{8}, places(t, step, Options{}))
 }
 
 func TestFindRefuses(t *testing.T) {
@@ -170,18 +164,14 @@ func TestWeights(t *testing.T) {
 func TestFindIsReproducible(t *testing.T) {
 	points := noisy(11, 3, slices.Concat(level(0, 9), level(1.5, 9), level(0, 9))...)
 	first := places(t, points, Options{Seed: 4})
-	if diff := cmp.Diff(first, places(t, points, Options{Seed: 4})); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, first, places(t, points, Options{Seed: 4}))
 	scaled := make([]Point, len(points))
 	for i, point := range points {
 		for _, value := range point.Values {
 			scaled[i].Values = append(scaled[i].Values, -2*value+100)
 		}
 	}
-	if diff := cmp.Diff(first, places(t, scaled, Options{Seed: 4})); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, first, places(t, scaled, Options{Seed: 4}))
 }
 
 // Of series without change, as many are told to have one as were asked for.

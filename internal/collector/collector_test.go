@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -83,12 +83,8 @@ func TestWhatIsAskedOfASystemOfOurs(t *testing.T) {
 			t.Errorf("component %d is %s", i, got[i])
 		}
 	}
-	if diff := cmp.Diff(&collector.Kafka{Servers: []string{"demo-kafka-bootstrap:9092"}}, config.Kafka); diff != "" {
-		t.Errorf("Kafka (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(&collector.Postgres{}, config.Postgres); diff != "" {
-		t.Errorf("PostgreSQL (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, &collector.Kafka{Servers: []string{"demo-kafka-bootstrap:9092"}}, config.Kafka, "Kafka")
+	expect.Equal(t, &collector.Postgres{}, config.Postgres, "PostgreSQL")
 	if config.Interval != 5*time.Second || config.Longest < 30*time.Minute || config.Namespace != "lab" {
 		t.Errorf("every %s for %s in %s", config.Interval, config.Longest, config.Namespace)
 	}
@@ -110,9 +106,7 @@ func TestWhatIsAskedOfASystemThatIsThere(t *testing.T) {
 			{Component: "postgres/replica-1", Host: "ro.example.org", Port: 5433},
 		}},
 	}
-	if diff := cmp.Diff(want, collector.Config{Kafka: config.Kafka, Postgres: config.Postgres}); diff != "" {
-		t.Errorf("asked of (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, collector.Config{Kafka: config.Kafka, Postgres: config.Postgres}, "asked of")
 }
 
 // What Amazon runs is asked for by its names there, and how its hosts are called.
@@ -141,9 +135,7 @@ func TestWhatAmazonRuns(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, late := ask(tc.system)
-			if diff := cmp.Diff(&tc.want, got); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, &tc.want, got, "asked")
 			if late != tc.late {
 				t.Errorf("it may take %s longer to end, want %s", late, tc.late)
 			}
@@ -173,13 +165,9 @@ func jobOf(t *testing.T, system v1alpha1.System) batchv1.Job {
 	t.Helper()
 	run, request := given(system)
 	intent, err := collector.Job(run, request, collector.ConfigFor(run, request, nil), "collector:1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	job := batchv1.Job{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(intent.Object, &job); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(intent.Object, &job))
 	return job
 }
 
@@ -192,9 +180,7 @@ func TestTheJobsEnvironment(t *testing.T) {
 		switch {
 		case variable.Name == collector.EnvConfig:
 			config := collector.Config{}
-			if err := json.Unmarshal([]byte(strings.ReplaceAll(variable.Value, "$$(", "$(")), &config); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(variable.Value, "$$(", "$(")), &config))
 			if strings.Contains(strings.ReplaceAll(variable.Value, "$$(", ""), "$(") {
 				t.Errorf("the kubelet would replace a part of %s", variable.Value)
 			}
@@ -215,9 +201,7 @@ func TestTheJobsEnvironment(t *testing.T) {
 		"KAFKA_USERNAME from msk-login/username", "KAFKA_PASSWORD from msk-login/password", "KAFKA_CA from msk/ca.crt",
 		"PROMETHEUS_TOKEN from token/token",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, got, "environment")
 	ours := jobOf(t, library()).Spec.Template.Spec.Containers[0].Env
 	if ref := ours[3].ValueFrom.SecretKeyRef; ours[3].Name != "PGDATABASE" || ref.Name != "demo-pg-app" || ref.Key != "dbname" {
 		t.Errorf("the database's name is %+v", ours[3])

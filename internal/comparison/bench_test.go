@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // large is the largest experiment that must be compared in two seconds: 100
@@ -36,9 +37,7 @@ func BenchmarkReadAndCompare(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		table, err := comparison.ReadCSV(bytes.NewReader(text))
-		if err != nil {
-			b.Fatal(err)
-		}
+		expect.NoError(b, err)
 		if found, err := table.Compare(chosen); err != nil || len(found) != 99*200 {
 			b.Fatal(len(found), err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestCellsAreNoFormulas(t *testing.T) {
@@ -20,9 +21,7 @@ func TestCellsAreNoFormulas(t *testing.T) {
 		}
 		rows := comparison.Header + "\n1," + quoted(got) + ",s,m,ms,1\n1,other,s,m,ms,1\n"
 		table, err := comparison.ReadCSV(strings.NewReader(rows))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if _, err := table.Compare(comparison.Options{Baseline: text, MarginPercent: 5, ConfidencePercent: 95}); err != nil {
 			t.Errorf("%q does not come back: %v", text, err)
 		}

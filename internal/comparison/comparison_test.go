@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -36,13 +37,9 @@ func rows(metric, unit string, arms map[string][]string) string {
 func compare(t *testing.T, options comparison.Options, text ...string) []comparison.Comparison {
 	t.Helper()
 	table, err := comparison.ReadCSV(strings.NewReader(comparison.Header + "\n" + strings.Join(text, "")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	found, err := table.Compare(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return found
 }
 
@@ -194,9 +191,7 @@ func TestDifferentErrorShares(t *testing.T) {
 		}
 	}
 	want := map[string]verdict.Verdict{"cico/Check-In/p95": verdict.None, "cico/errors": verdict.Worse, "other/p95": verdict.Worse, "other/errors": verdict.Equivalent}
-	if diff := cmp.Diff(want, verdicts); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, want, verdicts)
 }
 
 // What differs in one window says nothing of another.
@@ -335,9 +330,7 @@ func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 
 func TestCompareRefuses(t *testing.T) {
 	table, err := comparison.ReadCSV(strings.NewReader(comparison.Header + "\n1,b,s,m,ms,1\n1,c,s,m,ms,2\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if _, err := table.Compare(options); err == nil || !strings.Contains(err.Error(), `baseline "a": no such arm; the arms are "b", "c"`) {
 		t.Errorf("got %v", err)
 	}

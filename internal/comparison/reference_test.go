@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -17,9 +18,7 @@ import (
 // of the same file: testdata/reference.py says how.
 func TestCompareAgainstReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var wants []struct {
 		Scenario, Metric, Arm, Scale                              string
 		Blocks                                                    int
@@ -28,9 +27,7 @@ func TestCompareAgainstReference(t *testing.T) {
 		Primary                                                   bool
 		Verdict                                                   verdict.Verdict
 	}
-	if err := json.Unmarshal(text, &wants); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(text, &wants))
 	if len(wants) != 8 {
 		t.Fatalf("%d references", len(wants))
 	}
@@ -59,14 +56,10 @@ func TestCompareAgainstReference(t *testing.T) {
 func comparedRuns(t *testing.T) []comparison.Comparison {
 	t.Helper()
 	file, err := os.Open("../../cmd/perflab/testdata/runs.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	table, err := comparison.ReadCSV(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	compared, err := table.Compare(comparison.Options{
 		Baseline: "xmx", MarginPercent: 5, ConfidencePercent: 95, Seed: 1,
 		Primary: func(metric string) bool {
@@ -76,8 +69,6 @@ func comparedRuns(t *testing.T) []comparison.Comparison {
 			return verdict.DirectionOf(strings.Contains(metric, "throughput"), true)
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return compared
 }

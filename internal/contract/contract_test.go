@@ -5,9 +5,8 @@ package contract_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -97,9 +96,7 @@ func TestKafka(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			kafka := contract.Kafka{Object: yamlcmp.Object(t, "apiVersion: v1\nkind: Kafka\nmetadata: {name: k, generation: "+tc.generation+"}\nstatus: "+tc.status)}
-			if diff := cmp.Diff(tc.want, answersOf(kafka)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
-			}
+			expect.Equal(t, tc.want, answersOf(kafka), "%s", tc.reason)
 		})
 	}
 }
@@ -116,9 +113,7 @@ func answersOf(kafka contract.Kafka) kafkaAnswers {
 }
 
 func TestNothingThere(t *testing.T) {
-	if diff := cmp.Diff(kafkaAnswers{}, answersOf(contract.Kafka{})); diff != "" {
-		t.Errorf("a Kafka that is not there (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, kafkaAnswers{}, answersOf(contract.Kafka{}), "a Kafka that is not there")
 	cluster := contract.PostgresCluster{}
 	if cluster.Ready() || cluster.HasStatus() || cluster.Stuck() {
 		t.Error("a PostgreSQL that is not there has answers")

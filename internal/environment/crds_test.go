@@ -25,6 +25,7 @@ import (
 	"perflab.dev/perflab/internal/environment/modules"
 	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/testing/crds"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestIntentsKeepToStrimzi(t *testing.T) {
@@ -143,9 +144,7 @@ func faultsOf(t *testing.T, crd *apiextensions.CustomResourceDefinition, intent 
 		t.Fatalf("looking up %s in the CRD: %v", intent.GroupVersionKind(), err)
 	}
 	schema, err := structural.NewStructural(validation.OpenAPIV3Schema)
-	if err != nil {
-		t.Fatalf("reading the schema of %s: %v", intent.GetKind(), err)
-	}
+	expect.NoError(t, err, "reading the schema of %s", intent.GetKind())
 	var faults []string
 	options := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 	for _, path := range pruning.PruneWithOptions(intent.DeepCopy().Object, schema, true, options) {
@@ -161,16 +160,10 @@ func faultsOf(t *testing.T, crd *apiextensions.CustomResourceDefinition, intent 
 func readCRD(t *testing.T, path string) *apiextensions.CustomResourceDefinition {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("reading the CRD: %v", err)
-	}
+	expect.NoError(t, err, "reading the CRD")
 	var external apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(text, &external); err != nil {
-		t.Fatalf("reading %s: %v", path, err)
-	}
+	expect.NoError(t, yaml.UnmarshalStrict(text, &external), "reading %s", path)
 	crd := &apiextensions.CustomResourceDefinition{}
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&external, crd, nil); err != nil {
-		t.Fatalf("converting %s: %v", path, err)
-	}
+	expect.NoError(t, apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&external, crd, nil), "converting %s", path)
 	return crd
 }

@@ -5,12 +5,12 @@ package environment_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // probing is a module's pod that runs and does not serve.
@@ -29,9 +29,7 @@ status: {phase: Running}
 func event(t *testing.T, text string) corev1.Event {
 	t.Helper()
 	var event corev1.Event
-	if err := yaml.UnmarshalStrict([]byte(text), &event); err != nil {
-		t.Fatalf("reading the test's event: %v", err)
-	}
+	expect.NoError(t, yaml.UnmarshalStrict([]byte(text), &event), "reading the test's event")
 	return event
 }
 
@@ -87,9 +85,7 @@ func TestPodTroubleFromEvents(t *testing.T) {
 				t.Fatalf("found %t (%s): %s", found, trouble.Message, tc.reason)
 			}
 			if found {
-				if diff := cmp.Diff(*tc.want, trouble); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
-				}
+				expect.Equal(t, *tc.want, trouble, "%s", tc.reason)
 			}
 		})
 	}

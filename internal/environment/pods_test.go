@@ -14,6 +14,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -116,9 +117,7 @@ func TestPodTrouble(t *testing.T) {
 				t.Fatalf("found %t (%s): %s", found, trouble.Message, tc.reason)
 			}
 			if tc.want != nil {
-				if diff := cmp.Diff(*tc.want, trouble); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
-				}
+				expect.Equal(t, *tc.want, trouble, "%s", tc.reason)
 			}
 			if diff := cmp.Diff(before, given); diff != "" {
 				t.Errorf("the pods were edited:\n%s", diff)
@@ -182,9 +181,7 @@ func TestPodTitle(t *testing.T) {
 func pod(t *testing.T, text string) corev1.Pod {
 	t.Helper()
 	var pod corev1.Pod
-	if err := yaml.UnmarshalStrict([]byte(text), &pod); err != nil {
-		t.Fatalf("reading the test's pod: %v", err)
-	}
+	expect.NoError(t, yaml.UnmarshalStrict([]byte(text), &pod), "reading the test's pod")
 	return pod
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -22,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/environment/modules"
 	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/systems"
 )
 
@@ -65,17 +65,11 @@ func TestRenderedAsBefore(t *testing.T) {
 	got := strings.Join(lines, "")
 	const golden = "testdata/rendered.golden"
 	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("objects by fingerprint and digest (-want +got):\n%s", diff)
-	}
+	expect.NoError(t, err)
+	expect.Equal(t, string(want), got, "objects by fingerprint and digest")
 }
 
 func rendered(req environment.Request) []environment.Intent {

@@ -28,6 +28,7 @@ import (
 	"perflab.dev/perflab/internal/evidence"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -40,18 +41,14 @@ const seed = 20
 func foundIn(t *testing.T, input *report.Input) evidence.Found {
 	t.Helper()
 	found, err := input.Evidence()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return *found
 }
 
 func verified(t *testing.T, found evidence.Found) *evidence.Result {
 	t.Helper()
 	result, err := evidence.Verify(found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return result
 }
 
@@ -123,18 +120,14 @@ func TestWhatIsKeptForHistoriesIsCovered(t *testing.T) {
 	input := small(t)
 	kept := &corev1.ConfigMap{Data: map[string]string{"changes.json": "[]"}, BinaryData: map[string][]byte{"measured.json.gz": {1, 2, 3}}}
 	sum, err := evidence.OfHistory(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	found := foundIn(t, &input)
 	found.History = sum
 	if result := verified(t, found); len(result.Broken) != 0 || !slices.ContainsFunc(result.Notes, func(note string) bool { return strings.Contains(note, "histories is not covered") }) {
 		t.Errorf("with a manifest that has no digest of it, broken are %v, the notes %q", result.Broken, result.Notes)
 	}
 	found.Manifest, err = evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, sum)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	input.Experiment.Status.Evidence.SHA256 = evidence.Sum([]byte(found.Manifest))
 	if result := verified(t, found); len(result.Broken) != 0 || result.Followed[evidence.KindHistory] != 1 {
 		t.Errorf("broken are %v, %d links of histories were followed", result.Broken, result.Followed[evidence.KindHistory])
@@ -262,9 +255,7 @@ func TestAPublishedDigestTellsAChainThatWasMadeAnew(t *testing.T) {
 	}
 	input.Runs[0].Status.Observations[0].Value = "1"
 	text, err := evidence.Next("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	settle(&input, text)
 	holds(t, &input)
 	found = foundIn(t, &input)
@@ -325,13 +316,9 @@ func TestWhatMayChangeChangesNothing(t *testing.T) {
 	}
 	holds(t, &input)
 	var stream bytes.Buffer
-	if err := report.Write(&stream, input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.Write(&stream, input))
 	read, err := report.Read(&stream)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if len(read) != 1 || read[0].Manifest == nil {
 		t.Fatal("the stream holds no manifest")
 	}
@@ -354,9 +341,7 @@ func TestLargeNumbersAreToldApart(t *testing.T) {
 func manifest(t *testing.T, previous string, input *report.Input, stage evidence.Stage) string {
 	t.Helper()
 	text, err := evidence.Next(previous, &input.Experiment, input.Runs, stage, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return text
 }
 
@@ -454,18 +439,12 @@ func TestAnEarlierRecordStillHolds(t *testing.T) {
 		writeEarlier(t, path)
 	}
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	text, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	read, err := report.Read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	holds(t, &read[0])
 }
 
@@ -474,13 +453,9 @@ func writeEarlier(t *testing.T, path string) {
 	input := small(t)
 	var stream, packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
-	if err := report.Write(&stream, input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.Write(&stream, input))
 	_, err := io.Copy(writer, &stream)
-	if err := errors.Join(err, writer.Close(), os.WriteFile(path, packed.Bytes(), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, errors.Join(err, writer.Close(), os.WriteFile(path, packed.Bytes(), 0o644)))
 }
 
 // place is where a value is in two objects.
@@ -558,13 +533,9 @@ func collect(value any, at string, found func(string, leaf)) {
 func treeOf(t *testing.T, object any) any {
 	t.Helper()
 	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var tree any
-	if err := json.Unmarshal(text, &tree); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(text, &tree))
 	return tree
 }
 

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func experiment() *v1alpha1.PerfExperiment {
@@ -76,9 +76,7 @@ func TestRunsThatOnlyNameAnExperiment(t *testing.T) {
 func TestASentenceSaysWhatToDo(t *testing.T) {
 	_, foreign := journal.Owned(experiment(), []v1alpha1.PerfRun{run(func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil })})
 	want := `left out: PerfRun "heap-1" names this experiment, and is not owned by it; it is in no number and no report: delete it if nobody needs it (kubectl delete perfrun heap-1 -n lab)`
-	if diff := cmp.Diff(want, foreign[0].String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, foreign[0].String())
 }
 
 // What the cluster is about to collect needs no word.

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -19,6 +18,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var admin kafkaadmin.Admin
@@ -26,9 +26,7 @@ var admin kafkaadmin.Admin
 func start(t *testing.T, options ...kfake.Opt) (*kfake.Cluster, kafkaadmin.Brokers) {
 	t.Helper()
 	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(3)}, options...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	return cluster, kafkaadmin.Brokers{Servers: cluster.ListenAddrs()}
 }
@@ -57,9 +55,7 @@ func TestEnsureTopicsMakesManyInFewRequests(t *testing.T) {
 	requests := count(cluster, kmsg.CreateTopics)
 	wanted := numbered(600, 8)
 	found, err := admin.EnsureTopics(t.Context(), brokers, wanted, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if readiness := kafka.AssessTopics(wanted, found); !readiness.Ready {
 		t.Errorf("not ready: %s", readiness.Message)
 	}
@@ -78,9 +74,7 @@ func TestEnsureTopicsStopsWhenTheBudgetIsUsedUp(t *testing.T) {
 	wanted := numbered(600, 1)
 	for pass, want := range []string{"250 of 600 topics are made", "500 of 600 topics are made", "600 of 600 topics are made"} {
 		found, err := admin.EnsureTopics(t.Context(), brokers, wanted, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if got := kafka.AssessTopics(wanted, found).Message; got != want || *requests != pass+1 {
 			t.Errorf("pass %d: %q after %d requests, want %q", pass, got, *requests, want)
 		}
@@ -131,13 +125,9 @@ func TestTopicsAreThoseTheBrokersHave(t *testing.T) {
 	for range 2 {
 		// Asking must not make a topic.
 		got, err := admin.Topics(t.Context(), brokers, wanted)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		want := map[string]kafka.TopicState{"one": {Partitions: 1, Replicas: 3}, "twelve": {Partitions: 12, Replicas: 3}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		expect.Equal(t, want, got)
 	}
 }
 
@@ -239,9 +229,7 @@ func teachQuorum(cluster *kfake.Cluster, answer *kerr.Error) {
 func TestBrokersThatDoNotAnswer(t *testing.T) {
 	// A port that takes connections and says nothing.
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
 	for what, address := range map[string]string{"a closed port": "127.0.0.1:1", "a silent one": silent.Addr().String()} {
 		t.Run(what, func(t *testing.T) {

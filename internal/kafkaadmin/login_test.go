@@ -26,6 +26,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/hosts"
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestLogin(t *testing.T) {
@@ -133,18 +134,14 @@ func TestLogin(t *testing.T) {
 func certificate(t *testing.T) (served *tls.Config, authority []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "brokers"},
 		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	signed, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}},
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
 }
@@ -155,9 +152,7 @@ func allowed(t *testing.T, annotation string) hosts.List {
 	secret := &corev1.Secret{}
 	secret.Name, secret.Annotations = "msk", map[string]string{v1alpha1.AnnotationHosts: annotation}
 	list, err := hosts.Of(secret, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return list
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // lists notes what was asked of the API server with each list.
@@ -55,9 +56,7 @@ func (l *lists) last(t *testing.T) (match string, version uint64) {
 func number(t *testing.T, version string) uint64 {
 	t.Helper()
 	read, err := strconv.ParseUint(version, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return read
 }
 
@@ -76,9 +75,7 @@ func newAside(t *testing.T) aside {
 	config := rest.CopyConfig(server.Config(t))
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { asked.next = next; return asked })
 	direct, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	freshness := kube.NewFreshness()
 	live := freshness.Reader(direct, direct.Scheme())
 	return aside{asked, apiserver.Namespace(t, direct), freshness.Client(direct, live, configMap), live}
@@ -87,9 +84,7 @@ func newAside(t *testing.T) aside {
 // list reads what is there, which was asked to be as new as what was written last.
 func (a aside) list(t *testing.T, list client.ObjectList, written string) {
 	t.Helper()
-	if err := a.live.List(t.Context(), list, client.InNamespace(a.namespace), ours); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, a.live.List(t.Context(), list, client.InNamespace(a.namespace), ours))
 	if match, version := a.asked.last(t); match != "NotOlderThan" || version < number(t, written) {
 		t.Errorf("the list after version %s asked for %s %d", written, match, version)
 	}
@@ -106,17 +101,13 @@ func TestListsWithoutALimitAreReadInPages(t *testing.T) {
 	const all = kube.PageSize + 3
 	for n := range all {
 		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: fmt.Sprintf("one-%03d", n), Labels: oursLabels}}
-		if err := a.client.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, a.client.Create(t.Context(), object))
 	}
 	untyped := &unstructured.UnstructuredList{}
 	untyped.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, untyped, &corev1.ConfigMapList{}} {
 		before := len(a.asked.asked)
-		if err := a.live.List(t.Context(), list, client.InNamespace(a.namespace), ours); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, a.live.List(t.Context(), list, client.InNamespace(a.namespace), ours))
 		asked := a.asked.asked[before:]
 		if len(asked) != 2 || asked[0].Get("limit") != "500" || asked[1].Get("limit") != "500" {
 			t.Errorf("pages asked for: %v, want two of 500", asked)
@@ -142,9 +133,7 @@ func TestListsWithoutALimitAreReadInPages(t *testing.T) {
 func TestListsHaveWhatThisProcessWrote(t *testing.T) {
 	a := newAside(t)
 	found := &corev1.ConfigMapList{}
-	if err := a.live.List(t.Context(), found, client.InNamespace(a.namespace), ours); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, a.live.List(t.Context(), found, client.InNamespace(a.namespace), ours))
 	if match, version := a.asked.last(t); version != 0 {
 		t.Errorf("the first list asked for %s %d, want what the API server is sure of", match, version)
 	}
@@ -176,13 +165,9 @@ func TestListsHaveWhatThisProcessWrote(t *testing.T) {
 			return nil
 		}},
 	} {
-		if err := way.write(way.name); err != nil {
-			t.Fatalf("%s: %v", way.name, err)
-		}
+		expect.NoError(t, way.write(way.name), "%s", way.name)
 		a.list(t, found, object.ResourceVersion)
-		if err := a.client.List(t.Context(), found, client.InNamespace(a.namespace), ours); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, a.client.List(t.Context(), found, client.InNamespace(a.namespace), ours))
 		if match, _ := a.asked.last(t); match != "NotOlderThan" {
 			t.Errorf("%s: the kind that no cache has is listed %q", way.name, match)
 		}
@@ -214,9 +199,7 @@ func TestListsHaveTheStatusThisProcessWrote(t *testing.T) {
 			return a.client.Status().Patch(t.Context(), pod, client.MergeFrom(before))
 		}},
 	} {
-		if err := step.write(); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, step.write())
 		a.list(t, found, pod.ResourceVersion)
 		if len(found.Items) != 1 || found.Items[0].Status.Message != step.message {
 			t.Errorf("after %q a list has %+v", step.message, found.Items)
@@ -228,9 +211,7 @@ func TestListsHaveTheStatusThisProcessWrote(t *testing.T) {
 func TestPagesGoOnWhereTheyEnded(t *testing.T) {
 	a := newAside(t)
 	write := func(name string) {
-		if err := a.client.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: name, Labels: oursLabels}}); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, a.client.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: name, Labels: oursLabels}}))
 	}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		write(name)
@@ -277,9 +258,7 @@ func TestVersionsMayGoBack(t *testing.T) {
 	reader := kube.NewFreshness().Reader(direct, direct.Scheme())
 	for _, step := range []bool{false, false, true, false} {
 		restored = step
-		if err := reader.List(t.Context(), &corev1.ConfigMapList{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, reader.List(t.Context(), &corev1.ConfigMapList{}))
 	}
 	want := []string{"", "7", "90", "", "7"}
 	if len(asked) != len(want) {

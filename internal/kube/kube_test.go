@@ -30,6 +30,7 @@ import (
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -49,9 +50,7 @@ var configMap = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 func cluster(t *testing.T) (made kube.Cluster, namespace string) {
 	t.Helper()
 	c, err := client.New(server.Config(t), client.Options{})
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
+	expect.NoError(t, err, "making a client")
 	return kube.Cluster{Client: c}, apiserver.Namespace(t, c)
 }
 
@@ -69,18 +68,14 @@ data: {key: %q}`, name, value))
 // apply applies an intent and returns the object it makes.
 func apply(t *testing.T, c kube.Cluster, wanted *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
-	if err := c.Apply(t.Context(), wanted); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Apply(t.Context(), wanted))
 	return get(t, c, wanted)
 }
 
 func get(t *testing.T, c kube.Cluster, wanted *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	found, err := c.Get(t.Context(), configMap, client.ObjectKeyFromObject(wanted))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return found
 }
 
@@ -109,9 +104,7 @@ func TestApplyOnceLeavesWhatIsThere(t *testing.T) {
 	c, namespace := cluster(t)
 	for _, text := range []string{"one", "two"} {
 		wanted := owned(t, namespace, "a", text, "1")
-		if err := c.ApplyOnce(t.Context(), wanted); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, c.ApplyOnce(t.Context(), wanted))
 		yamlcmp.Equal(t, get(t, c, wanted).Object["data"], `key: one`)
 	}
 	refusal := kube.RefusalOf(c.ApplyOnce(t.Context(), owned(t, namespace, "a", "one", "2")))
@@ -152,17 +145,13 @@ func TestDeleteTakesExactlyTheObjectItWasGiven(t *testing.T) {
 	wanted, ours := owned(t, namespace, "a", "one", "1"), owner("1")
 	earlier := apply(t, c, wanted)
 	for _, what := range []string{"the object", "an object that is gone"} {
-		if err := c.Delete(t.Context(), ours, earlier); err != nil {
-			t.Fatalf("deleting %s: %v", what, err)
-		}
+		expect.NoError(t, c.Delete(t.Context(), ours, earlier), "deleting %s", what)
 	}
 	if found := get(t, c, wanted); found != nil {
 		t.Fatal("the object is still there")
 	}
 	later := apply(t, c, wanted)
-	if err := c.Delete(t.Context(), ours, earlier); err != nil {
-		t.Fatalf("deleting one that was made anew since: %v", err)
-	}
+	expect.NoError(t, c.Delete(t.Context(), ours, earlier), "deleting one that was made anew since")
 	if found := get(t, c, wanted); found == nil || found.GetUID() != later.GetUID() {
 		t.Error("the object of the same name that was made since is gone")
 	}
@@ -172,9 +161,7 @@ func TestDeleteLeavesAnObjectThatIsGoing(t *testing.T) {
 	c, namespace := cluster(t)
 	wanted, ours := owned(t, namespace, "a", "one", "1"), owner("1")
 	wanted.SetFinalizers([]string{"perflab.dev/test"})
-	if err := c.Delete(t.Context(), ours, apply(t, c, wanted)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Delete(t.Context(), ours, apply(t, c, wanted)))
 	going := get(t, c, wanted)
 	if going == nil || going.GetDeletionTimestamp() == nil {
 		t.Fatalf("with a finalizer the object is %v, want it going", going)
@@ -199,9 +186,7 @@ func TestWhatHasAnotherOwnerIsLeftAlone(t *testing.T) {
 			if theirs.uid != "" {
 				object = owned(t, namespace, "a", "theirs", theirs.uid)
 			}
-			if err := c.Client.Create(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, c.Client.Create(t.Context(), object))
 			wanted := owned(t, namespace, "a", "ours", "1")
 			refusal := kube.RefusalOf(c.Apply(t.Context(), wanted))
 			if refusal == nil || refusal.Owner != theirs.owner || refusal.Kind != "ConfigMap" || refusal.Name != "a" {
@@ -232,9 +217,7 @@ func (blind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...
 func TestWhatTurnsUpBetweenLookAndWriteIsLeftAlone(t *testing.T) {
 	c, namespace := cluster(t)
 	object := intent(t, namespace, "a", "theirs")
-	if err := c.Client.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Client.Create(t.Context(), object))
 	wanted := owned(t, namespace, "a", "ours", "1")
 	if err := (kube.Cluster{Client: blind{c.Client}}).Apply(t.Context(), wanted); !apierrors.IsConflict(err) {
 		t.Errorf("applying over what the cache does not show: %v, want a conflict", err)
@@ -258,18 +241,14 @@ func (r replaced) Get(_ context.Context, _ client.ObjectKey, object client.Objec
 func TestWhatWasPutInThePlaceOfOursIsLeftAlone(t *testing.T) {
 	c, namespace := cluster(t)
 	seen := apply(t, c, owned(t, namespace, "a", "ours", "1"))
-	if err := c.Delete(t.Context(), owner("1"), seen); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Delete(t.Context(), owner("1"), seen))
 	wanted := owned(t, namespace, "a", "ours anew", "1")
 	old := kube.Cluster{Client: replaced{c.Client, seen}}
 	if err := old.Apply(t.Context(), wanted); !apierrors.IsConflict(err) || get(t, c, wanted) != nil {
 		t.Errorf("applying over what is gone: %v, want a conflict and nothing made", err)
 	}
 	object := intent(t, namespace, "a", "theirs")
-	if err := c.Client.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.Client.Create(t.Context(), object))
 	if err := old.Apply(t.Context(), wanted); err == nil {
 		t.Error("applying over what was put in its place went through")
 	}
@@ -328,9 +307,7 @@ func TestListIsSortedAndKeepsToItsLabels(t *testing.T) {
 	other.SetLabels(map[string]string{"owner": "somebody"})
 	apply(t, c, other)
 	found, err := c.List(t.Context(), configMap, namespace, map[string]string{"owner": "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	names := ""
 	for _, object := range found {
 		names += object.GetName()
@@ -365,13 +342,9 @@ func TestPodLogsAreThoseOfTheContainer(t *testing.T) {
 	}))
 	defer api.Close()
 	clientset, err := kubernetes.NewForConfig(&rest.Config{Host: api.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	log, err := kube.PodLogs{Clientset: clientset}.Log(t.Context(), "lab", "pod-1", "k6")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer func() { _ = log.Close() }()
 	text, err := io.ReadAll(log)
 	if err != nil || string(text) != "a line\n" || asked != "/api/v1/namespaces/lab/pods/pod-1/log?container=k6" {
@@ -382,8 +355,6 @@ func TestPodLogsAreThoseOfTheContainer(t *testing.T) {
 func yaml(t *testing.T, object *unstructured.Unstructured) string {
 	t.Helper()
 	text, err := object.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return string(text)
 }

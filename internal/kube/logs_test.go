@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // What a node or the API server could not do for now is told from what they say of
@@ -39,9 +40,7 @@ func TestLogsThatAreUnreadForNow(t *testing.T) {
 				server.Close()
 			}
 			clientset, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			log, err := kube.PodLogs{Clientset: clientset}.Log(t.Context(), "lab", "pod", "k6")
 			if err == nil {
 				_, err = io.ReadAll(log)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestPagesShowAllOnce(t *testing.T) {
@@ -20,9 +21,7 @@ func TestPagesShowAllOnce(t *testing.T) {
 	var want []string
 	for n := range 7 {
 		made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("one-", n), Labels: map[string]string{"n": fmt.Sprint(n)}}}
-		if err := c.Client.Create(t.Context(), made); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, c.Client.Create(t.Context(), made))
 		want = append(want, made.Name)
 	}
 	var got []string

@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // behind is a manager's client whose cache shows what it was last told to, and an API
@@ -59,9 +60,7 @@ func newBehind(server client.WithWatch, namespace string) *behind {
 func onServer(t *testing.T) *behind {
 	t.Helper()
 	direct, err := client.NewWithWatch(server.Config(t), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return newBehind(direct, apiserver.Namespace(t, direct))
 }
 
@@ -82,9 +81,7 @@ func (b *behind) read(t *testing.T) string {
 func (b *behind) catchUp(t *testing.T) {
 	t.Helper()
 	pod := &corev1.Pod{}
-	if err := b.server.Get(t.Context(), b.key(), pod); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.server.Get(t.Context(), b.key(), pod))
 	b.shown["one"] = pod
 }
 
@@ -93,14 +90,10 @@ func (b *behind) write(t *testing.T, pod *corev1.Pod, message string) {
 	t.Helper()
 	before := pod.DeepCopy()
 	pod.Annotations = map[string]string{"message": message}
-	if err := b.Patch(t.Context(), pod, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Patch(t.Context(), pod, client.MergeFrom(before)))
 	before = pod.DeepCopy()
 	pod.Status.Message = message
-	if err := b.Status().Patch(t.Context(), pod, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Status().Patch(t.Context(), pod, client.MergeFrom(before)))
 }
 
 func (b *behind) make(t *testing.T) *corev1.Pod {
@@ -109,9 +102,7 @@ func (b *behind) make(t *testing.T) *corev1.Pod {
 		ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: "one"},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "one", Image: "one"}}},
 	}
-	if err := b.Create(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Create(t.Context(), pod))
 	return pod
 }
 
@@ -136,9 +127,7 @@ func TestWhatWasJustWrittenIsRead(t *testing.T) {
 			t.Errorf("of a pod that the cache has %q is read, in %d requests", got, b.asked)
 		}
 	}
-	if err := b.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
 	delete(b.shown, "one")
 	if got := b.read(t); got != "" || b.asked != 2 {
 		t.Errorf("of a pod that is gone %q is read, in %d requests", got, b.asked)
@@ -153,9 +142,7 @@ func TestWhatOthersWriteIsReadFromTheCache(t *testing.T) {
 	b.read(t)
 	other := pod.DeepCopy()
 	other.Status.Message = "another's"
-	if err := b.server.Status().Update(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.server.Status().Update(t.Context(), other))
 	if got := b.read(t); got == "another's" || b.asked != 0 {
 		t.Errorf("%q is read, in %d requests", got, b.asked)
 	}

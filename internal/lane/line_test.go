@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -66,9 +67,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 			for _, ticket := range LineOf(tickets, at(60)).waiting {
 				order = append(order, ticket.Experiment.String())
 			}
-			if diff := cmp.Diff(test.want, order); diff != "" {
-				t.Errorf("order: -want +got\n%s", diff)
-			}
+			expect.Equal(t, test.want, order, "order")
 		})
 	}
 }
@@ -96,9 +95,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	want := []types.NamespacedName{beside.Experiment}
-	if diff := cmp.Diff(want, line.Waiting(1)); diff != "" {
-		t.Errorf("soon: -want +got\n%s", diff)
-	}
+	expect.Equal(t, want, line.Waiting(1), "soon")
 }
 
 func TestNext(t *testing.T) {
@@ -233,16 +230,12 @@ func TestTicketsInLeases(t *testing.T) {
 		ticket.Held, ticket.Ended, ticket.Lane = at(5), at(2), Lane{Name: "m5"}
 	})
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(at(0))}}
-	if err := ticket.Write(lease); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, ticket.Write(lease))
 	if diff := cmp.Diff(ticket, Read(lease)); diff != "" {
 		t.Errorf("-written +read\n%s", diff)
 	}
 	ticket.Held = time.Time{}
-	if err := ticket.Write(lease); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, ticket.Write(lease))
 	if read := Read(lease); !read.Held.IsZero() || lease.Spec.HolderIdentity != nil {
 		t.Errorf("a turn that was given up is still %v's", lease.Spec.HolderIdentity)
 	}

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func requests(cpu, memory string) corev1.ResourceRequirements {
@@ -45,9 +45,7 @@ func TestAWorkloadAsksForTheMostOfAllArms(t *testing.T) {
 		podSetOf("pods-1", nil, "cpu", "4", "memory", "2Gi"),
 		podSetOf("pods-2", map[string]any{"pool": "m5"}, "cpu", "1", "memory", "6Gi"),
 	}}
-	if diff := cmp.Diff(want, workload.Object["spec"]); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal[any](t, want, workload.Object["spec"])
 }
 
 func podSetOf(name string, selector map[string]any, amounts ...string) any {

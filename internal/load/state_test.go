@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -126,9 +126,7 @@ func TestAssess(t *testing.T) {
 				// What the load was doing before it failed.
 				got.Message = ""
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("state (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, test.want, got, "state")
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -44,9 +45,7 @@ func testRun(t *testing.T, wanted v1alpha1.Load) map[string]any {
 	t.Helper()
 	object, err := load.TestRun(run(), wanted, "http://demo-gateway.lab.svc:8081",
 		load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return object.Object
 }
 
@@ -183,9 +182,7 @@ env: {K6_SUMMARY_EXPORT: /dev/stdout, K6_SUMMARY_TREND_STATS: "avg,min,med,max,p
 	} {
 		t.Run(name, func(t *testing.T) {
 			var own v1alpha1.Script
-			if err := yaml.Unmarshal([]byte(test.script), &own); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, yaml.Unmarshal([]byte(test.script), &own))
 			spec := testRun(t, script(own))["spec"].(map[string]any)
 			yamlcmp.Equal(t, map[string]any{
 				"script": spec["script"], "arguments": spec["arguments"], "env": environment(t, script(own)),

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // scenario: users from the start until an import, which begins a minute later,
@@ -63,9 +63,7 @@ func TestTimelineOfOneAfterAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := load.Timeline(loads, []v1alpha1.LoadStatus{test.status}, map[string]load.State{"create": test.state}, stamp(test.now).Time)
-			if diff := cmp.Diff(test.want, does(got)); diff != "" {
-				t.Errorf("actions (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, test.want, does(got), "actions")
 		})
 	}
 }
@@ -116,9 +114,7 @@ func TestTimeline(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, does(load.Timeline(scenario(), test.statuses, test.states, at(test.now)))); diff != "" {
-				t.Errorf("actions (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, test.want, does(load.Timeline(scenario(), test.statuses, test.states, at(test.now))), "actions")
 		})
 	}
 }
@@ -132,9 +128,7 @@ func TestAnImportThatIsOverBeforeItsUsersAreUpStillEndsThem(t *testing.T) {
 		t.Errorf("before the users are up: %v, want nothing: there is nobody to tell", does(actions))
 	}
 	states["cico"] = load.State{Started: true}
-	if diff := cmp.Diff([]string{"stop cico"}, does(load.Timeline(loads, statuses, states, at(11)))); diff != "" {
-		t.Errorf("once they are (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{"stop cico"}, does(load.Timeline(loads, statuses, states, at(11))), "once they are")
 }
 
 func TestProgress(t *testing.T) {
@@ -166,9 +160,7 @@ func TestWordsAboutALoadAreFew(t *testing.T) {
 		words[load.ProgressStep(time.Duration(elapsed)*time.Second)] = true
 	}
 	want := []time.Duration{0, 10 * time.Second, 50 * time.Second, 100 * time.Second}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(words))); diff != "" {
-		t.Errorf("words in 125 s (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, slices.Sorted(maps.Keys(words)), "words in 125 s")
 }
 
 func TestActive(t *testing.T) {

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // kind of a metric.
@@ -92,9 +91,7 @@ func TestParse(t *testing.T) {
 		want := tc.want
 		want.Name = name
 		got := metric.Parse(name)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Equal(t, want, got, "%s", name)
 		if is := kindOf(got); is != tc.kind {
 			t.Errorf("%s is of kind %d, want %d", name, is, tc.kind)
 		}
@@ -182,17 +179,13 @@ func TestWindows(t *testing.T) {
 	}
 	windows := []string{"during-b", "after", "during-a", "alone"}
 	slices.SortStableFunc(windows, metric.CompareWindows)
-	if diff := cmp.Diff([]string{"alone", "during-b", "during-a", "after"}, windows); diff != "" {
-		t.Errorf("windows in time (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{"alone", "during-b", "during-a", "after"}, windows, "windows in time")
 }
 
 func TestCompare(t *testing.T) {
 	names := []string{"b/x@alone", "custom/a@b/c", "a/x@alone", "b/x", "a/x"}
 	slices.SortFunc(names, metric.Compare)
-	if diff := cmp.Diff([]string{"a/x", "b/x", "custom/a@b/c", "a/x@alone", "b/x@alone"}, names); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{"a/x", "b/x", "custom/a@b/c", "a/x@alone", "b/x@alone"}, names, "metrics")
 }
 
 func TestParts(t *testing.T) {

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func runOf(phase v1alpha1.RunPhase, values ...string) *v1alpha1.PerfRun {
@@ -34,9 +33,7 @@ func TestWhatCannotBeUsedIsLeftOutAndNamed(t *testing.T) {
 		read = append(read, value)
 		return nil
 	})
-	if diff := cmp.Diff([]float64{1.5, -2}, read); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []float64{1.5, -2}, read, "values")
 	faults := reader.Faults()
 	for _, want := range []string{`run "run-1" is left out: metric "m": reading "fast"`, "the value NaN is not a finite", "+Inf", `reading ""`, "is unlucky"} {
 		if !slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, want) }) {

@@ -19,6 +19,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -38,9 +39,7 @@ func draw(t *testing.T, seed uint64, n int, truth float64) (*v1alpha1.PerfExperi
 		runs[i].Spec.Experiment = experiment.Name
 	}
 	measured, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return experiment, measured
 }
 
@@ -53,9 +52,7 @@ func follow(t *testing.T, seed uint64, truths ...float64) [][]v1alpha1.SeriesCha
 	for n, truth := range truths {
 		_, this := draw(t, seed, n, truth)
 		_, changes, err := past.Look(this, earlier)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		told, earlier = append(told, changes), append(earlier, past.Earlier{Measured: this, Told: changes})
 	}
 	return told
@@ -75,9 +72,7 @@ func TestAStepIsToldOnce(t *testing.T) {
 				!slices.Equal(change.Experiments, []string{"nightly-15", "nightly-16"}) || !strings.Contains(change.Sentence, "rose by") {
 				t.Errorf("%+v", change)
 			}
-			if diff := cmp.Diff([]string{"modules[mod-users].image: users:400 → users:440"}, change.Differences); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			expect.Equal(t, []string{"modules[mod-users].image: users:400 → users:440"}, change.Differences)
 		}
 	}
 	if n := at[recorded.Base]; n < 17 || n > 21 {
@@ -99,9 +94,7 @@ func TestFalseAlarmsOverLooks(t *testing.T) {
 			this.Question.MarginPercent = 0
 			if n >= before {
 				_, changes, err := past.Look(this, earlier)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				told += len(changes)
 			}
 			earlier = append(earlier, past.Earlier{Measured: this})
@@ -121,9 +114,7 @@ func TestWhatIsLookedAt(t *testing.T) {
 	}
 	_, this := draw(t, 1, 70, 400)
 	history, _, err := past.Look(this, earlier)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, series := range history.Series {
 		// Itself, and what began after it, are none of its past.
 		if got, last := len(series.Points), series.Points[len(series.Points)-1]; got != 11 || last.Experiment != "nightly-70" || series.Points[9].Experiment != "nightly-69" {
@@ -155,9 +146,7 @@ func TestManySeries(t *testing.T) {
 		}
 	}
 	history, _, err := past.Look(this, []past.Earlier{{Measured: before}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if len(history.Series) != 12 || history.Series[0].Arm != recorded.Base || !strings.Contains(strings.Join(history.Notes, " "), "of 22 series those of the baseline are looked at") {
 		t.Errorf("%d series of %s; %q", len(history.Series), history.Series[0].Arm, history.Notes)
 	}
@@ -176,21 +165,15 @@ func TestObject(t *testing.T) {
 		t.Fatalf("%v, %d changes", err, len(changes))
 	}
 	kept, err := past.Object(experiment, this, history, changes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if _, has := kept.Labels[past.Selector(&experiment.Spec.Scenarios[0])]; !has || kept.Name != "nightly-16-history" {
 		t.Errorf("%s with %v", kept.Name, kept.Labels)
 	}
 	readChanges, errChanges := past.Changes(kept)
 	readHistory, errHistory := past.History(kept)
 	measured, errMeasured := past.Measured(kept, []string{recorded.CheckIn})
-	if err := errors.Join(errChanges, errHistory, errMeasured); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(changes, readChanges); diff != "" {
-		t.Errorf("changes (-want +got)\n%s", diff)
-	}
+	expect.NoError(t, errors.Join(errChanges, errHistory, errMeasured))
+	expect.Equal(t, changes, readChanges, "changes")
 	if diff := cmp.Diff(history, readHistory, cmpopts.IgnoreUnexported(releases.Point{}), cmpopts.IgnoreFields(releases.Point{}, "Values")); diff != "" {
 		t.Errorf("history (-want +got)\n%s", diff)
 	}
@@ -203,9 +186,7 @@ func TestObject(t *testing.T) {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	first, err := past.Object(experiment, this, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if history, err := past.History(first); history != nil || err != nil {
 		t.Errorf("a first one has %v, %v", history, err)
 	}
@@ -220,9 +201,7 @@ func TestWhatIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, writer.Close())
 	for name, tc := range map[string]struct{ key, text string }{
 		"no archive":           {past.KeyMeasured, "x"},
 		"more than it may be":  {past.KeyMeasured, bomb.String()},
@@ -236,9 +215,7 @@ func TestWhatIsNotKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept, err := past.Object(experiment, this, nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			kept.Data[tc.key], kept.BinaryData[tc.key] = tc.text, []byte(tc.text)
 			_, errMeasured := past.Measured(kept, nil)
 			_, errChanges := past.Changes(kept)
@@ -250,9 +227,7 @@ func TestWhatIsNotKept(t *testing.T) {
 	}
 	// Of another experiment, or of another namespace.
 	kept, err := past.Object(experiment, this, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, rename := range []func(){func() { kept.Name = "other-history" }, func() { kept.Namespace = "elsewhere" }} {
 		rename()
 		if _, err := past.Measured(kept, nil); !errors.Is(err, past.ErrKept) {

@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/plan"
 	"perflab.dev/perflab/internal/schema"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var record = flag.String("record", "", "keep today's hashes under the name of this version, for those that come later")
@@ -48,13 +49,9 @@ func TestExperimentsThatWereBegunKeepTheirHash(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		var experiments map[string]begun
-		if err := json.Unmarshal(text, &experiments); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+		expect.NoError(t, json.Unmarshal(text, &experiments), "%s", file)
 		for name, one := range experiments {
 			if got := hashOf(t, read(t, one.Spec)); got != one.Hash {
 				t.Errorf("%s: the hash of %q is %s, it began with %s: its next run would say that the spec has changed", file, name, got, one.Hash)
@@ -71,9 +68,7 @@ func read(t *testing.T, stored map[string]any) v1alpha1.PerfExperimentSpec {
 	// It was judged when it was written.
 	schema.Check(t.Context(), object)
 	experiment := &v1alpha1.PerfExperiment{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, experiment); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, experiment))
 	return experiment.Spec
 }
 
@@ -87,18 +82,12 @@ func recordBegun(t *testing.T) {
 	t.Helper()
 	specs := map[string]v1alpha1.PerfExperimentSpec{"everything": everything()}
 	files, err := filepath.Glob("../../config/samples/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		objects, err := schema.Documents(strings.NewReader(string(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, object := range objects {
 			if stored, is := object.Object["spec"].(map[string]any); is && object.GetKind() == "PerfExperiment" {
 				specs[filepath.Base(file)] = read(t, stored)
@@ -113,18 +102,12 @@ func write(t *testing.T, file string, specs map[string]v1alpha1.PerfExperimentSp
 	experiments := map[string]begun{}
 	for name, spec := range specs {
 		stored, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		experiments[name] = begun{Hash: hashOf(t, spec), Spec: stored}
 	}
 	encoded, err := json.Marshal(experiments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, append(encoded, '\n'), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, os.WriteFile(file, append(encoded, '\n'), 0o600))
 }
 
 // everything has each field that there is, and each list one item.

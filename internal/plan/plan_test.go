@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/plan"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func spec(arms, scenarios int, blocks int32) *v1alpha1.PerfExperimentSpec {
@@ -80,9 +81,7 @@ func TestFromPlansTheTwin(t *testing.T) {
 		got = append(got, run.Arm)
 	}
 	slices.Sort(got)
-	if diff := cmp.Diff([]string{"arm-0", "arm-0-twin", "arm-1"}, got); diff != "" {
-		t.Errorf("runs of a block (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{"arm-0", "arm-0-twin", "arm-1"}, got, "runs of a block")
 }
 
 func TestFromDependsOnTheSeed(t *testing.T) {
@@ -116,9 +115,7 @@ func TestFromFixedOrder(t *testing.T) {
 		got = append(got, run.Arm+"/"+run.Scenario)
 	}
 	block := []string{"arm-0/scenario-0", "arm-0/scenario-1", "arm-1/scenario-0", "arm-1/scenario-1"}
-	if diff := cmp.Diff(slices.Concat(block, block), got); diff != "" {
-		t.Errorf("fixed order (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, slices.Concat(block, block), got, "fixed order")
 }
 
 func TestHashChangesWithWhatRunsAreComparedUnder(t *testing.T) {

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/price"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func nodes(types ...string) []v1alpha1.EffectiveNode {
@@ -55,9 +54,7 @@ func TestPerHour(t *testing.T) {
 
 func TestReadNamesWhatIsNoPrice(t *testing.T) {
 	list, faults := price.Read(map[string]string{"a": "0,07", "b": "-1", "c": "", "d": "1e3", "e": "$2", "f": "1/3", "good": "2"})
-	if diff := cmp.Diff([]string{"good"}, keys(list)); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, []string{"good"}, keys(list))
 	if len(faults) != 6 || !strings.Contains(faults[0], `the price "0,07" of a is no number`) {
 		t.Errorf("faults are %q, want one for each of six", faults)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/probe"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // replicaMetrics are lines a replica of CloudNativePG 1.30 answers with.
@@ -66,9 +67,7 @@ func TestPostgresMetrics(t *testing.T) {
 
 func TestListens(t *testing.T) {
 	open, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() { _ = open.Close() })
 	if err := probe.NewPostgres().Listens(t.Context(), open.Addr().String()); err != nil {
 		t.Errorf("an open port: %v", err)

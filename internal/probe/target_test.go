@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/probe"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // answering is a server that gives one answer and notes what it was asked.
@@ -69,9 +70,7 @@ func TestReachGivesUpOnATargetThatHangs(t *testing.T) {
 
 func TestStopRunnerSpeaksTheLanguageOfK6(t *testing.T) {
 	address, asked := answering(t, http.StatusOK, nil)
-	if err := probe.NewHTTP().StopRunner(t.Context(), address); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, probe.NewHTTP().StopRunner(t.Context(), address))
 	want := `PATCH /v1/status application/json {"data":{"type":"status","id":"default","attributes":{"stopped":true}}}`
 	if *asked != want {
 		t.Errorf("asked\n%s, want\n%s", *asked, want)

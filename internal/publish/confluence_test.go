@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/publish"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/confluence"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const (
@@ -34,18 +35,14 @@ var shelf = publish.Shelf{Space: confluence.SpaceKey, Parent: confluence.Home}
 func article(t *testing.T, of types.UID, title string, change ...func(*report.Input)) *publish.Article {
 	t.Helper()
 	made, err := publish.ArticleOf(measured(t, "heap", of, 0, change...), title)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return made
 }
 
 func login(t *testing.T, site *confluence.Site) *publish.Confluence {
 	t.Helper()
 	made, err := publish.NewConfluence(site.URL+"/wiki/", confluence.User, confluence.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var waits []time.Duration
 	made.Waits(&waits)
 	return made
@@ -55,9 +52,7 @@ func login(t *testing.T, site *confluence.Site) *publish.Confluence {
 func shelve(t *testing.T, site *confluence.Site, a *publish.Article, on publish.Shelf) string {
 	t.Helper()
 	told, err := login(t, site).Publish(t.Context(), a, on)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return told
 }
 
@@ -328,9 +323,7 @@ func TestConfluenceProblems(t *testing.T) {
 			}
 			token := confluence.Token + tc.token
 			as, err := publish.NewConfluence(site.URL, confluence.User, token)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			var waits []time.Duration
 			as.Waits(&waits)
 			_, err = as.Publish(t.Context(), second, tc.shelf)

@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/internal/publish"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -36,9 +37,7 @@ func measured(t *testing.T, name string, uid types.UID, later time.Duration, cha
 		one(&input)
 	}
 	document, err := report.New(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return document
 }
 
@@ -51,16 +50,10 @@ func asked(question string) func(*report.Input) {
 func put(t *testing.T, site string, document *report.Report) string {
 	t.Helper()
 	entries, err := publish.Entries(site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	plan, err := publish.PlanFolder(site, document, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := plan.Write(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, plan.Write())
 	return plan.Tell(false)
 }
 
@@ -77,9 +70,7 @@ func files(t *testing.T, site string) map[string]string {
 		found[filepath.ToSlash(within)] = string(body)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return found
 }
 
@@ -95,11 +86,7 @@ func TestFolderListsTheNewestFirst(t *testing.T) {
 		t.Errorf("the newer report is at %d, the older at %d of\n%s", first, second, index)
 	}
 	brief := newer.Brief()
-	for _, want := range []string{brief.Sentence[:20], brief.Verdicts[0].Text, "36 runs", brief.Measured.Format("2 January 2006")} {
-		if !strings.Contains(index, want) {
-			t.Errorf("the index does not say %q", want)
-		}
-	}
+	expect.Contains(t, index, []string{brief.Sentence[:20], brief.Verdicts[0].Text, "36 runs", brief.Measured.Format("2 January 2006")}, "the index")
 	other := t.TempDir()
 	put(t, other, older)
 	put(t, other, newer)
@@ -144,9 +131,7 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			site := t.TempDir()
 			path := filepath.Join(site, filepath.FromSlash(tc.file))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(tc.body), 0o644)); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(tc.body), 0o644)))
 			entries, err := publish.Entries(site)
 			if err == nil {
 				_, err = publish.PlanFolder(site, document, entries)

@@ -14,6 +14,7 @@ import (
 
 	"perflab.dev/perflab/internal/publish"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/github"
 )
 
@@ -23,22 +24,16 @@ const thread = "team/shop#7"
 func noted(t *testing.T, question, link string) publish.Note {
 	t.Helper()
 	note, err := publish.NoteOf(measured(t, "heap", uid, 0, asked(question)), link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return note
 }
 
 func comment(t *testing.T, site *github.Site, note publish.Note, dryRun bool) (string, error) {
 	t.Helper()
 	on, err := publish.ThreadOf(thread)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	made, err := publish.NewGitHub(site.URL, github.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return made.Comment(t.Context(), on, note, dryRun)
 }
 
@@ -69,11 +64,7 @@ func TestAnExperimentHasOneComment(t *testing.T) {
 	if last := all[len(all)-1]; len(all) != 151 || !strings.Contains(last.Body, "smaller heap") {
 		t.Errorf("%d comments, the last is %q", len(all), last.Body)
 	}
-	for _, want := range []string{"### Is it faster with a larger heap?", "[The whole report](<https://reports.example.org/heap?a=b>)", "**2 better**", "36 runs in"} {
-		if !strings.Contains(first.Body, want) {
-			t.Errorf("the comment does not say %q:\n%s", want, first.Body)
-		}
-	}
+	expect.Contains(t, first.Body, []string{"### Is it faster with a larger heap?", "[The whole report](<https://reports.example.org/heap?a=b>)", "**2 better**", "36 runs in"}, "the comment")
 }
 
 // A refusal is told with what to do, and without the token.
@@ -85,9 +76,7 @@ func TestARefusedCommentIsExplained(t *testing.T) {
 		t.Errorf("told %v", err)
 	}
 	stranger, err := publish.NewGitHub(site.URL, "another")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	on, _ := publish.ThreadOf(thread)
 	if _, err := stranger.Comment(t.Context(), on, noted(t, "Is it faster?", ""), false); err == nil || !strings.Contains(err.Error(), "401") {
 		t.Errorf("a wrong token: %v", err)
@@ -137,9 +126,7 @@ func TestThreads(t *testing.T) {
 
 func TestASummaryIsAddedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary.md")
-	if err := os.WriteFile(path, []byte("## Before\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte("## Before\n"), 0o600))
 	note := noted(t, "Is it faster?", "")
 	for _, step := range []struct {
 		dryRun bool

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/question"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -40,9 +40,7 @@ func TestDefaultPrimaryMetrics(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := question.DefaultPrimary([]v1alpha1.Scenario{{Name: "s", Loads: tc.loads}})
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("primary metrics (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, got, "primary metrics")
 		})
 	}
 }

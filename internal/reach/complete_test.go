@@ -22,6 +22,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/reach"
 	"perflab.dev/perflab/internal/testing/crds"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // marker is the name of everything that is named.
@@ -156,9 +157,7 @@ func TestEveryReferenceOfPatchedKindsIsKnown(t *testing.T) {
 			for _, path := range referring(schema(t), nil) {
 				seen++
 				merge, err := json.Marshal(patchOf(path))
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				if !found(needsOf(t, kind, string(merge))) {
 					t.Errorf("%s names something that is not found", strings.Join(path, "."))
 				}
@@ -261,13 +260,9 @@ func strimzi(file string) func(t *testing.T) apiextensionsv1.JSONSchemaProps {
 func schemaIn(t *testing.T, path string) apiextensionsv1.JSONSchemaProps {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, yaml.Unmarshal(text, &crd))
 	versions := crd.Spec.Versions
 	return object(versions[len(versions)-1].Schema.OpenAPIV3Schema.Properties["spec"])
 }

@@ -11,15 +11,14 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/reach"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // needsOf are those of a system with one patch.
 func needsOf(t *testing.T, kind v1alpha1.PatchKind, merge string) []reach.Need {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(merge))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return reach.System(&v1alpha1.System{Patches: []v1alpha1.Patch{{Kind: kind, Merge: runtime.RawExtension{Raw: raw}}}})
 }
 
@@ -38,7 +37,7 @@ func judgePatches(t *testing.T, cases map[string]patchCase) {
 			for _, line := range c.want {
 				want = append(want, "spec.patches[0].merge"+line)
 			}
-			expect(t, needsOf(t, c.kind, c.merge), want...)
+			wants(t, needsOf(t, c.kind, c.merge), want...)
 		})
 	}
 }

@@ -6,19 +6,17 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/reach"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func read[T any](t *testing.T, text string) *T {
 	t.Helper()
 	var object T
-	if err := yaml.UnmarshalStrict([]byte(text), &object); err != nil {
-		t.Fatalf("reading %s: %v", text, err)
-	}
+	expect.NoError(t, yaml.UnmarshalStrict([]byte(text), &object), "reading %s", text)
 	return &object
 }
 
@@ -31,27 +29,25 @@ func lines(needs []reach.Need) []string {
 	return all
 }
 
-func expect(t *testing.T, needs []reach.Need, want ...string) {
+func wants(t *testing.T, needs []reach.Need, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, lines(needs)); diff != "" {
-		t.Errorf("needs (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, lines(needs), "needs")
 }
 
 // Who edits notes answers for those he writes.
 func TestNotes(t *testing.T) {
 	notes := func(text string) []v1alpha1.Note { return *read[[]v1alpha1.Note](t, text) }
 	before := notes(`[{name: a, text: words}, {name: b, configMap: {name: kept, key: k}}, {name: c, at: "2026-03-09T07:12:44Z", text: stopped}]`)
-	expect(t, reach.Experiment(&v1alpha1.PerfExperimentSpec{Notes: before}, nil), `spec.notes[1].configMap: get ConfigMap "kept"`)
-	expect(t, reach.Notes(before, before))
-	expect(t, reach.Notes(before, before[:1]))
+	wants(t, reach.Experiment(&v1alpha1.PerfExperimentSpec{Notes: before}, nil), `spec.notes[1].configMap: get ConfigMap "kept"`)
+	wants(t, reach.Notes(before, before))
+	wants(t, reach.Notes(before, before[:1]))
 	for after, want := range map[string]string{
 		`[{name: b, configMap: {name: other, key: k}}]`:                                            `spec.notes[0].configMap: get ConfigMap "other"`,
 		`[{name: b, configMap: {name: kept, key: other}}]`:                                         `spec.notes[0].configMap: get ConfigMap "kept"`,
 		`[{name: b, configMap: {name: kept, key: k}}, {name: d, configMap: {name: kept, key: k}}]`: `spec.notes[1].configMap: get ConfigMap "kept"`,
 		`[{name: d, text: more}, {name: b, section: Results, configMap: {name: kept, key: k}}]`:    `spec.notes[1].configMap: get ConfigMap "kept"`,
 	} {
-		expect(t, reach.Notes(before, notes(after)), want)
+		wants(t, reach.Notes(before, notes(after)), want)
 	}
 }
 
@@ -81,7 +77,7 @@ func TestExperiment(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			expect(t, reach.Experiment(read[v1alpha1.PerfExperimentSpec](t, c.spec), nil), c.want...)
+			wants(t, reach.Experiment(read[v1alpha1.PerfExperimentSpec](t, c.spec), nil), c.want...)
 		})
 	}
 }
@@ -89,11 +85,11 @@ func TestExperiment(t *testing.T) {
 func TestSharedSystems(t *testing.T) {
 	spec := read[v1alpha1.PerfExperimentSpec](t, `{systemRef: {name: folio}, cost: {priceList: {name: p}}}`)
 	shared := read[v1alpha1.System](t, `{target: {credentialsSecret: {name: login}}}`)
-	expect(t, reach.Experiment(spec, nil), `spec.cost.priceList: get ConfigMap "p"`)
+	wants(t, reach.Experiment(spec, nil), `spec.cost.priceList: get ConfigMap "p"`)
 	needs := reach.Experiment(spec, shared)
-	expect(t, needs, `spec.cost.priceList: get ConfigMap "p"`, `spec.target.credentialsSecret: get Secret "login"`)
+	wants(t, needs, `spec.cost.priceList: get ConfigMap "p"`, `spec.target.credentialsSecret: get Secret "login"`)
 	if needs[0].In != "" || needs[1].In != "folio" {
 		t.Errorf("said to be in %q and %q, want the experiment and folio", needs[0].In, needs[1].In)
 	}
-	expect(t, reach.System(shared), `spec.target.credentialsSecret: get Secret "login"`)
+	wants(t, reach.System(shared), `spec.target.credentialsSecret: get Secret "login"`)
 }

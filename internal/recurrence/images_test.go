@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/recurrence"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const rolledOut = `
@@ -27,14 +27,10 @@ status: {observedGeneration: 3, replicas: 2, updatedReplicas: 2, readyReplicas: 
 func workload(t *testing.T, changes ...string) *unstructured.Unstructured {
 	t.Helper()
 	encoded, err := yaml.YAMLToJSON([]byte(strings.NewReplacer(changes...).Replace(rolledOut)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	object := &unstructured.Unstructured{}
 	// Whole numbers stay whole, as those of the API server do.
-	if err := object.UnmarshalJSON(encoded); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, object.UnmarshalJSON(encoded))
 	return object
 }
 
@@ -64,9 +60,7 @@ func TestLook(t *testing.T) {
 			for _, image := range seen.Images {
 				images = append(images, image.Image)
 			}
-			if diff := cmp.Diff(c.images, images); diff != "" {
-				t.Errorf("images (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, c.images, images, "images")
 			if !strings.Contains(seen.Waiting, c.waiting) || c.waiting == "" && seen.Waiting != "" || !strings.Contains(seen.Missing, c.missing) || c.missing == "" && seen.Missing != "" {
 				t.Errorf("waiting %q, missing %q", seen.Waiting, seen.Missing)
 			}
@@ -182,12 +176,8 @@ func TestExperiment(t *testing.T) {
 	}
 	schedule.Spec.Template.Spec.Question = "Does it get slower?"
 	made := recurrence.Experiment(schedule, "nightly-1", "Schedule", "2026.1")
-	if diff := cmp.Diff(map[string]string{"team": "a", "perflab.dev/schedule": "nightly"}, made.Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]string{"why": "b", "perflab.dev/trigger": "Schedule", "perflab.dev/release": "2026.1"}, made.Annotations); diff != "" {
-		t.Errorf("annotations (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, map[string]string{"team": "a", "perflab.dev/schedule": "nightly"}, made.Labels, "labels")
+	expect.Equal(t, map[string]string{"why": "b", "perflab.dev/trigger": "Schedule", "perflab.dev/release": "2026.1"}, made.Annotations, "annotations")
 	if !recurrence.Follows(made, schedule) {
 		t.Error("what the schedule makes does not follow it")
 	}

@@ -10,20 +10,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/recurrence"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func at(t *testing.T, text string) time.Time {
 	t.Helper()
 	parsed, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return parsed
 }
 
@@ -39,9 +37,7 @@ func nightly(t *testing.T) *v1alpha1.PerfSchedule {
 func decide(t *testing.T, view recurrence.View) recurrence.Decision {
 	t.Helper()
 	decision, err := recurrence.Decide(view)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return decision
 }
 
@@ -141,9 +137,7 @@ func TestTimes(t *testing.T) {
 			if made != c.made || d.Held != c.held || d.Skipped != c.skipped || late != c.late {
 				t.Errorf("made %q, held %q, skipped %d, late %q", made, d.Held, d.Skipped, late)
 			}
-			if diff := cmp.Diff(c.replaced, d.Replaced); diff != "" {
-				t.Errorf("replaced (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, c.replaced, d.Replaced, "replaced")
 			look := ""
 			if !d.Look.IsZero() {
 				look = d.Look.Format(time.RFC3339)
@@ -214,9 +208,7 @@ func TestTimesThatHavePassed(t *testing.T) {
 	for range 400 {
 		schedule, zone := schedules[random.IntN(len(schedules))], zones[random.IntN(len(zones))]
 		times, err := recurrence.NewTimes(schedule, zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		since := around(random)
 		now := since.Add(time.Duration(random.IntN(3*24*3600)) * time.Second)
 		var want time.Time
@@ -365,9 +357,7 @@ func TestHistoryIsTakenAwayFromItsOldEnd(t *testing.T) {
 			for _, child := range decide(t, recurrence.View{Schedule: schedule, Children: children, Archive: c.archive, Now: day(0)}).Outlived {
 				got = append(got, child.Name)
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("taken away (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, c.want, got, "taken away")
 		})
 	}
 }
@@ -375,9 +365,7 @@ func TestHistoryIsTakenAwayFromItsOldEnd(t *testing.T) {
 // What the documentation says of the days on which clocks change.
 func TestTheDaysOnWhichClocksChange(t *testing.T) {
 	times, err := recurrence.NewTimes("30 2 * * *", "Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for since, want := range map[string]string{
 		"2026-03-28T12:00:00Z": "2026-03-30T00:30:00Z", // There is no half past two on the 29th.
 		"2026-10-24T12:00:00Z": "2026-10-25T00:30:00Z", // It is half past two twice.

@@ -15,24 +15,21 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
 func encoded(t *testing.T, one *releases.Measured) []byte {
 	t.Helper()
 	text, err := one.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return text
 }
 
 func decoded(t *testing.T, text []byte) releases.Measured {
 	t.Helper()
 	one, err := releases.Decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return one
 }
 
@@ -62,13 +59,9 @@ func TestWhatIsDecodedTellsTheSame(t *testing.T) {
 		read = append(read, decoded(t, text))
 	}
 	want, err := releases.Of(whole, releases.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	got, err := releases.Of(read, releases.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if diff := cmp.Diff(tellingOf(want), tellingOf(got)); diff != "" {
 		t.Errorf("of records and of what was written down (-records +written):\n%s", diff)
 	}
@@ -234,9 +227,7 @@ func TestDecodeRefuses(t *testing.T) {
 func withArms(t *testing.T, text string, count int) string {
 	t.Helper()
 	var tree map[string]any
-	if err := json.Unmarshal([]byte(text), &tree); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(text), &tree))
 	var arms []any
 	for at := range count {
 		arms = append(arms, map[string]any{"name": fmt.Sprint("arm-", at)})
@@ -244,21 +235,15 @@ func withArms(t *testing.T, text string, count int) string {
 	tree["arms"] = arms
 	delete(tree, "version")
 	changed, err := json.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return `{"version":"` + releases.MeasuredVersion + `",` + string(changed[1:])
 }
 
 func FuzzDecode(f *testing.F) {
 	one, err := releases.Measure(told(1, 99, 400)[0])
-	if err != nil {
-		f.Fatal(err)
-	}
+	expect.NoError(f, err)
 	text, err := one.Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	expect.NoError(f, err)
 	f.Add(text)
 	f.Add([]byte(`{"version":"perflab.dev/measured/v1"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

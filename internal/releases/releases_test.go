@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -47,9 +48,7 @@ func measuredOf(t *testing.T, records []releases.Record) []releases.Measured {
 	var all []releases.Measured
 	for _, record := range records {
 		one, err := releases.Measure(record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		all = append(all, one)
 	}
 	return all
@@ -58,9 +57,7 @@ func measuredOf(t *testing.T, records []releases.Record) []releases.Measured {
 func historyOf(t *testing.T, records []releases.Record, options releases.Options) *releases.History {
 	t.Helper()
 	history, err := releases.Of(measuredOf(t, records), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return history
 }
 
@@ -88,9 +85,7 @@ func TestOfStep(t *testing.T) {
 		if change.At != 8 || change.Verdict != verdict.Worse || math.Abs(change.Delta-10) > 2 || change.Low > 10 || change.High < 10 {
 			t.Errorf("%s of %s: %+v, want +10 %% at 8", series.Metric, series.Arm, change)
 		}
-		if diff := cmp.Diff([]string{"modules[mod-users].image: users:1 → users:2"}, change.Differences); diff != "" {
-			t.Errorf("-want +got\n%s", diff)
-		}
+		expect.Equal(t, []string{"modules[mod-users].image: users:1 → users:2"}, change.Differences)
 	}
 	sentence := history.Series[0].Sentence(&history.Series[0].Changes[0])
 	if !strings.HasPrefix(sentence, "Check-In average response time under cico in arm base rose by ") || !strings.HasSuffix(sentence, " between r7 and r8") {
@@ -117,9 +112,7 @@ func TestVerdicts(t *testing.T) {
 			for _, change := range history.Series[0].Changes {
 				got = append(got, change.Verdict)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			expect.Equal(t, tc.want, got)
 			if regressed := history.Regressed(); len(regressed) > 0 {
 				t.Errorf("%d series regressed", len(regressed))
 			}
@@ -186,13 +179,9 @@ func TestWhatIsLeftOut(t *testing.T) {
 	if diff := cmp.Diff([]string{"r0", "r5"}, points); diff != "" {
 		t.Errorf("-want +got\n%s%s", diff, notes)
 	}
-	for _, want := range []string{
+	expect.Contains(t, notes, []string{
 		`"experiment-2" declares scenario "cico" differently`, `"experiment-3" has no complete block`, `"experiment-4" measured cico/Check-In/average in "s", others in "ms"`,
-	} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("%q is not in\n%s", want, notes)
-		}
-	}
+	})
 }
 
 func TestOfNothing(t *testing.T) {
@@ -221,9 +210,7 @@ func TestLabels(t *testing.T) {
 	for _, point := range historyOf(t, records, releases.Options{}).Series[0].Points {
 		labels = append(labels, point.Release)
 	}
-	if diff := cmp.Diff([]string{"2026.1 | hot fix", strings.Repeat("ä", 39) + "…", "experiment-3"}, labels); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, []string{"2026.1 | hot fix", strings.Repeat("ä", 39) + "…", "experiment-3"}, labels)
 }
 
 func TestTooFine(t *testing.T) {
@@ -283,9 +270,7 @@ func TestDifferencesOfWhatRan(t *testing.T) {
 	want := []string{
 		"Kafka's version: 4.1.0 → 4.2.0", "mod-users's image: sha256:aaaaaaaaaaaa → sha256:bbbbbbbbbbbb", "nodes: m5.large → m7g.large",
 	}
-	if diff := cmp.Diff(want, changes[0].Differences); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, want, changes[0].Differences)
 }
 
 // What differs may leave the cluster: a password is told to differ, and not what it is.

@@ -11,15 +11,14 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // What others wrote is what hack/assets.sh fetched, to the last byte.
 func TestForeignFilesAreAsFetched(t *testing.T) {
 	for _, directory := range []string{"assets/uplot", "../testing/browser/axe"} {
 		list, err := os.ReadFile(filepath.Join(directory, "SHA256SUMS"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		lines := strings.Split(strings.TrimSpace(string(list)), "\n")
 		if len(lines) != 3 {
 			t.Errorf("%s: %d files, want three", directory, len(lines))
@@ -27,9 +26,7 @@ func TestForeignFilesAreAsFetched(t *testing.T) {
 		for _, line := range lines {
 			want, name, _ := strings.Cut(line, "  ")
 			body, err := os.ReadFile(filepath.Join(directory, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if digest := sha256.Sum256(body); hex.EncodeToString(digest[:]) != want {
 				t.Errorf("%s/%s is not what was fetched", directory, name)
 			}

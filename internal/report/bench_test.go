@@ -9,6 +9,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -26,9 +27,7 @@ func BenchmarkStored(b *testing.B) {
 		for b.Loop() {
 			for i := range input.Runs {
 				trace, err := report.TraceOf(&input.Runs[i], own[input.Runs[i].Name]...)
-				if err != nil {
-					b.Fatal(err)
-				}
+				expect.NoError(b, err)
 				input.Traces[input.Runs[i].Name] = trace
 			}
 		}
@@ -37,9 +36,7 @@ func BenchmarkStored(b *testing.B) {
 	b.Run("pages", func(b *testing.B) {
 		for b.Loop() {
 			made, err := report.New(input)
-			if err != nil {
-				b.Fatal(err)
-			}
+			expect.NoError(b, err)
 			if _, _, _, err := made.Stored(); err != nil {
 				b.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -29,9 +30,7 @@ func TestNoChartHasANegativeColour(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 	}
 	if read == 0 {
 		t.Fatal("there is no chart to look at")

@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/payload"
 )
@@ -85,9 +86,5 @@ func TestExtremesOfAllRunsAreShown(t *testing.T) {
 		t.Error("nothing is around the lines")
 	}
 	page := written(t, r, "report.html")
-	for _, want := range []string{`"highs":[`, `"batches":[{"name":"create-5k"`} {
-		if !strings.Contains(page, want) {
-			t.Errorf("a page that draws the chart itself lacks %s", want)
-		}
-	}
+	expect.Contains(t, page, []string{`"highs":[`, `"batches":[{"name":"create-5k"`}, "a page that draws the chart itself")
 }

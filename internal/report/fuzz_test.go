@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -20,9 +21,7 @@ func FuzzReader(f *testing.F) {
 	input := recorded.Experiment(seed)
 	input.Runs, input.Raw = input.Runs[:2], nil
 	var whole bytes.Buffer
-	if err := report.Write(&whole, input); err != nil {
-		f.Fatal(err)
-	}
+	expect.NoError(f, report.Write(&whole, input))
 	f.Add(whole.String())
 	f.Add(`{"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfExperiment", "metadata": {"name": "a"}, "spec": {"arms": [{"name": "a"}], "scenarios": [{"name": "s", "loads": [{"name": "l"}]}]}}`)
 	f.Add("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: perflab.dev/v1alpha1, kind: PerfRun, metadata: {name: r}}\n- {apiVersion: perflab.dev/v1alpha1, kind: PerfExperiment}\n")
@@ -34,9 +33,7 @@ func FuzzReader(f *testing.F) {
 		}
 		for _, read := range inputs {
 			var again bytes.Buffer
-			if err := report.Write(&again, read); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, report.Write(&again, read))
 			if _, err := report.Read(&again); err != nil {
 				t.Fatalf("what was written is refused: %v", err)
 			}
@@ -62,9 +59,7 @@ func FuzzNotes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		page, wiki, markdown := report.WrittenNote(text)
 		root, err := html.Parse(strings.NewReader(prose.Printable(page)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		harmless(t, root)
 		wellFormed(t, "confluence", `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">`+prose.Printable(wiki)+"</page>")
 		if markdown != "" {

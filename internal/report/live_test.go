@@ -19,6 +19,7 @@ import (
 
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/browser"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -29,9 +30,7 @@ type tab struct{ *browser.Tab }
 func newTab(t *testing.T, page string, width int64) *tab {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte(page), 0o600))
 	return &tab{browser.New(t, width, (&url.URL{Scheme: "file", Path: path}).String())}
 }
 
@@ -332,13 +331,9 @@ func TestAccessibility(t *testing.T) {
 func TestHostileNamesStayNames(t *testing.T) {
 	const evil = `</script><img src=x onerror=alert(1)>`
 	text, err := json.Marshal(recorded.Experiment(seed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var input report.Input
-	if err := json.Unmarshal([]byte(foreign(t, string(text), map[string]string{recorded.Twin: evil})), &input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(foreign(t, string(text), map[string]string{recorded.Twin: evil})), &input))
 	p := openReport(t, input, 1280, "")
 	p.liveChart(0)
 	p.pointAt(0, 0.5)

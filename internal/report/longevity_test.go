@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/payload"
 )
@@ -66,9 +67,7 @@ func growing(run string, start time.Time, slower float64) *payload.Payload {
 func replaceRaw(t *testing.T, raw []corev1.ConfigMap, name string, own *payload.Payload) {
 	t.Helper()
 	body, err := payload.Marshal(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for i := range raw {
 		if raw[i].Name == name {
 			raw[i].BinaryData["cico"] = body
@@ -86,11 +85,7 @@ func TestLongRunsTellHowThingsChangeOverTime(t *testing.T) {
 	}
 	_, sentence, _ := strings.Cut(after, "Grew by")
 	sentence, _, _ = strings.Cut(sentence, "\n")
-	for _, want := range []string{"Check-In average response time (" + recorded.Arm + ")", "memory of mod-inventory (xmx, xmx-twin and maxram-66)", "Suspect a leak"} {
-		if !strings.Contains(sentence, want) {
-			t.Errorf("the sentence lacks %q: %s", want, sentence)
-		}
-	}
+	expect.Contains(t, sentence, []string{"Check-In average response time (" + recorded.Arm + ")", "memory of mod-inventory (xmx, xmx-twin and maxram-66)", "Suspect a leak"})
 	if !strings.Contains(after, "| Check-In average response time | `"+recorded.Arm+"` | 6 | +39.97\u00a0ms/h |") {
 		t.Errorf("check-ins got slower by 40 ms per hour:\n%s", after[:2000])
 	}

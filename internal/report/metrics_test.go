@@ -10,6 +10,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -32,11 +33,7 @@ func TestTheSystemsCostIsNoLoads(t *testing.T) {
 	)
 	input.Experiment.Spec.Analysis.Primary = []string{"system/cost/perHour", "system/duration"}
 	page := written(t, reportOf(t, input), "report.md")
-	for _, want := range []string{"Cost per hour under ", "Duration of import system under "} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the report does not say %q", want)
-		}
-	}
+	expect.Contains(t, page, []string{"Cost per hour under ", "Duration of import system under "}, "the report")
 	// The table has what is least likely by chance, so arms cost more than the baseline.
 	for i := range input.Runs {
 		if run := &input.Runs[i]; run.Spec.Arm != "xmx" {
@@ -81,11 +78,7 @@ func TestImportsOfASeriesAreToldOneByOne(t *testing.T) {
 		t.Fatal("there is no table of them")
 	}
 	table, _, _ = strings.Cut(table, "\n\n**")
-	for _, want := range []string{"| 1 | 00:01:00 | 00:01:00 | 00:00:00 |", "| 2 | 00:01:02 ", "| 3 | 01:00:00 "} {
-		if !strings.Contains(table, want) {
-			t.Errorf("the table does not say %q:%s", want, table)
-		}
-	}
+	expect.Contains(t, table, []string{"| 1 | 00:01:00 | 00:01:00 | 00:00:00 |", "| 2 | 00:01:02 ", "| 3 | 01:00:00 "})
 	if page := written(t, reportOf(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "one by one") {
 		t.Error("a single import is listed by itself")
 	}

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +21,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/browser"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -146,9 +146,7 @@ func TestNotesStandInTheirSections(t *testing.T) {
 			t.Errorf("the page in Confluence does not show %s", name)
 		}
 	}
-	if diff := cmp.Diff([]string{`note "cpu": picture "gone.png": there is none of that name beside the note`}, r.Lacking()); diff != "" {
-		t.Errorf("what is lacking (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{`note "cpu": picture "gone.png": there is none of that name beside the note`}, r.Lacking(), "what is lacking")
 	if without := r.Markdown(""); !strings.Contains(string(without), `\[picture: CPU of the brokers\]`) {
 		t.Errorf("Markdown without files does not tell of its picture: %s", without)
 	}
@@ -220,9 +218,7 @@ func TestNotesDoNoHarm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := reportOf(t, noted(few(), text, nil))
 			root, err := html.Parse(strings.NewReader(written(t, r, "report.html")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			harmless(t, root)
 			wellFormed(t, "confluence", `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">`+written(t, r, "report.confluence")+"</page>")
 			checkMarkdown(t, written(t, r, "report.md"))
@@ -338,9 +334,7 @@ func TestTextsOfAllNotes(t *testing.T) {
 		input.Experiment.Spec.Notes = append(input.Experiment.Spec.Notes, kept(fmt.Sprintf("more-%d", n), "cause.md", ""))
 	}
 	input.Experiment.Spec.Notes = append(input.Experiment.Spec.Notes, v1alpha1.Note{Name: "short", Text: "It fits."})
-	if diff := cmp.Diff([]string{`note "more-4": the texts of all notes would have more than 256 KiB`, `note "more-5": the texts of all notes would have more than 256 KiB`}, reportOf(t, input).Lacking()); diff != "" {
-		t.Errorf("lacking (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{`note "more-4": the texts of all notes would have more than 256 KiB`, `note "more-5": the texts of all notes would have more than 256 KiB`}, reportOf(t, input).Lacking(), "lacking")
 }
 
 // hugeTable has many columns, and rows that name none of them.
@@ -439,9 +433,7 @@ func TestPicturesTakeNoMoreRoomThanThereIs(t *testing.T) {
 	if shown := strings.Count(page, "<img "); shown != 4 || len(page) > 5<<20 {
 		t.Errorf("it is shown %d times, in a page of %d KiB", shown, len(page)>>10)
 	}
-	if diff := cmp.Diff([]string{`note "cause": picture "large.png": the pictures of all notes would have more than 2 MiB`}, r.Lacking()); diff != "" {
-		t.Errorf("lacking (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{`note "cause": picture "large.png": the pictures of all notes would have more than 2 MiB`}, r.Lacking(), "lacking")
 }
 
 // A page that would not be stored for its notes' pictures is stored without them.
@@ -464,13 +456,9 @@ func TestPicturesDoNotKeepAPageFromBeingStored(t *testing.T) {
 func unzipped(t *testing.T, packed []byte) string {
 	t.Helper()
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	page, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return string(page)
 }
 

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/audit"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -27,19 +26,13 @@ func readObserved(t *testing.T, seed uint64) (observed, string) {
 	t.Helper()
 	r := reportOf(t, recorded.Experiment(seed))
 	text, err := r.CSV()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	found := observed{}
 	for _, row := range rows[1:] {
 		value, err := strconv.ParseFloat(row[5], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		at := [3]string{row[2], row[3], row[1]}
 		found[at] = append(found[at], value)
 	}
@@ -291,17 +284,11 @@ func TestPagesPassTheirAudit(t *testing.T) {
 func audited(t *testing.T, r *report.Report) (slips []audit.Finding, adjusted, checked int) {
 	t.Helper()
 	rows, err := audit.ReadMarkdown(strings.NewReader(written(t, r, "report.md")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	text, err := r.CSV()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	runs, err := audit.ReadRuns(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, finding := range slices.Concat(audit.Check(rows), audit.CheckRuns(rows, runs)) {
 		checked++
 		switch finding.Outcome {
@@ -383,8 +370,6 @@ func TestNoCenterOfARatioReadsAsZero(t *testing.T) {
 		"almost nothing":  {[][]float64{{0.0003, 0.0004, 0.0005}, {0.01, 0.2, 3}}, []string{"0.0004", "0.1817"}},
 		"a single number": {[][]float64{{0.018}, {0.129}}, []string{"0.0180", "0.1290"}},
 	} {
-		if diff := cmp.Diff(tc.want, report.Centers(tc.arms...)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Equal(t, tc.want, report.Centers(tc.arms...), "%s", name)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -41,21 +42,15 @@ func withPast(t *testing.T, earlier int) report.Input {
 			runs[i].Namespace, runs[i].Name, runs[i].Spec.Experiment = "lab", fmt.Sprintf("%s-%d", experiment.Name, i), experiment.Name
 		}
 		this, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if n < earlier {
 			before = append(before, past.Earlier{Measured: this})
 			continue
 		}
 		history, changes, err := past.Look(this, before)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		kept, err := past.Object(experiment, this, history, changes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return report.Input{Experiment: *experiment, Runs: runs, History: kept}
 	}
 	panic("never")
@@ -64,38 +59,28 @@ func withPast(t *testing.T, earlier int) report.Input {
 func markdownOf(t *testing.T, input report.Input) string {
 	t.Helper()
 	made, err := report.New(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return string(made.Markdown("charts"))
 }
 
 func TestAgainstThePast(t *testing.T) {
 	input := withPast(t, 19)
 	page := markdownOf(t, input)
-	for _, want := range []string{
+	expect.Contains(t, page, []string{
 		"## This release against the last 10", "If nothing ever changed, a change is told of anywhere in these 4 series, in any of 20 looks, with a chance of 5 %",
 		"**Worse**", "rose by", "between 2026.3 and 2026.4", `modules\[mod-users\].image differs there`,
 		"docker.io/folioorg/mod-circulation:24.3.1 → docker.io/folioorg/mod-circulation:24.4.0",
 		"```console\nperflab bisect release-15 release-16 -n lab\n```", "2026.8 (this)", "This against it, %",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+	}, "the page")
 	rows, err := audit.ReadMarkdown(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, finding := range audit.Check(rows) {
 		if finding.Outcome.Slip() {
 			t.Errorf("%+v", finding)
 		}
 	}
 	made, err := report.New(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	html, errPage := made.HTML()
 	wiki, errWiki := made.Confluence(true)
 	if errPage != nil || errWiki != nil {
@@ -107,9 +92,7 @@ func TestAgainstThePast(t *testing.T) {
 		}
 	}
 	if to := os.Getenv("PERFLAB_PAGE"); to != "" {
-		if err := os.WriteFile(to, html, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(to, html, 0o600))
 	}
 }
 
@@ -117,9 +100,7 @@ func TestAgainstThePast(t *testing.T) {
 func TestThePastIsExported(t *testing.T) {
 	input := withPast(t, 3)
 	var written bytes.Buffer
-	if err := report.Write(&written, input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.Write(&written, input))
 	read, err := report.Read(&written)
 	if err != nil || len(read) != 1 {
 		t.Fatalf("%d experiments, %v", len(read), err)

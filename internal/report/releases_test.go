@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -30,32 +31,22 @@ func historyWith(t *testing.T, slower int) *releases.History {
 		experiment.Annotations = map[string]string{v1alpha1.AnnotationRelease: fmt.Sprintf("2026.%d", i+1)}
 		experiment.Spec.Analysis.Primary = []string{recorded.CheckIn}
 		one, err := releases.Measure(releases.Record{Experiment: experiment, Runs: runs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		all = append(all, one)
 	}
 	history, err := releases.Of(all, releases.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return history
 }
 
 func TestOfReleases(t *testing.T) {
 	page, err := report.OfReleases(historyWith(t, 6)).HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
+	expect.NoError(t, err)
+	expect.Contains(t, string(page), []string{
 		"2 changes were found; in 2 of 2 series the last one is for the worse.", "Check-In average response time under cico",
 		"&lt;small&gt;", `<span class="verdict worse">Worse</span>`, "between 2026.8 and 2026.9", "modules[mod-users].image: users:1 → users:2",
 		"stroke-dasharray", "anywhere in these 2 series", "2026.14",
-	} {
-		if !strings.Contains(string(page), want) {
-			t.Errorf("%q is not on the page", want)
-		}
-	}
+	})
 	if strings.Contains(string(page), "<small>") {
 		t.Error("an arm's name is an element of the page")
 	}
@@ -63,9 +54,7 @@ func TestOfReleases(t *testing.T) {
 
 func TestOfReleasesWithoutChange(t *testing.T) {
 	page, err := report.OfReleases(historyWith(t, 0)).HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if text := string(page); !strings.Contains(text, "No change was found.") || strings.Contains(text, `id="changes"`) {
 		t.Error("a history without change tells of one")
 	}

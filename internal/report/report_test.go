@@ -25,6 +25,7 @@ import (
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -43,18 +44,14 @@ var formats = map[string]func(*report.Report) ([]byte, error){
 func reportOf(t *testing.T, input report.Input) *report.Report {
 	t.Helper()
 	result, err := report.New(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return result
 }
 
 func written(t *testing.T, r *report.Report, format string) string {
 	t.Helper()
 	page, err := formats[format](r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return string(page)
 }
 
@@ -75,14 +72,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := "testdata/" + name
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("%s (-want +got), -update writes it anew:\n%s", path, diff)
 	}
@@ -112,9 +105,7 @@ func TestReportDoesNotDependOnTheOrderOfRuns(t *testing.T) {
 func TestExportComesBack(t *testing.T) {
 	input := recorded.Experiment(seed)
 	var out bytes.Buffer
-	if err := report.Write(&out, input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, report.Write(&out, input))
 	inputs, err := report.Read(&out)
 	if err != nil || len(inputs) != 1 || len(inputs[0].Runs) != len(input.Runs) || len(inputs[0].Raw) != len(input.Raw) {
 		t.Fatalf("%d inputs, %v", len(inputs), err)
@@ -174,9 +165,7 @@ func TestValuesThatCannotBeReadAreNamed(t *testing.T) {
 	run := &input.Runs[0]
 	run.Status.Observations[0].Value = "fast"
 	kept, err := json.Marshal([]v1alpha1.Observation{{Metric: "cico/odd/p95", Value: "NaN"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	other := &input.Runs[1]
 	for i := range input.Raw {
 		if raw := &input.Raw[i]; raw.Name == naming.RawResults(other.Name) {
@@ -193,13 +182,9 @@ func TestValuesThatCannotBeReadAreNamed(t *testing.T) {
 
 func TestCSVIsWhatAnalyzeReads(t *testing.T) {
 	rows, err := reportOf(t, recorded.Experiment(seed)).CSV()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	table, err := comparison.ReadCSV(bytes.NewReader(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	compared, err := table.Compare(comparison.Options{Baseline: recorded.Baseline, MarginPercent: 5, ConfidencePercent: 95})
 	if err != nil || len(compared) == 0 {
 		t.Errorf("%d comparisons, %v", len(compared), err)
@@ -209,9 +194,7 @@ func TestCSVIsWhatAnalyzeReads(t *testing.T) {
 // A page that is passed on fetches nothing, runs nothing, and names nobody.
 func TestHTMLStandsAlone(t *testing.T) {
 	root, err := html.Parse(strings.NewReader(written(t, reportOf(t, recorded.Experiment(seed)), "report.html")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	counts := map[string]int{}
 	for node := range root.Descendants() {
 		if node.Type != html.ElementNode {
@@ -318,9 +301,7 @@ func TestNamesAreNoMarkup(t *testing.T) {
 	r := reportOf(t, input)
 	page := written(t, r, "report.html")
 	root, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for node := range root.Descendants() {
 		if node.Type == html.ElementNode && (node.Data == "img" || node.Data == "script" && !isOurs(node)) {
 			t.Errorf("a name became a <%s>", node.Data)
@@ -341,13 +322,9 @@ func TestNamesAreNoMarkup(t *testing.T) {
 func TestForeignNamesDoNoHarm(t *testing.T) {
 	const scenario, arm = "../../create\x00", "=cmd|' /C calc'!A1"
 	text, err := json.Marshal(recorded.Experiment(seed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var input report.Input
-	if err := json.Unmarshal([]byte(foreign(t, string(text), map[string]string{"create-5k-under-cico": scenario, "xmx-twin": arm})), &input); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal([]byte(foreign(t, string(text), map[string]string{"create-5k-under-cico": scenario, "xmx-twin": arm})), &input))
 	r := reportOf(t, input)
 	attached := wellFormed(t, "confluence", `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">`+written(t, r, "report.confluence")+"</page>")
 	for name, picture := range r.Charts() {
@@ -366,17 +343,13 @@ func TestForeignNamesDoNoHarm(t *testing.T) {
 		}
 	}
 	rows, err := r.CSV()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if bytes.Contains(rows, []byte("\n=")) || bytes.Contains(rows, []byte(",=")) || !bytes.Contains(rows, []byte(",'"+arm+",")) {
 		t.Errorf("the CSV has formulas:\n%.500s", rows)
 	}
 	// They come back as they were.
 	table, err := comparison.ReadCSV(bytes.NewReader(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if _, err := table.Compare(comparison.Options{Baseline: arm, MarginPercent: 5, ConfidencePercent: 95}); err != nil {
 		t.Error(err)
 	}
@@ -387,9 +360,7 @@ func foreign(t *testing.T, text string, names map[string]string) string {
 	t.Helper()
 	for before, after := range names {
 		encoded, err := json.Marshal(after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		text = strings.ReplaceAll(text, before, strings.Trim(string(encoded), `"`))
 	}
 	return text
@@ -415,11 +386,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 				t.Errorf("%s holds %q", name, secret)
 			}
 		}
-		for _, told := range []string{"env DB", "2719"} {
-			if !strings.Contains(page, told) {
-				t.Errorf("%s: %q is left out, and is no secret", name, told)
-			}
-		}
+		expect.Contains(t, page, []string{"env DB", "2719"})
 	}
 }
 
@@ -436,11 +403,7 @@ func TestWhatAnArmWithoutRunsSets(t *testing.T) {
 	}
 	input.Runs = slices.DeleteFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Arm == changed.Name })
 	page := written(t, reportOf(t, input), "report.md")
-	for _, want := range fromStatus {
-		if !strings.Contains(page, want) {
-			t.Errorf("the report does not say %q", want)
-		}
-	}
+	expect.Contains(t, page, fromStatus, "the report")
 }
 
 func containsAny(text string, parts []string) bool {
@@ -458,11 +421,7 @@ func TestUncalibratedExperimentGivesNoAdvice(t *testing.T) {
 		}
 	}
 	page := written(t, reportOf(t, input), "report.md")
-	for _, want := range []string{"The experiment is not calibrated", "No verdict, because the baseline differs from its own twin", "every verdict is withheld"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("it does not say %q", want)
-		}
-	}
+	expect.Contains(t, page, []string{"The experiment is not calibrated", "No verdict, because the baseline differs from its own twin", "every verdict is withheld"})
 	for _, unwanted := range []string{"Prefer ", "Raising design.blocks", "**Worse**"} {
 		if strings.Contains(page, unwanted) {
 			t.Errorf("it says %q", unwanted)
@@ -531,15 +490,9 @@ func TestStoredReportIsBounded(t *testing.T) {
 func TestRawResultsAreShown(t *testing.T) {
 	input := recorded.Experiment(seed)
 	page := written(t, reportOf(t, input), "report.html")
-	for _, want := range []string{"CPU of mod-inventory, cores", "Statements that took most of PostgreSQL", "Not measured"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("it does not show %q", want)
-		}
-	}
+	expect.Contains(t, page, []string{"CPU of mod-inventory, cores", "Statements that took most of PostgreSQL", "Not measured"})
 	overflow, err := json.Marshal([]v1alpha1.Observation{{Metric: "cico/Renewal/average", Value: "321", Unit: "ms"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for i := range input.Raw {
 		if strings.HasSuffix(input.Raw[i].Name, "-raw") && input.Raw[i].Labels[v1alpha1.LabelScenario] == recorded.Beside {
 			input.Raw[i].BinaryData[naming.RawObservations] = overflow
@@ -564,9 +517,7 @@ func TestTracesStandInForRawResults(t *testing.T) {
 			}
 		}
 		trace, err := report.TraceOf(run, own...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		traced.Traces[run.Name] = trace
 	}
 	traced.Raw = nil
@@ -581,11 +532,7 @@ func TestReportOfAnExperimentThatHasNotBegun(t *testing.T) {
 	input := recorded.Experiment(seed)
 	input.Runs, input.Raw, input.Experiment.Status = nil, nil, v1alpha1.PerfExperimentStatus{}
 	page := written(t, reportOf(t, input), "report.md")
-	for _, want := range []string{"No run has counted yet", "No run has begun", "There is nothing to compare", "CPU was not measured", "No run has recorded what it ran on yet"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("it does not say %q", want)
-		}
-	}
+	expect.Contains(t, page, []string{"No run has counted yet", "No run has begun", "There is nothing to compare", "CPU was not measured", "No run has recorded what it ran on yet"})
 	for name := range formats {
 		written(t, reportOf(t, input), name)
 	}
@@ -622,11 +569,7 @@ func TestTheCollectorsNode(t *testing.T) {
 			v1alpha1.Observation{Metric: "node/otherCpu/average", Value: "0.4", Unit: "cores"})
 	}
 	page := written(t, reportOf(t, input), "report.md")
-	for _, want := range []string{heading, rule, "| `cpuPressure` | % | 12.50 | 20.00 |", "| `otherCpu` | cores | 0.4000 |"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	expect.Contains(t, page, []string{heading, rule, "| `cpuPressure` | % | 12.50 | 20.00 |", "| `otherCpu` | cores | 0.4000 |"}, "the page")
 	if strings.Contains(page, "`node/") {
 		t.Error("what others do on the node is told as an effect of an arm")
 	}
@@ -644,11 +587,7 @@ func TestHowPodsShareTheLoad(t *testing.T) {
 		}
 	}
 	page := written(t, reportOf(t, input), "report.md")
-	for _, want := range []string{"<summary>The busiest pod&#39;s share of its module&#39;s CPU under ", "| `mod-users` | – | 75\u00a0%, 2 pods |"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	expect.Contains(t, page, []string{"<summary>The busiest pod&#39;s share of its module&#39;s CPU under ", "| `mod-users` | – | 75\u00a0%, 2 pods |"}, "the page")
 }
 
 // Many runs advise a warm-up; the page does once, and of those that count.

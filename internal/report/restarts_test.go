@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/payload"
 )
@@ -31,9 +32,7 @@ func changeSamples(t *testing.T, input report.Input, run *v1alpha1.PerfRun, chan
 		}
 		for key, body := range input.Raw[i].BinaryData {
 			samples, err := payload.UnmarshalSamples(body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			change(samples)
 			if input.Raw[i].BinaryData[key], err = payload.MarshalSamples(samples); err != nil {
 				t.Fatal(err)
@@ -76,15 +75,11 @@ func TestContainersThatEndedAreMarked(t *testing.T) {
 		t.Error("no chart tells of the restarts")
 	}
 	page := written(t, r, "report.md")
-	for _, want := range []string{
+	expect.Contains(t, page, []string{
 		"Containers that ended under load and were started again (UTC)",
 		fmt.Sprintf("| `mod-inventory` | `pod-1/main` | %s | 1 | OOMKilled | %d | `%s` |",
 			shown.Status.Timings.LoadStart.Add(6*time.Minute).UTC().Format(time.DateTime), shown.Spec.Block, recorded.Beside),
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	}, "the page")
 	for _, none := range []string{"mod-early", "mod-late", "generator/cico"} {
 		if strings.Contains(page, none) {
 			t.Errorf("the page tells of %s, which is no restart under load", none)

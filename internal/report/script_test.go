@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -51,11 +52,7 @@ func TestScriptsAreNamed(t *testing.T) {
 			tc.load.Name = "search"
 			input.Experiment.Spec.Scenarios = []v1alpha1.Scenario{{Name: "searches", Loads: []v1alpha1.Load{tc.load}}}
 			page := written(t, reportOf(t, input), "report.md")
-			for _, want := range []string{"| T" + tc.want + " |", "search (t" + tc.want + ")."} {
-				if !strings.Contains(page, want) {
-					t.Errorf("the report does not say %q", want)
-				}
-			}
+			expect.Contains(t, page, []string{"| T" + tc.want + " |", "search (t" + tc.want + ")."}, "the report")
 		})
 	}
 }
@@ -75,11 +72,7 @@ func TestThroughputIsShownWithItsDirection(t *testing.T) {
 	load := input.Experiment.Spec.Scenarios[0].Loads[0].Name
 	throughput(&input, load)
 	page := written(t, reportOf(t, input), "report.md")
-	for _, want := range []string{"Throughput (higher is better)", "`" + load + "/requestsPerSecond`"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the report does not say %q", want)
-		}
-	}
+	expect.Contains(t, page, []string{"Throughput (higher is better)", "`" + load + "/requestsPerSecond`"}, "the report")
 }
 
 // The rule for scripts stands in reports on runs that were judged by it.

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // What the canvas draws stands on a page in the page's colours, in few letters, and shows
@@ -57,9 +56,7 @@ func TestDrawnElementsOnAPage(t *testing.T) {
 			shown := report.Inline(strings.Replace(around, "%", strings.Join(tc.drawn, "\n"), 1))
 			_, shown, _ = strings.Cut(shown, ">\n")
 			shown = strings.TrimSuffix(shown, "\n</svg>")
-			if diff := cmp.Diff(tc.want, strings.Split(shown, "\n")); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, strings.Split(shown, "\n"))
 		})
 	}
 }

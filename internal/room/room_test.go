@@ -5,17 +5,14 @@ package room_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/internal/room"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestWithin(t *testing.T) {
 	// Each takes four bytes with its quotes, and one with its comma.
 	items := []string{"aa", "bb", "cc"}
 	for bytes, want := range map[int][]string{0: {}, 4: {}, 5: items[:1], 14: items[:2], 15: items, 1000: items} {
-		if diff := cmp.Diff(want, room.Within(items, bytes)); diff != "" {
-			t.Errorf("in %d bytes (-want +got):\n%s", bytes, diff)
-		}
+		expect.Equal(t, want, room.Within(items, bytes), "in %d bytes", bytes)
 	}
 }

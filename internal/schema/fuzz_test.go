@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/schema"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // A manifest is refused with a sentence, or checked without a panic.
@@ -19,9 +20,7 @@ func FuzzDocuments(f *testing.F) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		expect.NoError(f, err)
 		f.Add(string(text))
 	}
 	f.Add("{apiVersion: perflab.dev/v1alpha1, kind: PerfExperiment, metadata: {name: a}, spec: {arms: []}}\n---\n- a\n")

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/announcement"
 	"perflab.dev/perflab/internal/sinks"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/receivers"
 )
 
@@ -40,13 +40,9 @@ func told() announcement.Announcement {
 func open(t *testing.T, cloudEvents, grafana string, credentials map[string]string) sinks.Sink {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, "ci"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Mkdir(filepath.Join(folder, "ci"), 0o700))
 	for name, text := range credentials {
-		if err := os.WriteFile(filepath.Join(folder, "ci", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(filepath.Join(folder, "ci", name), []byte(text), 0o600))
 	}
 	var events, boards []string
 	if cloudEvents != "" {
@@ -65,9 +61,7 @@ func open(t *testing.T, cloudEvents, grafana string, credentials map[string]stri
 func TestCloudEvents(t *testing.T) {
 	receiver := receivers.NewCloudEvents(t)
 	sink := open(t, receiver.URL, "", map[string]string{"token": "t0ken\n", "header": "X-Api-Key: k3y"})
-	if err := sink.Tell(t.Context(), told()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, sink.Tell(t.Context(), told()))
 	events := receiver.Events()
 	if len(events) != 1 {
 		t.Fatalf("%d events", len(events))
@@ -75,9 +69,7 @@ func TestCloudEvents(t *testing.T) {
 	one := events[0]
 	got := []string{one.SpecVersion(), one.ID(), one.Type(), one.Source(), one.Subject(), one.Time().Format(time.RFC3339), one.DataContentType(), string(one.Data())}
 	want := []string{"1.0", "id-1", "dev.perflab.series.changed", "/apis/x", "lab/heap", "2026-03-01T08:00:00Z", "application/json", `{"a":"b"}`}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, want, got)
 	if header := receiver.Asked()[0]; header.Get("Authorization") != "Bearer t0ken" || header.Get("X-Api-Key") != "k3y" || header.Get("Content-Type") != "application/cloudevents+json" {
 		t.Errorf("%v", header)
 	}
@@ -88,26 +80,18 @@ func TestCredentialsAreReadAnew(t *testing.T) {
 	receiver := receivers.NewCloudEvents(t)
 	folder := t.TempDir()
 	all, err := sinks.Open([]string{"ci=" + receiver.URL}, nil, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, token := range []string{"", "first", "second"} {
 		if token != "" {
-			if err := errors.Join(os.MkdirAll(filepath.Join(folder, "ci"), 0o700), os.WriteFile(filepath.Join(folder, "ci", "token"), []byte(token), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, errors.Join(os.MkdirAll(filepath.Join(folder, "ci"), 0o700), os.WriteFile(filepath.Join(folder, "ci", "token"), []byte(token), 0o600)))
 		}
-		if err := all[0].Tell(t.Context(), told()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, all[0].Tell(t.Context(), told()))
 	}
 	var seen []string
 	for _, header := range receiver.Asked() {
 		seen = append(seen, header.Get("Authorization"))
 	}
-	if diff := cmp.Diff([]string{"", "Bearer first", "Bearer second"}, seen); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, []string{"", "Bearer first", "Bearer second"}, seen)
 }
 
 // What a server answers is told by its code alone, and so is where it is.
@@ -228,17 +212,13 @@ func TestGrafanaHasAnAnnotationOnce(t *testing.T) {
 	another := told()
 	another.ID = "id-2"
 	for _, one := range []announcement.Announcement{told(), another, told()} {
-		if err := sink.Tell(t.Context(), one); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, sink.Tell(t.Context(), one))
 	}
 	want := []receivers.Annotation{
 		{ID: 1, Time: began.UnixMilli(), Tags: []string{"perflab", "lab", "heap-2", "worse", "perflab-id:id-1"}, Text: "Check-Out p95 rose by 6.1 % between &lt;1&gt; and 2: Worse."},
 		{ID: 2, Time: began.UnixMilli(), Tags: []string{"perflab", "lab", "heap-2", "worse", "perflab-id:id-2"}, Text: "Check-Out p95 rose by 6.1 % between &lt;1&gt; and 2: Worse."},
 	}
-	if diff := cmp.Diff(want, grafana.Annotations()); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, want, grafana.Annotations())
 }
 
 func TestWhatIsNoGrafana(t *testing.T) {

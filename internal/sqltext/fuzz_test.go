@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/wasilibs/go-pgquery/parser"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // secret and number are what must not be shown.
@@ -137,12 +139,8 @@ func scanned(t *testing.T, text string) []token {
 	theParser.mutex.Lock()
 	defer theParser.mutex.Unlock()
 	result, err := parser.ScanToProtobuf(text)
-	if err != nil {
-		t.Fatalf("%q is no SQL: %v", text, err)
-	}
+	expect.NoError(t, err, "%q is no SQL", text)
 	tokens, err := tokensOf(result)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return tokens
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // mostMemory is what a process may take to make the parser ready, in MiB: the
@@ -54,8 +56,6 @@ func memory(tb testing.TB, field string) float64 {
 		tb.Fatalf("the kernel does not tell %s", field)
 	}
 	kilobytes, err := strconv.ParseFloat(string(found[1]), 64)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	expect.NoError(tb, err)
 	return kilobytes / 1024
 }

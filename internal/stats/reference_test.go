@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // The reference values are computed by scipy and statsmodels:
@@ -80,13 +81,9 @@ type (
 func readReference(t *testing.T) reference {
 	t.Helper()
 	text, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var read reference
-	if err := json.Unmarshal(text, &read); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(text, &read))
 	if read.Packages["statsmodels"] == "" || len(read.BlockModels) == 0 || len(read.SignFlips) == 0 || len(read.Power) == 0 || len(read.Looks) == 0 {
 		t.Fatalf("the reference is not whole: %v", read.Packages)
 	}
@@ -112,9 +109,7 @@ func fit(t *testing.T, cells []stats.Cell, logarithms bool) stats.BlockModel {
 		}
 	}
 	model, err := stats.FitBlocks(scaled, arms, blocks, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return model
 }
 
@@ -167,13 +162,9 @@ func TestFactorialAgainstReference(t *testing.T) {
 	want := readReference(t).Factorial
 	model := fit(t, want.Cells, true)
 	main, err := stats.MainEffects(&model, want.Levels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	interactions, err := stats.Interactions(&model, want.Levels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if len(main) != len(want.Main) || len(interactions) != len(want.Interactions) {
 		t.Fatalf("%d main effects and %d interactions", len(main), len(interactions))
 	}
@@ -189,9 +180,7 @@ func TestFactorialAgainstReference(t *testing.T) {
 func TestBackgroundAgainstReference(t *testing.T) {
 	want := readReference(t).Background
 	slowdown, err := stats.DifferenceInDifferences(want.Alone, want.Loaded, 3, 7, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	check(t, slowdown.Reference, want.Reference)
 	for i, effect := range want.Effects {
 		got := slowdown.Model.Effect(i + 1)
@@ -203,9 +192,7 @@ func TestBackgroundAgainstReference(t *testing.T) {
 func TestSlopeAgainstReference(t *testing.T) {
 	want := readReference(t).Slope
 	got, err := stats.Slope(want.X, want.Y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	check(t, got, want.effect)
 	alike(t, "error", got.StandardError, want.Error)
 }
@@ -217,9 +204,7 @@ func TestCarryOverAgainstReference(t *testing.T) {
 		cells[i].Value = math.Log(cells[i].Value)
 	}
 	got, err := stats.AddedFactor(cells, want.Levels, 4, 7, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if got.Between != want.Between || got.Within != want.Within {
 		t.Errorf("degrees of freedom %d and %d, want %d and %d", got.Between, got.Within, want.Between, want.Within)
 	}

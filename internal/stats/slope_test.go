@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // line of n points from x on, with a level and a slope of its own, under noise.
@@ -25,16 +26,12 @@ func TestCommonSlopeKnowsNoLevels(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	before, after := line(random, 12, 0, 100, 3, 1), line(random, 9, 1.5, 20, 3, 1)
 	got, err := stats.CommonSlope(before, after)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for i := range after.Y {
 		after.Y[i] += 1e4
 	}
 	shifted, err := stats.CommonSlope(before, after)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	alike(t, "slope", shifted.Value, got.Value)
 	alike(t, "error", shifted.StandardError, got.StandardError)
 	if got.DegreesOfFreedom != 12+9-3 {
@@ -49,9 +46,7 @@ func TestCommonSlopeHoldsTheTruth(t *testing.T) {
 	held := 0
 	for range draws {
 		got, err := stats.CommonSlope(line(random, 6, 0, 5, 2, 1), line(random, 3, 4, -5, 2, 1), line(random, 1, 9, 0, 2, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if low, high := got.Interval(0.95); low <= 2 && 2 <= high {
 			held++
 		}

@@ -16,6 +16,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/telemetry"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // done is an experiment that was complete on a day, with a mean of six runs.
@@ -39,9 +40,7 @@ func done(day int, mean string, edits ...func(*v1alpha1.PerfExperiment)) *v1alph
 func gathered(t *testing.T, experiments ...*v1alpha1.PerfExperiment) *prometheus.Registry {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	build := fake.NewClientBuilder().WithScheme(scheme)
 	for _, one := range experiments {
 		build = build.WithObjects(one)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"perflab.dev/perflab/internal/telemetry"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var reasonRow = regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\|")
@@ -19,9 +20,7 @@ var reasonRow = regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\|")
 // those that people are told of.
 func TestRunsAreCountedFromZero(t *testing.T) {
 	page, err := os.ReadFile("../../docs/troubleshooting.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	_, after, found := strings.Cut(string(page), "## A run does not count")
 	section, _, _ := strings.Cut(after, "\n## ")
 	reasons := reasonRow.FindAllStringSubmatch(section, -1)
@@ -46,9 +45,7 @@ func begunRuns(t *testing.T) map[string]bool {
 	registry := prometheus.NewRegistry()
 	telemetry.New(registry)
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	begun := map[string]bool{}
 	for _, family := range families {
 		if family.GetName() != "perflab_runs_total" {

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/internal/view"
 )
@@ -46,11 +47,7 @@ func newBuilding(names ...string) *building {
 func TestTheListLeadsToEachPage(t *testing.T) {
 	b := newBuilding("one", "two")
 	answer := get(view.Guard(view.Loopback, b), "/")
-	for _, want := range []string{`<a href="lab/one/">one</a>`, `<td>Running</td><td class="n">2/36</td>`} {
-		if !strings.Contains(answer.Body.String(), want) {
-			t.Errorf("the list lacks %s", want)
-		}
-	}
+	expect.Contains(t, answer.Body.String(), []string{`<a href="lab/one/">one</a>`, `<td>Running</td><td class="n">2/36</td>`}, "the list")
 	if policy := answer.Header().Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; style-src 'unsafe-inline'; base-uri") {
 		t.Errorf("policy %q", policy)
 	}

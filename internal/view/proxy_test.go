@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 	proxyutil "k8s.io/apimachinery/pkg/util/proxy"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/view"
 )
 
@@ -54,13 +55,9 @@ func (f failed) Error(_ http.ResponseWriter, _ *http.Request, err error) { f.T.E
 func parsed(t *testing.T, page string) string {
 	t.Helper()
 	tree, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var out strings.Builder
-	if err := html.Render(&out, tree); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, html.Render(&out, tree))
 	return out.String()
 }
 
@@ -72,18 +69,12 @@ func TestThePagesComeThroughTheAPIServer(t *testing.T) {
 	front := apiServer(t, view.Guard(append(slices.Clone(view.Loopback), name), newBuilding("one")))
 	through := func(host, path string) (int, http.Header, string) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, front.URL+proxied+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		request.Host = host
 		answer, err := http.DefaultTransport.RoundTrip(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		body, err := io.ReadAll(answer.Body)
-		if err := errors.Join(err, answer.Body.Close()); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, errors.Join(err, answer.Body.Close()))
 		return answer.StatusCode, answer.Header, string(body)
 	}
 	for _, path := range []string{"/", "/lab/one/", "/lab/one/state", "/lab/one/report"} {

@@ -21,6 +21,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/internal/view"
 )
@@ -231,9 +232,7 @@ func TestForeignWordsAreText(t *testing.T) {
 	var state struct {
 		Parts map[string]struct{ HTML string }
 	}
-	if err := json.Unmarshal(get(pages, "/state").Body.Bytes(), &state); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(get(pages, "/state").Body.Bytes(), &state))
 	if escaped := strings.Count(page, "&lt;img src=x"); escaped < 12 {
 		t.Errorf("only %d places hold the words", escaped)
 	}
@@ -279,19 +278,13 @@ func TestACompleteExperimentIsItsReport(t *testing.T) {
 		run := &input.Runs[i]
 		raw := slices.DeleteFunc(recorded.Experiment(1).Raw, notOf(run.Name))
 		trace, err := report.TraceOf(run, raw...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		seen.kept.Traces[run.Name] = trace
 	}
 	document, err := report.New(recorded.Experiment(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	want, err := document.HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	pages := open(seen)
 	for _, path := range []string{"/", "/report", "/"} {
 		if got := get(pages, path).Body.String(); got != string(want) {
@@ -333,11 +326,7 @@ func TestEndings(t *testing.T) {
 		"unseen": {view.Sight{Lost: lost.Lost}, []string{"Looking for the experiment", "connection refused"}},
 	} {
 		page := get(open(&watched{sight: c.sight}), "/").Body.String()
-		for _, want := range c.want {
-			if !strings.Contains(page, want) {
-				t.Errorf("%s: the page lacks %q", name, want)
-			}
-		}
+		expect.Contains(t, page, c.want, "%s", name)
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/internal/view"
 	"perflab.dev/perflab/internal/watching"
@@ -70,17 +71,13 @@ func connect(t *testing.T, config *rest.Config) client.WithWatch {
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	made, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return made
 }
 
 func (l *lab) must(err error) {
 	l.Helper()
-	if err != nil {
-		l.Fatal(err)
-	}
+	expect.NoError(l, err)
 }
 
 func (l *lab) key() client.ObjectKey { return client.ObjectKeyFromObject(l.experiment) }
@@ -201,9 +198,7 @@ func lineTo(t *testing.T, config *rest.Config) (*line, *rest.Config) {
 func (l *line) mend() {
 	l.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", l.at)
-	if err != nil {
-		l.Fatal(err)
-	}
+	expect.NoError(l, err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listener, l.at = listener, listener.Addr().String()

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // requests of a connection, by what they ask for.
@@ -71,9 +71,7 @@ func TestManyViewersCostOneWatch(t *testing.T) {
 	maps.DeleteFunc(counted.count, func(kind string, number int) bool {
 		return number == 1 && slices.Contains([]string{"GET api", "GET apis", "GET v1alpha1"}, kind)
 	})
-	if diff := cmp.Diff(want, counted.count); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, counted.count, "requests")
 }
 
 // A cluster that can't be reached leaves what was seen, and is asked again.

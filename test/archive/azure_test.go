@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // azure is Azurite, Microsoft's own emulator of Azure Storage.
@@ -40,21 +41,15 @@ func startAzure(t *testing.T) emulated {
 	//nolint:gosec // The Makefile says where it is.
 	command := exec.CommandContext(t.Context(), "node", program, "--blobHost", "127.0.0.1", "--blobPort", "0", "--inMemoryPersistence", "--skipApiVersionCheck", "--silent", "--disableTelemetry")
 	printed, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	command.Stderr = os.Stderr
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
 	late := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
 	server := &azure{endpoint: addressIn(t, printed) + "/" + azuresAccount}
 	late.Stop()
 	shared, err := azblob.NewSharedKeyCredential(azuresAccount, azuresKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if server.client, err = azblob.NewClientWithSharedKeyCredential(server.endpoint, shared, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +78,7 @@ func addressIn(t *testing.T, printed io.Reader) string {
 func (a *azure) at(t *testing.T, bucket string) archive.Location {
 	t.Helper()
 	location, err := archive.ParseLocation(fmt.Sprintf("azblob://%s/archive?account=%s&endpoint=%s", bucket, azuresAccount, a.endpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	location.Credentials = archive.Credentials{Secret: azuresKey}
 	return location
 }
@@ -97,9 +90,7 @@ func (a *azure) sizes(t *testing.T) map[string]int64 {
 	prefix := "archive/"
 	for pages := a.client.NewListBlobsFlatPager(emulatedBucket, &azblob.ListBlobsFlatOptions{Prefix: &prefix}); pages.More(); {
 		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, one := range page.Segment.BlobItems {
 			found[*one.Name] = *one.Properties.ContentLength
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // emulated is a store that nobody has at hand, played by an emulator that others keep.
@@ -37,9 +38,7 @@ func TestEmulatedKeepsAndGivesBack(t *testing.T) {
 	withEmulated(t, func(t *testing.T, server emulated) {
 		store := open(t, server.at(t, emulatedBucket), archive.Options{})
 		reference, err := store.Keep(t.Context(), record(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		kept := server.names(t)
 		// Three items, the manifest and the reference.
 		if len(kept) != 5 {
@@ -55,9 +54,7 @@ func TestEmulatedKeepsAndGivesBack(t *testing.T) {
 		}
 		var listed []string
 		for found, err := range store.List(t.Context(), archive.RunsPrefix) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			listed = append(listed, found.Run)
 		}
 		if !slices.Equal(listed, []string{"heap-b1", "heap-b2"}) {
@@ -70,13 +67,9 @@ func TestEmulatedGivesOtherBytes(t *testing.T) {
 	withEmulated(t, func(t *testing.T, server emulated) {
 		store := open(t, server.at(t, emulatedBucket), archive.Options{})
 		reference, err := store.Keep(t.Context(), record(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		manifest, err := store.Manifest(t.Context(), reference)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		entry := manifest.Items[0]
 		server.alter(t, entry.Size)
 		if _, err := store.Get(t.Context(), entry.Digest); !errors.Is(err, archive.ErrMismatch) {

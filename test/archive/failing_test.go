@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // patience of the tests with a store that does not answer; others have the usual one,
@@ -99,9 +100,7 @@ func TestWhateverTheStoreDoesNothingIsLostOrBelieved(t *testing.T) {
 			proxy.does(nil)
 			store = open(t, at(t, proxy.URL, bucket), archive.Options{})
 			reference, err := store.Keep(t.Context(), record(1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if got := files(t, bucket); !maps.Equal(got, wanted) {
 				t.Errorf("afterwards there is %v, want %v", names(got), names(wanted))
 			}
@@ -124,13 +123,9 @@ func TestWhatIsReadIsChecked(t *testing.T) {
 	bucket, front := newBucket(t), newProxy(t)
 	store := open(t, at(t, front.URL, bucket), archive.Options{})
 	reference, err := store.Keep(t.Context(), record(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	other, err := store.Put(t.Context(), raw(9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for name, test := range map[string]struct {
 		fault fault
 		want  error
@@ -199,9 +194,7 @@ func TestBrokenOffAtAnyRequestNothingIsLostOrDoubled(t *testing.T) {
 					loads(t, clean, reference, record(1))
 				}
 				reference, err := store.Keep(t.Context(), record(1))
-				if err != nil {
-					t.Fatalf("after request %d: %v", n, err)
-				}
+				expect.NoError(t, err, "after request %d", n)
 				loads(t, clean, reference, record(1))
 				if got := files(t, bucket); !maps.Equal(got, wanted) {
 					t.Errorf("broken off at request %d, there is %v, want %v", n, names(got), names(wanted))
@@ -288,16 +281,12 @@ func TestWhatIsThereIsNotOverwritten(t *testing.T) {
 	bucket := newBucket(t)
 	store := directly(t, bucket, archive.Options{})
 	reference, err := store.Keep(t.Context(), record(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for name, body := range files(t, bucket) {
 		path := filepath.Join(server.root, bucket, "archive", name)
 		damaged := []byte(body)
 		damaged[0] ^= 1
-		if err := os.WriteFile(path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, damaged, 0o600))
 		if _, err := store.Keep(t.Context(), record(1)); !errors.Is(err, archive.ErrMismatch) {
 			t.Errorf("%s: keeping gives %v", name, err)
 		}
@@ -307,9 +296,7 @@ func TestWhatIsThereIsNotOverwritten(t *testing.T) {
 		if got := files(t, bucket)[name]; got != string(damaged) {
 			t.Errorf("%s was overwritten", name)
 		}
-		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.WriteFile(path, []byte(body), 0o600))
 	}
 	loads(t, store, reference, record(1))
 }
@@ -349,9 +336,7 @@ func TestACollectionInARealStore(t *testing.T) {
 	later := directly(t, bucket, archive.Options{Clock: func() time.Time { return time.Now().Add(48 * time.Hour) }})
 	policy := archive.Policy{Runs: archive.Retention{Count: 2}, DryRun: true}
 	would, err := later.Collect(t.Context(), policy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	before := len(files(t, bucket))
 	policy.DryRun = false
 	did, err := later.Collect(t.Context(), policy, nil)
@@ -370,9 +355,7 @@ func TestALargeObject(t *testing.T) {
 	store := open(t, at(t, proxy.URL, bucket), archive.Options{})
 	body := bytes.Repeat(raw(3), 60)
 	digest, err := store.Put(t.Context(), body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if got := proxy.asked.Load(); got != 2 {
 		t.Errorf("it was asked %d times, want 2", got)
 	}

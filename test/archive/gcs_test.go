@@ -16,6 +16,7 @@ import (
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // google is an emulated Google Cloud Storage, and somebody who gives tokens.
@@ -29,9 +30,7 @@ func startGoogle(t *testing.T) emulated {
 	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{Scheme: "http", Host: "127.0.0.1", InitialObjects: []fakestorage.Object{
 		{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: emulatedBucket, Name: "of-somebody-else"}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(server.Stop)
 	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -39,25 +38,19 @@ func startGoogle(t *testing.T) emulated {
 	}))
 	t.Cleanup(tokens.Close)
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	text, err := json.Marshal(map[string]string{
 		"type": "service_account", "client_email": "perflab@example.org", "token_uri": tokens.URL,
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &google{server, archive.Credentials{Secret: string(text)}}
 }
 
 func (g *google) at(t *testing.T, bucket string) archive.Location {
 	t.Helper()
 	location, err := archive.ParseLocation(fmt.Sprintf("gs://%s/archive?endpoint=%s", bucket, g.URL()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	location.Credentials = g.credentials
 	return location
 }
@@ -65,9 +58,7 @@ func (g *google) at(t *testing.T, bucket string) archive.Location {
 func (g *google) names(t *testing.T) []string {
 	t.Helper()
 	found, err := g.ListObjectsWithOptionsPaginated(emulatedBucket, fakestorage.ListOptions{Prefix: "archive/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var names []string
 	for _, one := range found.Objects {
 		names = append(names, one.Name)
@@ -79,9 +70,7 @@ func (g *google) alter(t *testing.T, size int64) {
 	t.Helper()
 	for _, name := range g.names(t) {
 		object, err := g.GetObject(emulatedBucket, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if int64(len(object.Content)) == size {
 			object.Content[0] ^= 1
 			g.CreateObject(object)

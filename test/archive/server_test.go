@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archive/stores"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/archive/gateway"
 )
 
@@ -70,9 +71,7 @@ func newBucket(t *testing.T) string {
 		return '-'
 	}, strings.ToLower(t.Name())), "-")
 	name = fmt.Sprintf("%.40s-%d", name, time.Now().UnixNano()%1e9)
-	if err := os.Mkdir(filepath.Join(server.root, name), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Mkdir(filepath.Join(server.root, name), 0o700))
 	return name
 }
 
@@ -80,9 +79,7 @@ func newBucket(t *testing.T) string {
 func at(t *testing.T, address, bucket string) archive.Location {
 	t.Helper()
 	location, err := archive.ParseLocation(fmt.Sprintf("s3://%s/archive?endpoint=%s&region=%s&use_path_style=true", bucket, address, gateway.Region))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	location.Credentials = archive.Credentials{ID: access, Secret: secret}
 	return location
 }
@@ -90,9 +87,7 @@ func at(t *testing.T, address, bucket string) archive.Location {
 func open(t *testing.T, location archive.Location, options archive.Options) *archive.Store {
 	t.Helper()
 	store, err := stores.Open(t.Context(), location, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	return store
 }
@@ -172,9 +167,7 @@ func references(t *testing.T, store *archive.Store) []archive.Reference {
 	t.Helper()
 	var found []archive.Reference
 	for reference, err := range store.List(t.Context(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		found = append(found, reference)
 	}
 	return found

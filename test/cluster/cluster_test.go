@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const root = "../.."
@@ -57,16 +59,12 @@ func (p *place) standIn(path string) {
 	if err == nil {
 		err = os.Symlink(script, path)
 	}
-	if err != nil {
-		p.Fatal(err)
-	}
+	expect.NoError(p, err)
 }
 
 func (p *place) write(path, text string) {
 	p.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		p.Fatal(err)
-	}
+	expect.NoError(p, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // run runs a command at the project's root, and gives what it says.
@@ -91,14 +89,10 @@ func (p *place) calls() []string {
 	p.Helper()
 	path := filepath.Join(p.standin, "calls")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		p.Fatal(err)
-	}
+	expect.NoError(p, err)
 	p.write(path, "")
 	here, err := filepath.Abs(root)
-	if err != nil {
-		p.Fatal(err)
-	}
+	expect.NoError(p, err)
 	named := strings.NewReplacer(p.cache, "CACHE", here, "ROOT").Replace(string(text))
 	hash := regexp.MustCompile(`-[0-9a-f]{12}\.tar`)
 	return strings.Split(strings.TrimSpace(hash.ReplaceAllString(named, "-HASH.tar")), "\n")
@@ -192,9 +186,7 @@ func TestTheOperatorsOfKindFitARestrictedNamespace(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(root, "hack/cluster/addons/namespaces.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, namespace := range []string{"strimzi-system", "k6-operator-system"} {
 		if want := "{name: " + namespace + ", labels: {pod-security.kubernetes.io/enforce: restricted}}"; !strings.Contains(string(text), want) {
 			t.Errorf("namespace %s is not held to the restricted standard", namespace)
@@ -208,9 +200,7 @@ func read(t *testing.T, path string, into any) {
 	if err == nil {
 		err = yaml.Unmarshal(text, into)
 	}
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
+	expect.NoError(t, err, "%s", path)
 }
 
 // at is the value at a path, as JSON.
@@ -225,18 +215,14 @@ func at(t *testing.T, values map[string]any, path string) string {
 	if err == nil {
 		text, err = yaml.YAMLToJSON(text)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return strings.TrimSpace(string(text))
 }
 
 // What the list of images says is what is installed.
 func TestTheListOfForeignImagesIsTheOneThatIsPulled(t *testing.T) {
 	list, err := os.ReadFile(filepath.Join(root, "hack/cluster/kind/images.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	images := map[string]string{}
 	for line := range strings.Lines(string(list)) {
 		if fields := strings.Fields(line); len(fields) == 2 && fields[0] != "#" {

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Whoever can move a tag of an action could run what they like here.
@@ -34,9 +36,7 @@ func TestActionsArePinnedByCommit(t *testing.T) {
 // What a workflow makes can be made.
 func TestWorkflowsMakeWhatThereIs(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	target := regexp.MustCompile(`make ([a-z][a-z0-9-]+)|target: \[([a-z0-9, -]+)\]`)
 	var asked []string
 	for _, text := range workflows(t) {
@@ -65,9 +65,7 @@ func workflows(t *testing.T) map[string]string {
 	texts := map[string]string{}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		texts[path] = string(text)
 	}
 	return texts

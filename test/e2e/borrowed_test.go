@@ -23,6 +23,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestBorrowedWorkloads does an experiment over modules somebody else has
@@ -45,9 +46,7 @@ func TestBorrowedWorkloads(t *testing.T) {
 
 	current := get(ctx, t, experiment)
 	current.Spec.Suspend = false
-	if err := cluster.Update(ctx, current); err != nil {
-		t.Fatalf("letting the experiment go: %v", err)
-	}
+	expect.NoError(t, cluster.Update(ctx, current), "letting the experiment go")
 	awaitPhase(ctx, t, experiment, v1alpha1.RunLoading, 8*time.Minute)
 	t.Run("the run's settings reach the pods", func(t *testing.T) { assertBorrowed(ctx, t, experiment) })
 	killOperator(ctx, t)
@@ -57,9 +56,7 @@ func TestBorrowedWorkloads(t *testing.T) {
 			t.Errorf("run %s is %s: %s", run.Name, run.Status.Phase, run.Status.Message)
 		}
 	}
-	if err := cluster.Delete(ctx, experiment.DeepCopy()); err != nil {
-		t.Fatalf("deleting the experiment: %v", err)
-	}
+	expect.NoError(t, cluster.Delete(ctx, experiment.DeepCopy()), "deleting the experiment")
 	await.Until(ctx, t, 3*time.Minute, "the experiment to be gone", func() (bool, string) {
 		return gone(ctx, t, experiment.DeepCopy()), "still there"
 	})
@@ -128,9 +125,7 @@ func installModule(t *testing.T, namespace string, module v1alpha1.Module) {
 		Spec:       corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromString("http")}}},
 	}
 	for _, object := range []client.Object{deployment, service} {
-		if err := cluster.Create(t.Context(), object, client.FieldOwner("helm")); err != nil {
-			t.Fatalf("installing %s: %v", object.GetName(), err)
-		}
+		expect.NoError(t, cluster.Create(t.Context(), object, client.FieldOwner("helm")), "installing %s", object.GetName())
 	}
 }
 
@@ -146,9 +141,7 @@ func assertBorrowed(ctx context.Context, t *testing.T, experiment *v1alpha1.Perf
 		}
 	}
 	deployment := &appsv1.Deployment{}
-	if err := cluster.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: "gateway"}, deployment); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cluster.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: "gateway"}, deployment))
 	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
 		ours := strings.Contains(variable.Value, heap) && !strings.Contains(variable.Value, "75.0")
 		if variable.Name == "JAVA_OPTIONS" && !ours {
@@ -165,9 +158,7 @@ func settled(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
 	await.Until(ctx, t, time.Minute, "the Deployments to settle", func() (bool, string) {
 		list := &appsv1.DeploymentList{}
-		if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cluster.List(ctx, list, client.InNamespace(namespace)))
 		for _, deployment := range list.Items {
 			if deployment.Status.ObservedGeneration < deployment.Generation || deployment.Status.Replicas != *deployment.Spec.Replicas {
 				return false, deployment.Name
@@ -183,9 +174,7 @@ func installed(ctx context.Context, t *testing.T, namespace string) map[string]s
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("DeploymentList"))
-	if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
-		t.Fatalf("listing the Deployments: %v", err)
-	}
+	expect.NoError(t, cluster.List(ctx, list, client.InNamespace(namespace)), "listing the Deployments")
 	found := map[string]string{}
 	for _, object := range list.Items {
 		object.SetResourceVersion("")
@@ -194,9 +183,7 @@ func installed(ctx context.Context, t *testing.T, namespace string) map[string]s
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/revision")
 		object.SetManagedFields(slices.DeleteFunc(object.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Subresource == "status" }))
 		text, err := json.MarshalIndent(object.Object, "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		found[object.GetName()] = string(text)
 	}
 	return found

@@ -21,6 +21,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const (
@@ -62,9 +63,7 @@ func (c *chaos) boundVolumes() {
 	ctx := c.t.Context()
 	await.Until(ctx, c.t, time.Minute, "no volume to be there", func() (bool, string) {
 		list := &corev1.PersistentVolumeList{}
-		if err := cluster.List(ctx, list); err != nil {
-			c.t.Fatalf("listing volumes: %v", err)
-		}
+		expect.NoError(c.t, cluster.List(ctx, list), "listing volumes")
 		return len(list.Items) == 0, fmt.Sprintf("%d volumes", len(list.Items))
 	})
 	if err := tool(ctx, "break.sh", "bound-volumes", "3072"); err != nil {
@@ -169,9 +168,7 @@ func (c *chaos) strike(ctx context.Context, s *scene) bool {
 	r := &row{fault: next.name, moment: before.phase(), run: before.run(), spoils: next.spoils && before.freshLoad()}
 	c.rows = append(c.rows, r)
 	hit, heal, err := next.strike(ctx, s)
-	if err != nil {
-		c.t.Fatalf("%s: %v", next.name, err)
-	}
+	expect.NoError(c.t, err, "%s", next.name)
 	r.hit = strings.TrimSpace(hit + " " + lasting(lasts))
 	c.watch(ctx, s, next, r, before, lasts, heal)
 	r.wrong = append(r.wrong, s.check(ctx)...)
@@ -193,9 +190,7 @@ func (c *chaos) watch(ctx context.Context, s *scene, f fault, r *row, before mom
 	for {
 		pause(ctx, time.Second)
 		if healed.IsZero() && time.Since(struck) >= lasts {
-			if err := heal(ctx); err != nil {
-				c.t.Fatalf("mending after %q: %v", f.name, err)
-			}
+			expect.NoError(c.t, heal(ctx), "mending after %q", f.name)
 			healed = time.Now()
 		}
 		now, err := s.look(ctx)
@@ -311,9 +306,7 @@ func (s *scene) awaitEnd(ctx context.Context) {
 // judge says of each fault what became of the run it hit.
 func (s *scene) judge(ctx context.Context, rows []*row) {
 	end, err := s.look(ctx)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	expect.NoError(s.t, err)
 	last := rows[len(rows)-1]
 	last.wrong = append(last.wrong, end.ending()...)
 	for _, r := range rows {

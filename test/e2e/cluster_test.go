@@ -27,6 +27,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // operatorNamespace is where config/default installs the operator.
@@ -67,9 +68,7 @@ func namespace(t *testing.T) string {
 		GenerateName: "perflab-e2e-",
 		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
-	if err := cluster.Create(t.Context(), made); err != nil {
-		t.Fatalf("making a namespace: %v", err)
-	}
+	expect.NoError(t, cluster.Create(t.Context(), made), "making a namespace")
 	t.Cleanup(func() {
 		// The test's own context is over by now.
 		ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
@@ -101,9 +100,7 @@ func remove(ctx context.Context, t *testing.T, name string) {
 func experiments(ctx context.Context, t *testing.T, namespace string) []v1alpha1.PerfExperiment {
 	t.Helper()
 	list := &v1alpha1.PerfExperimentList{}
-	if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
-		t.Fatalf("listing experiments: %v", err)
-	}
+	expect.NoError(t, cluster.List(ctx, list, client.InNamespace(namespace)), "listing experiments")
 	return list.Items
 }
 
@@ -111,9 +108,7 @@ func experiments(ctx context.Context, t *testing.T, namespace string) []v1alpha1
 func runs(ctx context.Context, t *testing.T, namespace string) []v1alpha1.PerfRun {
 	t.Helper()
 	list := &v1alpha1.PerfRunList{}
-	if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
-		t.Fatalf("listing runs: %v", err)
-	}
+	expect.NoError(t, cluster.List(ctx, list, client.InNamespace(namespace)), "listing runs")
 	return list.Items
 }
 
@@ -147,9 +142,7 @@ func apply(t *testing.T, namespace, file string, edits ...func(*v1alpha1.PerfExp
 func objects(t *testing.T, file string) []*unstructured.Unstructured {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var read []*unstructured.Unstructured
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
 	for {
@@ -158,9 +151,7 @@ func objects(t *testing.T, file string) []*unstructured.Unstructured {
 		if errors.Is(err, io.EOF) {
 			return read
 		}
-		if err != nil {
-			t.Fatalf("reading %s: %v", file, err)
-		}
+		expect.NoError(t, err, "reading %s", file)
 		read = append(read, object)
 	}
 }
@@ -169,34 +160,26 @@ func objects(t *testing.T, file string) []*unstructured.Unstructured {
 func labelled(ctx context.Context, t *testing.T, key, value string) bool {
 	t.Helper()
 	nodes := &corev1.NodeList{}
-	if err := cluster.List(ctx, nodes, client.MatchingLabels{key: value}); err != nil {
-		t.Fatalf("listing nodes: %v", err)
-	}
+	expect.NoError(t, cluster.List(ctx, nodes, client.MatchingLabels{key: value}), "listing nodes")
 	return len(nodes.Items) > 0
 }
 
 func typed(t *testing.T, object *unstructured.Unstructured) *v1alpha1.PerfExperiment {
 	t.Helper()
 	experiment := &v1alpha1.PerfExperiment{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, experiment, true); err != nil {
-		t.Fatalf("reading experiment %q: %v", object.GetName(), err)
-	}
+	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, experiment, true), "reading experiment %q", object.GetName())
 	return experiment
 }
 
 func create(t *testing.T, object client.Object) {
 	t.Helper()
-	if err := cluster.Create(t.Context(), object); err != nil {
-		t.Fatalf("creating %s: %v", object.GetName(), err)
-	}
+	expect.NoError(t, cluster.Create(t.Context(), object), "creating %s", object.GetName())
 }
 
 func get(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 	t.Helper()
 	current := &v1alpha1.PerfExperiment{}
-	if err := cluster.Get(ctx, client.ObjectKeyFromObject(experiment), current); err != nil {
-		t.Fatalf("reading experiment %q: %v", experiment.Name, err)
-	}
+	expect.NoError(t, cluster.Get(ctx, client.ObjectKeyFromObject(experiment), current), "reading experiment %q", experiment.Name)
 	return current
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -75,9 +76,7 @@ func killOperator(ctx context.Context, t *testing.T) {
 	err := cluster.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(operatorNamespace),
 		client.MatchingLabels{"app.kubernetes.io/name": "perflab-operator"},
 		client.GracePeriodSeconds(now))
-	if err != nil {
-		t.Fatalf("killing the operator: %v", err)
-	}
+	expect.NoError(t, err, "killing the operator")
 }
 
 func assertRunsDoneOnce(t *testing.T, done []v1alpha1.PerfRun) {
@@ -164,9 +163,7 @@ func assertJavaOptions(ctx context.Context, t *testing.T, experiment *v1alpha1.P
 	want := map[string]string{"base": logged + "-Xmx128m -XX:+UseSerialGC", "wide": logged + "-XX:MaxRAMPercentage=33.0 -XX:+UseSerialGC"}[all[len(all)-1].Spec.Arm]
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: experiment.Namespace, Name: experiment.Name + "-data-import"}
-	if err := cluster.Get(ctx, key, deployment); err != nil {
-		t.Fatalf("reading a module's Deployment: %v", err)
-	}
+	expect.NoError(t, cluster.Get(ctx, key, deployment), "reading a module's Deployment")
 	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
 		if variable.Name == "JAVA_OPTIONS" && variable.Value != want {
 			t.Errorf("JAVA_OPTIONS = %q, want %q", variable.Value, want)
@@ -180,13 +177,9 @@ func assertRaw(ctx context.Context, t *testing.T, done []v1alpha1.PerfRun) {
 	t.Helper()
 	for _, run := range done {
 		raw := &corev1.ConfigMap{}
-		if err := cluster.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.RawResults}, raw); err != nil {
-			t.Fatalf("reading the raw results of run %s: %v", run.Name, err)
-		}
+		expect.NoError(t, cluster.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.RawResults}, raw), "reading the raw results of run %s", run.Name)
 		stored, err := payload.Unmarshal(raw.BinaryData["create"])
-		if err != nil {
-			t.Fatalf("unpacking the raw results of run %s: %v", run.Name, err)
-		}
+		expect.NoError(t, err, "unpacking the raw results of run %s", run.Name)
 		job, ok := stored.Summary("Import job", "ok")
 		if !ok || fmt.Sprintf("%.3f", job.Mean.Seconds()) != fmt.Sprintf("%.3f", observed(t, run, "create/duration")) {
 			t.Errorf("run %s: raw import duration %v, status %v s", run.Name, job.Mean, observed(t, run, "create/duration"))
@@ -208,9 +201,7 @@ func assertResults(t *testing.T, experiment *v1alpha1.PerfExperiment) {
 
 func assertDeletion(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
 	t.Helper()
-	if err := cluster.Delete(ctx, experiment.DeepCopy()); err != nil {
-		t.Fatalf("deleting the experiment: %v", err)
-	}
+	expect.NoError(t, cluster.Delete(ctx, experiment.DeepCopy()), "deleting the experiment")
 	await.Until(ctx, t, 3*time.Minute, "the experiment to be gone", func() (bool, string) {
 		return gone(ctx, t, experiment.DeepCopy()), "still there"
 	})
@@ -238,9 +229,7 @@ func leftovers(ctx context.Context, t *testing.T, namespace string) []string {
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := cluster.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			t.Fatalf("listing %s: %v", kind.Kind, err)
-		}
+		expect.NoError(t, cluster.List(ctx, list, client.InNamespace(namespace)), "listing %s", kind.Kind)
 		for _, object := range list.Items {
 			left = append(left, kind.Kind+" "+object.GetName())
 		}

@@ -19,6 +19,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestWhatIsThereAlready is about somebody's Kafka and PostgreSQL, whose names
@@ -60,9 +61,7 @@ func TestWhatIsThereAlready(t *testing.T) {
 			told := found.Status == metav1.ConditionFalse && found.Reason == v1alpha1.ReasonNameTaken && strings.Contains(found.Message, taken.name)
 			return told && strings.Contains(current.Status.WaitingFor, taken.name), fmt.Sprintf("%+v", *found)
 		})
-		if err := cluster.Delete(ctx, experiment); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cluster.Delete(ctx, experiment))
 		await.Until(ctx, t, time.Minute, "the experiment to be gone", func() (bool, string) {
 			return gone(ctx, t, experiment), "it is there"
 		})
@@ -74,9 +73,7 @@ func TestWhatIsThereAlready(t *testing.T) {
 
 func reread(ctx context.Context, t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
-	if err := cluster.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-		t.Fatalf("reading %s %q: %v", object.GetKind(), object.GetName(), err)
-	}
+	expect.NoError(t, cluster.Get(ctx, client.ObjectKeyFromObject(object), object), "reading %s %q", object.GetKind(), object.GetName())
 }
 
 // state says which objects there are, whose, and what they are to be; and which
@@ -89,9 +86,7 @@ func state(ctx context.Context, t *testing.T, home string, of []*unstructured.Un
 		fmt.Fprintln(&told, object.GetKind(), object.GetName(), object.GetUID(), object.GetOwnerReferences(), object.GetLabels(), object.Object["spec"])
 	}
 	claims := &corev1.PersistentVolumeClaimList{}
-	if err := cluster.List(ctx, claims, client.InNamespace(home)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cluster.List(ctx, claims, client.InNamespace(home)))
 	for _, claim := range claims.Items {
 		fmt.Fprintln(&told, "claim", claim.Name, claim.UID, claim.DeletionTimestamp)
 	}

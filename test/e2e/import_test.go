@@ -22,6 +22,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // assertImport takes what an experiment recorded to another namespace by the
@@ -32,9 +33,7 @@ func assertImport(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfEx
 	perflab, elsewhere := commandLine(t), namespace(t)
 	exported := filepath.Join(t.TempDir(), "small.yaml")
 	recorded := perflab.must(t, "export", experiment.Name, "-n", experiment.Namespace)
-	if err := os.WriteFile(exported, []byte(recorded), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(exported, []byte(recorded), 0o600))
 	perflab.must(t, "import", "-f", exported, "-n", elsewhere)
 
 	killOperator(ctx, t)
@@ -45,9 +44,7 @@ func assertImport(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfEx
 		t.Errorf("the record is %s", phase)
 	}
 	built := &appsv1.DeploymentList{}
-	if err := cluster.List(ctx, built, client.InNamespace(elsewhere)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cluster.List(ctx, built, client.InNamespace(elsewhere)))
 	if len(built.Items) > 0 {
 		t.Errorf("the operator built %d Deployments for a record", len(built.Items))
 	}

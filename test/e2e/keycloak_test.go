@@ -19,6 +19,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestKeycloak measures a system that has nothing to do with FOLIO, as a person
@@ -104,9 +105,7 @@ func assertNoFOLIO(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
 	var pods corev1.PodList
 	await.Until(ctx, t, time.Minute, "pods of Keycloak and of its load", func() (bool, string) {
-		if err := cluster.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cluster.List(ctx, &pods, client.InNamespace(namespace)))
 		var names []string
 		for _, pod := range pods.Items {
 			names = append(names, pod.Spec.Containers[0].Name)
@@ -126,11 +125,7 @@ func assertNoFOLIO(ctx context.Context, t *testing.T, namespace string) {
 func assertReport(t *testing.T, experiment *v1alpha1.PerfExperiment) {
 	t.Helper()
 	report := commandLine(t).must(t, "report", experiment.Name, "-n", experiment.Namespace, "-o", "md")
-	for _, want := range []string{"half-of-memory", "two-replicas", "Log in", "User info", "512"} {
-		if !strings.Contains(report, want) {
-			t.Errorf("the report does not have %q:\n%s", want, report)
-		}
-	}
+	expect.Contains(t, report, []string{"half-of-memory", "two-replicas", "Log in", "User info", "512"})
 	if strings.Contains(report, "FOLIO") || strings.Contains(report, "Okapi") {
 		t.Error("the report speaks of FOLIO")
 	}

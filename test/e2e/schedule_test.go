@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestSchedule has a schedule make an experiment every minute, each of which takes longer:
@@ -29,9 +30,7 @@ func TestSchedule(t *testing.T) {
 	first := awaitMade(ctx, t, schedule, 1)[0]
 	await.Until(ctx, t, 3*time.Minute, "the next one to be held up", func() (bool, string) {
 		current := &v1alpha1.PerfSchedule{}
-		if err := cluster.Get(ctx, client.ObjectKeyFromObject(schedule), current); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, cluster.Get(ctx, client.ObjectKeyFromObject(schedule), current))
 		held := meta.FindStatusCondition(current.Status.Conditions, v1alpha1.ConditionHeld)
 		if held == nil {
 			return false, "no such condition"
@@ -53,9 +52,7 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("the history does not name release %q:\n%s", release, told)
 	}
 	// The second one is on: it goes with what was built for it.
-	if err := cluster.Delete(ctx, schedule); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, cluster.Delete(ctx, schedule))
 	await.Until(ctx, t, 3*time.Minute, "the experiments to go with their schedule", func() (bool, string) {
 		left := experiments(ctx, t, schedule.Namespace)
 		return len(left) == 0, fmt.Sprintf("%d left", len(left))

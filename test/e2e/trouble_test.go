@@ -19,6 +19,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // patience is how soon a person is to be told what is wrong.
@@ -114,13 +115,9 @@ func stop(t *testing.T, deployment *appsv1.Deployment) {
 	scale := func(ctx context.Context, replicas int32) {
 		before := deployment.DeepCopy()
 		deployment.Spec.Replicas = &replicas
-		if err := cluster.Patch(ctx, deployment, client.MergeFrom(before)); err != nil {
-			t.Fatalf("scaling %s to %d: %v", deployment.Name, replicas, err)
-		}
+		expect.NoError(t, cluster.Patch(ctx, deployment, client.MergeFrom(before)), "scaling %s to %d", deployment.Name, replicas)
 		await.Until(ctx, t, time.Minute, fmt.Sprintf("%s to have %d pods", deployment.Name, replicas), func() (bool, string) {
-			if err := cluster.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
-				t.Fatalf("reading %s: %v", deployment.Name, err)
-			}
+			expect.NoError(t, cluster.Get(ctx, client.ObjectKeyFromObject(deployment), deployment), "reading %s", deployment.Name)
 			ready := deployment.Status.ObservedGeneration >= deployment.Generation && deployment.Status.ReadyReplicas == replicas
 			return ready, fmt.Sprintf("%d ready", deployment.Status.ReadyReplicas)
 		})

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestZooKeeper compares Kafka on KRaft with Kafka on ZooKeeper, which only a
@@ -40,9 +41,7 @@ func requireZooKeeper(t *testing.T) {
 		t.Skip("no Strimzi with ZooKeeper here: kafka.strimzi.io/v1beta2 is not served; " +
 			"CLUSTER=zk STRIMZI=0.45.2 make e2e RUN=TestZooKeeper brings up a cluster that has it")
 	}
-	if err != nil {
-		t.Fatalf("asking for Strimzi's version: %v", err)
-	}
+	expect.NoError(t, err, "asking for Strimzi's version")
 }
 
 func assertMode(t *testing.T, run v1alpha1.PerfRun) {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestWhatThePageAddsWorks adds everything to a copy of the project and runs what
@@ -39,13 +41,9 @@ func TestWhatThePageAddsWorks(t *testing.T) {
 func copyOf(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	copied := filepath.Join(cache, "perflab", "extending")
-	if err := os.RemoveAll(copied); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.RemoveAll(copied))
 	for file := range strings.Lines(run(t, root, "git", "ls-files", "--cached", "--others", "--exclude-standard")) {
 		copyFile(t, strings.TrimSpace(file), copied)
 	}
@@ -75,7 +73,5 @@ func copyFile(t *testing.T, file, to string) {
 			err = os.WriteFile(target, data, info.Mode())
 		}
 	}
-	if err != nil {
-		t.Fatalf("copying %s: %v", file, err)
-	}
+	expect.NoError(t, err, "copying %s", file)
 }

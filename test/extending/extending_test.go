@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const root = "../.."
@@ -48,9 +50,7 @@ var (
 func sections(t *testing.T) map[string]section {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(root, "docs", "extending.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	found := map[string]section{}
 	for _, text := range strings.Split(string(page), "\n## ")[1:] {
 		title, body, _ := strings.Cut(text, "\n")
@@ -95,9 +95,7 @@ func run(t *testing.T, directory, name string, arguments ...string) string {
 func patchOf(t *testing.T, kind string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", kind+".patch"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return path
 }
 

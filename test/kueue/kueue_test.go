@@ -31,6 +31,7 @@ import (
 	"perflab.dev/perflab/internal/lane"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/ports"
 )
 
@@ -63,9 +64,7 @@ func TestKueueSaysWhenBlocksBegin(t *testing.T) {
 		t.Errorf("the second one has %d runs beside the first", runs)
 	}
 	first := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "first"}}
-	if err := l.admin.Delete(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.admin.Delete(t.Context(), first))
 	l.until("the second one's block", func() (bool, string) { return l.runsOf("second") == 1, l.waitsFor("second") })
 }
 
@@ -222,8 +221,6 @@ func required(t *testing.T, name string) string {
 func must(t *testing.T, faults ...error) {
 	t.Helper()
 	for _, err := range faults {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 	}
 }

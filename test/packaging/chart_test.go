@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // There are two ways to install, and one set of objects. What Helm adds are
@@ -73,9 +74,7 @@ func TestOperatorsOfOneNamespaceGetNoMore(t *testing.T) {
 	rendered := mustRender(t, "team-a", values{"scope": "Namespaced", "watchNamespace": "lab-a"})
 	operator := rendered.get(t, "Deployment", "team-a", "perflab-operator")
 	written, err := operator.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if !contains(written, `{"name":"WATCH_NAMESPACE","value":"lab-a"}`) || !contains(written, "--webhook-configuration=perflab-team-a") {
 		t.Errorf("the operator is not told its namespace and its webhook: %s", written)
 	}
@@ -87,9 +86,7 @@ func TestOperatorsOfOneNamespaceGetNoMore(t *testing.T) {
 	}
 	nodes := rendered.get(t, "ClusterRole", "", "perflab-operator-team-a")
 	rules, _, _ := unstructured.NestedSlice(nodes.Object, "rules")
-	if diff := cmp.Diff([]any{map[string]any{"apiGroups": []any{""}, "resources": []any{"nodes"}, "verbs": []any{"get"}}}, rules); diff != "" {
-		t.Errorf("rights in the whole cluster (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []any{map[string]any{"apiGroups": []any{""}, "resources": []any{"nodes"}, "verbs": []any{"get"}}}, rules, "rights in the whole cluster")
 	binding, err := rendered.get(t, "ValidatingAdmissionPolicyBinding", "", "perflab-results-team-a").MarshalJSON()
 	if err != nil || !contains(binding, `"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"lab-a"}}`) || !contains(binding, `"policyName":"perflab-results-team-a"`) {
 		t.Errorf("the policy is not bound to the namespace alone: %s, %v", binding, err)
@@ -134,9 +131,7 @@ func TestValuesAreDocumented(t *testing.T) {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
-	if err := json.Unmarshal(loaded.Schema, &schema); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, json.Unmarshal(loaded.Schema, &schema))
 	for key := range loaded.Values {
 		if schema.Properties[key] == nil {
 			t.Errorf("values.schema.json does not know %s", key)
@@ -147,13 +142,9 @@ func TestValuesAreDocumented(t *testing.T) {
 func TestServiceMonitorIsOne(t *testing.T) {
 	rendered := mustRender(t, "team-a", values{"metrics": values{"serviceMonitor": values{"enabled": true, "labels": values{"release": "prometheus"}}}})
 	written, err := yaml.Marshal(rendered.get(t, "ServiceMonitor", "team-a", "perflab-operator"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	monitor := &monitoringv1.ServiceMonitor{}
-	if err := yaml.UnmarshalStrict(written, monitor); err != nil {
-		t.Fatalf("the Prometheus operator would not read it: %v", err)
-	}
+	expect.NoError(t, yaml.UnmarshalStrict(written, monitor), "the Prometheus operator would not read it")
 	endpoint := monitor.Spec.Endpoints[0]
 	if *endpoint.TLSConfig.ServerName != "perflab-metrics.team-a.svc" || endpoint.TLSConfig.InsecureSkipVerify != nil || monitor.Labels["release"] != "prometheus" {
 		t.Errorf("%+v", endpoint)
@@ -164,9 +155,7 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 	for mode, want := range map[string]bool{"enforce": false, "warn": true, "ignore": true} {
 		rendered := mustRender(t, home, values{"webhook": values{"authorRights": mode}})
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if contains(written, `"--author-rights=`+mode+`"`) != want {
 			t.Errorf("%s: %s", mode, written)
 		}
@@ -177,9 +166,7 @@ func TestLanesCanBeTurnedOff(t *testing.T) {
 	for lanes, want := range map[string]bool{"cluster": false, "namespace": true} {
 		rendered := mustRender(t, home, values{"lanes": lanes})
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if contains(written, `"--lanes=`+lanes+`"`) != want {
 			t.Errorf("%s: %s", lanes, written)
 		}
@@ -190,9 +177,7 @@ func TestHistoryIsTheOperators(t *testing.T) {
 	for _, given := range []values{{}, {"history": values{"rawResults": "720h", "rawResultsOf": 0, "runs": "8760h", "runsOf": 2000}}} {
 		rendered := mustRender(t, home, given)
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, flag := range []string{`"--history-raw-results=720h"`, `"--history-raw-results-of=0"`, `"--history-runs=8760h"`, `"--history-runs-of=2000"`} {
 			if contains(written, flag) != (len(given) > 0) {
 				t.Errorf("%v: %s", given, written)
@@ -205,9 +190,7 @@ func TestTheArchiveIsTheOperators(t *testing.T) {
 	for _, given := range []values{{}, {"archive": values{"url": "file:///archive", "claim": "records", "credentialsSecret": "store"}}} {
 		rendered := mustRender(t, home, given)
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, part := range []string{
 			`"--archive=file:///archive"`, `"envFrom":[{"secretRef":{"name":"store"}}]`, `"mountPath":"/archive"`,
 			`"persistentVolumeClaim":{"claimName":"records"}`, `"fsGroup":65532`,
@@ -228,9 +211,7 @@ func TestSinksAreTheOperators(t *testing.T) {
 	for _, given := range []values{{}, {"announce": sinks}} {
 		rendered := mustRender(t, home, given)
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, part := range []string{
 			`"--cloudevents=ci=https://ci.example.org/perflab"`, `"--cloudevents=open=https://open.example.org"`, `"--grafana=board=http://grafana.monitoring.svc"`,
 			`"--sink-credentials=/etc/perflab/sinks"`, `"mountPath":"/etc/perflab/sinks/ci"`, `"secret":{"secretName":"ci-sink"}`, `"secret":{"secretName":"board-token"}`,
@@ -252,9 +233,7 @@ func TestNamespacesHaveArchivesOfTheirOwn(t *testing.T) {
 		"team-a": values{"url": "s3://team-a/archive?region=here", "credentialsSecret": "team-a-store"}, "team-b": values{"url": "none"},
 	}}})
 	written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, part := range []string{
 		`"--archive=file:///archive"`, `"--namespace-archive=team-a=s3://team-a/archive?region=here"`, `"--namespace-archive=team-b=none"`,
 		`"mountPath":"/etc/perflab/archives/team-a"`, `"secret":{"defaultMode":288,"secretName":"team-a-store"}`, `"fsGroup":65532`,
@@ -280,9 +259,7 @@ func TestEverythingCanBeLeftOut(t *testing.T) {
 		"ClusterRole//perflab-collector", "ClusterRole//perflab-operator", "ClusterRoleBinding//perflab-operator", "Deployment/perflab-system/perflab-operator",
 		"Role/perflab-system/perflab-leader-election", "RoleBinding/perflab-system/perflab-leader-election", "ServiceAccount/perflab-system/perflab-operator",
 	}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(rendered))); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, slices.Sorted(maps.Keys(rendered)), "objects")
 }
 
 // The charts that can be brought along judge their values by schemas of their
@@ -293,9 +270,7 @@ func TestOperatorsAreBroughtAlongOnlyWhenAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for asked, given := range map[bool]values{false: nil, true: {"operators": values{flag: true}}} {
 				rendered, err := renderChart(t, withOperators(t), home, given)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				for other := range all {
 					wanted := asked && other == name
 					if _, there := rendered["ConfigMap//"+other]; there != wanted {
@@ -339,9 +314,7 @@ func withOperators(t *testing.T) *chart.Chart {
 // One release of each operator, whichever way it comes.
 func TestOperatorsAreOfOneRelease(t *testing.T) {
 	applications, err := os.ReadFile(apiserver.Root("config", "argocd", "applications", "operators.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	wanted, seen := dependencies(t), 0
 	for _, document := range bytes.Split(applications, []byte("\n---\n")) {
 		var application struct {
@@ -349,9 +322,7 @@ func TestOperatorsAreOfOneRelease(t *testing.T) {
 				Source struct{ Chart, TargetRevision string }
 			}
 		}
-		if err := yaml.Unmarshal(document, &application); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, yaml.Unmarshal(document, &application))
 		source := application.Spec.Source
 		if of := wanted[source.Chart]; of != source.TargetRevision {
 			t.Errorf("Argo CD gets %s %s, Helm %q", source.Chart, source.TargetRevision, of)

@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/telemetry"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 type dashboard struct {
@@ -55,13 +56,9 @@ func TestDashboardAsksForMetricsThatExist(t *testing.T) {
 func checkDashboard(t *testing.T, name string, told, used map[string]bool) {
 	t.Helper()
 	content, err := os.ReadFile(apiserver.Root("charts", "perflab", "dashboards", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var shown dashboard
-	if err := json.Unmarshal(content, &shown); err != nil {
-		t.Fatalf("the dashboard %s is not JSON: %v", name, err)
-	}
+	expect.NoError(t, json.Unmarshal(content, &shown), "the dashboard %s is not JSON", name)
 	ids := map[int]bool{}
 	for _, panel := range shown.Panels {
 		if ids[panel.ID] || panel.Title == "" || panel.GridPos["w"] == 0 || len(panel.Targets) == 0 {
@@ -84,9 +81,7 @@ func namesIn(t *testing.T, expression string) []string {
 	t.Helper()
 	// Grafana puts an interval in its place.
 	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(strings.ReplaceAll(expression, "$__rate_interval", "5m"))
-	if err != nil {
-		t.Fatalf("%s: %v", expression, err)
-	}
+	expect.NoError(t, err, "%s", expression)
 	var names []string
 	for _, selectors := range parser.ExtractSelectors(parsed) {
 		for _, matcher := range selectors {
@@ -106,9 +101,7 @@ func namesIn(t *testing.T, expression string) []string {
 func metricNames(t *testing.T) map[string]bool {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	registry := prometheus.NewRegistry()
 	telemetry.New(registry).RunOver(&v1alpha1.PerfRun{Status: v1alpha1.PerfRunStatus{
 		Phase: v1alpha1.RunSucceeded, Durations: &v1alpha1.RunDurations{},
@@ -129,9 +122,7 @@ func metricNames(t *testing.T) map[string]bool {
 	}
 	for _, gatherer := range []prometheus.Gatherer{registry, metrics.Registry} {
 		families, err := gatherer.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, family := range families {
 			if family.GetMetric()[0].GetHistogram() == nil {
 				names[family.GetName()] = true

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const experiments = "perfexperiments.perflab.dev"
@@ -34,14 +35,10 @@ func administrator(t *testing.T) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, add(scheme))
 	}
 	admin, err := client.New(server.Config(t), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return admin
 }
 
@@ -52,9 +49,7 @@ func helm(t *testing.T, namespace string) *action.Configuration {
 	flags := genericclioptions.NewConfigFlags(false).WithWrapConfigFn(func(*rest.Config) *rest.Config { return rest.CopyConfig(config) })
 	flags.APIServer, flags.Namespace = &config.Host, &namespace
 	configuration := &action.Configuration{}
-	if err := configuration.Init(flags, namespace, "secret", t.Logf); err != nil {
-		t.Fatalf("setting Helm up: %v", err)
-	}
+	expect.NoError(t, configuration.Init(flags, namespace, "secret", t.Logf), "setting Helm up")
 	return configuration
 }
 
@@ -128,9 +123,7 @@ func TestAReleaseIsInstalledUpgradedAndTakenAway(t *testing.T) {
 func checkRelease(t *testing.T, admin client.Client) {
 	t.Helper()
 	secret := &corev1.Secret{}
-	if err := admin.Get(t.Context(), client.ObjectKey{Namespace: home, Name: "sh.helm.release.v1.perflab.v1"}, secret); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Get(t.Context(), client.ObjectKey{Namespace: home, Name: "sh.helm.release.v1.perflab.v1"}, secret))
 	const most = 512 << 10
 	size := len(secret.Data["release"])
 	t.Logf("the release takes %d KiB", size>>10)
@@ -142,9 +135,7 @@ func checkRelease(t *testing.T, admin client.Client) {
 func columns(t *testing.T, admin client.Client) map[string]bool {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	if err := client.IgnoreNotFound(admin.Get(t.Context(), client.ObjectKey{Name: experiments}, definition)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, client.IgnoreNotFound(admin.Get(t.Context(), client.ObjectKey{Name: experiments}, definition)))
 	found := map[string]bool{}
 	for _, version := range definition.Spec.Versions {
 		for _, column := range version.AdditionalPrinterColumns {
@@ -214,9 +205,7 @@ func eventually(t *testing.T, admin client.Client, review *authorizationv1.Subje
 	t.Helper()
 	await.Until(t.Context(), t, 10*time.Second, fmt.Sprintf("the answer to be %t", want), func() (bool, string) {
 		asked := review.DeepCopy()
-		if err := admin.Create(t.Context(), asked); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, admin.Create(t.Context(), asked))
 		review.Status = asked.Status
 		return asked.Status.Allowed == want, asked.Status.Reason
 	})

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const (
@@ -44,9 +45,7 @@ func as(t *testing.T, user string) client.Client {
 		config.Impersonate.Groups = append(config.Impersonate.Groups, "system:serviceaccounts", "system:serviceaccounts:"+parts[2])
 	}
 	c, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return c
 }
 
@@ -61,9 +60,7 @@ func allow(t *testing.T, admin client.Client, user, namespace string, rules ...r
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
 		},
 	} {
-		if err := admin.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, admin.Create(t.Context(), object))
 	}
 }
 
@@ -103,9 +100,7 @@ spec:
 func object(t *testing.T, text, namespace, name string, imported bool) *unstructured.Unstructured {
 	t.Helper()
 	made := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &made.Object); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, yaml.Unmarshal([]byte(text), &made.Object))
 	made.SetNamespace(namespace)
 	made.SetName(name)
 	if imported {
@@ -132,7 +127,7 @@ func patch(t *testing.T, user client.Client, of *unstructured.Unstructured, chan
 	return user.Patch(t.Context(), of.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(change)))
 }
 
-func expect(t *testing.T, what string, err error, sentence string) {
+func answered(t *testing.T, what string, err error, sentence string) {
 	t.Helper()
 	switch {
 	case sentence == "" && err != nil:
@@ -164,11 +159,11 @@ func TestNobodyForgesResults(t *testing.T) {
 		if name == "an operator elsewhere" {
 			allow(t, admin, operatorOf("lab"), "lab", everything)
 		}
-		expect(t, name+" makes a run", forger.Create(t.Context(), object(t, runText, "lab", "forged", false)), runsAreMade)
+		answered(t, name+" makes a run", forger.Create(t.Context(), object(t, runText, "lab", "forged", false)), runsAreMade)
 	}
 	run, experiment := object(t, runText, "lab", "heap-1", false), object(t, experimentText, "lab", "heap", false)
-	expect(t, "the operator makes a run", operator.Create(t.Context(), run), "")
-	expect(t, "a person makes an experiment", person.Create(t.Context(), experiment), "")
+	answered(t, "the operator makes a run", operator.Create(t.Context(), run), "")
+	answered(t, "a person makes an experiment", person.Create(t.Context(), experiment), "")
 	for _, of := range []*unstructured.Unstructured{run, experiment} {
 		checkForged(t, of, operator, map[string]client.Client{"a person": person, "an administrator": admin})
 	}
@@ -176,7 +171,7 @@ func TestNobodyForgesResults(t *testing.T) {
 		checkRecord(t, record, importer, admin)
 	}
 	for _, of := range []*unstructured.Unstructured{run, experiment} {
-		expect(t, "a person deletes "+of.GetName(), person.Delete(t.Context(), of), "")
+		answered(t, "a person deletes "+of.GetName(), person.Delete(t.Context(), of), "")
 	}
 }
 
@@ -184,37 +179,33 @@ func TestNobodyForgesResults(t *testing.T) {
 // they please beside.
 func checkForged(t *testing.T, of *unstructured.Unstructured, operator client.Client, others map[string]client.Client) {
 	t.Helper()
-	expect(t, "the operator writes the status of "+of.GetKind(), patch(t, operator, of, `{"status":{"phase":"Pending"}}`, "status"), "")
+	answered(t, "the operator writes the status of "+of.GetKind(), patch(t, operator, of, `{"status":{"phase":"Pending"}}`, "status"), "")
 	for name, other := range others {
 		what := name + " and " + of.GetKind() + ": "
-		expect(t, what+"status", patch(t, other, of, `{"status":{"phase":"Complete"}}`, "status"), resultsWritten)
-		expect(t, what+"no status", patch(t, other, of, `{"status":null}`, "status"), resultsWritten)
-		expect(t, what+"status and annotation", patch(t, other, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}},"status":{"phase":"Running"}}`, "status"), "PerfLab's operator alone")
-		expect(t, what+"annotation", patch(t, other, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}}}`, ""), nothingBecomes)
-		expect(t, what+"label", patch(t, other, of, `{"metadata":{"labels":{"argocd.argoproj.io/instance":"lab"}}}`, ""), "")
-		expect(t, what+"annotation of another", patch(t, other, of, `{"metadata":{"annotations":{"argocd.argoproj.io/tracking-id":"x"}}}`, ""), "")
-		expect(t, what+"the same status", patch(t, other, of, `{"status":{"phase":"Pending"}}`, "status"), "")
+		answered(t, what+"status", patch(t, other, of, `{"status":{"phase":"Complete"}}`, "status"), resultsWritten)
+		answered(t, what+"no status", patch(t, other, of, `{"status":null}`, "status"), resultsWritten)
+		answered(t, what+"status and annotation", patch(t, other, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}},"status":{"phase":"Running"}}`, "status"), "PerfLab's operator alone")
+		answered(t, what+"annotation", patch(t, other, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}}}`, ""), nothingBecomes)
+		answered(t, what+"label", patch(t, other, of, `{"metadata":{"labels":{"argocd.argoproj.io/instance":"lab"}}}`, ""), "")
+		answered(t, what+"annotation of another", patch(t, other, of, `{"metadata":{"annotations":{"argocd.argoproj.io/tracking-id":"x"}}}`, ""), "")
+		answered(t, what+"the same status", patch(t, other, of, `{"status":{"phase":"Pending"}}`, "status"), "")
 	}
-	expect(t, "the operator marks "+of.GetKind(), patch(t, operator, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}}}`, ""), nothingBecomes)
-	expect(t, "the garbage collector and "+of.GetKind(), patch(t, as(t, collector), of, `{"metadata":{"finalizers":["foregroundDeletion"]}}`, ""), "")
-	expect(t, "the garbage collector and "+of.GetKind(), patch(t, as(t, collector), of, `{"metadata":{"finalizers":null}}`, ""), "")
+	answered(t, "the operator marks "+of.GetKind(), patch(t, operator, of, `{"metadata":{"annotations":{"perflab.dev/imported":""}}}`, ""), nothingBecomes)
+	answered(t, "the garbage collector and "+of.GetKind(), patch(t, as(t, collector), of, `{"metadata":{"finalizers":["foregroundDeletion"]}}`, ""), "")
+	answered(t, "the garbage collector and "+of.GetKind(), patch(t, as(t, collector), of, `{"metadata":{"finalizers":null}}`, ""), "")
 }
 
 // checkRecord: who may import writes a record as a whole, and it stays one.
 func checkRecord(t *testing.T, record *unstructured.Unstructured, importer, admin client.Client) {
 	t.Helper()
-	expect(t, "importing "+record.GetKind(), importer.Create(t.Context(), record), "")
-	if err := unstructured.SetNestedField(record.Object, "Complete", "status", "phase"); err != nil {
-		t.Fatal(err)
-	}
+	answered(t, "importing "+record.GetKind(), importer.Create(t.Context(), record), "")
+	expect.NoError(t, unstructured.SetNestedField(record.Object, "Complete", "status", "phase"))
 	if record.GetKind() == "PerfRun" {
-		if err := unstructured.SetNestedField(record.Object, "Succeeded", "status", "phase"); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, unstructured.SetNestedField(record.Object, "Succeeded", "status", "phase"))
 	}
-	expect(t, "importing the status of "+record.GetKind(), importer.Status().Update(t.Context(), record), "")
-	expect(t, "no record any more", patch(t, admin, record, `{"metadata":{"annotations":null}}`, ""), recordsStay)
-	expect(t, "another origin", patch(t, admin, record, `{"metadata":{"annotations":{"perflab.dev/imported":"x"}}}`, ""), recordsStay)
+	answered(t, "importing the status of "+record.GetKind(), importer.Status().Update(t.Context(), record), "")
+	answered(t, "no record any more", patch(t, admin, record, `{"metadata":{"annotations":null}}`, ""), recordsStay)
+	answered(t, "another origin", patch(t, admin, record, `{"metadata":{"annotations":{"perflab.dev/imported":"x"}}}`, ""), recordsStay)
 }
 
 // Operators that share a cluster have a policy each, and none speaks of
@@ -228,7 +219,7 @@ func TestEachOperatorAnswersForItsNamespace(t *testing.T) {
 	makeNamespace(t, admin, "nobodys")
 	for _, namespace := range []string{"team-c", "team-d"} {
 		bound(t, admin, namespace)
-		expect(t, "its own operator", as(t, operatorOf(namespace)).Create(t.Context(), object(t, runText, namespace, "heap-1", false)), "")
+		answered(t, "its own operator", as(t, operatorOf(namespace)).Create(t.Context(), object(t, runText, namespace, "heap-1", false)), "")
 	}
-	expect(t, "an administrator", admin.Create(t.Context(), object(t, runText, "nobodys", "heap-1", false)), "")
+	answered(t, "an administrator", admin.Create(t.Context(), object(t, runText, "nobodys", "heap-1", false)), "")
 }

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // home is the namespace config/default installs into.
@@ -46,9 +47,7 @@ type objects map[string]*unstructured.Unstructured
 func loadChart(t *testing.T) *chart.Chart {
 	t.Helper()
 	loaded, err := loader.Load(apiserver.Root("charts", "perflab"))
-	if err != nil {
-		t.Fatalf("loading the chart: %v", err)
-	}
+	expect.NoError(t, err, "loading the chart")
 	return loaded
 }
 
@@ -76,9 +75,7 @@ func renderChart(t *testing.T, of *chart.Chart, namespace string, given values) 
 func mustRender(t *testing.T, namespace string, given values) objects {
 	t.Helper()
 	rendered, err := render(t, namespace, given)
-	if err != nil {
-		t.Fatalf("rendering the chart: %v", err)
-	}
+	expect.NoError(t, err, "rendering the chart")
 	return rendered
 }
 
@@ -86,13 +83,9 @@ func mustRender(t *testing.T, namespace string, given values) objects {
 func build(t *testing.T, dir string) objects {
 	t.Helper()
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), apiserver.Root("config", dir))
-	if err != nil {
-		t.Fatalf("building config/%s: %v", dir, err)
-	}
+	expect.NoError(t, err, "building config/%s", dir)
 	written, err := built.AsYaml()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return decode(t, string(written))
 }
 
@@ -106,9 +99,7 @@ func decode(t *testing.T, manifests string) objects {
 		if err == io.EOF { //nolint:errorlint // The decoder gives it as it is.
 			return found
 		}
-		if err != nil {
-			t.Fatalf("reading the manifests: %v", err)
-		}
+		expect.NoError(t, err, "reading the manifests")
 		if len(object.Object) == 0 {
 			continue
 		}

@@ -17,15 +17,15 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // typed is an object of the chart as its kind has it.
 func typed[T any](t *testing.T, from objects, kind, namespace, name string) *T {
 	t.Helper()
 	result := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(from.get(t, kind, namespace, name).Object, result, true); err != nil {
-		t.Fatalf("%s %s: %v", kind, name, err)
-	}
+	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(from.get(t, kind, namespace, name).Object, result, true), "%s %s", kind, name)
 	return result
 }
 
@@ -64,13 +64,9 @@ func TestTheViewIsClosed(t *testing.T) {
 		"ClusterRole//perflab-view", "ClusterRoleBinding//perflab-view", "Deployment/perflab-system/perflab-view",
 		"NetworkPolicy/perflab-system/perflab-view", "ServiceAccount/perflab-system/perflab-view",
 	}
-	if diff := cmp.Diff(want, keys(added)); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, keys(added), "objects")
 	container := typed[appsv1.Deployment](t, added, "Deployment", home, "perflab-view").Spec.Template.Spec.Containers[0]
-	if diff := cmp.Diff([]string{"view", "--bind-address=127.0.0.1:8080"}, container.Args); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{"view", "--bind-address=127.0.0.1:8080"}, container.Args, "arguments")
 	policy := typed[networkingv1.NetworkPolicy](t, added, "NetworkPolicy", home, "perflab-view")
 	if len(policy.Spec.Ingress) != 1 || policy.Spec.Ingress[0].Ports[0].Port.StrVal != "probes" || len(policy.Spec.PolicyTypes) != 2 {
 		t.Errorf("the network policy lets in %+v", policy.Spec)
@@ -94,9 +90,7 @@ func TestTheViewOnlyReads(t *testing.T) {
 		c.given["enabled"] = true
 		added := viewOf(t, home, c.release, c.given)
 		role := typed[rbacv1.ClusterRole](t, added, c.kind, c.namespace, c.own)
-		if diff := cmp.Diff(c.want, role.Rules); diff != "" {
-			t.Errorf("%s: rules (-want +got):\n%s", name, diff)
-		}
+		expect.Equal(t, c.want, role.Rules, "%s: rules", name)
 		binding := typed[rbacv1.ClusterRoleBinding](t, added, c.kind+"Binding", c.namespace, c.own)
 		if binding.RoleRef.Name != c.own || binding.RoleRef.Kind != c.kind || binding.Subjects[0].Name != "perflab-view" || binding.Subjects[0].Namespace != home {
 			t.Errorf("%s: %+v", name, binding)
@@ -113,9 +107,7 @@ func TestTheViewIsOpened(t *testing.T) {
 	from := []any{map[string]any{"ipBlock": map[string]any{"cidr": "10.1.2.3/32"}}}
 	added := viewOf(t, home, nil, values{"enabled": true, "from": from, "hosts": []any{"api.example.org", "10.1.2.3"}})
 	arguments := typed[appsv1.Deployment](t, added, "Deployment", home, "perflab-view").Spec.Template.Spec.Containers[0].Args
-	if diff := cmp.Diff([]string{"view", "--bind-address=:8080", "--hosts=api.example.org,10.1.2.3"}, arguments); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{"view", "--bind-address=:8080", "--hosts=api.example.org,10.1.2.3"}, arguments, "arguments")
 	policy := typed[networkingv1.NetworkPolicy](t, added, "NetworkPolicy", home, "perflab-view")
 	want := []networkingv1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: "10.1.2.3/32"}}}
 	if len(policy.Spec.Ingress) != 2 || policy.Spec.Ingress[1].Ports[0].Port.StrVal != "http" || cmp.Diff(want, policy.Spec.Ingress[1].From) != "" {
@@ -163,13 +155,9 @@ func TestTheViewIsInstalled(t *testing.T) {
 	install(t, namespace, loadChart(t), values{"scope": "Namespaced", "view": values{"enabled": true}})
 	t.Cleanup(func() { uninstall(t, namespace) })
 	label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`))
-	if err := admin.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, label); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, label))
 	deployment := &appsv1.Deployment{}
-	if err := admin.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "perflab-view"}, deployment); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, admin.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "perflab-view"}, deployment))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "view-", Namespace: namespace, Labels: deployment.Spec.Template.Labels}, Spec: deployment.Spec.Template.Spec}
 	if err := admin.Create(t.Context(), pod, client.DryRunAll); err != nil {
 		t.Errorf("the pod is refused: %v", err)

@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/published-reports.md anew")
@@ -22,14 +23,10 @@ var update = flag.Bool("update", false, "write the table of docs/published-repor
 func rowsOf(t *testing.T, id string) []row {
 	t.Helper()
 	stream, err := os.Open(filepath.Join("testdata", id+".csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer func() { _ = stream.Close() }()
 	lines, err := csv.NewReader(stream).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var rows []row
 	for _, line := range lines[1:] {
 		rows = append(rows, row{line[0], line[1], line[2], line[3], line[4]})
@@ -49,18 +46,12 @@ func printedOf(t *testing.T, of page) printed {
 	t.Helper()
 	input := sampleOf(t, of.sample, of.system)
 	made, err := report.New(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	text, err := made.CSV()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	page := made.Markdown("")
 	lines, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	found := printed{values: map[[3]string]bool{}, page: string(page)}
 	for _, line := range lines[1:] {
 		found.values[[3]string{line[2], line[3], line[1]}] = true
@@ -176,9 +167,7 @@ func documented(t *testing.T, table string) {
 	const begin, end = "<!-- every row: go test ./test/published -update -->\n", "<!-- end -->"
 	path := apiserver.Root("docs", "published-reports.md")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	before, rest, found := strings.Cut(string(text), begin)
 	kept, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
@@ -191,7 +180,5 @@ func documented(t *testing.T, table string) {
 		t.Errorf("the table of %s is another; -update writes it anew:\n%s", path, table)
 		return
 	}
-	if err := os.WriteFile(path, []byte(before+begin+table+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte(before+begin+table+end+after), 0o644))
 }

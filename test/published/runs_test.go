@@ -23,6 +23,7 @@ import (
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/internal/schema"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -43,14 +44,10 @@ func sampleOf(t *testing.T, sample, system string) report.Input {
 	experiment, under := &v1alpha1.PerfExperiment{}, &v1alpha1.PerfSystem{}
 	for _, path := range []string{apiserver.Root("config", "samples", sample), apiserver.Root("config", "systems", system)} {
 		stream, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		objects, err := schema.Documents(stream)
 		_ = stream.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, object := range objects {
 			if schema.IsOurs(object) {
 				if faults := schema.Check(t.Context(), object); len(faults) > 0 {
@@ -61,9 +58,7 @@ func sampleOf(t *testing.T, sample, system string) report.Input {
 			if into == nil {
 				continue
 			}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into))
 		}
 	}
 	return inputOf(t, experiment, under.Spec)
@@ -101,9 +96,7 @@ func made(t *testing.T, experiment *v1alpha1.PerfExperiment, arm arms.Arm, scena
 		histograms := loadOf(run.Name, load, when[load.Name])
 		measured[load.Name] = results.FromHistograms(histograms)
 		encoded, err := payload.Marshal(histograms)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		raw.BinaryData[load.Name] = encoded
 		if when[load.Name].To.After(end) {
 			end = when[load.Name].To

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // This file is put among the tests of an earlier commit: what it leaves behind in
@@ -35,12 +36,8 @@ func (l *lab) leave(name string) {
 		remembered.Topics[topic], _ = l.brokers.get(topic)
 	}
 	encoded, err := json.Marshal(remembered)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(os.Getenv("PERFLAB_HALF_DONE"), name+".json"), encoded, 0o600); err != nil {
-		l.t.Fatal(err)
-	}
+	expect.NoError(l.t, err)
+	expect.NoError(l.t, os.WriteFile(filepath.Join(os.Getenv("PERFLAB_HALF_DONE"), name+".json"), encoded, 0o600))
 }
 
 // untilBuilding lets as many runs succeed, and the next one begin.

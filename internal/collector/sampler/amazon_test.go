@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/servers"
 	"perflab.dev/perflab/payload"
 )
@@ -124,9 +125,7 @@ func scrapedExporters(t *testing.T) (prometheusv1.API, *exporters) {
 	}
 	more = append(more, servers.Scrape{Path: "/node-1", Instance: "b-7.other." + brokerDomain + ":11002"})
 	prometheus, err := connectPrometheus(servers.Prometheus(t, strings.TrimPrefix(target.URL, "http://"), more...), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	enough := time.Now().Add(time.Minute)
 	for standIn.count.Load() < scrapedMinutes+3 {
 		if time.Now().After(enough) {
@@ -395,9 +394,7 @@ func TestALoopWaitsForWhatComesLate(t *testing.T) {
 	loop.Interval = 3 * time.Second
 	loop.sources = append(loop.sources, late)
 	begin := time.Now()
-	if err := loop.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, loop.Work(t.Context()))
 	samples := readLog(t, &log)
 	if late.asked != 4 || len(samples.Rounds) != 2 || !samples.Final || time.Since(begin) < 5*time.Second {
 		t.Errorf("it asked %d times, %d of them in rounds, final %t", late.asked, len(samples.Rounds), samples.Final)
@@ -418,9 +415,7 @@ func TestAKilledLoopDoesNotWait(t *testing.T) {
 	loop := newLoop(t, &log, func(context.Context) (bool, error) { return false, nil })
 	loop.sources = append(loop.sources, &straggler{needed: 1000})
 	begin := time.Now()
-	if err := loop.Work(ctx); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, loop.Work(ctx))
 	if samples := readLog(t, &log); samples.Final || time.Since(begin) > 10*time.Second {
 		t.Errorf("final %t, after %s", samples.Final, time.Since(begin))
 	}

@@ -12,23 +12,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/servers"
 )
 
 func produce(t *testing.T, client *kgo.Client, topic string, records int) {
 	t.Helper()
 	for range records {
-		if err := client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Value: make([]byte, 1000)}).FirstErr(); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Value: make([]byte, 1000)}).FirstErr())
 	}
 }
 
 func TestBrokersTellDisksLagsAndRecords(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer cluster.Close()
 	checkBrokers(t, cluster.ListenAddrs())
 }
@@ -40,9 +37,7 @@ func TestARealKafka(t *testing.T) { checkBrokers(t, []string{servers.Kafka(t)}) 
 func checkBrokers(t *testing.T, addresses []string) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(addresses...), kgo.ProducerBatchCompression(kgo.NoCompression()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer client.Close()
 	if _, err := kadm.NewClient(client).CreateTopic(t.Context(), 3, 1, nil, "events"); err != nil {
 		t.Fatal(err)
@@ -86,9 +81,7 @@ func commit(t *testing.T, client *kgo.Client, group, topic string) {
 	t.Helper()
 	admin := kadm.NewClient(client)
 	ends, err := admin.ListEndOffsets(t.Context(), topic)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if _, err := admin.CommitOffsets(t.Context(), group, ends.Offsets()); err != nil {
 		t.Fatal(err)
 	}

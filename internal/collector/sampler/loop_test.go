@@ -20,6 +20,7 @@ import (
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
 
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -38,9 +39,7 @@ func (th *thermometer) sample(_ context.Context, now round) (record, error) {
 func newLoop(t *testing.T, log *bytes.Buffer, told func(context.Context) (bool, error)) *Loop {
 	t.Helper()
 	lister, err := newPodLister(fake.NewClientset().CoreV1().Pods("lab"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &Loop{
 		Run: "run-1", Collector: "pod", Interval: 20 * time.Millisecond, Longest: time.Minute, Log: log,
 		ShouldEnd: told, pods: lister, sources: []source{&thermometer{}},
@@ -50,9 +49,7 @@ func newLoop(t *testing.T, log *bytes.Buffer, told func(context.Context) (bool, 
 func readLog(t *testing.T, log *bytes.Buffer) *payload.Samples {
 	t.Helper()
 	samples, err := payload.ReadSamples(bytes.NewReader(log.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return samples
 }
 
@@ -62,9 +59,7 @@ func TestALoopThatIsToldToEndPrintsEverything(t *testing.T) {
 	asked := &loop.sources[0].(*thermometer).asked
 	// However long rounds take on a busy machine, there are more than twenty.
 	loop.ShouldEnd = func(context.Context) (bool, error) { return asked.Load() > 20, nil }
-	if err := loop.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, loop.Work(t.Context()))
 	samples := readLog(t, &log)
 	points := len(samples.Series[0].Points)
 	if !samples.Final || len(samples.Rounds) < 20 || points != len(samples.Rounds)-len(samples.Failures[0].At) {
@@ -81,9 +76,7 @@ func TestALoopThatIsKilledPrintsWhatItHas(t *testing.T) {
 	var log bytes.Buffer
 	ctx, kill := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer kill()
-	if err := newLoop(t, &log, func(context.Context) (bool, error) { return false, nil }).Work(ctx); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, newLoop(t, &log, func(context.Context) (bool, error) { return false, nil }).Work(ctx))
 	if samples := readLog(t, &log); samples.Final || len(samples.Rounds) < 3 {
 		t.Errorf("%d rounds, final %t", len(samples.Rounds), samples.Final)
 	}
@@ -93,9 +86,7 @@ func TestALoopThatNobodyEndsEndsByItself(t *testing.T) {
 	var log bytes.Buffer
 	loop := newLoop(t, &log, func(context.Context) (bool, error) { return false, errors.New("nobody is there") })
 	loop.Longest = 100 * time.Millisecond
-	if err := loop.Work(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, loop.Work(t.Context()))
 	if samples := readLog(t, &log); !samples.Final {
 		t.Error("the samples are not final")
 	}
@@ -129,9 +120,7 @@ func TestTheLoopPrintsEachMinute(t *testing.T) {
 		const hour = time.Hour
 		for end := now.Add(hour); now.Before(end) && loop.rounds < roundsPerDoubling; now = now.Add(interval) {
 			loop.sampleRound(t.Context(), now, false)
-			if err := loop.printIfDue(now); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, loop.printIfDue(now))
 			if log.Len() > length {
 				prints, length = prints+1, log.Len()
 			}
@@ -172,13 +161,9 @@ func TestPodsBelongToComponents(t *testing.T) {
 		systemPod("pg-2", map[string]string{"role": "primary"}, 0), systemPod("other", nil, 0),
 	)
 	lister, err := newPodLister(api.CoreV1().Pods("lab"), wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	pods, _, err := lister.list(t.Context(), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var got []string
 	for _, pod := range pods {
 		got = append(got, pod.component+"="+pod.name)
@@ -193,18 +178,14 @@ func TestEndsOfContainersAreToldOnce(t *testing.T) {
 	labels := map[string]string{"module": "users"}
 	api := fake.NewClientset(systemPod("users-a", labels, 1))
 	lister, err := newPodLister(api.CoreV1().Pods("lab"), wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var told []payload.ContainerEnd
 	for _, restarts := range []int32{1, 1, 3, 3} {
 		if _, err := api.CoreV1().Pods("lab").UpdateStatus(t.Context(), systemPod("users-a", labels, restarts), metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		_, write, err := lister.list(t.Context(), time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		recorder := payload.NewSampleRecorder("run-1", "pod", time.Now())
 		write(recorder)
 		told = append(told, recorder.Samples.Ends...)

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -22,12 +23,8 @@ import (
 func kernel(t *testing.T, proc string, user, idle, steal, waiting int) {
 	t.Helper()
 	write := func(name, text string) {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(proc, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(proc, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(proc, name)), 0o755))
+		expect.NoError(t, os.WriteFile(filepath.Join(proc, name), []byte(text), 0o600))
 	}
 	cpu := func(name string, part int) string {
 		return fmt.Sprintf("%s %d 0 0 %d 0 0 0 %d 0 0\n", name, user/part, idle/part, steal/part)
@@ -48,14 +45,10 @@ func withDisks(t *testing.T, proc string, read, written int) (sys string) {
 	for i, device := range []string{"vda", "vda1", "dm-0", "loop0"} {
 		fmt.Fprintf(&text, " 253 %d %s 10 0 %d 5 20 0 %d 9 0 14 14\n", i, device, read, written)
 	}
-	if err := os.WriteFile(filepath.Join(proc, "diskstats"), []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(filepath.Join(proc, "diskstats"), []byte(text.String()), 0o600))
 	sys = filepath.Join(proc, "sys-of-test")
 	for _, device := range []string{"vda", "dm-0", "loop0"} {
-		if err := os.MkdirAll(filepath.Join(sys, "block", device), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(filepath.Join(sys, "block", device), 0o755))
 	}
 	return sys
 }
@@ -73,9 +66,7 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 			proc := t.TempDir()
 			kernel(t, proc, 100, 1000, 0, test.waiting[0])
 			asked, err := newNode("worker-1", proc, withDisks(t, proc, 2000, 8000))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			begin := time.Now()
 			first := told(t, asked, round{at: begin})
 			if got := value(t, first, "node", "loadAverage"); got != 2.25 {
@@ -118,9 +109,7 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 // The node of the test is a real one.
 func TestARealNode(t *testing.T) {
 	asked, err := newNode("here", "/proc", "/sys")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if samples := told(t, asked, round{at: time.Now()}); samples.Nodes[0].CPUs < 1 {
 		t.Errorf("the node is %+v, want CPUs", samples.Nodes)
 	}
@@ -140,14 +129,10 @@ func TestNeighboursOnTheNode(t *testing.T) {
 		on("ended", "worker-1", corev1.PodSucceeded, nil), on("far", "worker-2", corev1.PodRunning, nil),
 	)
 	lister, err := newPodLister(api.CoreV1().Pods("lab"), wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	lister.place = Place{Pod: "collector", Node: "worker-1"}
 	_, write, err := lister.list(t.Context(), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	recorder := payload.NewSampleRecorder("run", "pod", time.Now())
 	write(recorder)
 	if nodes := recorder.Samples.Nodes; len(nodes) != 1 || !slices.Equal(nodes[0].Neighbours, []string{"build"}) {

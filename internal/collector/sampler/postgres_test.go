@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/servers"
 	"perflab.dev/perflab/payload"
 )
@@ -28,9 +29,7 @@ func TestThePasswordIsNotSentAsItIs(t *testing.T) {
 	t.Setenv("PGPASSWORD", "s3cret-word")
 	t.Setenv("PGDATABASE", "app")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	heard := make(chan []byte, 1)
 	go func() {
 		var all []byte
@@ -132,9 +131,7 @@ func modules(t *testing.T, server servers.PostgreSQL, rights string) *pgx.Conn {
 func told(t *testing.T, asked source, now round) *payload.Samples {
 	t.Helper()
 	write, err := asked.sample(t.Context(), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	recorder := payload.NewSampleRecorder("run", "pod", now.at)
 	if write != nil {
 		write(recorder)

@@ -13,6 +13,7 @@ import (
 	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/servers"
 )
 
@@ -57,9 +58,7 @@ func realPrometheus(t *testing.T) prometheusv1.API {
 	t.Cleanup(target.Close)
 	url := servers.Prometheus(t, strings.TrimPrefix(target.URL, "http://"))
 	prometheus, err := connectPrometheus(url, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	enough := time.Now().Add(30 * time.Second)
 	for {
 		vector, err := instant(t.Context(), prometheus, `count_over_time(queue_length{queue="c"}[1m]) >= 4`, time.Now())
@@ -149,9 +148,7 @@ func TestATokenIsABearer(t *testing.T) {
 	}))
 	defer server.Close()
 	prometheus, err := connectPrometheus(server.URL, "token-of-the-test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if vector, err := instant(t.Context(), prometheus, "up", time.Now()); err != nil || len(vector) != 1 || header != "Bearer token-of-the-test" {
 		t.Errorf("the answer is %v (%v) to a request with %q", vector, err, header)
 	}

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/images"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func request(modules ...string) environment.Request {
@@ -26,9 +26,7 @@ func request(modules ...string) environment.Request {
 func pod(t *testing.T, intent environment.Intent) corev1.Pod {
 	t.Helper()
 	made := corev1.Pod{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(intent.Object, &made, true); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(intent.Object, &made, true))
 	return made
 }
 
@@ -38,9 +36,7 @@ func TestBuildPullsEveryImageOnce(t *testing.T) {
 	for _, container := range made.Spec.Containers {
 		got = append(got, container.Image)
 	}
-	if diff := cmp.Diff([]string{"k6:1", "a:1", "b:1"}, got); diff != "" {
-		t.Errorf("images (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, []string{"k6:1", "a:1", "b:1"}, got, "images")
 }
 
 func TestBuildIsAnotherPodForOtherImages(t *testing.T) {
@@ -99,9 +95,7 @@ func TestAssessSaysWhichAreBeingPulled(t *testing.T) {
 	}
 	got := images.Assess(environment.Observed{Pods: []corev1.Pod{seen}}, "k6:1", "collector:1", "k6:1")
 	want := environment.NotReady(v1alpha1.ReasonPulling, "1 of 2 images is there; being pulled: collector:1")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a module's image is not asked for (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, got, "a module's image is not asked for")
 }
 
 func TestAssessWithoutANode(t *testing.T) {

@@ -5,10 +5,9 @@ package kafka_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestDifferences(t *testing.T) {
@@ -35,9 +34,7 @@ func TestDifferences(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, kafka.Differences(request(tc.declared), tc.found)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, kafka.Differences(request(tc.declared), tc.found))
 		})
 	}
 }
@@ -57,13 +54,9 @@ func TestEffectiveTopics(t *testing.T) {
 		{Group: "one", Topics: 2, Partitions: 2, Replicas: 3, Source: "broker metadata"},
 		{Group: "two", Topics: 1, Partitions: 5, Replicas: 1, Source: "broker metadata"},
 	}
-	if diff := cmp.Diff(want, kafka.EffectiveTopics(wanted, found)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, kafka.EffectiveTopics(wanted, found))
 	differences := []string{`topic "c" has 5 partitions in Kafka, 1 is declared`, `topic "d" is not in Kafka`}
-	if diff := cmp.Diff(differences, kafka.TopicDifferences(wanted, found)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, differences, kafka.TopicDifferences(wanted, found))
 	if got := kafka.Shortened([]string{"1", "2", "3", "4", "5"}); len(got) != 4 || got[3] != "and 2 more topics or settings of topics" {
 		t.Errorf("shortened to %q", got)
 	}

@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestTopics(t *testing.T) {
@@ -31,9 +32,7 @@ func TestTopics(t *testing.T) {
 		{Name: env + ".n-2", Partitions: 120, Replicas: 3, Config: config, Group: "numbered"},
 		{Name: env + ".own", Partitions: 1, Replicas: 1, Group: "again"},
 	}
-	if diff := cmp.Diff(want, kafka.Topics(req)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, kafka.Topics(req))
 }
 
 func TestTopicNamesOfPresets(t *testing.T) {
@@ -76,12 +75,8 @@ func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
 		t.Errorf("both have ENV %q", kafka.Env(one))
 	}
 	noted, err := kafka.ReadLedger(kafka.Ledger(one))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(one.System.Kafka.External, noted.Brokers); diff != "" {
-		t.Errorf("the brokers are noted otherwise (-want +got):\n%s", diff)
-	}
+	expect.NoError(t, err)
+	expect.Equal(t, one.System.Kafka.External, noted.Brokers, "the brokers are noted otherwise")
 	other := external()
 	other.Topics[0].Partitions++
 	for topic, want := range map[string]bool{
@@ -146,9 +141,7 @@ func TestRequests(t *testing.T) {
 					t.Errorf("%d partitions in one request", sum)
 				}
 			}
-			if diff := cmp.Diff(tc.sizes, sizes); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.sizes, sizes)
 			if diff := cmp.Diff(tc.topics, all); diff != "" {
 				t.Errorf("the topics asked for are others:\n%s", diff)
 			}
@@ -186,9 +179,7 @@ func TestAssessTopics(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, kafka.AssessTopics(tc.wanted, tc.found)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, kafka.AssessTopics(tc.wanted, tc.found))
 		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -136,9 +137,7 @@ func TestAssessZooKeeper(t *testing.T) {
 			observed := environment.Observed{
 				Objects: map[environment.Key]*unstructured.Unstructured{{Kind: "Kafka", Name: "demo"}: object}, Pods: tc.pods, Now: now,
 			}
-			if diff := cmp.Diff(tc.want, kafka.Assess(req, observed)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, kafka.Assess(req, observed))
 		})
 	}
 }

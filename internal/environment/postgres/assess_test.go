@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -100,9 +100,7 @@ func TestAssess(t *testing.T) {
 			if !tc.absent {
 				observed.Objects[environment.Key{Kind: "Cluster", Name: "demo-pg"}] = object
 			}
-			if diff := cmp.Diff(tc.want, postgres.Assess(request(large()), observed)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
-			}
+			expect.Equal(t, tc.want, postgres.Assess(request(large()), observed), "%s", tc.reason)
 		})
 	}
 }
@@ -153,9 +151,7 @@ func TestAssessPoolers(t *testing.T) {
 				}
 				observed.Objects[environment.Key{Kind: intent.GetKind(), Name: intent.GetName()}] = object
 			}
-			if diff := cmp.Diff(tc.want, postgres.Assess(request(declared), observed)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, postgres.Assess(request(declared), observed))
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -193,12 +194,8 @@ func TestWhereTheDatabaseIs(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			req := request(tc.declared)
-			if diff := cmp.Diff(tc.access, postgres.AccessTo(req)); diff != "" {
-				t.Errorf("access (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.addresses, postgres.ExternalAddresses(req)); diff != "" {
-				t.Errorf("addresses (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.access, postgres.AccessTo(req), "access")
+			expect.Equal(t, tc.addresses, postgres.ExternalAddresses(req), "addresses")
 			external := tc.declared.External != nil
 			if built := len(postgres.Build(req)); (built == 0) != external {
 				t.Errorf("%d intents; PerfLab builds what is not already there and nothing else", built)
@@ -233,9 +230,7 @@ func TestReplicaReaders(t *testing.T) {
 	} {
 		req := request(&v1alpha1.Postgres{Instances: 2, ReadWriteSplit: tc.split})
 		req.System.Modules = []v1alpha1.Module{{Name: "mod-users"}, {Name: "mod-feesfines"}}
-		if diff := cmp.Diff(tc.want, postgres.ReplicaReaders(req)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		expect.Equal(t, tc.want, postgres.ReplicaReaders(req), "%s", name)
 	}
 }
 

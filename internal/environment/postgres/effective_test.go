@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func primary(streaming, synchronous int32, rows int64) postgres.Server {
@@ -36,9 +37,7 @@ func TestEffective(t *testing.T) {
 			{Name: "demo-pg-2", Replica: true, RowsRead: ptr.To[int64](5)},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, want, got)
 }
 
 // Silence is not proof of anything, nor a difference.
@@ -82,9 +81,7 @@ func TestDifferences(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			effective := postgres.Effective([]postgres.Server{primary(tc.streaming, tc.synchronous, 0)})
-			if diff := cmp.Diff(tc.want, postgres.Differences(request(tc.declared), effective)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, postgres.Differences(request(tc.declared), effective))
 		})
 	}
 }

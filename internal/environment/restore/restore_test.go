@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/restore"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -82,9 +83,7 @@ spec:
 func job(t *testing.T, declared v1alpha1.Restore) *batchv1.Job {
 	t.Helper()
 	made := &batchv1.Job{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(restore.Build(hook(declared)).Object, made, true); err != nil {
-		t.Fatalf("it is no Job: %v", err)
-	}
+	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(restore.Build(hook(declared)).Object, made, true), "it is no Job")
 	return made
 }
 
@@ -156,9 +155,7 @@ func TestAssess(t *testing.T) {
 				made.Status.Conditions = []batchv1.JobCondition{{Type: tc.condition, Status: corev1.ConditionTrue, Reason: tc.reason}}
 			}
 			got := restore.Assess(hook(tc.declared), made, environment.Observed{Pods: tc.pods, Now: now})
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, tc.want, got)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -67,9 +68,7 @@ func TestUndoTakesBackOurFieldsAndNothingElse(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			ours := fieldpath.NewSet()
-			if err := ours.FromJSON(strings.NewReader(c.ours)); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, ours.FromJSON(strings.NewReader(c.ours)))
 			object := func(text string) map[string]any {
 				return yamlcmp.Object(t, "kind: Deployment\napiVersion: apps/v1\nis: "+text).Object["is"].(map[string]any)
 			}

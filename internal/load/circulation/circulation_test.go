@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/circulation"
 	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -19,9 +20,7 @@ import (
 func cico(t *testing.T, settings string) kind.Kind {
 	t.Helper()
 	load := v1alpha1.Load{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 8}}
-	if err := yaml.Unmarshal([]byte(settings), load.CheckInCheckOut); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, yaml.Unmarshal([]byte(settings), load.CheckInCheckOut))
 	found, is := circulation.Of(load)
 	if !is {
 		t.Fatal("a load that checks in and out is not of this kind")

@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/load/dataimport"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 	"perflab.dev/perflab/payload"
 )
@@ -22,9 +23,7 @@ import (
 func create(t *testing.T, settings string) kind.Batch {
 	t.Helper()
 	load := v1alpha1.Load{Name: "create", DataImport: &v1alpha1.DataImport{Records: 400, Imports: 1}}
-	if err := yaml.Unmarshal([]byte(settings), load.DataImport); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, yaml.Unmarshal([]byte(settings), load.DataImport))
 	found, is := dataimport.Of(load)
 	if !is {
 		t.Fatal("a load that imports is not of this kind")

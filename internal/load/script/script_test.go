@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/script"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 	"perflab.dev/perflab/payload"
 )
@@ -21,9 +22,7 @@ import (
 func search(t *testing.T, settings string) kind.Kind {
 	t.Helper()
 	load := v1alpha1.Load{Name: "search", Parallelism: new(int32(2)), Script: &v1alpha1.Script{}}
-	if err := yaml.Unmarshal([]byte(settings), load.Script); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, yaml.Unmarshal([]byte(settings), load.Script))
 	found, is := script.Of(load)
 	if !is {
 		t.Fatal("a script is not of this kind")

@@ -29,6 +29,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // errNoAssets says what to do when the programs are not there.
@@ -162,9 +164,7 @@ func (s *Server) Stop() error {
 func Namespace(t *testing.T, c client.Client) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	if err := c.Create(t.Context(), namespace); err != nil {
-		t.Fatalf("making a namespace: %v", err)
-	}
+	expect.NoError(t, c.Create(t.Context(), namespace), "making a namespace")
 	return namespace.Name
 }
 
@@ -196,12 +196,8 @@ func isRoot(directory string) bool {
 func ClusterRole(t *testing.T, file string) *rbacv1.ClusterRole {
 	t.Helper()
 	text, err := os.ReadFile(Root("config", "rbac", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(text, role); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	expect.NoError(t, yaml.UnmarshalStrict(text, role), "%s", file)
 	return role
 }

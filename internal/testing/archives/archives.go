@@ -10,19 +10,16 @@ import (
 	"perflab.dev/perflab/internal/archive/stores/directory"
 	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Directory is where an empty archive is, and its bucket.
 func Directory(t *testing.T) (archive.Location, archive.Bucket) {
 	t.Helper()
 	location, err := archive.ParseLocation("file://" + t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	opened, err := directory.Open(t.Context(), location)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return location, opened
 }
 
@@ -39,13 +36,9 @@ func KeepRuns(t *testing.T, store *archive.Store, input *report.Input) []archive
 	var references []archive.Reference
 	for i := range input.Runs {
 		record, err := archived.Run(&input.Experiment, &input.Runs[i], nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		reference, err := store.Keep(t.Context(), record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		references = append(references, reference)
 	}
 	return references
@@ -55,15 +48,11 @@ func KeepRuns(t *testing.T, store *archive.Store, input *report.Input) []archive
 func Keep(t *testing.T, store *archive.Store, input *report.Input, runs []archive.Reference, alter func(*archive.Record)) archive.Reference {
 	t.Helper()
 	record, err := archived.Experiment(*input, nil, runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if alter != nil {
 		alter(&record)
 	}
 	reference, err := store.Keep(t.Context(), record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return reference
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Text is the expression for what a reader sees of the page. A page that is just being
@@ -126,9 +127,7 @@ func (p *Tab) ExpectOffline() {
 // Do carries out actions.
 func (p *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
-	if err := chromedp.Do(p.ctx, actions...); err != nil {
-		p.Fatal(err)
-	}
+	expect.NoError(p, chromedp.Do(p.ctx, actions...))
 }
 
 // Open loads the page, at a fragment of it.
@@ -148,9 +147,7 @@ func (p *Tab) Eval(expression string) {
 func Call[P, R any](p *Tab, command cdp.Command[P, R], params P) R {
 	p.Helper()
 	result, err := chromedp.Call(p.ctx, command, params)
-	if err != nil {
-		p.Fatal(err)
-	}
+	expect.NoError(p, err)
 	return result
 }
 
@@ -158,9 +155,7 @@ func Call[P, R any](p *Tab, command cdp.Command[P, R], params P) R {
 func Ask[T any](p *Tab, expression string) T {
 	p.Helper()
 	result, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		p.Fatalf("%s: %v", expression, err)
-	}
+	expect.NoError(p, err, "%s", expression)
 	return result
 }
 
@@ -211,9 +206,7 @@ func (p *Tab) Accessible() {
 		ID, Help string
 		Nodes    []string
 	}
-	if err := json.Unmarshal([]byte(Ask[string](p, "window.found")), &violations); err != nil {
-		p.Fatal(err)
-	}
+	expect.NoError(p, json.Unmarshal([]byte(Ask[string](p, "window.found")), &violations))
 	for _, violation := range violations {
 		p.Errorf("%s: %s\n%s", violation.ID, violation.Help, strings.Join(violation.Nodes, "\n"))
 	}

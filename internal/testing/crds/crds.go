@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // cloudNativePG is the module with CloudNativePG's definitions. The release is
@@ -42,8 +43,6 @@ func CloudNativePG(t *testing.T) string {
 		t.Skipf("no CRD of CloudNativePG here: downloading %s: %v", cloudNativePG, err)
 	}
 	var downloaded struct{ Dir string }
-	if err := json.Unmarshal(output, &downloaded); err != nil {
-		t.Fatalf("reading what go mod download says: %v", err)
-	}
+	expect.NoError(t, json.Unmarshal(output, &downloaded), "reading what go mod download says")
 	return filepath.Join(downloaded.Dir, "config", "crd", "bases")
 }

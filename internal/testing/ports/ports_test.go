@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestFree asks while the port that is next is somebody's.
@@ -30,8 +32,6 @@ func TestFree(t *testing.T) {
 func free(t *testing.T) int {
 	t.Helper()
 	port, err := Free()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return port
 }

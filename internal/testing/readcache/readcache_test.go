@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/readcache"
 )
 
@@ -61,18 +62,14 @@ func (s *server) get(t *testing.T, namespace, name string) string {
 	if apierrors.IsNotFound(err) {
 		return "absent"
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return found.Data["key"]
 }
 
 func (s *server) count(t *testing.T, options ...client.ListOption) int {
 	t.Helper()
 	list := &corev1.ConfigMapList{}
-	if err := s.cached.List(t.Context(), list, options...); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.cached.List(t.Context(), list, options...))
 	return len(list.Items)
 }
 
@@ -109,9 +106,7 @@ func TestAWriteIsSeen(t *testing.T) {
 				return [3]any{s.get(t, "a", "one"), s.get(t, "a", "two"), s.count(t, client.InNamespace("a"))}
 			}
 			before := read()
-			if err := write(t.Context(), s.cached); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, write(t.Context(), s.cached))
 			if after := read(); after == before {
 				t.Errorf("%v before the write and after it", after)
 			}
@@ -126,9 +121,7 @@ func TestAWriteElsewhereIsNoReasonToReadAgain(t *testing.T) {
 	s := newServer(configMap("a", "one", "1"))
 	s.get(t, "a", "one")
 	for _, object := range []client.Object{configMap("b", "one", "1"), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "one"}}} {
-		if err := s.cached.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, s.cached.Create(t.Context(), object))
 	}
 	s.get(t, "a", "one")
 	if s.reads != 1 {
@@ -140,9 +133,7 @@ func TestWhatAReaderChangesIsItsOwn(t *testing.T) {
 	s := newServer(configMap("a", "one", "1"))
 	found := &corev1.ConfigMap{}
 	for range 2 {
-		if err := s.cached.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "one"}, found); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, s.cached.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "one"}, found))
 		found.Data["key"] = "changed"
 	}
 	if got := s.get(t, "a", "one"); got != "1" {
@@ -157,9 +148,7 @@ func TestListsAreChosenByLabel(t *testing.T) {
 	s := newServer(configMap("a", "one", "1"), labelled)
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
-	if err := s.cached.List(t.Context(), list, client.InNamespace("a"), client.MatchingLabels{"team": "shop"}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, s.cached.List(t.Context(), list, client.InNamespace("a"), client.MatchingLabels{"team": "shop"}))
 	if len(list.Items) != 1 || list.Items[0].Name != "two" {
 		t.Errorf("chosen are %v", list.Items)
 	}
@@ -172,9 +161,7 @@ func TestAnAnswerIsTheServers(t *testing.T) {
 	raw := &unstructured.Unstructured{}
 	raw.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	for _, pair := range [][2]client.Object{{&corev1.ConfigMap{}, &corev1.ConfigMap{}}, {raw, raw.DeepCopy()}} {
-		if err := errors.Join(s.uncached.Get(t.Context(), key, pair[0]), s.cached.Get(t.Context(), key, pair[1])); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, errors.Join(s.uncached.Get(t.Context(), key, pair[0]), s.cached.Get(t.Context(), key, pair[1])))
 		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
 			t.Errorf("-server +cache:\n%s", diff)
 		}

@@ -17,6 +17,8 @@ import (
 	"github.com/cloudevents/sdk-go/v2/client"
 	"github.com/cloudevents/sdk-go/v2/event"
 	cehttp "github.com/cloudevents/sdk-go/v2/protocol/http"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Server is what both have in common.
@@ -74,18 +76,14 @@ func NewCloudEvents(t *testing.T) *CloudEvents {
 	t.Helper()
 	made := &CloudEvents{}
 	protocol, err := cehttp.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	handler, err := client.NewHTTPReceiveHandler(t.Context(), protocol, func(received event.Event) error {
 		made.mutex.Lock()
 		defer made.mutex.Unlock()
 		made.events = append(made.events, received)
 		return received.Validate()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	made.serve(t, handler)
 	return made
 }

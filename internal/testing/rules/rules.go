@@ -13,6 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Valid is an experiment that uses most of what one can write.
@@ -72,9 +74,7 @@ spec:
   onImageChange: [{name: okapi}]
 `)
 	template := map[string]any{"spec": Object(t, Valid).Object["spec"]}
-	if err := unstructured.SetNestedMap(schedule.Object, template, "spec", "template"); err != nil {
-		t.Fatalf("setting the template: %v", err)
-	}
+	expect.NoError(t, unstructured.SetNestedMap(schedule.Object, template, "spec", "template"), "setting the template")
 	return schedule
 }
 
@@ -82,9 +82,7 @@ spec:
 func Object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
-		t.Fatalf("reading YAML: %v", err)
-	}
+	expect.NoError(t, yaml.Unmarshal([]byte(text), &object.Object), "reading YAML")
 	return object
 }
 
@@ -93,9 +91,7 @@ func Object(t *testing.T, text string) *unstructured.Unstructured {
 func Set(t *testing.T, object *unstructured.Unstructured, path, value string) {
 	t.Helper()
 	changed, err := put(object.Object, strings.Split(path, "."), value)
-	if err != nil {
-		t.Fatalf("setting %s: %v", path, err)
-	}
+	expect.NoError(t, err, "setting %s", path)
 	object.Object = changed.(map[string]any)
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const kafkaSettings = `process.roles=broker,controller
@@ -41,9 +42,7 @@ func Kafka(t *testing.T) string {
 	dir := directory(t)
 	port, control := freePort(t), freePort(t)
 	config := filepath.Join(dir, "server.properties")
-	if err := os.WriteFile(config, fmt.Appendf(nil, kafkaSettings, port, control, filepath.Join(dir, "data")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(config, fmt.Appendf(nil, kafkaSettings, port, control, filepath.Join(dir, "data")), 0o644))
 	// The jars may be where only the test's own user gets to.
 	asUser := []string{"-cp", filepath.Join(libs, "*"), "-Xmx256m"}
 	format := exec.Command(java, append(asUser, "kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qk", "-c", config)...)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Login of a PostgreSQL's superuser.
@@ -28,9 +30,7 @@ func Postgres(t *testing.T) PostgreSQL {
 	initdb := find(t, "initdb", installPostgres)
 	dir := directory(t)
 	password := filepath.Join(dir, "password")
-	if err := os.WriteFile(password, []byte(Password), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(password, []byte(Password), 0o644))
 	data := filepath.Join(dir, "data")
 	run(t, dir, initdb, "-D", data, "-U", Superuser, "--auth=scram-sha-256", "--pwfile="+password, "--no-sync", "--encoding=UTF8", "--locale=C")
 	return startPostgres(t, dir, data)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/ports"
 )
 
@@ -44,18 +45,14 @@ func find(t *testing.T, program, install string) string {
 func directory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "perflab-server-") //nolint:usetesting // Nobody may not enter what t.TempDir makes for root, and sockets' names must be short.
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Errorf("removing %s: %v", dir, err)
 		}
 	})
 	if os.Getuid() == 0 {
-		if err := os.Chown(dir, nobody, nobody); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.Chown(dir, nobody, nobody))
 	}
 	return dir
 }
@@ -88,13 +85,9 @@ func startProcess(t *testing.T, dir string, server *exec.Cmd) {
 	t.Helper()
 	program := server.Path
 	log, err := os.Create(filepath.Join(dir, filepath.Base(program)+".log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	server.Stdout, server.Stderr = log, log
-	if err := server.Start(); err != nil {
-		t.Fatalf("starting %s: %v", program, err)
-	}
+	expect.NoError(t, server.Start(), "starting %s", program)
 	t.Cleanup(func() {
 		// PostgreSQL ends its children on an interrupt, not when it is killed.
 		_ = server.Process.Signal(os.Interrupt)
@@ -126,9 +119,7 @@ func await(t *testing.T, what string, answers func() error) {
 func freePort(t *testing.T) int {
 	t.Helper()
 	port, err := ports.Free()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return port
 }
 
@@ -154,9 +145,7 @@ func Prometheus(t *testing.T, target string, more ...Scrape) string {
 		config += fmt.Sprintf("- job_name: more-%d\n  metrics_path: %s\n  static_configs: [{targets: [%q], labels: {instance: %q}}]\n", i, one.Path, target, one.Instance)
 	}
 	file := filepath.Join(dir, "prometheus.yml")
-	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(file, []byte(config), 0o644))
 	port := freePort(t)
 	start(t, dir, program, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		fmt.Sprintf("--web.listen-address=127.0.0.1:%d", port), "--log.level=warn")

@@ -7,26 +7,23 @@ package yamlcmp
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Equal fails the test when the value, as YAML, is not what is wanted.
 func Equal(t *testing.T, got any, want string) {
 	t.Helper()
-	if diff := cmp.Diff(canonical(t, []byte(want)), marshalled(t, got)); diff != "" {
-		t.Errorf("not as wanted (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, canonical(t, []byte(want)), marshalled(t, got), "not as wanted")
 }
 
 // Object reads an object from YAML.
 func Object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	asJSON, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatalf("reading the test's YAML: %v", err)
-	}
+	expect.NoError(t, err, "reading the test's YAML")
 	object := &unstructured.Unstructured{}
 	// Unmarshalling by way of the object's own JSON keeps whole numbers whole,
 	// as a client does; kind and apiVersion may be left out of a test's YAML.
@@ -39,9 +36,7 @@ func Object(t *testing.T, text string) *unstructured.Unstructured {
 func marshalled(t *testing.T, value any) string {
 	t.Helper()
 	text, err := yaml.Marshal(value)
-	if err != nil {
-		t.Fatalf("marshalling %T: %v", value, err)
-	}
+	expect.NoError(t, err, "marshalling %T", value)
 	return canonical(t, text)
 }
 
@@ -49,12 +44,8 @@ func marshalled(t *testing.T, value any) string {
 func canonical(t *testing.T, text []byte) string {
 	t.Helper()
 	var value any
-	if err := yaml.Unmarshal(text, &value); err != nil {
-		t.Fatalf("reading the test's YAML: %v", err)
-	}
+	expect.NoError(t, yaml.Unmarshal(text, &value), "reading the test's YAML")
 	result, err := yaml.Marshal(value)
-	if err != nil {
-		t.Fatalf("marshalling the test's YAML: %v", err)
-	}
+	expect.NoError(t, err, "marshalling the test's YAML")
 	return string(result)
 }

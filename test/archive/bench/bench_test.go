@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/archive/stores"
 	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // The archive that is measured is one: it is read as any is, and has the series that it
@@ -22,17 +23,11 @@ import (
 func TestWhatIsFilledIsAnArchive(t *testing.T) {
 	root := t.TempDir()
 	of := size{Experiments: 20, Runs: 20, Namespaces: 2, Series: 3, Observations: 8, Deep: 40, Modules: 10}
-	if err := fill(t.Context(), root, of, func(int) {}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, fill(t.Context(), root, of, func(int) {}))
 	location, err := archive.ParseLocation("file://" + root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	store, err := stores.Open(t.Context(), location, archive.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for experiment, points := range map[string]int{"": 3, "heap-00000": 4} {
 		found, err := archived.History(t.Context(), store, archived.Asked{Namespace: "team-0", Experiment: experiment})
 		if err != nil || len(found.Measured) != points {
@@ -53,9 +48,7 @@ func TestWhatIsFilledIsAnArchive(t *testing.T) {
 func TestWhatIsKeptByTwoIsWhole(t *testing.T) {
 	root := t.TempDir()
 	store, err := open(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for n := range 2000 {
 		var group errgroup.Group
 		for range 4 {
@@ -64,9 +57,7 @@ func TestWhatIsKeptByTwoIsWhole(t *testing.T) {
 				return err
 			})
 		}
-		if err := group.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, group.Wait())
 	}
 }
 
@@ -76,14 +67,10 @@ func TestPatternsAreRecords(t *testing.T) {
 	for nth := range 9 {
 		input := draw(of, 0, nth)
 		alike, err := patternOf(&input.Experiment, &input.Runs[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for i := range input.Runs {
 			want, err := archived.Run(&input.Experiment, &input.Runs[i], nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if diff := cmp.Diff(want, alike.of(&input.Runs[i])); diff != "" {
 				t.Fatalf("run %d (-as it is kept +by the pattern):\n%s", i, diff)
 			}

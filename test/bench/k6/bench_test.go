@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // turns have the given CPU times of an iteration, in milliseconds.
@@ -87,9 +89,7 @@ func TestVerdict(t *testing.T) {
 
 func TestTheTargetMarksRequests(t *testing.T) {
 	target, err := startTarget()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer target.stop()
 	var marked []int
 	note := func() { marked = append(marked, target.requests) }
@@ -108,15 +108,11 @@ func TestTheTargetMarksRequests(t *testing.T) {
 
 func TestTheMeterSeesWhatIsUsed(t *testing.T) {
 	m, err := newMeter(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	const spent = 100 * time.Millisecond
 	for before := m.cpu; ; {
 		now, err := cpuTime(os.Getpid())
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if now-before >= spent {
 			break
 		}

@@ -22,15 +22,14 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // memory is a cluster that is not there: what is written stays in the test.
 func memory(t *testing.T) *cluster {
 	t.Helper()
 	admin, err := inMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &cluster{admin: admin, keep: func(ctx context.Context, object client.Object) error {
 		object.SetResourceVersion("")
 		return admin.Create(ctx, object)
@@ -40,33 +39,21 @@ func memory(t *testing.T) *cluster {
 func filled(t *testing.T, declare func() (*declaration, error), runs int) (*filler, []v1alpha1.PerfRun) {
 	t.Helper()
 	declared, err := declare()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := declared.ask(runs); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, declared.ask(runs))
 	c := memory(t)
 	f, err := newFiller(t.Context(), c, declared)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.fill(t.Context(), lab, 1); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, f.fill(t.Context(), lab, 1))
 	found := &v1alpha1.PerfRunList{}
-	if err := c.admin.List(t.Context(), found, client.InNamespace(lab)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.admin.List(t.Context(), found, client.InNamespace(lab)))
 	return f, found.Items
 }
 
 func bytesOf(t *testing.T, object any) int {
 	t.Helper()
 	text, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return len(text)
 }
 
@@ -74,14 +61,10 @@ func bytesOf(t *testing.T, object any) int {
 func recordedSizes(t *testing.T) (bytes, observations int) {
 	t.Helper()
 	file, err := os.Open(apiserver.Root("docs", "examples", "injected-effect.yaml.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	documents, runs := yaml.NewYAMLOrJSONDecoder(unpacked, 4096), 0
 	for {
 		run := v1alpha1.PerfRun{}
@@ -89,9 +72,7 @@ func recordedSizes(t *testing.T) (bytes, observations int) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if run.Kind == "PerfRun" {
 			runs++
 			bytes += bytesOf(t, run)
@@ -130,9 +111,7 @@ func TestRunsOfFolioHaveAllThatNinetyModulesTell(t *testing.T) {
 		}
 	}
 	kept := &corev1.ConfigMap{}
-	if err := f.cluster.admin.Get(t.Context(), client.ObjectKey{Namespace: lab, Name: naming.RawResults(runs[0].Name)}, kept); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, f.cluster.admin.Get(t.Context(), client.ObjectKey{Namespace: lab, Name: naming.RawResults(runs[0].Name)}, kept))
 	if size := bytesOf(t, kept); size < 300<<10 || size > 1<<20 {
 		t.Errorf("raw results take %d bytes", size)
 	}
@@ -144,9 +123,7 @@ func checkComplete(t *testing.T, f *filler, runs, want int) {
 	t.Helper()
 	one := &v1alpha1.PerfExperiment{}
 	key := client.ObjectKey{Namespace: lab, Name: f.declared.name + "-0001"}
-	if err := f.cluster.admin.Get(t.Context(), key, one); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, f.cluster.admin.Get(t.Context(), key, one))
 	if one.Status.Phase != v1alpha1.ExperimentComplete || one.Status.Evidence == nil || one.Status.Report == "" || runs != want {
 		t.Errorf("experiment is %s with %d runs, report %q and evidence %v", one.Status.Phase, runs, one.Status.Report, one.Status.Evidence)
 	}
@@ -156,9 +133,7 @@ func checkComplete(t *testing.T, f *filler, runs, want int) {
 		}
 	}
 	before := one.ResourceVersion
-	if err := f.pass(t.Context(), f.reconciler(f.cluster.admin), key); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, f.pass(t.Context(), f.reconciler(f.cluster.admin), key))
 	if err := f.cluster.admin.Get(t.Context(), key, one); err != nil || one.ResourceVersion != before {
 		t.Errorf("another pass still writes something (%v)", err)
 	}
@@ -170,9 +145,7 @@ func checkComplete(t *testing.T, f *filler, runs, want int) {
 
 func TestOnlyWholeBlocksCanBeAskedFor(t *testing.T) {
 	declared, err := demoDeclaration()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if err := declared.ask(50); err != nil || declared.runs() != 50 {
 		t.Errorf("50 runs: %d (%v)", declared.runs(), err)
 	}

@@ -22,6 +22,7 @@ import (
 	"perflab.dev/perflab/controllers/run"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // reachable answers for every target.
@@ -76,17 +77,13 @@ func (r reconcilers) pass(t *testing.T, c *cluster) (*v1alpha1.PerfExperiment, [
 		t.Log(err)
 	}
 	list, one := &v1alpha1.PerfRunList{}, &v1alpha1.PerfExperiment{}
-	if err := c.admin.List(t.Context(), list, client.InNamespace(lab)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.admin.List(t.Context(), list, client.InNamespace(lab)))
 	for i := range list.Items {
 		if _, err := r.runs.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])}); err != nil {
 			t.Log(err)
 		}
 	}
-	if err := c.admin.Get(t.Context(), key, one); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, c.admin.Get(t.Context(), key, one))
 	return one, list.Items
 }
 
@@ -94,18 +91,12 @@ func TestAnExperimentIsPlayedToItsEnd(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	c := memory(t)
 	w, err := startWorld(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(w.kubelet.server.Close)
 	declared, err := declarationOf("live", liveExperiment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	l := &live{bench: &bench{}, cluster: c, world: w, declared: declared}
-	if err := l.begin(t.Context(), lab, 3*time.Second, 1); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, l.begin(t.Context(), lab, 3*time.Second, 1))
 	operator := reconcilersOn(c, w.kubelet)
 	for deadline := time.Now().Add(time.Minute); ; {
 		one, runs := operator.pass(t, c)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const audited = `{"stage":"ResponseStarted","verb":"watch","objectRef":{"resource":"pods"},"requestURI":"/api/v1/pods?watch=true"}
@@ -24,14 +26,10 @@ const audited = `{"stage":"ResponseStarted","verb":"watch","objectRef":{"resourc
 
 func TestAuditCountsEachRequestOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.log")
-	if err := os.WriteFile(path, []byte(audited), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte(audited), 0o600))
 	c := &cluster{audit: path}
 	found, end, err := c.asked(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	want := requests{{"watch", "pods"}: 1, {"patch", "perfruns/status"}: 2, {"list", "perfruns"}: 1, {fill, "perfruns"}: 1, {"get", "discovery"}: 1}
 	if !maps.Equal(found, want) {
 		t.Errorf("counted %v, want %v", found, want)
@@ -43,9 +41,7 @@ func TestAuditCountsEachRequestOnce(t *testing.T) {
 		t.Errorf("listed as %q", got)
 	}
 	// The line that was being written is read once it ends, and nothing twice.
-	if err := os.WriteFile(path, []byte(audited+`lete","verb":"create","objectRef":{"resource":"pods"}}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte(audited+`lete","verb":"create","objectRef":{"resource":"pods"}}`+"\n"), 0o600))
 	if later, _, err := c.asked(end); err != nil || !maps.Equal(later, requests{{"create", "pods"}: 1}) {
 		t.Errorf("counted %v later (%v), want one more", later, err)
 	}
@@ -68,9 +64,7 @@ controller_runtime_reconcile_time_seconds_count{controller="perfrun"} 100
 
 func TestMetricsAreAddedUpByLabel(t *testing.T) {
 	found, err := parseMetrics(strings.NewReader(scraped))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if all, runs, depth := found.sum(passesMetric, nil), found.sum(passesMetric, ofRuns), found.sum("workqueue_depth", nil); all != 17 || runs != 12 || depth != 3 {
 		t.Errorf("%v passes, %v of runs, depth %v; want 17, 12 and 3", all, runs, depth)
 	}
@@ -81,9 +75,7 @@ func TestMetricsAreAddedUpByLabel(t *testing.T) {
 
 func TestQuantiles(t *testing.T) {
 	found, err := parseMetrics(strings.NewReader(scraped))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	times := found.times(ofRuns)
 	for share, want := range map[float64]float64{0.25: 0.005, 0.5: 0.01, 0.7: 0.015, 0.9: 0.02, 0.99: 0.1, 1: 0.1} {
 		if got := times.quantile(share); math.Abs(got-want) > 1e-9 {
@@ -98,9 +90,7 @@ func TestQuantiles(t *testing.T) {
 func TestUsageIsReadBehindTheName(t *testing.T) {
 	stat := "42 (a (b) c) S 1 42 42 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 9 0 100 1000 200 18446744073709551615"
 	used, err := parseUsage(stat, "Name:\ta\nVmHWM:\t   4096 kB\nVmRSS:\t    2048 kB\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if want := (usage{cpu: 3, resident: 2 * mib, peak: 4 * mib}); used != want {
 		t.Errorf("used %+v, want %+v", used, want)
 	}
@@ -114,9 +104,7 @@ func TestUsageIsReadBehindTheName(t *testing.T) {
 
 func TestThreadsAreCountedFinely(t *testing.T) {
 	before, err := threadSeconds(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for began := time.Now(); time.Since(began) < 30*time.Millisecond; {
 		_ = digest(began)
 	}
@@ -265,9 +253,7 @@ func tableWith(limits limits) *table {
 // A limit on a row that is not there would never fail.
 func TestEveryLimitIsOnARow(t *testing.T) {
 	found, err := parseLimits(knownLimits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var keys []string
 	for _, r := range tableWith(found).rows {
 		if slices.Contains(keys, r.key) {
@@ -318,9 +304,7 @@ func TestTheTableFailsWhereALimitIsBroken(t *testing.T) {
 // The memory of an operator that was started twice differs by up to a MiB.
 func TestNoiseOfMemoryIsNoGrowth(t *testing.T) {
 	found, err := parseLimits(knownLimits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for name, tt := range map[string]struct {
 		small, large float64
 		want         bool

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
 
@@ -27,9 +28,7 @@ func playedPod() *corev1.Pod {
 
 func TestTheKubeletTellsLogs(t *testing.T) {
 	k, err := startKubelet()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(k.server.Close)
 	k.print(client.ObjectKeyFromObject(playedPod()), []byte("hello"))
 	for path, want := range map[string]string{
@@ -38,9 +37,7 @@ func TestTheKubeletTellsLogs(t *testing.T) {
 		"/pods":                                     "404 page not found\n",
 	} {
 		answer, err := k.server.Client().Get(k.server.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		text, err := io.ReadAll(answer.Body)
 		if err != nil || string(text) != want {
 			t.Errorf("%s: %q (%v), want %q", path, text, err, want)
@@ -54,16 +51,12 @@ func TestServicesAnswerExceptSilentOnes(t *testing.T) {
 	t.Cleanup(s.close)
 	s.silence("mute-1")
 	proxy, err := url.Parse(s.server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	through := http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
 	for namespace, answers := range map[string]bool{"mute-1": false, "mute-2": true} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		asked, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://live-gateway."+namespace+".svc:8081/health", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		answer, err := through.Do(asked)
 		if (err == nil) != answers {
 			t.Errorf("namespace %s: %v, want an answer: %v", namespace, err, answers)
@@ -78,9 +71,7 @@ func TestServicesAnswerExceptSilentOnes(t *testing.T) {
 func TestWhatPodsPrintCanBeRead(t *testing.T) {
 	began := time.Now().Add(-12 * time.Second)
 	text, err := printed(playedPod(), began)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	own, err := payload.Read(bytes.NewReader(text))
 	if err != nil || own.Run != "run" || own.Load != "cico" || own.Runner != "pod" || own.End.Sub(own.Start) < 12*time.Second {
 		t.Errorf("results %+v (%v)", own, err)

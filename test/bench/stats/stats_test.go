@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // quick is enough experiments that a share near 5 % is sure to within a point.
@@ -17,9 +18,7 @@ const quick = 1500
 func made(t *testing.T, of trial) outcome {
 	t.Helper()
 	found, err := simulate(of, quick, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return found
 }
 
@@ -70,9 +69,7 @@ func TestPowerIsAsPlanned(t *testing.T) {
 	for _, size := range [][2]int{{2, 6}, {2, 10}, {4, 6}, {8, 8}} {
 		run := &suite{out: io.Discard, experiments: quick, seed: 7}
 		_, found, err := run.powerOf(normal, 0.04, size[0], size[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		within(t, fmt.Sprintf("power of %d arms in %d blocks", size[0], size[1]), found, 75, 85)
 	}
 }
@@ -85,9 +82,7 @@ func TestStoppingAtVerdicts(t *testing.T) {
 		looks.naive = naive
 		looks.trial = trial{noise: normal, cv: 0.04, arms: 2, blocks: 20, marginPercent: 5, effects: []float64{effect}}
 		found, err := looks.many(quick, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		return found
 	}
 	none, edge := of(0, false), of(0.05, false)
@@ -132,13 +127,9 @@ func TestDetectableFollowsTheSpread(t *testing.T) {
 func TestChanges(t *testing.T) {
 	const count = 300
 	none, err := course{noise: heavy, points: 20}.judge(count, 3, ours)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	within(t, "the share of histories with a false change", none.other.percent(), 0.5, 5+300*0.218/math.Sqrt(count))
 	step, err := course{noise: normal, points: 20, at: 12, step: 4}.judge(count, 4, ours)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	within(t, "the share of steps that are found", step.place.percent(), 95, 100)
 }

@@ -5,7 +5,7 @@ package fault
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestParse(t *testing.T) {
@@ -24,9 +24,7 @@ func TestParse(t *testing.T) {
 			if (err != nil) != tc.wantErr {
 				t.Fatalf("error %v, want one: %t", err, tc.wantErr)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			expect.Equal(t, tc.want, got)
 		})
 	}
 }
@@ -42,9 +40,7 @@ func TestWithout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := map[string]string{"other": "x", Annotation: tc.before}
-			if diff := cmp.Diff(tc.want, Without(before, BrokerLost)); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			expect.Equal(t, tc.want, Without(before, BrokerLost))
 			if before[Annotation] != tc.before {
 				t.Error("the caller's annotations changed")
 			}

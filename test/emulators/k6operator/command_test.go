@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/fault"
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 )
@@ -38,9 +38,7 @@ func TestSegmentFlags(t *testing.T) {
 		{2, 2, []string{"--execution-segment=1/2:1", "--execution-segment-sequence=0,1/2,1"}},
 		{2, 3, []string{"--execution-segment=1/3:2/3", "--execution-segment-sequence=0,1/3,2/3,1"}},
 	} {
-		if diff := cmp.Diff(tc.want, segmentFlags(tc.index, tc.total)); diff != "" {
-			t.Errorf("%d of %d: -want +got\n%s", tc.index, tc.total, diff)
-		}
+		expect.Equal(t, tc.want, segmentFlags(tc.index, tc.total), "%d of %d", tc.index, tc.total)
 	}
 }
 
@@ -88,12 +86,8 @@ func TestRunnerCommand(t *testing.T) {
 			run := makeRun("tr", 1)
 			tc.change(run)
 			s, err := scriptOf(run.Spec.Script)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, runnerCommand(run, s, 1)); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			expect.NoError(t, err)
+			expect.Equal(t, tc.want, runnerCommand(run, s, 1))
 		})
 	}
 }
@@ -108,16 +102,12 @@ func TestInitializerCommand(t *testing.T) {
 	run := makeRun("tr", 1)
 	run.Spec.Args = []string{"--out", "lab", "--tag", "a=b", "-v", "--linger"}
 	s, err := scriptOf(run.Spec.Script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	want := []string{
 		"sh", "-c", inspectScript, "sh", "/tmp/s.js.archived.tar",
 		"k6", "archive", "/test/s.js", "-e", "USERS=$(USERS)", "-O", "/tmp/s.js.archived.tar", "--tag", "a=b",
 	}
-	if diff := cmp.Diff(want, initializerCommand(&run.Spec, s, []corev1.EnvVar{{Name: "USERS"}})); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, want, initializerCommand(&run.Spec, s, []corev1.EnvVar{{Name: "USERS"}}))
 }
 
 func TestCheckArguments(t *testing.T) {
@@ -154,9 +144,7 @@ func TestInspectScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "k6"), []byte("#!/bin/sh\n"+tc.k6+"\n"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, os.WriteFile(filepath.Join(dir, "k6"), []byte("#!/bin/sh\n"+tc.k6+"\n"), 0o700))
 			archive := filepath.Join(dir, "a", "s.tar")
 			cmd := exec.Command("sh", "-c", inspectScript, "sh", archive, "k6", "archive", "s.js")
 			cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
@@ -177,9 +165,7 @@ func TestRunIfPresent(t *testing.T) {
 	if output, err := exec.Command("sh", "-c", runIfPresent, "sh", file, "echo", "ran").Output(); err == nil {
 		t.Errorf("without the file it printed %q and succeeded", output)
 	}
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(file, nil, 0o600))
 	output, err := exec.Command("sh", "-c", runIfPresent, "sh", file, "echo", "two words", "$HOME").Output()
 	if err != nil || string(output) != "two words $HOME\n" {
 		t.Errorf("with the file it printed %q and ended with %v", output, err)
@@ -220,15 +206,9 @@ func TestFaultyCommand(t *testing.T) {
 func TestReachable(t *testing.T) {
 	all := []string{"10.0.0.1", "10.0.0.2"}
 	got, err := reachable(fault.Faults{fault.StarterMisses: "1"}, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"10.0.0.2"}, got); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"10.0.0.1", "10.0.0.2"}, all); diff != "" {
-		t.Errorf("the caller's list changed: -want +got\n%s", diff)
-	}
+	expect.NoError(t, err)
+	expect.Equal(t, []string{"10.0.0.2"}, got)
+	expect.Equal(t, []string{"10.0.0.1", "10.0.0.2"}, all, "the caller's list changed")
 	if _, err := reachable(fault.Faults{fault.StarterMisses: "3"}, all); err == nil {
 		t.Error("a runner that does not exist was accepted")
 	}

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 )
 
@@ -17,9 +17,7 @@ import (
 func shapeOf(t *testing.T, object any) string {
 	t.Helper()
 	text, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return string(text)
 }
 
@@ -29,9 +27,7 @@ func TestRunnerJob(t *testing.T) {
 	run.Spec.Runner.Env = []corev1.EnvVar{{Name: "K6_AUTO_EXTENSION_RESOLUTION", Value: "false"}}
 	run.Spec.Runner.Metadata.Labels = map[string]string{"mine": "yes", "runner": "never"}
 	job, err := runnerJob(run, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	want := `
 metadata:
   labels:
@@ -102,9 +98,7 @@ spec:
         name: k6-test-volume
 status: {}
 `
-	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), shapeOf(t, job)); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, strings.TrimPrefix(want, "\n"), shapeOf(t, job))
 }
 
 func TestRunnerService(t *testing.T) {
@@ -127,9 +121,7 @@ spec:
 status:
   loadBalancer: {}
 `
-	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), shapeOf(t, runnerService(makeRun("tr", 2), 1))); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, strings.TrimPrefix(want, "\n"), shapeOf(t, runnerService(makeRun("tr", 2), 1)))
 }
 
 func TestStarterJob(t *testing.T) {
@@ -158,11 +150,7 @@ func TestStarterJob(t *testing.T) {
 		t.Fatalf("%d requests in %q, want 2", len(requests), container.Command[2])
 	}
 	for i, address := range []string{"10.0.0.1", "10.0.0.2"} {
-		for _, part := range []string{"curl ", "--retry 3", "-X PATCH", "http://" + address + ":6565/v1/status", `"paused":false`} {
-			if !strings.Contains(requests[i], part) {
-				t.Errorf("request %d %q lacks %q", i+1, requests[i], part)
-			}
-		}
+		expect.Contains(t, requests[i], []string{"curl ", "--retry 3", "-X PATCH", "http://" + address + ":6565/v1/status", `"paused":false`}, "request %d", i+1)
 	}
 }
 
@@ -171,9 +159,7 @@ func TestInitializerJob(t *testing.T) {
 	run := makeRun("tr", 2)
 	run.Spec.Runner.Env = []corev1.EnvVar{{Name: "USERS", Value: "8"}}
 	job, err := initializerJob(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	container := job.Spec.Template.Spec.Containers[0]
 	if job.Name != "tr-initializer" || container.Image != "k6:test" || len(container.Env) != 1 {
 		t.Errorf("Job %q runs %q with env %v", job.Name, container.Image, container.Env)
@@ -191,9 +177,7 @@ func TestSeparateReplacesAffinity(t *testing.T) {
 	run.Spec.Separate = true
 	run.Spec.Runner.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}
 	job, err := runnerJob(run, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	affinity := job.Spec.Template.Spec.Affinity
 	if affinity.NodeAffinity != nil || affinity.PodAntiAffinity == nil {
 		t.Errorf("affinity %+v, want the anti-affinity of runners only", affinity)

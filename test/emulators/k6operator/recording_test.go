@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
@@ -61,14 +61,10 @@ func TestProbesAskedFor(t *testing.T) {
 	run.Spec.Runner.LivenessProbe, run.Spec.Runner.ReadinessProbe = slow, slow.DeepCopy()
 	b.created(run)
 	job := &batchv1.Job{}
-	if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "tr-1"}, job); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "tr-1"}, job))
 	container := job.Spec.Template.Spec.Containers[0]
 	for name, got := range map[string]*corev1.Probe{"liveness": container.LivenessProbe, "readiness": container.ReadinessProbe} {
-		if diff := cmp.Diff(slow, got); diff != "" {
-			t.Errorf("%s probe: -want +got\n%s", name, diff)
-		}
+		expect.Equal(t, slow, got, "%s probe", name)
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/fault"
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 	"perflab.dev/perflab/test/emulators/testcluster"
@@ -74,14 +75,10 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, k6v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, add(scheme))
 	}
 	c, err := client.New(testcluster.Config(t, "1.2.0"), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	b := &bench{T: t, Client: c, namespace: testcluster.Namespace(t, c), cluster: &fakeCluster{log: `{"maxVUs": 4}`, mute: map[string]bool{}}}
 	mgr, err := ctrl.NewManager(testcluster.Config(t, "1.2.0"), ctrl.Options{
 		Scheme:     scheme,
@@ -89,13 +86,9 @@ func newBench(t *testing.T) *bench {
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{b.namespace: {}}},
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	reconciler := &TestRunReconciler{Client: mgr.GetClient(), Cluster: b.cluster, PollInterval: time.Second}
-	if err := reconciler.SetupWithManager(mgr); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, reconciler.SetupWithManager(mgr))
 	testcluster.Run(t, mgr)
 	return b
 }
@@ -103,17 +96,13 @@ func newBench(t *testing.T) *bench {
 func (b *bench) apply(run *k6v1alpha1.TestRun) *k6v1alpha1.TestRun {
 	b.Helper()
 	run.Namespace = b.namespace
-	if err := b.Create(b.Context(), run); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, b.Create(b.Context(), run))
 	return run
 }
 
 func (b *bench) read(run *k6v1alpha1.TestRun) {
 	b.Helper()
-	if err := b.Get(b.Context(), client.ObjectKeyFromObject(run), run); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, b.Get(b.Context(), client.ObjectKeyFromObject(run), run))
 }
 
 func (b *bench) awaitStage(run *k6v1alpha1.TestRun, want k6v1alpha1.Stage) {
@@ -143,9 +132,7 @@ func (b *bench) awaitJob(name string, phase corev1.PodPhase) {
 		Spec:       job.Spec.Template.Spec,
 	}
 	pod.Labels["job-name"] = name
-	if err := b.Create(b.Context(), pod); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, b.Create(b.Context(), pod))
 	b.setPhase(name, phase)
 }
 
@@ -154,9 +141,7 @@ func (b *bench) setPhase(name string, phase corev1.PodPhase) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: name}}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: name + "-x"}}
 	for _, object := range []client.Object{job, pod} {
-		if err := b.Get(b.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			b.Fatal(err)
-		}
+		expect.NoError(b, b.Get(b.Context(), client.ObjectKeyFromObject(object), object))
 	}
 	pod.Status.Phase = phase
 	job.Status.Active, job.Status.StartTime = 1, &pod.CreationTimestamp
@@ -164,9 +149,7 @@ func (b *bench) setPhase(name string, phase corev1.PodPhase) {
 		job.Status.Active = 0
 	}
 	for _, object := range []client.Object{job, pod} {
-		if err := b.Status().Update(b.Context(), object); err != nil {
-			b.Fatal(err)
-		}
+		expect.NoError(b, b.Status().Update(b.Context(), object))
 	}
 }
 
@@ -178,18 +161,14 @@ func (b *bench) starterCommand(run *k6v1alpha1.TestRun) string {
 	if apierrors.IsNotFound(err) {
 		return ""
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, err)
 	return job.Spec.Template.Spec.Containers[0].Command[2]
 }
 
 func (b *bench) address(run *k6v1alpha1.TestRun, index int) string {
 	b.Helper()
 	service := &corev1.Service{}
-	if err := b.Get(b.Context(), client.ObjectKey{Namespace: b.namespace, Name: serviceName(run.Name, index)}, service); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, b.Get(b.Context(), client.ObjectKey{Namespace: b.namespace, Name: serviceName(run.Name, index)}, service))
 	return service.Spec.ClusterIP
 }
 
@@ -352,9 +331,7 @@ func TestStarterMissesOne(t *testing.T) {
 		t.Errorf("the starter shall reach runner 2 only: %s", command)
 	}
 	job := &batchv1.Job{}
-	if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "tr-2"}, job); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "tr-2"}, job))
 	if got := job.Spec.Template.Spec.Containers[0].Command[2]; got != `"$@"; exit 99` {
 		t.Errorf("runner 2 runs %q, want it to exit with 99", got)
 	}
@@ -365,15 +342,11 @@ func TestSpecIsReadOnce(t *testing.T) {
 	b := newBench(t)
 	run := b.created(makeRun("tr", 1))
 	run.Spec.Runner.Image = "other:image"
-	if err := b.Update(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Update(t.Context(), run))
 	b.awaitJob("tr-1", corev1.PodRunning)
 	b.awaitStage(run, k6v1alpha1.StageStarted)
 	job := &batchv1.Job{}
-	if err := b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "tr-1"}, job); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Get(t.Context(), client.ObjectKey{Namespace: b.namespace, Name: "tr-1"}, job))
 	if got := job.Spec.Template.Spec.Containers[0].Image; got != "k6:test" {
 		t.Errorf("the runner has image %q, want the first one", got)
 	}

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/fault"
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 	"perflab.dev/perflab/test/emulators/testcluster"
@@ -52,9 +52,7 @@ func TestKafkaComesUp(t *testing.T) {
 		t.Errorf("Ready has reason %q and message %q, want neither", ready.Reason, ready.Message)
 	}
 	got.Conditions = nil
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("status: -want +got\n%s", diff)
-	}
+	expect.Equal(t, want, got, "status")
 }
 
 // TestFirstStatus sees the status of a cluster whose Pods are not ready yet.
@@ -115,9 +113,7 @@ func TestKafkaObjects(t *testing.T) {
 		for _, port := range service.Spec.Ports {
 			ports[port.Name] = port.Port
 		}
-		if diff := cmp.Diff(want.ports, ports); diff != "" {
-			t.Errorf("ports of Service %s: -want +got\n%s", name, diff)
-		}
+		expect.Equal(t, want.ports, ports, "ports of Service %s", name)
 		if got := service.Spec.ClusterIP == corev1.ClusterIPNone; got != want.headless {
 			t.Errorf("Service %s headless: %t, want %t", name, got, want.headless)
 		}
@@ -180,9 +176,7 @@ func TestBrokersMustAnswer(t *testing.T) {
 	b.markReady("k-dual-1")
 	time.Sleep(2 * retryInterval) // Long enough for the brokers to be asked.
 	b.read(kafka)
-	if diff := cmp.Diff([]string{"NotReady=True/Creating"}, conditionsOf(kafka.Status.Conditions)); diff != "" {
-		t.Errorf("broker 1 is not registered: -want +got\n%s", diff)
-	}
+	expect.Equal(t, []string{"NotReady=True/Creating"}, conditionsOf(kafka.Status.Conditions), "broker 1 is not registered")
 	if _, _, err := b.brokers.AddNode(1, 0); err != nil {
 		t.Fatal(err)
 	}

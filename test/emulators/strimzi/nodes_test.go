@@ -5,8 +5,7 @@ package strimzi
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
@@ -48,9 +47,7 @@ func TestNodesOf(t *testing.T) {
 			for _, n := range nodesOf(tc.pools) {
 				got = append(got, n.podName())
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
-			}
+			expect.Equal(t, tc.want, got, "%s", tc.reason)
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/fault"
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 	"perflab.dev/perflab/test/emulators/testcluster"
@@ -43,9 +44,7 @@ func TestBrokerComesBack(t *testing.T) {
 			kafka, pod := b.readyOn(tc.volume)
 			before := kafka.Status
 			claims := b.claims()
-			if err := b.Delete(t.Context(), &pod); err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, b.Delete(t.Context(), &pod))
 			b.awaitRestart("k-dual-0", pod.UID)
 			b.markReady("k-dual-0")
 			b.awaitPodSet("k-dual", api.StrimziPodSetStatus{ObservedGeneration: 1, Pods: 1, ReadyPods: 1, CurrentPods: 1})
@@ -113,9 +112,7 @@ func (b *bench) readyOn(disk api.StorageVolume) (*api.Kafka, corev1.Pod) {
 func (b *bench) claims() map[string]types.UID {
 	b.Helper()
 	list := &corev1.PersistentVolumeClaimList{}
-	if err := b.List(b.Context(), list, client.InNamespace(b.namespace)); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, b.List(b.Context(), list, client.InNamespace(b.namespace)))
 	found := map[string]types.UID{}
 	for _, claim := range list.Items {
 		found[claim.Name] = claim.UID
@@ -131,9 +128,7 @@ func TestAdoption(t *testing.T) {
 	old := b.pods()[0]
 	b.bind(&old)
 	b.removeCluster(first, "dual")
-	if err := b.Delete(t.Context(), &old); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Delete(t.Context(), &old))
 
 	second := makeKafka(b.namespace, "k")
 	b.create(makePool(second, "dual", 1, api.RoleController, api.RoleBroker), second)
@@ -148,9 +143,7 @@ func TestAdoption(t *testing.T) {
 	}
 	b.awaitKafka(second, 0, "NotReady=True/Creating")
 
-	if err := b.Delete(t.Context(), &old, client.GracePeriodSeconds(0)); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, b.Delete(t.Context(), &old, client.GracePeriodSeconds(0)))
 	b.awaitRestart("k-dual-0", old.UID)
 	if owners := b.pods()[0].OwnerReferences; len(owners) != 1 || owners[0].UID != old.OwnerReferences[1].UID {
 		t.Errorf("the new Pod has the owners %v, want the new StrimziPodSet alone", owners)
@@ -163,9 +156,7 @@ func TestAdoption(t *testing.T) {
 func (b *bench) bind(pod *corev1.Pod) {
 	b.Helper()
 	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "nowhere"}}
-	if err := b.SubResource("binding").Create(b.Context(), pod, binding); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, b.SubResource("binding").Create(b.Context(), pod, binding))
 }
 
 // removeCluster deletes a Kafka with one pool, and plays the garbage collector.
@@ -174,9 +165,7 @@ func (b *bench) removeCluster(kafka *api.Kafka, pool string) {
 	meta := metav1.ObjectMeta{Namespace: b.namespace, Name: pool}
 	set := metav1.ObjectMeta{Namespace: b.namespace, Name: kafka.Name + "-" + pool}
 	for _, object := range []client.Object{kafka, &api.KafkaNodePool{ObjectMeta: meta}, &api.StrimziPodSet{ObjectMeta: set}} {
-		if err := b.Delete(b.Context(), object); err != nil {
-			b.Fatal(err)
-		}
+		expect.NoError(b, b.Delete(b.Context(), object))
 	}
 	testcluster.Eventually(b.T, func() string {
 		err := b.Get(b.Context(), client.ObjectKey{Namespace: b.namespace, Name: set.Name}, &api.StrimziPodSet{})
@@ -194,9 +183,7 @@ func TestReadyComesLater(t *testing.T) {
 	kafka := b.readyKafka()
 	ready := kafka.Status.Conditions[len(kafka.Status.Conditions)-1]
 	at, err := time.Parse(time.RFC3339Nano, ready.LastTransitionTime)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if got := at.Sub(readySince(b.pods())); got < delay {
 		t.Errorf("ready %s after the Pod, want %s at least", got, delay)
 	}
@@ -210,9 +197,7 @@ func TestLinger(t *testing.T) {
 		generation := newest
 		generation.Linger = linger
 		pod, err := generation.nodePod(kafka, nodes[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		var got int64
 		if lifecycle := pod.Spec.Containers[0].Lifecycle; lifecycle != nil {
 			got = lifecycle.PreStop.Sleep.Seconds
@@ -229,9 +214,7 @@ func TestLabelsOfPool(t *testing.T) {
 	pool := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
 	pool.Labels["mine"], pool.Labels["app.kubernetes.io/name"], pool.Labels["app.kubernetes.io/version"] = "yes", "mine", "1"
 	pod, err := newest.nodePod(kafka, nodesOf([]api.KafkaNodePool{*pool})[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for label, want := range map[string]string{
 		"mine": "yes", "app.kubernetes.io/name": "kafka", "app.kubernetes.io/version": "", "strimzi.io/pool-name": "dual",
 	} {
@@ -283,13 +266,9 @@ func TestSecurityOfPods(t *testing.T) {
 			pool := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
 			tc.change(kafka, pool)
 			pod, err := newest.nodePod(kafka, nodesOf([]api.KafkaNodePool{*pool})[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			got := []any{*pod.Spec.SecurityContext, *pod.Spec.Containers[0].SecurityContext}
-			if diff := cmp.Diff([]any{tc.pod, tc.container}, got); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			expect.Equal(t, []any{tc.pod, tc.container}, got)
 		})
 	}
 }
@@ -307,9 +286,7 @@ func TestSecurityOnZooKeeper(t *testing.T) {
 		"kafka":     {brokersOnZooKeeper(kafka)[0], false},
 	} {
 		pod, err := zooKeepers.nodePod(kafka, tc.n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		if got := pod.Spec.SecurityContext.RunAsNonRoot != nil; got != tc.secure {
 			t.Errorf("%s: the Pod is asked to be secure: %t, want %t", component, got, tc.secure)
 		}

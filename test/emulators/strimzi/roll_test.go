@@ -5,11 +5,11 @@ package strimzi
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
@@ -87,9 +87,7 @@ func TestNextStep(t *testing.T) {
 			for _, pod := range got.Delete {
 				remove = append(remove, pod.Name)
 			}
-			if diff := cmp.Diff([]any{tc.remove, tc.wait}, []any{remove, got.Wait}); diff != "" {
-				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
-			}
+			expect.Equal(t, []any{tc.remove, tc.wait}, []any{remove, got.Wait}, "%s", tc.reason)
 		})
 	}
 }
@@ -119,9 +117,7 @@ func TestRollEnds(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{"k-controller-2", "k-broker-0", "k-broker-1"}, restarted); diff != "" {
-		t.Errorf("restarted: -want +got\n%s", diff)
-	}
+	expect.Equal(t, []string{"k-controller-2", "k-broker-0", "k-broker-1"}, restarted, "restarted")
 	if !nextStep(after, pods).settled() {
 		t.Error("the roll did not end")
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
@@ -66,12 +66,8 @@ offsets.topic.replication.factor=1
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := settings(kafka, tc.nodes, tc.n)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(strings.TrimPrefix(tc.want, "\n"), got); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			expect.NoError(t, err)
+			expect.Equal(t, strings.TrimPrefix(tc.want, "\n"), got)
 		})
 	}
 }
@@ -89,12 +85,8 @@ func TestPropertiesOfUsers(t *testing.T) {
 	}
 	nodes := nodesOf([]api.KafkaNodePool{*makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)})
 	text, err := settings(kafka, nodes, nodes[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	_, user, _ := strings.Cut(text, "inter.broker.listener.name=REPLICATION-9091\n")
 	want := "auto.create.topics.enable=false\nbroker.heartbeat.interval.ms=2000\nlog.cleanup.policy=compact\nlog.retention.bytes=1073741824000\nsome.list=a,b\n"
-	if diff := cmp.Diff(want, user); diff != "" {
-		t.Errorf("settings Strimzi owns are dropped, the rest is kept as written: -want +got\n%s", diff)
-	}
+	expect.Equal(t, want, user, "settings Strimzi owns are dropped, the rest is kept as written")
 }

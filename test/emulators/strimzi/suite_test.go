@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
@@ -53,13 +54,9 @@ func newBenchOf(t *testing.T, generation Generation, brokers int, adjust ...func
 	config := testcluster.Config(t, generation.OperatorVersion)
 	scheme := newScheme(t, generation)
 	c, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	fake, err := kfake.NewCluster(kfake.NumBrokers(brokers))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(fake.Close)
 	b := &bench{T: t, Client: c, namespace: testcluster.Namespace(t, c), brokers: fake}
 	b.startControllers(config, generation, adjust)
@@ -74,18 +71,14 @@ func (b *bench) startControllers(server *rest.Config, generation Generation, adj
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{b.namespace: {}}},
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, err)
 	brokers := Brokers{Seeds: func(string) []string { return b.brokers.ListenAddrs() }}
 	kafkas := &KafkaReconciler{Client: mgr.GetClient(), Brokers: brokers, Generation: generation, OperationTimeout: 5 * time.Minute, Now: time.Now}
 	for _, change := range adjust {
 		change(kafkas)
 	}
 	podSets := &PodSetReconciler{Client: mgr.GetClient()}
-	if err := errors.Join(kafkas.SetupWithManager(mgr), podSets.SetupWithManager(mgr)); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, errors.Join(kafkas.SetupWithManager(mgr), podSets.SetupWithManager(mgr)))
 	testcluster.Run(b.T, mgr)
 }
 
@@ -93,9 +86,7 @@ func newScheme(t *testing.T, generation Generation) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme(generation.APIVersion)} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, add(scheme))
 	}
 	return scheme
 }
@@ -104,9 +95,7 @@ func (b *bench) create(objects ...client.Object) {
 	b.Helper()
 	for _, object := range objects {
 		object.SetUID("")
-		if err := b.Create(b.Context(), object); err != nil {
-			b.Fatalf("creating %q: %v", object.GetName(), err)
-		}
+		expect.NoError(b, b.Create(b.Context(), object), "creating %q", object.GetName())
 	}
 }
 
@@ -116,25 +105,19 @@ func (b *bench) edit(object client.Object, change func()) {
 	b.read(object)
 	before := object.DeepCopyObject().(client.Object)
 	change()
-	if err := b.Patch(b.Context(), object, client.MergeFrom(before)); err != nil {
-		b.Fatalf("changing %q: %v", object.GetName(), err)
-	}
+	expect.NoError(b, b.Patch(b.Context(), object, client.MergeFrom(before)), "changing %q", object.GetName())
 }
 
 func (b *bench) read(object client.Object) {
 	b.Helper()
-	if err := b.Get(b.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-		b.Fatalf("reading %q: %v", object.GetName(), err)
-	}
+	expect.NoError(b, b.Get(b.Context(), client.ObjectKeyFromObject(object), object), "reading %q", object.GetName())
 }
 
 // pods lists the cluster's Pods in name order.
 func (b *bench) pods() []corev1.Pod {
 	b.Helper()
 	pods := &corev1.PodList{}
-	if err := b.List(b.Context(), pods, client.InNamespace(b.namespace)); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, b.List(b.Context(), pods, client.InNamespace(b.namespace)))
 	return pods.Items
 }
 
@@ -163,9 +146,7 @@ func (b *bench) markReady(name string) {
 	b.read(pod)
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
-	if err := b.Status().Update(b.Context(), pod); err != nil {
-		b.Fatal(err)
-	}
+	expect.NoError(b, b.Status().Update(b.Context(), pod))
 }
 
 // conditionsOf renders conditions as "Type=Status/Reason" for comparison.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
@@ -54,9 +54,7 @@ func TestZooKeeperComesUp(t *testing.T) {
 	}
 	got := kafka.Status
 	got.Conditions = nil
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("status: -want +got\n%s", diff)
-	}
+	expect.Equal(t, want, got, "status")
 	b.assertZooKeeperObjects()
 	b.checkFacts("0.45.2", "ready on ZooKeeper")
 }
@@ -95,9 +93,7 @@ func (b *bench) assertZooKeeperObjects() {
 		for _, port := range service.Spec.Ports {
 			ports[port.Name] = port.Port
 		}
-		if diff := cmp.Diff(want, ports); diff != "" {
-			b.Errorf("ports of Service %s: -want +got\n%s", name, diff)
-		}
+		expect.Equal(b, want, ports, "ports of Service %s", name)
 	}
 }
 
@@ -146,9 +142,7 @@ func TestZooKeeperSettings(t *testing.T) {
 	}
 	ensemble, brokers := zooKeeperNodes(kafka), brokersOnZooKeeper(kafka)
 	files, err := zooKeepers.files(kafka, ensemble, ensemble[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, line := range []string{
 		"dataDir=/var/lib/zookeeper/data/version", "clientPort=2181", "tickTime=500",
 		"server.1=z-zookeeper-0.z-zookeeper-nodes.ns.svc.cluster.local:2888:3888",
@@ -163,9 +157,7 @@ func TestZooKeeperSettings(t *testing.T) {
 	}
 
 	files, err = zooKeepers.files(kafka, brokers, brokers[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	want := strings.TrimPrefix(`
 broker.id=0
 zookeeper.connect=z-zookeeper-client.ns.svc:2181
@@ -177,9 +169,7 @@ advertised.listeners=CONTROLPLANE-9090://z-kafka-0.z-kafka-brokers.ns.svc:9090,R
 log.dirs=/var/lib/kafka/data/kafka-log0
 offsets.topic.replication.factor=1
 `, "\n")
-	if diff := cmp.Diff(want, files["server.config"]); diff != "" {
-		t.Errorf("server.config: -want +got\n%s", diff)
-	}
+	expect.Equal(t, want, files["server.config"], "server.config")
 	if _, formatted := files["cluster.id"]; formatted {
 		t.Error("a broker on ZooKeeper was given a cluster id to format its storage with")
 	}
@@ -197,9 +187,7 @@ func TestJVMOfZooKeeper(t *testing.T) {
 		"zookeeper": {zooKeeperNodes(kafka)[0], []string{"-Xmx96m", "-XX:+UseSerialGC"}},
 	} {
 		env := jvmEnv(kafka, tc.n.Pool)
-		if diff := cmp.Diff(tc.want, []string{env[0].Value, env[1].Value}); diff != "" {
-			t.Errorf("%s: -want +got\n%s", name, diff)
-		}
+		expect.Equal(t, tc.want, []string{env[0].Value, env[1].Value}, "%s", name)
 	}
 }
 

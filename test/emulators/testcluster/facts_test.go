@@ -5,11 +5,12 @@ package testcluster
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestEventsOfAPIServer has the API server tell of an address beside an
@@ -20,9 +21,7 @@ func TestEventsOfAPIServer(t *testing.T) {
 	}
 	c := fake.NewFakeClient(event("address", "ipallocator-repair-controller"), event("kafka", "strimzi.io/cluster-operator"))
 	kind := metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}
-	if diff := cmp.Diff([]string{"kafka"}, namesOf(t, c, "n", kind)); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
+	expect.Equal(t, []string{"kafka"}, namesOf(t, c, "n", kind))
 }
 
 // TestDifferences sees to it that the comparison finds what it looks for.
@@ -44,13 +43,9 @@ func TestDifferences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var wanted, is map[string]any
 			for text, into := range map[string]*map[string]any{tc.want: &wanted, got: &is} {
-				if err := yaml.Unmarshal([]byte(text), into); err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, yaml.Unmarshal([]byte(text), into))
 			}
-			if diff := cmp.Diff(tc.found, Differences("", wanted, is)); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			expect.Equal(t, tc.found, Differences("", wanted, is))
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Pages of whatever size have every file once, in the order of keys, which is not that
@@ -21,16 +22,10 @@ func TestPagesAreWholeAndInOrder(t *testing.T) {
 	keys = slices.DeleteFunc(keys, func(key string) bool { return key == "a-b" })
 	for _, key := range keys {
 		path := filepath.Join(root, key)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		expect.NoError(t, os.WriteFile(path, []byte(key), 0o600))
 	}
-	if err := os.Symlink(filepath.Join(root, "a"), filepath.Join(root, "aa")); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.Symlink(filepath.Join(root, "a"), filepath.Join(root, "aa")))
 	for _, prefix := range []string{"", "a", "a/", "a/b", "a/b/", "a-", "c/d/e/f", "absent/", "z"} {
 		var want []string
 		for _, key := range keys {
@@ -53,9 +48,7 @@ func all(t *testing.T, list func(context.Context, string, []byte) ([]archive.Obj
 	var token []byte
 	for {
 		objects, next, err := list(t.Context(), prefix, token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		for _, object := range objects {
 			if object.Size != int64(len(object.Key)) || object.Modified.IsZero() {
 				t.Errorf("%+v", object)
@@ -72,9 +65,7 @@ func all(t *testing.T, list func(context.Context, string, []byte) ([]archive.Obj
 // not.
 func TestAFolderThatCanNotBeReadIsAnError(t *testing.T) {
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "runs"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(filepath.Join(root, "runs"), nil, 0o600))
 	if objects, _, err := list(root, 10)(t.Context(), "runs/", nil); err == nil {
 		t.Errorf("listed are %v", objects)
 	}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package expect fails a test where something is not as the test expects. The optional last
+// arguments of each function say what is looked at: a format and its values.
+package expect
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// NoError ends the test if there is an error.
+func NoError(t testing.TB, err error, what ...any) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s%v", prefix(what), err)
+	}
+}
+
+// Equal fails the test with the difference between two values, if there is one.
+func Equal[V any](t testing.TB, want, got V, what ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s(-want +got)\n%s", prefix(what), diff)
+	}
+}
+
+// Contains fails the test for each part that a text does not have.
+func Contains(t testing.TB, text string, parts []string, what ...any) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%sit does not say %q:\n%.4000s", prefix(what), part, text)
+		}
+	}
+}
+
+func prefix(what []any) string {
+	if len(what) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(fmt.Sprint(what[0]), what[1:]...) + ": "
+}
