@@ -152,13 +152,7 @@ func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {
 		command.PrintErrf("perflab: --primary %q matches no metric, so that every verdict is exploratory\n", o.primary)
 	}
 	out := newSink(command)
-	if err := o.write(out, comparisons); err != nil {
-		return fmt.Errorf("writing the comparisons: %w", err)
-	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("writing the comparisons: %w", err)
-	}
-	return nil
+	return out.end("the comparisons", o.write(out, comparisons))
 }
 
 func (o *analyzeOptions) check() (err error) {

@@ -46,8 +46,15 @@ AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
 	return command
 }
 
-func (o *archiveOptions) open(ctx context.Context) (*archive.Store, error) {
-	return openArchive(ctx, o.url)
+// on opens the archive and runs a command on it.
+func (o *archiveOptions) on(run func(*cobra.Command, *archive.Store, []string) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, arguments []string) error {
+		store, err := openArchive(command.Context(), o.url)
+		if err != nil {
+			return err
+		}
+		return run(command, store, arguments)
+	}
 }
 
 func openArchive(ctx context.Context, url string) (*archive.Store, error) {
@@ -72,13 +79,7 @@ Exit codes: 0 they are listed, 1 the archive can't be read.`,
 		Example: `  perflab archive list --archive s3://perflab/archive?region=eu-central-1
   perflab archive list lab/maxram-vs-xmx --archive file:///archive`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			store, err := options.open(command.Context())
-			if err != nil {
-				return err
-			}
-			return listArchive(command, store, arguments)
-		},
+		RunE: options.on(listArchive),
 	}
 }
 
@@ -119,13 +120,9 @@ Exit codes: 0 it was written, 1 it could not be.`,
 		Example: `  perflab archive get lab/maxram-vs-xmx | perflab report -f - -o html > report.html
   perflab archive get lab/maxram-vs-xmx | perflab verify -`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			store, err := options.open(command.Context())
-			if err != nil {
-				return err
-			}
+		RunE: options.on(func(command *cobra.Command, store *archive.Store, arguments []string) error {
 			return getArchived(command, store, arguments[0], uid)
-		},
+		}),
 	}
 	command.Flags().StringVar(&uid, "uid", "", "UID of the experiment, of several of one name")
 	return command
@@ -148,10 +145,7 @@ func getArchived(command *cobra.Command, store *archive.Store, name, uid string)
 		return err
 	}
 	out := newSink(command)
-	if err := report.Write(out, input); err != nil {
-		return err
-	}
-	return out.Flush()
+	return out.end("what was recorded", report.Write(out, input))
 }
 
 // archivedIdentity of an experiment that is written as NAMESPACE/NAME.
@@ -184,13 +178,9 @@ Exit codes: 0 it is done, 1 it could not be.`,
 		Example: `  perflab archive index --archive s3://perflab/archive?region=eu-central-1
   perflab archive index --from-objects --archive file:///archive`,
 		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			store, err := options.open(command.Context())
-			if err != nil {
-				return err
-			}
+		RunE: options.on(func(command *cobra.Command, store *archive.Store, _ []string) error {
 			return indexArchive(command, store, fromObjects)
-		},
+		}),
 	}
 	command.Flags().BoolVar(&fromObjects, "from-objects", false, "also where references of records are lost: make them anew from the objects")
 	return command
@@ -232,13 +222,9 @@ Exit codes: 0 it is gone, 1 it could not be taken out.`,
 		Example: `  perflab archive delete lab/maxram-vs-xmx --dry-run
   perflab archive delete lab/maxram-vs-xmx --uid 6f0f6c1e-0000-4000-8000-000000000001`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			store, err := options.open(command.Context())
-			if err != nil {
-				return err
-			}
+		RunE: options.on(func(command *cobra.Command, store *archive.Store, arguments []string) error {
 			return deleteArchived(command, store, arguments[0], uid, dryRun)
-		},
+		}),
 	}
 	flags := command.Flags()
 	flags.StringVar(&uid, "uid", "", "UID of the experiment, of several of one name")
@@ -293,13 +279,9 @@ Exit codes: 0 it is done, 1 it could not be.`,
 		Example: `  perflab archive gc --experiments-age 17520h --runs-age 17520h --dry-run
   perflab archive gc --experiments-count 20`,
 		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			store, err := options.open(command.Context())
-			if err != nil {
-				return err
-			}
+		RunE: options.on(func(command *cobra.Command, store *archive.Store, _ []string) error {
 			return collectArchive(command, store, policy)
-		},
+		}),
 	}
 	flags := command.Flags()
 	flags.DurationVar(&policy.Grace, "grace", 24*time.Hour, "how old has to be what goes")

@@ -93,8 +93,8 @@ func (o auditOptions) run(command *cobra.Command, paths []string) error {
 		}
 	}
 	out := newSink(command)
-	if err := errors.Join(o.write(out, found), out.Flush()); err != nil {
-		return fmt.Errorf("writing the findings: %w", err)
+	if err := out.end("the findings", o.write(out, found)); err != nil {
+		return err
 	}
 	if o.fail && len(found.Slips) > 0 {
 		return fmt.Errorf("%w: %d of %d", errSlips, len(found.Slips), found.Deltas)

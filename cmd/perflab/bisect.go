@@ -77,10 +77,7 @@ func (o *bisectOptions) run(command *cobra.Command, arguments []string) error {
 		return fmt.Errorf("%s and %s: %w", arguments[0], arguments[1], err)
 	}
 	out := newSink(command)
-	if err := writeBisect(out, plan, o.experiment(records[1].Experiment, systems[0], plan)); err != nil {
-		return fmt.Errorf("writing the experiment: %w", err)
-	}
-	return out.Flush()
+	return out.end("the experiment", writeBisect(out, plan, o.experiment(records[1].Experiment, systems[0], plan)))
 }
 
 // systemOf the arm, as its runs were given it.

@@ -95,11 +95,8 @@ func (o *compareOptions) run(command *cobra.Command, arguments []string) error {
 		return err
 	}
 	out := newSink(command)
-	if err := o.write(out, result); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
-	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
+	if err := out.end("the comparison", o.write(out, result)); err != nil {
+		return err
 	}
 	return o.outcome(result)
 }

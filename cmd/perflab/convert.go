@@ -137,10 +137,7 @@ func (o *convertOptions) run(command *cobra.Command, tables []string) error {
 	for _, recorded := range records {
 		err = errors.Join(err, report.Write(out, recorded))
 	}
-	if err := errors.Join(err, out.Flush()); err != nil {
-		return fmt.Errorf("writing the record: %w", err)
-	}
-	return nil
+	return out.end("the record", err)
 }
 
 // recordedElsewhere is the experiment as it would be stored.

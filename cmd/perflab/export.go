@@ -49,13 +49,7 @@ func export(command *cobra.Command, from *cluster, name string) error {
 		return err
 	}
 	out := newSink(command)
-	if err := report.Write(out, recorded); err != nil {
-		return err
-	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("writing what was recorded: %w", err)
-	}
-	return nil
+	return out.end("what was recorded", report.Write(out, recorded))
 }
 
 // fetch reads all that an experiment recorded from the cluster.

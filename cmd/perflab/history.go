@@ -122,11 +122,8 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 		return err
 	}
 	out := newSink(command)
-	if err := o.write(out, history); err != nil {
-		return fmt.Errorf("writing the history: %w", err)
-	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("writing the history: %w", err)
+	if err := out.end("the history", o.write(out, history)); err != nil {
+		return err
 	}
 	if worse := history.Regressed(); o.failOn == failOnRegression && len(worse) > 0 {
 		return fmt.Errorf("%w: %s of %s in arm %q", errRegression, worse[0].Metric, worse[0].Scenario, worse[0].Arm)

@@ -137,3 +137,14 @@ func newSink(command *cobra.Command) *sink {
 	out := command.OutOrStdout()
 	return &sink{bufio.NewWriter(out), lookOf(out)}
 }
+
+// end writes what is left, unless writing failed before, and says what it was.
+func (s *sink) end(what string, failed error) error {
+	if failed == nil {
+		failed = s.Flush()
+	}
+	if failed != nil {
+		return fmt.Errorf("writing %s: %w", what, failed)
+	}
+	return nil
+}

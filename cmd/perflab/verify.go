@@ -98,8 +98,8 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 		return fmt.Errorf("experiment %q: %w", name, err)
 	}
 	out := newSink(command)
-	if err := errors.Join(o.write(out, name, result), out.Flush()); err != nil {
-		return fmt.Errorf("writing what was found: %w", err)
+	if err := out.end("what was found", o.write(out, name, result)); err != nil {
+		return err
 	}
 	if len(result.Broken) > 0 {
 		return fmt.Errorf("experiment %q: %w: %s", name, errBroken, result.Broken[0])
