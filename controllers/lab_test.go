@@ -13,9 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -102,12 +100,7 @@ func newLab(t *testing.T, server *apiserver.Server) *lab {
 // newLabAlone makes one for a test that does not run beside others.
 func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		expect.NoError(t, add(scheme))
-	}
-	admin, err := client.NewWithWatch(server.Config(t), client.Options{Scheme: scheme})
-	expect.NoError(t, err, "making a client")
+	admin := apiserver.Client(t, server.Config(t))
 	uncached := admin
 	if cache := readCaches[server]; cache != nil {
 		admin = cache.Client(uncached)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
-	"perflab.dev/perflab/internal/testing/foreign"
+	"perflab.dev/perflab/internal/testing/crds"
 	"perflab.dev/perflab/internal/testing/readcache"
 )
 
@@ -42,7 +42,7 @@ func runSuite(m *testing.M) (code int, err error) {
 		return 1, fmt.Errorf("making a directory for CRDs: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // A temporary directory.
-	if foreignCRDs, err = foreign.CRDs(dir); err != nil {
+	if foreignCRDs, err = crds.All(dir); err != nil {
 		return 1, err
 	}
 	complete.Paths = append(foreignCRDs, "config/crd")

@@ -20,12 +20,10 @@ import (
 // Of rights that are not its own the operator can give a collector's alone, even where
 // its own hold in one namespace only.
 func TestTheOperatorGrantsTheCollectorsRightsAlone(t *testing.T) {
-	admin, err := client.New(server.Config(t), client.Options{})
-	expect.NoError(t, err)
+	admin := apiserver.Client(t, server.Config(t))
 	namespace := apiserver.Namespace(t, admin)
 	config := confined(t, admin, namespace, "operator", apiserver.ClusterRole(t, "role.yaml").Rules)
-	operator, err := client.New(config, client.Options{})
-	expect.NoError(t, err)
+	operator := apiserver.Client(t, config)
 	bind := func(role string) error {
 		binding := collector.Access(environment.Request{Namespace: namespace, Experiment: "demo"}, role)[1]
 		binding.SetOwnerReferences(nil)

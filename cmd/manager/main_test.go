@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"os"
 	"runtime/debug"
@@ -27,27 +26,20 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/ports"
 )
 
 const home = "perflab-system"
 
 var server = &apiserver.Server{Paths: []string{"config/crd"}}
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := server.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 func TestTheRuntimeLeavesRoomBelowItsLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(1 << 30)
@@ -81,7 +73,7 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 		"webhook/configuration.yaml", "webhook/secret.yaml", "webhook/rbac.yaml", "metrics/rbac.yaml")
 	o := options{
 		k6Image: "example.org/k6:1", metricsAddress: free(t), metricsSecure: true, probeAddress: "0",
-		webhook: true, webhookPort: port(t), ownNamespace: home, webhookConfiguration: "perflab",
+		webhook: true, webhookPort: ports.For(t), ownNamespace: home, webhookConfiguration: "perflab",
 	}
 	start(t, o)
 
@@ -134,8 +126,7 @@ func start(t *testing.T, o options) {
 
 func apply(t *testing.T, files ...string) {
 	t.Helper()
-	admin, err := client.New(server.Config(t), client.Options{})
-	expect.NoError(t, err)
+	admin := apiserver.Client(t, server.Config(t))
 	for _, file := range files {
 		content, err := os.ReadFile(apiserver.Root("config", file))
 		expect.NoError(t, err)
@@ -204,18 +195,8 @@ func eventually(t *testing.T, what string, done func() bool) {
 	await.Until(t.Context(), t, 30*time.Second, what, func() (bool, string) { return done(), "nothing" })
 }
 
-func port(t *testing.T) int {
-	t.Helper()
-	address, err := net.ResolveTCPAddr("tcp", free(t))
-	expect.NoError(t, err)
-	return address.Port
-}
-
 // free is a loopback address nobody listens on.
 func free(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	expect.NoError(t, err)
-	defer listener.Close() //nolint:errcheck // It was only asked for its address.
-	return listener.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", ports.For(t))
 }

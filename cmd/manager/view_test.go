@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"io"
-	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -14,14 +12,11 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -42,11 +37,7 @@ func viewRules(t *testing.T) []rbacv1.PolicyRule {
 // The view lists experiments, shows each, and its report once it is complete, with
 // the rights that the chart gives it.
 func TestTheViewServesWithItsOwnRights(t *testing.T) {
-	scheme := runtime.NewScheme()
-	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	admin, err := client.New(server.Config(t), client.Options{Scheme: scheme})
-	expect.NoError(t, err)
+	admin := apiserver.Client(t, server.Config(t))
 	namespace := apiserver.Namespace(t, admin)
 	o := viewOptions{address: free(t), probeAddress: free(t), hosts: "api.example.org", namespace: namespace}
 	config := confined(t, admin, namespace, "view", viewRules(t))
@@ -84,21 +75,5 @@ func TestTheViewServesWithItsOwnRights(t *testing.T) {
 // shows waits until a page holds a text.
 func shows(t *testing.T, address, host, path, want string) {
 	t.Helper()
-	var body []byte
-	for enough := time.Now().Add(30 * time.Second); time.Now().Before(enough); time.Sleep(100 * time.Millisecond) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
-		expect.NoError(t, err)
-		request.Host = host
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			// It is about to listen.
-			continue
-		}
-		body, err = io.ReadAll(answer.Body)
-		_ = answer.Body.Close() // It was read.
-		if err == nil && strings.Contains(string(body), want) {
-			return
-		}
-	}
-	t.Fatalf("%s of %q does not come to hold %q: %.500s", path, host, want, body)
+	await.Page(t, "http://"+address+path, host, want, func(page string) bool { return strings.Contains(page, want) })
 }

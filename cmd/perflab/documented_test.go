@@ -79,8 +79,7 @@ type typist struct {
 
 func newTypist(t *testing.T, config *rest.Config) *typist {
 	t.Helper()
-	made, err := client.New(config, client.Options{Scheme: scheme(t)})
-	expect.NoError(t, err)
+	made := apiserver.Client(t, config)
 	for _, namespace := range []string{"folio", "argocd", "archive"} {
 		expect.NoError(t, made.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	}

@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -140,7 +141,7 @@ func TestHistoryNamesWhatIsGone(t *testing.T) {
 	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}
 	retired.Namespace, retired.Name = "lab", "old"
 	options := historyOptions{}
-	expect.NoError(t, options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(retired).Build(), "lab"))
+	expect.NoError(t, options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(retired).Build(), "lab"))
 	if _, err := options.history(); !errors.Is(err, releases.ErrNothing) || !strings.Contains(err.Error(), "left out: old, whose runs were taken away") {
 		t.Errorf("told is %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/payload"
 )
@@ -67,7 +68,7 @@ func recordOf(name string, position int32, phase v1alpha1.RunPhase) *v1alpha1.Pe
 // told is what logs says of a name whose pods are gone.
 func told(t *testing.T, name string, objects ...any) (string, error) {
 	t.Helper()
-	builder := fake.NewClientBuilder().WithScheme(scheme(t))
+	builder := fake.NewClientBuilder().WithScheme(apiserver.Scheme())
 	for _, object := range objects {
 		switch object := object.(type) {
 		case *v1alpha1.PerfRun:

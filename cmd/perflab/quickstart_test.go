@@ -103,7 +103,7 @@ func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
 		// How far a load is the experiment does not tell.
 		"../../README.md": {early.Run + "   " + string(early.Phase) + ": loads are on"},
 	} {
-		expect.Contains(t, documentation(t)[page], wants)
+		expect.Contains(t, documentation(t)[page], wants, page)
 	}
 }
 

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -33,11 +31,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		main()
 	}
-	code := m.Run()
-	if err := server.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-	}
-	os.Exit(code)
+	apiserver.Main(m)
 }
 
 // exported is a file as perflab export writes it.
@@ -183,8 +177,7 @@ var storing sync.Once
 func measured(t *testing.T) *place {
 	t.Helper()
 	config := server.Config(t)
-	to, err := client.NewWithWatch(config, client.Options{Scheme: scheme(t)})
-	expect.NoError(t, err)
+	to := apiserver.Client(t, config)
 	storing.Do(func() {
 		input := recorded.Experiment(1)
 		input.Runs, input.Raw = input.Runs[:11], input.Raw[:20]
@@ -194,15 +187,6 @@ func measured(t *testing.T) *place {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	expect.NoError(t, clientcmd.WriteToFile(kubeconfigOf(config), kubeconfig))
 	return &place{recorded.Namespace, kubeconfig, to}
-}
-
-func scheme(t *testing.T) *runtime.Scheme {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme} {
-		expect.NoError(t, add(scheme))
-	}
-	return scheme
 }
 
 // store puts the objects into the cluster, a run of somebody else, and one that

@@ -5,10 +5,8 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,17 +51,7 @@ func TestViewServesUntilItIsInterrupted(t *testing.T) {
 // fetched is a page, as soon as the experiment was seen.
 func fetched(t *testing.T, address string) string {
 	t.Helper()
-	for enough := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		expect.NoError(t, err)
-		answer, err := http.DefaultClient.Do(request)
-		expect.NoError(t, err)
-		body, err := io.ReadAll(answer.Body)
-		expect.NoError(t, errors.Join(err, answer.Body.Close()))
-		if !strings.Contains(string(body), "Looking for the experiment") || time.Now().After(enough) {
-			return string(body)
-		}
-	}
+	return await.Page(t, address, "", "the experiment", func(page string) bool { return !strings.Contains(page, "Looking for the experiment") })
 }
 
 // What is wrong from the start ends the command with a sentence.

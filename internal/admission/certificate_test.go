@@ -39,16 +39,12 @@ func operator(t *testing.T) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(installed.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + home + ":perflab-operator"}
-	c, err := client.New(config, client.Options{Scheme: scheme()})
-	expect.NoError(t, err, "making a client")
-	return c
+	return apiserver.Client(t, config)
 }
 
 func administrator(t *testing.T) client.Client {
 	t.Helper()
-	c, err := client.New(installed.Config(t), client.Options{Scheme: scheme()})
-	expect.NoError(t, err, "making a client")
-	return c
+	return apiserver.Client(t, installed.Config(t))
 }
 
 // install applies config/webhook afresh.

@@ -58,7 +58,7 @@ var jane = authenticationv1.UserInfo{
 func answer(t *testing.T, rights admission.Rights, object *unstructured.Unstructured) *admissionv1.AdmissionResponse {
 	t.Helper()
 	asked := webhook.NewServer(webhook.Options{})
-	admission.Register(asked, scheme(), fake.NewClientBuilder().WithScheme(scheme()).Build(), rights)
+	admission.Register(asked, apiserver.Scheme(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).Build(), rights)
 	object.SetNamespace("lab")
 	// The API server has put its defaults in before it asks.
 	apply(t, object, []change{{"spec.design.blocks", "6"}})

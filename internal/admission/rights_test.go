@@ -38,9 +38,7 @@ func writer(t *testing.T) *author {
 	config := rest.CopyConfig(server.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: a.name}
 	config.WarningHandler = a.told
-	c, err := client.New(config, client.Options{Scheme: scheme()})
-	expect.NoError(t, err, "making a client")
-	a.client = client.WithFieldValidation(c, "Strict")
+	a.client = client.WithFieldValidation(apiserver.Client(t, config), "Strict")
 	for _, resource := range []string{"perfexperiments", "perfsystems", "perfschedules"} {
 		for _, verb := range []string{"create", "get", "update"} {
 			a.grant(t, right{verb: verb, group: "perflab.dev", resource: resource})

@@ -13,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/recurrence"
+	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
@@ -98,8 +99,7 @@ func TestOnlyTheOperatorMakesExperimentsOfASchedule(t *testing.T) {
 	expect.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, schedule))
 	config := rest.CopyConfig(server.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:perflab-system:perflab-operator"}
-	operator, err := client.New(config, client.Options{Scheme: scheme()})
-	expect.NoError(t, err)
+	operator := apiserver.Client(t, config)
 	made := func() *v1alpha1.PerfExperiment {
 		return recurrence.Experiment(schedule, "nightly-1", "Schedule", "1")
 	}

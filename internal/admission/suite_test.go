@@ -13,18 +13,13 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/yaml"
 
-	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/testing/apiserver"
-	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/rules"
 )
 
@@ -38,14 +33,14 @@ var server = &apiserver.Server{
 		if err != nil {
 			return fmt.Errorf("making the operator's client: %w", err)
 		}
-		admission.Register(server, scheme(), operator, admission.Rights{Author: admission.EnforceRights, Reviewer: operator})
+		admission.Register(server, apiserver.Scheme(), operator, admission.Rights{Author: admission.EnforceRights, Reviewer: operator})
 		return nil
 	},
 }
 
 // operatorOf is a client with the rights that config gives the operator.
 func operatorOf(config *rest.Config) (client.Client, error) {
-	admin, err := client.New(config, client.Options{Scheme: scheme()})
+	admin, err := client.New(config, client.Options{Scheme: apiserver.Scheme()})
 	if err != nil {
 		return nil, err
 	}
@@ -65,26 +60,10 @@ func operatorOf(config *rest.Config) (client.Client, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:perflab-system:perflab-operator"}
-	return client.New(config, client.Options{Scheme: scheme()})
+	return client.New(config, client.Options{Scheme: apiserver.Scheme()})
 }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	for _, started := range []*apiserver.Server{server, installed} {
-		if err := started.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
-}
-
-func scheme() *runtime.Scheme {
-	scheme := runtime.NewScheme()
-	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	return scheme
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 // warnings are what the API server has told a client beside its answers.
 type warnings struct {
@@ -104,9 +83,7 @@ func user(t *testing.T) (client.Client, *warnings) {
 	t.Helper()
 	config, told := rest.CopyConfig(server.Config(t)), &warnings{}
 	config.WarningHandler = told
-	c, err := client.New(config, client.Options{Scheme: scheme()})
-	expect.NoError(t, err, "making a client")
-	return client.WithFieldValidation(c, "Strict"), told
+	return client.WithFieldValidation(apiserver.Client(t, config), "Strict"), told
 }
 
 type change struct{ path, value string }

@@ -74,8 +74,7 @@ func newAside(t *testing.T) aside {
 	asked := &lists{}
 	config := rest.CopyConfig(server.Config(t))
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { asked.next = next; return asked })
-	direct, err := client.New(config, client.Options{})
-	expect.NoError(t, err)
+	direct := apiserver.Client(t, config)
 	freshness := kube.NewFreshness()
 	live := freshness.Reader(direct, direct.Scheme())
 	return aside{asked, apiserver.Namespace(t, direct), freshness.Client(direct, live, configMap), live}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
@@ -36,21 +35,13 @@ import (
 
 var server = &apiserver.Server{}
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := server.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 var configMap = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
 func cluster(t *testing.T) (made kube.Cluster, namespace string) {
 	t.Helper()
-	c, err := client.New(server.Config(t), client.Options{})
-	expect.NoError(t, err, "making a client")
+	c := apiserver.Client(t, server.Config(t))
 	return kube.Cluster{Client: c}, apiserver.Namespace(t, c)
 }
 

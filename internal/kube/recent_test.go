@@ -59,8 +59,7 @@ func newBehind(server client.WithWatch, namespace string) *behind {
 // onServer is behind a real API server.
 func onServer(t *testing.T) *behind {
 	t.Helper()
-	direct, err := client.NewWithWatch(server.Config(t), client.Options{})
-	expect.NoError(t, err)
+	direct := apiserver.Client(t, server.Config(t))
 	return newBehind(direct, apiserver.Namespace(t, direct))
 }
 

@@ -4,27 +4,22 @@ package watching_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/internal/view"
@@ -33,14 +28,7 @@ import (
 
 var server = &apiserver.Server{Paths: []string{"config/crd"}}
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := server.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 // lab plays an experiment in an API server, as the operator would: the recorded one.
 type lab struct {
@@ -53,7 +41,7 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	l := &lab{T: t, client: connect(t, server.Config(t)), input: recorded.Experiment(1)}
+	l := &lab{T: t, client: apiserver.Client(t, server.Config(t)), input: recorded.Experiment(1)}
 	l.experiment = l.input.Experiment.DeepCopy()
 	status := l.experiment.Status
 	l.experiment.ObjectMeta = metav1.ObjectMeta{Name: recorded.Name, Namespace: apiserver.Namespace(t, l.client)}
@@ -63,16 +51,6 @@ func newLab(t *testing.T) *lab {
 	l.experiment.Status.Runs = &v1alpha1.RunCounts{Planned: 36}
 	l.must(l.client.Status().Update(t.Context(), l.experiment))
 	return l
-}
-
-func connect(t *testing.T, config *rest.Config) client.WithWatch {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	made, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
-	expect.NoError(t, err)
-	return made
 }
 
 func (l *lab) must(err error) {
@@ -144,7 +122,7 @@ func (l *lab) serve(config *rest.Config) (address string, served *httptest.Serve
 	l.Helper()
 	ctx, cancel := context.WithCancel(l.Context())
 	l.Cleanup(cancel)
-	watched := watching.New(connect(l.T, config), l.key(), time.Now)
+	watched := watching.New(apiserver.Client(l, config), l.key(), time.Now)
 	go watched.Run(ctx)
 	served = httptest.NewServer(view.Guard(view.Loopback, &view.Room{Watched: watched, Now: time.Now}))
 	l.Cleanup(served.Close)
@@ -154,24 +132,7 @@ func (l *lab) serve(config *rest.Config) (address string, served *httptest.Serve
 // read a page until it holds a text.
 func (l *lab) read(address, want string) string {
 	l.Helper()
-	enough := time.Now().Add(40 * time.Second)
-	for {
-		request, err := http.NewRequestWithContext(l.Context(), http.MethodGet, address, nil)
-		l.must(err)
-		answer, err := http.DefaultClient.Do(request)
-		l.must(err)
-		body, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close() // It was read.
-		l.must(err)
-		if strings.Contains(string(body), want) {
-			return string(body)
-		}
-		if time.Now().After(enough) {
-			_, body, _ := strings.Cut(string(body), "<main")
-			l.Fatalf("%s does not come to hold %q:\n%.2000s", address, want, body)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	return await.Page(l.T, address, "", want, func(page string) bool { return strings.Contains(page, want) })
 }
 
 // line to the API server, which can be cut: then nobody listens at its end.

@@ -20,8 +20,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/cert"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -84,11 +82,8 @@ func begin(t *testing.T) *lab {
 	t.Helper()
 	server := &apiserver.Server{Paths: []string{"config/crd", filepath.Join(required(t, "KUEUE_SOURCE"), "config", "components", "crd", "bases")}}
 	t.Cleanup(func() { must(t, server.Stop()) })
-	scheme := runtime.NewScheme()
-	must(t, clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme))
-	admin, err := client.New(server.Config(t), client.Options{Scheme: scheme})
-	l := &lab{T: t, admin: admin, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	must(t, err, os.WriteFile(l.kubeconfig, server.Kubeconfig(t), 0o600))
+	l := &lab{T: t, admin: apiserver.Client(t, server.Config(t), apiextensionsv1.AddToScheme), kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	must(t, os.WriteFile(l.kubeconfig, server.Kubeconfig(t), 0o600))
 	for _, name := range []string{namespace, "perflab-system", kueueNamespace} {
 		must(t, l.admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}
@@ -120,7 +115,7 @@ func (l *lab) askForConversion(port int) {
 
 // startKueue without its webhooks: the API server asks none.
 func (l *lab) startKueue() {
-	port, dir := freePort(l.T), l.TempDir()
+	port, dir := ports.For(l), l.TempDir()
 	l.askForConversion(port)
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	must(l.T, err, os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600), os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600))
@@ -141,15 +136,8 @@ metrics: {bindAddress: "0"}
 webhook: {host: 127.0.0.1, port: %d, certDir: %s}
 integrations: {frameworks: [batch/job]}
 leaderElection: {leaderElect: false}
-`, kueueNamespace, freePort(l.T), port, dir), 0o600))
+`, kueueNamespace, ports.For(l), port, dir), 0o600))
 	l.start(required(l.T, "KUEUE"), "--config="+path, "--feature-gates=VisibilityOnDemand=false")
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	port, err := ports.Free()
-	must(t, err)
-	return port
 }
 
 // start a program for as long as the test lasts. If it failed, its log is told.

@@ -19,12 +19,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -33,13 +32,7 @@ const experiments = "perfexperiments.perflab.dev"
 
 func administrator(t *testing.T) client.Client {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme} {
-		expect.NoError(t, add(scheme))
-	}
-	admin, err := client.New(server.Config(t), client.Options{Scheme: scheme})
-	expect.NoError(t, err)
-	return admin
+	return apiserver.Client(t, server.Config(t), apiextensionsv1.AddToScheme)
 }
 
 // helm speaks to the test's API server and keeps releases in a namespace.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -44,9 +45,7 @@ func as(t *testing.T, user string) client.Client {
 	if parts := strings.Split(user, ":"); strings.HasPrefix(user, "system:serviceaccount:") {
 		config.Impersonate.Groups = append(config.Impersonate.Groups, "system:serviceaccounts", "system:serviceaccounts:"+parts[2])
 	}
-	c, err := client.New(config, client.Options{})
-	expect.NoError(t, err)
-	return c
+	return apiserver.Client(t, config)
 }
 
 // allow gives a user rights in a namespace.

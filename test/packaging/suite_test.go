@@ -6,10 +6,8 @@ package packaging_test
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"maps"
-	"os"
 	"strings"
 	"testing"
 
@@ -32,14 +30,7 @@ const home = "perflab-system"
 // server has none of our kinds: what is installed brings them.
 var server = &apiserver.Server{}
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := server.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 // objects are told apart by kind, namespace and name.
 type objects map[string]*unstructured.Unstructured

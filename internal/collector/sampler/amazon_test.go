@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/servers"
 	"perflab.dev/perflab/payload"
@@ -126,13 +127,10 @@ func scrapedExporters(t *testing.T) (prometheusv1.API, *exporters) {
 	more = append(more, servers.Scrape{Path: "/node-1", Instance: "b-7.other." + brokerDomain + ":11002"})
 	prometheus, err := connectPrometheus(servers.Prometheus(t, strings.TrimPrefix(target.URL, "http://"), more...), "")
 	expect.NoError(t, err)
-	enough := time.Now().Add(time.Minute)
-	for standIn.count.Load() < scrapedMinutes+3 {
-		if time.Now().After(enough) {
-			t.Fatalf("Prometheus takes no samples: %d", standIn.count.Load())
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
+	await.Until(t.Context(), t, time.Minute, "samples that Prometheus takes", func() (bool, string) {
+		count := standIn.count.Load()
+		return count >= scrapedMinutes+3, fmt.Sprint(count)
+	})
 	return prometheus, standIn
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/servers"
 	"perflab.dev/perflab/payload"
@@ -89,18 +90,14 @@ func askForPassword(conn net.Conn) []byte {
 func connect(t *testing.T, server servers.PostgreSQL, user, database string) *pgx.Conn {
 	t.Helper()
 	address := fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/%s", user, servers.Password, server.Port, database)
-	var last error
-	for range 100 {
-		connection, err := pgx.Connect(t.Context(), address)
-		if err == nil {
-			t.Cleanup(func() { _ = connection.Close(context.Background()) })
-			return connection
-		}
-		last = err
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("connecting to PostgreSQL: %v", last)
-	return nil
+	var connection *pgx.Conn
+	await.Until(t.Context(), t, 10*time.Second, "a connection to PostgreSQL", func() (bool, string) {
+		var err error
+		connection, err = pgx.Connect(t.Context(), address)
+		return err == nil, fmt.Sprint(err)
+	})
+	t.Cleanup(func() { _ = connection.Close(context.Background()) })
+	return connection
 }
 
 func do(t *testing.T, connection *pgx.Conn, statements ...string) {

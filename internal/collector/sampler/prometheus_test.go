@@ -13,6 +13,7 @@ import (
 	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/servers"
 )
@@ -59,17 +60,11 @@ func realPrometheus(t *testing.T) prometheusv1.API {
 	url := servers.Prometheus(t, strings.TrimPrefix(target.URL, "http://"))
 	prometheus, err := connectPrometheus(url, "")
 	expect.NoError(t, err)
-	enough := time.Now().Add(30 * time.Second)
-	for {
+	await.Until(t.Context(), t, 30*time.Second, "samples that Prometheus takes", func() (bool, string) {
 		vector, err := instant(t.Context(), prometheus, `count_over_time(queue_length{queue="c"}[1m]) >= 4`, time.Now())
-		if err == nil && len(vector) > 0 {
-			return prometheus
-		}
-		if time.Now().After(enough) {
-			t.Fatalf("Prometheus takes no samples: %v", err)
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
+		return err == nil && len(vector) > 0, fmt.Sprint(err)
+	})
+	return prometheus
 }
 
 func TestARealPrometheus(t *testing.T) {

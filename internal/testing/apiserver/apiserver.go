@@ -22,6 +22,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2/textlogger"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -30,6 +33,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/yaml"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -75,8 +79,8 @@ func (c counted) RoundTrip(request *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(request)
 }
 
-// Config is the connection to the server as an administrator. A package that
-// asks for it calls Stop from TestMain.
+// Config is the connection to the server as an administrator. The TestMain of a package
+// that asks for it calls Main, or a test Stop.
 func (s *Server) Config(t *testing.T) *rest.Config {
 	t.Helper()
 	s.once.Do(s.start)
@@ -99,6 +103,7 @@ func (s *Server) start() {
 		return
 	}
 	ctrl.SetLogger(textlogger.NewLogger(textlogger.NewConfig()))
+	register(s)
 	s.environment = envtest.Environment{
 		CRDDirectoryPaths:        fromRoot(s.Paths),
 		CRDs:                     s.CRDs,
@@ -154,10 +159,51 @@ func (s *Server) Stop() error {
 	if s.config == nil {
 		return nil
 	}
+	s.config = nil
 	if s.hangUp != nil {
 		s.hangUp()
 	}
 	return s.environment.Stop()
+}
+
+var (
+	registering sync.Mutex
+	started     []*Server
+)
+
+func register(s *Server) {
+	registering.Lock()
+	defer registering.Unlock()
+	started = append(started, s)
+}
+
+// Main runs the tests of a package, stops the servers they have started, and exits.
+func Main(m *testing.M) {
+	code := m.Run()
+	for _, server := range started {
+		if err := server.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stopping the API server:", err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// Scheme knows Kubernetes' kinds, ours, and further ones.
+func Scheme(further ...func(*runtime.Scheme) error) *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range append(further, clientgoscheme.AddToScheme, v1alpha1.AddToScheme) {
+		utilruntime.Must(add(scheme))
+	}
+	return scheme
+}
+
+// Client is one of a connection that knows Kubernetes' kinds, ours, and further ones.
+func Client(t testing.TB, config *rest.Config, further ...func(*runtime.Scheme) error) client.WithWatch {
+	t.Helper()
+	made, err := client.NewWithWatch(config, client.Options{Scheme: Scheme(further...)})
+	expect.NoError(t, err, "making a client")
+	return made
 }
 
 // Namespace makes a namespace for one test.

@@ -6,10 +6,14 @@ package await
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Until polls check until it is done, and fails the test with what it saw last when the limit
@@ -24,6 +28,27 @@ func Until(ctx context.Context, t *testing.T, limit time.Duration, what string, 
 		return done, nil
 	})
 	if err != nil {
-		t.Fatalf("waited %s for %s (%v); last seen: %s", limit, what, err, last)
+		t.Fatalf("waited %s for %s (%v); last seen: %.2000s", limit, what, err, last)
 	}
+}
+
+// Page fetches a page until it is as wanted, and returns it; host is the name its server is
+// asked by, "" that of the URL. A server that does not answer yet is asked again.
+func Page(t *testing.T, url, host, what string, wanted func(page string) bool) string {
+	t.Helper()
+	page := ""
+	Until(t.Context(), t, 40*time.Second, url+" to show "+what, func() (bool, string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		expect.NoError(t, err)
+		request.Host = host
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false, err.Error()
+		}
+		defer func() { _ = answer.Body.Close() }() // It was read.
+		body, err := io.ReadAll(answer.Body)
+		page = string(body)
+		return err == nil && wanted(page), page
+	})
+	return page
 }

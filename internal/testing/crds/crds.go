@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crds finds the definitions of the kinds PerfLab writes and other
-// operators serve. A test that asks for those that can't be had is skipped.
+// Package crds finds the definitions of the kinds that other operators serve and PerfLab
+// works with, so that tests speak to the schemas of the real ones.
 package crds
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
-	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// cloudNativePG is the module with CloudNativePG's definitions. The release is
-// the one that the cluster of the demo is made with.
-const cloudNativePG = "github.com/cloudnative-pg/cloudnative-pg"
-
-// Strimzi is a directory with a directory of definitions for each release.
+// Strimzi is a directory with a directory of definitions for each release. A test that asks
+// for it is skipped where there is none.
 func Strimzi(t *testing.T) string {
 	t.Helper()
 	directory := os.Getenv("PERFLAB_CRDS")
@@ -32,17 +29,54 @@ func Strimzi(t *testing.T) string {
 	return directory
 }
 
-// CloudNativePG is the directory of CloudNativePG's definitions. Go keeps them
-// in a module that our own does not require: its code is not wanted.
+// CloudNativePG is the directory of CloudNativePG's definitions. A test that asks for it is
+// skipped where they can't be downloaded.
 func CloudNativePG(t *testing.T) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", cloudNativePG)
-	command.Dir = apiserver.Root("hack", "cluster", "addons")
-	output, err := command.Output()
+	directory, err := cloudNativePG()
 	if err != nil {
-		t.Skipf("no CRD of CloudNativePG here: downloading %s: %v", cloudNativePG, err)
+		t.Skipf("no CRD of CloudNativePG here: %v", err)
 	}
-	var downloaded struct{ Dir string }
-	expect.NoError(t, json.Unmarshal(output, &downloaded), "reading what go mod download says")
-	return filepath.Join(downloaded.Dir, "config", "crd", "bases")
+	return directory
+}
+
+// Generated makes the definitions of a release of Strimzi and of k6-operator in dir, and
+// returns their paths.
+func Generated(dir, strimzi string) ([]string, error) {
+	generate := exec.Command(apiserver.Root("test", "emulators", "crds", "generate.sh"), dir)
+	generate.Env = append(os.Environ(), "STRIMZI="+strimzi)
+	if output, err := generate.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("generating CRDs: %w\n%s", err, output)
+	}
+	return filepath.Glob(filepath.Join(dir, "*"))
+}
+
+// All returns the paths of Strimzi's, k6-operator's, CloudNativePG's and Kueue's definitions.
+// Those that have to be made are put into dir.
+func All(dir string) ([]string, error) {
+	paths, err := Generated(dir, "1.2.0")
+	if err != nil {
+		return nil, err
+	}
+	postgres, err := cloudNativePG()
+	return append(paths, apiserver.Root("test", "emulators", "kueue", "workloads.yaml"),
+		filepath.Join(postgres, "postgresql.cnpg.io_clusters.yaml"), filepath.Join(postgres, "postgresql.cnpg.io_poolers.yaml")), err
+}
+
+// cloudNativePG downloads the module with CloudNativePG's definitions, in the release that
+// the local cluster is built with. Our own module does not require it: its code is not wanted.
+func cloudNativePG() (string, error) {
+	const path = "github.com/cloudnative-pg/cloudnative-pg"
+	download := exec.Command("go", "mod", "download", "-json", path)
+	download.Dir = apiserver.Root("hack", "cluster", "addons")
+	download.Stderr = os.Stderr
+	output, err := download.Output()
+	if err != nil {
+		return "", fmt.Errorf("downloading %s: %w\n%s", path, err, output)
+	}
+	var module struct{ Dir string }
+	if err := json.Unmarshal(output, &module); err != nil {
+		return "", fmt.Errorf("reading where %s is: %w", path, err)
+	}
+	return filepath.Join(module.Dir, "config", "crd", "bases"), nil
 }

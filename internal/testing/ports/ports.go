@@ -9,6 +9,9 @@ import (
 	"net"
 	"os"
 	"sync/atomic"
+	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Systems hand out ports from 32768 on, or 49152, to whoever asks for any and to
@@ -35,4 +38,12 @@ func Free() (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("no port from %d to %d is free on 127.0.0.1", lowest, lowest+count-1)
+}
+
+// For is Free for a test, which ends where there is none.
+func For(t testing.TB) int {
+	t.Helper()
+	port, err := Free()
+	expect.NoError(t, err)
+	return port
 }

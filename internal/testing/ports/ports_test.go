@@ -6,19 +6,17 @@ import (
 	"fmt"
 	"net"
 	"testing"
-
-	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestFree asks while the port that is next is somebody's.
 func TestFree(t *testing.T) {
-	first := free(t)
+	first := For(t)
 	next := lowest + (first-lowest+1)%count
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", next))
 	if err == nil {
 		t.Cleanup(func() { _ = listener.Close() })
 	}
-	second := free(t)
+	second := For(t)
 	if second == first || second == next {
 		t.Errorf("%d after %d, with %d in use", second, first, next)
 	}
@@ -27,11 +25,4 @@ func TestFree(t *testing.T) {
 			t.Errorf("port %d is one of those the system hands out", port)
 		}
 	}
-}
-
-func free(t *testing.T) int {
-	t.Helper()
-	port, err := Free()
-	expect.NoError(t, err)
-	return port
 }

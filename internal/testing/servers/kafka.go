@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/ports"
 )
 
 const kafkaSettings = `process.roles=broker,controller
@@ -40,7 +41,7 @@ func Kafka(t *testing.T) string {
 		t.Skip("java is not installed: install it to run this test")
 	}
 	dir := directory(t)
-	port, control := freePort(t), freePort(t)
+	port, control := ports.For(t), ports.For(t)
 	config := filepath.Join(dir, "server.properties")
 	expect.NoError(t, os.WriteFile(config, fmt.Appendf(nil, kafkaSettings, port, control, filepath.Join(dir, "data")), 0o644))
 	// The jars may be where only the test's own user gets to.
@@ -50,6 +51,6 @@ func Kafka(t *testing.T) string {
 		t.Fatalf("formatting the broker's storage: %v\n%s", err, output)
 	}
 	startProcess(t, dir, exec.Command(java, append(asUser, "kafka.Kafka", config)...))
-	await(t, "Kafka", func() error { return dial(port) })
+	answers(t, "Kafka", port)
 	return fmt.Sprintf("127.0.0.1:%d", port)
 }

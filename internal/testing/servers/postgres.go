@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 
+	"perflab.dev/perflab/internal/testing/ports"
+
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -53,10 +55,10 @@ func (p PostgreSQL) Replica(t *testing.T) PostgreSQL {
 
 func startPostgres(t *testing.T, dir, data string) PostgreSQL {
 	t.Helper()
-	server := PostgreSQL{Port: freePort(t)}
+	server := PostgreSQL{Port: ports.For(t)}
 	start(t, dir, find(t, "postgres", installPostgres), "-D", data, "-p", strconv.Itoa(server.Port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off",
 		"-c", "shared_preload_libraries=pg_stat_statements", "-c", "pg_stat_statements.track=all")
-	await(t, "PostgreSQL", func() error { return dial(server.Port) })
+	answers(t, "PostgreSQL", server.Port)
 	return server
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/ports"
 )
@@ -100,27 +101,13 @@ func startProcess(t *testing.T, dir string, server *exec.Cmd) {
 	})
 }
 
-// await waits until a server answers.
-func await(t *testing.T, what string, answers func() error) {
+// answers waits until something listens to a port.
+func answers(t *testing.T, what string, port int) {
 	t.Helper()
-	enough := time.Now().Add(startTime)
-	for {
-		err := answers()
-		if err == nil {
-			return
-		}
-		if time.Now().After(enough) {
-			t.Fatalf("%s did not answer within %s: %v", what, startTime, err)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	port, err := ports.Free()
-	expect.NoError(t, err)
-	return port
+	await.Until(t.Context(), t, startTime, what+" to answer", func() (bool, string) {
+		err := dial(port)
+		return err == nil, fmt.Sprint(err)
+	})
 }
 
 func dial(port int) error {
@@ -146,9 +133,9 @@ func Prometheus(t *testing.T, target string, more ...Scrape) string {
 	}
 	file := filepath.Join(dir, "prometheus.yml")
 	expect.NoError(t, os.WriteFile(file, []byte(config), 0o644))
-	port := freePort(t)
+	port := ports.For(t)
 	start(t, dir, program, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		fmt.Sprintf("--web.listen-address=127.0.0.1:%d", port), "--log.level=warn")
-	await(t, "Prometheus", func() error { return dial(port) })
+	answers(t, "Prometheus", port)
 	return fmt.Sprintf("http://127.0.0.1:%d", port)
 }

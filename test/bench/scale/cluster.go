@@ -23,7 +23,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/apiserver"
-	"perflab.dev/perflab/internal/testing/foreign"
+	"perflab.dev/perflab/internal/testing/crds"
 )
 
 // operatorUser is who the operator is to the API server: nobody else, so that
@@ -57,7 +57,7 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		return nil, errors.New(`KUBEBUILDER_ASSETS is not set, so there is no kube-apiserver: run "make bench-scale", or export KUBEBUILDER_ASSETS="$(hack/cluster/envtest.sh)"`)
 	}
-	crds, err := foreign.CRDs(filepath.Join(dir, "crds"))
+	crds, err := crds.All(filepath.Join(dir, "crds"))
 	if err != nil {
 		return nil, err
 	}

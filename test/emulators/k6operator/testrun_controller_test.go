@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,28 +16,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/fault"
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := testcluster.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 // fakeCluster plays what no API server has: logs, and runners that answer.
 type fakeCluster struct {
@@ -73,15 +64,11 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, k6v1alpha1.AddToScheme} {
-		expect.NoError(t, add(scheme))
-	}
-	c, err := client.New(testcluster.Config(t, "1.2.0"), client.Options{Scheme: scheme})
-	expect.NoError(t, err)
-	b := &bench{T: t, Client: c, namespace: testcluster.Namespace(t, c), cluster: &fakeCluster{log: `{"maxVUs": 4}`, mute: map[string]bool{}}}
-	mgr, err := ctrl.NewManager(testcluster.Config(t, "1.2.0"), ctrl.Options{
-		Scheme:     scheme,
+	server := testcluster.Config(t, "1.2.0")
+	c := apiserver.Client(t, server, k6v1alpha1.AddToScheme)
+	b := &bench{T: t, Client: c, namespace: apiserver.Namespace(t, c), cluster: &fakeCluster{log: `{"maxVUs": 4}`, mute: map[string]bool{}}}
+	mgr, err := ctrl.NewManager(server, ctrl.Options{
+		Scheme:     c.Scheme(),
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{b.namespace: {}}},
 		Controller: config.Controller{SkipNameValidation: new(true)},

@@ -5,15 +5,12 @@ package strimzi
 import (
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -21,19 +18,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 	"perflab.dev/perflab/test/emulators/testcluster"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := testcluster.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apiserver.Main(m) }
 
 // bench is one test's namespace with the controller at work in it, brokers
 // that speak Kafka's protocol in memory, and a hand to play the kubelet.
@@ -52,13 +43,11 @@ func newBench(t *testing.T, brokers int, adjust ...func(*KafkaReconciler)) *benc
 func newBenchOf(t *testing.T, generation Generation, brokers int, adjust ...func(*KafkaReconciler)) *bench {
 	t.Helper()
 	config := testcluster.Config(t, generation.OperatorVersion)
-	scheme := newScheme(t, generation)
-	c, err := client.New(config, client.Options{Scheme: scheme})
-	expect.NoError(t, err)
+	c := apiserver.Client(t, config, api.AddToScheme(generation.APIVersion))
 	fake, err := kfake.NewCluster(kfake.NumBrokers(brokers))
 	expect.NoError(t, err)
 	t.Cleanup(fake.Close)
-	b := &bench{T: t, Client: c, namespace: testcluster.Namespace(t, c), brokers: fake}
+	b := &bench{T: t, Client: c, namespace: apiserver.Namespace(t, c), brokers: fake}
 	b.startControllers(config, generation, adjust)
 	return b
 }
@@ -66,7 +55,7 @@ func newBenchOf(t *testing.T, generation Generation, brokers int, adjust ...func
 func (b *bench) startControllers(server *rest.Config, generation Generation, adjust []func(*KafkaReconciler)) {
 	b.Helper()
 	mgr, err := ctrl.NewManager(server, ctrl.Options{
-		Scheme:     newScheme(b.T, generation),
+		Scheme:     b.Scheme(),
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{b.namespace: {}}},
 		Controller: config.Controller{SkipNameValidation: new(true)},
@@ -80,15 +69,6 @@ func (b *bench) startControllers(server *rest.Config, generation Generation, adj
 	podSets := &PodSetReconciler{Client: mgr.GetClient()}
 	expect.NoError(b, errors.Join(kafkas.SetupWithManager(mgr), podSets.SetupWithManager(mgr)))
 	testcluster.Run(b.T, mgr)
-}
-
-func newScheme(t *testing.T, generation Generation) *runtime.Scheme {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme(generation.APIVersion)} {
-		expect.NoError(t, add(scheme))
-	}
-	return scheme
 }
 
 func (b *bench) create(objects ...client.Object) {
