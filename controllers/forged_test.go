@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/objects"
 )
 
 // forge makes a run like the first one of experiment small, with edits, which
@@ -19,16 +20,7 @@ import (
 func (l *lab) forge(name string, edits ...func(*v1alpha1.PerfRun)) *v1alpha1.PerfRun {
 	l.t.Helper()
 	of := l.experiment("small")
-	forged := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{
-		Experiment: of.Name, PlanHash: of.Status.PlanHash, Block: 1, Position: 1, Attempt: 1,
-		Arm: of.Spec.Arms[0].Name, System: of.Spec.System, Scenario: of.Spec.Scenarios[0],
-	}}
-	forged.Name = name
-	forged.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", of)}
-	for _, edit := range edits {
-		edit(forged)
-	}
-	forged.Labels = naming.RunLabels(forged)
+	forged := objects.Run(of, name, edits...)
 	l.create(forged)
 	forged.Status.Phase = v1alpha1.RunSucceeded
 	l.updateStatus(forged)

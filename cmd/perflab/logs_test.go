@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/objects"
 	"perflab.dev/perflab/payload"
 )
 
@@ -48,21 +49,11 @@ func failed(t *testing.T) (*v1alpha1.PerfRun, *corev1.ConfigMap) {
 }
 
 func partitions() *v1alpha1.PerfExperiment {
-	made := &v1alpha1.PerfExperiment{}
-	made.Namespace, made.Name, made.UID = "lab", "partitions", "1"
-	made.Spec.Arms = []v1alpha1.Arm{{Name: "one", Baseline: true}, {Name: "two"}}
-	made.Spec.Scenarios = []v1alpha1.Scenario{{Name: "searches"}}
-	made.Spec.Design.Blocks, made.Spec.Validity.MaxAttempts = 1, 3
-	return made
+	return objects.Experiment("partitions", func(e *v1alpha1.PerfExperiment) { e.Spec.Scenarios[0].Name = "searches" })
 }
 
 func recordOf(name string, position int32, phase v1alpha1.RunPhase) *v1alpha1.PerfRun {
-	run := &v1alpha1.PerfRun{}
-	run.Namespace, run.Name, run.Labels = "lab", name, map[string]string{v1alpha1.LabelExperiment: "partitions"}
-	run.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", partitions())}
-	run.Spec = v1alpha1.PerfRunSpec{Experiment: "partitions", Block: 1, Position: position, Attempt: 1, Arm: "two", Scenario: v1alpha1.Scenario{Name: "searches"}}
-	run.Status.Phase = phase
-	return run
+	return objects.Run(partitions(), name, func(r *v1alpha1.PerfRun) { r.Spec.Arm, r.Spec.Position, r.Status.Phase = "two", position, phase })
 }
 
 // told is what logs says of a name whose pods are gone.

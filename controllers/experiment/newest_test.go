@@ -8,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -18,18 +17,16 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/objects"
 )
 
 // completed experiments have ten runs, of which one did not count.
 func completed(name string, hour int, edits ...func(*v1alpha1.PerfExperiment)) v1alpha1.PerfExperiment {
-	made := v1alpha1.PerfExperiment{}
-	made.Namespace, made.Name, made.UID = "lab", name, types.UID(name)
-	made.Status.Settled, made.Status.Runs = "abc", &v1alpha1.RunCounts{Planned: 9, Done: 9, Invalid: 1}
-	made.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 3, 2, hour, 0, 0, 0, time.UTC)}
-	for _, edit := range edits {
-		edit(&made)
+	settled := func(e *v1alpha1.PerfExperiment) {
+		e.Status.Settled, e.Status.Runs = "abc", &v1alpha1.RunCounts{Planned: 9, Done: 9, Invalid: 1}
+		e.Status.CompletionTime = &metav1.Time{Time: time.Date(2026, 3, 2, hour, 0, 0, 0, time.UTC)}
 	}
-	return made
+	return *objects.Experiment(name, append([]func(*v1alpha1.PerfExperiment){settled}, edits...)...)
 }
 
 func goesOn(e *v1alpha1.PerfExperiment) { e.Status.Settled = "" }

@@ -19,6 +19,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/objects"
 )
 
 // noted is a queue that only takes note.
@@ -44,23 +45,17 @@ func namespace(t *testing.T) client.Reader {
 		"waiting":  func(*v1alpha1.PerfExperiment) {},
 		"imported": func(e *v1alpha1.PerfExperiment) { e.Annotations = map[string]string{v1alpha1.AnnotationImported: ""} },
 	} {
-		experiment := &v1alpha1.PerfExperiment{}
-		experiment.Namespace, experiment.Name = "lab", name
-		edit(experiment)
-		builder = builder.WithObjects(experiment)
+		builder = builder.WithObjects(objects.Experiment(name, edit))
 	}
 	return builder.Build()
 }
 
 func runOf(experiment string, edits ...func(*v1alpha1.PerfRun)) *v1alpha1.PerfRun {
-	run := &v1alpha1.PerfRun{}
-	run.Namespace, run.Name, run.Spec.Experiment = "lab", experiment+"-1", experiment
-	run.Status.Phase, run.Status.Message = v1alpha1.RunLoading, "cico: running 30s of 5m"
-	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionLoadsComplete, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonLoading}}
-	for _, edit := range edits {
-		edit(run)
+	loads := func(run *v1alpha1.PerfRun) {
+		run.Status.Phase, run.Status.Message = v1alpha1.RunLoading, "cico: running 30s of 5m"
+		run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionLoadsComplete, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonLoading}}
 	}
-	return run
+	return objects.Run(objects.Experiment(experiment), experiment+"-1", append([]func(*v1alpha1.PerfRun){loads}, edits...)...)
 }
 
 func TestWhomARunWakes(t *testing.T) {

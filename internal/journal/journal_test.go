@@ -11,30 +11,19 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/journal"
-	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/objects"
 )
 
 func experiment() *v1alpha1.PerfExperiment {
-	made := &v1alpha1.PerfExperiment{}
-	made.Namespace, made.Name, made.UID = "lab", "heap", "1"
-	made.Spec.Arms = []v1alpha1.Arm{{Name: "one", Baseline: true}, {Name: "two"}}
-	made.Spec.Scenarios = []v1alpha1.Scenario{{Name: "search"}}
+	made := objects.Experiment("heap")
 	made.Spec.Design = v1alpha1.Design{Blocks: 2, Calibrate: true, Target: &v1alpha1.PrecisionTarget{MaxBlocks: 4}}
-	made.Spec.Validity.MaxAttempts = 3
 	made.Status.PlanHash = "abc"
 	return made
 }
 
 func run(edits ...func(*v1alpha1.PerfRun)) v1alpha1.PerfRun {
-	made := v1alpha1.PerfRun{}
-	made.Namespace, made.Name = "lab", "heap-1"
-	made.OwnerReferences = []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment())}
-	made.Spec = v1alpha1.PerfRunSpec{Experiment: "heap", PlanHash: "abc", Block: 1, Attempt: 1, Arm: "one", Scenario: v1alpha1.Scenario{Name: "search"}}
-	for _, edit := range edits {
-		edit(&made)
-	}
-	return made
+	return *objects.Run(experiment(), "heap-1", edits...)
 }
 
 func TestRunsThatOnlyNameAnExperiment(t *testing.T) {
