@@ -86,7 +86,11 @@ type Site struct {
 func New(t *testing.T) *Site {
 	t.Helper()
 	s := &Site{t: t, pages: map[string]*Page{}, last: 1000}
-	server := httptest.NewServer(s)
+	mux := http.NewServeMux()
+	for _, one := range routes {
+		mux.HandleFunc(one.pattern, func(out http.ResponseWriter, asked *http.Request) { s.serve(out, asked, one) })
+	}
+	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	s.Add(Home, "<p>Welcome.</p>")
@@ -158,92 +162,92 @@ type refusal struct {
 	title  string
 }
 
-func refuse(status int, format string, values ...any) *refusal {
+func (r *refusal) Error() string { return r.title }
+
+func refuse(status int, format string, values ...any) error {
 	return &refusal{status, fmt.Sprintf(format, values...)}
 }
 
-// ServeHTTP answers as the site would, or refuses what it does not know.
-func (s *Site) ServeHTTP(out http.ResponseWriter, asked *http.Request) {
+// route is a path of the API with what it answers, of a page if it has {page}. No answer is
+// the status 204.
+type route struct {
+	pattern string
+	// query are the parameters it knows.
+	query  []string
+	answer func(*Site, *http.Request, *Page) (any, error)
+}
+
+var routes = []route{
+	{"GET /wiki/api/v2/spaces", []string{"keys", "limit", "cursor"}, (*Site).spaces},
+	{"GET /wiki/api/v2/pages", []string{"space-id", "title", "status", "body-format", "limit", "cursor"}, (*Site).list},
+	{"POST /wiki/api/v2/pages", nil, (*Site).create},
+	{"GET /wiki/api/v2/pages/{page}", []string{"body-format"}, (*Site).get},
+	{"PUT /wiki/api/v2/pages/{page}", nil, (*Site).update},
+	{"GET /wiki/api/v2/pages/{page}/labels", []string{"limit", "cursor"}, (*Site).labels},
+	{"GET /wiki/api/v2/pages/{page}/attachments", []string{"limit", "cursor"}, (*Site).attachments},
+	{"DELETE /wiki/api/v2/attachments/{attachment}", nil, (*Site).detach},
+	{"GET /wiki/api/v2/pages/{page}/properties", []string{"key", "limit", "cursor"}, (*Site).properties},
+	{"POST /wiki/api/v2/pages/{page}/properties", nil, (*Site).setProperty},
+	{"PUT /wiki/api/v2/pages/{page}/properties/{property}", nil, (*Site).setProperty},
+	{"GET /wiki/rest/api/search", []string{"cql", "limit"}, (*Site).search},
+	{"POST /wiki/rest/api/content/{page}/label", nil, (*Site).addLabel},
+	{"PUT /wiki/rest/api/content/{page}/child/attachment", nil, (*Site).attach},
+	{"/", nil, func(_ *Site, asked *http.Request, _ *Page) (any, error) {
+		return nil, refuse(http.StatusNotFound, "no resource %s %s", asked.Method, asked.URL.Path)
+	}},
+}
+
+// serve answers as the site would, or refuses what it does not know.
+func (s *Site) serve(out http.ResponseWriter, asked *http.Request, of route) {
 	if s.Before != nil && s.Before(out, asked) {
 		return
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	status, answer, refused := s.answer(asked)
-	if refused != nil {
+	status := http.StatusOK
+	answer, err := s.answer(asked, of)
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
 		status = refused.status
 		answer = map[string]any{"errors": []map[string]any{{"status": status, "code": strings.ToUpper(strings.ReplaceAll(http.StatusText(status), " ", "_")), "title": refused.title, "detail": nil}}}
 		if strings.HasPrefix(asked.URL.Path, "/wiki/rest/api") {
 			answer = map[string]any{"statusCode": status, "message": refused.title}
 		}
-	} else if asked.Method != http.MethodGet {
+	case asked.Method != http.MethodGet:
 		s.writes = append(s.writes, asked.Method+" "+asked.URL.Path)
+	}
+	if answer == nil {
+		out.WriteHeader(http.StatusNoContent)
+		return
 	}
 	out.Header().Set("Content-Type", "application/json")
 	out.WriteHeader(status)
-	if answer != nil {
-		if err := json.NewEncoder(out).Encode(answer); err != nil {
-			s.t.Error(err)
-		}
+	if err := json.NewEncoder(out).Encode(answer); err != nil {
+		s.t.Error(err)
 	}
 }
 
-// route is a path of the API with what it answers; a star is a number.
-type route struct {
-	method, path string
-	// query are the parameters it knows.
-	query  []string
-	answer func(*Site, *http.Request, []string) (int, any, *refusal)
-}
-
-var routes = []route{
-	{"GET", "/wiki/api/v2/spaces", []string{"keys", "limit", "cursor"}, (*Site).spaces},
-	{"GET", "/wiki/api/v2/pages", []string{"space-id", "title", "status", "body-format", "limit", "cursor"}, (*Site).list},
-	{"POST", "/wiki/api/v2/pages", nil, (*Site).create},
-	{"GET", "/wiki/api/v2/pages/*", []string{"body-format"}, (*Site).get},
-	{"PUT", "/wiki/api/v2/pages/*", nil, (*Site).update},
-	{"GET", "/wiki/api/v2/pages/*/labels", []string{"limit", "cursor"}, (*Site).labels},
-	{"GET", "/wiki/api/v2/pages/*/attachments", []string{"limit", "cursor"}, (*Site).attachments},
-	{"DELETE", "/wiki/api/v2/attachments/*", nil, (*Site).detach},
-	{"GET", "/wiki/api/v2/pages/*/properties", []string{"key", "limit", "cursor"}, (*Site).properties},
-	{"POST", "/wiki/api/v2/pages/*/properties", nil, (*Site).setProperty},
-	{"PUT", "/wiki/api/v2/pages/*/properties/*", nil, (*Site).setProperty},
-	{"GET", "/wiki/rest/api/search", []string{"cql", "limit"}, (*Site).search},
-	{"POST", "/wiki/rest/api/content/*/label", nil, (*Site).addLabel},
-	{"PUT", "/wiki/rest/api/content/*/child/attachment", nil, (*Site).attach},
-}
-
-func (s *Site) answer(asked *http.Request) (int, any, *refusal) {
+func (s *Site) answer(asked *http.Request, of route) (any, error) {
 	user, token, _ := asked.BasicAuth()
 	if user != User || subtle.ConstantTimeCompare([]byte(token), []byte(Token)) != 1 {
-		return 0, nil, refuse(http.StatusUnauthorized, "Unauthorized: no login %s", asked.Header.Get("Authorization"))
+		return nil, refuse(http.StatusUnauthorized, "Unauthorized: no login %s", asked.Header.Get("Authorization"))
 	}
-	for _, one := range routes {
-		numbers, fits := one.fits(asked)
-		if !fits {
-			continue
+	for name := range asked.URL.Query() {
+		if of.pattern != "/" && !slices.Contains(of.query, name) {
+			return nil, refuse(http.StatusBadRequest, "unknown parameter %s", name)
 		}
-		for name := range asked.URL.Query() {
-			if !slices.Contains(one.query, name) {
-				return 0, nil, refuse(http.StatusBadRequest, "unknown parameter %s", name)
-			}
-		}
-		return one.answer(s, asked, numbers)
 	}
-	return 0, nil, refuse(http.StatusNotFound, "no resource %s %s", asked.Method, asked.URL.Path)
-}
-
-func (r route) fits(asked *http.Request) (numbers []string, fits bool) {
-	pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(r.path), `\*`, `([0-9]+|att[0-9]+)`) + "$")
-	found := pattern.FindStringSubmatch(asked.URL.Path)
-	if found == nil || asked.Method != r.method {
-		return nil, false
+	id := asked.PathValue("page")
+	one := s.pages[id]
+	if id != "" && one == nil {
+		return nil, refuse(http.StatusNotFound, "no page %s", id)
 	}
-	return found[1:], true
+	return of.answer(s, asked, one)
 }
 
 // read takes a body that has nothing but what is known.
-func read(asked *http.Request, into any) *refusal {
+func read(asked *http.Request, into any) error {
 	if kind, _, _ := mime.ParseMediaType(asked.Header.Get("Content-Type")); kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "not JSON but %q", kind)
 	}
@@ -256,10 +260,10 @@ func read(asked *http.Request, into any) *refusal {
 }
 
 // listing gives a part of a list, with the way to the next.
-func listing[T any](asked *http.Request, all []T) (int, any, *refusal) {
+func listing[T any](asked *http.Request, all []T) (any, error) {
 	limit, err := strconv.Atoi(asked.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > 250 {
-		return 0, nil, refuse(http.StatusBadRequest, "limit must be from 1 to 250")
+		return nil, refuse(http.StatusBadRequest, "limit must be from 1 to 250")
 	}
 	from, _ := strconv.Atoi(asked.URL.Query().Get("cursor"))
 	to := min(from+part, len(all))
@@ -269,10 +273,10 @@ func listing[T any](asked *http.Request, all []T) (int, any, *refusal) {
 		query.Set("cursor", strconv.Itoa(to))
 		links["next"] = asked.URL.Path + "?" + query.Encode()
 	}
-	return http.StatusOK, map[string]any{"results": append([]T{}, all[from:to]...), "_links": links}, nil
+	return map[string]any{"results": append([]T{}, all[from:to]...), "_links": links}, nil
 }
 
-func (s *Site) spaces(asked *http.Request, _ []string) (int, any, *refusal) {
+func (s *Site) spaces(asked *http.Request, _ *Page) (any, error) {
 	found := []map[string]any{}
 	if asked.URL.Query().Get("keys") == SpaceKey {
 		found = append(found, map[string]any{"id": spaceID, "key": SpaceKey, "name": "Performance", "type": "global", "status": "current"})
@@ -289,10 +293,10 @@ func (s *Site) shown(one *Page) map[string]any {
 	}
 }
 
-func (s *Site) list(asked *http.Request, _ []string) (int, any, *refusal) {
+func (s *Site) list(asked *http.Request, _ *Page) (any, error) {
 	query := asked.URL.Query()
 	if query.Get("space-id") != spaceID || query.Get("status") != "current" || query.Get("body-format") != "storage" {
-		return 0, nil, refuse(http.StatusBadRequest, "space-id, status and body-format are not %s, current and storage", spaceID)
+		return nil, refuse(http.StatusBadRequest, "space-id, status and body-format are not %s, current and storage", spaceID)
 	}
 	var found []map[string]any
 	if one := s.titled(query.Get("title")); one != nil {
@@ -301,12 +305,8 @@ func (s *Site) list(asked *http.Request, _ []string) (int, any, *refusal) {
 	return listing(asked, found)
 }
 
-func (s *Site) get(_ *http.Request, numbers []string) (int, any, *refusal) {
-	one := s.pages[numbers[0]]
-	if one == nil {
-		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
-	}
-	return http.StatusOK, s.shown(one), nil
+func (s *Site) get(_ *http.Request, one *Page) (any, error) {
+	return s.shown(one), nil
 }
 
 type body struct {
@@ -314,27 +314,27 @@ type body struct {
 	Value          string `json:"value"`
 }
 
-func (s *Site) create(asked *http.Request, _ []string) (int, any, *refusal) {
+func (s *Site) create(asked *http.Request, _ *Page) (any, error) {
 	var made struct {
 		SpaceID, Status, Title, ParentID string
 		Body                             body
 	}
-	if refused := read(asked, &made); refused != nil {
-		return 0, nil, refused
+	if err := read(asked, &made); err != nil {
+		return nil, err
 	}
 	if made.SpaceID != spaceID {
-		return 0, nil, refuse(http.StatusNotFound, "no space %s", made.SpaceID)
+		return nil, refuse(http.StatusNotFound, "no space %s", made.SpaceID)
 	}
 	if made.ParentID != "" && s.pages[made.ParentID] == nil {
-		return 0, nil, refuse(http.StatusNotFound, "no parent %s", made.ParentID)
+		return nil, refuse(http.StatusNotFound, "no parent %s", made.ParentID)
 	}
-	if refused := s.check(nil, made.Status, made.Title, made.Body); refused != nil {
-		return 0, nil, refused
+	if err := s.check(nil, made.Status, made.Title, made.Body); err != nil {
+		return nil, err
 	}
-	return http.StatusOK, s.shown(s.add(made.Title, made.ParentID, made.Body.Value)), nil
+	return s.shown(s.add(made.Title, made.ParentID, made.Body.Value)), nil
 }
 
-func (s *Site) update(asked *http.Request, numbers []string) (int, any, *refusal) {
+func (s *Site) update(asked *http.Request, one *Page) (any, error) {
 	var next struct {
 		ID, Status, Title string
 		Body              body
@@ -343,25 +343,24 @@ func (s *Site) update(asked *http.Request, numbers []string) (int, any, *refusal
 			Message string
 		}
 	}
-	if refused := read(asked, &next); refused != nil {
-		return 0, nil, refused
+	if err := read(asked, &next); err != nil {
+		return nil, err
 	}
-	one := s.pages[numbers[0]]
-	if one == nil || next.ID != one.ID {
-		return 0, nil, refuse(http.StatusNotFound, "no page %s, or %q is not its id", numbers[0], next.ID)
+	if next.ID != one.ID {
+		return nil, refuse(http.StatusNotFound, "page %s has not the id %q", one.ID, next.ID)
 	}
 	if next.Version.Number != one.Version+1 {
-		return 0, nil, refuse(http.StatusConflict, "Version must be incremented when updating a page. Current Version: [%d]. Provided version: [%d]", one.Version, next.Version.Number)
+		return nil, refuse(http.StatusConflict, "Version must be incremented when updating a page. Current Version: [%d]. Provided version: [%d]", one.Version, next.Version.Number)
 	}
-	if refused := s.check(one, next.Status, next.Title, next.Body); refused != nil {
-		return 0, nil, refused
+	if err := s.check(one, next.Status, next.Title, next.Body); err != nil {
+		return nil, err
 	}
 	one.Title, one.Body, one.Version = next.Title, next.Body.Value, next.Version.Number
-	return http.StatusOK, s.shown(one), nil
+	return s.shown(one), nil
 }
 
 // check is what holds for each version of a page.
-func (s *Site) check(own *Page, status, title string, body body) *refusal {
+func (s *Site) check(own *Page, status, title string, body body) error {
 	switch other := s.titled(title); {
 	case status != "current":
 		return refuse(http.StatusBadRequest, "status %q", status)
@@ -440,11 +439,7 @@ func checkElement(one xml.StartElement) error {
 	return nil
 }
 
-func (s *Site) labels(asked *http.Request, numbers []string) (int, any, *refusal) {
-	one := s.pages[numbers[0]]
-	if one == nil {
-		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
-	}
+func (s *Site) labels(asked *http.Request, one *Page) (any, error) {
 	var shown []map[string]string
 	for _, name := range one.Labels {
 		shown = append(shown, map[string]string{"id": "9" + one.ID, "name": name, "prefix": "global"})
@@ -452,32 +447,28 @@ func (s *Site) labels(asked *http.Request, numbers []string) (int, any, *refusal
 	return listing(asked, shown)
 }
 
-func (s *Site) addLabel(asked *http.Request, numbers []string) (int, any, *refusal) {
+func (s *Site) addLabel(asked *http.Request, one *Page) (any, error) {
 	var labels []struct{ Prefix, Name string }
-	if refused := read(asked, &labels); refused != nil {
-		return 0, nil, refused
-	}
-	one := s.pages[numbers[0]]
-	if one == nil {
-		return 0, nil, refuse(http.StatusNotFound, "no content %s", numbers[0])
+	if err := read(asked, &labels); err != nil {
+		return nil, err
 	}
 	for _, label := range labels {
 		if label.Prefix != "global" || !regexp.MustCompile(`^[a-z0-9_-]{1,255}$`).MatchString(label.Name) {
-			return 0, nil, refuse(http.StatusBadRequest, "label %s:%s", label.Prefix, label.Name)
+			return nil, refuse(http.StatusBadRequest, "label %s:%s", label.Prefix, label.Name)
 		}
 		if !slices.Contains(one.Labels, label.Name) {
 			one.Labels = append(one.Labels, label.Name)
 		}
 	}
-	return http.StatusOK, map[string]any{"results": labels}, nil
+	return map[string]any{"results": labels}, nil
 }
 
 var question = regexp.MustCompile(`^type = page AND space = "([^"]*)" AND label = "([^"]*)"$`)
 
-func (s *Site) search(asked *http.Request, _ []string) (int, any, *refusal) {
+func (s *Site) search(asked *http.Request, _ *Page) (any, error) {
 	words := question.FindStringSubmatch(asked.URL.Query().Get("cql"))
 	if words == nil || words[1] != SpaceKey {
-		return 0, nil, refuse(http.StatusBadRequest, "Could not parse cql : %s", asked.URL.Query().Get("cql"))
+		return nil, refuse(http.StatusBadRequest, "Could not parse cql : %s", asked.URL.Query().Get("cql"))
 	}
 	results := []map[string]any{}
 	for _, id := range slices.Sorted(maps.Keys(s.pages)) {
@@ -485,14 +476,10 @@ func (s *Site) search(asked *http.Request, _ []string) (int, any, *refusal) {
 			results = append(results, map[string]any{"content": map[string]any{"id": id, "type": "page", "status": "current"}})
 		}
 	}
-	return http.StatusOK, map[string]any{"results": results, "limit": 25, "size": len(results)}, nil
+	return map[string]any{"results": results, "limit": 25, "size": len(results)}, nil
 }
 
-func (s *Site) attachments(asked *http.Request, numbers []string) (int, any, *refusal) {
-	one := s.pages[numbers[0]]
-	if one == nil {
-		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
-	}
+func (s *Site) attachments(asked *http.Request, one *Page) (any, error) {
 	var shown []map[string]any
 	for _, name := range slices.Sorted(maps.Keys(one.Attachments)) {
 		file := one.Attachments[name]
@@ -504,27 +491,23 @@ func (s *Site) attachments(asked *http.Request, numbers []string) (int, any, *re
 	return listing(asked, shown)
 }
 
-func (s *Site) attach(asked *http.Request, numbers []string) (int, any, *refusal) {
+func (s *Site) attach(asked *http.Request, one *Page) (any, error) {
 	if token := asked.Header.Get("X-Atlassian-Token"); token != "nocheck" && token != "no-check" {
-		return 0, nil, refuse(http.StatusForbidden, "XSRF check failed")
-	}
-	one := s.pages[numbers[0]]
-	if one == nil {
-		return 0, nil, refuse(http.StatusNotFound, "no content %s", numbers[0])
+		return nil, refuse(http.StatusForbidden, "XSRF check failed")
 	}
 	file, fields, err := readForm(asked)
 	if err != nil {
-		return 0, nil, refuse(http.StatusBadRequest, "the form: %v", err)
+		return nil, refuse(http.StatusBadRequest, "the form: %v", err)
 	}
 	if fields["minorEdit"] != "true" && fields["minorEdit"] != "false" {
-		return 0, nil, refuse(http.StatusBadRequest, "minorEdit %q", fields["minorEdit"])
+		return nil, refuse(http.StatusBadRequest, "minorEdit %q", fields["minorEdit"])
 	}
 	file.ID, file.Comment, file.Version = "att"+s.next(), fields["comment"], 1
 	if before := one.Attachments[file.Name]; before != nil {
 		file.ID, file.Version = before.ID, before.Version+1
 	}
 	one.Attachments[file.Name] = file
-	return http.StatusOK, map[string]any{"results": []map[string]any{{"id": file.ID, "type": "attachment", "title": file.Name}}}, nil
+	return map[string]any{"results": []map[string]any{{"id": file.ID, "type": "attachment", "title": file.Name}}}, nil
 }
 
 // readForm takes one file and the fields that are known.
@@ -562,23 +545,19 @@ func readForm(asked *http.Request) (*Attachment, map[string]string, error) {
 	return file, fields, nil
 }
 
-func (s *Site) detach(_ *http.Request, numbers []string) (int, any, *refusal) {
+func (s *Site) detach(asked *http.Request, _ *Page) (any, error) {
 	for _, one := range s.pages {
 		for name, file := range one.Attachments {
-			if file.ID == numbers[0] {
+			if file.ID == asked.PathValue("attachment") {
 				delete(one.Attachments, name)
-				return http.StatusNoContent, nil, nil
+				return nil, nil //nolint:nilnil // There is nothing to tell.
 			}
 		}
 	}
-	return 0, nil, refuse(http.StatusNotFound, "no attachment %s", numbers[0])
+	return nil, refuse(http.StatusNotFound, "no attachment %s", asked.PathValue("attachment"))
 }
 
-func (s *Site) properties(asked *http.Request, numbers []string) (int, any, *refusal) {
-	one := s.pages[numbers[0]]
-	if one == nil {
-		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
-	}
+func (s *Site) properties(asked *http.Request, one *Page) (any, error) {
 	var shown []map[string]any
 	for key, kept := range one.Properties {
 		if wanted := asked.URL.Query().Get("key"); wanted == "" || wanted == key {
@@ -588,7 +567,7 @@ func (s *Site) properties(asked *http.Request, numbers []string) (int, any, *ref
 	return listing(asked, shown)
 }
 
-func (s *Site) setProperty(asked *http.Request, numbers []string) (int, any, *refusal) {
+func (s *Site) setProperty(asked *http.Request, one *Page) (any, error) {
 	var sent struct {
 		Key     string
 		Value   json.RawMessage
@@ -597,29 +576,25 @@ func (s *Site) setProperty(asked *http.Request, numbers []string) (int, any, *re
 			Message string
 		}
 	}
-	if refused := read(asked, &sent); refused != nil {
-		return 0, nil, refused
+	if err := read(asked, &sent); err != nil {
+		return nil, err
 	}
-	one := s.pages[numbers[0]]
-	if one == nil {
-		return 0, nil, refuse(http.StatusNotFound, "no page %s", numbers[0])
-	}
-	kept := one.Properties[sent.Key]
+	id, kept := asked.PathValue("property"), one.Properties[sent.Key]
 	switch {
 	case sent.Key == "" || len(sent.Value) == 0:
-		return 0, nil, refuse(http.StatusBadRequest, "a property has a key and a value")
-	case len(numbers) == 1 && sent.Version != nil:
-		return 0, nil, refuse(http.StatusBadRequest, "a new property has no version")
-	case len(numbers) == 1 && kept != nil:
-		return 0, nil, refuse(http.StatusConflict, "property %s is there", sent.Key)
-	case len(numbers) == 1:
+		return nil, refuse(http.StatusBadRequest, "a property has a key and a value")
+	case id == "" && sent.Version != nil:
+		return nil, refuse(http.StatusBadRequest, "a new property has no version")
+	case id == "" && kept != nil:
+		return nil, refuse(http.StatusConflict, "property %s is there", sent.Key)
+	case id == "":
 		one.Properties[sent.Key] = &Property{ID: s.next(), Key: sent.Key, Value: sent.Value, Version: 1}
-	case kept == nil || kept.ID != numbers[1]:
-		return 0, nil, refuse(http.StatusNotFound, "no property %s %s", sent.Key, numbers[1])
+	case kept == nil || kept.ID != id:
+		return nil, refuse(http.StatusNotFound, "no property %s %s", sent.Key, id)
 	case sent.Version == nil || sent.Version.Number != kept.Version+1:
-		return 0, nil, refuse(http.StatusConflict, "the property's version is %d", kept.Version)
+		return nil, refuse(http.StatusConflict, "the property's version is %d", kept.Version)
 	default:
 		kept.Value, kept.Version = sent.Value, sent.Version.Number
 	}
-	return http.StatusOK, map[string]any{"key": sent.Key}, nil
+	return map[string]any{"key": sent.Key}, nil
 }
