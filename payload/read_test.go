@@ -4,6 +4,7 @@ package payload_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -386,4 +387,17 @@ func TestSpendFailsWhenNothingIsLeft(t *testing.T) {
 	if err := budget.Spend(1); !errors.Is(err, payload.ErrTooLarge) {
 		t.Errorf("the error is %v, want ErrTooLarge", err)
 	}
+}
+
+func zipped(tb testing.TB, text string) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write([]byte(text)); err != nil {
+		tb.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
 }

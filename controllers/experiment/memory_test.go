@@ -3,7 +3,9 @@
 package experiment
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,8 +18,10 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/room"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -83,5 +87,26 @@ func TestTracesAreRememberedWhileThereIsRoom(t *testing.T) {
 	again.UID = "another"
 	if later := m.of(again); len(later.traces) != 0 || m.traced != 0 {
 		t.Errorf("of an earlier experiment with this name %d traces are remembered, and %d bytes", len(later.traces), m.traced)
+	}
+}
+
+// A matrix makes many arms, and each may differ in everything.
+func TestDifferencesOfManyArmsHaveRoom(t *testing.T) {
+	var all []arms.Arm
+	for n := range 65 {
+		system := v1alpha1.System{}
+		for m := range 90 {
+			value := strings.Repeat(fmt.Sprint(n%10), 300)
+			system.Modules = append(system.Modules, v1alpha1.Module{Name: fmt.Sprintf("mod-%d", m), Image: "example.org/" + value})
+		}
+		all = append(all, arms.Arm{Name: fmt.Sprintf("arm-%d", n), Baseline: n == 0, System: system})
+	}
+	listed := armsStatus(all)
+	text, err := json.Marshal(listed)
+	if err != nil || len(text) > room.Differences+65*100 {
+		t.Errorf("they take %d bytes (%v), want about %d", len(text), err, room.Differences)
+	}
+	if last := listed[64]; len(last.Differences) == 0 || int(last.MoreDifferences)+len(last.Differences) != 90 {
+		t.Errorf("of an arm %d differences are listed and %d more counted, want 90 in all", len(last.Differences), last.MoreDifferences)
 	}
 }

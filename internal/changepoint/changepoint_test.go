@@ -4,6 +4,7 @@ package changepoint
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -186,5 +187,22 @@ func TestFalseAlarms(t *testing.T) {
 	// Four standard errors of a share of 0.1 in 400.
 	if most := int(series * (asked + 4*math.Sqrt(asked*(1-asked)/series))); alarms > most || alarms < series/50 {
 		t.Errorf("%d alarms in %d series without change, want about %d", alarms, series, int(series*asked))
+	}
+}
+
+// BenchmarkFind takes series of two changes, and of none, where most of the
+// permutations are saved.
+func BenchmarkFind(b *testing.B) {
+	for _, count := range []int{12, 48, 192} {
+		for name, height := range map[string]float64{"none": 0, "two": 4} {
+			points := noisy(1, 3, slices.Concat(level(0, count/3), level(height, count/3), level(0, count/3))...)
+			b.Run(fmt.Sprintf("%s/%d", name, count), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := Find(points, Options{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

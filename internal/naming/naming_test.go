@@ -4,6 +4,7 @@ package naming_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,5 +164,22 @@ func TestHashDoesNotDependOnTheOrderOfAMap(t *testing.T) {
 	}
 	if naming.Hash("ab", "c") == naming.Hash("a", "bc") {
 		t.Error("values that join to the same text have the same hash")
+	}
+}
+
+func TestWhatGoesWithARunIsNamedOnce(t *testing.T) {
+	run := &v1alpha1.PerfRun{}
+	if names := naming.RawNames(run); len(names) != 0 {
+		t.Errorf("a run that has not begun names %q", names)
+	}
+	run.Status.RawResults = "run-raw"
+	run.Status.Servers = &v1alpha1.ServersStatus{RawSamples: "run-samples"}
+	run.Status.Loads = []v1alpha1.LoadStatus{
+		{Name: "cico"},
+		{Name: "search", Script: &v1alpha1.ScriptStatus{Record: "run-scripts"}},
+		{Name: "summary", Script: &v1alpha1.ScriptStatus{Record: "run-scripts"}},
+	}
+	if names, want := naming.RawNames(run), []string{"run-raw", "run-samples", "run-scripts"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
 	}
 }

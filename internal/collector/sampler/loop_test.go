@@ -6,12 +6,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -237,5 +239,76 @@ func TestFiguresOfTheMetricsAPICountOnce(t *testing.T) {
 	now.pods[0].name = "users-b"
 	if _, err := asked.sample(t.Context(), now); err == nil {
 		t.Error("pods without figures are no failure")
+	}
+}
+
+func TestRefusalsQuoteNothing(t *testing.T) {
+	refused := func(code, message string) error {
+		return &pgconn.PgError{Severity: "ERROR", Code: code, Message: message, Detail: "hunter2"}
+	}
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"a code that is known": {
+			fmt.Errorf("counting connections: %w", refused("28P01", `password authentication failed for user "hunter2"`)),
+			"counting connections: PostgreSQL refuses with SQLSTATE 28P01: the login's password is wrong",
+		},
+		"one that is not": {
+			fmt.Errorf("reading statements: %w", refused("P0001", "hunter2")),
+			"reading statements: PostgreSQL refuses with SQLSTATE P0001",
+		},
+		"no code":     {refused("hunter2", "hunter2"), "PostgreSQL refuses"},
+		"two of them": {errors.Join(errors.New("no TLS"), refused("57P03", "hunter2"), refused("53300", "hunter2")), "no TLS\nPostgreSQL refuses with SQLSTATE 57P03: it is starting up or shutting down"},
+		"a message of several lines": {
+			rewritten{refused("XX000", "hunter2\nhunter2")}, "PostgreSQL refuses with SQLSTATE XX000",
+		},
+		"none": {errors.New("connection refused"), "connection refused"},
+	} {
+		if got := withoutMessage(test.err).Error(); got != test.want {
+			t.Errorf("%s is told as\n%s\nwant\n%s", name, got, test.want)
+		}
+	}
+}
+
+// rewritten writes an error otherwise than it writes itself.
+type rewritten struct{ error }
+
+func (r rewritten) Error() string { return "hunter2:\n\t" + r.error.Error()[:3] }
+func (r rewritten) Unwrap() error { return r.error }
+
+// The way goes through every rung before it comes back, or it would stay within a part of
+// the cache and depend on where it began.
+func TestTheSpeedometerGoesThroughAll(t *testing.T) {
+	s := newSpeedometer()
+	steps := 1
+	for at := s.next[0]; at != 0; at = s.next[at] {
+		steps++
+	}
+	if steps != rungs {
+		t.Errorf("the way has %d rungs, want %d", steps, rungs)
+	}
+	before := s.at
+	if s.walk(); s.at != before {
+		t.Errorf("%d steps end at rung %d of %d, want whole rounds", stepsAtOnce, s.at, rungs)
+	}
+}
+
+func TestSpeedIsThatOfACPU(t *testing.T) {
+	speed, err := newSpeedometer().speed()
+	// From a very slow one under an emulator to one that does a step in a third of a
+	// nanosecond.
+	if err != nil || speed < 0.1 || speed > 3000 {
+		t.Errorf("%g million steps a second, %v", speed, err)
+	}
+}
+
+// BenchmarkSpeed is what a look costs the node.
+func BenchmarkSpeed(b *testing.B) {
+	s := newSpeedometer()
+	for b.Loop() {
+		if _, err := s.speed(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

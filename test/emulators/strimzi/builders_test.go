@@ -3,10 +3,14 @@
 package strimzi
 
 import (
+	"testing"
+
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
@@ -55,4 +59,76 @@ func makePod(m member, ready bool) corev1.Pod {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	}
 	return pod
+}
+
+func TestHeap(t *testing.T) {
+	limited := func(memory string) corev1.ResourceRequirements {
+		return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}}
+	}
+	for name, tc := range map[string]struct {
+		options   api.JvmOptions
+		resources corev1.ResourceRequirements
+		want      string
+	}{
+		"nothing asked":          {api.JvmOptions{}, corev1.ResourceRequirements{}, defaultHeap},
+		"both asked":             {api.JvmOptions{Xms: "1g", Xmx: "2g"}, limited("8Gi"), "-Xms1g -Xmx2g"},
+		"half of the limit":      {api.JvmOptions{}, limited("1Gi"), "-Xmx512m"},
+		"five gibibytes at most": {api.JvmOptions{}, limited("64Gi"), "-Xmx5120m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := heap(&tc.options, tc.resources); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPerformanceOptions(t *testing.T) {
+	got := performanceOptions(map[string]string{"UseG1GC": "true", "MaxGCPauseMillis": "20", "ExplicitGCInvokesConcurrent": "false"})
+	if want := "-XX:-ExplicitGCInvokesConcurrent -XX:MaxGCPauseMillis=20 -XX:+UseG1GC"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNodesOf(t *testing.T) {
+	kafka := makeKafka("ns", "k")
+	pool := func(name string, replicas int32, recorded ...int32) api.KafkaNodePool {
+		p := *makePool(kafka, name, replicas, api.RoleBroker)
+		p.Status.NodeIDs = recorded
+		return p
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		pools  []api.KafkaNodePool
+		want   []string
+	}{
+		"new pools": {
+			reason: "ids go pool by pool in name order, whatever order the pools come in",
+			pools:  []api.KafkaNodePool{pool("controller", 1), pool("broker", 2)},
+			want:   []string{"k-broker-0", "k-broker-1", "k-controller-2"},
+		},
+		"a pool grows": {
+			reason: "recorded ids stay, the new node takes the lowest free id",
+			pools:  []api.KafkaNodePool{pool("broker", 2, 0), pool("controller", 1, 1)},
+			want:   []string{"k-broker-0", "k-broker-2", "k-controller-1"},
+		},
+		"a pool shrinks": {
+			reason: "the highest id goes",
+			pools:  []api.KafkaNodePool{pool("broker", 1, 0, 2), pool("controller", 1, 1)},
+			want:   []string{"k-broker-0", "k-controller-1"},
+		},
+		"a pool before the others in name order comes later": {
+			reason: "existing nodes keep their ids",
+			pools:  []api.KafkaNodePool{pool("zone-b", 1, 0), pool("zone-a", 1)},
+			want:   []string{"k-zone-a-1", "k-zone-b-0"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, n := range nodesOf(tc.pools) {
+				got = append(got, n.podName())
+			}
+			expect.Equal(t, tc.want, got, "%s", tc.reason)
+		})
+	}
 }
