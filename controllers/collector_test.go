@@ -184,9 +184,7 @@ func TestACollectorSamplesBesideEachRun(t *testing.T) {
 		"module/gateway/cpu/percentOfRequest": "50 %",
 		"module/gateway/restarts":             "0 1",
 	} {
-		if got := observed(run, metric); got != want {
-			t.Errorf("%s is %q, want %q", metric, got, want)
-		}
+		expect.Equal(t, want, observed(run, metric), "%s", metric)
 	}
 	servers := run.Status.Servers
 	if servers == nil || servers.Rounds == 0 || servers.LongestGap.Duration > time.Second || len(servers.Notes) != 0 {
@@ -328,9 +326,7 @@ func TestARunThatOthersStarved(t *testing.T) {
 			if !strings.Contains(sentence, "85 % by what is not the run's") || run.Status.Servers.Node != "here" {
 				t.Errorf("the run says %q of node %q", sentence, run.Status.Servers.Node)
 			}
-			if got := observed(run, "node/otherCpu/average"); got != "1.7 cores" {
-				t.Errorf("others used %q, want 1.7 cores", got)
-			}
+			expect.Equal(t, "1.7 cores", observed(run, "node/otherCpu/average"), "others used")
 			if warnings := strings.Join(run.Status.Warnings, "; "); !strings.Contains(warnings, `pod pod took 83 % of the CPU of module "gateway"`) || len(run.Status.Servers.Pods) != 2 {
 				t.Errorf("of the pods %+v the run says %q", run.Status.Servers.Pods, warnings)
 			}

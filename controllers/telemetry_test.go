@@ -58,9 +58,7 @@ func TestPrometheusSeesWhyRunsDoNotCount(t *testing.T) {
 // that is not there counts as 0.
 func (l *lab) expectMetric(want float64, name string, labels ...string) {
 	l.t.Helper()
-	if got := value(l.metric(name, labels...)); got != want {
-		l.t.Errorf("%s%v is %g, want %g", name, labels, got, want)
-	}
+	expect.Equal(l.t, want, value(l.metric(name, labels...)), "%s%v", name, labels)
 }
 
 // metric scrapes as Prometheus does and returns the first series with the

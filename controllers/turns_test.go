@@ -196,9 +196,7 @@ func TestARunThatWasBegunWithoutATicketIsWaitedFor(t *testing.T) {
 		}
 	}
 	want := "its turn: first in line for the cluster, behind " + l.namespace + "/small"
-	if got := l.experiment("after").Status.WaitingFor; got != want {
-		t.Errorf("waits for %q, want %q", got, want)
-	}
+	expect.Equal(t, want, l.experiment("after").Status.WaitingFor, "waits for")
 	l.settle()
 	if held := (hall{l}).tickets()[l.namespace]; held.Held.IsZero() && held.Experiment.Name == "small" {
 		t.Error("the run's experiment has no turn")

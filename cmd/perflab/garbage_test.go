@@ -151,9 +151,7 @@ func TestExitCodesMeanOneThing(t *testing.T) {
 			t.Errorf("docs/install.md lacks code %d", code)
 		}
 		for _, err := range one.errors {
-			if got := exitCode(fmt.Errorf("about it: %w", err)); got != code {
-				t.Errorf("%v ends with %d, want %d", err, got, code)
-			}
+			expect.Equal(t, code, exitCode(fmt.Errorf("about it: %w", err)), "%v ends with", err)
 		}
 	}
 }

@@ -141,9 +141,7 @@ func TestComparisonInALine(t *testing.T) {
 		"two, cico/Check-In/average: 538.3 -> 1435 ms, +166.5 % (-42.3 to +1132.1): no verdict before the first look":  early,
 		"two, cico/errors: 0.5 -> 0.75 %, +0.25 points: Inconclusive, about 1 more block would tell":                   errors,
 	} {
-		if got := compared(found); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Equal(t, want, compared(found))
 	}
 }
 

@@ -235,9 +235,7 @@ func TestPagersMayFail(t *testing.T) {
 			if got.code != exitSlips || !strings.Contains(got.problems, "150 of 150") {
 				t.Errorf("exit code %d: %s", got.code, got.problems)
 			}
-			if whole := strings.Contains(got.out, "t149"); whole != tc.whole {
-				t.Errorf("it is shown to its end: %t, want %t", whole, tc.whole)
-			}
+			expect.Equal(t, tc.whole, strings.Contains(got.out, "t149"), "it is shown to its end")
 			got = onTerminal(t, 200, 10, slips, "audit")
 			if failed := strings.Contains(got.problems, "name another in PERFLAB_PAGER"); failed != (name == "fails") {
 				t.Errorf("exit code %d: %s", got.code, got.problems)

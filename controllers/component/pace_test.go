@@ -33,9 +33,7 @@ func TestWordsKeepTheirPace(t *testing.T) {
 		{"it was told long ago", "a", 3 * time.Second, 0},
 	} {
 		at := began.Add(tc.after)
-		if left := pace.Left(tc.of, at); left != tc.want {
-			t.Errorf("%s: waits for %s, want %s", tc.reason, left, tc.want)
-		}
+		expect.Equal(t, tc.want, pace.Left(tc.of, at), "%s: waits for", tc.reason)
 	}
 	// A lab's operator tells each word.
 	always := component.Pace{}
@@ -49,9 +47,7 @@ func TestSooner(t *testing.T) {
 	for _, tc := range []struct{ one, other, want time.Duration }{
 		{0, 0, 0}, {0, 2, 2}, {2, 0, 2}, {2, 3, 2}, {3, 2, 2},
 	} {
-		if got := component.Sooner(tc.one, tc.other); got != tc.want {
-			t.Errorf("of %d and %d the sooner is %d, want %d", tc.one, tc.other, got, tc.want)
-		}
+		expect.Equal(t, tc.want, component.Sooner(tc.one, tc.other), "of %d and %d the sooner", tc.one, tc.other)
 	}
 }
 

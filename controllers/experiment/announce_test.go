@@ -13,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // A change for the worse is a warning, and each is told of when it comes into the status.
@@ -78,9 +79,7 @@ func TestWhoWakesTheAnnouncer(t *testing.T) {
 			} else {
 				got = woken.Update(event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after})
 			}
-			if got != tc.want {
-				t.Errorf("it is woken: %t, want %t", got, tc.want)
-			}
+			expect.Equal(t, tc.want, got, "it is woken")
 		})
 	}
 }

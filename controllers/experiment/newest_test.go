@@ -97,9 +97,7 @@ func TestWhomAnExperimentCrowdsOut(t *testing.T) {
 		{"it says so no longer", func(e *v1alpha1.PerfExperiment) { e.Spec.History = nil }, []string{"dawn"}, true},
 	} {
 		expect.Equal(t, step.woken, woken(step.change), "%s: woken", step.what)
-		if isOut() != step.out {
-			t.Errorf("%s: the other is crowded out: %t, want %t", step.what, isOut(), step.out)
-		}
+		expect.Equal(t, step.out, isOut(), "%s: the other is crowded out", step.what)
 	}
 	r.crowd().Delete(t.Context(), event.DeleteEvent{Object: &noon}, &noted{})
 	expect.NoError(t, client.IgnoreNotFound(cluster.Delete(t.Context(), &noon)))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var monday = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -68,9 +70,7 @@ func TestWhatRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			decisions := plan(table(), c.state)
-			if got := ran(decisions); got != c.want {
-				t.Errorf("ran %q, want %q", got, c.want)
-			}
+			expect.Equal(t, c.want, ran(decisions), "ran")
 			for _, d := range decisions {
 				if d.why == "" {
 					t.Errorf("nothing says why %s runs: %t", d.check.Name, d.run)

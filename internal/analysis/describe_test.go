@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/analysis"
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/room"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // They are out of alphabetical order on purpose.
@@ -104,9 +105,7 @@ func TestDescribeDoesNotDependOnTheOrderOfRuns(t *testing.T) {
 
 func TestADeltaThatRoundsToNothingHasNoSign(t *testing.T) {
 	got := describe(t, succeeded(1, "one", "z", observed{"m": "100"}), succeeded(2, "two", "z", observed{"m": "99.9999"}))
-	if got[0].DeltaPercent != "0.00" {
-		t.Errorf("delta %q, want 0.00", got[0].DeltaPercent)
-	}
+	expect.Equal(t, "0.00", got[0].DeltaPercent, "delta")
 }
 
 func TestDescribeIsBounded(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var noon = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
@@ -86,9 +88,7 @@ func TestWhatIsSweptAway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := Object{Key: test.key, Modified: noon.Add(-test.age)}
-			if got := unwanted(object, marks, 24*time.Hour, noon); got != test.want {
-				t.Errorf("it goes because %q, want %q", got, test.want)
-			}
+			expect.Equal(t, test.want, unwanted(object, marks, 24*time.Hour, noon), "it goes because")
 		})
 	}
 }

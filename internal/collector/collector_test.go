@@ -155,9 +155,7 @@ func TestZooKeeperHasNodesOfItsOwn(t *testing.T) {
 		"kafka/broker-":    "strimzi.io/cluster=demo,strimzi.io/name=demo-kafka",
 		"kafka/zookeeper-": "strimzi.io/cluster=demo,strimzi.io/name=demo-zookeeper",
 	} {
-		if got[name] != want {
-			t.Errorf("%s is %q, want %q", name, got[name], want)
-		}
+		expect.Equal(t, want, got[name], "%s", name)
 	}
 }
 

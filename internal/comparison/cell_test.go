@@ -16,9 +16,7 @@ func TestCellsAreNoFormulas(t *testing.T) {
 		"=1+1": "'=1+1", "+cmd": "'+cmd", "-1+1": "'-1+1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "'=1": "''=1",
 	} {
 		got := comparison.Cell(text)
-		if got != want {
-			t.Errorf("%q is the cell %q, want %q", text, got, want)
-		}
+		expect.Equal(t, want, got, "%q is the cell", text)
 		rows := comparison.Header + "\n1," + quoted(got) + ",s,m,ms,1\n1,other,s,m,ms,1\n"
 		table, err := comparison.ReadCSV(strings.NewReader(rows))
 		expect.NoError(t, err)

@@ -164,18 +164,14 @@ func TestPostgresClusterStuck(t *testing.T) {
 	}
 	for phase, want := range cases {
 		cluster := contract.PostgresCluster{Object: yamlcmp.Object(t, "apiVersion: v1\nkind: Cluster\nstatus: {phase: '"+phase+"'}")}
-		if cluster.Stuck() != want {
-			t.Errorf("in phase %q stuck is %t, want %t", phase, cluster.Stuck(), want)
-		}
+		expect.Equal(t, want, cluster.Stuck(), "in phase %q stuck", phase)
 	}
 }
 
 func TestTestRunStage(t *testing.T) {
 	for _, stage := range []contract.Stage{contract.StageInitialization, contract.StageStarted, contract.StageFinished, contract.StageError} {
 		testRun := contract.TestRun{Object: yamlcmp.Object(t, "apiVersion: v1\nkind: TestRun\nstatus: {stage: "+string(stage)+"}")}
-		if testRun.Stage() != stage {
-			t.Errorf("stage is %q, want %q", testRun.Stage(), stage)
-		}
+		expect.Equal(t, stage, testRun.Stage(), "stage")
 	}
 }
 

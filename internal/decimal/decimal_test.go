@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestFormat(t *testing.T) {
@@ -14,9 +15,7 @@ func TestFormat(t *testing.T) {
 		0: "0", 1: "1", 0.1 + 0.2: "0.3", 1234567: "1234570", 123.456789: "123.457", -2.5: "-2.5",
 		1e-7: "0.0000001", 1e15: "1000000000000000", 99.99999: "100",
 	} {
-		if got := decimal.Format(value); got != want {
-			t.Errorf("%g is written %q, want %q", value, got, want)
-		}
+		expect.Equal(t, want, decimal.Format(value), "%g is written", value)
 	}
 }
 

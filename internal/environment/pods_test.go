@@ -172,9 +172,7 @@ func TestPodTitle(t *testing.T) {
 		"demo-pg-1-initdb": {ObjectMeta: metav1.ObjectMeta{Name: "demo-pg-1-initdb-x7k2p", GenerateName: "demo-pg-1-initdb-"}},
 	}
 	for want, given := range cases {
-		if got := environment.PodTitle(given); got != want {
-			t.Errorf("title of %q is %q, want %q", given.Name, got, want)
-		}
+		expect.Equal(t, want, environment.PodTitle(given), "title of %q", given.Name)
 	}
 }
 

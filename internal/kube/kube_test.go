@@ -303,9 +303,7 @@ func TestListIsSortedAndKeepsToItsLabels(t *testing.T) {
 	for _, object := range found {
 		names += object.GetName()
 	}
-	if names != "abc" {
-		t.Errorf("listed %q, want abc", names)
-	}
+	expect.Equal(t, "abc", names, "listed")
 }
 
 func TestAKindThatIsNotServed(t *testing.T) {

@@ -90,9 +90,7 @@ func TestPlaces(t *testing.T) {
 		{all, Place{2, beside.Experiment}},
 		{last, Place{2, all.Experiment}},
 	} {
-		if got := line.PlaceOf(&test.ticket); got != test.want {
-			t.Errorf("place of %s: %+v, want %+v", test.ticket.Experiment, got, test.want)
-		}
+		expect.Equal(t, test.want, line.PlaceOf(&test.ticket), "place of %s", test.ticket.Experiment)
 	}
 	want := []types.NamespacedName{beside.Experiment}
 	expect.Equal(t, want, line.Waiting(1), "soon")
@@ -190,9 +188,7 @@ func TestLanesThatMeet(t *testing.T) {
 		{nodes(m5), nodes(map[string]string{"zone": "a"}), true},
 		{nodes(m5), nodes(map[string]string{"pool": "m5", "zone": "a"}), true},
 	} {
-		if got := test.one.Meets(test.other); got != test.meet {
-			t.Errorf("%s meets %s: %t, want %t", test.one, test.other, got, test.meet)
-		}
+		expect.Equal(t, test.meet, test.one.Meets(test.other), "%s meets %s", test.one, test.other)
 		if test.one.Meets(test.other) != test.other.Meets(test.one) {
 			t.Errorf("%s and %s don't agree", test.one, test.other)
 		}

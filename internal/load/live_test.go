@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/load"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 	"perflab.dev/perflab/payload"
 )
@@ -61,8 +62,6 @@ func TestLastWords(t *testing.T) {
 		"no error, so what was last":    {[]payload.LogLine{line("info", "hello"), line("warning", "late")}, "late"},
 		"a word too long for a message": {[]payload.LogLine{line("error", strings.Repeat("é", 300))}, strings.Repeat("é", 200)},
 	} {
-		if got := load.LastWords(test.told); got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
-		}
+		expect.Equal(t, test.want, load.LastWords(test.told), "%s", name)
 	}
 }

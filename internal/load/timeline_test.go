@@ -139,14 +139,10 @@ func TestProgress(t *testing.T) {
 		"more":   {Started: true, Message: "running"},
 	}
 	want := "cico: running 50s, until create ends; create: ended; more: running 10s of 1m30s"
-	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
-		t.Errorf("progress %q, want %q", got, want)
-	}
+	expect.Equal(t, want, load.Progress(scenario(), statuses, states, at(65)), "progress")
 	states["create"] = load.State{Message: "starting: 0 of 1 runner is up"}
 	want = "cico: running 50s, until create ends; create: starting: 0 of 1 runner is up; more: running 10s of 1m30s"
-	if got := load.Progress(scenario(), statuses, states, at(65)); got != want {
-		t.Errorf("progress %q, want %q", got, want)
-	}
+	expect.Equal(t, want, load.Progress(scenario(), statuses, states, at(65)), "progress")
 	states["create"] = load.State{Started: true}
 	if got := load.Progress(scenario()[1:2], statuses, states, at(65)); got != "create: running 0s" {
 		t.Errorf("progress of an import %q", got)

@@ -92,18 +92,12 @@ func TestParse(t *testing.T) {
 		want.Name = name
 		got := metric.Parse(name)
 		expect.Equal(t, want, got, "%s", name)
-		if is := kindOf(got); is != tc.kind {
-			t.Errorf("%s is of kind %d, want %d", name, is, tc.kind)
-		}
-		if guard := got.IsGuard(); guard != tc.guard {
-			t.Errorf("%s: guard %t, want %t", name, guard, tc.guard)
-		}
+		expect.Equal(t, tc.kind, kindOf(got), "%s is of kind", name)
+		expect.Equal(t, tc.guard, got.IsGuard(), "%s: guard", name)
 		if rising := got.HigherIsBetter([]string{"hits"}); rising != tc.rising {
 			t.Errorf("%s: higher is better %t, want %t", name, rising, tc.rising)
 		}
-		if phrase := got.Phrase(); phrase != tc.phrase {
-			t.Errorf("%s is worded %q, want %q", name, phrase, tc.phrase)
-		}
+		expect.Equal(t, tc.phrase, got.Phrase(), "%s is worded", name)
 	}
 }
 
@@ -164,15 +158,11 @@ func TestWindows(t *testing.T) {
 		"during":           {false, "", "during"},
 		"":                 {false, "", ""},
 	} {
-		if got := metric.IsWindow(name); got != tc.is {
-			t.Errorf("%q is a window: %t, want %t", name, got, tc.is)
-		}
+		expect.Equal(t, tc.is, metric.IsWindow(name), "%q is a window", name)
 		if load, found := metric.CutDuring(name); found && (load != tc.load || metric.During(load) != name) {
 			t.Errorf("%q is during %q, want %q", name, load, tc.load)
 		}
-		if got := metric.WindowPhrase(name); got != tc.text {
-			t.Errorf("%q is worded %q, want %q", name, got, tc.text)
-		}
+		expect.Equal(t, tc.text, metric.WindowPhrase(name), "%q is worded", name)
 		if of, window := metric.CutWindow(metric.In("a/b/p95", name)); of != "a/b/p95" || window != name {
 			t.Errorf("%q comes back as %q in %q", name, of, window)
 		}
@@ -198,9 +188,7 @@ func TestParts(t *testing.T) {
 		var got [4]string
 		got[0], got[1] = metric.CutOwner(name)
 		got[2], got[3] = metric.CutStatistic(name)
-		if got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		expect.Equal(t, want, got, "%q", name)
 	}
 }
 
@@ -251,9 +239,7 @@ func TestNamed(t *testing.T) {
 		"duration of import create-5k under both": metric.Parse("create-5k/duration").Under("both"),
 		"cost per hour under system":              metric.Parse(metric.Cost).Under("system"),
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Equal(t, want, got)
 	}
 }
 
@@ -263,9 +249,7 @@ func TestUnits(t *testing.T) {
 		"1/s": append(metric.Rates(), "recordsPerSecond"), "": {"slope"},
 	} {
 		for _, statistic := range statistics {
-			if got := metric.Unit(statistic); got != unit {
-				t.Errorf("%s is in %q, want %q", statistic, got, unit)
-			}
+			expect.Equal(t, unit, metric.Unit(statistic), "%s is in", statistic)
 		}
 	}
 	for _, statistic := range slices.Concat(metric.SummaryStatistics(), metric.ImportStatistics(), metric.Rates()) {

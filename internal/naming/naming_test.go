@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Names as long as admission lets them be.
@@ -99,9 +100,7 @@ func TestNamesStayAsTheyAre(t *testing.T) {
 		naming.Short.Postgres("demo", "0123456789abcdef"):                    "demo-pg-0123",
 		naming.Short.Prefix("0123456789abcdef"):                              "012345",
 	} {
-		if got != want {
-			t.Errorf("name %q, want %q", got, want)
-		}
+		expect.Equal(t, want, got, "name")
 	}
 }
 
@@ -113,9 +112,7 @@ func TestARunsNameTellsItsScheme(t *testing.T) {
 				run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Experiment: experiment, Block: 3, Arm: arm, Attempt: attempt}}
 				run.Spec.Scenario.Name = scenario
 				run.Name = scheme.Run(experiment, 3, arm, scenario, attempt)
-				if got := naming.SchemeOf(run); got != scheme {
-					t.Errorf("run %s is of scheme %d, want %d", run.Name, got, scheme)
-				}
+				expect.Equal(t, scheme, naming.SchemeOf(run), "run %s is of scheme", run.Name)
 			}
 		}
 	}
@@ -149,9 +146,7 @@ func TestRunLabelsTellARunFromTheOthers(t *testing.T) {
 	for key, want := range map[string]string{
 		v1alpha1.LabelExperiment: "demo", v1alpha1.LabelRun: "demo-1-a-b", v1alpha1.LabelArm: "a", v1alpha1.LabelScenario: "b",
 	} {
-		if labels[key] != want {
-			t.Errorf("label %s is %q, want %q", key, labels[key], want)
-		}
+		expect.Equal(t, want, labels[key], "label %s", key)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestNumbersInSentences(t *testing.T) {
@@ -22,9 +23,7 @@ func TestNumbersInSentences(t *testing.T) {
 		"1 of 2 nodes is":  prose.Partly(1, 2, "node"),
 		"0 of 2 nodes are": prose.Partly(0, 2, "node"),
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Equal(t, want, got)
 	}
 }
 
@@ -36,9 +35,7 @@ func TestSentence(t *testing.T) {
 		"Back-off pulling image \"r/a:1\"": "",
 	}
 	for message, want := range cases {
-		if got := prose.Sentence(message); got != want {
-			t.Errorf("%q became %q, want %q", message, got, want)
-		}
+		expect.Equal(t, want, prose.Sentence(message), "%q", message)
 	}
 }
 
@@ -69,9 +66,7 @@ func TestEnumerate(t *testing.T) {
 		"a, b, c and 2 more": {"a", "b", "c", "d", "e"},
 	}
 	for want, names := range cases {
-		if got := prose.Enumerate(names); got != want {
-			t.Errorf("%v: %q, want %q", names, got, want)
-		}
+		expect.Equal(t, want, prose.Enumerate(names), "%v", names)
 	}
 }
 
@@ -86,8 +81,6 @@ func TestPrintable(t *testing.T) {
 		"\x00\x7f":               "\ufffd\ufffd",
 		"\xff":                   "\ufffd",
 	} {
-		if got := prose.Printable(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
+		expect.Equal(t, want, prose.Printable(text), "%q", text)
 	}
 }

@@ -82,9 +82,7 @@ func TestDirections(t *testing.T) {
 		"custom/samples/average":                               false,
 		"custom/lag/records/average":                           false,
 	} {
-		if got := asked.Direction(metric, ""); got != verdict.DirectionOf(higher, true) {
-			t.Errorf("%s: the direction is %d, higher is better: %t", metric, got, higher)
-		}
+		expect.Equal(t, verdict.DirectionOf(higher, true), asked.Direction(metric, ""), "%s", metric)
 	}
 }
 
@@ -110,9 +108,7 @@ func TestDirectionsElsewhere(t *testing.T) {
 		{"module/mod-users/cpu/average", "cores"}:   verdict.LowerIsBetter,
 		{"postgres/primary/cacheHits/average", "%"}: verdict.HigherIsBetter,
 	} {
-		if got := asked.Direction(of[0], of[1]); got != want {
-			t.Errorf("%s in %q: the direction is %d, want %d", of[0], of[1], got, want)
-		}
+		expect.Equal(t, want, asked.Direction(of[0], of[1]), "%s in %q", of[0], of[1])
 	}
 }
 
@@ -133,9 +129,7 @@ func TestGuards(t *testing.T) {
 		"postgres/primary/connections/total/max":           false,
 		"postgres/primary/connections/total":               false,
 	} {
-		if got := usual.IsGuard(metric); got != guard {
-			t.Errorf("%s: guard %t, want %t", metric, got, guard)
-		}
+		expect.Equal(t, guard, usual.IsGuard(metric), "%s: guard", metric)
 	}
 	spec := &v1alpha1.PerfExperimentSpec{}
 	spec.Analysis.Guards = []string{"cico/Check-In/p99"}

@@ -142,9 +142,7 @@ func TestTimes(t *testing.T) {
 			if !d.Look.IsZero() {
 				look = d.Look.Format(time.RFC3339)
 			}
-			if look != c.look {
-				t.Errorf("looks again at %q, want %q", look, c.look)
-			}
+			expect.Equal(t, c.look, look, "looks again at")
 		})
 	}
 }
@@ -371,8 +369,6 @@ func TestTheDaysOnWhichClocksChange(t *testing.T) {
 		"2026-10-24T12:00:00Z": "2026-10-25T00:30:00Z", // It is half past two twice.
 		"2026-10-25T00:30:00Z": "2026-10-25T01:30:00Z", // The second.
 	} {
-		if got := times.After(at(t, since)).Format(time.RFC3339); got != want {
-			t.Errorf("after %s comes %s, want %s", since, got, want)
-		}
+		expect.Equal(t, want, times.After(at(t, since)).Format(time.RFC3339), "after %s", since)
 	}
 }

@@ -178,9 +178,7 @@ func TestEverySectionTakesNotes(t *testing.T) {
 		"results": v1alpha1.NoteResults, "Test Runs": v1alpha1.NoteTestRuns, "test-runs": v1alpha1.NoteTestRuns, "resource-utilisation": v1alpha1.NoteResources,
 		"Resources": v1alpha1.NoteResources, "noise_floor": v1alpha1.NoteNoiseFloor, "cause": v1alpha1.NoteSummary,
 	} {
-		if got := report.SectionNamed(name); got != want {
-			t.Errorf("%s goes to %s, want %s", name, got, want)
-		}
+		expect.Equal(t, want, report.SectionNamed(name), "%s goes to", name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/secret"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestHide(t *testing.T) {
@@ -23,9 +24,7 @@ func TestHide(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := secret.Hide(tc.setting, tc.value); got != tc.want {
-				t.Errorf("%s is told as %q, want %q", tc.setting, got, tc.want)
-			}
+			expect.Equal(t, tc.want, secret.Hide(tc.setting, tc.value), "%s is told as", tc.setting)
 		})
 	}
 }
@@ -41,8 +40,6 @@ func TestHideInText(t *testing.T) {
 		"no way to jdbc:postgresql://h/d?password=x y":   "no way to jdbc:postgresql://h/d?password=(not shown) y",
 		"const headers = login.headers['X-Okapi-Token']": "const headers = login.headers['X-Okapi-Token']",
 	} {
-		if got := secret.HideInText(text); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		expect.Equal(t, want, secret.HideInText(text), "%s", text)
 	}
 }

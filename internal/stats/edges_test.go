@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // Cells shuffled, and blocks shifted by a constant, give the same effects.
@@ -122,9 +123,7 @@ func TestSignFlipCountsAllPatterns(t *testing.T) {
 			}
 		}
 		want := float64(count) / float64(int(1)<<n)
-		if got := stats.SignFlip(differences, 0); got != want {
-			t.Errorf("%v: p is %v, want %v", differences, got, want)
-		}
+		expect.Equal(t, want, stats.SignFlip(differences, 0), "%v: p", differences)
 	}
 }
 

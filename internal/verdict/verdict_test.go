@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/stats"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -50,9 +51,7 @@ func TestDecide(t *testing.T) {
 		"no spread, no change":    {evidence(0, 0, func(e *verdict.Evidence) { e.Low, e.High = 0, 0 }), verdict.Equivalent},
 	}
 	for name, tc := range cases {
-		if got := verdict.Decide(tc.evidence, alpha); got.Verdict != tc.want {
-			t.Errorf("%s: %+v, want %q", name, got, tc.want)
-		}
+		expect.Equal(t, tc.want, verdict.Decide(tc.evidence, alpha).Verdict, "%s", name)
 	}
 }
 

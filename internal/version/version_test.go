@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 func TestFrom(t *testing.T) {
@@ -27,9 +28,7 @@ func TestFrom(t *testing.T) {
 		"Unknown":    {"", nil, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := from(tc.stamp, tc.info, tc.known); got != tc.want {
-				t.Errorf("it is %q, want %q", got, tc.want)
-			}
+			expect.Equal(t, tc.want, from(tc.stamp, tc.info, tc.known))
 		})
 	}
 }

@@ -196,9 +196,7 @@ func TestPolicies(t *testing.T) {
 			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
 			"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 		} {
-			if got := header.Get(key); got != want {
-				t.Errorf("%s: %s is %q, want %q", name, key, got, want)
-			}
+			expect.Equal(t, want, header.Get(key), "%s: %s", name, key)
 		}
 	}
 }

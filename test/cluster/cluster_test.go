@@ -180,9 +180,7 @@ func TestTheOperatorsOfKindFitARestrictedNamespace(t *testing.T) {
 			tc.container + ".allowPrivilegeEscalation": "false",
 			tc.container + ".capabilities":             `{"drop":["ALL"]}`,
 		} {
-			if got := at(t, values, path); got != want {
-				t.Errorf("%s: %s is %s, want %s", tc.file, path, got, want)
-			}
+			expect.Equal(t, want, at(t, values, path), "%s: %s", tc.file, path)
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(root, "hack/cluster/addons/namespaces.yaml"))
@@ -235,9 +233,7 @@ func TestTheListOfForeignImagesIsTheOneThatIsPulled(t *testing.T) {
 		"node": node, "cloudnative-pg": "ghcr.io/cloudnative-pg/cloudnative-pg:" + cnpg,
 		"strimzi-operator": "quay.io/strimzi/operator:1.2.0", "k6-operator": "ghcr.io/grafana/k6-operator:controller-v1.6.0", "base": "debian:bookworm-slim",
 	} {
-		if images[name] != want {
-			t.Errorf("%s is %q, want %q", name, images[name], want)
-		}
+		expect.Equal(t, want, images[name], "%s", name)
 		delete(images, name)
 	}
 	if len(images) > 0 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // TestLoads: every kind of load gives its figures, and so do the servers.
@@ -25,9 +26,7 @@ func TestLoads(t *testing.T) {
 	t.Run("other records", func(t *testing.T) {
 		run := byScenario["other-records"]
 		for _, metric := range []string{"holdings/records", "authorities/records"} {
-			if got := observed(t, run, metric); got != 200 {
-				t.Errorf("%s = %g, want 200", metric, got)
-			}
+			expect.Equal(t, 200, observed(t, run, metric), "%s", metric)
 		}
 	})
 	t.Run("scripts", func(t *testing.T) { scripts(t, byScenario["scripts"]) })
@@ -52,9 +51,7 @@ func windows(t *testing.T, run v1alpha1.PerfRun) {
 	for metric, want := range map[string]float64{
 		"create/records": 250, "create/childJobs": 3, "create/failedChildJobs": 0, "update/records": 100, "update/failedRecords": 0,
 	} {
-		if got := observed(t, run, metric); got != want {
-			t.Errorf("%s = %g, want %g", metric, got, want)
-		}
+		expect.Equal(t, want, observed(t, run, metric), "%s", metric)
 	}
 }
 

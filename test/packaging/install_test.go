@@ -162,9 +162,7 @@ func TestTwoOperatorsOfOneNamespaceEach(t *testing.T) {
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: c.namespace, Group: c.group, Resource: c.resource, Verb: c.verb},
 		}}
 		eventually(t, admin, review, c.may)
-		if review.Status.Allowed != c.may {
-			t.Errorf("team-a's operator may %s %s in %q: %v, want %v", c.verb, c.resource, c.namespace, review.Status.Allowed, c.may)
-		}
+		expect.Equal(t, c.may, review.Status.Allowed, "team-a's operator may %s %s in %q", c.verb, c.resource, c.namespace)
 	}
 }
 

@@ -179,8 +179,6 @@ func TestTheViewIsInstalled(t *testing.T) {
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: c.group, Resource: c.resource, Verb: c.verb},
 		}}
 		eventually(t, admin, review, c.may)
-		if review.Status.Allowed != c.may {
-			t.Errorf("the view may %s %s: %v, want %v", c.verb, c.resource, review.Status.Allowed, c.may)
-		}
+		expect.Equal(t, c.may, review.Status.Allowed, "the view may %s %s", c.verb, c.resource)
 	}
 }

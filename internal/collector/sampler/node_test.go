@@ -69,9 +69,7 @@ func TestANodeTellsHowBusyItIs(t *testing.T) {
 			expect.NoError(t, err)
 			begin := time.Now()
 			first := told(t, asked, round{at: begin})
-			if got := value(t, first, "node", "loadAverage"); got != 2.25 {
-				t.Errorf("the load average before the loads is %g, want 2.25", got)
-			}
+			expect.Equal(t, 2.25, value(t, first, "node", "loadAverage"), "the load average before the loads")
 			if got := value(t, first, "node", "memory"); got != 6000 {
 				t.Errorf("%g MiB are in use, want 6000", got)
 			}

@@ -193,9 +193,7 @@ func TestARealPrimaryAndItsReplica(t *testing.T) {
 		"connections/total": 5, "connections/active": 1, "connections/idle": 3, "connections/idleInTransaction": 1,
 		"databaseLoad/other": 1, "databaseLoad/cpu": 0, "databaseLoad/io": 0, "databaseLoad/lock": 0, "databaseLoad/lwLock": 0, "databaseLoad/ipc": 0, "databaseLoad/client": 0,
 	} {
-		if got := value(t, samples, first, resource); got != want {
-			t.Errorf("%s is %g, want %g", resource, got, want)
-		}
+		expect.Equal(t, want, value(t, samples, first, resource), "%s", resource)
 	}
 	if got := value(t, samples, first, "transactionsPerSecond"); got < 20 || got > 40 {
 		t.Errorf("%g transactions per second, want a little more than the 20 of the 200 inserts in 10 s", got)

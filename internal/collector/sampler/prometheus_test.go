@@ -116,9 +116,7 @@ func customMetrics(t *testing.T, prometheus prometheusv1.API, now round) {
 		return &customMetric{prometheus: prometheus, metric: collector.Metric{Name: "queue", Query: query, Label: label, Unit: "1"}}
 	}
 	for query, want := range map[string]float64{`sum(queue_length)`: 7, `scalar(sum(queue_length)) * 2`: 14} {
-		if got := value(t, told(t, custom(query, ""), now), "custom/queue", ""); got != want {
-			t.Errorf("%s is %g, want %g", query, got, want)
-		}
+		expect.Equal(t, want, value(t, told(t, custom(query, ""), now), "custom/queue", ""), "%s", query)
 	}
 	if got := value(t, told(t, custom(`queue_length`, "queue"), now), "custom/queue/a_b", ""); got != 3 {
 		t.Errorf("queue a/b is %g long, want 3", got)

@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -161,9 +162,7 @@ func TestReplicationOnFewBrokers(t *testing.T) {
 		spec := kafka.Build(request(declared), "v1")[1].Object["spec"].(map[string]any)["kafka"].(map[string]any)
 		config := spec["config"].(map[string]any)
 		for _, setting := range []string{"offsets.topic.replication.factor", "transaction.state.log.replication.factor", "default.replication.factor"} {
-			if config[setting] != want {
-				t.Errorf("with %d brokers %s is %v, want %v", brokers, setting, config[setting], want)
-			}
+			expect.Equal(t, want, config[setting], "with %d brokers %s", brokers, setting)
 		}
 	}
 }
@@ -221,15 +220,9 @@ func TestFingerprints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			edited := large()
 			tc.edit(edited)
-			if changed := clusterPrint(t, edited) != clusterPrint(t, large()); changed != tc.cluster {
-				t.Errorf("the cluster's fingerprint changed: %t, want %t", changed, tc.cluster)
-			}
-			if changed := !cmp.Equal(bare(edited), bare(large())); changed != tc.topics {
-				t.Errorf("the topics changed: %t, want %t", changed, tc.topics)
-			}
-			if changed := kafka.Env(request(edited)) != kafka.Env(request(large())); changed != tc.topics {
-				t.Errorf("ENV changed: %t, want %t", changed, tc.topics)
-			}
+			expect.Equal(t, tc.cluster, clusterPrint(t, edited) != clusterPrint(t, large()), "the cluster's fingerprint changed")
+			expect.Equal(t, tc.topics, !cmp.Equal(bare(edited), bare(large())), "the topics changed")
+			expect.Equal(t, tc.topics, kafka.Env(request(edited)) != kafka.Env(request(large())), "ENV changed")
 		})
 	}
 }

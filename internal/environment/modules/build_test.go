@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -354,9 +355,7 @@ func TestJavaOptions(t *testing.T) {
 			req := request(system())
 			req.System.Modules[0].JVM = &tc.jvm
 			want := strings.TrimSpace("-Xlog:gc+init:stdout " + tc.want)
-			if got := variables(t, req)["JAVA_OPTIONS"]; got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
+			expect.Equal(t, want, variables(t, req)["JAVA_OPTIONS"])
 		})
 	}
 }

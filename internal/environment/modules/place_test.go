@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -76,9 +77,7 @@ mounts: [{name: kafka-ca, mountPath: /etc/perflab/kafka, readOnly: true}]
 func TestPatchesChangeWhatIsRendered(t *testing.T) {
 	req := request(system())
 	patched("gateway", `{"spec": {"replicas": 3, "template": {"spec": {"priorityClassName": "high"}}}}`)(&req)
-	if got := podOf(t, req, 1)["priorityClassName"]; got != "high" {
-		t.Errorf("the gateway's priorityClassName is %v, want high", got)
-	}
+	expect.Equal(t, "high", podOf(t, req, 1)["priorityClassName"], "the gateway's priorityClassName")
 	if got := podOf(t, req, 0)["priorityClassName"]; got != nil {
 		t.Errorf("mod-inventory's priorityClassName is %v, want none", got)
 	}

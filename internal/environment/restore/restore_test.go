@@ -117,9 +117,7 @@ func TestWhoMayWriteFiles(t *testing.T) {
 		may      bool
 	}{"a script": {bySQL, false}, "a call": {byCall, false}, "a container": {byJob, true}} {
 		context := job(t, c.declared).Spec.Template.Spec.Containers[0].SecurityContext
-		if got := context.ReadOnlyRootFilesystem == nil; got != c.may {
-			t.Errorf("%s may write files: %v, want %v", name, got, c.may)
-		}
+		expect.Equal(t, c.may, context.ReadOnlyRootFilesystem == nil, "%s may write files", name)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/workloads"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/yamlcmp"
 )
 
@@ -171,9 +172,7 @@ func TestOnlyAnotherTemplateStartsPodsAnew(t *testing.T) {
 		"another heap":             {stamp("one", v1alpha1.ResetNone, 1, "2Gi"), false},
 		"a run that restarts them": {stamp("one", v1alpha1.ResetRestartModules, 1, "1Gi"), false},
 	} {
-		if same := c.got == first; same != c.same {
-			t.Errorf("%s: the template stays the same: %t, want %t", name, same, c.same)
-		}
+		expect.Equal(t, c.same, c.got == first, "%s: the template stays the same", name)
 	}
 }
 

@@ -82,8 +82,6 @@ func TestDescribe(t *testing.T) {
 		`{}`:                     "check-in and check-out by 8 users",
 		`{users: 1, rampUp: 2m}`: "check-in and check-out by 1 user over a ramp-up of 2m",
 	} {
-		if got := cico(t, settings).Describe(); got != want {
-			t.Errorf("%s: %q, want %q", settings, got, want)
-		}
+		expect.Equal(t, want, cico(t, settings).Describe(), "%s", settings)
 	}
 }

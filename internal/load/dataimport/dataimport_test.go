@@ -72,9 +72,7 @@ func TestDescribe(t *testing.T) {
 		`{operation: Update, recordType: Bibliographic, flow: S3}`: "update bibliographic, 400 records, through S3, job profile “PTF - Updates Success - 1”",
 		`{recordType: Holdings, imports: 2, pause: 1m}`:            "holdings, 2 imports of 400 records with pauses of 1m, job profile “Default - Create Holdings and SRS MARC Holdings”",
 	} {
-		if got := create(t, settings).Describe(); got != want {
-			t.Errorf("%s: %q, want %q", settings, got, want)
-		}
+		expect.Equal(t, want, create(t, settings).Describe(), "%s", settings)
 	}
 }
 

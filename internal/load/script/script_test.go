@@ -210,8 +210,6 @@ func TestDescribe(t *testing.T) {
 		`{path: /a.js}`: "the k6 script /a.js",
 		`{path: /a.js, image: "grafana/k6:2.2.0", arguments: [-u, "8", -i, "1", -d, 30m]}`: "the k6 script /a.js in image grafana/k6:2.2.0, 8 users, 1 iteration, 30m",
 	} {
-		if got := search(t, settings).Describe(); got != want {
-			t.Errorf("%s: %q, want %q", settings, got, want)
-		}
+		expect.Equal(t, want, search(t, settings).Describe(), "%s", settings)
 	}
 }

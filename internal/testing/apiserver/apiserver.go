@@ -199,10 +199,10 @@ func Scheme(further ...func(*runtime.Scheme) error) *runtime.Scheme {
 }
 
 // Client is one of a connection that knows Kubernetes' kinds, ours, and further ones.
-func Client(t testing.TB, config *rest.Config, further ...func(*runtime.Scheme) error) client.WithWatch {
-	t.Helper()
+func Client(tb testing.TB, config *rest.Config, further ...func(*runtime.Scheme) error) client.WithWatch {
+	tb.Helper()
 	made, err := client.NewWithWatch(config, client.Options{Scheme: Scheme(further...)})
-	expect.NoError(t, err, "making a client")
+	expect.NoError(tb, err, "making a client")
 	return made
 }
 

@@ -13,27 +13,27 @@ import (
 )
 
 // NoError ends the test if there is an error.
-func NoError(t testing.TB, err error, what ...any) {
-	t.Helper()
+func NoError(tb testing.TB, err error, what ...any) {
+	tb.Helper()
 	if err != nil {
-		t.Fatalf("%s%v", prefix(what), err)
+		tb.Fatalf("%s%v", prefix(what), err)
 	}
 }
 
 // Equal fails the test with the difference between two values, if there is one.
-func Equal[V any](t testing.TB, want, got V, what ...any) {
-	t.Helper()
+func Equal[V any](tb testing.TB, want, got V, what ...any) {
+	tb.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s(-want +got)\n%s", prefix(what), diff)
+		tb.Errorf("%s(-want +got)\n%s", prefix(what), diff)
 	}
 }
 
 // Contains fails the test for each part that a text does not have.
-func Contains(t testing.TB, text string, parts []string, what ...any) {
-	t.Helper()
+func Contains(tb testing.TB, text string, parts []string, what ...any) {
+	tb.Helper()
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
-			t.Errorf("%sit does not say %q:\n%.4000s", prefix(what), part, text)
+			tb.Errorf("%sit does not say %q:\n%.4000s", prefix(what), part, text)
 		}
 	}
 }

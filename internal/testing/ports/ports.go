@@ -41,9 +41,9 @@ func Free() (int, error) {
 }
 
 // For is Free for a test, which ends where there is none.
-func For(t testing.TB) int {
-	t.Helper()
+func For(tb testing.TB) int {
+	tb.Helper()
 	port, err := Free()
-	expect.NoError(t, err)
+	expect.NoError(tb, err)
 	return port
 }

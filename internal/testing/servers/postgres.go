@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"testing"
 
-	"perflab.dev/perflab/internal/testing/ports"
-
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/ports"
 )
 
 // Login of a PostgreSQL's superuser.

@@ -136,9 +136,7 @@ func TestRestIsSeenInTheLastReadingsAlone(t *testing.T) {
 		"at work":        {append(slices.Clone(working), 100), false},
 		"at work before": {append(append(slices.Clone(working), still...), still[0]), true},
 	} {
-		if got := isCalm(tt.used, calm); got != tt.want {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
-		}
+		expect.Equal(t, tt.want, isCalm(tt.used, calm), "%s", name)
 	}
 }
 
@@ -153,9 +151,7 @@ func TestQuantilesOfWhatWasTimed(t *testing.T) {
 	}
 	values := []float64{40, 10, 30, 20}
 	for share, want := range map[float64]float64{0: 10, 0.5: 20, 0.51: 30, 0.99: 40, 1: 40} {
-		if got := quantile(values, share); got != want {
-			t.Errorf("of %v, %v are up to %v, want %v", values, share, got, want)
-		}
+		expect.Equal(t, want, quantile(values, share), "of %v, %v are up to", values, share)
 	}
 	if got := quantile(nil, 0.5); !math.IsNaN(got) {
 		t.Errorf("of nothing, half is up to %v", got)
@@ -218,9 +214,7 @@ func TestLimitsFailAndGoalsAreNamed(t *testing.T) {
 		"growth not measured":    {limit{Goal: bound(10)}, 1, none, within},
 		"growth is no longer so": {limit{GrowthLimit: bound(2)}, 1, math.Inf(1), broken},
 	} {
-		if got := tt.limit.judge(tt.value, tt.growth); got != tt.want {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
-		}
+		expect.Equal(t, tt.want, tt.limit.judge(tt.value, tt.growth), "%s", name)
 	}
 }
 

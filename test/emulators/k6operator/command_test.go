@@ -152,9 +152,7 @@ func TestInspectScript(t *testing.T) {
 			if (err != nil) != tc.fails {
 				t.Errorf("ended with %v, want failure: %t", err, tc.fails)
 			}
-			if got := strings.TrimSpace(string(output)); got != tc.output {
-				t.Errorf("printed %q, want %q", got, tc.output)
-			}
+			expect.Equal(t, tc.output, strings.TrimSpace(string(output)), "printed")
 		})
 	}
 }

@@ -142,9 +142,7 @@ func TestStarterJob(t *testing.T) {
 	if len(container.Env) > 0 || len(pod.Volumes) > 0 || *pod.AutomountServiceAccountToken {
 		t.Errorf("env %v, volumes %v, token %t; want none", container.Env, pod.Volumes, *pod.AutomountServiceAccountToken)
 	}
-	if got := container.Resources.Limits.Memory().String(); got != "200Mi" {
-		t.Errorf("memory limit %s, want 200Mi", got)
-	}
+	expect.Equal(t, "200Mi", container.Resources.Limits.Memory().String(), "memory limit")
 	requests := strings.Split(container.Command[2], ";")
 	if len(requests) != 2 {
 		t.Fatalf("%d requests in %q, want 2", len(requests), container.Command[2])

@@ -84,9 +84,7 @@ func TestPatience(t *testing.T) {
 		"there for long":      {[]corev1.Pod{there(time.Hour)}, 5 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := patience(tc.runners, now); got != tc.want {
-				t.Errorf("pause %s, want %s", got, tc.want)
-			}
+			expect.Equal(t, tc.want, patience(tc.runners, now), "pause")
 		})
 	}
 }

@@ -76,9 +76,7 @@ func TestHeap(t *testing.T) {
 		"five gibibytes at most": {api.JvmOptions{}, limited("64Gi"), "-Xmx5120m"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := heap(&tc.options, tc.resources); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
+			expect.Equal(t, tc.want, heap(&tc.options, tc.resources))
 		})
 	}
 }

@@ -95,9 +95,7 @@ func TestKafkaObjects(t *testing.T) {
 		"strimzi.io/pool-name": "dual", "strimzi.io/component-type": "kafka",
 		"strimzi.io/broker-role": "true", "strimzi.io/controller-role": "true",
 	} {
-		if got := pod.Labels[label]; got != want {
-			t.Errorf("Pod label %s is %q, want %q", label, got, want)
-		}
+		expect.Equal(t, want, pod.Labels[label], "Pod label %s", label)
 	}
 	for name, want := range map[string]struct {
 		ports    map[string]int32
@@ -114,9 +112,7 @@ func TestKafkaObjects(t *testing.T) {
 			ports[port.Name] = port.Port
 		}
 		expect.Equal(t, want.ports, ports, "ports of Service %s", name)
-		if got := service.Spec.ClusterIP == corev1.ClusterIPNone; got != want.headless {
-			t.Errorf("Service %s headless: %t, want %t", name, got, want.headless)
-		}
+		expect.Equal(t, want.headless, service.Spec.ClusterIP == corev1.ClusterIPNone, "Service %s headless", name)
 	}
 	config := &corev1.ConfigMap{}
 	config.Namespace, config.Name = b.namespace, "k-dual-0"
@@ -159,9 +155,7 @@ func TestImpossibleSpec(t *testing.T) {
 	b.edit(kafka, func() { kafka.Spec.Kafka.Version = "3.9.0" })
 	b.awaitKafka(kafka, 2, "NotReady=True/UnsupportedKafkaVersionException")
 	want := "Unsupported Kafka.spec.kafka.version: 3.9.0. Supported versions are: [4.3.1]"
-	if got := kafka.Status.Conditions[0].Message; got != want {
-		t.Errorf("message %q, want %q", got, want)
-	}
+	expect.Equal(t, want, kafka.Status.Conditions[0].Message, "message")
 	b.edit(kafka, func() { kafka.Spec.Kafka.Version = "" })
 	b.awaitKafka(kafka, 3, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
 }

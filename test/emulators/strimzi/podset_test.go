@@ -218,9 +218,7 @@ func TestLabelsOfPool(t *testing.T) {
 	for label, want := range map[string]string{
 		"mine": "yes", "app.kubernetes.io/name": "kafka", "app.kubernetes.io/version": "", "strimzi.io/pool-name": "dual",
 	} {
-		if got := pod.Labels[label]; got != want {
-			t.Errorf("label %s is %q, want %q", label, got, want)
-		}
+		expect.Equal(t, want, pod.Labels[label], "label %s", label)
 	}
 }
 
@@ -287,11 +285,7 @@ func TestSecurityOnZooKeeper(t *testing.T) {
 	} {
 		pod, err := zooKeepers.nodePod(kafka, tc.n)
 		expect.NoError(t, err)
-		if got := pod.Spec.SecurityContext.RunAsNonRoot != nil; got != tc.secure {
-			t.Errorf("%s: the Pod is asked to be secure: %t, want %t", component, got, tc.secure)
-		}
-		if got := pod.Spec.Containers[0].SecurityContext.Capabilities != nil; got != tc.secure {
-			t.Errorf("%s: the container is asked to be secure: %t, want %t", component, got, tc.secure)
-		}
+		expect.Equal(t, tc.secure, pod.Spec.SecurityContext.RunAsNonRoot != nil, "%s: the Pod is asked to be secure", component)
+		expect.Equal(t, tc.secure, pod.Spec.Containers[0].SecurityContext.Capabilities != nil, "%s: the container is asked to be secure", component)
 	}
 }

@@ -75,9 +75,7 @@ func (b *bench) assertZooKeeperObjects() {
 		object.Namespace, object.Name = b.namespace, pod
 		b.read(object)
 		for label, value := range want {
-			if got := object.Labels[label]; got != value {
-				b.Errorf("label %s of Pod %s is %q, want %q", label, pod, got, value)
-			}
+			expect.Equal(b, value, object.Labels[label], "label %s of Pod %s", label, pod)
 		}
 	}
 	for name, want := range map[string]map[string]int32{
@@ -152,9 +150,7 @@ func TestZooKeeperSettings(t *testing.T) {
 			t.Errorf("zoo.cfg lacks %s:\n%s", line, files["zoo.cfg"])
 		}
 	}
-	if files["myid"] != "2" {
-		t.Errorf("myid is %q, want 2", files["myid"])
-	}
+	expect.Equal(t, "2", files["myid"], "myid")
 
 	files, err = zooKeepers.files(kafka, brokers, brokers[0])
 	expect.NoError(t, err)
