@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // condition is one entry of status.conditions as all three operators write it.
@@ -90,4 +91,19 @@ func field[T any](object *unstructured.Unstructured, path ...string) (T, bool) {
 	}
 	typed, ok := value.(T)
 	return typed, ok
+}
+
+// KafkaGroupKind is the kind of which the cluster is asked whether, and in
+// which version, it serves Strimzi's.
+var KafkaGroupKind = schema.GroupKind{Group: StrimziGroup, Kind: KindKafka}
+
+// ForeignKinds are the kinds of other operators whose objects tell us when to
+// go on.
+func ForeignKinds() []schema.GroupKind {
+	return []schema.GroupKind{
+		KafkaGroupKind,
+		PostgresClusterKind.GroupKind(),
+		PostgresPoolerKind.GroupKind(),
+		TestRunKind.GroupKind(),
+	}
 }

@@ -32,3 +32,21 @@ func RawResults(ctx context.Context, reader client.Reader, run *v1alpha1.PerfRun
 	}
 	return found, nil
 }
+
+// Notes reads the ConfigMaps that an experiment's notes are kept in. One that is not
+// there, or may not be read, is left out: a report says so in the note's place.
+func Notes(ctx context.Context, reader client.Reader, experiment *v1alpha1.PerfExperiment) ([]corev1.ConfigMap, error) {
+	var found []corev1.ConfigMap
+	for _, name := range experiment.Spec.NoteConfigMaps() {
+		kept := corev1.ConfigMap{}
+		err := reader.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: name}, &kept)
+		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading ConfigMap %q, in which notes are kept: %w", name, err)
+		}
+		found = append(found, kept)
+	}
+	return found, nil
+}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Enumerate lists names in a sentence, cut to what a reader takes in at once:
@@ -120,4 +121,16 @@ func Ordinal[N int | int32](position N) string {
 		}
 	}
 	return fmt.Sprintf("%d%s", position, suffix)
+}
+
+// Printable is a text without characters that steer a terminal, turn the direction
+// of writing or are not allowed in XML: what others called something may hold them.
+// Ends of lines and tabs stay.
+func Printable(text string) string {
+	return strings.Map(func(letter rune) rune {
+		if letter != '\n' && letter != '\t' && (unicode.IsControl(letter) || unicode.Is(unicode.Bidi_Control, letter) || letter == '\ufffe' || letter == '\uffff') {
+			return unicode.ReplacementChar
+		}
+		return letter
+	}, text)
 }

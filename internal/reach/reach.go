@@ -14,7 +14,9 @@ package reach
 
 import (
 	"fmt"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -134,4 +136,18 @@ func (f *finder) claim(path *field.Path, name string) {
 
 func (f *finder) create(path *field.Path, resource, whose string) {
 	f.need(path, Right{Verb: verbCreate, Resource: resource}, whose)
+}
+
+// Notes is what notes reach for that are new, or other than before: they may change
+// when nothing else may. Of a note that stays nobody is asked: another key of the same
+// ConfigMap is another note.
+func Notes(before, after []v1alpha1.Note) []Need {
+	found := &finder{}
+	for i, note := range after {
+		stays := func(old v1alpha1.Note) bool { return equality.Semantic.DeepEqual(old, note) }
+		if !slices.ContainsFunc(before, stays) {
+			found.walk(field.NewPath("spec", "notes").Index(i), note)
+		}
+	}
+	return found.needs
 }

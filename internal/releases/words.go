@@ -3,9 +3,11 @@
 package releases
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
@@ -78,4 +80,10 @@ func (h *History) Remarks() []string {
 			"%s can show no change at so small a chance of error: a step in the middle takes %d", prose.Counted(longest, "point"), needed))
 	}
 	return h.Notes
+}
+
+// NameOf an experiment's release: its annotation perflab.dev/release, in one line that
+// fits a table, or its name.
+func NameOf(experiment *v1alpha1.PerfExperiment) string {
+	return cmp.Or(Label(experiment.Annotations[v1alpha1.AnnotationRelease]), experiment.Name)
 }

@@ -78,3 +78,10 @@ func runEnv(req environment.Request) []corev1.EnvVar {
 	}
 	return []corev1.EnvVar{{Name: variableRun, Value: req.Run}}
 }
+
+// HookEnvironment is the environment of a container that prepares data for the
+// modules: what a module gets, the run's name, and what it declares itself.
+func HookEnvironment(req environment.Request, env string, declared []corev1.EnvVar) []corev1.EnvVar {
+	own := append([]corev1.EnvVar{{Name: variableRun, Value: req.Run}}, declared...)
+	return environmentOf(req, env, v1alpha1.Module{Env: own})
+}
