@@ -107,9 +107,7 @@ func TestBombs(t *testing.T) {
 				}
 			}
 			for n, log := range logs {
-				if err := os.WriteFile(filepath.Join(folder, strconv.Itoa(n)), log, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(filepath.Join(folder, strconv.Itoa(n)), log, 0o600))
 			}
 			reader := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBombs$", "-test.v")
 			reader.Env = append(os.Environ(), "PERFLAB_BOMB="+folder)
@@ -126,9 +124,7 @@ func TestBombs(t *testing.T) {
 func readBomb(t *testing.T, folder string) {
 	t.Helper()
 	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var sum payload.Sum
 	withinMemory(t, func() {
 		for _, file := range files {
@@ -146,15 +142,11 @@ func readBomb(t *testing.T, folder string) {
 func withinMemory(t *testing.T, do func()) {
 	t.Helper()
 	// Twice as much of addresses: those of memory that was given back count as well.
-	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: 2 * memory, Max: 2 * memory}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: 2 * memory, Max: 2 * memory}))
 	debug.SetMemoryLimit(memory * 9 / 10)
 	do()
 	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	peak := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindStringSubmatch(string(status))
 	if kB, err := strconv.Atoi(peak[1]); err != nil || kB > memory>>10 {
 		t.Errorf("%s: more than %d MiB (%v)", peak[0], memory>>20, err)
@@ -220,15 +212,11 @@ func bombBody(t *testing.T, begin, part, end string, times, from int) []byte {
 		} else {
 			_, err = io.WriteString(zip, part)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	if _, err := io.WriteString(zip, end); err != nil {
 		t.Fatal(err)
 	}
-	if err := zip.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, zip.Close())
 	return body.Bytes()
 }

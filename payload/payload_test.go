@@ -85,9 +85,7 @@ func TestMergeEqualsOneOverAllSamples(t *testing.T) {
 			parts[k] = append(parts[k], s)
 		}
 		merged, err := payload.Merge(recorded("a", parts[0]), recorded("b", parts[1]), recorded("c", parts[2]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		whole := recorded("all", all)
 		from, to := whole.End.Sub(start)/5, whole.End.Sub(start)/2
 		sameWindow(t, merged.Between(start.Add(from), start.Add(to)), whole.Between(start.Add(from), start.Add(to)))
@@ -276,13 +274,9 @@ func TestTheLargestPayloadCanBeRead(t *testing.T) {
 		}
 	}
 	body, err := payload.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	again, err := payload.Unmarshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(again.Series) != payload.MaxSeries+payload.MaxRequests {
 		t.Errorf("%d rows, want %d", len(again.Series), payload.MaxSeries+payload.MaxRequests)
 	}
@@ -380,9 +374,7 @@ func TestGaugesAndTheGenerator(t *testing.T) {
 		}
 	}
 	m, err := payload.Merge(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if last, highest, ok := m.Gauge("vus"); last != 8 || highest != 18 || !ok {
 		t.Errorf("users at last %v, at most %v", last, highest)
 	}
@@ -423,13 +415,9 @@ func TestFitKeepsTheSamples(t *testing.T) {
 	p := recorded("a", samples(rand.New(rand.NewPCG(3, 1)), 20000, 500*time.Second))
 	const limit = 30 << 10
 	fitted, err := p.Fit(limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	body, err := payload.Marshal(fitted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(body) > limit || fitted.BucketSeconds <= p.BucketSeconds || fitted.RequestBucketSeconds <= p.RequestBucketSeconds {
 		t.Errorf("fitted to %d bytes with buckets of %d and %d s", len(body), fitted.BucketSeconds, fitted.RequestBucketSeconds)
 	}
@@ -491,5 +479,12 @@ func TestAHistogramGivesAllItCounted(t *testing.T) {
 	}
 	for range h.All() {
 		break
+	}
+}
+
+func noError(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

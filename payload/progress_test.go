@@ -30,9 +30,7 @@ func TestLastProgress(t *testing.T) {
 func TestProgressLine(t *testing.T) {
 	records := 1200.0
 	line, err := payload.Progress{Users: 3, Requests: 7, Records: &records}.Line()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	told, found := payload.LastProgress(strings.NewReader(line))
 	if !found || told.Users != 3 || told.Requests != 7 || *told.Records != records {
 		t.Errorf("progress %+v of %q, found %t", told, line, found)

@@ -27,9 +27,7 @@ func some(seed uint64, n int) *payload.Payload {
 func written(tb testing.TB, p *payload.Payload) string {
 	tb.Helper()
 	var log bytes.Buffer
-	if err := payload.Write(&log, p); err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, payload.Write(&log, p))
 	return log.String()
 }
 
@@ -54,18 +52,12 @@ func equal(t *testing.T, got, want *payload.Payload) {
 func TestRoundTrip(t *testing.T) {
 	for _, want := range []*payload.Payload{some(1, 5000), payload.New("l", "r", "a", start)} {
 		got, err := payload.Read(strings.NewReader(written(t, want)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		equal(t, got, want)
 		body, err := payload.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		stored, err := payload.Unmarshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		equal(t, stored, want)
 		if !reflect.DeepEqual(got.Counters, stored.Counters) {
 			t.Error("counters differ")
@@ -79,9 +71,7 @@ func TestExtremeDurationsTravel(t *testing.T) {
 		want.Record("Import", "ok", start, d)
 	}
 	got, err := payload.Read(strings.NewReader(written(t, want)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	equal(t, got, want)
 	if s := summary(t, got, "Import", "ok"); s.Count != 9 || s.Min != 0 || s.Max != 9*24*time.Hour {
 		t.Errorf("summary = %+v", s)
@@ -90,9 +80,7 @@ func TestExtremeDurationsTravel(t *testing.T) {
 
 func TestLinesAreShortAndWrittenWhole(t *testing.T) {
 	var w lineWriter
-	if err := payload.Write(&w, some(1, 20000)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, payload.Write(&w, some(1, 20000)))
 	if len(w) < 10 {
 		t.Fatalf("only %d lines", len(w))
 	}
@@ -131,9 +119,7 @@ func TestReadAmongForeignLines(t *testing.T) {
 	}
 	log.WriteString("perflab-payload\nperflab-payload nonsense\nrunning (1m), 0/8 VUs")
 	got, err := payload.Read(iotest.HalfReader(strings.NewReader(log.String())))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	equal(t, got, want)
 }
 
@@ -230,9 +216,7 @@ func TestReadReportsTheReadersError(t *testing.T) {
 
 func TestUnmarshalRefuses(t *testing.T) {
 	body, err := payload.Marshal(some(1, 100))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	bodies := map[string][]byte{
 		"nothing":       nil,
 		"not gzip":      []byte("hello"),
@@ -275,13 +259,9 @@ func TestLongNamesAreCut(t *testing.T) {
 	p.Count(long, start, 1)
 	p.Set(long, 1)
 	body, err := payload.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	read, err := payload.Unmarshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, name := range []string{read.Series[0].Transaction, read.Series[0].Request, read.Counters[0].Name, read.Gauges[0].Name} {
 		if len(name) > payload.MaxName || !strings.HasSuffix(name, "ä…") {
 			t.Errorf("%d bytes that end with %q, want at most %d", len(name), name[len(name)-5:], payload.MaxName)
@@ -324,9 +304,7 @@ func FuzzUnmarshal(f *testing.F) {
 			return
 		}
 		body, err := payload.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		again, err := payload.Unmarshal(body)
 		if err != nil {
 			t.Fatalf("does not read its own writing: %v", err)
@@ -342,14 +320,10 @@ func FuzzUnmarshal(f *testing.F) {
 func TestReadSumIsThatOfThePayloadThatCounts(t *testing.T) {
 	var log bytes.Buffer
 	checkpoint := payload.New("cico", "run", "tr-1", time.Unix(0, 0))
-	if err := payload.Write(&log, checkpoint); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, payload.Write(&log, checkpoint))
 	final := checkpoint.Clone()
 	final.Final, final.Generator = true, "k6 v2.2.0"
-	if err := payload.Write(&log, final); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, payload.Write(&log, final))
 	begins := regexp.MustCompile(`sha256=([0-9a-f]{64})`).FindAllStringSubmatch(log.String(), -1)
 	read, sum, err := payload.ReadSum(&log)
 	if err != nil || len(begins) != 2 || sum != begins[1][1] || sum == begins[0][1] || read.Generator != final.Generator {
@@ -365,13 +339,9 @@ func TestReadSamplesSumIsOfAllBodies(t *testing.T) {
 		from := time.Unix(int64(60*minute), 0).UTC()
 		part := &payload.Samples{Version: payload.SamplesVersion, Run: "run", Collector: "pod", Start: from, End: from.Add(time.Minute)}
 		body, err := payload.MarshalSamples(part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		_, _ = whole.Write(body)
-		if err := payload.WriteSamples(&log, part); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, payload.WriteSamples(&log, part))
 	}
 	if _, sum, err := payload.NewSamplesReader().ReadSum(&log); err != nil || sum != hex.EncodeToString(whole.Sum(nil)) {
 		t.Errorf("%q, %v: want %x", sum, err, whole.Sum(nil))
@@ -396,8 +366,6 @@ func zipped(tb testing.TB, text string) []byte {
 	if _, err := w.Write([]byte(text)); err != nil {
 		tb.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, w.Close())
 	return out.Bytes()
 }

@@ -40,15 +40,9 @@ func TestTwentyRunnersAddUpExactly(t *testing.T) {
 		own := payload.New("cico", "run-1", fmt.Sprintf("r%02d", n), start)
 		measure(n, own, whole)
 		log, err := os.Create(filepath.Join(folder, own.Runner))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := payload.Write(log, own); err != nil {
-			t.Fatal(err)
-		}
-		if err := log.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, payload.Write(log, own))
+		noError(t, log.Close())
 	}
 	reader := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTwentyRunnersAddUpExactly$", "-test.v")
 	reader.Env = append(os.Environ(), "PERFLAB_RUNNERS="+folder)
@@ -103,15 +97,11 @@ func sumUp(t *testing.T, folder string) {
 	var sum payload.Sum
 	withinMemory(t, func() {
 		for n := range manyRunners {
-			if err := readLog(filepath.Join(folder, fmt.Sprintf("r%02d", n)), &sum); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, readLog(filepath.Join(folder, fmt.Sprintf("r%02d", n)), &sum))
 		}
 	})
 	all, err := sum.Payload()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, line := range told(all) {
 		t.Log(line)
 	}

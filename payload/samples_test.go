@@ -39,9 +39,7 @@ func logOf(tb testing.TB, parts ...*payload.Samples) string {
 	tb.Helper()
 	var log bytes.Buffer
 	for _, part := range parts {
-		if err := payload.WriteSamples(&log, part); err != nil {
-			tb.Fatal(err)
-		}
+		noError(tb, payload.WriteSamples(&log, part))
 		log.WriteString("a line of somebody else\n")
 	}
 	return log.String()
@@ -50,9 +48,7 @@ func logOf(tb testing.TB, parts ...*payload.Samples) string {
 func readSamples(t *testing.T, log string) *payload.Samples {
 	t.Helper()
 	got, err := payload.ReadSamples(strings.NewReader(log))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return got
 }
 
@@ -153,14 +149,10 @@ func TestSamplesFitIntoAConfigMap(t *testing.T) {
 		parts = append(parts, stretch(minute, 300))
 	}
 	all, err := payload.MergeSamples(parts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	const limit = 400 << 10
 	fitted, err := payload.FitSamples(all, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	body, err := payload.MarshalSamples(fitted)
 	if err != nil || len(body) > limit {
 		t.Fatalf("%d bytes (%v), want at most %d", len(body), err, limit)

@@ -45,21 +45,15 @@ var background = context.Background()
 func index(t *testing.T, image product.Image) v1.ImageIndex {
 	t.Helper()
 	folder := t.TempDir()
-	if err := bundle.Unpack(filepath.Join(theRelease(t), image.Name+"-"+testVersion+".oci.tar"), folder); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, bundle.Unpack(filepath.Join(theRelease(t), image.Name+"-"+testVersion+".oci.tar"), folder))
 	outer, err := layout.ImageIndexFromPath(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	manifest, err := outer.IndexManifest()
 	if err != nil || len(manifest.Manifests) != 1 {
 		t.Fatalf("the layout has %+v, %v", manifest, err)
 	}
 	inner, err := outer.ImageIndex(manifest.Manifests[0].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return inner
 }
 
@@ -68,15 +62,11 @@ func perPlatform(t *testing.T, image product.Image) map[product.Platform]v1.Imag
 	t.Helper()
 	several := index(t, image)
 	manifest, err := several.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	images := map[product.Platform]v1.Image{}
 	for _, one := range manifest.Manifests {
 		found, err := several.Image(one.Digest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		images[product.Platform{OS: one.Platform.OS, Arch: one.Platform.Architecture}] = found
 	}
 	return images
@@ -99,13 +89,9 @@ func filesOf(t *testing.T, image v1.Image) map[string]inImage {
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		content, err := io.ReadAll(entries)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		files["/"+strings.TrimSuffix(header.Name, "/")] = inImage{header, content}
 	}
 }
@@ -203,9 +189,7 @@ func root(t *testing.T, image product.Image) string {
 		default:
 			err = os.WriteFile(target, file.content, file.header.FileInfo().Mode())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	return folder
 }
@@ -272,24 +256,16 @@ func pulled(t *testing.T) (*helmchart.Chart, string) {
 	root.SetOut(&told)
 	root.SetErr(&told)
 	root.SetArgs([]string{"push", theRelease(t), "--registry", host + "/perflab"})
-	if err := root.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, root.ExecuteContext(t.Context()))
 	client, err := helmregistry.NewClient(helmregistry.ClientOptPlainHTTP())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	got, err := client.Pull(host + "/perflab/charts/perflab:" + testVersion[1:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !bytes.Equal(got.Chart.Data, content(t, theRelease(t), "perflab-"+testVersion[1:]+".tgz")) {
 		t.Error("what Helm pulls is not the archive")
 	}
 	loaded, err := loader.LoadArchive(bytes.NewReader(got.Chart.Data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return loaded, told.String()
 }
 
@@ -301,9 +277,7 @@ func TestTheChartIsPulledAndNamesTheImages(t *testing.T) {
 	images, _ := chart.Values["images"].(map[string]any)
 	for _, image := range product.Images {
 		digest, err := index(t, image).Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if want := fmt.Sprintf("%s/%s:%s@%s", testRegistry, image.Name, testVersion, digest); images[image.Name] != want {
 			t.Errorf("values name %v, want %s", images[image.Name], want)
 		}
@@ -312,9 +286,7 @@ func TestTheChartIsPulledAndNamesTheImages(t *testing.T) {
 		}
 	}
 	values, err := chartutil.ToRenderValues(chart, nil, chartutil.ReleaseOptions{Name: "perflab", Namespace: "perflab-system"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	rendered, err := engine.Render(chart, values)
 	if err != nil || !strings.Contains(rendered["perflab/templates/deployment.yaml"], fmt.Sprint(images["operator"])) {
 		t.Errorf("the operator's image is not in what is rendered: %v", err)

@@ -87,18 +87,14 @@ func makeRelease(origin, name string) (string, error) {
 func theRelease(t *testing.T) string {
 	t.Helper()
 	folder, err := made()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return folder
 }
 
 func content(t *testing.T, elements ...string) []byte {
 	t.Helper()
 	read, err := os.ReadFile(filepath.Join(elements...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return read
 }
 
@@ -106,9 +102,7 @@ func content(t *testing.T, elements ...string) []byte {
 func sums(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	found := map[string]string{}
 	for _, file := range files {
 		found[file.Name()] = digest(content(t, folder, file.Name()))
@@ -125,9 +119,7 @@ func TestTwoReleasesOfACommitAreEqual(t *testing.T) {
 	}
 	// From the first's clone: the project may have gone on since.
 	folder, err := makeRelease(filepath.Join(scratch, firstRelease, "source"), "somewhere/else")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if diff := cmp.Diff(first, sums(t, folder)); diff != "" {
 		t.Errorf("digests (-first +second):\n%s", diff)
 	}
@@ -161,9 +153,7 @@ func open(t *testing.T, file string) map[string]packed {
 		return openZip(t, read)
 	}
 	uncompressed, err := gzip.NewReader(bytes.NewReader(read))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	found := map[string]packed{}
 	entries := tar.NewReader(uncompressed)
 	for {
@@ -171,16 +161,12 @@ func open(t *testing.T, file string) map[string]packed {
 		if errors.Is(err, io.EOF) {
 			return found
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if header.Typeflag != tar.TypeReg {
 			t.Errorf("%s: krew does not unpack %s, of type %c", file, header.Name, header.Typeflag)
 		}
 		read, err := io.ReadAll(entries)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		found[header.Name] = packed{header.FileInfo().Mode(), read}
 	}
 }
@@ -188,19 +174,13 @@ func open(t *testing.T, file string) map[string]packed {
 func openZip(t *testing.T, read []byte) map[string]packed {
 	t.Helper()
 	archive, err := zip.NewReader(bytes.NewReader(read), int64(len(read)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	found := map[string]packed{}
 	for _, file := range archive.File {
 		opened, err := file.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		read, err := io.ReadAll(opened)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		found[file.Name] = packed{file.Mode(), read}
 	}
 	return found
@@ -212,9 +192,7 @@ func TestKrewInstallsWhatTheManifestNames(t *testing.T) {
 	var manifest krewPlugin
 	decoder := yaml.NewDecoder(bytes.NewReader(content(t, folder, "krew-perflab.yaml")))
 	decoder.KnownFields(true)
-	if err := decoder.Decode(&manifest); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, decoder.Decode(&manifest))
 	if manifest.Kind != "Plugin" || manifest.Metadata.Name != "perflab" || manifest.Spec.Version != testVersion || manifest.Spec.ShortDescription == "" {
 		t.Errorf("%+v", manifest)
 	}
@@ -257,9 +235,7 @@ func TestTheCommandRuns(t *testing.T) {
 	archive := fmt.Sprintf("perflab_%s_%s_%s.tar.gz", testVersion, runtime.GOOS, runtime.GOARCH)
 	folder := t.TempDir()
 	for name, file := range open(t, filepath.Join(theRelease(t), archive)) {
-		if err := os.WriteFile(filepath.Join(folder, name), file.content, file.mode); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(folder, name), file.content, file.mode))
 	}
 	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 	said, err := exec.CommandContext(t.Context(), filepath.Join(folder, plugin), "version").CombinedOutput()
@@ -275,9 +251,7 @@ func TestTheCommandRuns(t *testing.T) {
 func TestListsAreSPDX(t *testing.T) {
 	folder := theRelease(t)
 	lists, err := filepath.Glob(filepath.Join(folder, "*.spdx.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	subjects := len(wantedPlatforms(product.CommandLine.Platforms))
 	for _, image := range product.Images {
 		subjects += len(wantedPlatforms(image.Programs()[0].Platforms))
@@ -322,9 +296,7 @@ func TestWhatCanNotBeReleased(t *testing.T) {
 	if said, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", "../..", dirty).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	if err := os.WriteFile(filepath.Join(dirty, "new.go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dirty, "new.go"), nil, 0o600))
 	for name, tc := range map[string]struct {
 		asked settings
 		want  string
@@ -341,5 +313,12 @@ func TestWhatCanNotBeReleased(t *testing.T) {
 				t.Errorf("it says %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func noError(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

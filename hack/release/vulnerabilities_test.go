@@ -53,12 +53,8 @@ func database(t *testing.T, modules string) string {
 		"index/db.json": `{"modified":"2026-01-01T00:00:00Z"}`, "index/modules.json": modules, "index/vulns.json": "[]", "ID/GO-2026-9999.json": vulnerable,
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		noError(t, os.WriteFile(path, []byte(content), 0o600))
 	}
 	return (&url.URL{Scheme: "file", Path: folder}).String()
 }
@@ -69,9 +65,7 @@ func TestAFindingIsOne(t *testing.T) {
 		"go.mod":  "module example.org/made\n\ngo 1.26\n",
 		"main.go": "package main\n\nimport \"os\"\n\nfunc main() { println(os.Getenv(\"HOME\")) }\n",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 	}
 	var out strings.Builder
 	sound := database(t, "[]")

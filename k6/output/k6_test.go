@@ -107,9 +107,7 @@ func TestTwoSegmentsMergeToTheSameAsOneProcess(t *testing.T) {
 		halves = append(halves, half)
 	}
 	both, err := payload.Merge(halves...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k6test.NoError(t, err)
 	if a, b := halves[0].Total("iterations"), halves[1].Total("iterations"); a != 30 || b != 30 {
 		t.Errorf("the segments made %v and %v iterations, want 30 each", a, b)
 	}
@@ -284,9 +282,7 @@ func TestProgressAndTheGeneratorsLoad(t *testing.T) {
 		P95          map[string]float64 `json:"p95"`
 		Records      int                `json:"records"`
 	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
-		t.Fatal(err)
-	}
+	k6test.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &last))
 	if last.Users != 3 || last.Records != 1000 || last.ErrorPercent < 15 || last.ErrorPercent > 60 ||
 		last.P95["Import"] < 49.9 || last.P95["Import"] > 50.1 || time.Since(last.At) > time.Minute {
 		t.Errorf("progress %s", lines[len(lines)-1])
@@ -325,9 +321,7 @@ func TestCheckpointsWhileItRuns(t *testing.T) {
 	p.Interrupt()
 	result := p.Wait()
 	checkpoint, err := payload.Read(strings.NewReader(beforeLast(result.Stdout)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k6test.NoError(t, err)
 	final := result.Payload(t)
 	a, _ := checkpoint.Summary("A", "ok")
 	b, _ := final.Summary("A", "ok")

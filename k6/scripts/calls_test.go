@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/k6/internal/k6test"
 )
 
 // recordedNames are the variables of the performance team's script by what we
@@ -70,9 +72,7 @@ func recordedPages(t *testing.T) pages {
 		}
 		defer func() { _ = file.Close() }()
 		rows, err := csv.NewReader(file).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		k6test.NoError(t, err)
 		return recordedCalls(t, rows[1:])
 	}
 	t.Skip("the record of calls is not here: PERFLAB_DATA does not name a directory with cico-calls.csv")

@@ -28,9 +28,7 @@ func talk(t *testing.T, l *library, p pages) [][]done {
 	var all [][]done
 	for _, conversation := range l.conversations()[1:] {
 		found, err := p.transactions(conversation)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k6test.NoError(t, err)
 		all = append(all, found)
 	}
 	return all
@@ -127,9 +125,7 @@ func TestTwoRunnersShareTheUsers(t *testing.T) {
 		halves = append(halves, result.Payload(t))
 	}
 	both, err := payload.Merge(halves...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k6test.NoError(t, err)
 	// Each runner has a setup of its own.
 	if l.logins != 5+2 {
 		t.Errorf("%d logins, want 5 of users and 2 of setup", l.logins)

@@ -42,9 +42,7 @@ func TestAuthorities(t *testing.T) {
 	numbers := map[string]bool{}
 	for _, file := range m.files {
 		records, err := marctest.Read(file, "nz ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		k6test.NoError(t, err)
 		for _, fields := range records {
 			numbers[marctest.Value(fields, "010")] = true
 		}

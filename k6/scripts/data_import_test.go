@@ -105,9 +105,7 @@ func TestFilesAreThoseOfTheRun(t *testing.T) {
 	}
 	for i, got := range m.files {
 		want, err := marc.NewFile(marc.Order{Kind: marc.Bibliographic, Seed: "7", Run: "run-1", Import: i + 1, Records: 1200})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k6test.NoError(t, err)
 		if got != string(want.Rest()) {
 			t.Errorf("file %d is not that of seed 7, run-1", i+1)
 		}
@@ -132,16 +130,12 @@ func TestProgressAndTagsOfRequests(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", result.Code, result.Stderr)
 	}
 	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k6test.NoError(t, err)
 	var done []float64
 	tagged := map[string]int{}
 	for line := range strings.Lines(string(file)) {
 		var s sample
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			t.Fatal(err)
-		}
+		k6test.NoError(t, json.Unmarshal([]byte(line), &s))
 		if s.Type == "Point" && s.Metric == "perflab_records_done" {
 			done = append(done, s.Data.Value)
 		}

@@ -17,9 +17,7 @@ func folder(t *testing.T, files map[string][]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, lines := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		k6test.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")), 0o600))
 	}
 	return dir
 }

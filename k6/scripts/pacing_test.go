@@ -64,9 +64,7 @@ export default function () {
 func TestThinkTimeAndDiceAreAsStated(t *testing.T) {
 	t.Parallel()
 	lib, err := filepath.Abs("lib")
-	if err != nil {
-		t.Fatal(err)
-	}
+	k6test.NoError(t, err)
 	script := k6test.Script(t, strings.ReplaceAll(pacing, "LIB", "file://"+lib))
 	result := k6test.Run(t, script, environment("http://unused"))
 	if result.Code != 0 {

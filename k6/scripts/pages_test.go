@@ -79,9 +79,7 @@ func pointsOf(t *testing.T, script string, env []string) []point {
 		t.Fatalf("exit code %d\n%s", result.Code, result.Stderr)
 	}
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k6test.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	var found []point
 	for lines := bufio.NewScanner(file); lines.Scan(); {

@@ -40,6 +40,14 @@ func Main(m *testing.M) {
 	start.Execute()
 }
 
+// NoError ends the test if there is an error.
+func NoError(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // arguments are those of the operator, with more of a test's own.
 func arguments(address, script string, more []string) []string {
 	args := []string{"run", "--address", address, "--summary-mode=disabled", "--no-thresholds", "--no-color", "--log-output=stderr", "--quiet"}
@@ -68,18 +76,14 @@ type Result struct {
 func Start(t *testing.T, script string, env []string, args ...string) *Process {
 	t.Helper()
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	t.Cleanup(cancel)
 	p := &Process{t: t, address: freeAddress(t)}
 	p.command = exec.CommandContext(ctx, executable, arguments(p.address, script, args)...)
 	p.command.Env = append([]string{isK6 + "=1", "K6_AUTO_EXTENSION_RESOLUTION=false", "K6_NO_USAGE_REPORT=true", "HOME=" + t.TempDir()}, env...)
 	p.command.Stdout, p.command.Stderr = &p.stdout, &p.stderr
-	if err := p.command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, p.command.Start())
 	return p
 }
 
@@ -142,9 +146,7 @@ func (p *Process) MaxMemory() int64 {
 // Interrupt sends SIGTERM, as the kubelet does.
 func (p *Process) Interrupt() {
 	p.t.Helper()
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
+	NoError(p.t, p.command.Process.Signal(syscall.SIGTERM))
 }
 
 // Patch sets an attribute of the test's status through the REST API.
@@ -152,14 +154,10 @@ func (p *Process) Patch(attribute string, value bool) {
 	p.t.Helper()
 	body := fmt.Sprintf(`{"data":{"type":"status","id":"default","attributes":{%q:%v}}}`, attribute, value)
 	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodPatch, "http://"+p.address+"/v1/status", strings.NewReader(body))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	NoError(p.t, err)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	NoError(p.t, err)
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		p.t.Fatalf("PATCH /v1/status %s=%v answered %s", attribute, value, response.Status)
@@ -180,18 +178,14 @@ func (r Result) Payload(t *testing.T) *payload.Payload {
 func Script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "script.js")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	defer func() { _ = listener.Close() }()
 	return listener.Addr().String()
 }
