@@ -146,9 +146,7 @@ func TestArchiveGetTakesWhatWasKeptLast(t *testing.T) {
 		input.Experiment.Annotations = map[string]string{v1alpha1.AnnotationRelease: text}
 		keepInput(t, store, &input, string(input.Experiment.UID))
 		got := perflab(t, "", "archive", "get", name, "--archive", store.String())
-		if got.code != 0 || !strings.Contains(got.out, "text: "+text) {
-			t.Errorf("after %q, exit code %d: %s%s", text, got.code, got.problems, got.out)
-		}
+		got.ends(0).shows("text: " + text)
 		if told := perflab(t, "", "history", "--archive", store.String(), "lab", "--arm", "base"); strings.Count(told.out, "\n  "+text+" ") != 2 || strings.Contains(told.out, "2025.6") {
 			t.Errorf("after %q the history is\n%s%s", text, told.out, told.problems)
 		}
@@ -162,16 +160,10 @@ func TestArchiveIsListedAndRead(t *testing.T) {
 	url := anArchive(t)
 	name := recorded.Experiment(7).Experiment.Namespace + "/" + recorded.Experiment(7).Experiment.Name
 	listed := perflab(t, "", "archive", "list", "--archive", url)
-	if listed.code != 0 || !strings.Contains(listed.out, name) || !strings.Contains(listed.out, "6f0f6c1e-0000-4000-8000-000000000001") {
-		t.Fatalf("exit code %d: %s%s", listed.code, listed.out, listed.problems)
-	}
+	listed.ends(0).shows(name, "6f0f6c1e-0000-4000-8000-000000000001")
 	got := perflab(t, "", "archive", "get", name, "--archive", url)
-	if got.code != 0 {
-		t.Fatalf("exit code %d: %s", got.code, got.problems)
-	}
-	if page := perflab(t, got.out, "report", "-f", "-", "-o", "md"); page.code != 0 || !strings.Contains(page.out, "## Comparison") {
-		t.Errorf("exit code %d: %s", page.code, page.problems)
-	}
+	got.ends(0)
+	perflab(t, got.out, "report", "-f", "-", "-o", "md").ends(0).shows("## Comparison")
 	for why, arguments := range map[string][]string{
 		"experiment \"lab/nothing\"": {"get", "lab/nothing", "--archive", url},
 		"write NAMESPACE/NAME":       {"get", "nothing", "--archive", url},
@@ -232,9 +224,7 @@ func TestArchiveDelete(t *testing.T) {
 	if gone.code != 0 || strings.Count(gone.out, uid) < 3 || strings.ReplaceAll(would.out, "would go", "gone") != gone.out {
 		t.Errorf("exit code %d:\n%s%s\nwhere a dry run said\n%s", gone.code, gone.out, gone.problems, would.out)
 	}
-	if got := of("--dry-run"); got.code != 0 || !strings.Contains(got.out, "references would go") {
-		t.Errorf("the other one: exit code %d: %s%s", got.code, got.out, got.problems)
-	}
+	of("--dry-run").ends(0).shows("references would go")
 	want := perflab(t, "", "history", releasesFile)
 	if got := perflab(t, "", "history", "--archive", store.String(), "lab"); got.code != 0 || got.out != want.out {
 		t.Errorf("the history without it: exit code %d: %s%s", got.code, got.out, got.problems)
@@ -244,7 +234,5 @@ func TestArchiveDelete(t *testing.T) {
 func TestArchiveTellsWhatWouldGo(t *testing.T) {
 	url := anArchive(t)
 	got := perflab(t, "", "archive", "gc", "--dry-run", "--archive", url)
-	if got.code != 0 || !strings.Contains(got.out, "0 records and 0 objects would go") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
-	}
+	got.ends(0).shows("0 records and 0 objects would go")
 }

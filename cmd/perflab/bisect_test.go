@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/report"
-	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
@@ -35,24 +34,17 @@ func TestBisect(t *testing.T) {
 		}
 	})
 	got := perflab(t, "", "bisect", before, after)
-	if got.code != 0 {
-		t.Fatalf("exit code %d: %s", got.code, got.problems)
-	}
-	expect.Contains(t, got.out, []string{
+	got.ends(0).shows(
 		"name: heap-2-bisect", "# arm kafka\n", "9.9.9", "# no arm can set, and none has", "healthPath", "question: Which difference is it?", "image: example.org/first:new",
-	})
+	)
 	if strings.Contains(got.out, "status:") {
 		t.Error("what is to be applied has a status")
 	}
 	// The cluster would take it, and its arms are what they are called.
 	planned := perflab(t, got.out, "plan", "-f", "-")
-	if planned.code != 0 || !strings.Contains(planned.out, "before (baseline)") || !strings.Contains(planned.out, "6 arms x 2 scenarios") {
-		t.Errorf("exit code %d: %s%s", planned.code, planned.out, planned.problems)
-	}
+	planned.ends(0).shows("before (baseline)", "6 arms x 2 scenarios")
 	two := perflab(t, "", "bisect", before, after, "--parts", "2", "--name", "which")
-	if two.code != 0 || !strings.Contains(two.out, "name: part-2") || !strings.Contains(two.out, "name: which\n") {
-		t.Errorf("exit code %d: %s%s", two.code, two.out, two.problems)
-	}
+	two.ends(0).shows("name: part-2", "name: which\n")
 }
 
 // A file may say anything: what stands in a comment stays there.

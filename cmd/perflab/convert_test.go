@@ -32,9 +32,7 @@ func converted(t *testing.T, name, release string, blocks ...int) string {
 		arguments = append(arguments, "--arm", "xmx="+sampleOf("xmx", block), "--arm", "maxram="+sampleOf("maxram", block))
 	}
 	got := perflab(t, "", arguments...)
-	if got.code != 0 {
-		t.Fatalf("exit code %d: %s", got.code, got.problems)
-	}
+	got.ends(0)
 	return got.out
 }
 
@@ -76,13 +74,9 @@ func TestConvert(t *testing.T) {
 			t.Errorf("the report claims %q, which nobody knows:\n%s", claim, page.out)
 		}
 	}
-	if html := perflab(t, text, "report", "-f", "-", "-o", "html"); html.code != 0 || !strings.Contains(html.out, "measured elsewhere by JMeter") {
-		t.Errorf("exit code %d: %s", html.code, html.problems)
-	}
+	perflab(t, text, "report", "-f", "-", "-o", "html").ends(0).shows("measured elsewhere by JMeter")
 	proved := perflab(t, text, "verify", "-")
-	if proved.code != exitNoChain || !strings.Contains(proved.problems, "it was measured elsewhere by JMeter") || !strings.Contains(proved.problems, "PerfLab can prove nothing of it") {
-		t.Errorf("exit code %d: %s", proved.code, proved.problems)
-	}
+	proved.ends(exitNoChain).warns("it was measured elsewhere by JMeter", "PerfLab can prove nothing of it")
 }
 
 // A past of three releases is there on day one, and can be compared.
@@ -95,10 +89,7 @@ func TestConvertedReleases(t *testing.T) {
 		files = append(files, file)
 	}
 	history := perflab(t, "", "history", folder, "--arm", "xmx")
-	if history.code != 0 {
-		t.Fatalf("exit code %d: %s", history.code, history.problems)
-	}
-	expect.Contains(t, history.out, []string{"\n  2025.1   ", "\n  2025.2   ", "\n  2025.3   ", `"checkout-1", "checkout-2", "checkout-3" were measured elsewhere by JMeter: PerfLab saw nothing of what they ran on`}, "the history")
+	history.ends(0).shows("\n  2025.1   ", "\n  2025.2   ", "\n  2025.3   ", `"checkout-1", "checkout-2", "checkout-3" were measured elsewhere by JMeter: PerfLab saw nothing of what they ran on`)
 	compared := perflab(t, "", "compare", files[0], files[1])
 	if !strings.Contains(compared.out, "cico/Check-In/average") || !strings.Contains(compared.out, "measured elsewhere by JMeter") {
 		t.Errorf("exit code %d: %s\n%s", compared.code, compared.out, compared.problems)
@@ -129,9 +120,7 @@ func TestImportOfWhatWasConverted(t *testing.T) {
 	if again.Experiment.Annotations[v1alpha1.AnnotationElsewhere] == "" || again.Runs[0].Annotations[v1alpha1.AnnotationElsewhere] == "" {
 		t.Error("its export does not say where it was measured")
 	}
-	if verified := archive.perflab(t, "", "verify", "checkout-2025"); verified.code != exitNoChain || !strings.Contains(verified.problems, "measured elsewhere by JMeter") {
-		t.Errorf("exit code %d: %s", verified.code, verified.problems)
-	}
+	archive.perflab(t, "", "verify", "checkout-2025").ends(exitNoChain).warns("measured elsewhere by JMeter")
 }
 
 func TestConvertProblems(t *testing.T) {
@@ -254,9 +243,7 @@ func TestConvertDirections(t *testing.T) {
 // A table has releases, arms and blocks of its own.
 func TestConvertTable(t *testing.T) {
 	got := perflab(t, "", "convert", "--from", "table", "--name", "cico", "testdata/elsewhere/past.csv")
-	if got.code != 0 {
-		t.Fatalf("exit code %d: %s", got.code, got.problems)
-	}
+	got.ends(0)
 	inputs, err := report.Read(strings.NewReader(got.out))
 	expect.NoError(t, err)
 	var names []string

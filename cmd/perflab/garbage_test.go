@@ -60,9 +60,7 @@ func TestGarbageIsNamedInOneLine(t *testing.T) {
 func TestTextsAreNoObjects(t *testing.T) {
 	for _, arguments := range [][]string{{"plan", "-f", "-"}, {"report", "-f", "-"}, {"import", "-f", "-"}, {"verify", "-"}} {
 		for _, text := range []string{"hello", "[1, 2]", "7"} {
-			if got := perflab(t, text, arguments...); got.code != exitInvalid || !strings.Contains(got.problems, "no object of Kubernetes: those begin with apiVersion and kind") {
-				t.Errorf("%v of %q: exit code %d:\n%s", arguments, text, got.code, got.problems)
-			}
+			perflab(t, text, arguments...).ends(exitInvalid).warns("no object of Kubernetes: those begin with apiVersion and kind")
 		}
 	}
 }
@@ -77,17 +75,9 @@ func TestPlanReadsFoldersAndPackedFiles(t *testing.T) {
 		all += string(text) + "\n---\n"
 		expect.NoError(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.yaml.gz", i)), []byte(packed(t, string(text))), 0o600))
 	}
-	for name, got := range map[string]answer{
-		"folder":                perflab(t, "", "plan", "-f", folder),
-		"packed standard input": perflab(t, packed(t, all), "plan", "-f", "-"),
-	} {
-		if got.code != 0 || !strings.Contains(got.out, "Experiment heaps: 12 runs") {
-			t.Errorf("%s: exit code %d: %s%s", name, got.code, got.out, got.problems)
-		}
-	}
-	if got := perflab(t, "", "plan", "-f", t.TempDir()); got.code != exitInvalid || !strings.Contains(got.problems, "holds none that ends in .yaml") {
-		t.Errorf("a folder without files: exit code %d: %s", got.code, got.problems)
-	}
+	perflab(t, "", "plan", "-f", folder).ends(0).shows("Experiment heaps: 12 runs")
+	perflab(t, packed(t, all), "plan", "-f", "-").ends(0).shows("Experiment heaps: 12 runs")
+	perflab(t, "", "plan", "-f", t.TempDir()).ends(exitInvalid).warns("holds none that ends in .yaml")
 }
 
 // One that can't be planned keeps no other from being planned.
@@ -104,12 +94,8 @@ func TestEveryExperimentIsPlanned(t *testing.T) {
 func TestNoClusterIsConfigured(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
-	if got := perflab(t, "", "status", "heaps"); got.code != exitFailed || !strings.Contains(got.problems, "no cluster is configured: set KUBECONFIG") {
-		t.Errorf("exit code %d: %s", got.code, got.problems)
-	}
-	if got := perflab(t, "", "status", "heaps", "--server", "http://127.0.0.1:1"); got.code != exitFailed || !strings.Contains(got.problems, "nobody answers there") {
-		t.Errorf("exit code %d: %s", got.code, got.problems)
-	}
+	perflab(t, "", "status", "heaps").ends(exitFailed).warns("no cluster is configured: set KUBECONFIG")
+	perflab(t, "", "status", "heaps", "--server", "http://127.0.0.1:1").ends(exitFailed).warns("nobody answers there")
 }
 
 // A table that nobody would read is cut, and says so.

@@ -45,10 +45,10 @@ func TestImportRecordsWhatWasExported(t *testing.T) {
 	}
 	for _, format := range []string{"html", "csv"} {
 		at, there := home.must(t, "", "report", recorded.Name, "-o", format), archive.must(t, "", "report", recorded.Name, "-o", format)
-		if at != there {
+		if at.result != there.result {
 			t.Errorf("%s: the report is another:\n%s", format, cmp.Diff(at.out, there.out))
 		}
-		if from := perflab(t, again.out, "report", "-f", "-", "-o", format); from != at {
+		if from := perflab(t, again.out, "report", "-f", "-", "-o", format); from.result != at.result {
 			t.Errorf("%s: the report of the second export is another:\n%s", format, cmp.Diff(at.out, from.out))
 		}
 	}
@@ -69,7 +69,7 @@ func TestImportOfAnImport(t *testing.T) {
 	archive, further := home.other(t), home.other(t)
 	archive.must(t, home.must(t, "", "export", recorded.Name).out, "import", "-f", "-")
 	further.must(t, archive.must(t, "", "export", recorded.Name).out, "import", "-f", "-", recorded.Name)
-	if at, there := home.must(t, "", "report", recorded.Name), further.must(t, "", "report", recorded.Name); at != there {
+	if at, there := home.must(t, "", "report", recorded.Name), further.must(t, "", "report", recorded.Name); at.result != there.result {
 		t.Errorf("the report is another:\n%s", cmp.Diff(at.out, there.out))
 	}
 	words := strings.Fields(further.experiment(t).Annotations[v1alpha1.AnnotationImported])
@@ -104,9 +104,7 @@ func TestImportOfAnExperimentThatHadNotEnded(t *testing.T) {
 		t.Errorf("the status is\n%s", shown.out)
 	}
 	watched := archive.perflab(t, "", "status", recorded.Name, "--watch")
-	if watched.code != exitFailed || !strings.Contains(watched.problems, "it is imported and had not ended; nothing of it goes on here") {
-		t.Errorf("exit code %d: %s", watched.code, watched.problems)
-	}
+	watched.ends(exitFailed).warns("it is imported and had not ended; nothing of it goes on here")
 }
 
 func TestImportProblems(t *testing.T) {
@@ -298,9 +296,7 @@ func (p *place) perflab(t *testing.T, in string, arguments ...string) answer {
 func (p *place) must(t *testing.T, in string, arguments ...string) answer {
 	t.Helper()
 	got := p.perflab(t, in, arguments...)
-	if got.code != 0 {
-		t.Fatalf("%q: exit code %d: %s", arguments, got.code, got.problems)
-	}
+	got.ends(0)
 	// What completion says beside its answer.
 	got.problems = ""
 	return got

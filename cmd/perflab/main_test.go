@@ -18,17 +18,46 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// answer is what a person gets.
+// answer is how a command ended, for the test that called it.
 type answer struct {
+	t         *testing.T
+	arguments []string
+	result
+}
+
+type result struct {
 	code          int
 	out, problems string
+}
+
+// ends fails the test now unless the command ended with a code.
+func (a answer) ends(code int) answer {
+	a.t.Helper()
+	if a.code != code {
+		a.t.Fatalf("perflab %q: exit code %d, want %d: %s%s", a.arguments, a.code, code, a.out, a.problems)
+	}
+	return a
+}
+
+// shows fails the test for each text that the output does not have.
+func (a answer) shows(texts ...string) answer {
+	a.t.Helper()
+	expect.Contains(a.t, a.out, texts, "the output of perflab %q", a.arguments)
+	return a
+}
+
+// warns fails the test for each text that the errors do not have.
+func (a answer) warns(texts ...string) answer {
+	a.t.Helper()
+	expect.Contains(a.t, a.problems, texts, "the errors of perflab %q", a.arguments)
+	return a
 }
 
 func perflab(t *testing.T, in string, arguments ...string) answer {
 	t.Helper()
 	var out, problems bytes.Buffer
 	code := execute(t.Context(), arguments, strings.NewReader(in), &out, &problems)
-	return answer{code, out.String(), problems.String()}
+	return answer{t, arguments, result{code, out.String(), problems.String()}}
 }
 
 // seed plans a published report's sample with every shipped system at hand.
@@ -53,9 +82,7 @@ func shipped(t *testing.T) []string {
 
 func TestPlanAsText(t *testing.T) {
 	got := perflab(t, "", "plan", "-f", "testdata/experiment.yaml", "-f", "testdata/system.yaml")
-	if got.code != 0 {
-		t.Fatalf("exit code %d: %s", got.code, got.problems)
-	}
+	got.ends(0)
 	const golden = "testdata/plan.txt"
 	if *update {
 		expect.NoError(t, os.WriteFile(golden, []byte(got.out), 0o644))
@@ -108,9 +135,7 @@ func TestPublishedReportsArePlanned(t *testing.T) {
 	for _, sample := range samples {
 		t.Run(filepath.Base(sample), func(t *testing.T) {
 			got := seed(t, sample)
-			if got.code != 0 {
-				t.Fatalf("exit code %d: %s", got.code, got.problems)
-			}
+			got.ends(0)
 			expect.Contains(t, got.out, wants[filepath.Base(sample)], "the plan")
 			confounded := strings.Count(got.out, "differs from the baseline in")
 			// Each arm of page 003 but the first also asks for less CPU.
@@ -148,9 +173,7 @@ func TestProblems(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, tc.in, tc.arguments...)
-			if got.code != tc.code || !strings.Contains(got.problems, tc.want) {
-				t.Errorf("exit code %d, want %d; it says\n%s\nwant\n%s", got.code, tc.code, got.problems, tc.want)
-			}
+			got.ends(tc.code).warns(tc.want)
 		})
 	}
 }
@@ -162,9 +185,7 @@ func TestPlanReadsStandardInput(t *testing.T) {
 		expect.NoError(t, err)
 		files += string(text) + "---\n"
 	}
-	if got := perflab(t, files, "plan", "-f", "-"); got.code != 0 || !strings.Contains(got.out, "Experiment heaps: 12 runs") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
-	}
+	perflab(t, files, "plan", "-f", "-").ends(0).shows("Experiment heaps: 12 runs")
 }
 
 // What the documentation shows is what the cluster takes.
@@ -209,9 +230,7 @@ func TestHelpListsACommandsOwnFlags(t *testing.T) {
 		t.Errorf("the help lists what is kubectl's:\n%s", help)
 	}
 	got := perflab(t, "", "report", "any", "--server", "https://127.0.0.1:1", "--request-timeout", "5s")
-	if got.code != exitFailed || !strings.Contains(got.problems, "127.0.0.1:1") {
-		t.Errorf("--server is not heeded: %+v", got)
-	}
+	got.ends(exitFailed).warns("127.0.0.1:1")
 	if help := perflab(t, "", "plan", "--help").out; strings.Contains(help, "kubectl options") {
 		t.Errorf("a command without a cluster talks of one:\n%s", help)
 	}

@@ -21,9 +21,7 @@ func TestPublishIntoAFolder(t *testing.T) {
 		t.Fatalf("exit code %d: %s%s, and the folder: %v", planned.code, planned.out, planned.problems, err)
 	}
 	added := perflab(t, "", "publish", recorded.Name, "-f", path, "--dir", site)
-	if added.code != 0 || !strings.Contains(added.out, "is added; the index lists 1 report") {
-		t.Fatalf("exit code %d: %s%s", added.code, added.out, added.problems)
-	}
+	added.ends(0).shows("is added; the index lists 1 report")
 	pages, err := filepath.Glob(filepath.Join(site, recorded.Namespace, recorded.Name+"-*", "index.html"))
 	if err != nil || len(pages) != 1 {
 		t.Fatalf("%v, %v", pages, err)
@@ -34,18 +32,14 @@ func TestPublishIntoAFolder(t *testing.T) {
 		t.Errorf("the page (%d bytes) is not the report (%d bytes)", len(published), len(want.out))
 	}
 	again := perflab(t, "", "publish", "-f", path, "--dir", site)
-	if again.code != 0 || !strings.Contains(again.out, "is up to date: nothing was written") {
-		t.Errorf("exit code %d: %s%s", again.code, again.out, again.problems)
-	}
+	again.ends(0).shows("is up to date: nothing was written")
 }
 
 func TestPublishOntoAWiki(t *testing.T) {
 	site, path := confluence.New(t), exported(t)
 	arguments := []string{"publish", "-f", path, "--confluence", site.URL, "--space", confluence.SpaceKey, "--parent", confluence.Home}
 	t.Setenv("CONFLUENCE_TOKEN", "")
-	if got := perflab(t, "", arguments...); got.code != exitFailed || !strings.Contains(got.problems, "CONFLUENCE_TOKEN is not in the environment") {
-		t.Errorf("exit code %d: %s", got.code, got.problems)
-	}
+	perflab(t, "", arguments...).ends(exitFailed).warns("CONFLUENCE_TOKEN is not in the environment")
 	login := filepath.Join(t.TempDir(), "login")
 	expect.NoError(t, os.WriteFile(login, []byte("CONFLUENCE_USER="+confluence.User+"\nCONFLUENCE_TOKEN='"+confluence.Token+"'\n"), 0o600))
 	planned := perflab(t, "", append(arguments, "--credentials", login, "--dry-run")...)
@@ -73,9 +67,7 @@ func TestPublishOntoGitHub(t *testing.T) {
 	arguments := []string{"publish", "-f", path, "--github", "team/shop#7", "--link", "https://reports.example.org"}
 	t.Setenv("GITHUB_TOKEN", "")
 	t.Setenv("GITHUB_API_URL", site.URL)
-	if got := perflab(t, "", arguments...); got.code != exitFailed || !strings.Contains(got.problems, "GITHUB_TOKEN is not in the environment") {
-		t.Errorf("exit code %d: %s", got.code, got.problems)
-	}
+	perflab(t, "", arguments...).ends(exitFailed).warns("GITHUB_TOKEN is not in the environment")
 	t.Setenv("GITHUB_TOKEN", github.Token)
 	for _, step := range []struct {
 		more         []string
@@ -88,13 +80,9 @@ func TestPublishOntoGitHub(t *testing.T) {
 	}
 	summary := filepath.Join(t.TempDir(), "summary")
 	t.Setenv("GITHUB_STEP_SUMMARY", summary)
-	if got := perflab(t, "", "publish", "-f", path, "--github-summary"); got.code != 0 || !strings.Contains(got.out, "was added to the step's summary") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
-	}
+	perflab(t, "", "publish", "-f", path, "--github-summary").ends(0).shows("was added to the step's summary")
 	t.Setenv("GITHUB_STEP_SUMMARY", "")
-	if got := perflab(t, "", "publish", "-f", path, "--github-summary"); got.code != exitFailed || !strings.Contains(got.problems, "is for a step of GitHub Actions") {
-		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)
-	}
+	perflab(t, "", "publish", "-f", path, "--github-summary").ends(exitFailed).warns("is for a step of GitHub Actions")
 }
 
 func TestPublishProblems(t *testing.T) {

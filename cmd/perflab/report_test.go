@@ -51,12 +51,10 @@ func TestReportFormats(t *testing.T) {
 		"confluence": `ac:name="toc"`, "csv": "block,arm,scenario,metric,unit,value\n1,",
 	} {
 		got := perflab(t, "", "report", "-f", path, "-o", format)
-		if got.code != 0 || !strings.Contains(got.out, want) {
-			t.Errorf("%s: exit code %d: %.200s%s", format, got.code, got.out, got.problems)
-		}
+		got.ends(0).shows(want)
 	}
 	file := perflab(t, "", "report", "-f", path)
-	if folder := perflab(t, "", "report", recorded.Name, "-f", filepath.Dir(path)); folder != file {
+	if folder := perflab(t, "", "report", recorded.Name, "-f", filepath.Dir(path)); folder.result != file.result {
 		t.Errorf("a folder: exit code %d: %s", folder.code, folder.problems)
 	}
 }
@@ -64,9 +62,7 @@ func TestReportFormats(t *testing.T) {
 func TestReportWritesCharts(t *testing.T) {
 	charts := filepath.Join(t.TempDir(), "charts")
 	got := perflab(t, "", "report", "-f", exported(t), "-o", "md", "--charts", charts)
-	if got.code != 0 {
-		t.Fatalf("exit code %d: %s", got.code, got.problems)
-	}
+	got.ends(0)
 	files, err := filepath.Glob(filepath.Join(charts, "*.svg"))
 	if err != nil || len(files) < 6 {
 		t.Fatalf("%d charts, %v", len(files), err)
@@ -82,23 +78,17 @@ func TestReportWritesCharts(t *testing.T) {
 func TestReportAsCSVIsAnalyzed(t *testing.T) {
 	rows := perflab(t, "", "report", "-f", exported(t), "-o", "csv")
 	got := perflab(t, rows.out, "analyze", "--baseline", recorded.Baseline, "--twin", recorded.Twin, "--primary", "cico/.*/average$")
-	if got.code != 0 || !strings.Contains(got.out, "cico/Check-In/average") {
-		t.Errorf("exit code %d: %s", got.code, got.problems)
-	}
+	got.ends(0).shows("cico/Check-In/average")
 }
 
 // "Current against initial" stands in the page, and follows from what is beside it.
 func TestReportAgainstAnotherExperiment(t *testing.T) {
 	const before, after = "testdata/before.yaml", "testdata/after.yaml"
 	page := perflab(t, "", "report", "-f", after, "--against", before)
-	for _, want := range []string{
+	page.ends(0).shows(
 		"Against the experiment maxram-vs-xmx", "are alike within the margin of 5", "Baselines against each other",
 		"Arms, each by its delta to its own baseline", "example.org/mod-inventory:20.2.0",
-	} {
-		if page.code != 0 || !strings.Contains(page.out, want) {
-			t.Errorf("exit code %d: %s; the page lacks %q", page.code, page.problems, want)
-		}
-	}
+	)
 	if plain := perflab(t, "", "report", "-f", after); strings.Contains(plain.out, "Against the experiment") {
 		t.Error("a report against nothing has the section")
 	}
@@ -106,12 +96,8 @@ func TestReportAgainstAnotherExperiment(t *testing.T) {
 	expect.NoError(t, os.WriteFile(path, []byte(page.out), 0o600))
 	rows := filepath.Join(t.TempDir(), "report.csv")
 	expect.NoError(t, os.WriteFile(rows, []byte(perflab(t, "", "report", "-f", after, "-o", "csv").out), 0o600))
-	if got := perflab(t, "", "audit", "--fail", path, rows); got.code != 0 {
-		t.Errorf("the audit of the page: exit code %d: %s%s", got.code, got.problems, got.out)
-	}
-	if got := perflab(t, "", "report", "-f", after, "--against", "no-such.yaml"); got.code != exitFailed || !strings.Contains(got.problems, "no-such.yaml") {
-		t.Errorf("against nothing that is there: exit code %d: %s", got.code, got.problems)
-	}
+	perflab(t, "", "audit", "--fail", path, rows).ends(0)
+	perflab(t, "", "report", "-f", after, "--against", "no-such.yaml").ends(exitFailed).warns("no-such.yaml")
 }
 
 func TestReportProblems(t *testing.T) {
@@ -160,14 +146,12 @@ func TestExportAndReportFromACluster(t *testing.T) {
 	}
 	direct := home.must(t, "", "report", recorded.Name, "-o", "html")
 	again := perflab(t, export.out, "report", "-f", "-", "-o", "html")
-	if direct != again {
+	if direct.result != again.result {
 		t.Errorf("the report of the cluster (%d bytes) is not that of the export (exit code %d, %d bytes, %s)",
 			len(direct.out), again.code, len(again.out), again.problems)
 	}
 	missing := home.perflab(t, "", "report", "no-such")
-	if missing.code != exitFailed || !strings.Contains(missing.problems, `there is no PerfExperiment "no-such" in namespace "lab"`) {
-		t.Errorf("exit code %d: %s", missing.code, missing.problems)
-	}
+	missing.ends(exitFailed).warns(`there is no PerfExperiment "no-such" in namespace "lab"`)
 }
 
 // storing puts what was measured into the cluster once, for all tests.

@@ -39,8 +39,6 @@ func TestRunFromASchedule(t *testing.T) {
 
 func TestRunFromWhatIsNoSchedule(t *testing.T) {
 	for _, from := range []string{"nightly", "schedule/", "cronjob/nightly"} {
-		if got := perflab(t, "", "run", "--from", from); got.code != exitFailed || !strings.Contains(got.problems, "must be schedule/NAME, for example schedule/nightly") {
-			t.Errorf("%q: %d %s", from, got.code, got.problems)
-		}
+		perflab(t, "", "run", "--from", from).ends(exitFailed).warns("must be schedule/NAME, for example schedule/nightly")
 	}
 }

@@ -238,23 +238,19 @@ func TestStatusOfAnExperimentThatWaits(t *testing.T) {
 
 func TestRunNeedsOneExperiment(t *testing.T) {
 	const two = "apiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a}\n---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: b}\n"
-	for name, test := range map[string]struct {
+	for _, test := range map[string]struct {
 		files, says string
 		code        int
 	}{
 		"none": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "the files hold no PerfExperiment", exitInvalid},
 		"two":  {two, `the files hold "a" and "b"`, exitFailed},
 	} {
-		if got := perflab(t, test.files, "run", "-f", "-"); got.code != test.code || !strings.Contains(got.problems, test.says) {
-			t.Errorf("%s: exit code %d, %q, want %q", name, got.code, got.problems, test.says)
-		}
+		perflab(t, test.files, "run", "-f", "-").ends(test.code).warns(test.says)
 	}
 }
 
 func TestFailOnKnowsWorseOnly(t *testing.T) {
-	if got := perflab(t, "", "status", "a", "--fail-on", "better"); got.code != exitFailed || !strings.Contains(got.problems, `the only one is "worse"`) {
-		t.Errorf("exit code %d, %q", got.code, got.problems)
-	}
+	perflab(t, "", "status", "a", "--fail-on", "better").ends(exitFailed).warns(`the only one is "worse"`)
 }
 
 // A line that is longer than the terminal is wide takes several rows, all of

@@ -34,7 +34,7 @@ func onTerminal(t *testing.T, columns, lines uint16, in string, arguments ...str
 	var problems bytes.Buffer
 	code := execute(t.Context(), arguments, strings.NewReader(in), terminal, &problems)
 	expect.NoError(t, terminal.Close())
-	got := answer{code, <-seen, problems.String()}
+	got := answer{t, arguments, result{code, <-seen, problems.String()}}
 	expect.NoError(t, master.Close())
 	return got
 }
@@ -89,9 +89,7 @@ func TestColoursAreForTerminals(t *testing.T) {
 			}
 		})
 	}
-	if got := perflab(t, worse, "analyze", "--baseline", "a", "--color", "sometimes"); got.code != exitFailed || !strings.Contains(got.problems, `--color "sometimes" must be auto, always or never`) {
-		t.Errorf("exit code %d: %s", got.code, got.problems)
-	}
+	perflab(t, worse, "analyze", "--baseline", "a", "--color", "sometimes").ends(exitFailed).warns(`--color "sometimes" must be auto, always or never`)
 }
 
 // fasterRuns are of an arm b that is a fifth faster than a.
@@ -126,9 +124,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		for _, width := range []uint16{60, 80, 100, 400} {
 			t.Run(fmt.Sprint(name, " ", width), func(t *testing.T) {
 				got := onTerminal(t, width, tall*10, "", append(arguments, "--color", "never")...)
-				if got.code != 0 {
-					t.Fatalf("exit code %d: %s", got.code, got.problems)
-				}
+				got.ends(0)
 				for line := range strings.Lines(got.out) {
 					// A word of a sentence stays whole: it may be a path.
 					if uniseg.StringWidth(strings.TrimSuffix(line, "\n")) > int(width) && len(strings.Fields(line)) > 1 {
@@ -196,7 +192,7 @@ func TestLongOutputIsPaged(t *testing.T) {
 			want := perflab(t, "", append(tc.arguments, "--color", "never")...)
 			if !tc.pipe {
 				got := onTerminal(t, 400, tc.lines, "", append(tc.arguments, "--color", "never")...)
-				if got != want {
+				if got.result != want.result {
 					t.Errorf("the terminal shows\n%+v\nwant\n%+v", got, want)
 				}
 			}
@@ -232,9 +228,7 @@ func TestPagersMayFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PERFLAB_PAGER", tc.pager)
 			got := onTerminal(t, 200, 10, slips, "audit", "--fail")
-			if got.code != exitSlips || !strings.Contains(got.problems, "150 of 150") {
-				t.Errorf("exit code %d: %s", got.code, got.problems)
-			}
+			got.ends(exitSlips).warns("150 of 150")
 			expect.Equal(t, tc.whole, strings.Contains(got.out, "t149"), "it is shown to its end")
 			got = onTerminal(t, 200, 10, slips, "audit")
 			if failed := strings.Contains(got.problems, "name another in PERFLAB_PAGER"); failed != (name == "fails") {

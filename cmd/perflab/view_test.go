@@ -58,17 +58,13 @@ func fetched(t *testing.T, address string) string {
 func TestViewOfWhatIsNotThere(t *testing.T) {
 	home := measured(t)
 	missing := home.perflab(t, "", "view", "no-such")
-	if missing.code != exitFailed || !strings.Contains(missing.problems, "kubectl get perfexperiments -A lists them") {
-		t.Errorf("exit code %d: %s", missing.code, missing.problems)
-	}
+	missing.ends(exitFailed).warns("kubectl get perfexperiments -A lists them")
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	expect.NoError(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
 	_, port, err := net.SplitHostPort(taken.Addr().String())
 	expect.NoError(t, err)
-	if busy := home.perflab(t, "", "view", recorded.Name, "--port", port); busy.code != exitFailed || !strings.Contains(busy.problems, "address already in use") {
-		t.Errorf("exit code %d: %s", busy.code, busy.problems)
-	}
+	home.perflab(t, "", "view", recorded.Name, "--port", port).ends(exitFailed).warns("address already in use")
 }
 
 // A browser that is there is given the address; one that is not stops nothing.
