@@ -262,10 +262,16 @@ func TestLongNamesAreCut(t *testing.T) {
 	noError(t, err)
 	read, err := payload.Unmarshal(body)
 	noError(t, err)
+	isCut := regexp.MustCompile("ä…[0-9a-f]{8}$")
 	for _, name := range []string{read.Series[0].Transaction, read.Series[0].Request, read.Counters[0].Name, read.Gauges[0].Name} {
-		if len(name) > payload.MaxName || !strings.HasSuffix(name, "ä…") {
-			t.Errorf("%d bytes that end with %q, want at most %d", len(name), name[len(name)-5:], payload.MaxName)
+		if len(name) > payload.MaxName || !isCut.MatchString(name) {
+			t.Errorf("%d bytes that end with %q, want at most %d", len(name), name[len(name)-12:], payload.MaxName)
 		}
+	}
+	p.Add(payload.Row{Transaction: long + "a", Outcome: payload.OK}, start, time.Second)
+	p.Add(payload.Row{Transaction: long + "b", Outcome: payload.OK}, start, time.Second)
+	if names := p.Transactions(); len(names) != 2 {
+		t.Errorf("%d of two names that begin alike are told apart", len(names))
 	}
 }
 

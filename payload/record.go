@@ -3,6 +3,8 @@
 package payload
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"sort"
 	"time"
 )
@@ -50,7 +52,7 @@ func (p *Payload) row(row Row) *Series { return &p.Series[p.place(row)] }
 
 // place is where in Series that is.
 func (p *Payload) place(row Row) int {
-	row.Scenario, row.Transaction, row.Request = cut(row.Scenario, MaxName), cut(row.Transaction, MaxName), cut(row.Request, MaxName)
+	row.Scenario, row.Transaction, row.Request = nameOf(row.Scenario), nameOf(row.Transaction), nameOf(row.Request)
 	if p.places == nil {
 		p.places = map[Row]int{}
 		for i, s := range p.Series {
@@ -100,7 +102,7 @@ func (p *Payload) counter(name string) *Counter { return &p.Counters[p.counterPl
 
 // counterPlace is where in Counters a counter is.
 func (p *Payload) counterPlace(name string) int {
-	name = cut(name, MaxName)
+	name = nameOf(name)
 	for i := range p.Counters {
 		if p.Counters[i].Name == name {
 			return i
@@ -114,7 +116,7 @@ func (p *Payload) counterPlace(name string) int {
 }
 
 func (p *Payload) gauge(name string) *Gauge {
-	name = cut(name, MaxName)
+	name = nameOf(name)
 	for i := range p.Gauges {
 		if g := &p.Gauges[i]; g.Name == name {
 			return g
@@ -195,4 +197,15 @@ func floorDiv(a, b int64) int64 {
 		q--
 	}
 	return q
+}
+
+// nameOf is a name as it is recorded. One that is too long ends in its digest, so that it
+// stays apart from others that begin like it.
+func nameOf(text string) string {
+	if len(text) <= MaxName {
+		return text
+	}
+	const digest = 4
+	sum := sha256.Sum256([]byte(text))
+	return cut(text, MaxName, hex.EncodeToString(sum[:digest]))
 }

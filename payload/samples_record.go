@@ -115,14 +115,15 @@ func (s *Samples) Note(note string) {
 }
 
 // shortened cuts a text to what is kept of it, not within a letter.
-func shortened(text string) string { return cut(text, maxText) }
+func shortened(text string) string { return cut(text, maxText, "") }
 
-// cut is a text of at most so many bytes.
-func cut(text string, limit int) string {
+// cut is a text of at most so many bytes, with an end that tells that it is one.
+func cut(text string, limit int, end string) string {
 	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
+	end = "…" + end
+	return strings.ToValidUTF8(text[:limit-len(end)], "") + end
 }
 
 func joined(names []string) string { return strings.Join(names, ",") }

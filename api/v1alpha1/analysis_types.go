@@ -8,14 +8,15 @@ package v1alpha1
 type Analysis struct {
 	// primary names the metrics that decide, for example
 	// cico/Check-In/average or, in a window, cico/Check-In/p95@alone. Their
-	// p-values are adjusted together, so name the few that you would act on.
+	// p-values are adjusted together, so name the few that you would act on. A
+	// name is written as reports show it.
 	// Absent: the average of check-in and check-out of every checkInCheckOut
 	// load, the duration of every dataImport load.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[^/@ ]+(/[^@]*[^@ ])+(@[a-z0-9-]+)?$')",message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/average or cico/Check-In/p95@alone"
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches(r'^[^/@ ]+/(.*/)?([^/@]|\\@)*([^/@ ])(@[a-z0-9-]+)?$')`,message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/average or cico/Check-In/p95@alone"
 	Primary []string `json:"primary,omitempty"`
 
 	// guards name metrics that no winner may make worse. Absent: the error
@@ -24,7 +25,7 @@ type Analysis struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=253
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[^/@ ]+(/[^@]*[^@ ])+(@[a-z0-9-]+)?$')",message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/p95 or postgres/primary/connections/total/average"
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches(r'^[^/@ ]+/(.*/)?([^/@]|\\@)*([^/@ ])(@[a-z0-9-]+)?$')`,message="a metric is written load/transaction/statistic, with a window behind it if need be: for example cico/Check-In/p95 or postgres/primary/connections/total/average"
 	Guards []string `json:"guards,omitempty"`
 
 	// higherIsBetter names custom metrics of which higher is better, for example

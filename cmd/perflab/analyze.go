@@ -217,17 +217,17 @@ func (o *analyzeOptions) comparison() comparison.Options {
 		Direction: o.direction,
 	}
 	if o.isPrimary != nil {
-		options.Primary = o.isPrimary.MatchString
+		options.Primary = func(name string) bool { return o.isPrimary.MatchString(metric.Plain(name)) }
 	}
 	return options
 }
 
 // direction of a metric, as it is asked for or else known.
 func (o *analyzeOptions) direction(name, unit string) verdict.Direction {
-	switch {
-	case o.isHigher != nil && o.isHigher.MatchString(name):
+	switch plain := metric.Plain(name); {
+	case o.isHigher != nil && o.isHigher.MatchString(plain):
 		return verdict.HigherIsBetter
-	case o.isLower != nil && o.isLower.MatchString(name):
+	case o.isLower != nil && o.isLower.MatchString(plain):
 		return verdict.LowerIsBetter
 	}
 	return verdict.DirectionOf(metric.Parse(name).Direction(unit, nil, nil))

@@ -54,7 +54,7 @@ func TestAnalyzeJSONContract(t *testing.T) {
 	delete(answer.Comparisons[0], "armCenter")
 	delete(answer.Comparisons[0], "baselineCenter")
 	want := map[string]any{
-		"scenario": "s", "metric": "m", "unit": "ms", "arm": "b", "baseline": "a", "blocks": 1.0, "scale": "ratio",
+		"scenario": "s", "metric": "m", "of": "m", "unit": "ms", "arm": "b", "baseline": "a", "blocks": 1.0, "scale": "ratio",
 		"low": nil, "high": nil, "equivalenceLow": nil, "equivalenceHigh": nil,
 		"pValue": nil, "pPermutation": 1.0, "pAdjusted": nil, "verdict": "",
 		"warnings": []any{"too few runs for an interval", "descriptive only: 1 block holds both arms, a verdict takes at least 6"},

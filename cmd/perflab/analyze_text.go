@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -35,8 +36,9 @@ type effectJSON struct {
 
 // comparisonJSON is one comparison as other programs read it.
 type comparisonJSON struct {
-	Scenario       string   `json:"scenario"`
-	Metric         string   `json:"metric"`
+	Scenario string `json:"scenario"`
+	Metric   string `json:"metric"`
+	metric.Identity
 	Unit           string   `json:"unit"`
 	Arm            string   `json:"arm"`
 	Baseline       string   `json:"baseline"`
@@ -55,7 +57,7 @@ func writeComparisonsJSON(out io.Writer, comparisons []comparison.Comparison) er
 	for i := range comparisons {
 		c := &comparisons[i]
 		listed = append(listed, comparisonJSON{
-			Scenario: c.Scenario, Metric: c.Metric, Unit: c.Unit, Arm: c.Arm, Baseline: c.Baseline, Blocks: c.Blocks,
+			Scenario: c.Scenario, Metric: metric.Plain(c.Metric), Identity: metric.Parse(c.Metric).Identity(), Unit: c.Unit, Arm: c.Arm, Baseline: c.Baseline, Blocks: c.Blocks,
 			BaselineCenter: number(c.BaselineCenter), ArmCenter: number(c.ArmCenter),
 			effectJSON: effectJSON{
 				Scale: string(c.Scale), Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),
@@ -110,7 +112,7 @@ func row(c *comparison.Comparison, notes *notes) []string {
 		unit = differenceUnit(c.Unit)
 	}
 	return []string{
-		c.Metric, c.Arm, strconv.Itoa(c.Blocks),
+		metric.Plain(c.Metric), c.Arm, strconv.Itoa(c.Blocks),
 		withUnit(rounded(c.BaselineCenter), c.Unit), withUnit(rounded(c.ArmCenter), c.Unit),
 		withUnit(signed(c.Delta), unit), interval(c.Low, c.High),
 		probability(c.P), probability(c.Permutation), probability(c.Adjusted),

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"perflab.dev/perflab/internal/across"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -140,7 +141,7 @@ func (o *compareOptions) outcome(result *across.Result) error {
 	}
 	for i := range result.Arms {
 		if c := &result.Arms[i]; o.failOn == failOnWorse && c.Verdict == verdict.Worse {
-			return fmt.Errorf("%w: %s of %s in arm %q", errRegression, c.Metric, c.Scenario, c.Second)
+			return fmt.Errorf("%w: %s of %s in arm %q", errRegression, metric.Plain(c.Metric), c.Scenario, c.Second)
 		}
 	}
 	return nil

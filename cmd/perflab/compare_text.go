@@ -9,6 +9,7 @@ import (
 
 	"perflab.dev/perflab/internal/across"
 	"perflab.dev/perflab/internal/comparison"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/verdict"
 )
 
@@ -24,7 +25,7 @@ func writeAcross(sheet *sheet, result *across.Result) {
 			alike = "yes"
 		}
 		rows = append(rows, []string{
-			c.Scenario, c.Metric, withUnit(rounded(c.FirstValue), c.Unit), withUnit(rounded(c.SecondValue), c.Unit),
+			c.Scenario, metric.Plain(c.Metric), withUnit(rounded(c.FirstValue), c.Unit), withUnit(rounded(c.SecondValue), c.Unit),
 			withUnit(signed(c.Delta), deltaUnit(c)), interval(c.EquivalenceLow, c.EquivalenceHigh), probability(c.P), alike, notes.of(c.Warnings),
 		})
 	}
@@ -50,7 +51,7 @@ func writeArmsAcross(sheet *sheet, compared []across.Comparison, notes *notes) {
 			named += " → " + c.Second
 		}
 		rows = append(rows, []string{
-			c.Scenario, c.Metric, named, withUnit(signed(c.FirstValue), deltaUnit(c)), withUnit(signed(c.SecondValue), deltaUnit(c)),
+			c.Scenario, metric.Plain(c.Metric), named, withUnit(signed(c.FirstValue), deltaUnit(c)), withUnit(signed(c.SecondValue), deltaUnit(c)),
 			withUnit(signed(c.Delta), deltaUnit(c)), interval(c.Low, c.High), probability(c.Adjusted), cmp.Or(string(c.Verdict), "-"), notes.of(c.Warnings),
 		})
 	}
@@ -85,7 +86,7 @@ func writeAcrossJSON(out io.Writer, result *across.Result) error {
 		for i := range all {
 			c := &all[i]
 			result = append(result, acrossJSON{
-				Scenario: c.Scenario, Metric: c.Metric, Unit: c.Unit, First: c.First, Second: c.Second,
+				Scenario: c.Scenario, Metric: metric.Plain(c.Metric), Unit: c.Unit, First: c.First, Second: c.Second,
 				FirstValue: number(c.FirstValue), SecondValue: number(c.SecondValue),
 				effectJSON: effectJSON{
 					Scale: string(c.Scale), Delta: number(c.Delta), Low: number(c.Low), High: number(c.High),

@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archived"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/prose"
@@ -126,7 +127,7 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 		return err
 	}
 	if worse := history.Regressed(); o.failOn == failOnRegression && len(worse) > 0 {
-		return fmt.Errorf("%w: %s of %s in arm %q", errRegression, worse[0].Metric, worse[0].Scenario, worse[0].Arm)
+		return fmt.Errorf("%w: %s of %s in arm %q", errRegression, metric.Plain(worse[0].Metric), worse[0].Scenario, worse[0].Arm)
 	}
 	return nil
 }

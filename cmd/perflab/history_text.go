@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/verdict"
@@ -133,7 +134,7 @@ func writeHistoryJSON(out io.Writer, history *releases.History) error {
 	for i := range history.Series {
 		series := &history.Series[i]
 		made := seriesJSON{
-			Scenario: series.Scenario, Metric: series.Metric, Unit: series.Unit, Arm: series.Arm, Scale: string(series.Scale),
+			Scenario: series.Scenario, Metric: metric.Plain(series.Metric), Unit: series.Unit, Arm: series.Arm, Scale: string(series.Scale),
 			Points: []pointJSON{}, Changes: []changeJSON{},
 		}
 		for j := range series.Points {

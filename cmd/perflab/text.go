@@ -13,6 +13,7 @@ import (
 	"github.com/fatih/color"
 
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/preview"
 	"perflab.dev/perflab/internal/prose"
 )
@@ -130,8 +131,8 @@ func writeQuestion(p *page, shown preview.Preview) {
 		return
 	}
 	p.heading(strong, "Question: does any arm differ by more than %d %%, at %d %% confidence?", shown.MarginPercent, shown.ConfidencePercent)
-	for _, metric := range shown.Primary {
-		p.line("  %s", metric)
+	for _, name := range shown.Primary {
+		p.line("  %s", metric.Plain(name))
 	}
 	if len(shown.Power) == 0 {
 		return

@@ -49,6 +49,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 	counted := within(InOrder(runs), answer.Blocks)
 	table, faults := tabulate(counted, nil)
 	answer.Runs, answer.Warnings = int32(len(counted)), faults
+	answer.Question = answer.Question.Over(table.Names())
 	if len(counted) == 0 || len(all) < 2 {
 		return answer
 	}

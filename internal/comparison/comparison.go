@@ -236,11 +236,7 @@ func (s comparer) decides(metric string) bool {
 }
 
 // IsErrors tells the shares of errors, on which verdicts on other metrics hang.
-func IsErrors(name string) bool {
-	name, _ = metric.CutWindow(name)
-	_, statistic := metric.CutStatistic(name)
-	return statistic == metric.Errors
-}
+func IsErrors(name string) bool { return metric.Parse(name).Statistic == metric.Errors }
 
 func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	result := Comparison{
@@ -456,7 +452,7 @@ func (c *Comparison) warn(format string, values ...any) {
 
 // errorsOf names the error share of one arm, in a window of the run or, where
 // that is empty, in the whole of it.
-type errorsOf struct{ scenario, arm, against, load, window string }
+type errorsOf struct{ scenario, arm, against, of, window string }
 
 // alikeErrors is the largest difference of error shares, in percentage points,
 // that counts as none where no test says otherwise.
@@ -468,10 +464,10 @@ func differentErrors(comparisons []Comparison, alpha float64) map[errorsOf]strin
 	different := map[errorsOf]string{}
 	for i := range comparisons {
 		c := &comparisons[i]
-		name, window := metric.CutWindow(c.Metric)
-		load, statistic := metric.CutStatistic(name)
-		if load != "" && statistic == metric.Errors && c.Unit == metric.UnitPercent && (math.Abs(c.Delta) > alikeErrors || c.Delta != 0 && c.P < alpha) {
-			different[errorsOf{c.Scenario, c.Arm, c.Baseline, load, window}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", c.Metric, c.ArmCenter, c.BaselineCenter)
+		parsed := metric.Parse(c.Metric)
+		if !parsed.IsServer() && parsed.Statistic == metric.Errors && c.Unit == metric.UnitPercent && (math.Abs(c.Delta) > alikeErrors || c.Delta != 0 && c.P < alpha) {
+			of := parsed.Holders()[0]
+			different[errorsOf{c.Scenario, c.Arm, c.Baseline, of, parsed.Window}] = fmt.Sprintf("%s: %.3g %% and %.3g %%", metric.Plain(c.Metric), c.ArmCenter, c.BaselineCenter)
 		}
 	}
 	return different
@@ -480,13 +476,15 @@ func differentErrors(comparisons []Comparison, alpha float64) map[errorsOf]strin
 // refusedBy finds the error share that a metric hangs on: that of its load or
 // transaction, or of one that holds it.
 func (c *Comparison) refusedBy(different map[errorsOf]string) (string, bool) {
-	load, window := metric.CutWindow(c.Metric)
-	load, statistic := metric.CutStatistic(load)
-	if len(different) == 0 || statistic == metric.Errors {
+	if len(different) == 0 {
 		return "", false
 	}
-	for ; load != ""; load, _ = metric.CutStatistic(load) {
-		if shares, differ := different[errorsOf{c.Scenario, c.Arm, c.Baseline, load, window}]; differ {
+	parsed := metric.Parse(c.Metric)
+	if parsed.Statistic == metric.Errors {
+		return "", false
+	}
+	for _, of := range parsed.Holders() {
+		if shares, differ := different[errorsOf{c.Scenario, c.Arm, c.Baseline, of, parsed.Window}]; differ {
 			return shares, true
 		}
 	}

@@ -4,6 +4,7 @@ package comparison
 
 import (
 	"math"
+	"slices"
 
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
@@ -72,6 +73,16 @@ func (t *Table) Metrics(scenario string) []string {
 		}
 	}
 	return names
+}
+
+// Names are those of all metrics, each once.
+func (t *Table) Names() []string {
+	var names []string
+	for _, series := range t.sorted() {
+		names = append(names, series.metric)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Scenarios are the names of all scenarios, in order.

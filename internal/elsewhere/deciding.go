@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/question"
 	"perflab.dev/perflab/internal/verdict"
+	"perflab.dev/perflab/payload/label"
 )
 
 // observed is what is known of the metrics of all runs.
@@ -73,7 +74,8 @@ func (e *Experiment) decide() (asked v1alpha1.Analysis, doubts []string, err err
 // person says or else a file.
 func (e *Experiment) directions(found *observed) (higher, lower []string, err error) {
 	for _, name := range found.names {
-		isHigher, isLower := e.Higher != nil && e.Higher.MatchString(name), e.Lower != nil && e.Lower.MatchString(name)
+		plain := metric.Plain(name)
+		isHigher, isLower := e.Higher != nil && e.Higher.MatchString(plain), e.Lower != nil && e.Lower.MatchString(plain)
 		if !isHigher && !isLower {
 			isHigher, isLower = found.higher[name], found.lower[name]
 		}
@@ -97,7 +99,10 @@ func seriesOf(name string) string {
 	if parsed.Component != metric.Custom {
 		return ""
 	}
-	return metric.Name(metric.Custom, parsed.Of)
+	if parsed.Statistic == "" {
+		return name
+	}
+	return strings.TrimSuffix(name, label.Separator+parsed.Statistic)
 }
 
 // primary metrics are what people look at first, of what every run has: the averages
@@ -140,10 +145,12 @@ func isAverage(parsed metric.Metric) bool {
 
 // canDecide tells the names that a declaration may list.
 func canDecide(name string) bool {
-	const longest = 253
 	load, _ := metric.CutOwner(name)
-	return !strings.Contains(name, "@") && !strings.Contains(load, " ") && len(name) <= longest
+	return metric.Parse(name).Window == "" && !strings.Contains(load, " ") && len(name) <= longestMetric
 }
+
+// longestMetric that a declaration may list, in bytes.
+const longestMetric = 253
 
 // undirected names the metrics whose direction is unknown.
 func (o *observed) undirected(isUnknown func(name string) bool) []string {

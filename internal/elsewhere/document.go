@@ -82,7 +82,7 @@ func (g *given) note() []string {
 	if len(g.empty) == 0 {
 		return nil
 	}
-	return []string{prose.Enumerate(g.empty) + ": no samples, left out"}
+	return []string{metric.Plain(prose.Enumerate(g.empty)) + ": no samples, left out"}
 }
 
 // add a value that is known, of a load or a transaction.
@@ -141,7 +141,7 @@ func prefixed(prefix string, notes []string) string {
 }
 
 func (s *Source) wants(transaction string) bool {
-	return s.Only == nil || s.Only.MatchString(transaction)
+	return s.Only == nil || s.Only.MatchString(metric.Plain(transaction))
 }
 
 // mean of the values that there are.

@@ -36,7 +36,7 @@ func (gatling) Read(from Source) (*Measured, error) {
 		return nil, refuse(gatlingBinary)
 	}
 	log := gatlingLog{tally: newTally(from)}
-	log.tally.shown = gatlingShown
+	log.tally.path = gatlingPath
 	if err := lines(text, log.line); err != nil {
 		return nil, err
 	}
@@ -62,14 +62,17 @@ func (l *gatlingLog) measured() (*Measured, error) {
 	return made, err
 }
 
-// gatlingShown is a group or a request by its groups and its name.
-func gatlingShown(transaction string) string {
+// gatlingPath is a group or a request by its groups, which have commas between them, and
+// its name.
+func gatlingPath(transaction string) []string {
 	groups, name, isRequest := strings.Cut(transaction, "\t")
-	groups = strings.ReplaceAll(groups, ",", "/")
-	if groups == "" || !isRequest {
-		return groups + name
+	switch {
+	case !isRequest:
+		return strings.Split(groups, ",")
+	case groups == "":
+		return []string{name}
 	}
-	return groups + "/" + name
+	return append(strings.Split(groups, ","), name)
 }
 
 func (l *gatlingLog) line(_ int, line []byte) error {

@@ -61,7 +61,7 @@ func (gatlingStats) Read(from Source) (*Measured, error) {
 	nodes := map[string]*gatlingNumbers{requests: root.Stats}
 	root.collect(nodes)
 	paths := slices.Sorted(maps.Keys(nodes))
-	names, _ := distinct(paths, gatlingPath)
+	names := distinct(paths, func(node string) string { return pathName(gatlingNames(node)) })
 	for _, path := range paths {
 		addGatling(&found, &from, names[path], nodes[path])
 	}
@@ -74,7 +74,8 @@ func (gatlingStats) Read(from Source) (*Measured, error) {
 	return made, nil
 }
 
-// collect the groups and requests within, by their kinds and paths.
+// collect the groups and requests within, by their kinds and paths, which have slashes
+// between spaces.
 func (n *gatlingNode) collect(into map[string]*gatlingNumbers) {
 	for _, inner := range n.Contents {
 		if inner.Stats != nil {
@@ -84,13 +85,13 @@ func (n *gatlingNode) collect(into map[string]*gatlingNumbers) {
 	}
 }
 
-// gatlingPath is the path of a group or request, without its kind.
-func gatlingPath(node string) string {
+// gatlingNames are those of a group or request and of the groups that it is within.
+func gatlingNames(node string) []string {
 	_, path, found := strings.Cut(node, "\t")
 	if !found {
-		return node
+		return []string{node}
 	}
-	return strings.ReplaceAll(path, " / ", "/")
+	return strings.Split(path, " / ")
 }
 
 func addGatling(to *given, from *Source, name string, stats *gatlingNumbers) {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/perf/benchunit"
 
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/payload/label"
 )
 
 // goBench reads what go test -bench prints, and all else in Go's benchmark format.
@@ -76,6 +77,14 @@ func benchName(result *benchfmt.Result) string {
 	return name
 }
 
+// benchPath is a benchmark within those that it is a part of.
+func benchPath(name string) []string {
+	if strings.Contains(name, "//") {
+		return []string{name}
+	}
+	return strings.Split(name, "/")
+}
+
 func (f *benchFile) add(result *benchfmt.Result) error {
 	name := benchName(result)
 	if !f.from.wants(name) {
@@ -123,7 +132,7 @@ func (t *benchTotals) add(from *Source, value benchfmt.Value, iterations int64) 
 
 func (f *benchFile) measured() (*Measured, error) {
 	found, made := given{}, Measured{}
-	names, _ := distinct(slices.Collect(maps.Keys(f.totals)), withoutMark.Replace)
+	names := distinct(slices.Collect(maps.Keys(f.totals)), func(name string) string { return nameOf(name, longestName) })
 	repeated := false
 	for benchmark, totals := range f.totals {
 		for unit, sum := range totals.sums {
@@ -132,11 +141,11 @@ func (f *benchFile) measured() (*Measured, error) {
 			repeated = repeated || totals.repetitions[unit] > 1
 			if unit == benchSeconds {
 				value *= 1000
-				found.add(metric.Name(f.from.Load, names[benchmark]), metric.Average, &value, count)
+				found.add(metric.Name(f.from.Load, label.Join(benchPath(names[benchmark])...)), metric.Average, &value, count)
 				made.Samples += count
 				continue
 			}
-			name := metric.Name(metric.Custom, names[benchmark], strings.ReplaceAll(withoutMark.Replace(unit), "/", " per "))
+			name := metric.OwnName(names[benchmark], strings.ReplaceAll(unit, "/", " per "))
 			found.addOwn(name, unit, value, count)
 			f.direct(&made, name, unit)
 		}

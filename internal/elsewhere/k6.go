@@ -58,7 +58,7 @@ type k6Points struct {
 
 func (k6) Read(from Source) (*Measured, error) {
 	points := k6Points{groups: newTally(from), members: newTally(from), requests: newTally(from)}
-	points.groups.shown, points.members.shown, points.members.suffix = k6GroupName, k6GroupName, "/"+requests
+	points.groups.path, points.members.path, points.members.part = k6Groups, k6Groups, requests
 	if err := lines(from.In, func(number int, line []byte) error { return points.read(number, line) }); err != nil {
 		return nil, err
 	}
@@ -70,10 +70,9 @@ func (k6) Read(from Source) (*Measured, error) {
 	return made, nil
 }
 
-// k6GroupName is a group by its path, such as ::Search::First page.
-func k6GroupName(path string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(path, "::"), "::", "/")
-}
+// k6Groups are a group and those that it is within, by its path such as
+// ::Search::First page.
+func k6Groups(path string) []string { return strings.Split(strings.TrimPrefix(path, "::"), "::") }
 
 // isOutside tells the group of setup() or teardown(), and those within it. A group of
 // a script's own that is called so can't be told apart from it.

@@ -59,7 +59,8 @@ func (k6Summary) Read(from Source) (*Measured, error) {
 	}
 	found, others := given{}, unread(nil)
 	all := slices.Sorted(maps.Keys(metrics))
-	names, _ := distinct(slices.DeleteFunc(slices.Clone(all), func(name string) bool { return k6Transaction(name) == "" }), k6Transaction)
+	named := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return k6Transaction(name) == nil })
+	names := distinct(named, func(name string) string { return pathName(k6Transaction(name)) })
 	for _, name := range all {
 		if trend, _, _ := strings.Cut(name, "{"); metrics[name].isTrend() && !k6Known.MatchString(trend) {
 			others.add(trend)
@@ -203,11 +204,11 @@ func addK6Trend(to *given, of string, values k6Values) {
 }
 
 // k6Transaction is what a trend is of: all requests, or those that a threshold's tag
-// chose, such as group_duration{group:::Check-In}; empty for none. What setup and
+// chose, such as group_duration{group:::Check-In}; nil for none. What setup and
 // teardown do is no load.
-func k6Transaction(name string) string {
+func k6Transaction(name string) []string {
 	if name == k6Request {
-		return requests
+		return []string{requests}
 	}
 	trend, tags, tagged := strings.Cut(strings.TrimSuffix(name, "}"), "{")
 	tag, value, _ := strings.Cut(tags, ":")
@@ -215,16 +216,16 @@ func k6Transaction(name string) string {
 	isRequest := trend == k6Request
 	switch {
 	case !tagged || trend != k6Group && !isRequest || tag != "group" && tag != "name":
-		return ""
+		return nil
 	case tag == "name":
-		return value
+		return []string{value}
 	case isOutside(value):
-		return ""
+		return nil
 	case isRequest:
 		// The requests of a group, beside the group itself.
-		return k6GroupName(value) + "/" + requests
+		return append(k6Groups(value), requests)
 	}
-	return k6GroupName(value)
+	return k6Groups(value)
 }
 
 func at(values k6Values, key string) *float64 {

@@ -70,7 +70,7 @@ func labelled(all []prometheusSeries) iter.Seq2[string, prometheusSeries] {
 	for _, series := range all {
 		labels = append(labels, seriesLabel(series.Metric))
 	}
-	names, _ := distinct(labels, withoutMark.Replace)
+	names := distinct(labels, func(name string) string { return nameOf(name, longestName) })
 	return func(yield func(string, prometheusSeries) bool) {
 		for i, series := range all {
 			if !yield(names[labels[i]], series) {
@@ -112,8 +112,8 @@ func (m *prometheusMeans) add(name string, series *prometheusSeries) {
 	switch {
 	case count > 0:
 		m.samples += count
-		m.addOwn(metric.Name(metric.Custom, name, metric.Average), "", sum/float64(count), count)
-		m.addOwn(metric.Name(metric.Custom, name, metric.Max), "", largest, count)
+		m.addOwn(metric.Name(metric.OwnName(name), metric.Average), "", sum/float64(count), count)
+		m.addOwn(metric.Name(metric.OwnName(name), metric.Max), "", largest, count)
 	case len(series.Histograms) > 0:
 		m.leave(name, "it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)")
 	default:

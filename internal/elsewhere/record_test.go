@@ -81,7 +81,7 @@ func TestPositions(t *testing.T) {
 // Few averages decide; of many nobody knows which should.
 func TestWhatDecides(t *testing.T) {
 	experiment, _, err := experimentAt([]int{0}, []int{1}, "a", "b@c").Record()
-	if err != nil || !slices.Equal(experiment.Spec.Analysis.Primary, []string{"cico/Check-In/average", "cico/a/average"}) {
+	if err != nil || !slices.Equal(experiment.Spec.Analysis.Primary, []string{"cico/Check-In/average", "cico/a/average", "cico/b@c/average"}) {
 		t.Errorf("%v: %q decide", err, experiment.Spec.Analysis.Primary)
 	}
 	experiment, _, err = experimentAt([]int{0}, []int{1}, "a", "b", "c", "d", "e", "f", "g", "h").Record()

@@ -179,7 +179,7 @@ func (p *Placed) date(text string) error {
 // tableObservation has the unit that PerfLab's own has, where it is a metric of a load.
 func tableObservation(name, unit, text string) (v1alpha1.Observation, error) {
 	owner, rest := metric.CutOwner(name)
-	if owner == "" || rest == "" || name != nameOf(name) {
+	if owner == "" || rest == "" || name != nameOf(name, longestMetric) {
 		return v1alpha1.Observation{}, refuse("%q is no name of a metric: write LOAD/TRANSACTION/STATISTIC, for example cico/Check-In/average, or custom/NAME", said(name))
 	}
 	read, err := number.Parse(text)

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
+	"perflab.dev/perflab/payload/label"
 )
 
 const (
@@ -56,10 +57,10 @@ type tally struct {
 	load   string
 	only   *regexp.Regexp
 	memory *payload.Budget
-	// shown is what a transaction is called, where that is not what the tool calls it.
-	shown func(transaction string) string
-	// suffix of the transactions' names.
-	suffix string
+	// path of a transaction within others, by what the tool calls it.
+	path func(transaction string) []string
+	// part of each transaction that is counted; empty: all of it.
+	part string
 
 	// transactions by what the tool calls them.
 	transactions map[string]*durations
@@ -80,7 +81,7 @@ type durations struct {
 }
 
 func newTally(from Source) *tally {
-	return &tally{load: from.Load, only: from.Only, memory: from.Memory, shown: func(text string) string { return text }, transactions: map[string]*durations{}}
+	return &tally{load: from.Load, only: from.Only, memory: from.Memory, path: func(text string) []string { return []string{text} }, transactions: map[string]*durations{}}
 }
 
 func (t *tally) add(s sample) error {
@@ -151,7 +152,7 @@ func (t *tally) of(transaction string) (*durations, error) {
 	if found := t.transactions[transaction]; found != nil {
 		return found, nil
 	}
-	if t.only != nil && !t.only.MatchString(nameOf(t.shown(transaction))) {
+	if t.only != nil && !t.only.MatchString(metric.Plain(pathName(t.path(transaction)))) {
 		return nil, nil
 	}
 	if len(t.transactions) == mostTransactions {
@@ -163,6 +164,20 @@ func (t *tally) of(transaction string) (*durations, error) {
 	found := &durations{counts: map[time.Duration]int64{}}
 	t.transactions[strings.Clone(transaction)] = found
 	return found, nil
+}
+
+func (t *tally) nameOf(transaction string) string {
+	path := t.path(transaction)
+	if t.part != "" {
+		path = append(path, t.part)
+	}
+	return pathName(path)
+}
+
+// isRenamed tells whether a transaction is called by another name than its own.
+func (t *tally) isRenamed(transaction string) bool {
+	path := t.path(transaction)
+	return metric.Plain(pathName(path)) != strings.Join(path, label.Separator)
 }
 
 // pausesIncluded is told where a group's time is.
@@ -177,9 +192,11 @@ func (t *tally) measured() (*Measured, error) {
 		return nil, refuse("of %s none is of a transaction that --only %q matches", prose.Counted(t.samples, "sample"), t.only)
 	}
 	made := &Measured{Start: t.start, End: t.end, Samples: t.samples}
-	names, renamed := distinct(slices.Collect(maps.Keys(t.transactions)), t.shown)
+	renamed := false
+	names := distinct(slices.Collect(maps.Keys(t.transactions)), t.nameOf)
 	for transaction, durations := range t.transactions {
-		of := metric.Name(t.load, names[transaction]+t.suffix)
+		renamed = renamed || t.isRenamed(transaction)
+		of := metric.Name(t.load, names[transaction])
 		made.Observations = append(made.Observations, durations.observe(of)...)
 		if durations.paused {
 			made.Paused = append(made.Paused, metric.Name(of, metric.Average))

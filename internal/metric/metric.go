@@ -3,19 +3,24 @@
 // Package metric knows what metrics are called: how a name is put together and
 // taken apart, to which window of a run it is cut, what it is of, in which unit
 // it is, which way it gets better, and how a sentence words it. Nobody else
-// does. It knows nothing of experiments, and imports nothing of the project.
+// does. It knows nothing of experiments.
 //
 // A metric of a load is LOAD/TRANSACTION/STATISTIC or, of the load as a whole,
 // LOAD/STATISTIC: cico/Check-In/p95, create-5k/duration, and of one import of a
 // series create-5k/import-3/duration. One of a server is
 // COMPONENT/SERVER/RESOURCE/STATISTIC: postgres/primary/connections/total/average.
 // A window stands behind an @: cico/Check-In/p95@during-create-5k.
+//
+// What users call their transactions may hold slashes, and stands in a name as package
+// label writes it.
 package metric
 
 import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"perflab.dev/perflab/payload/label"
 )
 
 // Components are the first parts of the names of metrics that are of no load.
@@ -107,7 +112,7 @@ type Metric struct {
 	Component string
 	// Of is the load, the module, the server.
 	Of string
-	// Transaction of a load, and one of its requests.
+	// Transaction of a load, as package label writes it, and one of its requests.
 	Transaction, Request string
 	// Resource of a server: cpu, memory, connections/active.
 	Resource string
@@ -121,19 +126,82 @@ type Metric struct {
 
 // Name puts a metric's name together: of a load, a transaction and a statistic,
 // or of a component, a server, a resource and a statistic.
-func Name(parts ...string) string { return strings.Join(parts, "/") }
+func Name(parts ...string) string { return strings.Join(parts, label.Separator) }
+
+// OwnName names a custom metric whose name may hold any letter.
+func OwnName(series ...string) string {
+	name := strings.NewReplacer(`\`, `\\`, windowMark, `\`+windowMark).Replace(Name(series...))
+	if of, last := CutStatistic(name); slices.Contains(summaries, last) {
+		name = Name(of, `\`+last)
+	}
+	return Name(Custom, name)
+}
+
+// Plain is a name as people read it.
+func Plain(name string) string { return label.Plain(name) }
+
+// Same tells whether a name that a person wrote is that of a metric: as it is read, or
+// with spaces beside the slashes, which names of nested groups once had.
+func Same(written, name string) bool {
+	return strings.ReplaceAll(written, " / ", label.Separator) == Plain(name)
+}
 
 // CutOwner splits a name behind its first part, the load or the component.
 func CutOwner(name string) (owner, rest string) {
-	owner, rest, _ = strings.Cut(name, "/")
+	owner, rest, _ = strings.Cut(name, label.Separator)
 	return owner, rest
 }
 
 // CutStatistic splits a name before its last part, how it is summed up. What
 // has but one part is a statistic of nothing.
 func CutStatistic(name string) (of, statistic string) {
-	at := strings.LastIndexByte(name, '/')
+	at := strings.LastIndex(name, label.Separator)
 	return name[:max(at, 0)], name[at+1:]
+}
+
+// Holders are what holds a load's metric, the innermost first: its request, its
+// transaction, those that this one is within, and the load. A server's has none.
+func (m Metric) Holders() []string {
+	if m.IsServer() {
+		return nil
+	}
+	var holders []string
+	if m.Request != "" {
+		holders = append(holders, Name(m.Of, label.Request(m.Transaction, m.Request)))
+	}
+	path := m.path()
+	for within := len(path); within > 0; within-- {
+		holders = append(holders, Name(m.Of, label.Join(path[:within]...)))
+	}
+	return append(holders, m.Of)
+}
+
+// path of the transaction: its own name behind those that it is within.
+func (m Metric) path() []string {
+	if m.Transaction == "" {
+		return nil
+	}
+	path, _ := label.Cut(m.Transaction)
+	return path
+}
+
+// Identity is what a metric is of, as other programs read it.
+type Identity struct {
+	// Component that the metric is of; empty for a load's.
+	Component string `json:"component,omitempty"`
+	// Of is the load, the module, the server.
+	Of string `json:"of,omitempty"`
+	// Transaction is its own name behind those that it is within.
+	Transaction []string `json:"transaction,omitempty"`
+	Request     string   `json:"request,omitempty"`
+	Resource    string   `json:"resource,omitempty"`
+	Statistic   string   `json:"statistic,omitempty"`
+	Window      string   `json:"window,omitempty"`
+}
+
+// Identity of the metric.
+func (m Metric) Identity() Identity {
+	return Identity{m.Component, m.Of, m.path(), m.Request, m.Resource, m.Statistic, m.Window}
 }
 
 // Parse takes a metric's name apart. It never fails: what it does not know is a
@@ -141,7 +209,7 @@ func CutStatistic(name string) (of, statistic string) {
 func Parse(name string) Metric {
 	body, window := CutWindow(name)
 	made := Metric{Name: name, Window: window}
-	parts := strings.Split(body, "/")
+	parts := label.Split(body)
 	switch {
 	case body == Cost:
 		made.Component, made.Of, made.Resource, made.Statistic = System, System, parts[1], parts[2]
@@ -163,7 +231,7 @@ func (m *Metric) custom(parts []string) {
 	if last := parts[len(parts)-1]; len(parts) > 2 && slices.Contains(summaries, last) {
 		parts, m.Statistic = parts[:len(parts)-1], last
 	}
-	m.Of = Name(parts[1:]...)
+	m.Of = label.Plain(Name(parts[1:]...))
 }
 
 func (m *Metric) server(parts []string) {
@@ -189,10 +257,9 @@ func (m *Metric) load(parts []string) {
 		}
 		return
 	}
-	// A request's name has slashes of its own, and begins with its method.
-	m.Transaction, m.Request = parts[1], Name(parts[2:last]...)
-	if m.Request != "" && !isRequest(m.Request) {
-		m.Transaction, m.Request = Name(parts[1:last]...), ""
+	m.Transaction = Name(parts[1:last]...)
+	if _, m.Request = label.Cut(m.Transaction); m.Request != "" {
+		m.Transaction = strings.TrimSuffix(m.Transaction, label.Separator+m.Request)
 	}
 }
 
@@ -217,11 +284,6 @@ func partOf(parts []string) int {
 		return 0
 	}
 	return max(number, 0)
-}
-
-func isRequest(name string) bool {
-	method, _, found := strings.Cut(name, " ")
-	return found && method != "" && method == strings.ToUpper(method) || isAddress(name)
 }
 
 // isAddress: runs of scripts that named no requests have recorded their URLs.
@@ -253,9 +315,7 @@ func (m Metric) IsResponseTime() bool {
 }
 
 // isTopTransaction leaves out the transactions within others.
-func (m Metric) isTopTransaction() bool {
-	return m.IsTransaction() && !strings.Contains(m.Transaction, "/")
-}
+func (m Metric) isTopTransaction() bool { return m.IsTransaction() && len(m.path()) == 1 }
 
 // IsGuard tells the metrics that no winner may make worse where an experiment
 // names none: error shares and 95th percentiles of loads, and the connections of

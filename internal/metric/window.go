@@ -5,6 +5,8 @@ package metric
 import (
 	"cmp"
 	"strings"
+
+	"perflab.dev/perflab/payload/label"
 )
 
 // Windows of a scenario with imports beside other loads.
@@ -46,13 +48,18 @@ func In(name, window string) string {
 
 // CutWindow splits a metric into its name and the window of the run it is cut
 // to: cico/Check-In/p95@alone is cico/Check-In/p95 in the window alone. An @
-// with a slash behind it is a part of the name.
+// with a slash behind it, or a backslash before it, is a part of the name.
 func CutWindow(metric string) (name, window string) {
 	at := strings.LastIndex(metric, windowMark)
-	if at < 0 || strings.Contains(metric[at:], "/") {
+	if at < 0 || strings.Contains(metric[at:], label.Separator) || isEscaped(metric[:at]) {
 		return metric, ""
 	}
 	return metric[:at], metric[at+1:]
+}
+
+// isEscaped tells whether what follows a text has a backslash before it.
+func isEscaped(before string) bool {
+	return (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
 }
 
 // Compare puts names in order as a reader, or a status with little room, wants

@@ -12,9 +12,9 @@ import (
 // load that has its scenario's name says it for both: create-5k/duration.
 func Named(metric, scenario string) string {
 	if load, _ := CutOwner(metric); load == scenario {
-		return metric
+		return Plain(metric)
 	}
-	return metric + " of " + scenario
+	return Plain(metric) + " of " + scenario
 }
 
 // Phrase names the metric in a sentence.
@@ -53,7 +53,7 @@ func (m Metric) phraseOfAll() string {
 }
 
 func (m Metric) phraseOfTransaction() string {
-	subject := m.Transaction
+	subject := Plain(m.Transaction)
 	if m.Request != "" {
 		subject += " " + RequestPhrase(m.Request)
 	}
@@ -96,7 +96,7 @@ func (m Metric) phraseOfWhole() string {
 func (m Metric) phraseOfServer() string {
 	switch {
 	case m.Resource == "":
-		return m.Name
+		return Plain(m.Name)
 	case m.Of == "":
 		return m.summedUp()
 	case m.Component == Module:

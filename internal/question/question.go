@@ -50,6 +50,8 @@ type Question struct {
 	// Elsewhere: another tool measured it, so a custom metric has the direction that
 	// it is said to have or that its unit tells, or none.
 	Elsewhere bool `json:"-"`
+	// Written is the hash of the question as it was written, if its metrics were resolved.
+	Written string `json:"-"`
 }
 
 // Of resolves the question of an experiment.
@@ -87,7 +89,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec) Question {
 func customOf(names []string) []string {
 	var custom []string
 	for _, name := range names {
-		custom = append(custom, strings.TrimPrefix(name, metric.Custom+"/"))
+		custom = append(custom, metric.Plain(strings.TrimPrefix(name, metric.Custom+"/")))
 	}
 	return custom
 }
@@ -116,8 +118,37 @@ func DefaultPrimary(scenarios []v1alpha1.Scenario) []string {
 	return primary
 }
 
-// Hash identifies the question.
-func (q Question) Hash() string { return naming.Hash(q)[:16] }
+// Over is the question with the metrics that were measured in place of those that people
+// wrote as they read them.
+func (q Question) Over(measured []string) Question {
+	q.Written = q.Hash()
+	q.Primary, q.Guards = over(q.Primary, measured), over(q.Guards, measured)
+	return q
+}
+
+func over(written, measured []string) []string {
+	var all []string
+	for _, one := range written {
+		if slices.Contains(measured, one) {
+			all = append(all, one)
+			continue
+		}
+		isMeant := func(name string) bool { return metric.Same(one, name) }
+		if at := slices.IndexFunc(measured, isMeant); at >= 0 {
+			one = measured[at]
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Hash identifies the question as it was written.
+func (q Question) Hash() string {
+	if q.Written != "" {
+		return q.Written
+	}
+	return naming.Hash(q)[:16]
+}
 
 // Alpha is the share of false verdicts that is allowed.
 func (q Question) Alpha() float64 { return 1 - float64(q.ConfidencePercent)/100 }

@@ -153,7 +153,7 @@ func percentiles(_ *record, under *scenario, subject string) (chart, bool) {
 	if len(all) == 0 {
 		return chart{}, false
 	}
-	_, transaction := metric.CutOwner(subject)
+	_, transaction := metric.CutOwner(metric.Plain(subject))
 	p := newPlot("Share of samples that took no longer")
 	p.Add(&curves{all: all, place: func(one quantile) (x, y float64) { return nines(one.level), one.center }, marked: true})
 	p.X.Tick.Marker = ticksOfNines{}
@@ -178,7 +178,7 @@ func cumulative(_ *record, under *scenario, subject string) (chart, bool) {
 	if len(all) == 0 {
 		return chart{}, false
 	}
-	_, transaction := metric.CutOwner(subject)
+	_, transaction := metric.CutOwner(metric.Plain(subject))
 	p := newPlot("Milliseconds")
 	p.Y.Min, p.Y.Max = 0, 100
 	for i, one := range all {

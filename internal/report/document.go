@@ -5,6 +5,7 @@ package report
 import (
 	"slices"
 
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -215,7 +216,7 @@ func texts(texts ...string) []cell {
 	return cells
 }
 
-func name(name string) cell { return cell{Text: name, Name: true} }
+func name(name string) cell { return cell{Text: metric.Plain(name), Name: true} }
 
 // ofArm names the arm that a row is about.
 func ofArm(name string) cell { return cell{Text: name, Name: true, Arm: true} }

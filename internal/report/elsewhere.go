@@ -59,7 +59,7 @@ func elsewherePrimary(a *answer) string {
 	if len(a.Question.Primary) == 0 {
 		return "none, so that all are exploratory"
 	}
-	return fmt.Sprintf("%s, with a margin of %s at %s confidence", listed(a.Question.Primary), percent(a.marginPercent), percent(a.confidencePercent))
+	return fmt.Sprintf("%s, with a margin of %s at %s confidence", listed(plainly(a.Question.Primary)), percent(a.marginPercent), percent(a.confidencePercent))
 }
 
 // elsewhereNotes are what formats don't tell, once each.

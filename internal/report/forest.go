@@ -75,7 +75,7 @@ func reachOf(rows []shownComparison, margin float64) (low, high float64) {
 func forestAlt(a *answer, scenario string, rows []shownComparison) string {
 	alt := fmt.Sprintf("Deltas of %s to %s under %s with the intervals that decided; the margin of %s %% is shaded. ", prose.Counted(len(rows), "comparison"), a.Baseline, scenario, plain(a.marginPercent))
 	for _, c := range rows {
-		alt += fmt.Sprintf("%s, %s: %s %% (%s), %s. ", c.Metric, c.Arm, c.delta(), c.interval(), c.verdict())
+		alt += fmt.Sprintf("%s, %s: %s %% (%s), %s. ", metric.Plain(c.Metric), c.Arm, c.delta(), c.interval(), c.verdict())
 	}
 	return alt
 }
@@ -108,7 +108,7 @@ func (f *forestRows) row(c draw.Canvas, one shownComparison, x func(float64) vg.
 	line := top - 25
 	left := textStyle(labelText, roleInk)
 	left.YAlign = draw.YTop
-	name := one.Metric
+	name := metric.Plain(one.Metric)
 	if f.namesArms {
 		name += "  " + one.Arm
 	}

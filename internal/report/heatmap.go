@@ -168,7 +168,7 @@ func heatMap(_ *record, under *scenario, subject string) (chart, bool) {
 	if len(rows) == 0 || len(under.arms) > mostAround {
 		return chart{}, false
 	}
-	_, transaction := metric.CutOwner(subject)
+	_, transaction := metric.CutOwner(metric.Plain(subject))
 	drawing := &heatMaps{rows: rows, low: math.MaxInt16, high: math.MinInt16}
 	alt := fmt.Sprintf("How long %s took under %s over the run, in all runs of each arm: the darker, the larger the share of the samples of that time. ", transaction, under.Name)
 	p := newPlot("Minutes since the load began")

@@ -24,7 +24,7 @@ func responseMatrix(r *record) []block {
 	}
 	for _, transaction := range sharedTransactions(r) {
 		for i, under := range transaction.under {
-			cells := []cell{{Text: transaction.name}, name(under.Name)}
+			cells := []cell{{Text: metric.Plain(transaction.name)}, name(under.Name)}
 			for _, arm := range r.arms {
 				for _, one := range matrixStatistics {
 					cells = append(cells, cell{Text: under.at(metric.Name(transaction.load, transaction.name, one.statistic), arm.Name).shown()})

@@ -37,7 +37,7 @@ func questionStep(a *answer) string {
 	decides := "No metric was chosen to decide: all are exploratory"
 	if len(a.Question.Primary) > 0 {
 		decides = fmt.Sprintf("The deciding metrics were fixed before the first run: %s, with a margin of %s at %s confidence",
-			listed(a.Question.Primary), percent(a.marginPercent), percent(a.confidencePercent))
+			listed(plainly(a.Question.Primary)), percent(a.marginPercent), percent(a.confidencePercent))
 	}
 	return fmt.Sprintf("%s (question %s).", decides, a.Question.Hash())
 }

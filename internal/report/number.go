@@ -161,6 +161,15 @@ func headed(title, unit string) string {
 }
 
 // listed joins names as a sentence does.
+// plainly are the names of metrics as people read them.
+func plainly(metrics []string) []string {
+	plain := make([]string, len(metrics))
+	for i, one := range metrics {
+		plain[i] = metric.Plain(one)
+	}
+	return plain
+}
+
 func listed(names []string) string { return prose.List(names, "and") }
 
 func either(names []string) string { return prose.List(names, "or") }

@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
+	"perflab.dev/perflab/payload/label"
 )
 
 // Trace is what a report takes from the raw results of one run: points of its
@@ -151,8 +152,8 @@ func (t *Trace) takeRequests(load string, part *payload.Payload) {
 				continue
 			}
 			t.requests = append(t.requests,
-				requestTime{metric.Name(load, transaction, request, metric.Average), milliseconds(summary.Mean)},
-				requestTime{metric.Name(load, transaction, request, metric.P95), milliseconds(summary.P95)})
+				requestTime{metric.Name(load, label.Request(transaction, request), metric.Average), milliseconds(summary.Mean)},
+				requestTime{metric.Name(load, label.Request(transaction, request), metric.P95), milliseconds(summary.P95)})
 		}
 	}
 }

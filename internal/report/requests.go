@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/payload/label"
 )
 
 // slowRequest is the mean from which a single request is listed, in ms.
@@ -47,9 +48,9 @@ type request struct {
 }
 
 func requestOf(under *scenario, m metric.Metric) request {
-	one := request{row: row{Cells: []cell{{Text: m.Transaction}, name(metric.RequestPhrase(m.Request))}}}
+	one := request{row: row{Cells: []cell{{Text: metric.Plain(m.Transaction)}, name(metric.RequestPhrase(m.Request))}}}
 	for _, arm := range under.arms {
-		average, p95 := under.at(m.Name, arm.Name), under.at(metric.Name(m.Of, m.Transaction, m.Request, metric.P95), arm.Name)
+		average, p95 := under.at(m.Name, arm.Name), under.at(metric.Name(m.Of, label.Request(m.Transaction, m.Request), metric.P95), arm.Name)
 		if average != nil {
 			one.longest = math.Max(one.longest, average.center())
 		}

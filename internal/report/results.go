@@ -71,7 +71,7 @@ func transactionRows(under *scenario, load, transaction string) []row {
 		if average == nil && errors == nil {
 			continue
 		}
-		rows = append(rows, row{First: i == 0, Cells: append([]cell{{Text: transaction}, ofArm(arm.Name)}, texts(
+		rows = append(rows, row{First: i == 0, Cells: append([]cell{{Text: metric.Plain(transaction)}, ofArm(arm.Name)}, texts(
 			whole(runsOf(errors, average)), samplesOf(of(metric.Samples), average),
 			average.shown(), of(metric.P75).shown(), of(metric.P95).shown(), errors.shown())...)})
 	}
@@ -140,7 +140,7 @@ func windowTable(_ *record, under *scenario) []block {
 			continue
 		}
 		for _, arm := range under.arms {
-			cells := []cell{{Text: m.Transaction}, ofArm(arm.Name)}
+			cells := []cell{{Text: metric.Plain(m.Transaction)}, ofArm(arm.Name)}
 			for _, window := range windows {
 				cells = append(cells, cell{Text: under.at(metric.In(metric.Name(m.Of, m.Transaction, m.Statistic), window), arm.Name).shown()})
 			}

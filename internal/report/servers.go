@@ -85,7 +85,7 @@ func failedSentence(_ *record, under *scenario) string {
 			for _, arm := range under.arms {
 				found := under.at(metric.Name(load.Name, transaction, metric.Errors), arm.Name)
 				if found != nil && (largest == nil || found.center() > largest.center()) {
-					largest, where = found, transaction+" in "+arm.Name
+					largest, where = found, metric.Plain(transaction)+" in "+arm.Name
 				}
 			}
 		}

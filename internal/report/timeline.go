@@ -78,7 +78,7 @@ func timedTransactions(_ *record, scenario *scenario) []string {
 
 // timeline shows response times over a typical run of each arm.
 func timeline(_ *record, under *scenario, subject string) (chart, bool) {
-	_, transaction := metric.CutOwner(subject)
+	_, transaction := metric.CutOwner(metric.Plain(subject))
 	whole := func(value float64) string { return fixed(value, 0) }
 	return courseChart{subject, metric.Name(subject, metric.Average), metric.UnitMilliseconds, whole}.overRun(under, chart{
 		Title: transaction + " over a typical run, ms",

@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
+	"perflab.dev/perflab/payload/label"
 )
 
 const (
@@ -105,7 +106,7 @@ func quantities(samples *payload.Samples) []quantity {
 	for _, series := range samples.Series {
 		key := [2]string{series.Component, series.Resource}
 		if series.Component == groupLags {
-			key[0] += "/" + series.Instance
+			key[0] = metric.Name(key[0], label.Join(series.Instance))
 		}
 		parts[key] = append(parts[key], series)
 	}

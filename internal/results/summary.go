@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/observation"
 	"perflab.dev/perflab/payload"
+	"perflab.dev/perflab/payload/label"
 )
 
 // ErrNoSummary says that a log holds no summary of k6.
@@ -191,10 +192,10 @@ func (t Trend) plus(other Trend) Trend {
 func (s *Summary) observe(load string) []v1alpha1.Observation {
 	var observations []v1alpha1.Observation
 	for _, name := range slices.Sorted(maps.Keys(s.Trends)) {
-		observations = append(observations, s.Trends[name].observe(metric.Name(load, name))...)
+		observations = append(observations, s.Trends[name].observe(metric.Name(load, label.Join(name)))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Counts)) {
-		observations = append(observations, observation.Of(metric.Name(load, name), metric.Count, s.Counts[name], 0))
+		observations = append(observations, observation.Of(metric.Name(load, label.Join(name)), metric.Count, s.Counts[name], 0))
 	}
 	if s.Requests > 0 {
 		observations = append(observations, observation.Of(metric.Name(load, "http_req_duration"), metric.Errors, percent(s.FailedRequests, s.Requests), int64(s.Requests)))

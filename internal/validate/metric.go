@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/payload/label"
 )
 
 // faultOfLoadMetric says why no load of the name can have a metric; empty where
@@ -75,7 +76,8 @@ func choices(known []string) string {
 // faultOfTransaction lets requests of a transaction pass: load, transaction,
 // request, statistic; and any transaction where nobody knows them before.
 func faultOfTransaction(load string, known []string, rest string) string {
-	transaction, _ := metric.CutOwner(rest)
+	path, _ := label.Cut(rest)
+	transaction := path[0]
 	if len(known) == 0 || slices.Contains(known, transaction) {
 		return ""
 	}

@@ -204,15 +204,15 @@ func TestForeignScripts(t *testing.T) {
 	env, _ := server(t)
 	t.Run("by group", func(t *testing.T) {
 		p := k6test.Run(t, script, append(env, "PERFLAB_TRANSACTIONS=group")).Payload(t)
-		if got := p.Transactions(); !slices.Equal(got, []string{"search", "search / open"}) {
+		if got := p.Transactions(); !slices.Equal(got, []string{"search", "search/open"}) {
 			t.Errorf("transactions %q", got)
 		}
 		outer, _ := p.Summary("search", "ok")
-		inner, _ := p.Summary("search / open", "ok")
+		inner, _ := p.Summary("search/open", "ok")
 		if outer.Count != 10 || inner.Count != 10 || outer.Mean <= inner.Mean {
 			t.Errorf("search %+v, open inside of it %+v", outer, inner)
 		}
-		if refused, _ := p.RequestSummary("search / open", "GET /refused", "error"); refused.Count != 10 {
+		if refused, _ := p.RequestSummary("search/open", "GET /refused", "error"); refused.Count != 10 {
 			t.Errorf("refused %+v", refused)
 		}
 		if p.Total("checks_failed") != 10 || p.Total("checks_passed") != 0 {

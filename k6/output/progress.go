@@ -9,6 +9,7 @@ import (
 	"go.k6.io/k6/v2/metrics"
 
 	"perflab.dev/perflab/payload"
+	"perflab.dev/perflab/payload/label"
 )
 
 const (
@@ -63,7 +64,7 @@ func (p *progress) line(now time.Time, total *payload.Payload) (string, error) {
 		line.ErrorPercent = rounded(100 * float64(p.errors) / float64(p.transactions))
 	}
 	for name, times := range p.times {
-		line.P95[name] = rounded(float64(times.Percentile(95)) / float64(time.Millisecond))
+		line.P95[label.Plain(name)] = rounded(float64(times.Percentile(95)) / float64(time.Millisecond))
 	}
 	if records, _, ok := total.Gauge(recordsDone); ok {
 		line.Records = &records

@@ -6,11 +6,13 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.k6.io/k6/v2/metrics"
 
 	"perflab.dev/perflab/payload"
+	"perflab.dev/perflab/payload/label"
 )
 
 // transactionDuration is the trend whose samples are transactions: milliseconds,
@@ -81,13 +83,18 @@ func isOutside(group string) bool {
 	return first == "setup" || first == "teardown"
 }
 
-// name is the transaction that a sample belongs to, "" for none.
+// name is the transaction that a sample belongs to, as package label writes it; "" for
+// none.
 func (t transactions) name(tags *metrics.TagSet, group string) string {
+	path := strings.Split(strings.TrimPrefix(group, "::"), "::")
 	if t.tag != "" {
 		value, _ := tags.Get(t.tag)
-		return value
+		path = []string{value}
 	}
-	return strings.ReplaceAll(strings.TrimPrefix(group, "::"), "::", " / ")
+	if slices.Equal(path, []string{""}) {
+		return ""
+	}
+	return label.Join(path...)
 }
 
 // outcome is that of a transaction. Nothing in a group's sample says whether

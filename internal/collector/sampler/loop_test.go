@@ -64,8 +64,10 @@ func TestALoopThatIsToldToEndPrintsEverything(t *testing.T) {
 	expect.NoError(t, loop.Work(t.Context()))
 	samples := readLog(t, &log)
 	points := len(samples.Series[0].Points)
-	if !samples.Final || len(samples.Rounds) < 20 || points != len(samples.Rounds)-len(samples.Failures[0].At) {
-		t.Errorf("%d points and %d failures in %d rounds, final %t", points, len(samples.Failures[0].At), len(samples.Rounds), samples.Final)
+	// Of what happens in the same millisecond, reading keeps one.
+	told := points + len(samples.Failures[0].At)
+	if rounds := len(samples.Rounds); !samples.Final || rounds < 20 || told < rounds || told > int(asked.Load()) {
+		t.Errorf("%d points and failures in %d rounds of %d, final %t", told, rounds, asked.Load(), samples.Final)
 	}
 	if failure := samples.Failures[0]; failure.Source != "thermometer" || failure.Message != "it is broken" {
 		t.Errorf("the failure is %+v", failure)

@@ -235,7 +235,7 @@ func (c *customMetric) sample(ctx context.Context, now round) (record, error) {
 		for _, sample := range vector {
 			component := c.name()
 			if c.metric.Label != "" {
-				component += "/" + strings.ReplaceAll(string(sample.Metric[model.LabelName(c.metric.Label)]), "/", "_")
+				component = metric.OwnName(c.metric.Name, string(sample.Metric[model.LabelName(c.metric.Label)]))
 			}
 			into.Record(component, "", "", c.metric.Unit, now.at, float64(sample.Value))
 		}
