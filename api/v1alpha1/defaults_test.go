@@ -50,7 +50,7 @@ scenarios:
   loads:
   - name: create
     dataImport: {recordType: Bibliographic, operation: Create, flow: Upload, records: 1, imports: 1}
-design: {blocks: 6, maxRuns: 200, order: Randomized}
+design: {maxRuns: 200, order: Randomized}
 analysis: {marginPercent: 5, confidencePercent: 95}
 measurement: {}
 reset: RestartModules

@@ -228,13 +228,12 @@ const (
 
 // Design says how often and in which order runs are done.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.target) || self.target.maxBlocks >= self.blocks",message="design.target.maxBlocks is smaller than design.blocks: blocks are done in any case, and target adds to them"
-// +kubebuilder:validation:XValidation:rule="!has(self.budget) || has(self.target)",message="design.budget bounds the blocks that design.target adds: write a target, or take budget out"
+// +kubebuilder:validation:XValidation:rule="!has(self.target) || self.target.maxBlocks >= (has(self.blocks) ? self.blocks : 6)",message="design.target.maxBlocks is smaller than design.blocks: blocks are done in any case, and target adds to them"
+// +kubebuilder:validation:XValidation:rule="!has(self.budget) || has(self.target) || !has(self.blocks)",message="design.budget bounds the blocks that design.target adds: write a target, or take budget or blocks out"
 type Design struct {
 	// blocks is the number of times every arm meets every scenario. Default
 	// 6, the least a verdict can rest on. May be raised later.
 	// +optional
-	// +kubebuilder:default=6
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="design.blocks must be from 1 to 100"
 	Blocks int32 `json:"blocks,omitempty"`
 
@@ -247,7 +246,8 @@ type Design struct {
 
 	// target adds blocks to those of blocks until the intervals are narrow
 	// enough, or every primary metric has a verdict. Absent: blocks is all there
-	// is.
+	// is, and without blocks the target is verdicts, with a maxBlocks of 36, or of
+	// as many blocks as make 200 runs.
 	// +optional
 	Target *PrecisionTarget `json:"target,omitempty"`
 

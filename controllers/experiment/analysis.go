@@ -21,7 +21,7 @@ import (
 // extend plans further blocks where the design asks for them. It follows from
 // the runs alone, so that an operator that has just started decides the same.
 func (r *Reconciler) extend(ctx context.Context, s *scope) error {
-	design := s.experiment.Spec.Design
+	design := s.experiment.Spec.DesignOrDefault()
 	progress := schedule.Progress{Complete: s.complete, Begun: begun(s.runs)}
 	if design.Target != nil && s.complete >= max(design.Blocks, progress.Begun) {
 		full, err := r.fullRuns(ctx, s)

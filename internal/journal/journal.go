@@ -64,7 +64,7 @@ func Recorded(experiment *v1alpha1.PerfExperiment) Plan {
 func (p Plan) has(run *v1alpha1.PerfRunSpec) bool {
 	_, arm := arms.Named(arms.Of(p.spec, v1alpha1.System{}), run.Arm)
 	scenario := slices.ContainsFunc(p.spec.Scenarios, func(known v1alpha1.Scenario) bool { return known.Name == run.Scenario.Name })
-	return arm && scenario && run.Block >= 1 && run.Block <= p.spec.Design.MostBlocks()
+	return arm && scenario && run.Block >= 1 && run.Block <= p.spec.DesignOrDefault().MostBlocks()
 }
 
 // Why says why a run is none of the experiment's, as the end of a sentence;

@@ -47,7 +47,7 @@ type Run struct {
 // The system is the experiment's own, or a copy of the one it refers to.
 func From(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System, seed int64) Plan {
 	planned := Plan{Seed: seed, Hash: hash(spec, arms.Defaulted(spec, system), seed), Arms: arms.Of(spec, system)}
-	planned.Grow(spec, spec.Design.Blocks)
+	planned.Grow(spec, spec.DesignOrDefault().Blocks)
 	return planned
 }
 

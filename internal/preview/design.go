@@ -88,13 +88,13 @@ func designs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumpti
 	margin := question.Of(spec).MarginPercent
 	as := designer{arms: all, assumed: assumed, margin: margin}
 	declared := variant{spec: spec, spread: 1}
-	first := as.with(declared, spec.Design.Blocks)
+	first := as.declared(declared)
 	if first.finds(margin) && time.Duration(first.WallTime) <= long {
 		return nil
 	}
 	found := slices.Concat([]Design{first}, as.enough(declared), as.untilVerdicts(declared))
 	// Others rest on enough blocks for a verdict.
-	blocks := max(spec.Design.Blocks, verdict.MinimumBlocks)
+	blocks := max(spec.DesignOrDefault().Blocks, verdict.MinimumBlocks)
 	base := as.with(declared, blocks)
 	var changes []variant
 	for _, change := range []func(variant) (variant, bool){alone, shorter} {
@@ -185,7 +185,7 @@ func (d designer) enough(changed variant) []Design {
 // untilVerdicts is a variant that stops at verdicts, and gives either where it is right in
 // as few blocks at the most as can be.
 func (d designer) untilVerdicts(changed variant) []Design {
-	if changed.spec.Design.Target != nil {
+	if changed.spec.DesignOrDefault().Target != nil {
 		return nil
 	}
 	low, high := comparison.Ratio.Margin(float64(d.margin), 1)
@@ -201,12 +201,27 @@ func (d designer) untilVerdicts(changed variant) []Design {
 		if !tried.Answers(low, high, wanted) {
 			continue
 		}
-		told := looksOf(tried, looks, d.margin)
-		design := d.with(changed, int32(math.Ceil(told.MeanBlocksAlike)))
-		design.Looks, design.DetectablePercent = told, percentOf(tried.Detectable(wanted))
-		return []Design{design}
+		return []Design{d.looking(changed, looks)}
 	}
 	return nil
+}
+
+// declared is a variant as it is declared.
+func (d designer) declared(changed variant) Design {
+	if looks := question.Of(changed.spec).Looks; looks.Last > 0 {
+		return d.looking(changed, looks)
+	}
+	return d.with(changed, changed.spec.DesignOrDefault().Blocks)
+}
+
+// looking is a variant that stops at verdicts.
+func (d designer) looking(changed variant, looks stats.Looks) Design {
+	tried := d.trial(changed, int32(looks.Last)) //nolint:gosec // At most mostBlocks.
+	tried.Look = looks.At(looks.Last)
+	told := looksOf(tried, looks, d.margin)
+	design := d.with(changed, int32(math.Ceil(told.MeanBlocksAlike)))
+	design.Looks, design.DetectablePercent = told, percentOf(tried.Detectable(wanted))
+	return design
 }
 
 // trial is for the metric that spreads most: what finds on it finds on all.

@@ -134,3 +134,50 @@ func TestShortWindowsAreNotHalved(t *testing.T) {
 		}
 	}
 }
+
+// A design that is not declared gives the right verdict with a chance of 80 %, whether
+// arms are alike or one is slower by the margin, and stops early where runs spread less.
+func TestDefaultDesign(t *testing.T) {
+	for name, tc := range map[string]struct {
+		arms, metrics int
+		spread        float64
+		most          float64
+	}{
+		"two arms, one metric":       {2, 1, 0.05, 24},
+		"two arms, two metrics":      {2, 2, 0.05, 28},
+		"three arms, two metrics":    {3, 2, 0.05, 31},
+		"two arms, little spread":    {2, 2, 0.02, 10},
+		"three arms, some spread":    {3, 2, 0.03, 16},
+		"five arms, hardly a spread": {5, 1, 0.01, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			experiment := ofUsers(5*time.Minute, 0)
+			spec := &experiment.Spec
+			spec.Scenarios = spec.Scenarios[:1]
+			for len(spec.Arms) < tc.arms {
+				spec.Arms = append(spec.Arms, v1alpha1.Arm{Name: string(rune('a' + len(spec.Arms)))})
+			}
+			spec.Analysis.Primary = []string{"day/Check-In/average", "day/Check-Out/average"}[:tc.metrics]
+			shown := designsOf(experiment, tc.spread).Power[0]
+			if alike, slower := shown.IfAlike.Equivalent, shown.IfSlower.Apart; alike < 80 || slower < 80 {
+				t.Errorf("the right verdict comes with %.0f %% if arms are alike, and with %.0f %% if one is slower", alike, slower)
+			}
+			if mean := shown.Looks.MeanBlocksAlike; mean > tc.most {
+				t.Errorf("alike arms take %.1f blocks, want at most %g", mean, tc.most)
+			}
+		})
+	}
+}
+
+func TestDefaultDesignIsBounded(t *testing.T) {
+	for _, tc := range []struct{ arms, scenarios, blocks, most int32 }{{1, 1, 6, 6}, {2, 1, 6, 36}, {3, 2, 6, 33}, {10, 2, 6, 10}, {10, 4, 6, 6}} {
+		spec := v1alpha1.PerfExperimentSpec{Arms: make([]v1alpha1.Arm, tc.arms), Scenarios: make([]v1alpha1.Scenario, tc.scenarios)}
+		if got := spec.DesignOrDefault(); got.Blocks != tc.blocks || got.MostBlocks() != tc.most {
+			t.Errorf("%d arms under %d scenarios: %d to %d blocks, want %d to %d", tc.arms, tc.scenarios, got.Blocks, got.MostBlocks(), tc.blocks, tc.most)
+		}
+	}
+	declared := v1alpha1.PerfExperimentSpec{Arms: make([]v1alpha1.Arm, 2), Scenarios: make([]v1alpha1.Scenario, 1), Design: v1alpha1.Design{Blocks: 6}}
+	if got := declared.DesignOrDefault(); got.MostBlocks() != 6 {
+		t.Errorf("of 6 blocks that are declared it makes %d", got.MostBlocks())
+	}
+}

@@ -161,7 +161,7 @@ func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptio
 func powerOf(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
 	asked := question.Of(spec)
 	design := stats.Design{
-		Arms: arms, Blocks: int(spec.Design.Blocks), Deviation: spread.CV, Alpha: asked.Alpha(), Family: family,
+		Arms: arms, Blocks: int(spec.DesignOrDefault().Blocks), Deviation: spread.CV, Alpha: asked.Alpha(), Family: family,
 	}
 	if asked.Looks.Last > 0 {
 		design.Blocks, design.Look = asked.Looks.Last, asked.Looks.At(asked.Looks.Last)

@@ -75,7 +75,7 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 	planned := plan.From(spec, system, seed)
 	preview := Preview{
 		Experiment: experiment.Name,
-		Blocks:     spec.Design.Blocks,
+		Blocks:     spec.DesignOrDefault().Blocks,
 		Seed:       spec.Design.Seed,
 		Heaps:      heaps(declared(planned.Arms)),
 	}
@@ -100,7 +100,7 @@ func Of(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed Ass
 		elapsed += lasting[run.Scenario] + assumed.Overhead
 		byArm[run.Arm] += lasting[run.Scenario] + assumed.Overhead
 	}
-	preview.WallTime = Estimate{Total: Duration(elapsed), Max: longest(spec.Design, elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
+	preview.WallTime = Estimate{Total: Duration(elapsed), Max: longest(spec.DesignOrDefault(), elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
 	asked := question.Of(spec)
 	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = asked.Primary, asked.MarginPercent, asked.ConfidencePercent
 	preview.Power = powers(spec, planned.Arms, assumed)

@@ -66,10 +66,11 @@ func Of(spec *v1alpha1.PerfExperimentSpec) Question {
 	if len(question.Primary) == 0 {
 		question.Primary = DefaultPrimary(spec.Scenarios)
 	}
-	if target := spec.Design.Target; target != nil {
+	design := spec.DesignOrDefault()
+	if target := design.Target; target != nil {
 		question.HalfWidthPercent = target.HalfWidthPercent
 		if target.Verdicts {
-			question.Looks = stats.Looks{First: int(max(spec.Design.Blocks, verdict.MinimumBlocks)), Last: int(target.MaxBlocks)}
+			question.Looks = stats.Looks{First: int(max(design.Blocks, verdict.MinimumBlocks)), Last: int(target.MaxBlocks)}
 		}
 	}
 	if prometheus := spec.Measurement.Prometheus; prometheus != nil {

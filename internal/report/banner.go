@@ -80,7 +80,7 @@ func nextStep(r *record) string {
 	if perRun := r.journal.pace(); perRun > 0 {
 		text += ", about " + lasting(perRun*time.Duration(runs)) + " at the pace so far"
 	}
-	if r.answer.Question.Looks.Last == 0 && r.Experiment.Spec.Design.Blocks < verdict.MinimumBlocks {
+	if r.answer.Question.Looks.Last == 0 && r.Experiment.Spec.DesignOrDefault().Blocks < verdict.MinimumBlocks {
 		return text + fmt.Sprintf(". Raise design.blocks to %d: the runs already done count.", verdict.MinimumBlocks)
 	}
 	return text + ". " + prose.Verb(further, "It is", "They are") + " already planned."

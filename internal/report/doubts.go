@@ -86,7 +86,7 @@ func setsAnything(spec *v1alpha1.PerfExperimentSpec, name string) bool {
 func unwise(r *record) []string {
 	var sentences []string
 	spec := &r.Experiment.Spec
-	if blocks := spec.Design.Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && r.answer.Question.Looks.Last == 0 && !r.describesOnly() {
+	if blocks := spec.DesignOrDefault().Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && r.answer.Question.Looks.Last == 0 && !r.describesOnly() {
 		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which takes %d: the deltas describe only these runs.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
 	}
 	if r.isElsewhere() {

@@ -20,7 +20,7 @@ func methodology(r *record) []block {
 	spec := &r.Experiment.Spec
 	steps := []string{
 		fmt.Sprintf("Every block has one run of every arm under every scenario: %s x %s x %s.",
-			prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(spec.Design.Blocks, "block")),
+			prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(spec.DesignOrDefault().Blocks, "block")),
 		orderStep(&r.Experiment),
 		resetStep(spec),
 	}

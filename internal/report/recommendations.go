@@ -75,7 +75,7 @@ func undecided(r *record, arm string, primary []shownComparison) string {
 		return text + " More blocks alone are unlikely to settle it; find out why runs differ so much."
 	}
 	return text + fmt.Sprintf(" Raising design.blocks by about %d, to %d, would settle it with a probability of %s, if effect and spread stay as they are.",
-		further, further+int(r.Experiment.Spec.Design.Blocks), percent(80))
+		further, further+int(r.Experiment.Spec.DesignOrDefault().Blocks), percent(80))
 }
 
 // counted verdicts of a kind.

@@ -18,7 +18,7 @@ import (
 const maxServiceName = 62
 
 func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
-	if blocks := spec.Design.Blocks; blocks < verdict.MinimumBlocks && question.Of(spec).Looks.Last == 0 {
+	if blocks := spec.DesignOrDefault().Blocks; blocks < verdict.MinimumBlocks && question.Of(spec).Looks.Last == 0 {
 		j.warn(fmt.Sprintf("%s %s numbers, but no verdict: raise design.blocks to %d, also later",
 			prose.Counted(blocks, "block"), prose.Verb(blocks, "gives", "give"), verdict.MinimumBlocks))
 	}
@@ -33,13 +33,13 @@ func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []var
 
 // judgeRuns counts the runs, at their most.
 func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
-	blocks, counted := int(spec.Design.MostBlocks()), prose.Counted(arms, "arm")
+	blocks, counted := int(spec.DesignOrDefault().MostBlocks()), prose.Counted(arms, "arm")
 	if spec.Design.Calibrate {
 		counted += ", the baseline's twin"
 		arms++
 	}
 	up := ""
-	if blocks > int(spec.Design.Blocks) {
+	if blocks > int(spec.DesignOrDefault().Blocks) {
 		up = "up to "
 	}
 	runs := arms * len(spec.Scenarios) * blocks

@@ -27,18 +27,19 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, history, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
 		}
 	}
-	if after.Spec.Design.Blocks < before.Spec.Design.Blocks {
-		found.refuse(field.Invalid(spec.Child("design", "blocks"), after.Spec.Design.Blocks,
-			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised above %d: a block that is planned can't be undone", before.Spec.Design.Blocks)))
+	was, is := before.Spec.DesignOrDefault().Blocks, after.Spec.DesignOrDefault().Blocks
+	if is < was {
+		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
+			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised above %d: a block that is planned can't be undone", was)))
 	}
-	if was, is := question.Of(&before.Spec).Looks, question.Of(&after.Spec).Looks; was.Last > 0 && is.Last > 0 && was != is {
+	if before, after := question.Of(&before.Spec).Looks, question.Of(&after.Spec).Looks; before.Last > 0 && after.Last > 0 && before != after {
 		found.refuse(field.Forbidden(spec.Child("design"),
-			fmt.Sprintf("the experiment has begun, and its chance of error is spread over looks after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", was.First, was.Last)))
+			fmt.Sprintf("the experiment has begun, and its chance of error is spread over looks after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", before.First, before.Last)))
 	}
-	if gone := before.Status.History; gone != nil && gone.Runs != nil && after.Spec.Design.Blocks > before.Spec.Design.Blocks {
-		found.refuse(field.Invalid(spec.Child("design", "blocks"), after.Spec.Design.Blocks,
+	if gone := before.Status.History; gone != nil && gone.Runs != nil && is > was {
+		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
 			fmt.Sprintf("the runs were taken away on %s, as history.runs bids, so no block can be added to them: put design.blocks back to %d, and give an experiment with more a new name",
-				gone.Runs.UTC().Format(time.DateOnly), before.Spec.Design.Blocks)))
+				gone.Runs.UTC().Format(time.DateOnly), was)))
 	}
 	if gone := before.Status.History; gone != nil && gone.Runs != nil && !equality.Semantic.DeepEqual(before.Spec.Notes, after.Spec.Notes) {
 		found.refuse(field.Forbidden(spec.Child("notes"),
@@ -61,7 +62,8 @@ func (p frozenPart) title() string {
 }
 
 func frozenParts(before, after *v1alpha1.PerfExperimentSpec) []frozenPart {
-	order := func(design v1alpha1.Design) any {
+	order := func(spec *v1alpha1.PerfExperimentSpec) any {
+		design := spec.DesignOrDefault()
 		target := v1alpha1.PrecisionTarget{}
 		if design.Target != nil {
 			target = *design.Target
@@ -76,7 +78,7 @@ func frozenParts(before, after *v1alpha1.PerfExperimentSpec) []frozenPart {
 		{"arms", before.Arms, after.Arms},
 		{"matrix", before.Matrix, after.Matrix},
 		{"scenarios", before.Scenarios, after.Scenarios},
-		{"design", order(before.Design), order(after.Design)},
+		{"design", order(before), order(after)},
 		{"analysis", before.Analysis, after.Analysis},
 		{"measurement", before.Measurement, after.Measurement},
 		{"reset", before.Reset, after.Reset},

@@ -147,7 +147,7 @@ func countsOf(s Sight) *counts {
 	if runs == nil {
 		return nil
 	}
-	return &counts{runs.Done, runs.Planned, runs.Invalid, blockOf(s), s.Experiment.Spec.Design.Blocks}
+	return &counts{runs.Done, runs.Planned, runs.Invalid, blockOf(s), s.Experiment.Spec.DesignOrDefault().Blocks}
 }
 
 // blockOf is the one that is on: the current run's, else the last run's.

@@ -117,7 +117,7 @@ func into(raw map[string]any, object any) error {
 // runs are those of each experiment.
 func (d *declaration) runs() int {
 	spec := &d.experiment.Spec
-	return len(spec.Arms) * len(spec.Scenarios) * int(spec.Design.Blocks)
+	return len(spec.Arms) * len(spec.Scenarios) * int(spec.DesignOrDefault().Blocks)
 }
 
 // ask plans so many runs for each experiment: whole blocks.
