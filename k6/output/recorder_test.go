@@ -56,3 +56,30 @@ func TestRequestName(t *testing.T) {
 		}
 	}
 }
+
+// What a script calls a transaction comes back as it was, whatever letters it has.
+func TestTransactionsKeepTheirNames(t *testing.T) {
+	byTag, byGroup := transactions{metric: metrics.HTTPReqDurationName, tag: "flow"}, transactions{metric: metrics.GroupDurationName}
+	for want, got := range map[string]string{
+		"GET /orders/items":      byTag.name(tagged("flow", "GET /orders/items"), ""),
+		"https://host/orders":    byTag.name(tagged("flow", "https://host/orders"), ""),
+		`orders\/items`:          byTag.name(tagged("flow", "orders/items"), "::other"),
+		"":                       byTag.name(tagged("other", "a"), "::other"),
+		"Search/first page":      byGroup.name(tagged(), "::Search::first page"),
+		`Search/\GET \/orders`:   byGroup.name(tagged(), "::Search::GET /orders"),
+		"GET /orders":            byGroup.name(tagged(), "::GET /orders"),
+		`Search\/first/and page`: byGroup.name(tagged(), "::Search/first::and page"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func tagged(pairs ...string) *metrics.TagSet {
+	tags := metrics.NewRegistry().RootTagSet()
+	for i := 0; i < len(pairs); i += 2 {
+		tags = tags.With(pairs[i], pairs[i+1])
+	}
+	return tags
+}

@@ -22,8 +22,8 @@ const Nameless = "(no name)"
 var (
 	// address is a path or a URL, with or without the method before it.
 	address = regexp.MustCompile(`^([A-Z]+ )?(/|[a-z][a-z0-9+.-]*://)`)
-	// asked begins as what a client asks for: a method and what follows, or a URL.
-	asked = regexp.MustCompile(`^([A-Z]+ |https?://)`)
+	// asked begins as what a client asks for: a method and what follows, a path or a URL.
+	asked = regexp.MustCompile(`^([A-Z]+ |/|https?://)`)
 
 	escaped = strings.NewReplacer(`\`, `\\`, Separator, `\`+Separator)
 	escape  = regexp.MustCompile(`\\(.)`)
@@ -51,7 +51,7 @@ func escapedPath(path []string) string {
 			part = Nameless
 		}
 		parts[i] = escaped.Replace(part)
-		if i > 0 && asked.MatchString(part) {
+		if i > 0 && asked.MatchString(parts[i]) {
 			parts[i] = `\` + parts[i]
 		}
 	}

@@ -27,7 +27,7 @@ func TestPathsComeBack(t *testing.T) {
 			t.Errorf("%q stands for %q and for %q", text, other, path)
 		}
 		seen[text] = path
-		for _, asked := range []string{"GET /a/b", "https://host/a/p95", "DELETE /x@y"} {
+		for _, asked := range []string{"GET /a/b", "https://host/a/p95", "DELETE /x@y", "/login"} {
 			got, request := label.Cut(label.Request(text, asked))
 			if !slices.Equal(got, path) || request != asked {
 				t.Errorf("%q of %q comes back as %q of %q", asked, path, request, got)
