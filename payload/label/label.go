@@ -51,6 +51,10 @@ func escapedPath(path []string) string {
 			part = Nameless
 		}
 		parts[i] = escaped.Replace(part)
+		if scheme, found := strings.CutSuffix(parts[i], ":"); found {
+			// What follows would read as the rest of a URL.
+			parts[i] = scheme + `\:`
+		}
 		if i > 0 && asked.MatchString(parts[i]) {
 			parts[i] = `\` + parts[i]
 		}
