@@ -53,7 +53,7 @@ func Of(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1
 	if len(counted) == 0 || len(all) < 2 {
 		return answer
 	}
-	compared, err := table.Compare(answer.withPairs(answer.options(seed), spec, all))
+	compared, err := table.Compare(answer.withPairs(answer.options(seed, runs), spec, all))
 	if err != nil {
 		answer.warn("nothing is compared: " + err.Error())
 		return answer
@@ -95,8 +95,10 @@ func (a *Answer) warn(sentence string) {
 	}
 }
 
-func (a *Answer) options(seed int64) comparison.Options {
+func (a *Answer) options(seed int64, runs []v1alpha1.PerfRun) comparison.Options {
 	return comparison.Options{
+		IsSet: a.isSet(routings(runs)),
+
 		Baseline: a.Baseline, Twin: a.Twin,
 		MarginPercent:     float64(a.Question.MarginPercent),
 		ConfidencePercent: float64(a.Question.ConfidencePercent),

@@ -20,7 +20,7 @@ func PrecisionOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alp
 	asked := ask(spec, all, blocks)
 	table, _ := tabulate(within(InOrder(runs), blocks), asked.Question.IsPrimary)
 	// The seed is for p-values, which play no part here.
-	compared, err := table.Compare(asked.options(0))
+	compared, err := table.Compare(asked.options(0, runs))
 	if err != nil {
 		return question.Precision{}
 	}
@@ -41,7 +41,7 @@ func StandingOf(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, r
 	table, _ := tabulate(within(InOrder(runs), blocks), func(name string) bool {
 		return asked.Question.IsPrimary(name) || comparison.IsErrors(name)
 	})
-	compared, err := table.Compare(asked.withPairs(asked.options(seed), spec, all))
+	compared, err := table.Compare(asked.withPairs(asked.options(seed, runs), spec, all))
 	if err != nil {
 		return question.Standing{}
 	}

@@ -39,6 +39,9 @@ type Options struct {
 	Primary func(metric string) bool
 	// Direction tells which way a metric gets better. nil: when lower.
 	Direction func(metric, unit string) verdict.Direction
+	// IsSet tells the metrics that the settings of two arms change by themselves, so
+	// that a difference is neither better nor worse. nil: none.
+	IsSet func(metric, arm, against string) bool
 	// Looks are the blocks after which one looks, to stop if that is enough. The zero
 	// value: once, when all blocks are there.
 	Looks stats.Looks
@@ -87,6 +90,8 @@ type Comparison struct {
 	evidence verdict.Evidence
 	// pair tells that the baseline is not the experiment's.
 	pair bool
+	// isSet tells that the arm's settings change the metric by themselves.
+	isSet bool
 }
 
 // Chance is that of a verdict which says more than Inconclusive at the last of the
@@ -260,6 +265,9 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	if s.options.Direction != nil {
 		result.evidence.Direction = s.options.Direction(observed.metric, observed.unit)
 	}
+	if s.options.IsSet != nil && s.options.IsSet(observed.metric, result.Arm, result.Baseline) {
+		result.isSet, result.evidence.Direction = true, verdict.UnknownDirection
+	}
 	if result.evidence.High == 0 {
 		result.Warnings = append(result.Warnings, "the baseline's center is 0, and so is a margin in percent of it")
 	}
@@ -357,6 +365,9 @@ const ExploratoryWarning = "exploratory: not a primary metric, p adjusted by Ben
 // DirectionUnknown is the warning for a difference whose metric has an unknown direction.
 const DirectionUnknown = "no verdict: " + verdict.WhyNoDirection + "; set --higher-is-better or --lower-is-better"
 
+// whySet says why a difference has no verdict that the arms' settings make by themselves.
+const whySet = "the arms' settings change it by themselves"
+
 // DescriptiveOnly begins the warning of a comparison that is too early for a verdict.
 const DescriptiveOnly = "descriptive only"
 
@@ -385,6 +396,9 @@ func (j judgement) of(c *Comparison) {
 	c.decide(verdict.Decide(c.evidence, j.alpha))
 	switch {
 	case c.Verdict != verdict.None:
+	case c.isSet && c.evidence.Effect.Sure():
+		c.Withheld = whySet
+		c.warn("no verdict: %s", whySet)
 	case c.evidence.Effect.Sure():
 		c.Withheld = verdict.WhyNoDirection
 		c.warn(DirectionUnknown)

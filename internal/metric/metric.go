@@ -71,10 +71,11 @@ const (
 	DiskUsed    = "diskUsed"
 	StorageFree = "storageFree"
 	// Of PostgreSQL.
-	Connections       = "connections/total"
-	ConnectionsActive = "connections/active"
-	ConnectionsIdle   = "connections/idle"
-	IdleInTransaction = "connections/idleInTransaction"
+	AllConnections    = "connections/"
+	Connections       = AllConnections + "total"
+	ConnectionsActive = AllConnections + "active"
+	ConnectionsIdle   = AllConnections + "idle"
+	IdleInTransaction = AllConnections + "idleInTransaction"
 	// DatabaseLoad, with what connections that are at work wait for.
 	DatabaseLoad          = "databaseLoad/"
 	TransactionsPerSecond = "transactionsPerSecond"
