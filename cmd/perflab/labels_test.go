@@ -70,7 +70,13 @@ func TestLabelsAreOnlyNames(t *testing.T) {
 			if strings.Contains(read, `\/`) || declared == "" {
 				t.Errorf("the page has a backslash that nobody wrote")
 			}
-			verdicts := verdictsOf(t, perflab(t, made, "report", "-f", "-", "-o", "csv").ends(0).out)
+			rows := perflab(t, made, "report", "-f", "-", "-o", "csv").ends(0).out
+			written := map[string]string{"page.md": page, "rows.csv": rows}
+			for name, text := range written {
+				expect.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+			}
+			perflab(t, "", "audit", "--fail", filepath.Join(folder, "page.md"), filepath.Join(folder, "rows.csv")).ends(0).shows(" 0 unchecked")
+			verdicts := verdictsOf(t, rows)
 			for i, want := range []string{"", "Worse"} {
 				expect.Equal(t, want, verdicts["shop/"+pair[i]+"/average"], "the verdict on %q", pair[i])
 			}

@@ -13,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/delimited"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/number"
 )
 
@@ -48,7 +49,7 @@ func ReadRuns(in io.Reader) (*Measured, error) {
 			line, _ := reader.FieldPos(5)
 			return nil, fmt.Errorf("%w: line %d: the value %w", ErrRows, line, err)
 		}
-		m.take(fields[0], series{text(fields[2]), text(fields[3]), text(fields[1])}, text(fields[4]), read.Value)
+		m.take(fields[0], series{text(fields[2]), metric.Plain(text(fields[3])), text(fields[1])}, text(fields[4]), read.Value)
 	}
 }
 

@@ -101,7 +101,7 @@ func fileName(of string) string {
 	for i, letter := range name {
 		isPlain := letter >= 'a' && letter <= 'z' || letter >= 'A' && letter <= 'Z' || letter >= '0' && letter <= '9' || letter == '-'
 		if !isPlain {
-			exact = exact && strings.ContainsRune("/ _.", letter)
+			exact = exact && strings.ContainsRune("/_.", letter)
 			name[i] = '-'
 		}
 	}
