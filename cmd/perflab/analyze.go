@@ -111,7 +111,7 @@ func newAnalyze() *cobra.Command {
 
 func (o *analyzeOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.baseline, "baseline", "", "arm that the others are compared with")
-	flags.StringVar(&o.twin, "twin", "", "arm configured as the baseline: where it differs on a primary metric (p adjusted by Holm's procedure over the twin's), every verdict is Inconclusive")
+	flags.StringVar(&o.twin, "twin", "", "arm configured as the baseline: where it differs on a primary metric (p adjusted by Holm's procedure over the twin's), there is no verdict")
 	flags.Float64Var(&o.margin, "margin", 5, "difference that does not matter, in percent of the baseline")
 	flags.Float64Var(&o.confidence, "confidence", 95, "confidence of the intervals, in percent")
 	flags.StringVar(&o.looks, "looks", "", "FIRST-LAST: one looks after each block from the first to the last, and stops once that is enough (default: once, when all blocks are done)")

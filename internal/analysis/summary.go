@@ -86,7 +86,7 @@ func (a *Answer) Summary(final bool) string {
 	case !a.Enough():
 		return fmt.Sprintf("none below %d blocks", a.Needed())
 	case len(a.Uncalibrated()) > 0:
-		summary = "not calibrated: " + summary
+		summary = "not calibrated: no verdict"
 	}
 	if !final {
 		return "so far " + summary

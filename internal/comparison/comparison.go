@@ -90,6 +90,8 @@ type Comparison struct {
 	evidence verdict.Evidence
 	// pair tells that the baseline is not the experiment's.
 	pair bool
+	// uncalibrated tells that it would have a verdict if the twin did not differ.
+	uncalibrated bool
 	// isSet tells that the arm's settings change the metric by themselves.
 	isSet bool
 }
@@ -101,7 +103,7 @@ func (c *Comparison) Chance(looks stats.Looks, alpha float64) float64 {
 	switch {
 	case c.Blocks < verdict.MinimumBlocks:
 		return 1
-	case c.Verdict == verdict.None:
+	case c.Verdict == verdict.None && !c.uncalibrated:
 		return 0
 	}
 	return verdict.Chance(c.evidence, looks.At(looks.Last), looks.Last, alpha)
@@ -352,12 +354,20 @@ func withdrawVerdicts(comparisons []Comparison, alpha float64) {
 		warning += fmt.Sprintf(" and %d more", more)
 	}
 	for i := range comparisons {
-		comparisons[i].Warnings = append(comparisons[i].Warnings, warning)
-		if comparisons[i].Verdict != verdict.None {
-			comparisons[i].Verdict = verdict.Inconclusive
+		c := &comparisons[i]
+		c.warn("%s", warning)
+		if c.Verdict == verdict.None {
+			continue
+		}
+		c.Verdict, c.Withheld, c.uncalibrated = verdict.None, whyUncalibrated, true
+		if !c.Twin {
+			c.show(verdict.Describe(c.evidence, alpha))
 		}
 	}
 }
+
+// whyUncalibrated says why no comparison has a verdict where the twin differs.
+const whyUncalibrated = "the baseline differs from its own twin"
 
 // ExploratoryWarning is told of every comparison that is not primary.
 const ExploratoryWarning = "exploratory: not a primary metric, p adjusted by Benjamini and Hochberg's procedure"

@@ -85,6 +85,9 @@ func drawExperiment(random *rand.Rand) drawnExperiment {
 		Direction: func(name, _ string) verdict.Direction { return verdict.DirectionOf(name[0] == 'h', true) },
 		Seed:      random.Uint64(),
 	}}
+	if arms > 2 && random.IntN(2) == 0 {
+		drawn.options.Twin = "arm-1"
+	}
 	if random.IntN(3) == 0 {
 		drawn.options.Looks = stats.Looks{First: 6, Last: 6 + random.IntN(10)}
 	}

@@ -146,10 +146,7 @@ func (c shownComparison) consequence(a *answer) string {
 	case verdict.Equivalent:
 		return fmt.Sprintf(": less than %s either way.", percent(a.marginPercent))
 	case verdict.Inconclusive:
-		switch {
-		case len(a.uncalibrated) > 0:
-			return ". No verdict, because the baseline differs from its own twin."
-		case c.FurtherBlocks == 0:
+		if c.FurtherBlocks == 0 {
 			return ". Undecided, and no reasonable number of further blocks would settle it."
 		}
 		return fmt.Sprintf(". Undecided; about %s would settle it.", prose.Counted(c.FurtherBlocks, "further block"))
