@@ -269,9 +269,9 @@ func newArchiveCollect(options *archiveOptions) *cobra.Command {
 		Use:   "gc",
 		Short: "Take away what is to be kept no longer",
 		Long: `Take away the records that are to be kept no longer, and objects that no record
-refers to. Without --runs-* and --experiments-* every record stays. A run stays as
-long as the record of its experiment does. Nothing that is younger than --grace
-goes, and nothing at all if any record can't be read.
+refers to. Without the flags for the age and count of runs and experiments every
+record stays. A run stays as long as the record of its experiment does. Nothing that
+is younger than --grace goes, and nothing at all if any record can't be read.
 
 Look first: --dry-run says what would go.
 

@@ -51,7 +51,7 @@ func (c *cluster) namespace() (string, error) {
 // noServer is where client-go looks for a cluster that nobody named.
 const noServer = "http://localhost:8080"
 
-var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG or --kubeconfig to the file that kubectl uses; a local cluster's is written by make cluster or kind export kubeconfig")
+var errNoCluster = errors.New("no cluster is configured: set KUBECONFIG or --kubeconfig to the file that kubectl uses; a local cluster's is written by make cluster-up or kind export kubeconfig")
 
 // isUnset: neither a kubeconfig nor a flag names a cluster.
 func (c *cluster) isUnset() bool {
