@@ -20,12 +20,6 @@ import (
 	"perflab.dev/perflab/internal/verdict"
 )
 
-// Formats of tables.
-const (
-	formatTable    = "table"
-	formatMarkdown = "markdown"
-)
-
 // maxLooks is the largest number of blocks that looks are planned for.
 const maxLooks = 100
 
@@ -193,11 +187,7 @@ func looksOf(text string) (stats.Looks, error) {
 }
 
 func checkFormat(format string) error {
-	switch format {
-	case formatTable, formatMarkdown, formatJSON:
-		return nil
-	}
-	return fmt.Errorf("%w %q: write -o table, -o markdown or -o json", errFormat, format)
+	return checkOneOf(format, formatTable, formatMarkdown, formatJSON)
 }
 
 func expression(flag, text string) (*regexp.Regexp, error) {

@@ -107,7 +107,7 @@ func (o *bisectOptions) experiment(after *v1alpha1.PerfExperiment, before v1alph
 	spec.Arms = plan.Arms()
 	spec.Design.Seed, spec.Suspend = nil, false
 	return map[string]any{
-		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "PerfExperiment",
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": experimentKind,
 		"metadata": map[string]string{"name": cmp.Or(o.name, after.Name+"-bisect")},
 		"spec":     spec,
 	}

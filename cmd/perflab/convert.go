@@ -351,7 +351,7 @@ func measuredIn(in *input, file string, reader elsewhere.Reader, from elsewhere.
 // asStored gives the objects the values that the API server would, and says what it
 // would refuse.
 func asStored(ctx context.Context, recorded *report.Input) error {
-	if err := defaulted(ctx, "PerfExperiment", &recorded.Experiment); err != nil {
+	if err := defaulted(ctx, experimentKind, &recorded.Experiment); err != nil {
 		return err
 	}
 	for i := range recorded.Runs {

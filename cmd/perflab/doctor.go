@@ -29,16 +29,16 @@ var errMissing = errors.New("something is missing")
 
 // finding is what one look gave.
 type finding struct {
-	// subject is what was looked at.
-	subject string
-	// state of it: well, missing but not needed by everybody, or missing.
-	state state
-	// message says what there is or, if it is missing, how to mend it.
-	message string
+	// Subject is what was looked at.
+	Subject string `json:"subject"`
+	// State of it: well, missing but not needed by everybody, or missing.
+	State state `json:"state"`
+	// Message says what there is or, if it is missing, how to mend it.
+	Message string `json:"message"`
 }
 
 func (f finding) line(seen look) string {
-	return fmt.Sprintf("%s  %s: %s", seen.paint(f.state.shade(), f.state.mark()), f.subject, f.message)
+	return fmt.Sprintf("%s  %s: %s", seen.paint(f.State.shade(), f.State.mark()), f.Subject, f.Message)
 }
 
 type state int
@@ -89,66 +89,94 @@ var dependencies = []struct {
 	},
 }
 
+// MarshalText is the state's name for programs.
+func (s state) MarshalText() ([]byte, error) {
+	return []byte([...]string{"OK", "Warning", "Missing"}[s]), nil
+}
+
 func newDoctor() *cobra.Command {
 	var chosen *cluster
+	var format *output
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that the cluster has what experiments need, and say how to fix what is missing",
 		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator,
 the images of its loads, the operators of Kafka, PostgreSQL and k6, the metrics
 API, a default storage class, and your own rights in the namespace. Each line
-says how to fix what is missing.
+says how to fix what is missing. -o json and -o yaml write fields for scripts
+(docs/command-line.md).
 
 Exit codes: 0 all there (warnings are for what only some experiments need), 1
 something is missing or could not be looked at.`,
-		Example: "  kubectl perflab doctor --namespace lab",
-		Args:    cobra.NoArgs,
+		Example: `  kubectl perflab doctor --namespace lab
+  kubectl perflab doctor -o json | jq -r '.findings[] | select(.state != "OK") | .message'`,
+		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return examine(command.Context(), chosen, command.OutOrStdout())
+			if err := format.check(); err != nil {
+				return err
+			}
+			findings, err := examine(command.Context(), chosen)
+			if err != nil {
+				return err
+			}
+			return tell(command.OutOrStdout(), format, findings)
 		},
 	}
 	chosen = newCluster(command.Flags())
+	format = addOutput(command, formatText, formatJSON, formatYAML)
 	return command
 }
 
-func examine(ctx context.Context, chosen *cluster, out io.Writer) error {
+// tell what was found, and whether something is missing.
+func tell(out io.Writer, format *output, findings []finding) error {
+	p := pageTo(out)
+	if format.isData() {
+		p.err = format.write(out, struct {
+			Findings []finding `json:"findings"`
+		}{findings})
+	} else {
+		for _, found := range findings {
+			p.write(found.line(p.look))
+		}
+	}
+	if p.err != nil {
+		return fmt.Errorf("writing: %w", p.err)
+	}
+	if slices.ContainsFunc(findings, func(f finding) bool { return f.State == missing }) {
+		return errMissing
+	}
+	return nil
+}
+
+func examine(ctx context.Context, chosen *cluster) ([]finding, error) {
 	reader, namespace, err := chosen.reader()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config, err := chosen.config()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	served, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return fmt.Errorf("connecting to the cluster: %w", err)
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
 	version, err := served.ServerVersion()
 	if err != nil {
-		return fmt.Errorf("reaching the cluster at %s: %w", config.Host, err)
+		return nil, fmt.Errorf("reaching the cluster at %s: %w", config.Host, err)
 	}
 	findings := []finding{
 		{"cluster", well, "Kubernetes " + version.GitVersion + " at " + config.Host},
-		findKind(served, v1alpha1.GroupVersion.WithKind("PerfExperiment").GroupKind(), missing, "PerfLab's kinds", installPerfLab),
+		findKind(served, v1alpha1.GroupVersion.WithKind(experimentKind).GroupKind(), missing, "PerfLab's kinds", installPerfLab),
 	}
 	findings = append(findings, findOperator(ctx, reader)...)
 	for _, other := range dependencies {
 		findings = append(findings, findKind(served, other.kind, other.without, other.name, other.remedy))
 	}
-	findings = append(findings, findStorage(ctx, reader),
+	return append(findings, findStorage(ctx, reader),
 		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create"),
 		findRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list"),
-		findRight(ctx, reader, namespace, "", "pods/log", "get"))
-	for _, found := range findings {
-		if _, err := fmt.Fprintln(out, found.line(lookOf(out))); err != nil {
-			return fmt.Errorf("writing: %w", err)
-		}
-	}
-	if slices.ContainsFunc(findings, func(f finding) bool { return f.state == missing }) {
-		return errMissing
-	}
-	return nil
+		findRight(ctx, reader, namespace, "", "pods/log", "get")), nil
 }
 
 // findKind looks for a kind in any version, the group's preferred one first.

@@ -24,6 +24,7 @@ const (
 	exitRegression = 6
 	exitBroken     = 7
 	exitNoChain    = 8
+	exitTimeout    = 9
 )
 
 // exits are the codes with their meanings, and the errors that end with them.
@@ -41,6 +42,7 @@ var exits = []struct {
 	{exitRegression, "an arm is worse than the baseline (--fail-on)", []error{errRegression}},
 	{exitBroken, "what was recorded is not what it was (verify)", []error{errBroken}},
 	{exitNoChain, "nobody kept digests of what was recorded (verify)", []error{evidence.ErrNoChain, errUnproved}},
+	{exitTimeout, "the experiment was not over in time (run, status --watch with --timeout)", []error{errTimeout}},
 }
 
 // exitCode is that of the first meaning an error has.

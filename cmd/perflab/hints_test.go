@@ -118,7 +118,7 @@ var (
 	kindHint    = regexp.MustCompile(`\bkubectl [^|;,)\n]*?\b(perf[a-z]+)`)
 	pathHint    = regexp.MustCompile(`\b((?:docs|config|hack|charts)/[\w./-]*\w)(#[\w-]+)?`)
 	// notTargets are the words that follow where "make" is a verb of a sentence.
-	notTargets = strings.Fields("a an it no one room sure the them this two")
+	notTargets = strings.Fields("a an experiments it no one room sure the them this two")
 	// notCommands are those where perflab is what a sentence is about.
 	notCommands = strings.Fields("does gives is knows")
 )

@@ -68,7 +68,7 @@ func (i *importer) write(ctx context.Context, record *imported) error {
 }
 
 func (i *importer) writeAll(ctx context.Context, record *imported, experiment *v1alpha1.PerfExperiment) error {
-	owner := []metav1.OwnerReference{naming.Owner("PerfExperiment", experiment)}
+	owner := []metav1.OwnerReference{naming.Owner(experimentKind, experiment)}
 	for _, recorded := range record.runs {
 		recorded.run.OwnerReferences = owner
 		if err := i.writeRun(ctx, recorded); err != nil {
@@ -175,6 +175,6 @@ func (i *importer) undo(ctx context.Context, experiment *v1alpha1.PerfExperiment
 	if left.Annotations[v1alpha1.AnnotationImported] != experiment.Annotations[v1alpha1.AnnotationImported] {
 		return nil
 	}
-	left.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PerfExperiment"))
+	left.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(experimentKind))
 	return kube.Cluster{Client: i.to}.DeleteExactly(ctx, left)
 }

@@ -69,11 +69,11 @@ func documents(in *input, path string) (objects []*unstructured.Unstructured, er
 
 func (m *manifest) add(path string, object *unstructured.Unstructured) error {
 	switch object.GetKind() {
-	case "PerfExperiment":
+	case experimentKind:
 		experiment := &v1alpha1.PerfExperiment{}
 		m.experiments = append(m.experiments, experiment)
 		return decode(object, experiment)
-	case "PerfSchedule":
+	case scheduleKind:
 		schedule := &v1alpha1.PerfSchedule{}
 		if err := decode(object, schedule); err != nil {
 			return err

@@ -16,12 +16,6 @@ import (
 	"perflab.dev/perflab/internal/question"
 )
 
-// Formats of the output.
-const (
-	formatText = "text"
-	formatJSON = "json"
-)
-
 var (
 	errNoExperiment = errors.New("the files hold no PerfExperiment: name one with -f experiment.yaml")
 	errFormat       = errors.New("unknown output format")
@@ -30,7 +24,7 @@ var (
 
 type planOptions struct {
 	files   []string
-	format  string
+	output  *output
 	pilot   string
 	cv      float64
 	assumed preview.Assumptions
@@ -67,7 +61,7 @@ invalid.`,
 	flags := command.Flags()
 	addMaxMemory(flags)
 	flags.StringArrayVarP(&options.files, "file", "f", nil, `file, or folder of files, with the experiment, the PerfSystem it refers to, or a ConfigMap with a script or prices, also packed (.gz); "-" is standard input; may be given several times`)
-	flags.StringVarP(&options.format, "output", "o", formatText, "output format: text or json")
+	options.output = addOutput(command, formatText, formatJSON)
 	flags.Float64Var(&options.assumed.RecordsPerSecond, "records-per-second", 25, "records an import is assumed to process per second")
 	flags.DurationVar(&options.assumed.Overhead, "overhead", 0, "time a run is assumed to take beside its load (default 15s with reset None, otherwise 2m)")
 	flags.Float64Var(&options.cv, "cv", 5, "how much runs of one arm are assumed to spread, in percent of their mean (coefficient of variation)")
@@ -79,8 +73,8 @@ invalid.`,
 }
 
 func (o planOptions) run(command *cobra.Command) error {
-	if o.format != formatText && o.format != formatJSON {
-		return fmt.Errorf("%w %q: write -o text or -o json", errFormat, o.format)
+	if err := o.output.check(); err != nil {
+		return err
 	}
 	if o.assumed.RecordsPerSecond <= 0 || o.assumed.Overhead < 0 {
 		return fmt.Errorf("%w: --records-per-second %g, --overhead %s", errAssumption, o.assumed.RecordsPerSecond, o.assumed.Overhead)
@@ -125,7 +119,7 @@ func (o planOptions) show(command *cobra.Command, read manifest, experiment *v1a
 		return err
 	}
 	shown := preview.Of(experiment, *system, assumed)
-	if o.format == formatJSON {
+	if o.output.isData() {
 		return writeJSON(command.OutOrStdout(), shown, warnings)
 	}
 	if err := writePlan(command.OutOrStdout(), shown, warnings); err != nil {

@@ -10,104 +10,156 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/prose"
 )
 
+type queueOptions struct {
+	cluster *cluster
+	output  *output
+	scope   scope
+}
+
 func newQueue() *cobra.Command {
-	var chosen *cluster
+	options := queueOptions{}
 	command := &cobra.Command{
 		Use:   "queue",
 		Short: "Show who measures, and who waits for a turn",
 		Long: `Show which experiments measure, which wait for their turn, and behind whom, for each
 part of the cluster that they take up. Of all namespaces; with --namespace, of one.
 
+-o json and -o yaml write fields for scripts (docs/command-line.md).
+
 Exit codes: 0 shown, 1 it could not be shown.`,
 		Example: `  kubectl perflab queue
-  kubectl perflab queue --namespace lab`,
+  kubectl perflab queue --namespace lab
+  kubectl perflab queue -o json | jq -r '.queue[] | select(.state == "Waiting") | .behind'`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return showQueue(command.Context(), chosen, command.OutOrStdout())
+			return options.run(command.Context(), command.OutOrStdout())
 		},
 	}
-	chosen = newCluster(command.Flags())
+	options.cluster = newCluster(command.Flags())
+	options.output = addOutput(command, formatTable, formatJSON, formatYAML)
+	options.scope.addFlags(command.Flags())
 	return command
 }
 
-func showQueue(ctx context.Context, chosen *cluster, out io.Writer) error {
-	reader, _, err := chosen.reader()
+func (o queueOptions) run(ctx context.Context, out io.Writer) error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	reader, _, err := o.cluster.reader()
 	if err != nil {
 		return err
 	}
-	experiments, err := listForQueue(ctx, reader, *chosen.flags.Namespace)
+	// Who waits, waits for those of all namespaces.
+	experiments, err := listExperiments(ctx, reader, o.scope.in(*o.cluster.flags.Namespace))
 	if err != nil {
 		return err
 	}
-	return writeQueue(out, experiments)
+	queue := queueOf(experiments)
+	if !o.output.isData() {
+		return writeQueue(out, queue)
+	}
+	return o.output.write(out, struct {
+		Queue []queuedJSON `json:"queue"`
+	}{queue})
 }
 
-// listForQueue lists the experiments of a namespace; empty: of all.
-func listForQueue(ctx context.Context, reader client.Reader, namespace string) ([]v1alpha1.PerfExperiment, error) {
-	experiments := &v1alpha1.PerfExperimentList{}
-	err := reader.List(ctx, experiments, client.InNamespace(namespace))
+// States of what is in the queue.
+const (
+	stateMeasuring = "Measuring"
+	stateWaiting   = "Waiting"
+	// stateCleaning: the experiment is complete, and its environment is going.
+	stateCleaning = "Cleaning"
+)
+
+// queuedJSON is an experiment in the queue, as other programs read it.
+type queuedJSON struct {
+	// Lane is the part of the cluster that it takes up.
+	Lane string `json:"lane"`
+	// Position is the number of turns until its own.
+	Position  int32  `json:"position"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	State     string `json:"state"`
+	// Behind is the experiment before it, as NAMESPACE/NAME.
+	Behind     string               `json:"behind"`
+	Progress   string               `json:"progress"`
+	WaitingFor string               `json:"waitingFor"`
+	Current    *v1alpha1.CurrentRun `json:"current"`
+}
+
+// queueOf experiments are those in line, for each part of the cluster in the order of
+// their turns.
+func queueOf(experiments []v1alpha1.PerfExperiment) []queuedJSON {
+	queue := []queuedJSON{}
+	for i := range experiments {
+		status := &experiments[i].Status
+		if status.Lane == nil {
+			continue
+		}
+		queue = append(queue, queuedJSON{
+			Lane: status.Lane.Name, Position: status.Lane.Position, Namespace: experiments[i].Namespace, Name: experiments[i].Name,
+			State: stateIn(status), Behind: status.Lane.Behind, Progress: status.Progress, WaitingFor: status.WaitingFor, Current: status.Current,
+		})
+	}
+	slices.SortFunc(queue, func(a, b queuedJSON) int {
+		return cmp.Or(cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Position, b.Position),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return queue
+}
+
+func stateIn(status *v1alpha1.PerfExperimentStatus) string {
 	switch {
-	case isUnserved(err):
-		return nil, fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
-	case apierrors.IsForbidden(err) && namespace == "":
-		return nil, fmt.Errorf("you may not list the experiments of all namespaces: name one that you may, with --namespace: %w", err)
-	case err != nil:
-		return nil, fmt.Errorf("listing the experiments: %w", err)
+	case status.Lane.Position > 0:
+		return stateWaiting
+	case status.Phase == v1alpha1.ExperimentComplete:
+		return stateCleaning
+	default:
+		return stateMeasuring
 	}
-	return experiments.Items, nil
 }
 
-// writeQueue writes those in line, for each part of the cluster in the order of their
-// turns.
-func writeQueue(out io.Writer, experiments []v1alpha1.PerfExperiment) error {
-	inLine := slices.DeleteFunc(experiments, func(e v1alpha1.PerfExperiment) bool { return e.Status.Lane == nil })
+// writeQueue writes the queue as a table.
+func writeQueue(out io.Writer, queue []queuedJSON) error {
 	p := pageTo(out)
-	if len(inLine) == 0 {
+	if len(queue) == 0 {
 		p.line("Nobody measures, and nobody waits for a turn.")
 		return p.err
 	}
-	slices.SortFunc(inLine, func(a, b v1alpha1.PerfExperiment) int {
-		one, other := a.Status.Lane, b.Status.Lane
-		return cmp.Or(cmp.Compare(one.Name, other.Name), cmp.Compare(one.Position, other.Position),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
 	rows := [][]string{{"TAKES UP", "PLACE", "EXPERIMENT", "RUNS", "NOW"}}
-	for i := range inLine {
-		status := &inLine[i].Status
-		rows = append(rows, []string{status.Lane.Name, placeOf(status), inLine[i].Namespace + "/" + inLine[i].Name, status.Progress, busyWith(status)})
+	for _, queued := range queue {
+		rows = append(rows, []string{queued.Lane, queued.place(), queued.Namespace + "/" + queued.Name, queued.Progress, queued.now()})
 	}
 	p.table(rows)
 	return p.err
 }
 
-func placeOf(status *v1alpha1.PerfExperimentStatus) string {
-	switch {
-	case status.Lane.Position > 0:
-		return prose.Ordinal(status.Lane.Position)
-	case status.Phase == v1alpha1.ExperimentComplete:
+func (q queuedJSON) place() string {
+	switch q.State {
+	case stateWaiting:
+		return prose.Ordinal(q.Position)
+	case stateCleaning:
 		return "clears up"
 	default:
 		return "measures"
 	}
 }
 
-// busyWith is what an experiment that has its turn is at, and behind whom another waits.
-func busyWith(status *v1alpha1.PerfExperimentStatus) string {
-	if status.Lane.Position > 0 {
-		return "behind " + status.Lane.Behind
+// now is what an experiment that has its turn is at, and behind whom another waits.
+func (q queuedJSON) now() string {
+	switch {
+	case q.State == stateWaiting:
+		return "behind " + q.Behind
+	case q.Current != nil:
+		return fmt.Sprintf("%s %s", q.Current.Run, q.Current.Phase)
+	case q.State == stateCleaning && q.WaitingFor != "":
+		return "waits for " + q.WaitingFor
+	default:
+		return ""
 	}
-	if current := status.Current; current != nil {
-		return fmt.Sprintf("%s %s", current.Run, current.Phase)
-	}
-	if status.Phase == v1alpha1.ExperimentComplete && status.WaitingFor != "" {
-		return "waits for " + status.WaitingFor
-	}
-	return ""
 }

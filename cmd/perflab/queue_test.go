@@ -45,7 +45,7 @@ func TestQueue(t *testing.T) {
 		inLine("team-b", "done", v1alpha1.PerfExperimentStatus{Progress: "6/6"}),
 	}
 	var out strings.Builder
-	expect.NoError(t, writeQueue(&out, experiments))
+	expect.NoError(t, writeQueue(&out, queueOf(experiments)))
 	want := `
   TAKES UP     PLACE      EXPERIMENT      RUNS  NOW
   lane m5      clears up  team-c/heap     8/8   waits for the environment to be gone
@@ -58,7 +58,7 @@ func TestQueue(t *testing.T) {
 
 func TestQueueIsEmpty(t *testing.T) {
 	var out strings.Builder
-	expect.NoError(t, writeQueue(&out, []v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})}))
+	expect.NoError(t, writeQueue(&out, queueOf([]v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})})))
 	if out.String() != "Nobody measures, and nobody waits for a turn.\n" {
 		t.Errorf("told is %q", out.String())
 	}
@@ -78,7 +78,7 @@ func TestQueueThatCannotBeRead(t *testing.T) {
 					return test.err
 				},
 			}).Build()
-			if _, err := listForQueue(t.Context(), reader, ""); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := listExperiments(t.Context(), reader, ""); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("told is %v, want a word about %q", err, test.want)
 			}
 		})

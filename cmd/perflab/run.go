@@ -40,7 +40,7 @@ the right to use what it names.
 
 Exit codes: 0 the experiment is complete, 1 it could not be applied or followed,
 4 the experiment is stalled and needs a person, 6 with --fail-on worse: a primary
-metric is worse in an arm.`,
+metric is worse in an arm, 9 --timeout is over.`,
 		Example: `  kubectl perflab run -f experiment.yaml
   kubectl perflab run -f system.yaml -f experiment.yaml --namespace lab
   kubectl perflab run -f experiment.yaml --fail-on worse
@@ -61,7 +61,7 @@ metric is worse in an arm.`,
 }
 
 func (o runOptions) run(command *cobra.Command) error {
-	if err := checkFailOn(o.how.failOn, failOnWorse); err != nil {
+	if err := o.how.check(); err != nil {
 		return err
 	}
 	if o.from != "" {
@@ -104,7 +104,7 @@ func (o runOptions) run(command *cobra.Command) error {
 func onlyExperiment(objects []*unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	var found *unstructured.Unstructured
 	for _, object := range objects {
-		if object.GetKind() != "PerfExperiment" {
+		if object.GetKind() != experimentKind {
 			continue
 		}
 		if found != nil {

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,6 +24,11 @@ type screen struct {
 	lines    int
 	// written are the lines a log has.
 	written map[string]bool
+	// output for programs, which notes stand beside; nil: people read it.
+	output *output
+	notes  io.Writer
+	// shown is what of an experiment was written for programs.
+	shown experimentJSON
 	// noted is the note since the last look that showed something.
 	noted string
 }
@@ -34,6 +40,10 @@ func newScreen(out io.Writer) *screen {
 
 func (s *screen) show(seen snapshot, now time.Time) {
 	s.noted = ""
+	if s.output != nil {
+		s.showState(seen.state(now))
+		return
+	}
 	if !s.terminal {
 		s.tell(seen.news())
 		return
@@ -44,6 +54,20 @@ func (s *screen) show(seen snapshot, now time.Time) {
 	text := prose.Printable(seen.text(now))
 	s.write(s.status(text))
 	s.lines = rows(text, s.columns())
+}
+
+// showState writes for programs what has changed. Time passes all the time.
+func (s *screen) showState(state experimentJSON) {
+	without := state
+	without.SecondsLeft = nil
+	if reflect.DeepEqual(without, s.shown) {
+		return
+	}
+	s.shown = without
+	if s.output.format == formatYAML {
+		s.write("---\n")
+	}
+	_ = s.output.write(s.out, state) // As write.
 }
 
 // tell writes the lines that were not written before.
@@ -83,6 +107,10 @@ func (s *screen) note(sentence string) {
 		return
 	}
 	s.noted = sentence
+	if s.notes != nil {
+		_, _ = fmt.Fprintln(s.notes, sentence) // As write.
+		return
+	}
 	s.write(sentence + "\n")
 	s.lines = 0
 }

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -104,12 +102,4 @@ func withoutEmptyLast(rows [][]string) [][]string {
 		shorter = append(shorter, row[:last])
 	}
 	return shorter
-}
-
-// encode writes JSON as programs and people read it.
-func encode(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
 }

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,60 +30,98 @@ var (
 	errFailOn           = errors.New("unknown outcome")
 	errStalled          = errors.New("the experiment needs a person")
 	errImported         = errors.New("it is imported and had not ended; nothing of it goes on here")
+	errTimeout          = errors.New("it is not over")
 )
 
 type statusOptions struct {
 	cluster *cluster
+	output  *output
 	watch   bool
+	scope   scope
 	how     followOptions
 }
 
 func newStatus() *cobra.Command {
 	options := statusOptions{}
 	command := &cobra.Command{
-		Use:   "status EXPERIMENT",
+		Use:   "status [EXPERIMENT]",
 		Short: "Show how far an experiment is",
 		Long: `Show how far an experiment is: the runs done and left, what the current run does
 with its users, requests and response times so far, how long it will still take,
-and what came out.
+and what came out. Without a name, list the experiments of the namespace, with -A
+of all.
+
+-o json and -o yaml write fields for scripts (docs/command-line.md); with --watch
+each time that one has changed.
 
 Exit codes: 0 shown (with --watch: the experiment is complete), 1 it could not
 be shown, 4 the experiment is stalled and needs a person, 6 with --fail-on worse:
-a primary metric is worse in an arm.`,
-		Example: `  kubectl perflab status pubsub-partitions
-  kubectl perflab status pubsub-partitions --namespace lab --watch`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(command *cobra.Command, arguments []string) error {
-			return options.run(command.Context(), command.OutOrStdout(), arguments[0])
-		},
+a primary metric is worse in an arm, 9 with --watch: --timeout is over.`,
+		Example: `  kubectl perflab status -A
+  kubectl perflab status pubsub-partitions
+  kubectl perflab status pubsub-partitions --namespace lab --watch --timeout 4h
+  kubectl perflab status pubsub-partitions -o json | jq -r '.comparisons[].verdict'`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error { return options.run(command, arguments) },
 	}
 	options.cluster = newCluster(command.Flags())
+	options.output = addOutput(command, formatText, formatJSON, formatYAML)
+	options.scope.addFlags(command.Flags())
 	command.ValidArgsFunction = completeExperiment(options.cluster)
 	command.Flags().BoolVarP(&options.watch, "watch", "w", false, "show it anew until the experiment is over")
 	options.how.addFlags(command.Flags())
 	return command
 }
 
-func (o statusOptions) run(ctx context.Context, out io.Writer, name string) error {
-	if err := checkFailOn(o.how.failOn, failOnWorse); err != nil {
+func (o statusOptions) check(named bool) error {
+	switch {
+	case named && o.scope.allNamespaces:
+		return fmt.Errorf("%w: a name is of one namespace: take -A away, or give the namespace with -n", errOption)
+	case !named && (o.watch || o.how.failOn != ""):
+		return fmt.Errorf("%w: --watch and --fail-on are about one experiment: name it", errOption)
+	}
+	if err := o.output.check(); err != nil {
 		return err
 	}
+	return o.how.check()
+}
+
+func (o statusOptions) run(command *cobra.Command, names []string) error {
+	if err := o.check(len(names) > 0); err != nil {
+		return err
+	}
+	ctx, out := command.Context(), command.OutOrStdout()
 	reader, namespace, err := o.cluster.reader()
 	if err != nil {
 		return err
 	}
-	key := client.ObjectKey{Namespace: namespace, Name: name}
+	if len(names) == 0 {
+		return o.list(ctx, out, reader, namespace)
+	}
+	key := client.ObjectKey{Namespace: namespace, Name: names[0]}
 	if o.watch {
-		return follow(ctx, reader, key, newScreen(out), o.how)
+		screen := newScreen(out)
+		if o.output.isData() {
+			screen.output, screen.notes = o.output, command.ErrOrStderr()
+		}
+		return follow(ctx, reader, key, screen, o.how)
 	}
 	seen, err := takeSnapshot(ctx, reader, key)
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(out, lookOf(out).status(prose.Printable(seen.text(time.Now())))); err != nil {
+	if err := o.show(out, seen, time.Now()); err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
 	return seen.outcome(o.how.failOn)
+}
+
+func (o statusOptions) show(out io.Writer, seen snapshot, now time.Time) error {
+	if o.output.isData() {
+		return o.output.write(out, seen.state(now))
+	}
+	_, err := io.WriteString(out, lookOf(out).status(prose.Printable(seen.text(now))))
+	return err
 }
 
 // reader is a client with the namespace the user means.
@@ -110,18 +148,11 @@ type snapshot struct {
 
 func takeSnapshot(ctx context.Context, reader client.Reader, key client.ObjectKey) (snapshot, error) {
 	var seen snapshot
-	err := reader.Get(ctx, key, &seen.experiment)
-	if apierrors.IsNotFound(err) {
-		return seen, fmt.Errorf("%w %q in namespace %q: kubectl get perfexperiments -A lists them", errNoSuchExperiment, key.Name, key.Namespace)
-	}
-	if isUnserved(err) {
-		return seen, fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
-	}
-	if err != nil {
-		return seen, fmt.Errorf("reading experiment %q: %w", key.Name, err)
+	if err := reader.Get(ctx, key, &seen.experiment); err != nil {
+		return seen, unread(err, experimentKind, key)
 	}
 	var runs v1alpha1.PerfRunList
-	err = reader.List(ctx, &runs, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: key.Name})
+	err := reader.List(ctx, &runs, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelExperiment: key.Name})
 	if err != nil {
 		return seen, fmt.Errorf("listing the runs of experiment %q: %w", key.Name, err)
 	}
@@ -154,12 +185,29 @@ const failOnWorse = "worse"
 // followOptions say how an experiment is followed.
 type followOptions struct {
 	interval time.Duration
+	timeout  time.Duration
 	failOn   string
 }
 
 func (f *followOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.interval, "interval", 2*time.Second, "time between two looks while it is followed")
+	flags.DurationVar(&f.timeout, "timeout", 0, "time after which following ends with exit code 9, while the experiment goes on; 0: never")
 	flags.StringVar(&f.failOn, "fail-on", "", failOnHelp)
+}
+
+func (f *followOptions) check() error {
+	if f.timeout < 0 || f.interval <= 0 {
+		return fmt.Errorf("%w: --timeout %s must not be below 0, and --interval %s above it", errOption, f.timeout, f.interval)
+	}
+	return checkFailOn(f.failOn, failOnWorse)
+}
+
+// limited is a context that ends with the timeout.
+func (f *followOptions) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.timeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("%w after %s (--timeout)", errTimeout, prose.Duration(f.timeout)))
 }
 
 const failOnHelp = `"worse" ends with exit code 6 if a primary metric is Worse in an arm`
@@ -175,13 +223,18 @@ func checkFailOn(value, only string) error {
 // follow shows an experiment until it is over. A look that fails is tried
 // again: the cluster may be away for a while, the experiment goes on.
 func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, screen *screen, how followOptions) error {
+	ctx, done := how.limited(ctx)
+	defer done()
+	last := "it was not seen"
 	for {
 		seen, err := takeSnapshot(ctx, reader, key)
 		switch {
 		case errors.Is(err, errNoSuchExperiment):
 			return err
+		case ctx.Err() != nil:
 		case err != nil:
-			screen.note("can't look: " + err.Error())
+			last = "can't look: " + err.Error()
+			screen.note(last)
 		default:
 			screen.show(seen, time.Now())
 			if seen.over() {
@@ -190,11 +243,21 @@ func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, scr
 			if origin.IsImported(&seen.experiment) {
 				return fmt.Errorf("experiment %q: %w", key.Name, errImported)
 			}
+			last = seen.awaited()
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("watching experiment %q: %w", key.Name, ctx.Err())
+			return fmt.Errorf("watching experiment %q: %w: %s", key.Name, context.Cause(ctx), last)
 		case <-time.After(how.interval):
 		}
 	}
+}
+
+// awaited is how far an experiment is that is not over.
+func (s snapshot) awaited() string {
+	told := []string{s.phase()}
+	if counts := s.experiment.Status.Runs; counts != nil {
+		told = append(told, prose.Partly(counts.Done, counts.Planned, "run")+" done")
+	}
+	return strings.Join(append(told, s.currentNews()...), "; ")
 }

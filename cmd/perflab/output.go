@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/prose"
+)
+
+// Formats of the output.
+const (
+	formatText     = "text"
+	formatTable    = "table"
+	formatMarkdown = "markdown"
+	formatJSON     = "json"
+	formatYAML     = "yaml"
+)
+
+// output is what -o says, one of the formats that a command knows.
+type output struct {
+	format string
+	known  []string
+}
+
+// addOutput is the flag for it. The first format is the default.
+func addOutput(command *cobra.Command, known ...string) *output {
+	made := &output{known: known}
+	command.Flags().StringVarP(&made.format, "output", "o", known[0], "output format: "+prose.List(known, "or"))
+	if err := command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+	return made
+}
+
+func (o *output) check() error { return checkOneOf(o.format, o.known...) }
+
+// checkOneOf refuses a format that a command does not know.
+func checkOneOf(format string, known ...string) error {
+	if slices.Contains(known, format) {
+		return nil
+	}
+	options := make([]string, 0, len(known))
+	for _, one := range known {
+		options = append(options, "-o "+one)
+	}
+	return fmt.Errorf("%w %q: write %s", errFormat, format, prose.List(options, "or"))
+}
+
+// isData: programs read it.
+func (o *output) isData() bool { return o.format == formatJSON || o.format == formatYAML }
+
+// write a value for programs.
+func (o *output) write(out io.Writer, value any) error {
+	if o.format != formatYAML {
+		return encode(out, value)
+	}
+	text, err := yaml.Marshal(value)
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
+}
+
+// encode writes JSON as programs and people read it.
+func encode(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+// Kinds that commands read and write.
+const (
+	experimentKind = "PerfExperiment"
+	scheduleKind   = "PerfSchedule"
+)
+
+// scope is where a command looks: in a namespace, or with -A in all, as kubectl does.
+type scope struct{ allNamespaces bool }
+
+func (s *scope) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "all namespaces, whatever --namespace says")
+}
+
+// in is the namespace to list: the user's, or all.
+func (s *scope) in(namespace string) string {
+	if s.allNamespaces {
+		return metav1.NamespaceAll
+	}
+	return namespace
+}
+
+// listExperiments lists those of a namespace; empty: of all.
+func listExperiments(ctx context.Context, reader client.Reader, namespace string) ([]v1alpha1.PerfExperiment, error) {
+	experiments := &v1alpha1.PerfExperimentList{}
+	err := reader.List(ctx, experiments, client.InNamespace(namespace))
+	switch {
+	case isUnserved(err):
+		return nil, fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
+	case apierrors.IsForbidden(err) && namespace == "":
+		return nil, fmt.Errorf("you may not list the experiments of all namespaces: name one that you may, with --namespace: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("listing the experiments: %w", err)
+	}
+	return experiments.Items, nil
+}

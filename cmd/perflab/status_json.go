@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/progress"
+)
+
+// experimentJSON is how far an experiment is, as other programs read it. What has the
+// name of a field of its status is that field.
+type experimentJSON struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Phase is empty until the operator has seen the experiment.
+	Phase v1alpha1.ExperimentPhase `json:"phase"`
+	// Over: nothing more happens by itself.
+	Over      bool               `json:"over"`
+	Suspended bool               `json:"suspended"`
+	Imported  bool               `json:"imported"`
+	Runs      v1alpha1.RunCounts `json:"runs"`
+	Blocks    blocksJSON         `json:"blocks"`
+	// SecondsLeft is null while it is not known, and in lists.
+	SecondsLeft    *int64                  `json:"secondsLeft"`
+	StartTime      *metav1.Time            `json:"startTime"`
+	CompletionTime *metav1.Time            `json:"completionTime"`
+	WaitingFor     string                  `json:"waitingFor"`
+	Current        *v1alpha1.CurrentRun    `json:"current"`
+	Stopped        *v1alpha1.Stopped       `json:"stopped"`
+	Verdict        string                  `json:"verdict"`
+	Comparisons    []v1alpha1.Comparison   `json:"comparisons"`
+	Changes        []v1alpha1.SeriesChange `json:"changes"`
+	InvalidRuns    []v1alpha1.InvalidRun   `json:"invalidRuns"`
+	Conditions     []metav1.Condition      `json:"conditions"`
+	Warnings       []string                `json:"warnings"`
+}
+
+type blocksJSON struct {
+	Planned  int32 `json:"planned"`
+	Complete int32 `json:"complete"`
+}
+
+// state of an experiment at a time.
+func (s snapshot) state(now time.Time) experimentJSON {
+	made := stateOf(&s.experiment)
+	if left, known := s.left(now); known && !made.Over {
+		seconds := int64(left.Seconds())
+		made.SecondsLeft = &seconds
+	}
+	return made
+}
+
+// stateOf an experiment whose runs are not looked at.
+func stateOf(experiment *v1alpha1.PerfExperiment) experimentJSON {
+	status := &experiment.Status
+	made := experimentJSON{
+		Namespace: experiment.Namespace, Name: experiment.Name, Phase: status.Phase, Over: progress.IsOver(experiment),
+		Suspended: experiment.Spec.Suspend, Imported: origin.IsImported(experiment), Blocks: blocksOf(experiment),
+		StartTime: status.StartTime, CompletionTime: status.CompletionTime, WaitingFor: status.WaitingFor, Current: status.Current, Verdict: status.Verdict,
+		Comparisons: primary(status.Comparisons), Changes: listed(status.Changes), InvalidRuns: listed(status.InvalidRuns),
+		Conditions: listed(status.Conditions), Warnings: listed(status.Warnings),
+	}
+	if status.Runs != nil {
+		made.Runs = *status.Runs
+	}
+	if status.Analysis != nil {
+		made.Stopped = status.Analysis.Stopped
+	}
+	return made
+}
+
+// blocksOf an experiment: each is a run of every arm under every scenario.
+func blocksOf(experiment *v1alpha1.PerfExperiment) blocksJSON {
+	made, status := blocksJSON{Planned: experiment.Spec.Design.Blocks}, &experiment.Status
+	if runs := len(status.Arms) * len(experiment.Spec.Scenarios); status.Runs != nil && runs > 0 {
+		made.Planned = status.Runs.Planned / int32(runs)
+	}
+	if status.Analysis != nil {
+		made.Complete = status.Analysis.Blocks
+	}
+	return made
+}
+
+// primary comparisons alone.
+func primary(all []v1alpha1.Comparison) []v1alpha1.Comparison {
+	found := []v1alpha1.Comparison{}
+	for _, one := range all {
+		if one.Primary {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// listed is an empty list where there is none, which is easier to read.
+func listed[T any](all []T) []T { return append([]T{}, all...) }

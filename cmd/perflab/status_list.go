@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/progress"
+)
+
+// list shows the experiments of a namespace, or of all.
+func (o statusOptions) list(ctx context.Context, out io.Writer, reader client.Reader, namespace string) error {
+	experiments, err := listExperiments(ctx, reader, o.scope.in(namespace))
+	if err != nil {
+		return err
+	}
+	if o.output.isData() {
+		states := make([]experimentJSON, 0, len(experiments))
+		for i := range experiments {
+			states = append(states, stateOf(&experiments[i]))
+		}
+		return o.output.write(out, struct {
+			Experiments []experimentJSON `json:"experiments"`
+		}{states})
+	}
+	if len(experiments) == 0 {
+		return o.nothing(out, namespace)
+	}
+	return o.table(out, experiments, time.Now())
+}
+
+func (o statusOptions) nothing(out io.Writer, namespace string) error {
+	p := pageTo(out)
+	if o.scope.allNamespaces {
+		p.line("No experiments found.")
+	} else {
+		p.line("No experiments found in namespace %s; -A looks in all.", namespace)
+	}
+	return p.err
+}
+
+func (o statusOptions) table(out io.Writer, experiments []v1alpha1.PerfExperiment, now time.Time) error {
+	rows := [][]string{{"NAME", "PHASE", "RUNS", "VERDICT", "NOW", "AGE"}}
+	for i := range experiments {
+		experiment := &experiments[i]
+		status := &experiment.Status
+		rows = append(rows, []string{
+			experiment.Name, cmp.Or(string(status.Phase), "-"), cmp.Or(status.Progress, "-"), cmp.Or(status.Verdict, "-"),
+			cmp.Or(doing(experiment), "-"), duration.HumanDuration(now.Sub(experiment.CreationTimestamp.Time)),
+		})
+	}
+	if o.scope.allNamespaces {
+		rows[0] = append([]string{"NAMESPACE"}, rows[0]...)
+		for i := range experiments {
+			rows[i+1] = append([]string{experiments[i].Namespace}, rows[i+1]...)
+		}
+	}
+	p := pageTo(out)
+	p.table(rows, "AGE", "NOW", "VERDICT")
+	return p.err
+}
+
+// doing is what an experiment is at, in a few words.
+func doing(experiment *v1alpha1.PerfExperiment) string {
+	status := &experiment.Status
+	switch {
+	case origin.IsImported(experiment):
+		return "imported"
+	case progress.IsOver(experiment) && status.Phase != v1alpha1.ExperimentStalled:
+		return ""
+	case status.Phase == "":
+		return "not seen by the operator yet"
+	case status.Current != nil:
+		return fmt.Sprintf("%s %s", status.Current.Run, status.Current.Phase)
+	default:
+		return progress.Waits(status)
+	}
+}
