@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,4 +47,12 @@ func (c *cluster) experimentNames(ctx context.Context) []string {
 		names = append(names, list.Items[i].Name)
 	}
 	return names
+}
+
+// completeExperiments completes several names, each once.
+func completeExperiments(of *cluster) cobra.CompletionFunc {
+	return func(command *cobra.Command, arguments []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		names, directive := completeExperiment(of)(command, nil, typed)
+		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(arguments, name) }), directive
+	}
 }

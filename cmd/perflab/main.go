@@ -67,6 +67,6 @@ run and follow them in one.
 	addTerminalFlags(root.PersistentFlags())
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + connectionHelp)
-	root.AddCommand(newPlan(), newRun(), newStatus(), newView(), newQueue(), newLogs(), newDoctor(), newReport(), newPublish(), newExport(), newConvert(), newImport(), newVerify(), newArchive(), newCompare(), newHistory(), newBisect(), newAnalyze(), newAudit(), newVersion())
+	root.AddCommand(newPlan(), newRun(), newStatus(), newView(), newQueue(), newSuspend(), newResume(), newLogs(), newDoctor(), newReport(), newPublish(), newExport(), newConvert(), newImport(), newVerify(), newArchive(), newCompare(), newHistory(), newBisect(), newAnalyze(), newAudit(), newVersion())
 	return root
 }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/progress"
+)
+
+// experimentTypes are what kubectl calls a PerfExperiment.
+var experimentTypes = []string{"experiment", "perfexperiment", "perfexperiments", "perfexperiments.perflab.dev", "pexp"}
+
+// suspendOptions say what gets which spec.suspend.
+type suspendOptions struct {
+	cluster *cluster
+	suspend bool
+	// verb and done name it: suspend, suspended.
+	verb, done string
+	all        bool
+	scope
+}
+
+func newSuspend() *cobra.Command {
+	return newSuspension(suspendOptions{suspend: true, verb: "suspend", done: "suspended"}, "Start no further run of an experiment until it is resumed", `Start no further run of experiments until they are resumed, by spec.suspend. The run
+that is on is finished, and counts. schedule/NAME suspends a PerfSchedule: it makes no
+further experiment, and those that are on go on.`)
+}
+
+func newResume() *cobra.Command {
+	return newSuspension(suspendOptions{verb: "resume", done: "resumed"}, "Let a suspended experiment go on", `Let suspended experiments go on where they were, by spec.suspend. schedule/NAME lets a
+PerfSchedule make experiments again.`)
+}
+
+func newSuspension(options suspendOptions, short, long string) *cobra.Command {
+	command := &cobra.Command{
+		Use:   options.verb + " {NAME... | schedule/NAME... | --all}",
+		Short: short,
+		Long: long + `
+
+--all is every experiment of the namespace that is not over, with -A of all namespaces.
+What is ` + options.done + ` already is left as it is.
+
+Exit codes: 0 all are ` + options.done + `, 1 one could not be.`,
+		Example: fmt.Sprintf("  kubectl perflab %[1]s pubsub-partitions -n lab\n  kubectl perflab %[1]s schedule/nightly -n lab\n  kubectl perflab %[1]s --all -A", options.verb),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return options.run(command.Context(), command.OutOrStdout(), arguments)
+		},
+	}
+	options.cluster = newCluster(command.Flags())
+	options.addFlags(command.Flags())
+	command.Flags().BoolVar(&options.all, "all", false, "all experiments that are not over")
+	command.ValidArgsFunction = completeExperiments(options.cluster)
+	return command
+}
+
+func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []string) error {
+	switch {
+	case o.all == (len(arguments) > 0):
+		return fmt.Errorf("%w: name what to %s, or give --all, and not both", errOption, o.verb)
+	case o.allNamespaces && !o.all:
+		return fmt.Errorf("%w: a name is of one namespace: take -A away, or give --all instead of the name", errOption)
+	}
+	writer, namespace, err := o.cluster.reader()
+	if err != nil {
+		return err
+	}
+	if o.all {
+		return o.setAll(ctx, out, writer, o.in(namespace))
+	}
+	for _, argument := range arguments {
+		kind, name, err := kindAndName(argument)
+		if err != nil {
+			return err
+		}
+		if err := o.set(ctx, out, writer, kind, client.ObjectKey{Namespace: namespace, Name: name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kindAndName reads NAME or TYPE/NAME, as kubectl does.
+func kindAndName(argument string) (kind, name string, err error) {
+	prefix, name, whole := strings.Cut(argument, "/")
+	switch prefix = strings.ToLower(prefix); {
+	case !whole:
+		return experimentKind, argument, nil
+	case name != "" && slices.Contains(experimentTypes, prefix):
+		return experimentKind, name, nil
+	case name != "" && slices.Contains(scheduleTypes, prefix):
+		return scheduleKind, name, nil
+	}
+	return "", "", fmt.Errorf("%w: %q must be NAME, experiment/NAME or schedule/NAME; the namespace is given with -n", errOption, argument)
+}
+
+func (o *suspendOptions) setAll(ctx context.Context, out io.Writer, writer client.Client, namespace string) error {
+	experiments, err := listExperiments(ctx, writer, namespace)
+	if err != nil {
+		return err
+	}
+	for i := range experiments {
+		if progress.IsOver(&experiments[i]) || origin.IsImported(&experiments[i]) {
+			continue
+		}
+		if err := o.set(ctx, out, writer, experimentKind, client.ObjectKeyFromObject(&experiments[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set suspend of one object.
+func (o *suspendOptions) set(ctx context.Context, out io.Writer, writer client.Client, kind string, key client.ObjectKey) error {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+	if err := writer.Get(ctx, key, object); err != nil {
+		return unread(err, kind, key)
+	}
+	p := pageTo(out)
+	told := fmt.Sprintf("%s.%s/%s %s", strings.ToLower(kind), v1alpha1.GroupVersion.Group, key.Name, o.done)
+	if is, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend"); is == o.suspend {
+		p.line("%s (no change)", told)
+		return p.err
+	}
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, o.suspend))
+	if err := writer.Patch(ctx, object, patch, cliOwner); err != nil {
+		return fmt.Errorf("%s %q: it could not be %s: %w", kind, key.Name, o.done, err)
+	}
+	p.line("%s", told)
+	return p.err
+}
+
+// unread says why an object was not read.
+func unread(err error, kind string, key client.ObjectKey) error {
+	switch {
+	case apierrors.IsNotFound(err) && kind == scheduleKind:
+		return fmt.Errorf("there is no PerfSchedule %q in namespace %q: kubectl get perfschedules -A lists them", key.Name, key.Namespace)
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%w %q in namespace %q: perflab status -A lists them", errNoSuchExperiment, key.Name, key.Namespace)
+	case isUnserved(err):
+		return fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
+	}
+	return fmt.Errorf("reading %s %q: %w", kind, key.Name, err)
+}
