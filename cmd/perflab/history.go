@@ -31,6 +31,7 @@ const mostLooks = 100
 
 type historyOptions struct {
 	from     *cluster
+	scope    scope
 	format   string
 	failOn   string
 	choose   releases.Options
@@ -51,7 +52,7 @@ func newHistory() *cobra.Command {
 		Long: `Put experiments in the order in which they were measured, and say where a metric
 changed, by how much, and what differs there. Each is NAME or NAMESPACE/NAME in
 the cluster, a file that perflab export wrote, or a folder of such files; without
-any, all experiments of the namespace.
+any, all experiments of the namespace, with -A of all namespaces.
 
 With --archive they come from an archive, which needs no cluster: NAMESPACE/NAME means
 all experiments of the series that this one is in, NAMESPACE those of the experiment
@@ -71,6 +72,7 @@ if it is within the margin of the experiment measured last.
 Exit codes: 0 it is shown, 1 it could not be, 2 a file is invalid, 6 the last
 change of a series is Worse and --fail-on regression was given.`,
 		Example: `  perflab history -n lab
+  perflab history -A --metric cico/Check-In/p95
   perflab history exports/ --metric cico/Check-In/p95
   perflab history exports/ -o html > history.html
   perflab history --archive s3://perflab/archive?region=eu-central-1 lab/heap-2026-1
@@ -80,6 +82,7 @@ change of a series is Worse and --fail-on regression was given.`,
 	}
 	flags := command.Flags()
 	options.from = newCluster(flags)
+	options.scope.addFlags(flags)
 	addMaxMemory(flags)
 	flags.StringVar(&options.archive, "archive", "", "URL of an archive to read instead of the cluster, such as s3://perflab/archive?region=eu-central-1")
 	flags.StringVarP(&options.format, "output", "o", formatTable, "output format: table, markdown, json or html")
@@ -115,6 +118,9 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if o.scope.allNamespaces && (o.archive != "" || len(arguments) > 0) {
+		return fmt.Errorf("%w: -A is for all experiments of the cluster: take it away, or the names and --archive", errOption)
+	}
 	if err := o.addAsked(command, arguments); err != nil {
 		return err
 	}
@@ -132,7 +138,6 @@ func (o *historyOptions) run(command *cobra.Command, arguments []string) error {
 	return nil
 }
 
-// history is that of the records, with a note on those that are not among them.
 // addAsked reads what is asked for, from wherever it is.
 func (o *historyOptions) addAsked(command *cobra.Command, arguments []string) error {
 	if o.archive != "" {
@@ -181,6 +186,7 @@ func (o *historyOptions) addArchived(ctx context.Context, arguments []string) er
 	return nil
 }
 
+// history is that of the records, with a note on those that are not among them.
 func (o *historyOptions) history() (*releases.History, error) {
 	history, err := releases.Of(o.measured, o.choose)
 	if len(o.gone) > 0 {
@@ -280,18 +286,18 @@ func (o *historyOptions) addNamespace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.addAll(ctx, reader, namespace)
+	return o.addAll(ctx, reader, o.scope.in(namespace))
 }
 
 func (o *historyOptions) addAll(ctx context.Context, reader client.Reader, namespace string) error {
-	all := &v1alpha1.PerfExperimentList{}
-	if err := reader.List(ctx, all, client.InNamespace(namespace)); err != nil {
-		return fmt.Errorf("listing the experiments of namespace %q: %w", namespace, err)
+	all, err := listExperiments(ctx, reader, namespace)
+	if err != nil {
+		return err
 	}
-	for i := range all.Items {
-		err := o.fetch(ctx, reader, client.ObjectKeyFromObject(&all.Items[i]))
+	for i := range all {
+		err := o.fetch(ctx, reader, client.ObjectKeyFromObject(&all[i]))
 		if errors.Is(err, errRunsGone) {
-			o.gone = append(o.gone, all.Items[i].Name)
+			o.gone = append(o.gone, all[i].Name)
 			continue
 		}
 		if err != nil {
