@@ -5,6 +5,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/rivo/uniseg"
@@ -17,8 +18,9 @@ const between = 2
 // least important columns are left out, and what is left is wrapped further.
 const readable = 16
 
-// wholeWords are the lengths up to which words then stay whole.
-var wholeWords = []int{12, 6, 3}
+// nameColumns hold names of several parts, which are broken behind a slash. Units have
+// slashes, too.
+var nameColumns = []string{"metric"}
 
 // fit is a table as it stands on a terminal.
 type fit struct {
@@ -27,27 +29,32 @@ type fit struct {
 	widths []int
 	// leftOut are the headers of columns that there was no room for.
 	leftOut []string
+	// stacked: the columns of a row stand below each other, in lines of this width.
+	stacked int
 }
 
 // fitted makes a table fit a width; 0: any. Columns named by spare may be left out,
-// the first one first.
+// the first one first. Words stay whole: where that leaves no room for a table, the
+// columns are stacked.
 func fitted(rows [][]string, width int, spare []string) fit {
 	table := fit{rows: rows, widths: naturalWidths(rows)}
-	for {
-		if width == 0 || table.shrink(width, table.readable()) {
-			return table
-		}
+	for width > 0 && !table.shrink(width, table.readable()) {
 		at := -1
 		for _, header := range spare {
 			if at = slices.Index(table.rows[0], header); at >= 0 {
 				break
 			}
 		}
-		if at < 0 {
-			return table.squeezed(width)
+		switch {
+		case at >= 0:
+			table = table.without(at)
+		case table.shrink(width, table.legible()):
+			return table
+		default:
+			return fit{rows: rows, widths: naturalWidths(rows), stacked: width}
 		}
-		table = table.without(at)
 	}
+	return table
 }
 
 func naturalWidths(rows [][]string) []int {
@@ -61,16 +68,6 @@ func naturalWidths(rows [][]string) []int {
 		}
 	}
 	return widths
-}
-
-// squeezed is a table of which nothing can be left out, in what width there is.
-func (f fit) squeezed(width int) fit {
-	for _, whole := range wholeWords {
-		if f.shrink(width, f.legible(whole)) {
-			break
-		}
-	}
-	return f
 }
 
 // without a column, the others as wide as they are by themselves.
@@ -110,54 +107,53 @@ func (f fit) total() int {
 
 // readable are the widths that columns have at least while others may be left out.
 func (f fit) readable() []int {
-	bounds := slices.Clone(f.widths)
-	for column := range bounds {
-		bounds[column] = min(bounds[column], readable)
+	bounds := f.legible()
+	for column, width := range f.widths {
+		bounds[column] = max(bounds[column], min(width, readable))
 	}
 	return bounds
 }
 
-// legible are the widths of columns with which words up to a length are whole.
-func (f fit) legible(whole int) []int {
+// legible are the widths of columns with which all words are whole.
+func (f fit) legible() []int {
 	bounds := make([]int, len(f.widths))
 	for _, row := range f.rows {
 		for column, text := range row {
-			for _, word := range words(text) {
-				bounds[column] = max(bounds[column], min(whole, uniseg.StringWidth(strings.TrimRight(word, " "))))
+			for _, word := range words(text, f.rows[0][column]) {
+				bounds[column] = max(bounds[column], uniseg.StringWidth(strings.TrimRight(word, " ")))
 			}
 		}
 	}
 	return bounds
 }
 
-// words are the pieces that a text can be broken into.
-func words(text string) []string {
-	var found []string
+// words are the pieces that a text of a column can be broken into: at spaces, unless a
+// percent sign follows, between the characters of scripts without spaces, and names
+// behind a slash.
+func words(text, header string) []string {
+	found := []string{""}
 	for state := -1; text != ""; {
-		var word string
-		word, text, _, state = uniseg.FirstLineSegmentInString(text, state)
-		found = append(found, word)
+		var piece string
+		piece, text, _, state = uniseg.FirstLineSegmentInString(text, state)
+		found[len(found)-1] += piece
+		end, _ := utf8.DecodeLastRuneInString(piece)
+		if text != "" && text[0] != '%' && (end == ' ' || end == '/' && slices.Contains(nameColumns, header) || uniseg.StringWidth(string(end)) > 1) {
+			found = append(found, "")
+		}
 	}
 	return found
 }
 
-// broken is a text in lines of a width. What has no place to break in is broken anywhere.
-func broken(text string, width int) []string {
+// broken is a text of a column in lines of a width, or of its longest word.
+func broken(text, header string, width int) []string {
 	lines := []string{""}
-	for _, word := range words(text) {
+	for _, word := range words(text, header) {
 		last := len(lines) - 1
-		if uniseg.StringWidth(lines[last]+strings.TrimRight(word, " ")) <= width {
-			lines[last] += word
-			continue
-		}
-		if lines[last] != "" {
+		if lines[last] != "" && uniseg.StringWidth(lines[last]+strings.TrimRight(word, " ")) > width {
 			lines = append(lines, "")
+			last++
 		}
-		for _, piece := range cut(word, width) {
-			lines[len(lines)-1] += piece
-			lines = append(lines, "")
-		}
-		lines = lines[:len(lines)-1]
+		lines[last] += word
 	}
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
@@ -165,37 +161,50 @@ func broken(text string, width int) []string {
 	return lines
 }
 
-// cut is a word in pieces of a width at the most.
-func cut(word string, width int) []string {
-	pieces := []string{""}
-	for letters := uniseg.NewGraphemes(word); letters.Next(); {
-		last := len(pieces) - 1
-		if pieces[last] != "" && letters.Str() != " " && uniseg.StringWidth(pieces[last])+letters.Width() > width {
-			pieces = append(pieces, "")
-			last++
-		}
-		pieces[last] += letters.Str()
-	}
-	return pieces
-}
-
 // lines of the table, each cell coloured by the header of its column.
 func (f fit) lines(seen look) []string {
+	if f.stacked > 0 {
+		return f.stack(seen)
+	}
 	var written []string
-	for i, row := range f.rows {
+	for _, row := range f.rows {
 		cells, height := make([][]string, len(row)), 1
 		for column, text := range row {
-			cells[column] = broken(text, f.widths[column])
+			cells[column] = broken(text, f.rows[0][column], f.widths[column])
 			height = max(height, len(cells[column]))
 		}
-		shades := make([]*color.Color, len(row))
-		for column, text := range row {
-			if i > 0 {
-				shades[column] = ofCell(f.rows[0][column], text)
-			}
-		}
 		for line := range height {
-			written = append(written, f.line(cells, line, func(column int, cell string) string { return seen.paint(shades[column], cell) }))
+			written = append(written, f.line(cells, line, func(column int, cell string) string { return seen.paint(f.shade(row, column), cell) }))
+		}
+	}
+	return written
+}
+
+// shade of a cell. A header has none that is called like what stands below another.
+func (f fit) shade(row []string, column int) *color.Color {
+	return ofCell(f.rows[0][column], row[column])
+}
+
+// stack has a line for each cell, behind the header of its column.
+func (f fit) stack(seen look) []string {
+	headers, widest := f.rows[0], 0
+	for _, header := range headers {
+		widest = max(widest, uniseg.StringWidth(header))
+	}
+	var written []string
+	for i, row := range f.rows[1:] {
+		if i > 0 {
+			written = append(written, "")
+		}
+		for column, text := range row {
+			if text == "" {
+				continue
+			}
+			lead := headers[column] + strings.Repeat(" ", widest-uniseg.StringWidth(headers[column]))
+			for _, line := range broken(text, headers[column], f.stacked-2*between-widest) {
+				written = append(written, strings.Repeat(" ", between)+lead+strings.Repeat(" ", between)+seen.paint(f.shade(row, column), line))
+				lead = strings.Repeat(" ", widest)
+			}
 		}
 	}
 	return written
@@ -219,6 +228,9 @@ func (f fit) line(cells [][]string, number int, paint func(column int, cell stri
 	return text.String()
 }
 
+// glued keeps a percent sign with its number.
+const glued = "\u00a0%"
+
 // hanging is a line in lines of a width, broken at spaces and those after the first
 // indented further; as it is, where any width will do.
 func hanging(line string, width int) string {
@@ -229,7 +241,8 @@ func hanging(line string, width int) string {
 		return line
 	}
 	written, column := lead, len(indent)
-	for i, word := range strings.Split(text, " ") {
+	for i, word := range strings.Split(strings.ReplaceAll(text, " %", glued), " ") {
+		word = strings.ReplaceAll(word, glued, " %")
 		space := uniseg.StringWidth(word)
 		switch {
 		case i == 0:
