@@ -263,3 +263,21 @@ func TestPlanAsksNoLengthOfALoadThatAnotherEnds(t *testing.T) {
 		t.Errorf("%.900s%s", got.out, got.problems)
 	}
 }
+
+// A transaction that the script at hand does not have is warned of, and a script
+// without any.
+func TestPlanWarnsOfTransactions(t *testing.T) {
+	text, err := os.ReadFile("../../config/samples/local/keycloak.yaml")
+	expect.NoError(t, err)
+	plan := func(old, changed string) answer {
+		if !strings.Contains(string(text), old) {
+			t.Fatalf("the sample has no %q", old)
+		}
+		return perflab(t, strings.ReplaceAll(string(text), old, changed), "plan", "-f", "-").ends(0)
+	}
+	if got := plan("group", "group"); strings.Contains(got.out, "transaction ") {
+		t.Errorf("of the sample as it is, it warns\n%s", got.out)
+	}
+	plan("group('Log in'", "group('Login'").shows("login/Log in/average: the script has no transaction Log in: did you mean Login? Write one it has (Login, User info) (spec.analysis.primary[0])")
+	plan("group(", "((name, does) => does())(").shows("has no group: all its requests are measured as one")
+}

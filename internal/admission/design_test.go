@@ -60,7 +60,7 @@ func TestAnalysis(t *testing.T) {
 		"a guard there is not": refuse("spec.analysis.guards[0]", `the metric is of load "cic"`, change{"spec.analysis", "{guards: [cic/Check-In/average]}"}),
 		"a window there is not": refuse(primary+"[0]", `the window is while load "create" is on, and no scenario has one of this name: write during- with one there is (cico, create-5k)`,
 			change{"spec.analysis", "{primary: ['cico/Check-In/p95@during-create']}"}),
-		"a transaction there is not": refuse(primary+"[0]", `load "cico" has no transaction "Chekc-In": write one it has (Check-In, Check-Out), for example cico/Check-In/average`,
+		"a transaction there is not": refuse(primary+"[0]", `load "cico" has no transaction "Chekc-In": did you mean Check-In? Write one it has (Check-In, Check-Out), for example cico/Check-In/average`,
 			change{"spec.analysis", "{primary: [cico/Chekc-In/p95]}"}),
 		"a statistic there is not": refuse(primary+"[0]", `there is no statistic "p94" of a transaction: end with one there is (average, p50, p75, p95, p99, max, samples, errors)`,
 			append(scripts, change{"spec.analysis", "{primary: [search/keyword/p94]}"})...),

@@ -46,6 +46,8 @@ const mostSource = 1 << 20
 // script is one that was parsed.
 type script struct {
 	source string
+	// statements of the script, from the first to the last.
+	statements []ast.Statement
 	// declared are the values of the script's own names, as they are written.
 	declared map[string]ast.Expression
 	env      map[string]any
@@ -82,7 +84,7 @@ func newScript(file Script, env map[string]any) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	read := &script{source: source, env: env, declared: map[string]ast.Expression{}, exports: map[string]bool{}, more: commonJS.MatchString(source)}
+	read := &script{source: source, statements: program.Body, env: env, declared: map[string]ast.Expression{}, exports: map[string]bool{}, more: commonJS.MatchString(source)}
 	for _, statement := range program.Body {
 		read.declare(statement)
 	}

@@ -10,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/question"
 )
 
 // judgeAnalysis judges the question: whether the metrics that decide it can be
 // measured, as far as that is known before a run.
-func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
+func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, configMaps kind.ConfigMaps) {
 	path := field.NewPath("spec", "analysis")
 	loads := loadsOf(spec.Scenarios)
 	for _, list := range []struct {
@@ -24,7 +25,7 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 		metrics []string
 	}{{"primary", spec.Analysis.Primary}, {"guards", spec.Analysis.Guards}} {
 		for i, name := range list.metrics {
-			judgeMetric(j, path.Child(list.name).Index(i), name, spec.Scenarios)
+			judgeMetric(j, path.Child(list.name).Index(i), name, spec.Scenarios, configMaps)
 		}
 	}
 	judgePairs(j, path.Child("comparisons"), spec, variants)
@@ -47,13 +48,17 @@ func judgePairs(j *judgement, path *field.Path, spec *v1alpha1.PerfExperimentSpe
 	}
 }
 
-func judgeMetric(j *judgement, path *field.Path, written string, scenarios []v1alpha1.Scenario) {
+func judgeMetric(j *judgement, path *field.Path, written string, scenarios []v1alpha1.Scenario, configMaps kind.ConfigMaps) {
 	fault := faultOfName(written, scenarios)
 	if fault == "" {
 		fault = faultOfWindow(written, loadsOf(scenarios))
 	}
 	if fault != "" {
 		j.refuse(field.Invalid(path, written, fault))
+		return
+	}
+	if doubt := doubtOfTransaction(written, scenarios, configMaps); doubt != "" {
+		j.warn(fmt.Sprintf("%s: %s (%s)", written, doubt, path))
 	}
 }
 

@@ -3,6 +3,7 @@
 package validate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload/label"
 )
 
@@ -53,7 +55,8 @@ func faultOfBatchMetric(load string, batch kind.Batch, rest, window string) stri
 	verb := batch.Words().Verb
 	switch known := batch.Statistics(); {
 	case !slices.Contains(known, rest):
-		return fmt.Sprintf("load %q %s, and has no metric %q: write %s/ and one of %s", load, verb, rest, load, choices(known))
+		meant := prose.Closest(rest, slices.Sorted(slices.Values(known)))
+		return fmt.Sprintf("load %q %s, and has no metric %q: %s %s/ and one of %s", load, verb, rest, write(meant), load, choices(known))
 	case window != "":
 		return fmt.Sprintf("load %q %s, and counts from its start to its end: take the window %q away", load, verb, window)
 	default:
@@ -81,8 +84,64 @@ func faultOfTransaction(load string, known []string, rest string) string {
 	if len(known) == 0 || slices.Contains(known, transaction) {
 		return ""
 	}
-	return fmt.Sprintf("load %q has no transaction %q: write one it has (%s), for example %s/%s/average",
-		load, transaction, strings.Join(known, ", "), load, known[0])
+	meant := prose.Closest(transaction, known)
+	return fmt.Sprintf("load %q has no transaction %q: %s one it has (%s), for example %s/%s/average",
+		load, transaction, write(meant), strings.Join(known, ", "), load, cmp.Or(meant, known[0]))
+}
+
+// write begins the advice what to write, with what was meant if that is known.
+func write(meant string) string {
+	if meant == "" {
+		return "write"
+	}
+	return fmt.Sprintf("did you mean %s? Write", meant)
+}
+
+// doubtOfTransaction says that no script at hand has the transaction of a metric. It is
+// no fault: what the script is when the load is on, nobody knows before.
+func doubtOfTransaction(written string, scenarios []v1alpha1.Scenario, configMaps kind.ConfigMaps) string {
+	name, _ := metric.CutWindow(written)
+	of, rest := metric.CutOwner(name)
+	transaction, _ := metric.CutStatistic(rest)
+	first := ""
+	for _, scenario := range scenarios {
+		for _, load := range scenario.Loads {
+			script, is := kinds.Of(load).(kind.Written)
+			switch {
+			case load.Name != of || transaction == "":
+			case !is:
+				return ""
+			default:
+				known, complete := script.Written(configMaps)
+				if !complete || len(known) == 0 || isTransaction(transaction, known) {
+					return ""
+				}
+				first = cmp.Or(first, unknownTransaction(transaction, known))
+			}
+		}
+	}
+	return first
+}
+
+// unknownTransaction names the outermost part of a transaction that is not known.
+func unknownTransaction(transaction string, known []string) string {
+	if outer, inner, nested := strings.Cut(transaction, " / "); nested && isTransaction(outer, known) {
+		return unknownTransaction(inner, known)
+	}
+	own, _ := metric.CutOwner(transaction)
+	meant := cmp.Or(prose.Closest(transaction, known), prose.Closest(own, known))
+	return fmt.Sprintf("the script has no transaction %s: %s one it has (%s)", transaction, write(meant), choices(known))
+}
+
+// isTransaction: it is one of those known, a request of one, or one within another.
+func isTransaction(written string, known []string) bool {
+	for _, name := range known {
+		if written == name || strings.HasPrefix(written, name+"/") {
+			return true
+		}
+	}
+	outer, inner, nested := strings.Cut(written, " / ")
+	return nested && isTransaction(outer, known) && isTransaction(inner, known)
 }
 
 // faultOfStatistic judges the last part of a load's metric; what is before it is

@@ -3,6 +3,7 @@
 package validate_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,7 +56,9 @@ func TestMetricsThatCannotBeAreRefused(t *testing.T) {
 		"kafka/consumerLag/DI_a/b/average":         "",
 		"custom/hits/a@b/c/max":                    "",
 		"system/cost/perHour":                      "",
-		"cico/Chekc-In/p95":                        `load "cico" has no transaction "Chekc-In": write one it has (Check-In, Check-Out), for example cico/Check-In/average`,
+		"cico/Chekc-In/p95":                        `load "cico" has no transaction "Chekc-In": did you mean Check-In? Write one it has (Check-In, Check-Out), for example cico/Check-In/average`,
+		"cico/check-out/p95":                       `did you mean Check-Out? Write one it has (Check-In, Check-Out), for example cico/Check-Out/average`,
+		"create/duratoin":                          `load "create" imports, and has no metric "duratoin": did you mean duration? Write create/ and one of duration, clientDuration`,
 		"cico/Check-In/p94":                        `there is no statistic "p94" of a transaction: end with one there is (` + statistics + `)`,
 		"cico/Check-In":                            `there is no statistic "Check-In" of a transaction`,
 		"cico/duration":                            `load "cico" has no transaction "duration"`,
@@ -90,6 +93,64 @@ func TestMetricsThatCannotBeAreRefused(t *testing.T) {
 				}
 				if want == "" || len(faults) != 1 || faults[0].Field != place || !strings.Contains(faults[0].Detail, want) {
 					t.Errorf("faults %v, want %q at %s", faults, want, place)
+				}
+			}
+		})
+	}
+}
+
+// A transaction that the script at hand does not have is warned of. What the script is
+// when the load is on, nobody knows before.
+func TestTransactionsThatTheScriptLacks(t *testing.T) {
+	scripts := map[string]map[string]string{"scripts": {
+		"shop.js": "import { group } from 'k6'; export default function () { group('Log in', () => {}); group('Check-In', () => { group('Scan', () => {}); }); group('GET /items', () => {}); }",
+		"tags.js": "import http from 'k6/http'; export default function () { http.get('a', {tags: {step: 'Pay'}}); }",
+		"loop.js": "import { group } from 'k6'; export default function () { for (const name of ['a', 'b']) group(name, () => {}); }",
+		"none.js": "export default function () {}",
+	}}
+	load := func(name, key, transactions string) v1alpha1.Load {
+		made := v1alpha1.Load{Name: name, Script: &v1alpha1.Script{ConfigMap: &v1alpha1.ConfigMapKey{Name: "scripts", Key: key}}}
+		if transactions != "" {
+			made.Script.Transactions = &v1alpha1.ScriptTransactions{By: "Tag", Tag: transactions}
+		}
+		return made
+	}
+	const has = "Write one it has (Check-In, GET /items, Log in, Scan)"
+	for metric, want := range map[string]string{
+		"shop/Log in/p95":                   "",
+		"shop/Log in/GET https://a.b/c/p95": "",
+		"shop/Check-In / Scan/average":      "",
+		"shop/GET /items/average@alone":     "",
+		"shop/requestsPerSecond":            "",
+		"loop/anything/p95":                 "",
+		"absent/anything/p95":               "",
+		"none/anything/p95":                 "",
+		"both/anything/p95":                 "",
+		"tags/Pay/p95":                      "",
+		"shop/Check-Inn/p95":                "shop/Check-Inn/p95: the script has no transaction Check-Inn: did you mean Check-In? " + has,
+		"shop/log in/p95@after":             "the script has no transaction log in: did you mean Log in? " + has,
+		"shop/Lo in/POST x/p95":             "the script has no transaction Lo in/POST x: did you mean Log in? " + has,
+		"shop/Check-In / Scna/p95":          "the script has no transaction Scna: w" + has[1:],
+		"shop/Check-In / Scans/p95":         "the script has no transaction Scans: did you mean Scan? " + has,
+		"shop/GET /item/p95":                "did you mean GET /items? " + has,
+		"shop/Return/p95":                   "the script has no transaction Return: write one it has",
+		"tags/Pya/p95":                      "the script has no transaction Pya: write one it has (Pay)",
+		"tags/Payy/p95":                     "the script has no transaction Payy: did you mean Pay?",
+	} {
+		t.Run(metric, func(t *testing.T) {
+			for place, analysis := range map[string]v1alpha1.Analysis{
+				" (spec.analysis.primary[0])": {Primary: []string{metric}}, " (spec.analysis.guards[0])": {Guards: []string{metric}},
+			} {
+				made := experiment()
+				made.Spec.Scenarios = []v1alpha1.Scenario{
+					{Name: "a", Loads: []v1alpha1.Load{load("shop", "shop.js", ""), load("tags", "tags.js", "step"), load("loop", "loop.js", ""), load("absent", "absent.js", ""), load("both", "shop.js", "")}},
+					{Name: "b", Loads: []v1alpha1.Load{load("both", "loop.js", ""), load("none", "none.js", "")}},
+				}
+				made.Spec.Analysis = analysis
+				faults, warnings := validate.Experiment(made, validate.Known{ConfigMaps: scripts})
+				told := strings.Join(slices.DeleteFunc(warnings, func(w string) bool { return !strings.HasPrefix(w, metric+": ") }), "\n")
+				if len(faults) > 0 || (told == "") != (want == "") || !strings.Contains(told, want) || told != "" && !strings.HasSuffix(told, place) {
+					t.Errorf("faults %v; it warns\n%s\nwant\n%s%s", faults, told, want, place)
 				}
 			}
 		})

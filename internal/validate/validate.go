@@ -60,7 +60,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	judgeScenarios(found, spec.Scenarios, known.ConfigMaps)
 	judgeNotes(found, spec.Notes, spec.Scenarios)
 	judgeDesign(found, spec, variants)
-	judgeAnalysis(found, spec, variants)
+	judgeAnalysis(found, spec, variants, known.ConfigMaps)
 	if system == nil {
 		return found.errors, found.warnings
 	}

@@ -72,6 +72,14 @@ type Judge interface {
 	Check(measured *payload.Payload, validity v1alpha1.Validity) *Fault
 }
 
+// Written is the kind of a load whose transactions stand in a script.
+type Written interface {
+	Kind
+	// Written are the transactions that stand there, sorted, as far as the ConfigMaps at
+	// hand tell; false: there may be others.
+	Written(configMaps ConfigMaps) (transactions []string, complete bool)
+}
+
 // Sized is the kind of a load that differs in a number from others of its like.
 type Sized interface {
 	Kind

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package k6options
+
+import (
+	"cmp"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/grafana/sobek/ast"
+)
+
+// Names are those that a script gives to its groups, or to a tag.
+type Names struct {
+	// Known are sorted. Of groups within groups each is one.
+	Known []string
+	// Complete: there are no others.
+	Complete bool
+}
+
+// add a name as it is written; what is computed is not known.
+func (n *Names) add(value any) {
+	name, plain := value.(string)
+	if !plain {
+		n.Complete = false
+		return
+	}
+	if at, found := slices.BinarySearch(n.Known, name); !found {
+		n.Known = slices.Insert(n.Known, at, name)
+	}
+}
+
+// Groups are the names of a script's groups: what it calls k6's function with.
+func Groups(run Run) Names {
+	return namesOf(run, func(read *script, statements []ast.Statement) Names {
+		names, imported, called := Names{Complete: true}, importsOf(statements), 0
+		whole := each(statements, func(node any) {
+			switch node := node.(type) {
+			case *ast.CallExpression:
+				if imported.isGroup(node.Callee) {
+					called++
+					names.add(read.argument(node))
+				}
+			case *ast.Identifier, *ast.DotExpression:
+				if imported.isGroup(node.(ast.Expression)) {
+					called--
+				}
+			}
+		})
+		// What is called by another name has names that nobody knows here.
+		names.Complete = names.Complete && whole && called == 0 && !imported.others
+		return names
+	})
+}
+
+// Tags are the values that a script writes for a tag.
+func Tags(run Run, tag string) Names {
+	return namesOf(run, func(read *script, statements []ast.Statement) Names {
+		names, written := Names{Complete: true}, 0
+		whole := each(statements, func(node any) {
+			if property, keyed := node.(*ast.PropertyKeyed); keyed && read.value(property.Key) == any(tag) {
+				written++
+				names.add(read.value(property.Value))
+			}
+		})
+		mentioned := regexp.MustCompile(`\b`+regexp.QuoteMeta(tag)+`\b`).FindAllStringIndex(read.source, -1)
+		names.Complete = names.Complete && whole && written == len(mentioned) && !importsOf(statements).others
+		return names
+	})
+}
+
+// namesOf a script that is at hand and can be read.
+func namesOf(run Run, find func(*script, []ast.Statement) Names) Names {
+	given, err := readArguments(run.Arguments, run.OtherVersion)
+	if err != nil || run.Script == nil {
+		return Names{}
+	}
+	read, err := newScript(*run.Script, environmentOf(run, given).script)
+	if err != nil {
+		return Names{}
+	}
+	return find(read, read.statements)
+}
+
+// argument is the value of the first one of a call.
+func (s *script) argument(call *ast.CallExpression) any {
+	if len(call.ArgumentList) == 0 {
+		return unknown{}
+	}
+	return s.value(call.ArgumentList[0])
+}
+
+// imports are what a script calls k6 and its groups.
+type imports struct {
+	k6, group []string
+	// others: there is code that is not known here.
+	others bool
+}
+
+func importsOf(statements []ast.Statement) imports {
+	found := imports{}
+	for _, statement := range statements {
+		switch made := statement.(type) {
+		case *ast.ImportDeclaration:
+			found.add(made)
+		case *ast.ExportDeclaration:
+			found.others = found.others || made.FromClause != nil
+		}
+	}
+	whole := each(statements, func(node any) {
+		switch node := node.(type) {
+		case *ast.DynamicImportExpression:
+			found.others = true
+		case *ast.Identifier:
+			found.others = found.others || node.Name == "require"
+		}
+	})
+	found.others = found.others || !whole
+	return found
+}
+
+func (i *imports) add(made *ast.ImportDeclaration) {
+	module := made.ModuleSpecifier.String()
+	if made.FromClause != nil {
+		module = made.FromClause.ModuleSpecifier.String()
+	}
+	i.others = i.others || module != "k6" && !strings.HasPrefix(module, "k6/")
+	clause := made.ImportClause
+	if module != "k6" || clause == nil {
+		return
+	}
+	if clause.ImportedDefaultBinding != nil {
+		i.k6 = append(i.k6, clause.ImportedDefaultBinding.Name.String())
+	}
+	if clause.NameSpaceImport != nil {
+		i.k6 = append(i.k6, clause.NameSpaceImport.ImportedBinding.String())
+	}
+	if clause.NamedImports == nil {
+		return
+	}
+	for _, named := range clause.NamedImports.ImportsList {
+		if named.IdentifierName == "group" {
+			i.group = append(i.group, cmp.Or(named.Alias, named.IdentifierName).String())
+		}
+	}
+}
+
+// isGroup: an expression is k6's function.
+func (i *imports) isGroup(expression ast.Expression) bool {
+	switch written := expression.(type) {
+	case *ast.Identifier:
+		return slices.Contains(i.group, written.Name.String())
+	case *ast.DotExpression:
+		of, plain := written.Left.(*ast.Identifier)
+		return plain && written.Identifier.Name == "group" && slices.Contains(i.k6, of.Name.String())
+	default:
+		return false
+	}
+}
+
+// deepest is how deep a tree is looked into.
+const deepest = 5000
+
+// each visits the nodes of a tree; false: it goes deeper.
+func each(tree any, visit func(node any)) bool { return eachOf(reflect.ValueOf(tree), visit, deepest) }
+
+func eachOf(value reflect.Value, visit func(node any), depth int) bool {
+	if depth == 0 {
+		return false
+	}
+	whole := true
+	switch value.Kind() {
+	case reflect.Pointer:
+		if !value.IsNil() {
+			visit(value.Interface())
+			whole = eachOf(value.Elem(), visit, depth-1)
+		}
+	case reflect.Interface:
+		whole = value.IsNil() || eachOf(value.Elem(), visit, depth)
+	case reflect.Slice:
+		for i := range value.Len() {
+			whole = eachOf(value.Index(i), visit, depth-1) && whole
+		}
+	case reflect.Struct:
+		for i := range value.NumField() {
+			// What is declared stands in the bodies, too.
+			if value.Type().Field(i).Name != "DeclarationList" {
+				whole = eachOf(value.Field(i), visit, depth-1) && whole
+			}
+		}
+	}
+	return whole
+}

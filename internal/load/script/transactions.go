@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package script
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/internal/k6options"
+	"perflab.dev/perflab/internal/load/kind"
+)
+
+// trendTag names the transaction of a sample of the script's own trend.
+const trendTag = "transaction"
+
+// systemTags are put on requests by k6 itself.
+var systemTags = []string{"proto", "subproto", "status", "method", "url", "name", "group", "check", "error", "error_code", "tls_version", "scenario", "service", "expected_response", "rpc_type", "vu", "iter", "ip", "ocsp_status"}
+
+// Written are the transactions that stand in the script, where it is at hand; false:
+// there may be others.
+func (s script) Written(configMaps kind.ConfigMaps) ([]string, bool) {
+	run, by := s.run(configMaps), transactions(s.Script.Transactions)
+	names := k6options.Names{}
+	switch {
+	case s.isSummary():
+	case by == "group":
+		names = k6options.Groups(run)
+	case by == "":
+		names = k6options.Tags(run, trendTag)
+	case !slices.Contains(systemTags, s.Script.Transactions.Tag):
+		names = k6options.Tags(run, s.Script.Transactions.Tag)
+	}
+	return names.Known, names.Complete
+}
+
+// noTransactionsWarning: what belongs to no transaction is measured as one.
+func (s script) noTransactionsWarning(place *field.Path, configMaps kind.ConfigMaps) []string {
+	if names, complete := s.Written(configMaps); len(names) > 0 || !complete {
+		return nil
+	}
+	lacks, advice := "has no group", "put them into k6 groups, or take a tag that they have for their transaction: script.transactions {by: Tag, tag: name}"
+	switch by := s.Script.Transactions; {
+	case by != nil && by.By == byTrend:
+		lacks, advice = fmt.Sprintf("writes no tag %q", trendTag), `record each transaction: new Trend("transaction_duration", true).add(milliseconds, {transaction: "Check-In", outcome: "ok"})`
+	case by != nil && by.By == "Tag":
+		lacks, advice = fmt.Sprintf("writes no tag %q", by.Tag), fmt.Sprintf("give them the tag: {tags: {%s: \"Check-In\"}}", by.Tag)
+	}
+	return []string{fmt.Sprintf("the script of load %q (%s) %s: all its requests are measured as one, belong to no transaction, and its runs do not count; %s (%s)",
+		s.load.Name, s.ConfigMap.Key, lacks, advice, place)}
+}
