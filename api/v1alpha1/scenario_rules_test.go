@@ -129,7 +129,8 @@ func TestDurationRules(t *testing.T) {
 		"spec.cleanup.ttl":                  "spec.cleanup.ttl",
 	}
 	for path, place := range fields {
-		for _, bad := range []string{`"30"`, "abc", "-5m", "1 h", "2d", `""`} {
+		rules[place+" 30"] = refuse(place, sentence+"; if seconds are meant, write 30s", change{path, `"30"`})
+		for _, bad := range []string{"abc", "-5m", "1 h", "2d", `""`} {
 			rules[place+" "+bad] = refuse(place, sentence, change{path, bad})
 		}
 	}

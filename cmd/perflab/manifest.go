@@ -46,7 +46,7 @@ func readManifest(ctx context.Context, in *input, paths []string) (manifest, err
 			// to judge.
 			if schema.IsOurs(object) {
 				if faults := schema.Check(ctx, object); len(faults) > 0 {
-					return manifest{}, refused(title(path, object), faults)
+					return manifest{}, refused(title(path, object), suggesting(object, faults))
 				}
 			}
 			if err := read.add(path, object); err != nil {

@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"perflab.dev/perflab/internal/schema"
 )
 
 // refused says what the cluster would, one line per fault, in sentences where the
@@ -25,6 +28,31 @@ func refused(object string, faults field.ErrorList) error {
 	}
 	return fmt.Errorf("%w: %s:%s", errInvalid, object, strings.Join(lines, ""))
 }
+
+// suggesting says of an object what to write instead, where it has another form than the
+// schema wants, and nothing else about the same field.
+func suggesting(object *unstructured.Unstructured, faults field.ErrorList) field.ErrorList {
+	suggested, kept := map[string]bool{}, field.ErrorList{}
+	for _, fault := range withoutEchoes(faults) {
+		if suggested[fault.Field] {
+			continue
+		}
+		if meant, known := schema.Suggest(object, fault.Field); known && isForm(fault) {
+			suggested[fault.Field] = true
+			fault = field.Invalid(field.NewPath(fault.Field), nil, meant.String())
+		}
+		kept = append(kept, fault)
+	}
+	return kept
+}
+
+// isForm: a fault is that a value is no number, quantity or duration, whatever its size.
+func isForm(fault *field.Error) bool {
+	return fault.Detail == notAQuantity || wrongType.MatchString(fault.Detail) || quantityForm.MatchString(fault.Detail) || strings.Contains(fault.Detail, durationForm)
+}
+
+// durationForm is in what the rule of durations says.
+const durationForm = "a duration with its unit"
 
 // noField stands in the place of a fault that has none.
 const noField = "<nil>"
@@ -63,9 +91,7 @@ var (
 	eitherType = regexp.MustCompile(`^"([^"]+)" must validate at least one schema \(anyOf\)$`)
 	// quantityForm is how the pattern of quantities goes on that the schema quotes.
 	quantityForm = regexp.MustCompile(`in body should match .*\[KMGTPE\]i`)
-	// nearlyBytes is a size with another unit than Kubernetes has.
-	nearlyBytes = regexp.MustCompile(`^([0-9]+(?:[.][0-9]+)?) *([kKmMgGtT])[iI]?[bB]?$`)
-	bound       = regexp.MustCompile(` in body should (?:be|have) (.*)$`)
+	bound        = regexp.MustCompile(` in body should (?:be|have) (.*)$`)
 )
 
 // kindOf is what people call a type of the schema.
@@ -96,7 +122,7 @@ func invalid(fault *field.Error) string {
 	case fault.Detail == notAQuantity:
 		return notAQuantity
 	case quantityForm.MatchString(fault.Detail):
-		return noQuantity(fmt.Sprint(fault.BadValue))
+		return fmt.Sprintf("%q is no quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes", fault.BadValue)
 	}
 	if parts := wrongType.FindStringSubmatch(fault.Detail); parts != nil {
 		return wrongTypeText(fault, parts[1])
@@ -109,15 +135,6 @@ func invalid(fault *field.Error) string {
 		return fault.Detail
 	}
 	return fault.ErrorBody()
-}
-
-// noQuantity says what to write instead of text that is none.
-func noQuantity(value string) string {
-	example := "a number with a unit, for example 500m for half a core or 512Mi for bytes"
-	if parts := nearlyBytes.FindStringSubmatch(value); parts != nil {
-		example = parts[1] + strings.ToUpper(parts[2]) + "i"
-	}
-	return fmt.Sprintf("%q is no quantity: write %s", value, example)
 }
 
 // wrongTypeText has a type's name for a value.

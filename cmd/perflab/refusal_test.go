@@ -17,7 +17,7 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 	for name, tc := range map[string]struct{ old, changed, want string }{
 		"a word for a number":    {"users: 8", "users: many", "\n  spec.scenarios[0].loads[0].checkInCheckOut.users: it is text, and must be a whole number\n"},
 		"a part of one":          {"blocks: 6", "blocks: 6.5", "\n  spec.design.blocks: it is a number with a fraction, and must be a whole number\n"},
-		"a number for text":      {"startAfter: 10m", "startAfter: 10", "loads[1].startAfter: it is a whole number, and must be text: put it in quotes\n"},
+		"a number for text":      {"startAfter: 10m", "startAfter: 10", "loads[1].startAfter: 10 is no duration: write 10s\n"},
 		"a number for an object": {"{blocks: 6, seed: 7}", "5", "spec.design: it is a whole number, and must be an object with fields of its own\n"},
 		"nothing for a number":   {"users: 8", "users: null", "users: it is empty, and must be a whole number\n"},
 		"too large":              {"{blocks: 6, seed: 7}", "{}\n  analysis: {marginPercent: 900}", "spec.analysis.marginPercent: it is 900, and must be at most 100\n"},
@@ -27,7 +27,7 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 		"twice":                  {"name: xmx,", "name: maxram-66,", `spec.arms[1]: Duplicate value: {"name":"maxram-66"}: write each once` + "\n"},
 		"unknown":                {"seed: 7", "sed: 7", "\n  spec.design.sed: unknown field: correct its spelling or its place, or take it away\n"},
 		"a rule of its own":      {"blocks: 6", "blocks: 0", "spec.design.blocks: Invalid value: 0: design.blocks must be from 1 to 100\n"},
-		"half a core":            {"until: create-5k", "until: create-5k, resources: {requests: {cpu: 0.5}}", "\n  spec.scenarios[0].loads[0].resources.requests.cpu: a quantity is a whole number or text: put a number with a fraction in quotes, or write thousandths, for example 500m for half a core; write bytes with Mi or Gi\n"},
+		"half a core":            {"until: create-5k", "until: create-5k, resources: {requests: {cpu: 0.5}}", "\n  spec.scenarios[0].loads[0].resources.requests.cpu: 0.5 is no quantity: write 500m\n"},
 		"another's unit":         {"until: create-5k", "until: create-5k, resources: {limits: {memory: 512MB}}", `resources.limits.memory: "512MB" is no quantity: write 512Mi` + "\n"},
 		"another's unit, small":  {`maxRAMPercentage: "66"`, "max: 1.5 gb", `spec.arms[1].set.modules[0].jvm.heap.max: "1.5 gb" is no quantity: write 1.5Gi` + "\n"},
 		"no amount":              {`maxRAMPercentage: "66"`, "max: half", `jvm.heap.max: "half" is no quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes` + "\n"},
@@ -43,5 +43,43 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Whoever writes a value in another form is told how PerfLab takes it, of each kind.
+func TestFaultsSayWhatToWrite(t *testing.T) {
+	experiment, err := os.ReadFile("testdata/experiment.yaml")
+	expect.NoError(t, err)
+	fields := map[string]struct{ old, changed, place string }{
+		"duration": {"seed: 7}", "seed: 7}\n  measurement: {warmUp: @}", "spec.measurement.warmUp"},
+		"nested":   {"startAfter: 10m", "startAfter: @", "spec.scenarios[0].loads[1].startAfter"},
+		"memory":   {"until: create-5k", "until: create-5k, resources: {limits: {memory: @}}", "spec.scenarios[0].loads[0].resources.limits.memory"},
+		"heap":     {`maxRAMPercentage: "66"`, "max: @", "spec.arms[1].set.modules[0].jvm.heap.max"},
+		"cpu":      {"until: create-5k", "until: create-5k, resources: {requests: {cpu: @}}", "spec.scenarios[0].loads[0].resources.requests.cpu"},
+		"percent":  {"seed: 7}", "seed: 7}\n  analysis: {marginPercent: @}", "spec.analysis.marginPercent"},
+		"number":   {"users: 8", "users: @", "spec.scenarios[0].loads[0].checkInCheckOut.users"},
+		"switch":   {"seed: 7", "seed: 7, calibrate: @", "spec.design.calibrate"},
+		"text":     {`maxRAMPercentage: "66"`, "maxRAMPercentage: @", "spec.arms[1].set.modules[0].jvm.heap.maxRAMPercentage"},
+	}
+	for name, cases := range map[string]map[string]string{
+		"duration": {"15": "15s", `"15"`: "15s", "1.5": "1.5s", "15sec": "15s", `"15 s"`: "15s", "15S": "15s", "5min": "5m", "1d": "24h", "1h30": "1h30m", "PT5M": "5m", "0": "0s"},
+		"nested":   {"10": "10s", `"10"`: "10s", "10min": "10m"},
+		"memory":   {"512MB": "512Mi", `"512 Mi"`: "512Mi", "512MiB": "512Mi", "512mb": "512Mi", `"1,5Gi"`: "1.5Gi", "4gb": "4Gi", "1.5": "1.5Gi"},
+		"heap":     {"256MB": "256Mi", "1.5 gb": "1.5Gi"},
+		"cpu":      {"0.5": "500m", `"1,5"`: "1500m", "50%": "500m", "2 cores": "2", "500milli": "500m"},
+		"percent":  {"5%": "5", `"5"`: "5", `"5 %"`: "5", "0.05": "5"},
+		"number":   {"8.0 percent": "8", `"8"`: "8", `"1,000"`: "1000"},
+		"switch":   {`"yes"`: "true", `"true"`: "true", "0": "false"},
+		"text":     {"66": `"66"`},
+	} {
+		for written, want := range cases {
+			t.Run(name+" "+written, func(t *testing.T) {
+				field := fields[name]
+				text := strings.Replace(string(experiment), field.old, strings.Replace(field.changed, "@", written, 1), 1)
+				got := perflab(t, text, "plan", "-f", "-", "-f", "testdata/system.yaml").ends(exitInvalid)
+				got.warns("\n  "+field.place+": ", strings.Trim(written, `"`), " is no ", ": write "+want+"\n")
+				expect.Equal(t, 2, strings.Count(got.problems, "\n"), "lines, the first of which says that the manifest is invalid:\n%s", got.problems)
+			})
+		}
 	}
 }

@@ -3,6 +3,7 @@
 package validate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/repair"
 )
 
 // minimumBytes is less than any heap, container or volume works with.
@@ -74,7 +76,8 @@ func coreFindings(what string, name corev1.ResourceName, amount resource.Quantit
 	if name != corev1.ResourceCPU || amount.Value() < maximumCores {
 		return nil
 	}
-	return []finding{doubtful(fmt.Sprintf("%s is %s, which is %d cores: write %dm for thousandths of a core", what, &amount, amount.Value(), amount.Value()), at)}
+	thousandths := cmp.Or(repair.Cores(amount.String()), fmt.Sprintf("%dm", amount.Value()))
+	return []finding{doubtful(fmt.Sprintf("%s is %s, which is %d cores: write %s for thousandths of a core", what, &amount, amount.Value(), thousandths), at)}
 }
 
 // isResource says whether Kubernetes takes the name of a container's resource.

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package repair says what to write instead of a value that is nearly right: 15s for 15,
+// 512Mi for 512MB, 5 for 5%. Each function gives "" where nobody can tell what was meant.
+// It is pure.
+package repair
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	// part of a duration or of a size: a number, and a unit.
+	part      = regexp.MustCompile(`^[ ,]*(?:and)? *([0-9]+(?:[.,][0-9]+)?) *([a-zµ]*)`)
+	period    = regexp.MustCompile(`^p(?:([0-9]+)w)?(?:([0-9]+)d)?(?:t(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?)?$`)
+	amount    = regexp.MustCompile(`^([0-9]+(?:[.,][0-9]+)?) *([a-zµ%]*)$`)
+	thousands = regexp.MustCompile(`^[0-9]{1,3}(?:[ ,_'][0-9]{3})+$`)
+	whole     = regexp.MustCompile(`^([0-9]+)(?:[.]0+)? *(%|percent|)$`)
+	fraction  = regexp.MustCompile(`^0[.,][0-9]+$`)
+)
+
+// periods are the units of time by what people call them, and how many of the next
+// smaller unit that the API knows they are.
+var periods = map[string]struct {
+	unit string
+	of   float64
+}{
+	"ms": {"ms", 1}, "msec": {"ms", 1}, "msecs": {"ms", 1}, "milli": {"ms", 1}, "millis": {"ms", 1}, "millisecond": {"ms", 1}, "milliseconds": {"ms", 1},
+	"s": {"s", 1}, "sec": {"s", 1}, "secs": {"s", 1}, "second": {"s", 1}, "seconds": {"s", 1},
+	"m": {"m", 1}, "min": {"m", 1}, "mins": {"m", 1}, "minute": {"m", 1}, "minutes": {"m", 1},
+	"h": {"h", 1}, "hr": {"h", 1}, "hrs": {"h", 1}, "hour": {"h", 1}, "hours": {"h", 1},
+	"d": {"h", 24}, "day": {"h", 24}, "days": {"h", 24},
+	"w": {"h", 168}, "week": {"h", 168}, "weeks": {"h", 168},
+}
+
+// below is the unit that a number without one has behind another.
+var below = map[string]string{"": "s", "h": "m", "m": "s", "s": "ms"}
+
+// Duration is what a duration of the API was to be: 15s for 15, 5m for "5 min" and
+// PT5M, 24h for 1d, 1h30m for 1h30.
+func Duration(written string) string {
+	text := strings.ToLower(strings.TrimSpace(written))
+	if parts := period.FindStringSubmatch(text); parts != nil {
+		text = ""
+		for i, unit := range []string{"w", "d", "h", "m", "s"} {
+			if parts[i+1] != "" {
+				text += parts[i+1] + unit
+			}
+		}
+	}
+	made, last := "", ""
+	for text != "" {
+		parts := part.FindStringSubmatch(text)
+		if parts == nil {
+			return ""
+		}
+		unit := parts[2]
+		if unit == "" {
+			unit = below[last]
+		}
+		known, is := periods[unit]
+		if !is {
+			return ""
+		}
+		made += times(parts[1], known.of) + known.unit
+		last, text = unit, text[len(parts[0]):]
+	}
+	return unlike(written, made)
+}
+
+// sizes are the units of bytes by what people call them.
+var sizes = map[string]string{
+	"b": "", "byte": "", "bytes": "",
+	"k": "Ki", "kb": "Ki", "ki": "Ki", "kib": "Ki", "kilobyte": "Ki", "kilobytes": "Ki",
+	"m": "Mi", "mb": "Mi", "mi": "Mi", "mib": "Mi", "meg": "Mi", "megs": "Mi", "megabyte": "Mi", "megabytes": "Mi",
+	"g": "Gi", "gb": "Gi", "gi": "Gi", "gib": "Gi", "gig": "Gi", "gigs": "Gi", "gigabyte": "Gi", "gigabytes": "Gi",
+	"t": "Ti", "tb": "Ti", "ti": "Ti", "tib": "Ti", "terabyte": "Ti", "terabytes": "Ti",
+}
+
+// Bytes is what a quantity of bytes was to be: 512Mi for 512MB, 512m and 512, 1.5Gi for
+// "1,5 GB" and 1.5.
+func Bytes(written string) string {
+	parts := amount.FindStringSubmatch(strings.ToLower(strings.TrimSpace(written)))
+	if parts == nil {
+		return ""
+	}
+	unit, known := sizes[parts[2]]
+	switch {
+	case parts[2] == "" && strings.ContainsAny(parts[1], ".,"):
+		unit = "Gi"
+	case parts[2] == "":
+		unit = "Mi"
+	case !known:
+		return ""
+	}
+	return unlike(written, times(parts[1], 1)+unit)
+}
+
+// cores are the units of processor time by what people call them, in thousandths of a
+// core.
+var cores = map[string]float64{
+	"": 1000, "c": 1000, "core": 1000, "cores": 1000, "cpu": 1000, "cpus": 1000, "vcpu": 1000, "vcpus": 1000,
+	"m": 1, "milli": 1, "mcpu": 1, "millicpu": 1, "millicpus": 1, "millicore": 1, "millicores": 1, "%": 10,
+}
+
+// Cores is what a quantity of processor time was to be: 2 for "2 cores", 500m for 0.5,
+// 50% and 500M.
+func Cores(written string) string {
+	parts := amount.FindStringSubmatch(strings.ToLower(strings.TrimSpace(written)))
+	if parts == nil {
+		return ""
+	}
+	each, known := cores[parts[2]]
+	number, err := strconv.ParseFloat(strings.ReplaceAll(parts[1], ",", "."), 64)
+	if !known || err != nil {
+		return ""
+	}
+	made := decimal(number*each) + "m"
+	if each == 1000 && number == float64(int64(number)) {
+		made = decimal(number)
+	}
+	return unlike(written, made)
+}
+
+// Whole is what a whole number was to be: 5 for "5", 5%, and 5.0, 1000 for "1,000".
+func Whole(written string) string {
+	text := strings.ToLower(strings.TrimSpace(written))
+	if thousands.MatchString(text) {
+		return strings.NewReplacer(" ", "", ",", "", "_", "", "'", "").Replace(text)
+	}
+	if parts := whole.FindStringSubmatch(text); parts != nil {
+		return parts[1]
+	}
+	return ""
+}
+
+// Percent is what a whole number of percent was to be: 5 for 5% and for 0.05.
+func Percent(written string) string {
+	if made := Whole(written); made != "" {
+		return made
+	}
+	text := strings.ReplaceAll(strings.TrimSpace(written), ",", ".")
+	if number, err := strconv.ParseFloat(text, 64); err == nil && fraction.MatchString(text) {
+		return Whole(decimal(100 * number))
+	}
+	return ""
+}
+
+// Number is what a number that may have a fraction was to be: 2.5 for "2,5" and 2.5%.
+func Number(written string) string {
+	parts := amount.FindStringSubmatch(strings.ToLower(strings.TrimSpace(written)))
+	if thousands.MatchString(written) || parts == nil || parts[2] != "" && parts[2] != "%" && parts[2] != "percent" {
+		return Whole(written)
+	}
+	return unlike(written, times(parts[1], 1))
+}
+
+// Bool is what true or false was to be.
+func Bool(written string) string {
+	switch strings.ToLower(strings.TrimSpace(written)) {
+	case "true", "yes", "y", "on", "1", "enabled":
+		return "true"
+	case "false", "no", "n", "off", "0", "disabled":
+		return "false"
+	}
+	return ""
+}
+
+// times a number that may have a decimal comma, as it is written.
+func times(number string, of float64) string {
+	number = strings.ReplaceAll(number, ",", ".")
+	value, err := strconv.ParseFloat(number, 64)
+	if err != nil || of == 1 {
+		return number
+	}
+	return decimal(value * of)
+}
+
+// decimal has no digits that only rounding made.
+func decimal(value float64) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', 12, 64), 64)
+	if err != nil {
+		return ""
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// unlike is nothing where what is to be written was.
+func unlike(written, made string) string {
+	if made == written {
+		return ""
+	}
+	return made
+}
