@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"perflab.dev/perflab/internal/charset"
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/repair"
 	"perflab.dev/perflab/payload"
 )
 
@@ -35,6 +37,9 @@ const packedEnding = ".gz"
 const maxMemoryFlag = "max-memory"
 
 const defaultMaxMemory = "4Gi"
+
+// leastMemory is less than any file takes, and more than who forgets the unit writes.
+const leastMemory = 1 << 10
 
 func addMaxMemory(flags *pflag.FlagSet) {
 	flags.String(maxMemoryFlag, defaultMaxMemory, "most memory that reading files may take, as it is estimated while they are read")
@@ -53,7 +58,10 @@ func inputOf(command *cobra.Command) (*input, error) {
 	text := command.Flag(maxMemoryFlag).Value.String()
 	limit, err := resource.ParseQuantity(text)
 	if err != nil || limit.Sign() <= 0 {
-		return nil, fmt.Errorf("%w: --%s %q must be an amount of memory above 0, for example %s", errOption, maxMemoryFlag, text, defaultMaxMemory)
+		return nil, fmt.Errorf("%w: --%s %q must be an amount of memory above 0, for example %s%s", errOption, maxMemoryFlag, text, defaultMaxMemory, repair.Advice(repair.Bytes(text)))
+	}
+	if limit.Value() < leastMemory {
+		return nil, fmt.Errorf("%w: --%s %s is %s%s", errOption, maxMemoryFlag, text, prose.Counted(limit.Value(), "byte"), repair.Advice(repair.Bytes(text)))
 	}
 	return newInput(command.InOrStdin(), limit), nil
 }

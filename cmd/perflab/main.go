@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,8 +15,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/repair"
 	"perflab.dev/perflab/internal/version"
 )
 
@@ -65,6 +68,13 @@ run and follow them in one.
 		SilenceErrors: true,
 	}
 	addTerminalFlags(root.PersistentFlags())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		var wrong *pflag.InvalidValueError
+		if errors.As(err, &wrong) {
+			return fmt.Errorf("%w%s", err, repair.Advice(repair.OfType(wrong.GetFlag().Value.Type(), wrong.GetValue())))
+		}
+		return err
+	})
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + connectionHelp)
 	root.AddCommand(newPlan(), newRun(), newStatus(), newView(), newQueue(), newSuspend(), newResume(), newLogs(), newDoctor(), newReport(), newPublish(), newExport(), newConvert(), newImport(), newVerify(), newArchive(), newCompare(), newHistory(), newBisect(), newAnalyze(), newAudit(), newVersion())

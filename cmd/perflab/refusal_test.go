@@ -83,3 +83,21 @@ func TestFaultsSayWhatToWrite(t *testing.T) {
 		}
 	}
 }
+
+// A flag with a value of another form is told, too.
+func TestFlagsSayWhatToWrite(t *testing.T) {
+	for want, arguments := range map[string][]string{
+		`missing unit in duration "15": write 15s`:        {"status", "heap", "--timeout", "15"},
+		`unknown unit "min" in duration "5min": write 5m`: {"run", "-f", "x.yaml", "--interval", "5min"},
+		`"30d": write 720h`:                               {"archive", "gc", "--runs-age", "30d"},
+		`: write 5` + "\n":                                {"plan", "-f", "x.yaml", "--cv", "5%"},
+		`: write 2.5`:                                     {"analyze", "--baseline", "a", "--margin", "2,5"},
+		`: write 20` + "\n":                               {"history", "x.yaml", "--looks", "20.0"},
+		`: write true`:                                    {"status", "heap", "--watch=yes"},
+		`--max-memory "4GB" must be an amount of memory above 0, for example 4Gi: write 4Gi`: {"plan", "-f", "x.yaml", "--max-memory", "4GB"},
+		"--max-memory 512 is 512 bytes: write 512Mi":                                         {"plan", "-f", "x.yaml", "--max-memory", "512"},
+		"--max-memory 512m is 1 byte: write 512Mi":                                          {"plan", "-f", "x.yaml", "--max-memory", "512m"},
+	} {
+		perflab(t, "", arguments...).ends(exitFailed).warns(want)
+	}
+}

@@ -3,11 +3,14 @@
 package jvm
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"perflab.dev/perflab/internal/repair"
 )
 
 // AnyRelease is the release of a JDK of which nothing is known. With 0 it is one
@@ -170,7 +173,11 @@ func formFault(known flag, given xx) string {
 	case given.sign != "" || given.equals == "" && known.kind != "text":
 		return fmt.Sprintf("which takes a value: write -XX:%s=…", given.name)
 	case known.kind == "number" && !whole.MatchString(given.value):
-		return "which takes a whole number, with k, m or g for a size: write one"
+		size := strings.ToLower(strings.TrimSuffix(cmp.Or(repair.Bytes(given.value), given.value), "i"))
+		if !whole.MatchString(size) {
+			size = "one"
+		}
+		return "which takes a whole number, with k, m or g for a size: write " + size
 	case known.kind == "double":
 		if _, err := strconv.ParseFloat(given.value, 64); err != nil {
 			return "which takes a number: write one"

@@ -3,9 +3,12 @@
 package k6options
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
+
+	"perflab.dev/perflab/internal/repair"
 )
 
 // longest is more than any run takes, and short enough for two to be added.
@@ -48,5 +51,5 @@ func milliseconds(number float64) (time.Duration, error) {
 }
 
 func noDuration(text string) error {
-	return invalidf("%q is no duration of at most a year: write for example 30m", text)
+	return invalidf("%q is no duration of at most a year: write %s", text, cmp.Or(repair.Duration(text), "for example 30m"))
 }

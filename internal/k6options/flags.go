@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"perflab.dev/perflab/internal/repair"
 )
 
 // newFlags are those of k6 run.
@@ -119,11 +121,20 @@ func readArguments(list []string, otherVersion bool) (arguments, error) {
 	for i := 0; i < len(list); {
 		taken, err := read.next(list, i)
 		if err != nil && !otherVersion {
-			return read, fmt.Errorf("k6 2.2 does not take %s: %w", strings.Join(list[i:i+taken], " "), err)
+			return read, fmt.Errorf("k6 2.2 does not take %s: %w%s", strings.Join(list[i:i+taken], " "), err, repair.Advice(meant(err)))
 		}
 		i += taken
 	}
 	return read, nil
+}
+
+// meant is the value that a flag was to have.
+func meant(err error) string {
+	var wrong *pflag.InvalidValueError
+	if !errors.As(err, &wrong) {
+		return ""
+	}
+	return repair.OfType(wrong.GetFlag().Value.Type(), wrong.GetValue())
 }
 
 // next takes the argument at i, and says how many it took: two where its value
@@ -195,7 +206,11 @@ func stagesOf(texts []string) ([]any, error) {
 		stage := object{}
 		if length != "" {
 			if _, err := time.ParseDuration(length); err != nil {
-				return nil, fmt.Errorf("the stage %q has no duration with a unit: write for example 30s:10", text)
+				example := "for example 30s:10"
+				if instead := repair.Duration(length); instead != "" {
+					example = instead + ":" + target
+				}
+				return nil, fmt.Errorf("the stage %q has no duration with a unit: write %s", text, example)
 			}
 			stage[optionDuration] = length
 		}

@@ -4,10 +4,11 @@
 // to 4.3, and which values they take.
 //
 //	err := kafkasettings.Check(kafkasettings.Topic, "retention.ms", "2h")
-//	// err: write a whole number of milliseconds, -1 or more
+//	// err: write a whole number of milliseconds, -1 or more: 7200000 for 2h
 package kafkasettings
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -16,8 +17,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/repair"
 )
 
 // Scope is what a setting configures.
@@ -90,9 +95,32 @@ func Check(scope Scope, name, value string) error {
 	case known.kind == "boolean":
 		return errors.New("write true or false")
 	default:
-		return fmt.Errorf("write a %s%s%s", known.number(), known.unit(), known.bounds())
+		return fmt.Errorf("write a %s%s%s%s", known.number(), known.unit(), known.bounds(), known.instead(value))
 	}
 }
+
+// instead of an amount with a unit is its number in the unit of the setting.
+func (s setting) instead(value string) string {
+	if _, err := strconv.ParseFloat(value, 64); err == nil {
+		return ""
+	}
+	number := ""
+	if size, err := resource.ParseQuantity(cmp.Or(repair.Bytes(value), value)); err == nil && s.unit() == bytesUnit {
+		number = strconv.FormatInt(size.Value(), 10)
+	}
+	if length, err := time.ParseDuration(cmp.Or(repair.Duration(value), value)); err == nil && periods[s.unit()] > 0 && length >= periods[s.unit()] {
+		number = strconv.FormatInt(int64(length/periods[s.unit()]), 10)
+	}
+	if number == "" || !s.takes(number) {
+		return ""
+	}
+	return fmt.Sprintf(": %s for %s", number, value)
+}
+
+const bytesUnit = " of bytes"
+
+// periods are the units of time that settings are in.
+var periods = map[string]time.Duration{" of milliseconds": time.Millisecond, " of seconds": time.Second, " of minutes": time.Minute, " of hours": time.Hour}
 
 // bits of the integers of Java.
 var bits = map[string]int{"short": 16, "int": 32, "long": 64}
@@ -132,7 +160,7 @@ func (s setting) number() string {
 }
 
 func (s setting) unit() string {
-	for suffix, unit := range map[string]string{".ms": " of milliseconds", ".bytes": " of bytes", ".minutes": " of minutes", ".hours": " of hours", ".seconds": " of seconds"} {
+	for suffix, unit := range map[string]string{".ms": " of milliseconds", ".bytes": bytesUnit, ".minutes": " of minutes", ".hours": " of hours", ".seconds": " of seconds"} {
 		if strings.HasSuffix(s.name, suffix) {
 			return unit
 		}

@@ -168,6 +168,29 @@ func Bool(written string) string {
 	return ""
 }
 
+// OfType is what a value of a flag was to be, whose type is called as by pflag.
+func OfType(kind, written string) string {
+	switch {
+	case kind == "duration":
+		return Duration(written)
+	case kind == "bool":
+		return Bool(written)
+	case strings.HasPrefix(kind, "float"):
+		return Number(written)
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
+		return Whole(written)
+	}
+	return ""
+}
+
+// Advice goes on after what is wrong with a value: what to write, where that is known.
+func Advice(instead string) string {
+	if instead == "" {
+		return ""
+	}
+	return ": write " + instead
+}
+
 // times a number that may have a decimal comma, as it is written.
 func times(number string, of float64) string {
 	number = strings.ReplaceAll(number, ",", ".")

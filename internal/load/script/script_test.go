@@ -93,6 +93,26 @@ func TestValidate(t *testing.T) {
 			script: `{path: /a.js, arguments: [--users, "8"]}`,
 			fault:  `loads.script.arguments: Invalid value: "--users 8": k6 2.2 does not take --users: unknown flag: --users`,
 		},
+		"a duration without a unit": {
+			script: `{path: /a.js, arguments: [-u2, -d, "300"]}`,
+			fault:  `loads.script.arguments: Invalid value: "-u2 -d 300": k6 2.2 does not take -d 300: invalid argument "300" for "-d, --duration" flag: time: missing unit in duration "300": write 300s`,
+		},
+		"a duration in words": {
+			script: `{path: /a.js, arguments: [-u2, --duration=5min]}`,
+			fault:  `loads.script.arguments: Invalid value: "-u2 --duration=5min": k6 2.2 does not take --duration=5min: invalid argument "5min" for "-d, --duration" flag: time: unknown unit "min" in duration "5min": write 5m`,
+		},
+		"users in text": {
+			script: `{path: /a.js, arguments: ["-u1,000", -d5m]}`,
+			fault:  `loads.script.arguments: Invalid value: "-u1,000 -d5m": k6 2.2 does not take -u1,000: invalid argument "1,000" for "-u, --vus" flag: strconv.ParseInt: parsing "1,000": invalid syntax: write 1000`,
+		},
+		"a stage in words": {
+			script: `{path: /a.js, arguments: [--stage, "5min:10"]}`,
+			fault:  `loads.script.arguments: Invalid value: "--stage 5min:10": the stage "5min:10" has no duration with a unit: write 5m:10`,
+		},
+		"a variable in minutes": {
+			script: `{path: /a.js, env: [{name: K6_DURATION, value: 5 minutes}]}`,
+			fault:  `loads.script.env: Invalid value: "search": K6_DURATION is "5 minutes": "5 minutes" is no duration of at most a year: write 5m`,
+		},
 		"an unknown flag of another k6": {script: `{path: /a.js, image: "grafana/k6:0.50.0", results: Histograms, arguments: [--users, "8"]}`},
 		"users for scenarios": {
 			script:  `{` + fromMap + `, arguments: [-u50]}`,
