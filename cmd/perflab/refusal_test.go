@@ -96,7 +96,7 @@ func TestFlagsSayWhatToWrite(t *testing.T) {
 		`: write true`:                                    {"status", "heap", "--watch=yes"},
 		`--max-memory "4GB" must be an amount of memory above 0, for example 4Gi: write 4Gi`: {"plan", "-f", "x.yaml", "--max-memory", "4GB"},
 		"--max-memory 512 is 512 bytes: write 512Mi":                                         {"plan", "-f", "x.yaml", "--max-memory", "512"},
-		"--max-memory 512m is 1 byte: write 512Mi":                                          {"plan", "-f", "x.yaml", "--max-memory", "512m"},
+		"--max-memory 512m is 1 byte: write 512Mi":                                           {"plan", "-f", "x.yaml", "--max-memory", "512m"},
 	} {
 		perflab(t, "", arguments...).ends(exitFailed).warns(want)
 	}
