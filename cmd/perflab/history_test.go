@@ -163,7 +163,7 @@ func TestHistoryRefuses(t *testing.T) {
 func TestHistoryOfAllNamespaces(t *testing.T) {
 	empty := measured(t).other(t)
 	empty.perflab(t, "", "history").ends(exitFailed).warns("no experiment has a complete block")
-	empty.must(t, "", "history", "-A").shows(recorded.Name)
+	empty.must(t, "", "history", "-A").shows("geometric mean")
 	for _, arguments := range [][]string{{"history", "-A", "lab/heap"}, {"history", "-A", "--archive", "file:///archive", "lab"}} {
 		perflab(t, "", arguments...).ends(exitFailed).warns("-A is for all experiments of the cluster")
 	}

@@ -149,7 +149,7 @@ func unread(err error, kind string, key client.ObjectKey) error {
 	case apierrors.IsNotFound(err) && kind == scheduleKind:
 		return fmt.Errorf("there is no PerfSchedule %q in namespace %q: kubectl get perfschedules -A lists them", key.Name, key.Namespace)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w %q in namespace %q: perflab status -A lists them", errNoSuchExperiment, key.Name, key.Namespace)
+		return fmt.Errorf("%w %q in namespace %q: kubectl get perfexperiments -A lists them", errNoSuchExperiment, key.Name, key.Namespace)
 	case isUnserved(err):
 		return fmt.Errorf("%w: kubectl perflab doctor says what to do", errNotInstalled)
 	}

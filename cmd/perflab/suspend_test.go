@@ -71,7 +71,7 @@ func TestSuspendProblems(t *testing.T) {
 		"take -A away, or give --all instead of the name":  {"suspend", "heap", "-A"},
 		`"run/heap-1" must be NAME, experiment/NAME or`:    {"suspend", "run/heap-1"},
 		`"schedule/" must be NAME, experiment/NAME or`:     {"suspend", "schedule/"},
-		"perflab status -A lists them":                     {"suspend", "hep"},
+		"kubectl get perfexperiments -A lists them":        {"suspend", "hep"},
 		`there is no PerfSchedule "weekly"`:                {"resume", "schedule/weekly"},
 		"kubectl get perfschedules -A lists them":          {"resume", "perfschedule/weekly"},
 	} {
