@@ -118,9 +118,9 @@ var (
 	kindHint    = regexp.MustCompile(`\bkubectl [^|;,)\n]*?\b(perf[a-z]+)`)
 	pathHint    = regexp.MustCompile(`\b((?:docs|config|hack|charts)/[\w./-]*\w)(#[\w-]+)?`)
 	// notTargets are the words that follow where "make" is a verb of a sentence.
-	notTargets = strings.Fields("a an experiments it no one room sure the them this two")
+	notTargets = strings.Fields("a an experiments it no one room sets sure the them this two")
 	// notCommands are those where perflab is what a sentence is about.
-	notCommands = strings.Fields("does gives is knows")
+	notCommands = strings.Fields("and bin/perflab does gives is knows release that")
 )
 
 // in are the hints of a text.
@@ -204,7 +204,7 @@ func hasFlag(command *cobra.Command, flag string) bool {
 func messages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, directory := range []string{"api", "cmd", "controllers", "internal", "payload"} {
+	for _, directory := range []string{"api", "cmd", "controllers", "hack", "internal", "k6", "payload", "sample", "test"} {
 		err := filepath.WalkDir("../../"+directory, func(path string, entry os.DirEntry, err error) error {
 			if entry.IsDir() && path == "../../internal/testing" {
 				return filepath.SkipDir
