@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -80,16 +81,28 @@ func (o *suspendOptions) run(ctx context.Context, out io.Writer, arguments []str
 	if o.all {
 		return o.setAll(ctx, out, writer, o.in(namespace))
 	}
-	for _, argument := range arguments {
+	var faults []error
+	for _, argument := range slashed(arguments) {
 		kind, name, err := kindAndName(argument)
-		if err != nil {
-			return err
+		if err == nil {
+			err = o.set(ctx, out, writer, kind, client.ObjectKey{Namespace: namespace, Name: name})
 		}
-		if err := o.set(ctx, out, writer, kind, client.ObjectKey{Namespace: namespace, Name: name}); err != nil {
-			return err
-		}
+		faults = append(faults, err)
 	}
-	return nil
+	return errors.Join(faults...)
+}
+
+// slashed are arguments with the type before each name: kubectl takes TYPE NAME... too.
+func slashed(arguments []string) []string {
+	kind := strings.ToLower(arguments[0])
+	if len(arguments) == 1 || !slices.Contains(experimentTypes, kind) && !slices.Contains(scheduleTypes, kind) {
+		return arguments
+	}
+	var whole []string
+	for _, name := range arguments[1:] {
+		whole = append(whole, kind+"/"+name)
+	}
+	return whole
 }
 
 // kindAndName reads NAME or TYPE/NAME, as kubectl does.
@@ -111,15 +124,13 @@ func (o *suspendOptions) setAll(ctx context.Context, out io.Writer, writer clien
 	if err != nil {
 		return err
 	}
+	var faults []error
 	for i := range experiments {
-		if progress.IsOver(&experiments[i]) || origin.IsImported(&experiments[i]) {
-			continue
-		}
-		if err := o.set(ctx, out, writer, experimentKind, client.ObjectKeyFromObject(&experiments[i])); err != nil {
-			return err
+		if !progress.IsOver(&experiments[i]) && !origin.IsImported(&experiments[i]) {
+			faults = append(faults, o.set(ctx, out, writer, experimentKind, client.ObjectKeyFromObject(&experiments[i])))
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 // set suspend of one object.

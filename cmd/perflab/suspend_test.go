@@ -43,6 +43,8 @@ func TestSuspendAndResume(t *testing.T) {
 		{[]string{"suspend", "pexp/heap", "schedule/nightly"}, "perfexperiment.perflab.dev/heap suspended (no change)\nperfschedule.perflab.dev/nightly suspended\n", []string{"heap", "schedule/nightly"}},
 		{[]string{"resume", "kraft"}, "perfexperiment.perflab.dev/kraft resumed (no change)\n", []string{"heap", "schedule/nightly"}},
 		{[]string{"resume", "schedule/nightly", "heap"}, "perfschedule.perflab.dev/nightly resumed\nperfexperiment.perflab.dev/heap resumed\n", nil},
+		{[]string{"suspend", "schedule", "nightly"}, "perfschedule.perflab.dev/nightly suspended\n", []string{"schedule/nightly"}},
+		{[]string{"resume", "psched", "nightly"}, "perfschedule.perflab.dev/nightly resumed\n", nil},
 		{[]string{"suspend", "--all"}, "perfexperiment.perflab.dev/heap suspended\nperfexperiment.perflab.dev/kraft suspended\n", []string{"heap", "kraft"}},
 		{[]string{"resume", "--all"}, "perfexperiment.perflab.dev/heap resumed\nperfexperiment.perflab.dev/kraft resumed\n", nil},
 	} {
@@ -78,6 +80,7 @@ func TestSuspendProblems(t *testing.T) {
 		lab.perflab(t, "", arguments...).ends(exitFailed).warns(says)
 	}
 	expect.Equal(t, nil, lab.suspended(t), "what is suspended")
+	lab.perflab(t, "", "suspend", "hep", "heap", "kraf").ends(exitFailed).shows("perfexperiment.perflab.dev/heap suspended").warns(`"hep"`, `"kraf"`)
 }
 
 // Names are completed, each once.
