@@ -41,17 +41,21 @@ func (f finding) line(seen look) string {
 	return fmt.Sprintf("%s  %s: %s", seen.paint(f.State.shade(), f.State.mark()), f.Subject, f.Message)
 }
 
-type state int
+type state string
 
 const (
-	well state = iota
-	lacking
-	missing
+	well    state = "OK"
+	lacking state = "Warning"
+	missing state = "Missing"
 )
 
-func (s state) mark() string { return [...]string{"ok     ", "warning", "MISSING"}[s] }
+func (s state) mark() string {
+	return map[state]string{well: "ok     ", lacking: "warning", missing: "MISSING"}[s]
+}
 
-func (s state) shade() *color.Color { return [...]*color.Color{good, doubtful, bad}[s] }
+func (s state) shade() *color.Color {
+	return map[state]*color.Color{well: good, lacking: doubtful, missing: bad}[s]
+}
 
 // installPerfLab is how to install PerfLab.
 const installPerfLab = "make deploy on the local cluster, or helm install perflab charts/perflab (docs/install.md)"
@@ -87,11 +91,6 @@ var dependencies = []struct {
 		without: lacking,
 		remedy:  "CPU and memory are not measured without it, or measurement.prometheus; install metrics-server",
 	},
-}
-
-// MarshalText is the state's name for programs.
-func (s state) MarshalText() ([]byte, error) {
-	return []byte([...]string{"OK", "Warning", "Missing"}[s]), nil
 }
 
 func newDoctor() *cobra.Command {

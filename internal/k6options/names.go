@@ -190,6 +190,8 @@ func eachOf(value reflect.Value, visit func(node any), depth int) bool {
 				whole = eachOf(value.Field(i), visit, depth-1) && whole
 			}
 		}
+	default:
+		// It holds no nodes.
 	}
 	return whole
 }
