@@ -20,7 +20,7 @@ const readable = 16
 
 // nameColumns hold names of several parts, which are broken behind a slash. Units have
 // slashes, too.
-var nameColumns = []string{"metric"}
+var nameColumns = []string{"metric", "file:line"}
 
 // fit is a table as it stands on a terminal.
 type fit struct {
@@ -187,8 +187,8 @@ func (f fit) shade(row []string, column int) *color.Color {
 
 // stack has a line for each cell, behind the header of its column.
 func (f fit) stack(seen look) []string {
-	headers, widest := f.rows[0], 0
-	for _, header := range headers {
+	widest := 0
+	for _, header := range f.rows[0] {
 		widest = max(widest, uniseg.StringWidth(header))
 	}
 	var written []string
@@ -197,14 +197,29 @@ func (f fit) stack(seen look) []string {
 			written = append(written, "")
 		}
 		for column, text := range row {
-			if text == "" {
-				continue
+			if text != "" {
+				written = append(written, f.stackedCell(column, text, widest, func(line string) string { return seen.paint(f.shade(row, column), line) })...)
 			}
-			lead := headers[column] + strings.Repeat(" ", widest-uniseg.StringWidth(headers[column]))
-			for _, line := range broken(text, headers[column], f.stacked-2*between-widest) {
-				written = append(written, strings.Repeat(" ", between)+lead+strings.Repeat(" ", between)+seen.paint(f.shade(row, column), line))
-				lead = strings.Repeat(" ", widest)
-			}
+		}
+	}
+	return written
+}
+
+// stackedCell stands behind its header or, where a word is too long for that, below it.
+func (f fit) stackedCell(column int, text string, widest int, paint func(string) string) []string {
+	header, indent := f.rows[0][column], strings.Repeat(" ", between)
+	lead := indent + header + strings.Repeat(" ", widest-uniseg.StringWidth(header)) + indent
+	lines := broken(text, header, f.stacked-uniseg.StringWidth(lead))
+	var written []string
+	if slices.ContainsFunc(lines, func(line string) bool { return uniseg.StringWidth(lead+line) > f.stacked }) {
+		written = []string{indent + header}
+		lead = indent + indent
+		lines = broken(text, header, f.stacked-uniseg.StringWidth(lead))
+	}
+	for _, line := range lines {
+		written = append(written, lead+paint(line))
+		if len(written) == 1 {
+			lead = strings.Repeat(" ", uniseg.StringWidth(lead))
 		}
 	}
 	return written

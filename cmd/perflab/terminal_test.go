@@ -117,11 +117,14 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	plainSurroundings(t)
 	for name, arguments := range map[string][]string{
 		"analyze": {"analyze", "--baseline", "xmx", "testdata/imports.csv"},
+		"audit":   {"audit", "testdata/published.csv"},
+		"compare": {"compare", "testdata/before.yaml", "testdata/after.yaml"},
+		"history": {"history", releasesFile},
 		"runs":    {"analyze", "--baseline", "xmx", "testdata/runs.csv"},
 		"plan":    {"plan", "-f", "testdata/experiment.yaml", "-f", "testdata/system.yaml"},
 		"many":    append([]string{"plan", "-f", "../../config/samples/seed-001-read-write-split.yaml"}, shipped(t)...),
 	} {
-		for _, width := range []uint16{60, 80, 100, 400} {
+		for _, width := range []uint16{40, 60, 80, 100, 400} {
 			t.Run(fmt.Sprint(name, " ", width), func(t *testing.T) {
 				got := onTerminal(t, width, tall*10, "", append(arguments, "--color", "never")...)
 				got.ends(0)
