@@ -34,9 +34,9 @@ func (n *Names) add(value any) {
 
 // Groups are the names of a script's groups: what it calls k6's function with.
 func Groups(run Run) Names {
-	return namesOf(run, func(read *script, statements []ast.Statement) Names {
-		names, imported, called := Names{Complete: true}, importsOf(statements), 0
-		whole := each(statements, func(node any) {
+	return namesOf(run, func(read *script) Names {
+		names, imported, called := Names{Complete: true}, importsOf(read.statements), 0
+		whole := imported.each(read.statements, func(node any) {
 			switch node := node.(type) {
 			case *ast.CallExpression:
 				if imported.isGroup(node.Callee) {
@@ -50,29 +50,29 @@ func Groups(run Run) Names {
 			}
 		})
 		// What is called by another name has names that nobody knows here.
-		names.Complete = names.Complete && whole && called == 0 && !imported.others
+		names.Complete = names.Complete && whole && called == 0
 		return names
 	})
 }
 
 // Tags are the values that a script writes for a tag.
 func Tags(run Run, tag string) Names {
-	return namesOf(run, func(read *script, statements []ast.Statement) Names {
-		names, written := Names{Complete: true}, 0
-		whole := each(statements, func(node any) {
+	return namesOf(run, func(read *script) Names {
+		names, imported, written := Names{Complete: true}, importsOf(read.statements), 0
+		whole := imported.each(read.statements, func(node any) {
 			if property, keyed := node.(*ast.PropertyKeyed); keyed && read.value(property.Key) == any(tag) {
 				written++
 				names.add(read.value(property.Value))
 			}
 		})
 		mentioned := regexp.MustCompile(`\b`+regexp.QuoteMeta(tag)+`\b`).FindAllStringIndex(read.source, -1)
-		names.Complete = names.Complete && whole && written == len(mentioned) && !importsOf(statements).others
+		names.Complete = names.Complete && whole && written == len(mentioned)
 		return names
 	})
 }
 
 // namesOf a script that is at hand and can be read.
-func namesOf(run Run, find func(*script, []ast.Statement) Names) Names {
+func namesOf(run Run, find func(*script) Names) Names {
 	given, err := readArguments(run.Arguments, run.OtherVersion)
 	if err != nil || run.Script == nil {
 		return Names{}
@@ -81,7 +81,7 @@ func namesOf(run Run, find func(*script, []ast.Statement) Names) Names {
 	if err != nil {
 		return Names{}
 	}
-	return find(read, read.statements)
+	return find(read)
 }
 
 // argument is the value of the first one of a call.
@@ -99,8 +99,8 @@ type imports struct {
 	others bool
 }
 
-func importsOf(statements []ast.Statement) imports {
-	found := imports{}
+func importsOf(statements []ast.Statement) *imports {
+	found := &imports{}
 	for _, statement := range statements {
 		switch made := statement.(type) {
 		case *ast.ImportDeclaration:
@@ -109,16 +109,21 @@ func importsOf(statements []ast.Statement) imports {
 			found.others = found.others || made.FromClause != nil
 		}
 	}
+	return found
+}
+
+// each visits the nodes of a script; false: it goes deeper, or has code elsewhere.
+func (i *imports) each(statements []ast.Statement, visit func(node any)) bool {
 	whole := each(statements, func(node any) {
 		switch node := node.(type) {
 		case *ast.DynamicImportExpression:
-			found.others = true
+			i.others = true
 		case *ast.Identifier:
-			found.others = found.others || node.Name == "require"
+			i.others = i.others || node.Name == "require"
 		}
+		visit(node)
 	})
-	found.others = found.others || !whole
-	return found
+	return whole && !i.others
 }
 
 func (i *imports) add(made *ast.ImportDeclaration) {

@@ -10,14 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/question"
 )
 
 // judgeAnalysis judges the question: whether the metrics that decide it can be
 // measured, as far as that is known before a run.
-func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, configMaps kind.ConfigMaps) {
+func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant, scripts *scripts) {
 	path := field.NewPath("spec", "analysis")
 	loads := loadsOf(spec.Scenarios)
 	for _, list := range []struct {
@@ -25,7 +24,7 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 		metrics []string
 	}{{"primary", spec.Analysis.Primary}, {"guards", spec.Analysis.Guards}} {
 		for i, name := range list.metrics {
-			judgeMetric(j, path.Child(list.name).Index(i), name, spec.Scenarios, configMaps)
+			judgeMetric(j, path.Child(list.name).Index(i), name, spec.Scenarios, scripts)
 		}
 	}
 	judgePairs(j, path.Child("comparisons"), spec, variants)
@@ -48,17 +47,17 @@ func judgePairs(j *judgement, path *field.Path, spec *v1alpha1.PerfExperimentSpe
 	}
 }
 
-func judgeMetric(j *judgement, path *field.Path, written string, scenarios []v1alpha1.Scenario, configMaps kind.ConfigMaps) {
-	fault := faultOfName(written, scenarios)
+func judgeMetric(j *judgement, path *field.Path, name string, scenarios []v1alpha1.Scenario, scripts *scripts) {
+	fault := faultOfName(name, scenarios)
 	if fault == "" {
-		fault = faultOfWindow(written, loadsOf(scenarios))
+		fault = faultOfWindow(name, loadsOf(scenarios))
 	}
 	if fault != "" {
-		j.refuse(field.Invalid(path, written, fault))
+		j.refuse(field.Invalid(path, name, fault))
 		return
 	}
-	if doubt := doubtOfTransaction(written, scenarios, configMaps); doubt != "" {
-		j.warn(fmt.Sprintf("%s: %s (%s)", written, doubt, path))
+	if doubt := doubtOfTransaction(name, scripts); doubt != "" {
+		j.warn(fmt.Sprintf("%s: %s (%s)", name, doubt, path))
 	}
 }
 

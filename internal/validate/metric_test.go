@@ -148,6 +148,9 @@ func TestTransactionsThatTheScriptLacks(t *testing.T) {
 				}
 				made.Spec.Analysis = analysis
 				faults, warnings := validate.Experiment(made, validate.Known{ConfigMaps: scripts})
+				if none := slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, `the script of load "none" (none.js) has no group`) }); !none {
+					t.Errorf("it does not warn of the script without groups: %q", warnings)
+				}
 				told := strings.Join(slices.DeleteFunc(warnings, func(w string) bool { return !strings.HasPrefix(w, metric+": ") }), "\n")
 				if len(faults) > 0 || (told == "") != (want == "") || !strings.Contains(told, want) || told != "" && !strings.HasSuffix(told, place) {
 					t.Errorf("faults %v; it warns\n%s\nwant\n%s%s", faults, told, want, place)

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 )
@@ -28,7 +27,7 @@ func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Ta
 	}
 }
 
-func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, configMaps kind.ConfigMaps) {
+func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, scripts *scripts) {
 	for i, scenario := range scenarios {
 		loads := field.NewPath("spec", "scenarios").Index(i).Child("loads")
 		for n, load := range scenario.Loads {
@@ -37,11 +36,12 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, configMaps kind
 			for _, finding := range resourceFindings(title("load", load.Name), load.Resources, setting{"resources"}) {
 				j.report(finding, childOf(loads.Index(n), finding.settings[0]), "")
 			}
-			faults, warnings := kinds.Of(load).Validate(loads.Index(n), configMaps)
+			faults, warnings := kinds.Of(load).Validate(loads.Index(n), scripts.configMaps)
 			j.refuse(faults...)
 			for _, warning := range warnings {
 				j.warn(warning)
 			}
+			judgeTransactions(j, loads.Index(n), load, scripts)
 		}
 	}
 }

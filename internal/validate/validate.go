@@ -47,6 +47,7 @@ type Known struct {
 // that.
 func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorList, []string) {
 	spec, system, found := &experiment.Spec, known.System, &judgement{}
+	scripts := newScripts(spec.Scenarios, known.ConfigMaps)
 	base := systemPlace{path: field.NewPath("spec", "system")}
 	if spec.SystemRef == nil {
 		system = &spec.System
@@ -57,10 +58,10 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	// A matrix that is wrong makes no arms worth a look, or too many.
 	variants := variantsOf(spec, len(found.errors) == 0)
 	judgeSets(found, variants)
-	judgeScenarios(found, spec.Scenarios, known.ConfigMaps)
+	judgeScenarios(found, spec.Scenarios, scripts)
 	judgeNotes(found, spec.Notes, spec.Scenarios)
 	judgeDesign(found, spec, variants)
-	judgeAnalysis(found, spec, variants, known.ConfigMaps)
+	judgeAnalysis(found, spec, variants, scripts)
 	if system == nil {
 		return found.errors, found.warnings
 	}

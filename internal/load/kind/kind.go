@@ -78,6 +78,8 @@ type Written interface {
 	// Written are the transactions that stand there, sorted, as far as the ConfigMaps at
 	// hand tell; false: there may be others.
 	Written(configMaps ConfigMaps) (transactions []string, complete bool)
+	// NoTransactions warns of a script that has none. The path is the load's.
+	NoTransactions(path *field.Path) string
 }
 
 // Sized is the kind of a load that differs in a number from others of its like.

@@ -67,12 +67,8 @@ env: {K6_SUMMARY_EXPORT: /dev/stdout, K6_SUMMARY_TREND_STATS: "avg,min,med,max,p
 }
 
 func TestValidate(t *testing.T) {
-	const grouped = "import { group } from 'k6';\nexport default function () { group('Search', () => {}); }\n"
-	const scenarios = grouped + "export const options = {scenarios: {a: {executor: 'constant-vus', vus: 2, duration: '5m'}}};"
-	files := kind.ConfigMaps{"search": {
-		"main.js": scenarios, "typed.ts": grouped + "export const options: object = {vus: 1, duration: '5m'};", "typed.js": "let a: string;",
-		"plain.js": "import http from 'k6/http';\nexport const options = {vus: 2, duration: '5m'};\nexport default function () { http.get('a', {tags: {step: 'A'}}); }",
-	}}
+	const scenarios = "export const options = {scenarios: {a: {executor: 'constant-vus', vus: 2, duration: '5m'}}};\nexport default function () {}"
+	files := kind.ConfigMaps{"search": {"main.js": scenarios, "typed.ts": "export const options: object = {vus: 1, duration: '5m'};\nexport default function (): void {}", "typed.js": "let a: string;"}}
 	const fromMap = `configMap: {name: search, key: main.js}`
 	for name, test := range map[string]struct{ script, fault, warning string }{
 		"arguments of its own": {script: `{path: /a.js, arguments: [--vus, "8", --duration=30m]}`},
@@ -148,16 +144,6 @@ func TestValidate(t *testing.T) {
 			script: `{path: /a.js, env: [{name: K6_VUS, value: many}]}`,
 			fault:  `loads.script.env: Invalid value: "search": K6_VUS is "many": write a whole number`,
 		},
-		"no groups": {
-			script:  `{configMap: {name: search, key: plain.js}}`,
-			warning: `the script of load "search" (plain.js) has no group: all its requests are measured as one, belong to no transaction, and its runs do not count; put them into k6 groups, or take a tag that they have for their transaction: script.transactions {by: Tag, tag: name} (loads.script)`,
-		},
-		"no groups, asked for":      {script: `{configMap: {name: search, key: plain.js}, transactions: {by: Group}}`, warning: "(plain.js) has no group"},
-		"no such tag":               {script: `{configMap: {name: search, key: plain.js}, transactions: {by: Tag, tag: page}}`, warning: `(plain.js) writes no tag "page": all its requests are measured as one`},
-		"no trend":                  {script: `{configMap: {name: search, key: plain.js}, transactions: {by: Trend}}`, warning: `(plain.js) writes no tag "transaction": all its requests`},
-		"a tag":                     {script: `{configMap: {name: search, key: plain.js}, transactions: {by: Tag, tag: step}}`},
-		"a tag of k6's":             {script: `{configMap: {name: search, key: plain.js}, transactions: {by: Tag, tag: name}}`},
-		"k6's own summary":          {script: `{configMap: {name: search, key: plain.js}, results: Summary}`, warning: "no common percentiles"},
 		"a variable from elsewhere": {script: `{path: /a.js, env: [{name: K6_VUS, valueFrom: {secretKeyRef: {name: a, key: b}}}], arguments: [-d5m]}`},
 		"a variable of variables":   {script: `{path: /a.js, env: [{name: K6_VUS, value: $(USERS)}], arguments: [-d5m]}`},
 	} {
@@ -170,6 +156,36 @@ func TestValidate(t *testing.T) {
 				t.Errorf("warnings %q, want %q", warnings, test.warning)
 			}
 		})
+	}
+}
+
+// A script that is at hand and has no transaction says what is missing.
+func TestScriptsWithoutTransactions(t *testing.T) {
+	files := kind.ConfigMaps{"search": {
+		"plain.js": "import http from 'k6/http';\nexport default function () { http.get('a', {tags: {step: 'A'}}); }",
+		"group.js": "import { group } from 'k6';\nexport default function () { group('Search', () => {}); }",
+	}}
+	const plain, grouped = `{configMap: {name: search, key: plain.js}`, `{configMap: {name: search, key: group.js}`
+	for script, want := range map[string]string{
+		plain + `}`:                                     "the script of load \"search\" (plain.js) has no group: all its requests are measured as one, belong to no transaction, and its runs do not count; put them into k6 groups, or take a tag that they have for their transaction: script.transactions {by: Tag, tag: name} (loads.script)",
+		plain + `, transactions: {by: Group}}`:          "(plain.js) has no group",
+		plain + `, transactions: {by: Tag, tag: page}}`: `(plain.js) writes no tag "page": all its requests are measured as one`,
+		plain + `, transactions: {by: Trend}}`:          `(plain.js) writes no tag "transaction": all its requests`,
+		plain + `, transactions: {by: Tag, tag: step}}`: "",
+		plain + `, transactions: {by: Tag, tag: name}}`: "",
+		plain + `, results: Summary}`:                   "",
+		grouped + `}`:                                   "",
+		`{configMap: {name: search, key: absent.js}}`:   "",
+		`{path: /a.js}`:                                 "",
+	} {
+		found := search(t, script).(kind.Written)
+		got := ""
+		if names, complete := found.Written(files); complete && len(names) == 0 {
+			got = found.NoTransactions(field.NewPath("loads"))
+		}
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: it warns %q, want %q", script, got, want)
+		}
 	}
 }
 

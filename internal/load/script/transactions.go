@@ -35,11 +35,9 @@ func (s script) Written(configMaps kind.ConfigMaps) ([]string, bool) {
 	return names.Known, names.Complete
 }
 
-// noTransactionsWarning: what belongs to no transaction is measured as one.
-func (s script) noTransactionsWarning(place *field.Path, configMaps kind.ConfigMaps) []string {
-	if names, complete := s.Written(configMaps); len(names) > 0 || !complete {
-		return nil
-	}
+// NoTransactions warns of a script that has none: what belongs to no transaction is
+// measured as one.
+func (s script) NoTransactions(path *field.Path) string {
 	lacks, advice := "has no group", "put them into k6 groups, or take a tag that they have for their transaction: script.transactions {by: Tag, tag: name}"
 	switch by := s.Script.Transactions; {
 	case by != nil && by.By == byTrend:
@@ -47,6 +45,6 @@ func (s script) noTransactionsWarning(place *field.Path, configMaps kind.ConfigM
 	case by != nil && by.By == "Tag":
 		lacks, advice = fmt.Sprintf("writes no tag %q", by.Tag), fmt.Sprintf("give them the tag: {tags: {%s: \"Check-In\"}}", by.Tag)
 	}
-	return []string{fmt.Sprintf("the script of load %q (%s) %s: all its requests are measured as one, belong to no transaction, and its runs do not count; %s (%s)",
-		s.load.Name, s.ConfigMap.Key, lacks, advice, place)}
+	return fmt.Sprintf("the script of load %q (%s) %s: all its requests are measured as one, belong to no transaction, and its runs do not count; %s (%s)",
+		s.load.Name, s.ConfigMap.Key, lacks, advice, path.Child("script"))
 }

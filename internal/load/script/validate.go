@@ -41,7 +41,6 @@ func (s script) Validate(path *field.Path, configMaps kind.ConfigMaps) (faults f
 	if execution.Replaces {
 		warnings = append(warnings, s.replacedWarning(place, execution))
 	}
-	warnings = append(warnings, s.noTransactionsWarning(place, configMaps)...)
 	return s.runnerFaults(path.Child("parallelism"), execution, err), warnings
 }
 
