@@ -101,3 +101,14 @@ func TestFlagsSayWhatToWrite(t *testing.T) {
 		perflab(t, "", arguments...).ends(exitFailed).warns(want)
 	}
 }
+
+// What the cluster refuses, run tells as plan does.
+func TestRunSaysWhatToWrite(t *testing.T) {
+	home := measured(t).other(t)
+	experiment, err := os.ReadFile("testdata/experiment.yaml")
+	expect.NoError(t, err)
+	for written, want := range map[string]string{"15": "15 is no duration: write 15s", `"5min"`: `"5min" is no duration: write 5m`} {
+		text := strings.Replace(string(experiment), "startAfter: 10m", "startAfter: "+written, 1)
+		home.perflab(t, text, "run", "-f", "-", "--no-follow").ends(exitInvalid).warns("spec.scenarios[0].loads[1].startAfter: " + want)
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"perflab.dev/perflab/internal/schema"
 )
 
 // cliOwner owns the fields that the command line applies.
@@ -39,8 +41,8 @@ times are, as kubectl create job --from does. It is the schedule's, and yours is
 the right to use what it names.
 
 Exit codes: 0 the experiment is complete, 1 it could not be applied or followed,
-4 the experiment is stalled and needs a person, 6 with --fail-on worse: a primary
-metric is worse in an arm, 9 --timeout is over.`,
+2 a manifest is invalid, 4 the experiment is stalled and needs a person, 6 with
+--fail-on worse: a primary metric is worse in an arm, 9 --timeout is over.`,
 		Example: `  kubectl perflab run -f experiment.yaml
   kubectl perflab run -f system.yaml -f experiment.yaml --namespace lab
   kubectl perflab run -f experiment.yaml --fail-on worse
@@ -127,6 +129,12 @@ func apply(ctx context.Context, writer client.Client, object *unstructured.Unstr
 		object.SetNamespace(namespace)
 	}
 	err = writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), cliOwner, client.ForceOwnership)
+	if err != nil && schema.IsOurs(object) {
+		// The API server's own words are those of its schema.
+		if faults := schema.Check(ctx, object); len(faults) > 0 {
+			return refused(fmt.Sprintf("%s %q", object.GetKind(), object.GetName()), suggesting(object, faults))
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("applying %s %q: %w", object.GetKind(), object.GetName(), err)
 	}
