@@ -48,11 +48,11 @@ func suggesting(object *unstructured.Unstructured, faults field.ErrorList) field
 
 // isForm: a fault is that a value is no number, quantity or duration, whatever its size.
 func isForm(fault *field.Error) bool {
-	return fault.Detail == notAQuantity || wrongType.MatchString(fault.Detail) || quantityForm.MatchString(fault.Detail) || strings.Contains(fault.Detail, durationForm)
+	return fault.Detail == notAQuantity || wrongType.MatchString(fault.Detail) || quantityForm.MatchString(fault.Detail) || ruleForm.MatchString(fault.Detail)
 }
 
-// durationForm is in what the rule of durations says.
-const durationForm = "a duration with its unit"
+// ruleForm is in what the rules of durations and percentages say.
+var ruleForm = regexp.MustCompile(`a duration with its unit|without a percent sign`)
 
 // noField stands in the place of a fault that has none.
 const noField = "<nil>"

@@ -58,6 +58,7 @@ func TestFaultsSayWhatToWrite(t *testing.T) {
 		"cpu":      {"until: create-5k", "until: create-5k, resources: {requests: {cpu: @}}", "spec.scenarios[0].loads[0].resources.requests.cpu"},
 		"percent":  {"seed: 7}", "seed: 7}\n  analysis: {marginPercent: @}", "spec.analysis.marginPercent"},
 		"number":   {"users: 8", "users: @", "spec.scenarios[0].loads[0].checkInCheckOut.users"},
+		"records":  {"records: 5000", "records: @", "spec.scenarios[0].loads[1].dataImport.records"},
 		"switch":   {"seed: 7", "seed: 7, calibrate: @", "spec.design.calibrate"},
 		"text":     {`maxRAMPercentage: "66"`, "maxRAMPercentage: @", "spec.arms[1].set.modules[0].jvm.heap.maxRAMPercentage"},
 	}
@@ -70,7 +71,8 @@ func TestFaultsSayWhatToWrite(t *testing.T) {
 		"percent":  {"5%": "5", `"5"`: "5", `"5 %"`: "5", "0.05": "5"},
 		"number":   {"8.0 percent": "8", `"8"`: "8", `"1,000"`: "1000"},
 		"switch":   {`"yes"`: "true", `"true"`: "true", "0": "false"},
-		"text":     {"66": `"66"`},
+		"text":     {"66": `"66"`, "66%": `"66"`, `"66 %"`: `"66"`},
+		"records":  {"5k": "5000"},
 	} {
 		for written, want := range cases {
 			t.Run(name+" "+written, func(t *testing.T) {

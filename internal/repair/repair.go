@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 var (
@@ -17,7 +18,7 @@ var (
 	period    = regexp.MustCompile(`^p(?:([0-9]+)w)?(?:([0-9]+)d)?(?:t(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?)?$`)
 	amount    = regexp.MustCompile(`^([0-9]+(?:[.,][0-9]+)?) *([a-zµ%]*)$`)
 	thousands = regexp.MustCompile(`^[0-9]{1,3}(?:[ ,_'][0-9]{3})+$`)
-	whole     = regexp.MustCompile(`^([0-9]+)(?:[.]0+)? *(%|percent|)$`)
+	whole     = regexp.MustCompile(`^([0-9]+)(?:[.]0+)? *(%|percent|k|)$`)
 	fraction  = regexp.MustCompile(`^0[.,][0-9]+$`)
 )
 
@@ -124,16 +125,37 @@ func Cores(written string) string {
 	return unlike(written, made)
 }
 
-// Whole is what a whole number was to be: 5 for "5", 5%, and 5.0, 1000 for "1,000".
+// Whole is what a whole number was to be: 5 for "5", 5% and 5.0, 1000 for "1,000" and 1k.
 func Whole(written string) string {
 	text := strings.ToLower(strings.TrimSpace(written))
 	if thousands.MatchString(text) {
 		return strings.NewReplacer(" ", "", ",", "", "_", "", "'", "").Replace(text)
 	}
-	if parts := whole.FindStringSubmatch(text); parts != nil {
+	parts := whole.FindStringSubmatch(text)
+	switch {
+	case parts == nil:
+		return ""
+	case parts[2] == "k":
+		return parts[1] + "000"
+	default:
 		return parts[1]
 	}
-	return ""
+}
+
+// Seconds is what a whole number of seconds was to be: 3600 for 1h.
+func Seconds(written string) string {
+	if made := Whole(written); made != "" {
+		return made
+	}
+	text := Duration(written)
+	if text == "" {
+		text = strings.TrimSpace(written)
+	}
+	length, err := time.ParseDuration(text)
+	if err != nil || length < 0 || length%time.Second != 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(length/time.Second), 10)
 }
 
 // Percent is what a whole number of percent was to be: 5 for 5% and for 0.05.

@@ -62,16 +62,28 @@ func suggested(at *structural.Structural, name, text string, isText bool) Sugges
 		return Suggestion{Wanted: "quantity", Instead: repair.Bytes(text)}
 	case at.Type == "integer" && strings.HasSuffix(name, "Percent"):
 		return Suggestion{Wanted: "whole number", Instead: repair.Percent(text)}
+	case at.Type == "integer" && strings.HasSuffix(name, "Seconds"):
+		return Suggestion{Wanted: "whole number", Instead: repair.Seconds(text)}
 	case at.Type == "integer":
 		return Suggestion{Wanted: "whole number", Instead: repair.Whole(text)}
 	case at.Type == "number":
 		return Suggestion{Wanted: "number", Instead: repair.Number(text)}
 	case at.Type == "boolean":
 		return Suggestion{Wanted: "boolean", Instead: repair.Bool(text)}
+	case at.Type == "string" && isText && strings.HasSuffix(name, "Percentage"):
+		return Suggestion{Wanted: "number", Instead: quoted(repair.Number(text))}
 	case at.Type == "string" && !isText:
 		return Suggestion{Wanted: "text", Instead: strconv.Quote(text)}
 	}
 	return Suggestion{}
+}
+
+// quoted is text, unless there is none.
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strconv.Quote(text)
 }
 
 // isDuration: the rule of a field is that of durations.
