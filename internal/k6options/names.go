@@ -32,6 +32,15 @@ func (n *Names) add(value any) {
 	}
 }
 
+// addArgument adds the name that a group is called with.
+func (n *Names) addArgument(read *script, call *ast.CallExpression) {
+	if len(call.ArgumentList) == 0 {
+		n.Complete = false
+		return
+	}
+	n.add(read.name(call.ArgumentList[0]))
+}
+
 // Groups are the names of a script's groups: what it calls k6's function with.
 func Groups(run Run) Names {
 	return namesOf(run, func(read *script) Names {
@@ -41,7 +50,7 @@ func Groups(run Run) Names {
 			case *ast.CallExpression:
 				if imported.isGroup(node.Callee) {
 					called++
-					names.add(read.argument(node))
+					names.addArgument(read, node)
 				}
 			case *ast.Identifier, *ast.DotExpression:
 				if imported.isGroup(node.(ast.Expression)) {
@@ -60,9 +69,9 @@ func Tags(run Run, tag string) Names {
 	return namesOf(run, func(read *script) Names {
 		names, imported, written := Names{Complete: true}, importsOf(read.statements), 0
 		whole := imported.each(read.statements, func(node any) {
-			if property, keyed := node.(*ast.PropertyKeyed); keyed && read.value(property.Key) == any(tag) {
+			if property, keyed := node.(*ast.PropertyKeyed); keyed && isText(property.Key, tag) {
 				written++
-				names.add(read.value(property.Value))
+				names.add(read.name(property.Value))
 			}
 		})
 		mentioned := regexp.MustCompile(`\b`+regexp.QuoteMeta(tag)+`\b`).FindAllStringIndex(read.source, -1)
@@ -84,12 +93,24 @@ func namesOf(run Run, find func(*script) Names) Names {
 	return find(read)
 }
 
-// argument is the value of the first one of a call.
-func (s *script) argument(call *ast.CallExpression) any {
-	if len(call.ArgumentList) == 0 {
+// mostComputed names are computed: each may take a look at all of the script.
+const mostComputed = 200
+
+// isText: an expression is a text as it is. So is the key of a property.
+func isText(expression ast.Expression, text string) bool {
+	written, plain := expression.(*ast.StringLiteral)
+	return plain && written.Value.String() == text
+}
+
+// name is the value of an expression, which may be text as it is.
+func (s *script) name(expression ast.Expression) any {
+	if text, plain := expression.(*ast.StringLiteral); plain {
+		return text.Value.String()
+	}
+	if s.computed++; s.computed > mostComputed {
 		return unknown{}
 	}
-	return s.value(call.ArgumentList[0])
+	return s.value(expression)
 }
 
 // imports are what a script calls k6 and its groups.
@@ -178,7 +199,7 @@ func eachOf(value reflect.Value, visit func(node any), depth int) bool {
 	whole := true
 	switch value.Kind() {
 	case reflect.Pointer:
-		if !value.IsNil() {
+		if !value.IsNil() && value.CanInterface() {
 			visit(value.Interface())
 			whole = eachOf(value.Elem(), visit, depth-1)
 		}

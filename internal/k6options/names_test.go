@@ -79,6 +79,14 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// A script can't keep the reader busy: each name that is computed takes a look at all of it.
+func TestGroupsOfManyComputedNames(t *testing.T) {
+	many := "import { group } from 'k6';\nconst name = 'A';\n" + strings.Repeat("group(name, f);\n", 300)
+	expect.Equal(t, k6options.Names{Known: []string{"A"}}, k6options.Groups(run(many)))
+	few := strings.Replace(many, strings.Repeat("group(name, f);\n", 200), strings.Repeat("group('A', f);\n", 2000), 1)
+	expect.Equal(t, k6options.Names{Known: []string{"A"}, Complete: true}, k6options.Groups(run(few)))
+}
+
 // Functions in functions are looked into once each, and not without end.
 func TestGroupsOfDeepScripts(t *testing.T) {
 	nested := strings.Repeat("(() => { const f = ", 100) + "group('A', f)" + strings.Repeat("; })()", 100)

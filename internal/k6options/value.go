@@ -56,6 +56,8 @@ type script struct {
 	// more: there may be exports that are not known.
 	more  bool
 	depth int
+	// computed counts the names that were.
+	computed int
 }
 
 // readScript is what a script exports.
