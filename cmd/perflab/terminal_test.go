@@ -169,6 +169,9 @@ func TestTablesBreakNoWords(t *testing.T) {
 			if table.stacked == 0 && uniseg.StringWidth(line) > width {
 				t.Errorf("at %d characters %q is wider", width, line)
 			}
+			if strings.Contains(line, "  %") {
+				t.Errorf("at %d characters a percent sign has no number: %q", width, line)
+			}
 		}
 	}
 }
