@@ -34,7 +34,7 @@ func TestTheNumberOfRunsAtTheMost(t *testing.T) {
 		"fewer at the most than at the least": refuse("spec.design", "design.target.maxBlocks is smaller than design.blocks",
 			change{"spec.design", "{blocks: 12, target: {halfWidthPercent: 3, maxBlocks: 10}}"}),
 		"as many blocks as there are": accept(change{"spec.design", "{blocks: 12, target: {halfWidthPercent: 3, maxBlocks: 12}, budget: 48h}"}),
-		"a budget for nothing": refuse("spec.design", "design.budget bounds the blocks that design.target adds: write a target, or take budget out",
+		"a budget for nothing": refuse("spec.design", "design.budget bounds the blocks that design.target adds: write a target, or take budget or blocks out",
 			change{"spec.design", "{blocks: 6, budget: 48h}"}),
 		"verdicts as soon as they are there": accept(change{"spec.design", "{blocks: 8, target: {verdicts: true, maxBlocks: 20}, budget: 48h}"}),
 		"two targets": refuse("spec.design.target", "a target is either halfWidthPercent (intervals of that half-width) or verdicts: true (a verdict on every primary metric), not both and not neither",

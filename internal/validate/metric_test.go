@@ -129,7 +129,7 @@ func TestTransactionsThatTheScriptLacks(t *testing.T) {
 		"tags/Pay/p95":                      "",
 		"shop/Check-Inn/p95":                "shop/Check-Inn/p95: the script has no transaction Check-Inn: did you mean Check-In? " + has,
 		"shop/log in/p95@after":             "the script has no transaction log in: did you mean Log in? " + has,
-		"shop/Lo in/POST x/p95":             "the script has no transaction Lo in/POST x: did you mean Log in? " + has,
+		"shop/Lo in/POST x/p95":             "the script has no transaction Lo in: did you mean Log in? " + has,
 		"shop/Check-In / Scna/p95":          "the script has no transaction Scna: w" + has[1:],
 		"shop/Check-In / Scans/p95":         "the script has no transaction Scans: did you mean Scan? " + has,
 		"shop/GET /item/p95":                "did you mean GET /items? " + has,

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/payload/label"
 )
 
 // scripts are those of the loads, as far as they are at hand. Each is read once.
@@ -92,23 +93,17 @@ func doubtOfTransaction(name string, scripts *scripts) string {
 
 // unknownTransaction names the outermost part of a transaction that is not known.
 func unknownTransaction(transaction string, known []string) string {
-	if outer, inner, nested := strings.Cut(transaction, " / "); nested && isTransaction(outer, known) {
-		return unknownTransaction(inner, known)
-	}
-	own, _ := metric.CutOwner(transaction)
-	meant := cmp.Or(prose.Closest(transaction, known), prose.Closest(own, known))
-	return fmt.Sprintf("the script has no transaction %s: %s one it has (%s)", transaction, write(meant), choices(known))
+	path, _ := label.Cut(transaction)
+	at := slices.IndexFunc(path, func(part string) bool { return !slices.Contains(known, part) })
+	meant := cmp.Or(prose.Closest(path[at], known), prose.Closest(metric.Plain(transaction), known))
+	return fmt.Sprintf("the script has no transaction %s: %s one it has (%s)", path[at], write(meant), choices(known))
 }
 
 // isTransaction: it is one of those known, a request of one, or one within another.
 func isTransaction(written string, known []string) bool {
-	for _, name := range known {
-		if written == name || strings.HasPrefix(written, name+"/") {
-			return true
-		}
-	}
-	outer, inner, nested := strings.Cut(written, " / ")
-	return nested && isTransaction(outer, known) && isTransaction(inner, known)
+	path, _ := label.Cut(written)
+	return slices.Contains(known, metric.Plain(written)) ||
+		!slices.ContainsFunc(path, func(part string) bool { return !slices.Contains(known, part) })
 }
 
 // faultOfStatistic judges the last part of a load's metric; what is before it is
