@@ -315,7 +315,8 @@ verify: generate ## Check that generated files and module files are current.
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the code's style.
-	mkdir -p "$(CACHE)/lint" && ln -sfn "$(CURDIR)" "$(LINT_TREE)"
+	# One clone at a time: the tree is a link to it, so that what was linted in another is found.
+	mkdir -p "$(CACHE)/lint"; exec 9> "$(CACHE)/lint/lock"; flock 9; ln -sfn "$(CURDIR)" "$(LINT_TREE)"; \
 	for module in . payload k6 test/packaging test/archive test/argocd hack/release; do \
 	  (cd "$(LINT_TREE)/$$module" && $(GOLANGCI_LINT) run --allow-parallel-runners --config "$(LINT_TREE)/.golangci.yml" ./...); \
 	done
