@@ -97,6 +97,9 @@ func until(percent, most int32) func(*v1alpha1.PerfExperiment) {
 	}
 }
 
+// noDesign declares neither blocks nor a target.
+func noDesign(e *v1alpha1.PerfExperiment) { e.Spec.Design = v1alpha1.Design{} }
+
 // verdicts adds blocks until there is one on every primary metric.
 func verdicts(most int32) func(*v1alpha1.PerfExperiment) {
 	return func(e *v1alpha1.PerfExperiment) {
@@ -252,7 +255,7 @@ func TestBlocksAreAddedUntilIntervalsAreNarrow(t *testing.T) {
 		"AtOnce":         {[]func(*v1alpha1.PerfExperiment){blocks(6), until(5, 12)}, outcomes{spread: 0.01}, 6, 6, v1alpha1.ReasonTargetMet},
 		"Later":          {[]func(*v1alpha1.PerfExperiment){blocks(6), until(4, 20)}, outcomes{spread: 0.04}, 7, 15, v1alpha1.ReasonTargetMet},
 		"MaxBlocks":      {[]func(*v1alpha1.PerfExperiment){blocks(6), until(1, 8)}, outcomes{spread: 0.05}, 8, 8, v1alpha1.ReasonMaxBlocks},
-		"AlikeAtOnce":    {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(20)}, outcomes{spread: 0.01}, 6, 6, v1alpha1.ReasonDecided},
+		"NoDesign":       {[]func(*v1alpha1.PerfExperiment){noDesign}, outcomes{spread: 0.01}, 6, 8, v1alpha1.ReasonDecided},
 		"VerdictsLater":  {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(20)}, outcomes{spread: 0.04}, 7, 19, v1alpha1.ReasonDecided},
 		"NoVerdictAhead": {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(9)}, outcomes{spread: 0.4}, 6, 8, v1alpha1.ReasonHopeless},
 		// Runs of an hour: two make a block, and twelve of them twelve hours.
