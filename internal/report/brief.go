@@ -27,7 +27,7 @@ type Brief struct {
 	Verdicts []Statement
 	// Figures are the key comparisons, each as a sentence.
 	Figures []Statement
-	// Sure says how sure the answer is; Cost is empty where no prices are given.
+	// Sure says how sure the answer is, with its reservations; Cost is empty where no prices are given.
 	Sure, Cost string
 	// Runs are those that count.
 	Runs int
@@ -50,7 +50,7 @@ func (r *Report) Brief() Brief {
 	_, last := r.record.journal.span()
 	result := Brief{
 		Origin: origin.Of(&r.record.Experiment), Title: r.page.Title, Subtitle: r.page.Subtitle,
-		Sentence: shown.Sentence, Sure: shown.Sure, Cost: shown.Cost,
+		Sentence: shown.Sentence, Sure: strings.Join(append([]string{shown.Sure}, shown.Reservations...), " "), Cost: shown.Cost,
 		Runs: len(r.record.counted()), Measured: last.UTC(),
 	}
 	if shown.Banner != nil {

@@ -29,6 +29,8 @@ type card struct {
 	Hero *chart
 	// Sure says how sure the answer is, and on how many runs it rests.
 	Sure string
+	// Reservations are the reasons to trust the answer less, the largest first.
+	Reservations []string
 	// Cost is empty where no prices are given.
 	Cost string
 }
@@ -45,7 +47,7 @@ type figure struct {
 const maxFigures = 3
 
 func cardOf(r *record) card {
-	result := card{Banner: bannerOf(r), Hero: heroOf(r), Sure: sureness(r), Cost: costSentence(r.answer)}
+	result := card{Banner: bannerOf(r), Hero: heroOf(r), Sure: sureness(r), Reservations: reservations(r), Cost: costSentence(r.answer)}
 	if result.Banner != nil {
 		return result
 	}
@@ -307,10 +309,32 @@ func sureness(r *record) string {
 		parts = append(parts, percent(r.answer.confidencePercent)+" confidence, margin "+percent(r.answer.marginPercent))
 	}
 	parts = append(parts, "noise floor: "+noiseWords(r.answer))
-	if number := len(doubts(r)); number > 0 {
-		parts = append(parts, fmt.Sprintf("%s: see Recommendations", prose.Counted(number, "reservation")))
-	}
 	return strings.Join(parts, "; ") + "."
+}
+
+// maxReservations are named on the first screen; all are under Recommendations.
+const maxReservations = 3
+
+const reservationsTitle = "Reservations:"
+
+// reservations are what each doubt says first.
+func reservations(r *record) []string {
+	var named []string
+	for _, doubt := range doubts(r) {
+		named = append(named, firstSentence(doubt))
+	}
+	if more := len(named) - maxReservations; more > 0 {
+		named = append(named[:maxReservations], fmt.Sprintf("%d more under Recommendations.", more))
+	}
+	return named
+}
+
+func firstSentence(text string) string {
+	first, _, found := strings.Cut(text, ". ")
+	if !found {
+		return text
+	}
+	return first + "."
 }
 
 // costSentence says what arms cost or save where the nodes have prices.

@@ -23,6 +23,27 @@ func head(t *testing.T, input report.Input) string {
 	return text
 }
 
+// What limits the answer is named beside it, the largest first; the rest is under
+// Recommendations.
+func TestTheCardNamesReservationsTheLargestFirst(t *testing.T) {
+	input := recorded.Experiment(seed)
+	spec := &input.Experiment.Spec
+	spec.Design.Order, spec.Reset = v1alpha1.OrderFixed, v1alpha1.ResetNone
+	input.Experiment.Status.Warnings = []string{"the clock of node a is wrong"}
+	change(&input, recorded.Twin, "create-5k/duration", func(value string) string { return "1" + value })
+	_, named, _ := strings.Cut(head(t, input), "Reservations:\n\n")
+	want := []string{
+		"- The experiment is not calibrated: xmx-twin is configured exactly like xmx and yet differs from it (see the noise floor).",
+		"- Error rates differ for xmx-twin under create-5k-under-cico: response times there are of different requests and are not compared.",
+		"- The clock of node a is wrong.",
+		"- 2 more under Recommendations.",
+	}
+	expect.Equal(t, want, strings.Split(strings.TrimSpace(named), "\n"))
+	if _, all, _ := strings.Cut(markdownOf(t, input), "### Not supported by the numbers"); !strings.Contains(all, "Modules kept running between runs") {
+		t.Error("the one that is not named is not under Recommendations")
+	}
+}
+
 func TestTheTitleIsTheQuestion(t *testing.T) {
 	arms := func(input *report.Input, names ...string) {
 		for _, name := range names {
@@ -74,7 +95,7 @@ func TestTheCardAnswers(t *testing.T) {
 		"> maxram-66 is a trade-off against xmx: better in duration of import create-5k (−9.0\u00a0% and −8.3\u00a0%), worse in Check-In average response time (+7.6\u00a0%).",
 		"**1 worse** · **2 better** · **1 equivalent**",
 		"- **Worse:** Check-In average response time under create-5k-under-cico: ",
-		"36 runs in 6 complete blocks; 1 attempt did not count; 95\u00a0% confidence, margin 5\u00a0%; noise floor: calibrated; 1 reservation: see Recommendations.",
+		"36 runs in 6 complete blocks; 1 attempt did not count; 95\u00a0% confidence, margin 5\u00a0%; noise floor: calibrated.\n\nReservations:\n\n- ",
 	}, "the card")
 	if figures := strings.Count(card, "\n- **"); figures != 3 {
 		t.Errorf("%d key figures, want 3", figures)

@@ -36,6 +36,7 @@ func (w wikiWriter) page(of *document) g.Node {
 		wikiAnswer(of.Card.Sentence),
 		wikiFigures(of.Card.Figures),
 		h.P(g.Text(of.Card.Sure)),
+		wikiReservations(of.Card.Reservations),
 		elements.Text(of.Card.Cost, h.P),
 		macro("toc", parameter("maxLevel", "2")),
 		g.Map(of.Sections, w.section),
@@ -79,6 +80,13 @@ func wikiFigures(of []figure) g.Node {
 	return h.Ul(g.Text("\n"), elements.Each(of, func(_ int, one *figure) g.Node {
 		return h.Li(wikiVerdict(one.Verdict), g.Text(" "), g.Text(one.Text))
 	}))
+}
+
+func wikiReservations(of []string) g.Node {
+	if len(of) == 0 {
+		return nil
+	}
+	return g.Group{elements.Lines(h.P(g.Text(reservationsTitle))), wikiWriter{}.block(block{List: listOf(of)})}
 }
 
 func (w wikiWriter) section(of section) g.Node {

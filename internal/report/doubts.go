@@ -19,38 +19,56 @@ import (
 )
 
 // doubters give the reasons to trust the verdicts less, or to ask otherwise, one
-// sentence each.
-var doubters = []func(*record) []string{uncalibrated, confounded, unwise, lopsided, refused, saturated, uneven, warming, builtOtherwise}
+// sentence each: first those that withhold a verdict or give it another cause, last
+// those that a better experiment would not have.
+var doubters = []func(*record) []string{uncalibrated, refused, confounded, lopsided, builtOtherwise, warned, unwise, saturated, uneven, warming, unknownNoise}
 
-// doubts are all of them, and the warnings that say something else.
+// doubts are all of them, the largest first.
 func doubts(r *record) []string {
 	var sentences []string
 	for _, doubter := range doubters {
-		sentences = append(sentences, doubter(r)...)
-	}
-	for _, warning := range slices.Concat(r.answer.Warnings, r.Experiment.Status.Warnings) {
-		sentence := capital(strings.TrimSuffix(warning, ".")) + "."
-		if !ofDesign.MatchString(warning) && !slices.Contains(sentences, sentence) {
-			sentences = append(sentences, sentence)
+		for _, sentence := range doubter(r) {
+			if !slices.Contains(sentences, sentence) {
+				sentences = append(sentences, sentence)
+			}
 		}
 	}
 	return sentences
 }
 
+// warned are the warnings that say something else than the other doubters. That there is
+// nothing to compare is no news where one arm was asked for.
+func warned(r *record) []string {
+	var sentences []string
+	for _, warning := range slices.Concat(r.answer.Warnings, r.Experiment.Status.Warnings) {
+		if !ofDesign.MatchString(warning) && !(r.isAlone() && ofOneArm.MatchString(warning)) {
+			sentences = append(sentences, capital(strings.TrimSuffix(warning, "."))+".")
+		}
+	}
+	return sentences
+}
+
+// ofOneArm finds warnings that there is one arm only.
+var ofOneArm = regexp.MustCompile(`^[Tt]here is no arm beside the baseline`)
+
 // ofDesign finds warnings of a design that unwise tells in the past, now that it
 // was followed.
 var ofDesign = regexp.MustCompile(`\bdesign\.(blocks|order)\b`)
 
-// uncalibrated: the noise floor is too high, or not known.
+// uncalibrated: the noise floor is too high.
 func uncalibrated(r *record) []string {
-	var sentences []string
-	if len(r.answer.uncalibrated) > 0 {
-		sentences = append(sentences, fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline))
+	if len(r.answer.uncalibrated) == 0 {
+		return nil
 	}
-	if r.answer.Twin == "" && len(r.arms) > 1 && !r.isElsewhere() {
-		sentences = append(sentences, "The noise floor was not measured: without a second copy of the baseline, nothing shows how much identical configurations differ here. Add design.calibrate: true.")
+	return []string{fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline)}
+}
+
+// unknownNoise: no twin of the baseline was asked for.
+func unknownNoise(r *record) []string {
+	if r.answer.Twin != "" || r.isAlone() || r.isElsewhere() {
+		return nil
 	}
-	return sentences
+	return []string{"The noise floor was not measured: without a second copy of the baseline, nothing shows how much identical configurations differ here. Add design.calibrate: true."}
 }
 
 // confounded: arms differ in more than one thing.
@@ -86,7 +104,7 @@ func setsAnything(spec *v1alpha1.PerfExperimentSpec, name string) bool {
 func unwise(r *record) []string {
 	var sentences []string
 	spec := &r.Experiment.Spec
-	if blocks := spec.DesignOrDefault().Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && r.answer.Question.Looks.Last == 0 && !r.describesOnly() {
+	if blocks := spec.DesignOrDefault().Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && r.answer.Question.Looks.Last == 0 && !r.describesOnly() && !r.isAlone() {
 		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which takes %d: the deltas describe only these runs.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
 	}
 	if r.isElsewhere() {

@@ -17,6 +17,7 @@ func answerCard(of *card) g.Node {
 		chipsPart(of.Chips),
 		lookPart(of),
 		h.P(h.Class("sure"), g.Text(of.Sure)),
+		reservationsPart(of.Reservations),
 		elements.Text(of.Cost, h.P, h.Class("sure")),
 	))
 }
@@ -28,6 +29,13 @@ func bannerPart(of *banner) g.Node {
 	return h.Aside(h.Class("banner"), h.Aria("labelledby", "banner-title"),
 		elements.Lines(h.P(h.ID("banner-title"), h.Strong(g.Text(of.Title)))),
 		elements.Each(of.Sentences, func(_ int, sentence *string) g.Node { return h.P(g.Text(*sentence)) }))
+}
+
+func reservationsPart(of []string) g.Node {
+	if len(of) == 0 {
+		return nil
+	}
+	return h.Div(h.Class("sure"), h.P(g.Text(reservationsTitle)), h.Ul(g.Map(of, func(one string) g.Node { return h.Li(g.Text(one)) })))
 }
 
 func chipsPart(of []item) g.Node {

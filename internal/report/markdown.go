@@ -64,6 +64,10 @@ func (w *markdownWriter) card(of *card) {
 		w.linef("")
 	}
 	w.linef("%s", escapeMarkdown(of.Sure))
+	if len(of.Reservations) > 0 {
+		w.linef("\n%s\n", reservationsTitle)
+		w.list(listOf(of.Reservations))
+	}
 	if of.Cost != "" {
 		w.linef("\n%s", escapeMarkdown(of.Cost))
 	}
