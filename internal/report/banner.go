@@ -25,7 +25,7 @@ func (r *record) describesOnly() bool {
 }
 
 func bannerOf(r *record) *banner {
-	if !r.describesOnly() {
+	if !r.describesOnly() || r.isAlone() {
 		return nil
 	}
 	return &banner{

@@ -18,7 +18,7 @@ import (
 type card struct {
 	// Banner stands for the answer where too few runs give none.
 	Banner *banner
-	// Sentence is the answer; empty below a banner.
+	// Sentence is the answer; below a banner, what long runs show all the same.
 	Sentence string
 	// Chips count the verdicts, the sure and the bad ones first.
 	Chips   []item
@@ -48,18 +48,37 @@ const maxFigures = 3
 
 func cardOf(r *record) card {
 	result := card{Banner: bannerOf(r), Hero: heroOf(r), Sure: sureness(r), Reservations: reservations(r), Cost: costSentence(r.answer)}
-	if result.Banner != nil {
-		return result
+	found := soakOf(r)
+	switch {
+	case found != nil && r.isAlone():
+		result.takeSoak(r, found)
+	case result.Banner == nil:
+		result.takeComparisons(r)
 	}
-	result.Sentence, result.Chips = answerSentence(r), chips(r.answer)
-	shown := keyComparisons(r.answer)
-	for _, c := range shown {
-		result.Figures = append(result.Figures, figureOf(r, c, shown))
-	}
-	if len(shown) > 0 {
-		result.Legend = fmt.Sprintf("The line is the interval that decided; shaded is the margin: differences within %s do not matter.", percent(r.answer.marginPercent))
+	if found != nil && !r.isAlone() {
+		result.Sentence = strings.TrimSpace(result.Sentence + " " + found.sentence(r))
 	}
 	return result
+}
+
+// takeSoak answers by what happened over the runs.
+func (c *card) takeSoak(r *record, found *soak) {
+	c.Sentence, c.Chips, c.Figures = found.sentence(r), found.chips(), found.figures(r)
+	if drawn := found.hero(r); drawn != nil {
+		c.Hero = drawn
+	}
+}
+
+// takeComparisons answers by how arms differ.
+func (c *card) takeComparisons(r *record) {
+	c.Sentence, c.Chips = answerSentence(r), chips(r.answer)
+	shown := keyComparisons(r.answer)
+	for _, one := range shown {
+		c.Figures = append(c.Figures, figureOf(r, one, shown))
+	}
+	if len(shown) > 0 {
+		c.Legend = fmt.Sprintf("The line is the interval that decided; shaded is the margin: differences within %s do not matter.", percent(r.answer.marginPercent))
+	}
 }
 
 // title is the question: as it was asked, or made of what decides it.
@@ -76,6 +95,8 @@ func title(r *record) string {
 	}
 	baseline := cmp.Or(r.answer.Baseline, r.Experiment.Name)
 	switch in := inMetrics(metrics); {
+	case len(arms) == 0 && soakOf(r) != nil:
+		return fmt.Sprintf("Does %s stay as it is over %s of load?", baseline, soakOf(r).lasts())
 	case len(arms) == 0:
 		return "How does " + baseline + " perform" + in + "?"
 	case len(arms) > maxFigures:
@@ -167,6 +188,8 @@ func answerSentence(r *record) string {
 	switch {
 	case len(r.journal.valid()) == 0:
 		return "No answer yet: no run has counted."
+	case r.isAlone():
+		return aloneSentence(r)
 	case len(r.answer.Comparisons) == 0:
 		return "Nothing to compare: only the baseline has runs that count."
 	case len(r.answer.uncalibrated) > 0:
@@ -308,7 +331,9 @@ func sureness(r *record) string {
 	if r.answer.Enough() {
 		parts = append(parts, percent(r.answer.confidencePercent)+" confidence, margin "+percent(r.answer.marginPercent))
 	}
-	parts = append(parts, "noise floor: "+noiseWords(r.answer))
+	if !r.isAlone() {
+		parts = append(parts, "noise floor: "+noiseWords(r.answer))
+	}
 	return strings.Join(parts, "; ") + "."
 }
 

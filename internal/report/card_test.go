@@ -16,11 +16,24 @@ import (
 // head of a page is what stands before its first section.
 func head(t *testing.T, input report.Input) string {
 	t.Helper()
-	text, _, found := strings.Cut(written(t, reportOf(t, input), "report.md"), "\n## ")
+	text, _ := halves(t, input)
+	return text
+}
+
+// belowCard are the sections.
+func belowCard(t *testing.T, input report.Input) string {
+	t.Helper()
+	_, text := halves(t, input)
+	return text
+}
+
+func halves(t *testing.T, input report.Input) (card, sections string) {
+	t.Helper()
+	card, sections, found := strings.Cut(written(t, reportOf(t, input), "report.md"), "\n## ")
 	if !found {
 		t.Fatal("there is no section")
 	}
-	return text
+	return card, sections
 }
 
 // What limits the answer is named beside it, the largest first; the rest is under

@@ -21,7 +21,7 @@ import (
 // doubters give the reasons to trust the verdicts less, or to ask otherwise, one
 // sentence each: first those that withhold a verdict or give it another cause, last
 // those that a better experiment would not have.
-var doubters = []func(*record) []string{uncalibrated, refused, confounded, lopsided, builtOtherwise, warned, unwise, saturated, uneven, warming, unknownNoise}
+var doubters = []func(*record) []string{uncalibrated, refused, confounded, lopsided, builtOtherwise, warned, unwise, oneRun, saturated, uneven, warming, unknownNoise}
 
 // doubts are all of them, the largest first.
 func doubts(r *record) []string {

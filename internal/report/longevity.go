@@ -25,7 +25,9 @@ const (
 
 // growth is the change of a quantity per hour in an arm, over long runs.
 type growth struct {
-	what, arm, unit  string
+	what, arm, unit string
+	// course of the quantity over a run.
+	course           string
 	runs             int
 	slope, low, high float64
 	// level is the average of the quantity.
@@ -49,7 +51,7 @@ func longevity(r *record, under *scenario) []block {
 	if !isLong(under.runs) {
 		return nil
 	}
-	growths := append(slowerResponses(under), memoryGrowths(under)...)
+	growths := growthsOf(under)
 	if len(growths) == 0 {
 		return nil
 	}
@@ -69,10 +71,18 @@ func longevity(r *record, under *scenario) []block {
 	return append(result.blocks(), paragraph(longevitySentence(sure, worthTelling(r))))
 }
 
+// growthsOf response times, and of what servers hold.
+func growthsOf(under *scenario) []growth {
+	return append(slowerResponses(under), heldGrowths(under)...)
+}
+
+// places of the change and its interval.
+func (g growth) places() int { return decimals(g.slope, (g.high-g.low)/2) }
+
 func (g growth) cells() []cell {
-	places := decimals(g.slope, (g.high-g.low)/2)
+	places := g.places()
 	return append([]cell{{Text: capital(g.what)}, ofArm(g.arm)}, texts(
-		whole(g.runs), withUnit(signed(g.slope, places), g.unit), signedInterval(g.low, g.high, places), signed(100*g.share(), 2))...)
+		whole(g.runs), g.perHour(signed(g.slope, places)), signedInterval(g.low, g.high, places), signed(100*g.share(), 2))...)
 }
 
 func longevitySentence(sure []growth, worth float64) string {
@@ -128,7 +138,7 @@ func slowerResponse(under *scenario, transaction, arm string) (growth, bool) {
 		}
 	}
 	average := metric.Name(transaction, metric.Average)
-	one := growth{what: metric.Parse(average).Phrase(), arm: arm, unit: "ms/h", level: under.at(average, arm).center()}
+	one := growth{what: metric.Parse(average).Phrase(), course: transaction, arm: arm, unit: "ms/h", level: under.at(average, arm).center()}
 	return one, one.take(slopes, under.confidence)
 }
 
@@ -176,46 +186,56 @@ func (g *growth) take(slopes []stats.Estimate, confidence float64) bool {
 	return !math.IsNaN(g.low)
 }
 
-// memoryGrowths are those of the modules that grew most, by the slopes that runs
+// heldGrowths are those of the servers' quantities that grew most, by the slopes that runs
 // record.
-func memoryGrowths(under *scenario) []growth {
-	var modules [][]growth
+func heldGrowths(under *scenario) []growth {
+	var held [][]growth
 	for _, m := range under.metrics {
-		if m.IsUse(metric.Module, metric.Memory, metric.Slope) {
-			if found := memoryGrowth(under, m); len(found) > 0 {
-				modules = append(modules, found)
+		if isHeld(m) {
+			if found := heldGrowth(under, m); len(found) > 0 {
+				held = append(held, found)
 			}
 		}
 	}
-	steepest := func(module []growth) float64 {
-		return slices.MaxFunc(module, func(a, b growth) int { return cmp.Compare(a.share(), b.share()) }).share()
+	steepest := func(of []growth) float64 {
+		return slices.MaxFunc(of, func(a, b growth) int { return cmp.Compare(a.share(), b.share()) }).share()
 	}
-	slices.SortStableFunc(modules, func(a, b []growth) int { return cmp.Compare(steepest(b), steepest(a)) })
-	return slices.Concat(modules[:min(len(modules), maxGrowing)]...)
+	slices.SortStableFunc(held, func(a, b []growth) int { return cmp.Compare(steepest(b), steepest(a)) })
+	return slices.Concat(held[:min(len(held), maxGrowing)]...)
 }
 
-// memoryGrowth of a module, by arm.
-func memoryGrowth(under *scenario, m metric.Metric) []growth {
+// isHeld tells the slopes of what is given back sooner or later unless it leaks. A disk
+// that fills is what a load is for.
+func isHeld(m metric.Metric) bool {
+	return m.IsUse(metric.Module, metric.Memory, metric.Slope) || m.IsUse(metric.Postgres, metric.Connections, metric.Slope) ||
+		m.Component == metric.Custom && m.Statistic == metric.Slope && m.Window == ""
+}
+
+// heldGrowth of a quantity, by arm.
+func heldGrowth(under *scenario, m metric.Metric) []growth {
 	var growths []growth
 	for _, arm := range under.arms {
-		if one, sure := memoryGrowthIn(under, m, arm.Name); sure {
+		if one, sure := heldGrowthIn(under, m, arm.Name); sure {
 			growths = append(growths, one)
 		}
 	}
 	return growths
 }
 
-// memoryGrowthIn an arm, by a slope that runs record; false where nothing is known of its
+// memoryOf is what the growth of a module's memory is called by.
+const memoryOf = "memory of "
+
+// heldGrowthIn an arm, by a slope that runs record; false where nothing is known of its
 // interval.
-func memoryGrowthIn(under *scenario, m metric.Metric, arm string) (growth, bool) {
-	of := func(statistic string) *values {
-		return under.at(metric.Name(metric.Module, m.Of, metric.Memory, statistic), arm)
-	}
+func heldGrowthIn(under *scenario, m metric.Metric, arm string) (growth, bool) {
+	quantity, _ := metric.CutStatistic(m.Name)
+	of := func(statistic string) *values { return under.at(metric.Name(quantity, statistic), arm) }
 	slope := under.at(m.Name, arm)
 	if slope == nil {
 		return growth{}, false
 	}
-	one := growth{what: "memory of " + m.Of, arm: arm, unit: slope.unit, runs: len(slope.numbers), slope: slope.center(), level: of(metric.Average).center()}
+	m.Statistic = ""
+	one := growth{what: m.Phrase(), course: quantity, arm: arm, unit: slope.unit, runs: len(slope.numbers), slope: slope.center(), level: of(metric.Average).center()}
 	one.low, one.high = slope.interval()
 	if one.runs == 1 {
 		// The run's own interval, of 95 %.
@@ -263,7 +283,7 @@ func growingModules(r *record, under *scenario) (growing []string, known bool) {
 		}
 		var in []string
 		for _, arm := range under.arms {
-			one, sure := memoryGrowthIn(under, m, arm.Name)
+			one, sure := heldGrowthIn(under, m, arm.Name)
 			if !sure || one.runs < 2 && !isLong(under.runs) {
 				// A short run's slope shows heaps that fill, unless others have it too.
 				continue

@@ -92,8 +92,8 @@ func (r *record) candidates() []arm {
 	return slices.DeleteFunc(slices.Clone(r.arms), func(one arm) bool { return one.Baseline || one.Twin })
 }
 
-// isAlone: the experiment has one arm, which is not compared with anything.
-func (r *record) isAlone() bool { return len(r.arms) < 2 }
+// isAlone: the experiment has one arm, which is compared with nothing but its twin.
+func (r *record) isAlone() bool { return len(r.candidates()) == 0 }
 
 // severalArms: more than one arm is compared, so that each has to be named.
 func (r *record) severalArms() bool { return len(r.candidates()) > 1 }

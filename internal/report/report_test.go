@@ -172,7 +172,7 @@ func TestValuesThatCannotBeReadAreNamed(t *testing.T) {
 			raw.BinaryData[naming.RawObservations] = kept
 		}
 	}
-	page := written(t, reportOf(t, input), "report.md")
+	page := belowCard(t, input)
 	for _, want := range []string{`A value of run "` + run.Name + `" is left out: `, `reading "fast" as a number`, `A value of run "` + other.Name + `" is left out: metric "cico/odd/p95"`} {
 		if strings.Count(page, want) != 1 {
 			t.Errorf("the report says %q %d times, want once", want, strings.Count(page, want))
@@ -439,7 +439,7 @@ func TestDoubtsAreToldOnce(t *testing.T) {
 		"in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them",
 		"what nothing else says",
 	}
-	page := written(t, reportOf(t, input), "report.md")
+	page := belowCard(t, input)
 	for _, want := range []string{"2 blocks are too few for a verdict", "The runs were done in a fixed order", "What nothing else says."} {
 		if strings.Count(page, want) != 1 {
 			t.Errorf("the report does not say once that %q", want)
@@ -604,7 +604,7 @@ func TestAWarmUpIsAdvisedOnce(t *testing.T) {
 		}
 	}
 	advice(invalid, "1h")
-	page := written(t, reportOf(t, input), "report.md")
+	page := belowCard(t, input)
 	const want = "In 2 runs response times were still falling after the warm-up, so averages and percentiles include some of it. A measurement.warmUp of 2m30s would"
 	if strings.Count(page, "were still falling after the warm-up") != 1 || !strings.Contains(page, want) {
 		t.Errorf("the page lacks %q, or has it more than once", want)

@@ -112,11 +112,7 @@ func runsOf(all ...*values) int {
 // samplesOf all runs: as counted, or those behind a statistic.
 func samplesOf(counted, behind *values) string {
 	if counted != nil {
-		total := 0.0
-		for _, number := range counted.numbers {
-			total += number
-		}
-		return fixed(total, 0)
+		return fixed(counted.sum(), 0)
 	}
 	if behind != nil && behind.samples > 0 {
 		return whole(behind.samples)

@@ -272,6 +272,15 @@ func (v *values) halfWidth() float64 {
 // peak is the largest of all runs: a mean of maxima is none.
 func (v *values) peak() float64 { return slices.Max(v.numbers) }
 
+// sum of all runs.
+func (v *values) sum() float64 {
+	sum := 0.0
+	for _, number := range v.numbers {
+		sum += number
+	}
+	return sum
+}
+
 // shown writes the center.
 func (v *values) shown() string {
 	if v == nil {

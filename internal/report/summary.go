@@ -17,6 +17,9 @@ func summary(r *record) []block {
 		return []block{paragraph("No run has counted yet, so there is nothing to compare.")}
 	}
 	blocks := []block{paragraph(progress(r))}
+	if r.isAlone() {
+		return append(blocks, introduced("Servers:", listOf(servers(r)))...)
+	}
 	if len(r.answer.Comparisons) == 0 {
 		return append(blocks, paragraph("Only the baseline has valid runs, so nothing is compared."))
 	}
