@@ -3,8 +3,8 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/arms"
@@ -18,11 +18,16 @@ import (
 type Effect struct {
 	Scenario, Metric string
 	// Name of the level, partitions=two, or of two levels.
-	Name  string
-	Scale comparison.Scale
+	Name string
+	// Levels are the one or two that the name has.
+	Levels []FactorLevel
+	Scale  comparison.Scale
 	// Estimate on the scale of the fit.
 	Estimate stats.Estimate
 }
+
+// FactorLevel is a level of a factor, and the baseline's level that it is against.
+type FactorLevel struct{ Factor, Level, Baseline string }
 
 // effects are the main effects and interactions of a matrix's factors on
 // primary metrics. It fails where combinations are left out.
@@ -55,18 +60,18 @@ func effectsOf(fitted fitted, numbered numbering) ([]Effect, error) {
 		return nil, err
 	}
 	var found []Effect
-	add := func(name string, estimate stats.Estimate) {
-		found = append(found, Effect{fitted.scenario, fitted.metric, name, fitted.series.Scale, estimate})
+	add := func(estimate stats.Estimate, levels ...FactorLevel) {
+		found = append(found, Effect{fitted.scenario, fitted.metric, nameOf(levels), levels, fitted.series.Scale, estimate})
 	}
 	for _, effect := range main {
-		add(numbered.name(effect.Factor, effect.Level), effect.Estimate)
+		add(effect.Estimate, numbered.level(effect.Factor, effect.Level))
 	}
 	together, err := stats.Interactions(&fitted.model, numbered.arms)
 	if err != nil {
 		return nil, err
 	}
 	for _, effect := range together {
-		add(numbered.name(effect.Factors[0], effect.Levels[0])+" x "+numbered.name(effect.Factors[1], effect.Levels[1]), effect.Estimate)
+		add(effect.Estimate, numbered.level(effect.Factors[0], effect.Levels[0]), numbered.level(effect.Factors[1], effect.Levels[1]))
 	}
 	return found, nil
 }
@@ -103,6 +108,14 @@ func numberedLevels(matrix *v1alpha1.Matrix) numbering {
 	return numbered
 }
 
-func (n numbering) name(factor, level int) string {
-	return fmt.Sprintf("%s=%s", n.matrix.Factors[factor].Name, n.levels[factor][level])
+func (n numbering) level(factor, level int) FactorLevel {
+	return FactorLevel{n.matrix.Factors[factor].Name, n.levels[factor][level], n.levels[factor][0]}
+}
+
+func nameOf(levels []FactorLevel) string {
+	names := make([]string, 0, len(levels))
+	for _, one := range levels {
+		names = append(names, one.Factor+"="+one.Level)
+	}
+	return strings.Join(names, " x ")
 }

@@ -52,6 +52,8 @@ func cardOf(r *record) card {
 	switch {
 	case found != nil && r.isAlone():
 		result.takeSoak(r, found)
+	case result.Banner == nil && len(r.answer.Effects) > 0 && len(r.answer.uncalibrated) == 0:
+		result.takeFactors(r, effectsOf(r))
 	case result.Banner == nil:
 		result.takeComparisons(r)
 	}
@@ -71,14 +73,18 @@ func (c *card) takeSoak(r *record, found *soak) {
 
 // takeComparisons answers by how arms differ.
 func (c *card) takeComparisons(r *record) {
-	c.Sentence, c.Chips = answerSentence(r), chips(r.answer)
+	c.Sentence, c.Chips = answerSentence(r), chips(deciding(r.answer))
 	shown := keyComparisons(r.answer)
 	for _, one := range shown {
 		c.Figures = append(c.Figures, figureOf(r, one, shown))
 	}
 	if len(shown) > 0 {
-		c.Legend = fmt.Sprintf("The line is the interval that decided; shaded is the margin: differences within %s do not matter.", percent(r.answer.marginPercent))
+		c.Legend = legend(r.answer)
 	}
+}
+
+func legend(a *answer) string {
+	return fmt.Sprintf("The line is the interval that decided; shaded is the margin: differences within %s do not matter.", percent(a.marginPercent))
 }
 
 // title is the question: as it was asked, or made of what decides it.
@@ -95,6 +101,8 @@ func title(r *record) string {
 	}
 	baseline := cmp.Or(r.answer.Baseline, r.Experiment.Name)
 	switch in := inMetrics(metrics); {
+	case r.Experiment.Spec.Matrix != nil:
+		return factorsTitle(r, in)
 	case len(arms) == 0 && soakOf(r) != nil:
 		return fmt.Sprintf("Does %s stay as it is over %s of load?", baseline, soakOf(r).lasts())
 	case len(arms) == 0:
@@ -148,29 +156,31 @@ func bySize(a, b shownComparison) int {
 	return cmp.Or(byUrgency(a, b), cmp.Compare(b.Size(), a.Size()))
 }
 
-// keyComparisons are those of deciding that a card shows: the surest of each verdict,
-// then the next ones of the most urgent verdict.
+// keyComparisons are those of deciding that a card shows.
 func keyComparisons(a *answer) []shownComparison {
-	all := deciding(a)
-	slices.SortStableFunc(all, bySize)
-	var key, rest []shownComparison
-	for i, c := range all {
-		if i == 0 || all[i-1].Verdict != c.Verdict {
-			key = append(key, c)
+	return keyOf(deciding(a), bySize, func(c shownComparison) verdict.Verdict { return c.Verdict })
+}
+
+// keyOf all are the surest of each verdict, then the next ones of the most urgent verdict.
+func keyOf[T any](all []T, order func(a, b T) int, of func(T) verdict.Verdict) []T {
+	slices.SortStableFunc(all, order)
+	var key, rest []T
+	for i, one := range all {
+		if i == 0 || of(all[i-1]) != of(one) {
+			key = append(key, one)
 		} else {
-			rest = append(rest, c)
+			rest = append(rest, one)
 		}
 	}
 	key = append(key, rest...)
 	key = key[:min(len(key), maxFigures)]
-	slices.SortStableFunc(key, bySize)
+	slices.SortStableFunc(key, order)
 	return key
 }
 
 // chips are the verdicts with their numbers.
-func chips(a *answer) []item {
+func chips(all []shownComparison) []item {
 	var items []item
-	all := deciding(a)
 	for _, of := range urgency {
 		word := string(of)
 		if of == verdict.None {

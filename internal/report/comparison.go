@@ -31,6 +31,7 @@ func comparisons(r *record) []block {
 	}
 	blocks := []block{paragraph(comparisonText(r.answer))}
 	blocks = append(blocks, chartsAt(r, inComparison, r.scenarios...)...)
+	blocks = append(blocks, effectTable(r)...)
 	if len(r.answer.uncalibrated) > 0 {
 		blocks = append(blocks, paragraph(fmt.Sprintf("The experiment is not calibrated, so every verdict is withheld: %s differs from %s, though both have the same configuration.", r.answer.Twin, r.answer.Baseline)))
 	}
@@ -39,7 +40,6 @@ func comparisons(r *record) []block {
 		blocks = append(blocks, titled("Scenario "+scenario.Name, own)...)
 	}
 	blocks = append(blocks, slowdowns(r.answer)...)
-	blocks = append(blocks, effects(r)...)
 	blocks = append(blocks, againstOther(r, notes)...)
 	if len(notes.list) > 0 {
 		blocks = append(blocks, heading("Notes"), block{Steps: notes.list})

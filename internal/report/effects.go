@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"perflab.dev/perflab/internal/comparison"
-	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/stats"
 )
 
@@ -43,27 +42,7 @@ func (a *answer) withoutSureness(t *table) *table {
 	return t.without("Interval", "p")
 }
 
-// effects of a matrix's factors, and of two of their levels together.
-func effects(r *record) []block {
-	result := &table{
-		Folded:  true,
-		Caption: "Main effect of each level, and interactions between two factors",
-		Columns: slices.Concat(words("Scenario", "Metric", "Level"), numbers("Effect", "Interval", "p")),
-		Note:    "Exploratory; p is not adjusted.",
-	}
-	for _, one := range r.answer.Effects {
-		value, interval := r.answer.estimate(one.Estimate, one.Scale)
-		unit := metric.UnitPercent
-		if one.Scale != comparison.Ratio {
-			unit = shownUnit(r.under(one.Scenario).unit(one.Metric))
-		}
-		result.Rows = append(result.Rows, row{Cells: append(
-			names(one.Scenario, one.Metric), texts(one.Name, withUnit(value, unit), interval, probability(one.Estimate.P()))...)})
-	}
-	return titled("Factors", r.answer.withoutSureness(result).blocks())
-}
-
-// estimate writes an effect and its interval: in percent on the ratio scale.
+// estimate writes a ratio or difference and its interval: in percent on the ratio scale.
 func (a *answer) estimate(of stats.Estimate, scale comparison.Scale) (value, interval string) {
 	low, high := of.Interval(a.confidence())
 	middle := of.Value

@@ -100,4 +100,3 @@ func TestOneArmTellsWhatWasMeasured(t *testing.T) {
 	card := head(t, alone(recorded.Experiment(seed), recorded.Beside))
 	expect.Contains(t, card, []string{"> xmx, with no other arm to compare it with: Check-In average response time ", "# How does xmx perform in"}, "the card")
 }
-
