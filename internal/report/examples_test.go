@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/browser"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -37,4 +38,25 @@ func eachExample(t *testing.T, test func(*testing.T, report.Input)) {
 		name := strings.TrimSuffix(filepath.Base(path), ".yaml.gz")
 		t.Run(name, func(t *testing.T) { test(t, example(t, name)) })
 	}
+}
+
+// looks are what each example's page has to keep to in a browser, at each width.
+var looks = map[string]string{
+	"nothing is wider than the page":                    "document.documentElement.scrollWidth <= innerWidth",
+	"the answer and its limits are on the first screen": "[...document.querySelectorAll('.card > .answer, .card > .chips, .card > .sure')].every((one) => one.getBoundingClientRect().bottom <= innerHeight)",
+}
+
+// A desk and a phone show each example's page as it is meant.
+func TestExamplesInABrowser(t *testing.T) {
+	eachExample(t, func(t *testing.T, input report.Input) {
+		p := openReport(t, input, 1280, "")
+		for _, width := range []int64{1280, 400} {
+			p.Resize(width)
+			for what, expression := range looks {
+				if !browser.Ask[bool](p.Tab, expression) {
+					t.Errorf("%d pixels wide: not so: %s", width, what)
+				}
+			}
+		}
+	})
 }

@@ -13,13 +13,22 @@ import (
 func answerCard(of *card) g.Node {
 	return h.Div(h.Class("card"), g.Text("\n"), elements.Lines(
 		bannerPart(of.Banner),
-		elements.Text(of.Sentence, h.P, h.Class("answer")),
+		elements.Text(of.Sentence, h.P, h.Class(answerClass(of.Sentence))),
 		chipsPart(of.Chips),
-		lookPart(of),
 		h.P(h.Class("sure"), g.Text(of.Sure)),
 		reservationsPart(of.Reservations),
 		elements.Text(of.Cost, h.P, h.Class("sure")),
+		lookPart(of),
 	))
+}
+
+// answerClass lets an answer of many words leave the first screen room for what follows.
+func answerClass(sentence string) string {
+	const many = 250
+	if len(sentence) > many {
+		return "answer long"
+	}
+	return "answer"
 }
 
 func bannerPart(of *banner) g.Node {

@@ -130,6 +130,12 @@ func (p *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
 	expect.NoError(p, chromedp.Do(p.ctx, actions...))
 }
 
+// Resize the tab to a width.
+func (p *Tab) Resize(width int64) {
+	p.Helper()
+	p.Do(chromedp.EmulateViewport(width, height))
+}
+
 // Open loads the page, at a fragment of it.
 func (p *Tab) Open(fragment string) *Tab {
 	p.Helper()
