@@ -4,6 +4,10 @@ package arms
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -60,5 +64,34 @@ func readable(setting, value string) string {
 	if !isSource(value) {
 		value = secret.Hide(setting, value)
 	}
-	return cmp.Or(value, "not set")
+	return cmp.Or(inWords(value), "not set")
+}
+
+// inWords writes a list or an object without the marks of JSON; other values stay.
+func inWords(value string) string {
+	if !strings.HasPrefix(value, "[") && !strings.HasPrefix(value, "{") {
+		return value
+	}
+	var tree any
+	if err := json.Unmarshal([]byte(value), &tree); err != nil {
+		return value
+	}
+	return flat(tree)
+}
+
+func flat(tree any) string {
+	var parts []string
+	switch tree := tree.(type) {
+	case []any:
+		for _, one := range tree {
+			parts = append(parts, flat(one))
+		}
+		return cmp.Or(strings.Join(parts, ", "), "none")
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(tree)) {
+			parts = append(parts, key+": "+flat(tree[key]))
+		}
+		return cmp.Or(strings.Join(parts, "; "), "none")
+	}
+	return fmt.Sprint(tree)
 }

@@ -173,6 +173,19 @@ func TestChanges(t *testing.T) {
 				{Setting: "modules.jvm.heap (b)", Baseline: "3Gi", Arm: "2Gi"},
 			},
 		},
+		"JSON": {
+			reason: "lists and objects are told in words",
+			differences: []v1alpha1.Difference{
+				{Setting: "postgres.readWriteSplit.exclude", Arm: `["a","b"]`},
+				{Setting: "postgres.readWriteSplit", Baseline: `{"enabled":true,"exclude":["a"]}`, Arm: "[]"},
+				{Setting: "kafka.version", Baseline: "4.1", Arm: "[4"},
+			},
+			want: []arms.Change{
+				{Setting: "postgres.readWriteSplit.exclude", Baseline: "not set", Arm: "a, b"},
+				{Setting: "postgres.readWriteSplit", Baseline: "enabled: true; exclude: a", Arm: "none"},
+				{Setting: "kafka.version", Baseline: "4.1", Arm: "[4"},
+			},
+		},
 		"Variables": {
 			reason: "two variables of one value are two changes",
 			differences: []v1alpha1.Difference{
