@@ -19,6 +19,8 @@ import (
 const (
 	ofBaseline  = " (baseline)"
 	deltaColumn = "Delta"
+	// metricColumn is the first, or stands behind the verdicts.
+	metricColumn = "Metric"
 )
 
 // adjustedMark stands behind a delta of which the page says that it does not follow.
@@ -100,7 +102,7 @@ func (m *markdown) row(values []string) {
 		unit = values[at]
 	}
 	m.add(compared{
-		table: m.caption, scenario: m.scenario, metric: values[0],
+		table: m.caption, scenario: m.scenario, metric: values[max(slices.Index(m.header, metricColumn), 0)],
 		baseline: strings.TrimSuffix(m.header[baseline], ofBaseline), arm: arm,
 		from: values[baseline] + " " + unit, to: values[baseline+1] + " " + unit, delta: values[delta],
 	})

@@ -63,7 +63,6 @@ func baselinesAcross(result *across.Result, other string, notes *notes) *table {
 		cells = append(cells, changeAcross(c, c.EquivalenceLow, c.EquivalenceHigh, c.P)...)
 		made.Rows = append(made.Rows, row{Cells: append(cells, cell{Text: alike}, cell{Text: notes.of(c.Warnings)})})
 	}
-	made.withoutEmptyLast()
 	return made
 }
 
@@ -84,7 +83,6 @@ func armsAcross(result *across.Result, other string, notes *notes) *table {
 		cells = append(cells, cell{Text: cmp.Or(string(c.Verdict), dash), Verdict: string(c.Verdict)}, cell{Text: notes.of(c.Warnings)})
 		made.Rows = append(made.Rows, row{Cells: cells})
 	}
-	made.withoutEmptyLast()
 	return made
 }
 

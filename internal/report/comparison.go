@@ -184,7 +184,6 @@ func compared(r *record, result *table, all []shownComparison, notes *notes, arm
 			result.Note = adjustedNote
 		}
 	}
-	result.withoutEmptyLast()
 	if r.describesOnly() {
 		return result.without("Interval", "Blocks", "p", "Verdict")
 	}

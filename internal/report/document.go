@@ -4,6 +4,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
@@ -58,28 +59,75 @@ type table struct {
 	More int
 	// Folded: it explains rather than decides, so that a page which can fold does.
 	Folded bool
+	// Judged: the first column has verdicts.
+	Judged bool
 }
 
-// withoutEmptyLast takes the last column away if no row has anything in it.
-func (t *table) withoutEmptyLast() {
-	last := len(t.Columns) - 1
-	if slices.ContainsFunc(t.Rows, func(r row) bool { return r.Cells[last].Text != "" }) {
+// finish brings all tables into the shape in which they are read.
+func (d *document) finish() {
+	for _, one := range d.Sections {
+		for _, block := range one.Blocks {
+			if block.Table != nil {
+				block.Table.dropEmpty()
+				block.Table.judgeFirst()
+			}
+		}
+	}
+}
+
+// dropEmpty takes the columns away in which no row has anything.
+func (t *table) dropEmpty() {
+	t.drop(func(at int) bool {
+		return len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(r row) bool { return r.Cells[at].Text != "" && r.Cells[at].Text != dash })
+	})
+}
+
+// judgeFirst moves the column with verdicts to the front, where a narrow screen shows it.
+func (t *table) judgeFirst() {
+	at := slices.IndexFunc(t.Columns, func(one column) bool { return slices.Contains(judging, one.Title) })
+	if at < 0 {
 		return
 	}
-	t.Columns = t.Columns[:last]
+	t.Judged = true
+	toFront(t.Columns, at)
 	for i := range t.Rows {
-		t.Rows[i].Cells = t.Rows[i].Cells[:last]
+		toFront(t.Rows[i].Cells, at)
 	}
+}
+
+// judging are the columns that say how the rest of a row is to be taken.
+var judging = []string{"Verdict", "Alike", "Differs", "Status"}
+
+func toFront[T any](list []T, at int) {
+	one := list[at]
+	copy(list[1:], list[:at])
+	list[0] = one
+}
+
+// header is the cell that says what a row is about.
+func (t *table) header() int {
+	if t.Judged {
+		return 1
+	}
+	return 0
 }
 
 // without the columns of these titles.
 func (t *table) without(titles ...string) *table {
-	unwanted := func(at int) bool { return slices.Contains(titles, t.Columns[at].Title) }
-	for i := range t.Rows {
-		t.Rows[i].Cells = deleteAt(t.Rows[i].Cells, unwanted)
-	}
-	t.Columns = deleteAt(t.Columns, unwanted)
+	t.drop(func(at int) bool { return slices.Contains(titles, t.Columns[at].Title) })
 	return t
+}
+
+func (t *table) drop(unwanted func(at int) bool) {
+	gone := make([]bool, len(t.Columns))
+	for at := range gone {
+		gone[at] = unwanted(at)
+	}
+	isGone := func(at int) bool { return gone[at] }
+	t.Columns = deleteAt(t.Columns, isGone)
+	for i := range t.Rows {
+		t.Rows[i].Cells = deleteAt(t.Rows[i].Cells, isGone)
+	}
 }
 
 // deleteAt copies a list but for the places that are unwanted.
@@ -106,7 +154,7 @@ func leftOut(number int, noun string) string {
 // Repeats tells whether a row is about the same as the one above it, so that its
 // name need not stand out again.
 func (t *table) Repeats(at int) bool {
-	return at > 0 && !t.Rows[at].First && t.Rows[at].Cells[0].Text == t.Rows[at-1].Cells[0].Text
+	return at > 0 && !t.Rows[at].First && t.Rows[at].Cells[t.header()].Text == t.Rows[at-1].Cells[t.header()].Text
 }
 
 // Judged tells whether a list tells of verdicts.
@@ -124,7 +172,31 @@ type column struct {
 	Arm string
 }
 
-// row's first cell is the row's header.
+// shortTitle stands in one line.
+const shortTitle = 14
+
+// lines of the column's title, two at most: the arm and what is told of it, or halves that
+// are about as long.
+func (c column) lines() []string {
+	if what, isOfArm := strings.CutPrefix(c.Title, c.Arm+" "); isOfArm && c.Arm != "" {
+		return []string{c.Arm, what}
+	}
+	words := strings.Split(c.Title, " ")
+	if len([]rune(c.Title)) <= shortTitle || len(words) < 2 {
+		return []string{c.Title}
+	}
+	halves := func(at int) []string { return []string{strings.Join(words[:at], " "), strings.Join(words[at:], " ")} }
+	longer := func(at int) int { return max(len(halves(at)[0]), len(halves(at)[1])) }
+	best := 1
+	for at := 2; at < len(words); at++ {
+		if longer(at) < longer(best) {
+			best = at
+		}
+	}
+	return halves(best)
+}
+
+// row's first cell is the row's header, or the second, behind a verdict.
 type row struct {
 	Cells []cell
 	// First begins a group of rows that belong together.

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,8 +41,40 @@ func eachExample(t *testing.T, test func(*testing.T, report.Input)) {
 	}
 }
 
+// Tables have nothing in them that says nothing, and what is to be read first comes first.
+func TestTablesOfExamples(t *testing.T) {
+	eachExample(t, func(t *testing.T, input report.Input) {
+		page := markdownOf(t, input)
+		for _, one := range tables(page) {
+			for at, title := range one.header {
+				if at > 0 && slices.Contains([]string{"Verdict", "Alike", "Differs", "Status"}, title) {
+					t.Errorf("%s: %s is column %d", one.caption, title, at)
+				}
+				if !slices.ContainsFunc(one.rows, func(row []string) bool { return row[at] != "" && row[at] != "–" }) {
+					t.Errorf("%s: column %q is empty", one.caption, title)
+				}
+			}
+		}
+		shown, _, _ := strings.Cut(page, "<details><summary>The declaration")
+		for _, raw := range []string{`\["`, `["`, `{"`} {
+			if strings.Contains(shown, raw) {
+				t.Errorf("the page shows raw JSON: %s", raw)
+			}
+		}
+	})
+}
+
 // looks are what each example's page has to keep to in a browser, at each width.
 var looks = map[string]string{
+	"verdicts are seen beside the first rows": "[...document.querySelectorAll('table td:first-child > .verdict')].every((one) => one.closest('.scroll').scrollLeft === 0 && one.getBoundingClientRect().right <= innerWidth)",
+	"heads of tables take two lines at most": `[...document.querySelectorAll('thead th')].every((one) => {
+		const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT), range = document.createRange(), lines = new Set();
+		while (texts.nextNode()) {
+			range.selectNodeContents(texts.currentNode);
+			for (const rect of range.getClientRects()) lines.add(Math.round(rect.top));
+		}
+		return lines.size <= 2;
+	})`,
 	"nothing is wider than the page":                    "document.documentElement.scrollWidth <= innerWidth",
 	"the answer and its limits are on the first screen": "[...document.querySelectorAll('.card > .answer, .card > .chips, .card > .sure')].every((one) => one.getBoundingClientRect().bottom <= innerHeight)",
 }

@@ -12,7 +12,7 @@ import (
 // table ends its last line itself.
 func (w pageWriter) table(of *table) g.Node {
 	heads := g.Map(of.Columns, func(one column) g.Node {
-		return h.Th(h.Scope("col"), g.If(one.Number, h.Class("n")), w.markOf(one.Arm), g.Text(one.Title))
+		return h.Th(h.Scope("col"), g.If(one.Number, h.Class("n")), w.markOf(one.Arm), titleLines(one.lines()))
 	})
 	left := ""
 	if of.More > 0 {
@@ -29,6 +29,15 @@ func (w pageWriter) table(of *table) g.Node {
 	)
 }
 
+// titleLines of a column's header.
+func titleLines(lines []string) g.Node {
+	parts := g.Group{g.Text(lines[0])}
+	for _, line := range lines[1:] {
+		parts = append(parts, h.Br(), g.Text(line))
+	}
+	return parts
+}
+
 func (w pageWriter) row(of *table, at int) g.Node {
 	shown := &of.Rows[at]
 	var again g.Node
@@ -40,13 +49,13 @@ func (w pageWriter) row(of *table, at int) g.Node {
 	}
 	cells := make(g.Group, 0, len(shown.Cells))
 	for i := range shown.Cells {
-		cells = append(cells, cellOf(i, &of.Columns[i], &shown.Cells[i]))
+		cells = append(cells, cellOf(i == of.header(), &of.Columns[i], &shown.Cells[i]))
 	}
 	return elements.Open("tr", []g.Node{again, w.markOf(armOf(shown))}, cells)
 }
 
-// cellOf a column: the first is the row's header.
-func cellOf(at int, in *column, shown *cell) g.Node {
+// cellOf a column, or the row's header.
+func cellOf(isHeader bool, in *column, shown *cell) g.Node {
 	var classes g.Node
 	switch {
 	case in.Number:
@@ -54,7 +63,7 @@ func cellOf(at int, in *column, shown *cell) g.Node {
 	case in.Date:
 		classes = h.Class("d")
 	}
-	if at == 0 {
+	if isHeader {
 		return elements.Open("th", []g.Node{h.Scope("row"), classes}, cellText(shown))
 	}
 	return elements.Open("td", []g.Node{classes}, cellText(shown))

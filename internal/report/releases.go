@@ -40,6 +40,7 @@ func OfReleases(history *releases.History) *Report {
 	if remarks := history.Remarks(); len(remarks) > 0 {
 		made.page.Sections = append(made.page.Sections, section{ID: "notes", Title: "Notes", Blocks: list(listOf(remarks))})
 	}
+	made.page.finish()
 	return made
 }
 

@@ -29,6 +29,7 @@ func New(input Input) (*Report, error) {
 		}
 		page.Sections = append(page.Sections, section{ID: kind.id, Title: kind.title, Folded: slices.Contains(lookedUp, kind.id), Blocks: append(kind.blocks(r), r.notesIn(kind.id)...)})
 	}
+	page.finish()
 	return &Report{record: r, page: page}, nil
 }
 

@@ -587,7 +587,7 @@ func TestHowPodsShareTheLoad(t *testing.T) {
 		}
 	}
 	page := written(t, reportOf(t, input), "report.md")
-	expect.Contains(t, page, []string{"<summary>The busiest pod&#39;s share of its module&#39;s CPU under ", "| `mod-users` | – | 75\u00a0%, 2 pods |"}, "the page")
+	expect.Contains(t, page, []string{"<summary>The busiest pod&#39;s share of its module&#39;s CPU under ", "| `mod-users` | 75\u00a0%, 2 pods |"}, "the page")
 }
 
 // Many runs advise a warm-up; the page does once, and of those that count.

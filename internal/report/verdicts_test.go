@@ -108,7 +108,7 @@ func TestPairsThatAreAskedFor(t *testing.T) {
 		if one.caption != "Deciding metrics, arm against arm" {
 			continue
 		}
-		for _, row := range one.rows {
+		for _, row := range one.from("Metric") {
 			checked++
 			if row[1] != third || row[2] != recorded.Arm || row[3] != row[4] || !strings.HasPrefix(row[6], "0") {
 				t.Errorf("%s: %v, want two arms that are alike", one.heading, row)
