@@ -78,7 +78,7 @@ func (s *scenario) distributions(subject string) []distribution {
 				break
 			}
 		}
-		if len(one.at) > 1 {
+		if len(one.at) >= leastOfTrend {
 			all = append(all, one)
 		}
 	}
@@ -211,13 +211,22 @@ func nines(level float64) float64 { return -math.Log10(1 - level) }
 // ticksOfNines are at levels that people name.
 type ticksOfNines struct{}
 
-// Ticks of the levels within an axis.
+// Ticks of the levels within an axis, labelled where there is room: those that people name
+// most first.
 func (ticksOfNines) Ticks(low, high float64) []plot.Tick {
+	const apart = 0.11
 	var ticks []plot.Tick
-	for _, level := range []float64{0, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999} {
-		if at := nines(level); at >= low && at <= high {
-			ticks = append(ticks, plot.Tick{Value: at, Label: percentile(level)})
+	var labelled []float64
+	for _, level := range []float64{0.99, 0.95, 0.5, 0.9, 0.999, 0.9999, 0.75, 0} {
+		at := nines(level)
+		if at < low || at > high {
+			continue
 		}
+		tick := plot.Tick{Value: at}
+		if !slices.ContainsFunc(labelled, func(other float64) bool { return math.Abs(other-at) < apart*(high-low) }) {
+			tick.Label, labelled = percentile(level), append(labelled, at)
+		}
+		ticks = append(ticks, tick)
 	}
 	return ticks
 }

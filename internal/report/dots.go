@@ -91,9 +91,11 @@ func (d *dotRows) Plot(c draw.Canvas, p *plot.Plot) {
 func (d *dotRows) label(c draw.Canvas, of int, top vg.Length) {
 	label := textStyle(labelText, roleInk)
 	label.YAlign = draw.YTop
-	c.FillText(label, vg.Point{X: c.Min.X, Y: top - 4}, d.arms[of].Name)
+	center := d.values[of].scale.CenterWord() + " " + d.values[of].shownWithUnit()
+	room := c.Max.X - c.Min.X - (label.Width(center)+10)*widerFont
+	c.FillText(label, vg.Point{X: c.Min.X, Y: top - 4}, shortened(d.arms[of].Name, label, room/widerFont))
 	label.Color = roleMuted.light
-	writeUntil(c, label, vg.Point{X: c.Max.X, Y: top - 4}, d.values[of].scale.CenterWord()+" "+d.values[of].shownWithUnit())
+	writeUntil(c, label, vg.Point{X: c.Max.X, Y: top - 4}, center)
 }
 
 func (d *dotRows) runs(c draw.Canvas, of int, x func(float64) vg.Length, line vg.Length) {

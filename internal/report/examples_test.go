@@ -79,10 +79,37 @@ var looks = map[string]string{
 	"the answer and its limits are on the first screen": "[...document.querySelectorAll('.card > .answer, .card > .chips, .card > .sure')].every((one) => one.getBoundingClientRect().bottom <= innerHeight)",
 }
 
+// overprinted are the words in pictures that stand on each other or on what was measured.
+const overprinted = `(() => {
+	const found = [];
+	for (const svg of document.querySelectorAll('figure > svg')) {
+		svg.style.display = 'block';
+		const name = svg.closest('figure').id;
+		const texts = [...svg.querySelectorAll('text')].map((one) => ({ words: one.textContent, box: one.getBoundingClientRect() }));
+		const meets = (a, b) => Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x) > 1 && Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y) > 3;
+		texts.forEach((one, i) => texts.slice(i + 1).forEach((other) => {
+			if (meets(one.box, other.box)) found.push(name + ': "' + one.words + '" stands on "' + other.words + '"');
+		}));
+		for (const path of svg.querySelectorAll('g[data-arm] path')) {
+			const length = path.getTotalLength();
+			for (let at = 0; at <= length; at += Math.max(2, length / 2000)) {
+				const { x, y } = path.getPointAtLength(at).matrixTransform(path.getScreenCTM());
+				const hit = texts.find(({ box }) => x > box.x + 1 && x < box.x + box.width - 1 && y > box.y + 2 && y < box.y + box.height - 2);
+				if (hit) { found.push(name + ': "' + hit.words + '" stands on a line or mark'); break; }
+			}
+		}
+		svg.style.display = '';
+	}
+	return found;
+})()`
+
 // A desk and a phone show each example's page as it is meant.
 func TestExamplesInABrowser(t *testing.T) {
 	eachExample(t, func(t *testing.T, input report.Input) {
 		p := openReport(t, input, 1280, "")
+		for _, found := range browser.Ask[[]string](p.Tab, overprinted) {
+			t.Error(found)
+		}
 		for _, width := range []int64{1280, 400} {
 			p.Resize(width)
 			for what, expression := range looks {

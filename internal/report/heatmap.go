@@ -171,18 +171,45 @@ func heatMap(_ *record, under *scenario, subject string) (chart, bool) {
 	_, transaction := metric.CutOwner(metric.Plain(subject))
 	drawing := &heatMaps{rows: rows, low: math.MaxInt16, high: math.MinInt16}
 	alt := fmt.Sprintf("How long %s took under %s over the run, in all runs of each arm: the darker, the larger the share of the samples of that time. ", transaction, under.Name)
-	p := newPlot("Minutes since the load began")
+	last := 0.0
 	for _, row := range rows {
 		low, high, columns := row.extent()
 		drawing.low, drawing.high = min(drawing.low, low), max(drawing.high, high)
-		p.X.Max = math.Max(p.X.Max, float64(columns)*row.width.Minutes())
+		last = math.Max(last, float64(columns)*row.width.Minutes())
 		alt += fmt.Sprintf("%s (%s): most from %s to %s ms, all from %s to %s ms. ", row.arm.Name, prose.Counted(row.runs, "run"),
 			rough(longerThan(row.densest())), rough(longerThan(row.densest()+1)), rough(longerThan(low)), rough(longerThan(high+1)))
 	}
+	axis := timeAxisOf(last)
+	p := newPlot(axis.label)
+	p.X.Tick.Marker = axis
 	p.HideY()
 	p.Add(drawing)
-	p.X.Min, p.Y.Min, p.Y.Max = 0, 0, 1
-	return chart{Title: transaction + ", all samples over the run, ms", Alt: alt, SVG: drawn(p, vg.Length(len(rows))*heatRowHeight+46)}, true
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, last, 0, 1
+	return chart{Title: transaction + ", all samples over the run, ms", Alt: alt, SVG: heatPicture(p, vg.Length(len(rows))*heatRowHeight+46)}, true
+}
+
+// heatPicture is the plot over the legend of its shades.
+func heatPicture(p *plot.Plot, height vg.Length) picture {
+	const below = vg.Length(34)
+	return sketched(chartWidth, height+below, func(c draw.Canvas) {
+		p.Draw(draw.Crop(c, 0, 0, below, 0))
+		heatLegend(draw.Crop(c, 0, 0, 0, below-height))
+	})
+}
+
+// heatLegend says which share of a column's samples a shade stands for.
+func heatLegend(c draw.Canvas) {
+	const side, apart = vg.Length(10), vg.Length(92)
+	style := textStyle(smallText, roleMuted)
+	style.YAlign = draw.YBottom
+	c.FillText(style, vg.Point{X: c.Min.X, Y: c.Min.Y + 18}, "Share of the samples of the same time:")
+	until := 100.0
+	for i, one := range heatStrengths {
+		left := c.Min.X + apart*vg.Length(len(heatStrengths)-1-i)
+		c.FillPolygon(shaded{roleInk.light, one.strength}, rectangle(left, c.Min.Y+3, left+side, c.Min.Y+3+side))
+		c.FillText(style, vg.Point{X: left + side + 4, Y: c.Min.Y + 2}, fmt.Sprintf("%s to %s", plain(100*one.share), percent(until)))
+		until = 100 * one.share
+	}
 }
 
 const heatRowHeight = vg.Length(92)
@@ -197,7 +224,7 @@ type heatMaps struct {
 // GlyphBoxes keep room for the response times.
 func (h *heatMaps) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	width := textStyle(smallText, roleMuted).Width("10000")
-	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: width + 8, Y: 1}}}}
+	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: width*widerFont + 9, Y: 1}}}}
 }
 
 // Plot draws the rows from the top down.
@@ -210,7 +237,7 @@ func (h *heatMaps) Plot(c draw.Canvas, p *plot.Plot) {
 		marked(c, row.arm.index, func() {
 			label := textStyle(labelText, roleInk)
 			label.YAlign = draw.YTop
-			c.FillText(label, vg.Point{X: c.Min.X, Y: top}, row.arm.Name)
+			c.FillText(label, vg.Point{X: c.Min.X, Y: top}, shortened(row.arm.Name, label, (c.Max.X-c.Min.X)/widerFont))
 			h.row(c, row, x, top-each+gap, top-name)
 		})
 	}
@@ -221,18 +248,37 @@ func (h *heatMaps) row(c draw.Canvas, of heatRow, x func(float64) vg.Length, bot
 	y := func(step int16) vg.Length {
 		return bottom + (top-bottom)*vg.Length(step-h.low)/vg.Length(h.high+1-h.low)
 	}
-	for step := h.low; step <= h.high+1; step++ {
-		if step%heatSteps == 0 {
-			c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, y(step), c.Max.X, y(step))
-			label := textStyle(smallText, roleMuted)
-			label.YAlign = draw.YCenter
-			c.FillText(label, vg.Point{X: c.Max.X + 4, Y: y(step)}, fixed(longerThan(step), max(0, -int(step)/heatSteps)))
-		}
+	for _, tick := range h.ticks(top - bottom) {
+		at := bottom + (top-bottom)*vg.Length(heatSteps*math.Log10(tick)-float64(h.low))/vg.Length(h.high+1-h.low)
+		c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, at, c.Max.X+3, at)
+		label := textStyle(smallText, roleMuted)
+		label.YAlign = draw.YCenter
+		c.FillText(label, vg.Point{X: c.Max.X + 5, Y: at}, plain(tick))
 	}
 	for _, field := range of.fields() {
 		from, to := float64(field.from)*of.width.Minutes(), float64(field.to)*of.width.Minutes()
 		c.FillPolygon(shaded{of.arm.role().light, field.strength}, rectangle(x(from), y(field.step), min(x(to), c.Max.X), y(field.step+1)))
 	}
+}
+
+// ticks are round response times that have room beside each other in a height: powers of ten
+// first, then twice and five times as much.
+func (h *heatMaps) ticks(height vg.Length) []float64 {
+	const apart = vg.Length(12)
+	var ticks []float64
+	perStep := height / vg.Length(h.high+1-h.low)
+	for _, factor := range []float64{1, 2, 5, 3} {
+		for power := math.Floor(float64(h.low)/heatSteps) - 1; power <= math.Ceil(float64(h.high+1)/heatSteps); power++ {
+			tick := factor * math.Pow(10, power)
+			near := func(other float64) bool {
+				return vg.Length(math.Abs(math.Log10(other/tick)))*heatSteps*perStep < apart
+			}
+			if at := heatSteps * math.Log10(tick); at >= float64(h.low) && at <= float64(h.high+1) && !slices.ContainsFunc(ticks, near) {
+				ticks = append(ticks, tick)
+			}
+		}
+	}
+	return ticks
 }
 
 // heatField is a stretch of columns that are alike at a step.

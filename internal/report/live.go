@@ -12,6 +12,18 @@ type live struct {
 	Unit  string     `json:"unit"`
 	Lines []liveLine `json:"lines"`
 	Bands []liveBand `json:"bands,omitempty"`
+	Keys  []liveKey  `json:"keys,omitempty"`
+	// Axis is what the axis of time is called, and PerMinute how many of its units a
+	// minute has.
+	Axis      string  `json:"axis"`
+	PerMinute float64 `json:"perMinute"`
+}
+
+// liveKey explains a sign of the chart.
+type liveKey struct {
+	Arm  int    `json:"arm"`
+	Sign string `json:"sign"`
+	Text string `json:"text"`
 }
 
 // liveLine is an arm's line: minutes since the load began, and values.
@@ -27,7 +39,8 @@ type liveLine struct {
 	Highs []float64 `json:"highs,omitempty"`
 	// Batches that were on in the run.
 	Batches []liveBand `json:"batches,omitempty"`
-	// Marks of the run: what people wrote, and containers that restarted.
+	// Marks of the run, in the order of time: what people wrote, and containers that
+	// restarted. They are numbered through all lines.
 	Marks []liveBand `json:"marks,omitempty"`
 }
 
@@ -44,11 +57,16 @@ func liveOf(lines []line, bands []band, unit string) *live {
 		result.Lines = append(result.Lines, liveLineOf(one))
 	}
 	result.Bands = liveBands(bands)
+	for _, one := range keysOf(lines) {
+		result.Keys = append(result.Keys, liveKey{one.arm.index, one.sign, one.text})
+	}
+	axis := timeAxisOf(lastOf(lines))
+	result.Axis, result.PerMinute = axis.label, axis.per
 	return result
 }
 
 func liveLineOf(of line) liveLine {
-	shown := liveLine{Arm: of.arm.index, Block: of.block, Batches: liveBands(of.batches), Marks: liveBands(of.marks)}
+	shown := liveLine{Arm: of.arm.index, Block: of.block, Batches: liveBands(of.batches), Marks: liveBands(of.inOrder())}
 	for i, at := range of.points {
 		if math.IsNaN(at.value) || math.IsInf(at.value, 0) {
 			continue

@@ -352,7 +352,9 @@ func (s sequence) draw(c draw.Canvas, x, y func(float64) vg.Length) {
 			c.StrokeLine2(draw.LineStyle{Color: s.arm.color(), Width: 1}, x(at.at), max(y(at.low), c.Min.Y), x(at.at), y(at.high))
 		}
 	}
-	c.StrokeLines(s.arm.stroke(), path)
+	if len(path) >= leastOfTrend {
+		c.StrokeLines(s.arm.stroke(), path)
+	}
 	for _, at := range path {
 		c.DrawGlyph(draw.GlyphStyle{Color: s.arm.color(), Radius: 2.4, Shape: s.arm.mark()}, at)
 	}

@@ -25,6 +25,10 @@ import (
 // maxPoints of a line: what a chart of this width can show.
 const maxPoints = 60
 
+// leastOfTrend points make a line: two could only be joined by a straight one, which nobody
+// has seen.
+const leastOfTrend = 3
+
 // line is a quantity over a run, for one arm.
 type line struct {
 	arm    arm
@@ -110,7 +114,7 @@ func (c courseChart) overRun(under *scenario, result chart) (chart, bool) {
 		if metric.Parse(c.by).IsServer() {
 			one.marks = append(one.marks, trace.silent...)
 		}
-		if len(one.points) < 2 {
+		if len(one.points) < leastOfTrend {
 			continue
 		}
 		var runs int
@@ -252,21 +256,57 @@ func highest(points []point) float64 {
 
 func byValue(a, b point) int { return cmp.Compare(a.value, b.value) }
 
-// overTime draws lines from zero, with the arms' names at their ends.
+// overTime draws lines from zero, with the arms' names at their ends, and what was on or
+// happened above them.
 func overTime(lines []line, bands []band) picture {
-	p := newPlot("Minutes since the load began")
-	last, line, top := 0.0, 0.0, 0.0
+	last, line, top := lastOf(lines), 0.0, 0.0
 	for _, one := range lines {
-		last = math.Max(last, one.points[len(one.points)-1].minutes)
 		line = math.Max(line, highest(one.points))
 		for _, at := range one.around {
 			top = math.Max(top, at.high)
 		}
 	}
+	axis := timeAxisOf(last)
+	p := newPlot(axis.label)
+	p.X.Tick.Marker = axis
 	p.Add(&timeLines{lines: lines, bands: bands, last: last})
 	p.X.Min, p.X.Max = 0, last
 	p.Y.Min, p.Y.Max = 0, math.Max(line, math.Min(top, line*mostAbove))*1.15
-	return drawn(p, 230)
+	return drawnOver(p, 230+headroomOf(lines, bands).height(), keysOf(lines))
+}
+
+// lastOf lines is when the last of them ends, in minutes.
+func lastOf(lines []line) float64 {
+	last := 0.0
+	for _, one := range lines {
+		last = math.Max(last, one.points[len(one.points)-1].minutes)
+	}
+	return last
+}
+
+// timeAxis is the time since a load began, in minutes, as an axis tells it.
+type timeAxis struct {
+	label string
+	// per minute are its units.
+	per float64
+}
+
+// timeAxisOf a run of so many minutes is in seconds where it is short.
+func timeAxisOf(last float64) timeAxis {
+	const short = 3
+	if last < short {
+		return timeAxis{"Seconds since the load began", time.Minute.Seconds()}
+	}
+	return timeAxis{"Minutes since the load began", 1}
+}
+
+// Ticks at round numbers of the axis's unit.
+func (t timeAxis) Ticks(low, high float64) []plot.Tick {
+	ticks := fewTicks{}.Ticks(low*t.per, high*t.per)
+	for i := range ticks {
+		ticks[i].Value /= t.per
+	}
+	return ticks
 }
 
 // mostAbove the lines, as a multiple, is how far extremes are shown: one spike would press
@@ -281,24 +321,13 @@ type timeLines struct {
 	last  float64
 }
 
-// annotate draws what people have marked and when containers restarted, on each arm's line.
-func (t *timeLines) annotate(c draw.Canvas, x func(float64) vg.Length, right vg.Length) {
-	row := 0
-	for _, one := range t.lines {
-		if len(one.marks) > 0 {
-			marked(c, one.arm.index, func() { one.annotate(c, x, right, row) })
-		}
-		row += len(one.marks)
-	}
-}
-
 // GlyphBoxes keep room for the lines' names.
 func (t *timeLines) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	arms := make([]arm, 0, len(t.lines))
 	for _, one := range t.lines {
 		arms = append(arms, one.arm)
 	}
-	return roomForNames(arms)
+	return append(roomForNames(arms), plot.GlyphBox{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: headroomOf(t.lines, t.bands).height()}}})
 }
 
 const (
@@ -323,14 +352,9 @@ func roomForNames(arms []arm) []plot.GlyphBox {
 func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	right := x(t.last)
+	above := headroomOf(t.lines, t.bands)
 	for _, one := range t.bands {
-		from, to := clamp(x(one.from), c.Min.X, right), clamp(x(one.to), c.Min.X, right)
-		c.FillPolygon(roleWindow.light, rectangle(from, c.Min.Y, to, c.Max.Y))
-		label := textStyle(smallText, roleMuted)
-		label.YAlign = draw.YTop
-		if label.Width(one.name) < to-from-4 {
-			c.FillText(label, vg.Point{X: from + 4, Y: c.Max.Y - 2}, one.name)
-		}
+		one.shade(c, x, right, c.Max.Y+above.ofBands())
 	}
 	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
 		c.StrokeLine2(draw.LineStyle{Color: roleGrid.light, Width: 0.5}, c.Min.X, y(tick.Value), right, y(tick.Value))
@@ -338,13 +362,19 @@ func (t *timeLines) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, one := range t.lines {
 		marked(c, one.arm.index, func() {
 			one.fill(c, x, y)
-			one.mark(c, x, i)
+			one.mark(c, x, above.ofBatches(i))
 		})
 	}
 	for _, one := range t.lines {
 		marked(c, one.arm.index, func() { one.stroke(c, x, y) })
 	}
-	t.annotate(c, x, right)
+	number, row := 1, 0
+	for _, one := range t.lines {
+		if len(one.marks) > 0 {
+			marked(c, one.arm.index, func() { one.annotate(c, x, right, above.ofMarks(row), number) })
+			number, row = number+len(one.marks), row+1
+		}
+	}
 	ends := make([]end, 0, len(t.lines))
 	for _, one := range t.lines {
 		ends = append(ends, end{one.arm, y(one.points[len(one.points)-1].value)})
@@ -366,34 +396,11 @@ func (l line) fill(c draw.Canvas, x, y func(float64) vg.Length) {
 	c.FillPolygon(shaded{l.arm.role().light, faint}, append(upper, lower...))
 }
 
-// mark when batches were on, at the top, each arm's below the one before.
-func (l line) mark(c draw.Canvas, x func(float64) vg.Length, place int) {
-	const thick, apart = vg.Length(2.5), vg.Length(4)
-	top := c.Max.Y - apart*vg.Length(place)
+// mark when batches were on, above the lines.
+func (l line) mark(c draw.Canvas, x func(float64) vg.Length, above vg.Length) {
 	for _, one := range l.batches {
 		from, to := clamp(x(one.from), c.Min.X, c.Max.X), clamp(x(one.to), c.Min.X, c.Max.X)
-		c.FillPolygon(l.arm.color(), rectangle(from, top-thick, to, top))
-	}
-}
-
-// annotate draws marks: when it was, or from when to when, with its words. Those of a row
-// stand below those of the one before, as far as there is room.
-func (l line) annotate(c draw.Canvas, x func(float64) vg.Length, right vg.Length, row int) {
-	const first, apart, rows, away = vg.Length(16), vg.Length(13), 5, vg.Length(4)
-	style := textStyle(smallText, roleInk)
-	style.Color, style.YAlign = l.arm.color(), draw.YTop
-	for i, one := range l.marks {
-		from, to := clamp(x(one.from), c.Min.X, right), clamp(x(one.to), c.Min.X, right)
-		if to > from {
-			c.FillPolygon(shaded{l.arm.role().light, faint}, rectangle(from, c.Min.Y, to, c.Max.Y))
-		}
-		c.StrokeLine2(draw.LineStyle{Color: l.arm.color(), Width: 1, Dashes: []vg.Length{2, 2}}, from, c.Min.Y, from, c.Max.Y)
-		line := c.Max.Y - first - apart*vg.Length((row+i)%rows)
-		if before, after := from-c.Min.X, right-from; before > after {
-			writeUntil(c, style, vg.Point{X: from - away, Y: line}, shortened(one.name, style, before/widerFont-away))
-		} else {
-			c.FillText(style, vg.Point{X: from + away, Y: line}, shortened(one.name, style, after/widerFont-away))
-		}
+		c.FillPolygon(l.arm.color(), rectangle(from, c.Max.Y+above, to, c.Max.Y+above+thickBatch))
 	}
 }
 

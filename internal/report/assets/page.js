@@ -246,13 +246,26 @@
     u.ctx.fillRect(from, u.bbox.top, to - from, u.bbox.height);
   };
 
-  const nameBand = (u, name, from, to) => {
-    const ratio = devicePixelRatio;
-    u.ctx.font = `${11 * ratio}px system-ui, sans-serif`;
-    u.ctx.textBaseline = "top";
-    u.ctx.textAlign = "left";
+  // headroom are the rows above the lines, where no word stands on one: each arm's batches,
+  // what bands are called, and the numbers of each arm's marks.
+  const [batchRow, textRow] = [4, 14];
+  const headroom = ({ lines, bands }) => {
+    const batches = 2 + batchRow * (lines.findLastIndex((line) => line.batches) + 1);
+    const marks = batches + (bands ? textRow : 0);
+    return { batches, marks, height: marks + textRow * lines.filter((line) => line.marks).length };
+  };
+
+  const writeSmall = (u, align) => {
+    u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    u.ctx.textBaseline = "bottom";
+    u.ctx.textAlign = align;
+  };
+
+  const nameBand = (above) => (u, name, from, to) => {
+    if (to <= from) return;
+    writeSmall(u, "left");
     u.ctx.fillStyle = color("muted");
-    if (u.ctx.measureText(name).width < to - from - 8 * ratio) u.ctx.fillText(name, from + 4 * ratio, u.bbox.top + 3 * ratio);
+    u.ctx.fillText(name, from, u.bbox.top - above * devicePixelRatio);
   };
 
   // fillAround shows between what all runs of each arm were, as far as the chart goes.
@@ -274,38 +287,34 @@
     u.ctx.restore();
   };
 
-  // markBatches of each arm's run at the top, below those of the one before.
+  // markBatches of each arm's run, above those of the one before.
   const markBatches = (lines) => (u) => {
     u.ctx.save();
     lines.forEach((line, i) => {
       if (!u.series[i + 1].show) return;
       u.ctx.fillStyle = color(arms[line.arm].color);
-      eachBand(line.batches ?? [], (_, name, from, to) => u.ctx.fillRect(from, u.bbox.top + 4 * i * devicePixelRatio, to - from, 2.5 * devicePixelRatio))(u);
+      eachBand(line.batches ?? [], (_, name, from, to) => u.ctx.fillRect(from, u.bbox.top - (4.5 + batchRow * i) * devicePixelRatio, to - from, 2.5 * devicePixelRatio))(u);
     });
     u.ctx.restore();
   };
 
-  // cut the end off a text that is too wide.
-  const cut = (ctx, text, width) => {
-    let shown = text;
-    for (let keep = text.length - 1; keep > 0 && ctx.measureText(shown).width > width; keep--) shown = `${text.slice(0, keep)}\u2026`;
-    return shown;
-  };
-
   // drawMarks of each arm's run, what people wrote and containers that ended: when it was,
-  // or from when to when, with its words, those of a row below those of the one before.
-  const drawMarks = (lines) => (u) => {
+  // or from when to when, with its number above. The list below the chart explains it.
+  const drawMarks = (lines, above) => (u) => {
     const { left, top, width, height } = u.bbox;
     const ratio = devicePixelRatio;
-    let row = 0;
+    let [number, row] = [0, 0];
     u.ctx.save();
-    u.ctx.font = `${11 * ratio}px system-ui, sans-serif`;
-    u.ctx.textBaseline = "top";
+    writeSmall(u, "left");
     u.ctx.setLineDash([2 * ratio, 2 * ratio]);
     u.ctx.lineWidth = ratio;
     lines.forEach((line, i) => {
-      if (!u.series[i + 1].show) return;
-      for (const mark of line.marks ?? []) {
+      if (!line.marks) return;
+      const y = top - (above + textRow * row++) * ratio;
+      let taken = left;
+      for (const mark of line.marks) {
+        number++;
+        if (!u.series[i + 1].show || (zoomed && (mark.to < zoomed[0] || mark.from > zoomed[1]))) continue;
         const [from, to] = [mark.from, mark.to].map((at) => Math.max(left, Math.min(left + width, u.valToPos(at, "x", true))));
         u.ctx.fillStyle = u.ctx.strokeStyle = color(arms[line.arm].color);
         u.ctx.globalAlpha = 0.17;
@@ -315,11 +324,11 @@
         u.ctx.moveTo(from, top);
         u.ctx.lineTo(from, top + height);
         u.ctx.stroke();
-        const isBefore = from - left > width / 2;
-        u.ctx.textAlign = isBefore ? "right" : "left";
+        const wide = u.ctx.measureText(number).width;
+        const at = Math.max(taken, from - wide / 2);
         u.ctx.fillStyle = color(`${arms[line.arm].color}-text`);
-        u.ctx.fillText(cut(u.ctx, mark.name, Math.max(from - left, left + width - from) - 8 * ratio), from + (isBefore ? -4 : 4) * ratio, top + (16 + 13 * (row % 5)) * ratio);
-        row++;
+        u.ctx.fillText(number, at, y);
+        taken = at + wide + 3 * ratio;
       }
     });
     u.ctx.restore();
@@ -334,6 +343,9 @@
 
   // plain numbers, as the rest of the page writes them.
   const plain = new Intl.NumberFormat("en", { useGrouping: false, maximumFractionDigits: 6 });
+
+  // roundSeconds are the steps of an axis in seconds, in minutes.
+  const roundSeconds = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 20, 30, 60].map((seconds) => seconds / 60);
 
   // zoom all charts over time to a stretch; null: to the whole run.
   const zoom = (stretch) => {
@@ -369,6 +381,7 @@
       this.values = this.data.lines.map((line) => this.legendOf(line));
       this.tooltip = make("div", { className: "tooltip", hidden: true });
       this.box = make("div", { className: "plot" });
+      this.keys = make("ul", { className: "keys" }, ...(this.data.keys ?? []).map((key) => this.keyOf(key)));
       this.whole = make("button", { type: "button", className: "whole", hidden: !zoomed, onclick: () => zoom(null) }, "Whole run");
       this.plot = new uPlot(this.options(), aligned(this.data.lines), this.box);
       this.plot.over.append(this.tooltip);
@@ -386,14 +399,24 @@
       return value;
     }
 
+    keyOf({ arm, sign, text }) {
+      const entry = make("li", {}, make("b", {}, sign), make("span", {}, text));
+      entry.style.setProperty("--of", `var(--${arms[arm].color}-text)`);
+      entry.dataset.arm = arm;
+      entry.classList.toggle("off", hidden.has(arm));
+      return entry;
+    }
+
     options() {
       const bands = this.data.bands ?? [];
+      const above = headroom(this.data);
+      const per = this.data.perMinute;
       return {
         ...this.size(),
         legend: { show: false },
-        padding: [6, 10, 0, 0],
+        padding: [6 + above.height, 10, 0, 0],
         scales: { x: { time: false, range: () => zoomed ?? [0, this.last] }, y: { range: (u, low) => [Math.min(0, low ?? 0), highest(this.data.lines, (i) => u.series[i + 1].show) * 1.15] } },
-        axes: [axis({ label: "Minutes since the load began", labelSize: 18, size: 24, grid: { show: false } }), axis({ size: 46, grid: { stroke: () => color("grid"), width: 1 } })],
+        axes: [axis({ label: this.data.axis, incrs: per === 1 ? undefined : roundSeconds, values: (u, at) => at.map((value) => plain.format(Math.round(value * per * 1e3) / 1e3)), labelSize: 18, size: 24, grid: { show: false } }), axis({ size: 46, grid: { stroke: () => color("grid"), width: 1 } })],
         series: [{}, ...this.data.lines.map(series)],
         cursor: {
           y: false,
@@ -403,7 +426,7 @@
           points: { size: 7, width: 1.5, stroke: (u, at) => color(arms[this.data.lines[at - 1].arm].color), fill: () => color("page") },
           dataIdx: (u, at, hovered) => (at === 0 ? hovered : nearest(u.data[at], hovered)),
         },
-        hooks: { drawClear: [eachBand(bands, shadeBand), fillAround(this.data.lines)], draw: [eachBand(bands, nameBand), markBatches(this.data.lines), drawMarks(this.data.lines)], setCursor: [() => this.tell()], setSelect: [(u) => this.select(u)] },
+        hooks: { drawClear: [eachBand(bands, shadeBand), fillAround(this.data.lines)], draw: [eachBand(bands, nameBand(above.batches)), markBatches(this.data.lines), drawMarks(this.data.lines, above.marks)], setCursor: [() => this.tell()], setSelect: [(u) => this.select(u)] },
       };
     }
 
@@ -433,7 +456,7 @@
 
     size() {
       const width = Math.floor(this.figure.getBoundingClientRect().width);
-      return { width, height: Math.round(Math.min(260, Math.max(190, width * 0.55))) };
+      return { width, height: Math.round(Math.min(260, Math.max(190, width * 0.55))) + headroom(this.data).height };
     }
 
     // place the chart where the picture stands, which stays for paper.
@@ -444,7 +467,7 @@
         tabindex: "0", role: "slider", "aria-label": `${title.textContent}: point in time`,
         "aria-valuemin": "0", "aria-valuemax": String(this.last), "aria-valuenow": "0", "aria-valuetext": picture.getAttribute("aria-label"),
       }).forEach(([name, value]) => this.box.setAttribute(name, value));
-      title.after(this.legend, this.box);
+      title.after(this.legend, this.box, this.keys);
       this.figure.classList.add("live");
     }
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// headroom is what a chart over time has above its lines, so that no word stands on a line:
+// from below a row for each arm's batches, one for what bands are called, and one for the
+// numbers of each arm's marks.
+type headroom struct {
+	batches, marks int
+	bands          bool
+}
+
+// Heights of the rows, and how thick a batch is.
+const (
+	batchRow   = vg.Length(4)
+	textRow    = vg.Length(13)
+	thickBatch = vg.Length(2.5)
+)
+
+func headroomOf(lines []line, bands []band) headroom {
+	found := headroom{bands: len(bands) > 0}
+	for i, one := range lines {
+		if len(one.batches) > 0 {
+			found.batches = i + 1
+		}
+		if len(one.marks) > 0 {
+			found.marks++
+		}
+	}
+	return found
+}
+
+func (h headroom) ofBatches(row int) vg.Length { return 2 + batchRow*vg.Length(row) }
+
+func (h headroom) ofBands() vg.Length {
+	if h.batches == 0 {
+		return 0
+	}
+	return h.ofBatches(h.batches) + 1
+}
+
+func (h headroom) ofMarks(row int) vg.Length {
+	base := h.ofBands()
+	if h.bands {
+		base += textRow
+	}
+	return base + textRow*vg.Length(row)
+}
+
+func (h headroom) height() vg.Length { return h.ofMarks(h.marks) }
+
+// shade a band, with its name at a height.
+func (b band) shade(c draw.Canvas, x func(float64) vg.Length, right, name vg.Length) {
+	from, to := clamp(x(b.from), c.Min.X, right), clamp(x(b.to), c.Min.X, right)
+	c.FillPolygon(roleWindow.light, rectangle(from, c.Min.Y, to, c.Max.Y))
+	label := textStyle(smallText, roleMuted)
+	label.YAlign = draw.YBottom
+	c.FillText(label, vg.Point{X: from, Y: name}, shortened(b.name, label, (right-from)/widerFont))
+}
+
+// annotate draws marks: when it was, or from when to when, with its number above, pushed
+// aside where another stands there.
+func (l line) annotate(c draw.Canvas, x func(float64) vg.Length, right, above vg.Length, number int) {
+	style := textStyle(smallText, roleInk)
+	style.Color, style.YAlign = l.arm.color(), draw.YBottom
+	taken := c.Min.X
+	for i, one := range l.inOrder() {
+		from, to := clamp(x(one.from), c.Min.X, right), clamp(x(one.to), c.Min.X, right)
+		if to > from {
+			c.FillPolygon(shaded{l.arm.role().light, faint}, rectangle(from, c.Min.Y, to, c.Max.Y))
+		}
+		c.StrokeLine2(draw.LineStyle{Color: l.arm.color(), Width: 1, Dashes: []vg.Length{2, 2}}, from, c.Min.Y, from, c.Max.Y)
+		text := strconv.Itoa(number + i)
+		wide := style.Width(text) * widerFont
+		at := max(from-wide/2, taken)
+		c.FillText(style, vg.Point{X: at, Y: c.Max.Y + above}, text)
+		taken = at + wide + 2
+	}
+}
+
+// inOrder are the marks in the order of time, in which they are numbered.
+func (l line) inOrder() []band {
+	return slices.SortedStableFunc(slices.Values(l.marks), func(a, b band) int {
+		switch {
+		case a.from < b.from:
+			return -1
+		case a.from > b.from:
+			return 1
+		}
+		return 0
+	})
+}
+
+// key explains a sign of a chart.
+type key struct {
+	arm        arm
+	sign, text string
+}
+
+// keysOf lines explain the numbers of their marks, those that mean the same together, and the
+// bars of their batches.
+func keysOf(lines []line) []key {
+	var keys []key
+	number := 1
+	for _, one := range lines {
+		numbers := map[string][]int{}
+		var order []string
+		for _, mark := range one.inOrder() {
+			if numbers[mark.name] == nil {
+				order = append(order, mark.name)
+			}
+			numbers[mark.name] = append(numbers[mark.name], number)
+			number++
+		}
+		for _, name := range order {
+			keys = append(keys, key{one.arm, ranges(numbers[name]), name})
+		}
+		for _, batch := range one.batches {
+			known := slices.ContainsFunc(keys, func(known key) bool { return known.sign == batchSign && known.text == batch.name })
+			if !known {
+				keys = append(keys, key{one.arm, batchSign, batch.name})
+			}
+		}
+	}
+	return keys
+}
+
+// batchSign stands for the bars of batches.
+const batchSign = "▬"
+
+// ranges writes numbers that follow each other as one: 1–3, 5.
+func ranges(numbers []int) string {
+	text := ""
+	for i := 0; i < len(numbers); {
+		last := i
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
+			last++
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += strconv.Itoa(numbers[i])
+		if last > i {
+			text += dash + strconv.Itoa(numbers[last])
+		}
+		i = last + 1
+	}
+	return text
+}
+
+// drawnOver is a plot over what explains its signs.
+func drawnOver(p *plot.Plot, height vg.Length, keys []key) picture {
+	below := vg.Length(0)
+	if len(keys) > 0 {
+		below = textRow*vg.Length(len(keys)) + 4
+	}
+	return sketched(chartWidth, height+below, func(c draw.Canvas) {
+		p.Draw(draw.Crop(c, 0, 0, below, 0))
+		for i, one := range keys {
+			marked(c, one.arm.index, func() { one.write(c, c.Min.Y+textRow*vg.Length(len(keys)-1-i)+2) })
+		}
+	})
+}
+
+func (k key) write(c draw.Canvas, y vg.Length) {
+	const indent = vg.Length(38)
+	style := textStyle(smallText, roleMuted)
+	style.Color, style.YAlign = k.arm.color(), draw.YBottom
+	wide := max(indent, style.Width(k.sign)*widerFont+6)
+	c.FillText(style, vg.Point{X: c.Min.X, Y: y}, k.sign)
+	style.Color = roleMuted.light
+	c.FillText(style, vg.Point{X: c.Min.X + wide, Y: y}, shortened(k.text, style, (c.Max.X-c.Min.X-wide)/widerFont))
+}
