@@ -114,8 +114,12 @@ func (c courseChart) overRun(under *scenario, result chart) (chart, bool) {
 		if metric.Parse(c.by).IsServer() {
 			one.marks = append(one.marks, trace.silent...)
 		}
-		if len(one.points) < leastOfTrend {
+		if len(one.points) == 0 {
 			continue
+		}
+		if len(one.points) < leastOfTrend {
+			// Arms are not shown without those that they are compared with.
+			return result, false
 		}
 		var runs int
 		one.around, runs = under.around(c.subject, arm, one.points)
