@@ -65,13 +65,33 @@ type table struct {
 
 // finish brings all tables into the shape in which they are read.
 func (d *document) finish() {
+	d.Card.finish()
 	for _, one := range d.Sections {
-		for _, block := range one.Blocks {
-			if block.Table != nil {
-				block.Table.dropEmpty()
-				block.Table.judgeFirst()
-			}
+		for i := range one.Blocks {
+			one.Blocks[i].finish()
 		}
+	}
+}
+
+func (c *card) finish() {
+	c.Sentence = withMinus(c.Sentence)
+	for i := range c.Reservations {
+		c.Reservations[i] = withMinus(c.Reservations[i])
+	}
+}
+
+func (b *block) finish() {
+	b.Text = withMinus(b.Text)
+	for i := range b.List {
+		b.List[i].Text = withMinus(b.List[i].Text)
+	}
+	for i := range b.Steps {
+		b.Steps[i] = withMinus(b.Steps[i])
+	}
+	if b.Table != nil {
+		b.Table.Note = withMinus(b.Table.Note)
+		b.Table.dropEmpty()
+		b.Table.judgeFirst()
 	}
 }
 

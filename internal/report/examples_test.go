@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,26 @@ func TestTablesOfExamples(t *testing.T) {
 		for _, raw := range []string{`\["`, `["`, `{"`} {
 			if strings.Contains(shown, raw) {
 				t.Errorf("the page shows raw JSON: %s", raw)
+			}
+		}
+	})
+}
+
+// A page has one minus sign, in all formats.
+func TestNegativeNumbersHaveAMinusSign(t *testing.T) {
+	literal := regexp.MustCompile("(?s)```.*?```|`[^`]*`|<pre.*?</pre>|<code.*?</code>|<script.*?</script>|<style.*?</style>|<[a-z/][^>]*>")
+	described := regexp.MustCompile(`aria-label="[^"]*"|ac:alt="[^"]*"`)
+	hyphened := regexp.MustCompile(`[^\n]{0,40}[\s(>"|]-\d[^\n]{0,20}`)
+	eachExample(t, func(t *testing.T, input report.Input) {
+		r := reportOf(t, input)
+		for _, format := range []string{"report.md", "report.html", "report.confluence"} {
+			page := written(t, r, format)
+			shown := literal.ReplaceAllString(page, "") + strings.Join(described.FindAllString(page, -1), "\n")
+			for _, found := range hyphened.FindAllString(shown, -1) {
+				t.Errorf("%s: %s", format, found)
+			}
+			if !strings.Contains(shown, "−") && len(input.Experiment.Status.Arms) > 1 {
+				t.Errorf("%s has no negative number", format)
 			}
 		}
 	})

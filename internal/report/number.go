@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,12 @@ const dash = "–"
 
 // minus is as wide as a digit, so that columns of deltas line up.
 const minus = "−"
+
+// withMinus writes the negative numbers of a sentence, which others may have made, as the
+// page does. A hyphen within a name stays.
+func withMinus(sentence string) string { return hyphened.ReplaceAllString(sentence, "$1"+minus+"$2") }
+
+var hyphened = regexp.MustCompile(`(^|[\s(])-(\d)`)
 
 // space keeps a number and its unit on one line.
 const space = "\u00a0"
