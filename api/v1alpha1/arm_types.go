@@ -14,6 +14,13 @@ type Arm struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="an arm's name may have lower-case letters, digits and '-': for example two-partitions"
 	Name string `json:"name"`
 
+	// displayName is what reports call the arm, for example "Two partitions".
+	// Absent: its name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=60
+	DisplayName string `json:"displayName,omitempty"`
+
 	// baseline marks the arm the others are compared to. Exactly one arm is it.
 	// +optional
 	Baseline bool `json:"baseline,omitempty"`
@@ -230,6 +237,13 @@ type Factor struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="a factor's name may have lower-case letters, digits and '-': for example partitions"
 	Name string `json:"name"`
 
+	// displayName is what reports call the factor, for example "Partitions of
+	// data import". Absent: its name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=60
+	DisplayName string `json:"displayName,omitempty"`
+
 	// levels the factor takes. The first is the baseline's, unless another
 	// says baseline: true.
 	// +required
@@ -248,6 +262,13 @@ type Level struct {
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="a level's name may have lower-case letters, digits and '-': for example two"
 	Name string `json:"name"`
+
+	// displayName is what reports call the level, for example "two partitions".
+	// An arm of a matrix is called by its levels, joined by " / ". Absent: its name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=60
+	DisplayName string `json:"displayName,omitempty"`
 
 	// baseline marks the level of the baseline arm.
 	// +optional

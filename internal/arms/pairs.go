@@ -20,7 +20,7 @@ func Pairs(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix, all []Arm) []Pair {
 	var pairs []Pair
 	for later, arm := range candidates {
 		for earlier, against := range candidates[:later] {
-			if !arm.Baseline && !against.Baseline && is(candidates, earlier, later) {
+			if !arm.Baseline && !against.Baseline && is(earlier, later) {
 				pairs = append(pairs, Pair{Arm: arm.Name, Against: against.Name})
 			}
 		}
@@ -29,31 +29,33 @@ func Pairs(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix, all []Arm) []Pair {
 }
 
 // pairing tells the pairs that are wanted, by their places among the arms.
-func pairing(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix) func(all []Arm, earlier, later int) bool {
+func pairing(wanted v1alpha1.Pairs, matrix *v1alpha1.Matrix) func(earlier, later int) bool {
 	switch wanted {
 	case v1alpha1.PairsAll:
-		return func([]Arm, int, int) bool { return true }
+		return func(int, int) bool { return true }
 	case v1alpha1.PairsChain:
-		return func(_ []Arm, earlier, later int) bool { return later == earlier+1 }
+		return func(earlier, later int) bool { return later == earlier+1 }
 	case v1alpha1.PairsWithinLevels:
 		levels := levelsOf(matrix)
-		return func(all []Arm, earlier, later int) bool {
-			return differing(levels[all[earlier].Name], levels[all[later].Name]) == 1
+		return func(earlier, later int) bool {
+			return later < len(levels) && differing(levels[earlier], levels[later]) == 1
 		}
 	}
-	return func([]Arm, int, int) bool { return false }
+	return func(int, int) bool { return false }
 }
 
-// levelsOf the combinations of a matrix, by the names of the arms they make.
-func levelsOf(matrix *v1alpha1.Matrix) map[string][]string {
-	levels := map[string][]string{}
+// levelsOf the combinations of a matrix, in the order of the arms they make.
+func levelsOf(matrix *v1alpha1.Matrix) [][]string {
 	if matrix == nil {
-		return levels
+		return nil
 	}
+	var levels [][]string
 	for _, combination := range Combinations(matrix) {
+		var names []string
 		for _, level := range combination.Levels {
-			levels[combination.Name] = append(levels[combination.Name], level.Name)
+			names = append(names, level.Name)
 		}
+		levels = append(levels, names)
 	}
 	return levels
 }

@@ -4,6 +4,7 @@ package audit
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ const longestLine = 1 << 20
 // tables and those in sentences, with the numbers next to them. It fails for a text
 // that has none.
 func ReadMarkdown(in io.Reader) ([]Row, error) {
-	page := &markdown{}
+	page := &markdown{names: map[string]string{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
@@ -58,6 +59,8 @@ type markdown struct {
 	// header of the table that is being read; empty outside.
 	header []string
 	rows   []Row
+	// names of the arms that the page calls otherwise.
+	names map[string]string
 }
 
 // folded is what a table's title stands behind where the table is folded.
@@ -89,6 +92,7 @@ func (m *markdown) read(line string) {
 
 // row of a table of comparisons; others are passed over.
 func (m *markdown) row(values []string) {
+	m.name(values)
 	baseline := slices.IndexFunc(m.header, func(title string) bool { return strings.HasSuffix(title, ofBaseline) })
 	delta := slices.Index(m.header, deltaColumn)
 	if baseline < 0 || delta < 0 || baseline+1 >= len(m.header) || len(values) != len(m.header) {
@@ -106,6 +110,14 @@ func (m *markdown) row(values []string) {
 		baseline: strings.TrimSuffix(m.header[baseline], ofBaseline), arm: arm,
 		from: values[baseline] + " " + unit, to: values[baseline+1] + " " + unit, delta: values[delta],
 	})
+}
+
+// name remembers what an arm is called in the experiment, where the page tells that.
+func (m *markdown) name(values []string) {
+	label, name := slices.Index(m.header, "Arm"), slices.Index(m.header, "Name")
+	if label >= 0 && name >= 0 && len(values) == len(m.header) && values[name] != "" {
+		m.names[values[label]] = values[name]
+	}
 }
 
 // said finds both sides and the delta of a sentence. A duration may stand on a clock
@@ -154,7 +166,7 @@ func (m *markdown) add(c compared) {
 		row.Metric, row.Configuration = c.metric+" of "+c.arm, one.configuration
 		row.asPrinted = true
 		if !c.inWords {
-			row.of = series{c.scenario, c.metric, one.arm}
+			row.of = series{c.scenario, c.metric, cmp.Or(m.names[one.arm], one.arm)}
 		}
 		m.rows = append(m.rows, row)
 	}

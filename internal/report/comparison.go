@@ -166,7 +166,7 @@ func pairTable(r *record, scenario string, notes *notes) *table {
 	}
 	pairs := slices.DeleteFunc(slices.Clone(r.answer.pairs), func(c shownComparison) bool { return c.Scenario != scenario })
 	slices.SortStableFunc(pairs, func(a, b shownComparison) int { return strings.Compare(a.Metric, b.Metric) })
-	return compared(r, result, pairs, notes, func(c shownComparison) []cell { return []cell{ofArm(c.Arm), name(c.Baseline)} })
+	return compared(r, result, pairs, notes, func(c shownComparison) []cell { return []cell{ofArm(c.Arm), {Text: c.Baseline, Name: clusterName.MatchString(c.Baseline)}} })
 }
 
 // compared puts a row for each comparison into the table: its metric, what tells its

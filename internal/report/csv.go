@@ -19,9 +19,10 @@ func (r *Report) CSV() ([]byte, error) {
 	writer := csv.NewWriter(&out)
 	rows := [][]string{strings.Split(comparison.Header, ",")}
 	for _, run := range r.record.journal.valid() {
+		arm := comparison.Cell(r.record.labels.nameOf(run.Spec.Arm))
 		for _, observation := range cmp.Or(r.record.Traces[run.Name], noTrace).observationsOf(run) {
 			rows = append(rows, []string{
-				whole(run.Spec.Block), comparison.Cell(run.Spec.Arm), comparison.Cell(run.Spec.Scenario.Name), comparison.Cell(observation.Metric),
+				whole(run.Spec.Block), arm, comparison.Cell(run.Spec.Scenario.Name), comparison.Cell(observation.Metric),
 				comparison.Cell(observation.Unit), comparison.Cell(observation.Value),
 			})
 		}

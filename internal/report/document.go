@@ -311,7 +311,7 @@ func texts(texts ...string) []cell {
 func name(name string) cell { return cell{Text: metric.Plain(name), Name: true} }
 
 // ofArm names the arm that a row is about.
-func ofArm(name string) cell { return cell{Text: name, Name: true, Arm: true} }
+func ofArm(name string) cell { return cell{Text: name, Name: clusterName.MatchString(name), Arm: true} }
 
 // columnOf numbers of an arm.
 func columnOf(arm, title string) column { return column{Title: title, Number: true, Arm: arm} }

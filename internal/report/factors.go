@@ -19,6 +19,7 @@ import (
 // a comparison of the levels is.
 type effect struct {
 	shownComparison
+	record *record
 	levels []analysis.FactorLevel
 	// from and to are the margin, on the scale of what is told.
 	from, to float64
@@ -63,7 +64,7 @@ func effectOf(r *record, of *analysis.Effect, adjusted stats.Adjusted, look stat
 	}
 	told.Verdict, told.Low, told.High, told.Confidence = decided.Verdict, of.Scale.Told(decided.Low), of.Scale.Told(decided.High), 100*decided.Confidence
 	return effect{
-		shownComparison: show(&told), levels: of.Levels,
+		shownComparison: show(&told), record: r, levels: of.Levels,
 		from: of.Scale.Told(evidence.Low), to: of.Scale.Told(evidence.High), size: math.Abs(of.Estimate.Value) / of.Estimate.StandardError,
 	}
 }
@@ -85,9 +86,9 @@ func withheldFrom(a *answer, of *analysis.Effect) string {
 func (e effect) words() string {
 	names := make([]string, 0, len(e.levels))
 	for _, one := range e.levels {
-		name := one.Factor + " " + one.Level
+		name, against := e.record.levelLabels(one.Factor, one.Level, one.Baseline)
 		if !e.isTogether() {
-			name += " instead of " + one.Baseline
+			name += " instead of " + against
 		}
 		names = append(names, name)
 	}
@@ -249,7 +250,7 @@ func effectTable(r *record) []block {
 func factorsTitle(r *record, in string) string {
 	var factors []string
 	for _, factor := range r.Experiment.Spec.Matrix.Factors {
-		factors = append(factors, factor.Name)
+		factors = append(factors, cmp.Or(strings.TrimSpace(factor.DisplayName), factor.Name))
 	}
 	verb := "do"
 	if len(factors) == 1 {

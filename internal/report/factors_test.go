@@ -53,7 +53,7 @@ func TestAMatrixIsAnsweredByItsFactors(t *testing.T) {
 			input.Experiment.Spec.Matrix.Exclude = []map[string]string{{"split": "all-but-two", "partitions": "two"}}
 			input.Experiment.Status.Arms = input.Experiment.Status.Arms[:3]
 			input.Runs = slices.DeleteFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Arm == "all-but-two-two" })
-		}, []string{"all-modules-two is a trade-off against all-modules-one"}, "instead of"},
+		}, []string{"all-modules / two is a trade-off against all-modules / one"}, "instead of"},
 		"too few blocks": {func(input *report.Input) {
 			input.Runs = slices.DeleteFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Block > 3 })
 		}, []string{"These runs describe, they do not decide"}, "instead of"},

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/prose"
@@ -38,7 +39,7 @@ func overview(r *record) []block {
 const maxDifferences = 8
 
 func armsTable(r *record) *table {
-	result := &table{Caption: "Arms and how they differ from the baseline", Columns: words("Arm", "Setting", "Baseline", "This arm")}
+	result := &table{Caption: "Arms and how they differ from the baseline", Columns: words("Arm", "Name", "Setting", "Baseline", "This arm")}
 	for _, arm := range r.arms {
 		result.Rows = append(result.Rows, armRows(r, arm)...)
 	}
@@ -47,8 +48,12 @@ func armsTable(r *record) *table {
 
 // armRows are what an arm changes, or the one row that says why nothing.
 func armRows(r *record, of arm) []row {
+	named := []cell{ofArm(of.Name), {}}
+	if real := r.labels.nameOf(of.Name); real != of.Name {
+		named[1] = name(real)
+	}
 	only := func(text string) []row {
-		return []row{{First: true, Cells: []cell{ofArm(of.Name), {Text: text}, {}, {}}}}
+		return []row{{First: true, Cells: append(named, texts(text, "", "")...)}}
 	}
 	switch {
 	case of.Baseline:
@@ -62,12 +67,10 @@ func armRows(r *record, of arm) []row {
 	}
 	var rows []row
 	for i, change := range changes[:min(len(changes), maxDifferences)] {
-		rows = append(rows, row{First: i == 0, Cells: []cell{
-			ofArm(of.Name), {Text: change.Setting}, {Text: change.Baseline}, {Text: change.Arm},
-		}})
+		rows = append(rows, row{First: i == 0, Cells: slices.Concat(named, texts(change.Setting, change.Baseline, change.Arm))})
 	}
 	if more := max(len(changes)-maxDifferences, 0) + unlisted; more > 0 {
-		rows = append(rows, row{Cells: []cell{ofArm(of.Name), {Text: fmt.Sprintf("and %d more", more)}, {}, {}}})
+		rows = append(rows, row{Cells: slices.Concat(named, texts(fmt.Sprintf("and %d more", more), "", ""))})
 	}
 	return rows
 }

@@ -38,6 +38,9 @@ func (r *record) pastOf(kept *corev1.ConfigMap) (*releases.History, error) {
 	if history == nil {
 		return nil, nil //nolint:nilnil // As above.
 	}
+	for i := range history.Series {
+		history.Series[i].Arm = r.labels.of(history.Series[i].Arm)
+	}
 	history.Series = slices.DeleteFunc(history.Series, func(series releases.Series) bool {
 		known := slices.ContainsFunc(r.arms, func(one arm) bool { return one.Name == series.Arm })
 		this := series.Points[len(series.Points)-1].Experiment == r.Experiment.Name

@@ -16,8 +16,12 @@ import (
 // record is what an experiment recorded, in the shape in which sections and
 // charts ask for it. Nothing changes it once it is made.
 type record struct {
-	// Input has its runs in the order of the plan, and all traces.
+	// Input has its runs in the order of the plan, and all traces. Arms are called by
+	// their labels in it.
 	Input
+	labels labels
+	// declared is the experiment as it was recorded.
+	declared *v1alpha1.PerfExperiment
 	// arms are listed from the baseline on.
 	arms      []arm
 	scenarios []*scenario
@@ -43,7 +47,10 @@ type arm struct {
 }
 
 func newRecord(input Input) (*record, error) {
-	r := &record{Input: input}
+	declared := input.Experiment
+	r := &record{labels: labelsOf(&declared), declared: &declared}
+	input = r.labels.labelled(input)
+	r.Input = input
 	r.Runs = inPlanOrder(input.Runs)
 	for i := range r.Runs {
 		r.journal = append(r.journal, &r.Runs[i])

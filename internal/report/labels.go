@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/arms"
+)
+
+// labels are what a page calls arms, by their names. Arms that are called by their names
+// have none.
+type labels map[string]string
+
+// labelsOf an experiment's arms: what they are declared to be called, and of a matrix what
+// their levels are. Two arms of one label have their names as well.
+func labelsOf(experiment *v1alpha1.PerfExperiment) labels {
+	wanted := declaredLabels(&experiment.Spec)
+	times := map[string]int{}
+	for _, label := range wanted {
+		times[label]++
+	}
+	found := labels{}
+	for name, label := range wanted {
+		_, isName := wanted[label]
+		if times[label] > 1 || isName && label != name {
+			label += " (" + name + ")"
+		}
+		if label != name {
+			found[name] = label
+		}
+	}
+	found.labelTwin(experiment.Status.Arms)
+	return found
+}
+
+func declaredLabels(spec *v1alpha1.PerfExperimentSpec) map[string]string {
+	wanted := map[string]string{}
+	for _, arm := range spec.Arms {
+		wanted[arm.Name] = cmp.Or(strings.TrimSpace(arm.DisplayName), arm.Name)
+	}
+	if spec.Matrix == nil {
+		return wanted
+	}
+	for _, combination := range arms.Combinations(spec.Matrix) {
+		var levels []string
+		for i := range combination.Levels {
+			levels = append(levels, labelOfLevel(&combination.Levels[i]))
+		}
+		wanted[combination.Name] = strings.Join(levels, " / ")
+	}
+	return wanted
+}
+
+func labelOfLevel(level *v1alpha1.Level) string {
+	return cmp.Or(strings.TrimSpace(level.DisplayName), level.Name)
+}
+
+// labelTwin calls the twin of a baseline with a label by that.
+func (l labels) labelTwin(all []v1alpha1.ArmStatus) {
+	baseline := slices.IndexFunc(all, func(one v1alpha1.ArmStatus) bool { return one.Baseline })
+	twin := slices.IndexFunc(all, func(one v1alpha1.ArmStatus) bool { return one.Twin })
+	if baseline < 0 || twin < 0 || l[all[baseline].Name] == "" {
+		return
+	}
+	l[all[twin].Name] = l[all[baseline].Name] + " (twin)"
+}
+
+// of an arm, or its name.
+func (l labels) of(name string) string { return cmp.Or(l[name], name) }
+
+// nameOf the arm that a page calls so.
+func (l labels) nameOf(label string) string {
+	for name, known := range l {
+		if known == label {
+			return name
+		}
+	}
+	return label
+}
+
+// labelled is what was recorded, with arms called as the page calls them.
+func (l labels) labelled(input Input) Input {
+	if len(l) == 0 {
+		return input
+	}
+	input.Experiment = *input.Experiment.DeepCopy()
+	for i := range input.Experiment.Spec.Arms {
+		one := &input.Experiment.Spec.Arms[i]
+		one.Name = l.of(one.Name)
+	}
+	for i := range input.Experiment.Status.Arms {
+		one := &input.Experiment.Status.Arms[i]
+		one.Name = l.of(one.Name)
+	}
+	input.Runs = slices.Clone(input.Runs)
+	for i := range input.Runs {
+		input.Runs[i].Spec.Arm = l.of(input.Runs[i].Spec.Arm)
+	}
+	return input
+}
+
+// clusterName is what the cluster calls something by.
+var clusterName = regexp.MustCompile(`^[a-z0-9.-]+$`)
+
+// levelLabels are what the page calls a level of a matrix, with its factor unless the level
+// has a label of its own, and the level it is against.
+func (r *record) levelLabels(factor, level, baseline string) (own, against string) {
+	for _, declared := range r.Experiment.Spec.Matrix.Factors {
+		if declared.Name != factor {
+			continue
+		}
+		prefix := cmp.Or(strings.TrimSpace(declared.DisplayName), declared.Name) + " "
+		for i := range declared.Levels {
+			one := &declared.Levels[i]
+			if one.Name == level {
+				if one.DisplayName != "" && declared.DisplayName == "" {
+					prefix = ""
+				}
+				own = prefix + labelOfLevel(one)
+			}
+			if one.Name == baseline {
+				against = labelOfLevel(one)
+			}
+		}
+	}
+	return cmp.Or(own, factor+" "+level), cmp.Or(against, baseline)
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/report"
+	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/recorded"
+)
+
+// A page calls arms by what they are declared to be called, and tells once what the cluster
+// calls them; rows for a program have the names.
+func TestArmsAreCalledByTheirLabels(t *testing.T) {
+	input := recorded.Experiment(seed)
+	input.Experiment.Spec.Arms[0].DisplayName = "Heap by size"
+	input.Experiment.Spec.Arms[1].DisplayName = "Heap by share"
+	r := reportOf(t, input)
+	for _, format := range []string{"report.md", "report.html", "report.confluence"} {
+		page, _, _ := strings.Cut(written(t, r, format), "How to repeat it")
+		expect.Contains(t, page, []string{"Heap by share is a trade-off against Heap by size", "Heap by size (twin)"}, "%s", format)
+		for _, name := range []string{recorded.Baseline, recorded.Twin, recorded.Arm} {
+			// Runs and the experiment have names with these in them.
+			alone := regexp.MustCompile(`(^|[^-\w])` + name + `($|[^-\w])`)
+			_, below, _ := strings.Cut(page, "Scenarios and their loads")
+			if found := alone.FindAllString(below, -1); len(found) > 0 {
+				t.Errorf("%s: the arm is called %s %d times", format, name, len(found))
+			}
+		}
+	}
+	expect.Contains(t, written(t, r, "report.md"), []string{"| Heap by share | `maxram-66` |", "name: " + recorded.Arm}, "the page")
+	rows, err := r.CSV()
+	expect.NoError(t, err)
+	if strings.Contains(string(rows), "Heap by") || !strings.Contains(string(rows), ","+recorded.Arm+",") {
+		t.Error("the rows have labels, or not the names")
+	}
+}
+
+// Labels never make one arm of two.
+func TestLabelsAreUnique(t *testing.T) {
+	for name, tc := range map[string]struct{ baseline, arm, want string }{
+		"alike":           {"Heap", "Heap", "Heap (maxram-66) is a trade-off against Heap (xmx)"},
+		"another's name":  {"", "xmx", "xmx (maxram-66) is a trade-off against xmx"},
+		"its own name":    {"xmx", "maxram-66", "maxram-66 is a trade-off against xmx"},
+		"nothing but air": {" ", " ", "maxram-66 is a trade-off against xmx"},
+	} {
+		input := recorded.Experiment(seed)
+		input.Experiment.Spec.Arms[0].DisplayName, input.Experiment.Spec.Arms[1].DisplayName = tc.baseline, tc.arm
+		if card := head(t, input); !strings.Contains(card, tc.want) {
+			t.Errorf("%s: the card lacks %q:\n%s", name, tc.want, card)
+		}
+	}
+}
+
+// Arms of a matrix are called by their levels, which may be called otherwise, too.
+func TestArmsOfAMatrixAreCalledByTheirLevels(t *testing.T) {
+	levels := func(input *report.Input, factor int, names ...string) {
+		for i, name := range names {
+			input.Experiment.Spec.Matrix.Factors[factor].Levels[i].DisplayName = name
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*report.Input)
+		want   []string
+	}{
+		"names":  {func(*report.Input) {}, []string{"all-but-two / two", "Partitions two instead of one: worse in"}},
+		"levels": {func(input *report.Input) { levels(input, 1, "1 partition", "2 partitions") }, []string{"all-but-two / 2 partitions", "2 partitions instead of 1 partition: worse in", "Split all-but-two with 2 partitions: no interaction"}},
+		"factors": {func(input *report.Input) {
+			input.Experiment.Spec.Matrix.Factors[1].DisplayName = "Partitions of data import:"
+		}, []string{"Partitions of data import: two instead of one: worse in"}},
+		"pairs": {func(input *report.Input) {
+			input.Experiment.Spec.Analysis.Comparisons = v1alpha1.PairsWithinLevels
+		}, []string{"Deciding metrics, arm against arm", "| all-but-two / two | all-modules / two |"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			input := example(t, "read-write-split")
+			tc.change(&input)
+			page := markdownOf(t, input)
+			expect.Contains(t, page, tc.want, "the page")
+			shown, _, _ := strings.Cut(page, "How to repeat it")
+			if strings.Contains(shown, "all-but-two-two ") {
+				t.Error("an arm is called by its name")
+			}
+		})
+	}
+}
