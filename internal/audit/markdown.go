@@ -184,7 +184,12 @@ func parse(text string) (Row, bool) {
 	if err != nil {
 		return Row{}, false
 	}
-	return Row{Value: read.Value, Unit: parts[2], decimals: read.Decimals, adjusted: parts[3] != ""}, true
+	row := Row{Value: read.Value, Unit: parts[2], decimals: read.Decimals, adjusted: parts[3] != ""}
+	if row.Unit == "millicores" {
+		// As runs record it.
+		row.Value, row.Unit, row.decimals = row.Value/1000, "cores", row.decimals+3
+	}
+	return row, true
 }
 
 // cells of a table's line.

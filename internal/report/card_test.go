@@ -177,9 +177,9 @@ func change(input *report.Input, arm, metric string, to func(string) string) {
 
 func TestTheCardTellsWhatArmsCost(t *testing.T) {
 	for arms, tc := range map[string]struct{ cost, want string }{
-		"saves": {"0.20", "Nodes: maxram-66 saves money over xmx: 0.2000\u00a0USD/h instead of 0.2500\u00a0USD/h (−20.00\u00a0%)."},
-		"more":  {"0.30", "Nodes: maxram-66 costs more than xmx: 0.3000\u00a0USD/h instead of 0.2500\u00a0USD/h (+20.00\u00a0%)."},
-		"same":  {"0.25", "Nodes: maxram-66 costs as much as xmx, 0.2500\u00a0USD/h."},
+		"saves": {"0.20", "Nodes: maxram-66 saves money over xmx: 0.20\u00a0USD/h instead of 0.25\u00a0USD/h (−20.00\u00a0%)."},
+		"more":  {"0.30", "Nodes: maxram-66 costs more than xmx: 0.30\u00a0USD/h instead of 0.25\u00a0USD/h (+20.00\u00a0%)."},
+		"same":  {"0.25", "Nodes: maxram-66 costs as much as xmx, 0.25\u00a0USD/h."},
 	} {
 		input := measuring(v1alpha1.Observation{Metric: "system/cost/perHour", Value: "0.25", Unit: "USD/h"})
 		change(&input, recorded.Arm, "system/cost/perHour", func(string) string { return tc.cost })

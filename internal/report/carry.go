@@ -27,8 +27,7 @@ func carryDeltas(all []*scenario, lists ...[]shownComparison) {
 	for at, group := range groups {
 		under := all[slices.IndexFunc(all, func(one *scenario) bool { return one.Name == at.scenario })]
 		own := under.of(at.metric)
-		places := carryingPlaces(group, fewestPlaces(own))
-		writeWith(own, places)
+		places := writeWith(own, carryingPlaces(group, fewestPlaces(own)))
 		for _, one := range group {
 			one.ofCenters = places
 		}

@@ -166,7 +166,9 @@ func pairTable(r *record, scenario string, notes *notes) *table {
 	}
 	pairs := slices.DeleteFunc(slices.Clone(r.answer.pairs), func(c shownComparison) bool { return c.Scenario != scenario })
 	slices.SortStableFunc(pairs, func(a, b shownComparison) int { return strings.Compare(a.Metric, b.Metric) })
-	return compared(r, result, pairs, notes, func(c shownComparison) []cell { return []cell{ofArm(c.Arm), {Text: c.Baseline, Name: clusterName.MatchString(c.Baseline)}} })
+	return compared(r, result, pairs, notes, func(c shownComparison) []cell {
+		return []cell{ofArm(c.Arm), {Text: c.Baseline, Name: clusterName.MatchString(c.Baseline)}}
+	})
 }
 
 // compared puts a row for each comparison into the table: its metric, what tells its
@@ -176,7 +178,7 @@ func compared(r *record, result *table, all []shownComparison, notes *notes, arm
 	for _, c := range all {
 		baseline, arm := c.centers()
 		cells := append([]cell{name(c.Metric)}, arms(c)...)
-		cells = append(cells, texts(baseline, arm, shownUnit(c.Unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
+		cells = append(cells, texts(baseline, arm, shownUnit(c.display().unit), c.deltaCell(), c.interval(), c.blocks(), c.probability())...)
 		cells = append(cells, cell{Text: c.verdict(), Verdict: c.verdict()}, cell{Text: notes.of(c.Warnings)})
 		result.Rows = append(result.Rows, row{First: c.Metric != previous, Cells: cells})
 		previous = c.Metric

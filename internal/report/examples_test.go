@@ -85,6 +85,33 @@ func TestNegativeNumbersHaveAMinusSign(t *testing.T) {
 	})
 }
 
+// CPU below a tenth of a core is in thousandths, numbers of a table in one unit, and no value
+// ends with zeros that say nothing.
+func TestNumbersOfExamplesHaveDigitsThatTell(t *testing.T) {
+	few := regexp.MustCompile(`\b0\.0\d+ cores`)
+	eachExample(t, func(t *testing.T, input report.Input) {
+		page, millicores := markdownOf(t, input), false
+		for _, found := range few.FindAllString(strings.ReplaceAll(page, "\u00a0", " "), -1) {
+			t.Errorf("the page says %s", found)
+		}
+		for _, one := range tables(page) {
+			unit := slices.Index(one.header, "Unit")
+			for _, row := range one.rows {
+				if unit >= 0 && row[unit] == "cores" && slices.ContainsFunc(row[1:unit], func(cell string) bool { return strings.HasPrefix(cell, "0.0") }) {
+					t.Errorf("%s: %v", one.caption, row)
+				}
+				millicores = millicores || unit >= 0 && row[unit] == "millicores"
+			}
+		}
+		if !millicores {
+			t.Error("no row is in millicores")
+		}
+		if found := regexp.MustCompile(`\b\d+\.0+ connections`).FindString(strings.ReplaceAll(page, "\u00a0", " ")); found != "" {
+			t.Errorf("the page says %s", found)
+		}
+	})
+}
+
 // looks are what each example's page has to keep to in a browser, at each width.
 var looks = map[string]string{
 	"verdicts are seen beside the first rows": "[...document.querySelectorAll('table td:first-child > .verdict')].every((one) => one.closest('.scroll').scrollLeft === 0 && one.getBoundingClientRect().right <= innerWidth)",

@@ -25,7 +25,7 @@ func figureOf(r *record, c shownComparison, beside []shownComparison) figure {
 	baseline, arm := c.centers()
 	return figure{
 		Label: label, Delta: c.deltaCell(), Verdict: c.verdict(), Text: c.sentence(r.answer),
-		Values: baseline + " → " + withUnit(arm, c.Unit), Interval: c.interval(),
+		Values: baseline + " → " + withUnit(arm, c.display().unit), Interval: c.interval(),
 		SVG: intervalPicture(r.answer, c, beside),
 	}
 }

@@ -75,12 +75,12 @@ func TestUseIsToldInPercentOfTheRequestByPhase(t *testing.T) {
 			if row[0] != "mod-users" {
 				continue
 			}
-			if at := slices.Index(one.header, recorded.Arm+" of request, %"); at > 0 && row[at] == "41.0" {
+			if at := slices.Index(one.header, recorded.Arm+" of request, %"); at > 0 && row[at] == "41" {
 				whole++
 			}
 			if at := slices.Index(one.header, "During create-5k, "+recorded.Arm); at > 0 {
 				phases++
-				if alone := row[slices.Index(one.header, "Alone, "+recorded.Arm)]; row[at] != "71.0" || alone != "23.0" || !strings.Contains(one.caption, "% of what they request") {
+				if alone := row[slices.Index(one.header, "Alone, "+recorded.Arm)]; row[at] != "71" || alone != "23" || !strings.Contains(one.caption, "% of what they request") {
 					t.Errorf("%s: %v", one.caption, row)
 				}
 			}

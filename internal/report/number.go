@@ -74,8 +74,13 @@ func fixed(value float64, places int) string {
 	return text
 }
 
-// rough writes a number whose uncertainty is unknown.
-func rough(value float64) string { return fixed(value, decimals(value, math.NaN())) }
+// rough writes a number whose uncertainty is unknown; one that is whole, without a point.
+func rough(value float64) string {
+	if isWhole(value) {
+		return fixed(value, 0)
+	}
+	return fixed(value, decimals(value, math.NaN()))
+}
 
 // signed writes a delta: its sign is always there, except for none.
 func signed(value float64, places int) string {

@@ -113,6 +113,14 @@ func tables(page string) []markdownTable {
 	return found
 }
 
+// perUnit is how many of what a column is in the CSV's unit has.
+func perUnit(shown string) float64 {
+	if strings.Contains(shown, "millicores") {
+		return 1000
+	}
+	return 1
+}
+
 // from are the rows' cells from a column on; none without such a column.
 func (m *markdownTable) from(title string) [][]string {
 	at := slices.Index(m.header, title)
@@ -182,25 +190,29 @@ func TestNumbersAreThoseOfTheCSV(t *testing.T) {
 					}
 				}
 			case table.section == "Comparison" && slices.Contains(table.header, "Delta"):
-				deltas := table.from("Delta")
+				deltas, units := table.from("Delta"), table.from("Unit")
 				for i, row := range table.from("Metric") {
+					in := 1.0
+					if units != nil {
+						in = perUnit(units[i][0])
+					}
 					center := values.geometric
 					if !strings.HasSuffix(deltas[i][0], "\u00a0%") {
 						center = values.mean
 					}
-					alike(t, row[0]+" of the baseline", row[1], center(scenario, row[0], recorded.Baseline))
-					alike(t, row[0]+" of the arm", row[2], center(scenario, row[0], recorded.Arm))
+					alike(t, row[0]+" of the baseline", row[1], in*center(scenario, row[0], recorded.Baseline))
+					alike(t, row[0]+" of the arm", row[2], in*center(scenario, row[0], recorded.Arm))
 					checked["comparison"]++
 				}
 			case table.header[0] == "Module" && table.section == "Resource utilisation":
 				of := underScenario.FindStringSubmatch(table.caption)[1]
-				resource := strings.ToLower(strings.Fields(table.caption)[0])
+				resource, in := strings.ToLower(strings.Fields(table.caption)[0]), perUnit(table.caption)
 				for _, row := range table.rows {
 					for _, arm := range []string{recorded.Baseline, recorded.Arm} {
 						metric := "module/" + row[0] + "/" + resource + "/"
 						cell := func(title string) string { return row[slices.Index(table.header, arm+" "+title)] }
-						alike(t, metric+"average of "+arm, cell("average"), values.center(of, metric+"average", arm))
-						alike(t, metric+"max of "+arm, cell("max"), values.max(of, metric+"max", arm))
+						alike(t, metric+"average of "+arm, cell("average"), in*values.center(of, metric+"average", arm))
+						alike(t, metric+"max of "+arm, cell("max"), in*values.max(of, metric+"max", arm))
 						checked["resources"]++
 						if arm != recorded.Baseline {
 							changed(t, metric, row[slices.Index(table.header, recorded.Baseline+" average")], cell("average"), cell("change, %"))
@@ -382,7 +394,7 @@ func TestNoCenterOfARatioReadsAsZero(t *testing.T) {
 		"certain":         {[][]float64{{0.018, 0.0181, 0.0182}, {0.129, 0.13, 0.131}}, []string{"0.0181", "0.1300"}},
 		"uncertain":       {[][]float64{{0.018, 0.0181, 0.0182}, {0.01, 0.2, 3}}, []string{"0.02", "0.18"}},
 		"almost nothing":  {[][]float64{{0.0003, 0.0004, 0.0005}, {0.01, 0.2, 3}}, []string{"0.0004", "0.1817"}},
-		"a single number": {[][]float64{{0.018}, {0.129}}, []string{"0.0180", "0.1290"}},
+		"a single number": {[][]float64{{0.018}, {0.129}}, []string{"0.018", "0.1290"}},
 	} {
 		expect.Equal(t, tc.want, report.Centers(tc.arms...), "%s", name)
 	}

@@ -569,7 +569,7 @@ func TestTheCollectorsNode(t *testing.T) {
 			v1alpha1.Observation{Metric: "node/otherCpu/average", Value: "0.4", Unit: "cores"})
 	}
 	page := written(t, reportOf(t, input), "report.md")
-	expect.Contains(t, page, []string{heading, rule, "| `cpuPressure` | % | 12.50 | 20.00 |", "| `otherCpu` | cores | 0.4000 |"}, "the page")
+	expect.Contains(t, page, []string{heading, rule, "| `cpuPressure` | % | 12.5 | 20.0 |", "| `otherCpu` | cores | 0.4 |"}, "the page")
 	if strings.Contains(page, "`node/") {
 		t.Error("what others do on the node is told as an effect of an arm")
 	}

@@ -140,11 +140,17 @@ func (s *scenario) of(metric string) []*values {
 	return all
 }
 
-// writeWith sets the places of values, for every table and sentence.
-func writeWith(all []*values, places int) {
+// writeWith sets the places of values, for every table and sentence, and tells how many
+// they are: without zeros that all of them end with.
+func writeWith(all []*values, places int) int {
+	isZero := func(found *values) bool { return rounded(found.center(), places) == rounded(found.center(), places-1) }
+	for places > 0 && len(all) > 0 && !slices.ContainsFunc(all, func(found *values) bool { return !isZero(found) }) {
+		places--
+	}
 	for _, found := range all {
 		found.places = places
 	}
+	return places
 }
 
 // fewestPlaces are as many as the least certain of some centres supports, and as many
@@ -289,5 +295,22 @@ func (v *values) shown() string {
 	return fixed(v.center(), v.places)
 }
 
+// isWhole, but for what a mean of equal numbers may be off.
+func isWhole(value float64) bool { return math.Abs(value-math.Round(value)) <= 1e-9*math.Abs(value) }
+
+// shownIn writes the center in a display's unit.
+func (v *values) shownIn(in display) string {
+	if v == nil {
+		return dash
+	}
+	return in.write(v.center(), v.places)
+}
+
 // shownWithUnit writes the center and what it is in.
-func (v *values) shownWithUnit() string { return withUnit(v.shown(), v.unit) }
+func (v *values) shownWithUnit() string {
+	in := displayOf(v.unit, v.center())
+	if center := v.center(); v.unit == metric.UnitCount && isWhole(center) {
+		return fixed(center, 0)
+	}
+	return withUnit(in.write(v.center(), v.places), in.unit)
+}

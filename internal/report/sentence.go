@@ -36,10 +36,26 @@ func (c shownComparison) deltaUnit() string {
 	case c.Unit == metric.UnitCount:
 		return ""
 	}
-	return c.Unit
+	return c.display().unit
 }
 
-func (c shownComparison) delta() string { return signed(c.Delta, c.places) }
+// display of both centers.
+func (c shownComparison) display() display {
+	return displayOf(c.Unit, c.BaselineCenter, c.ArmCenter)
+}
+
+// inUnit writes a delta or an end of its interval: a difference as the centers are.
+func (c shownComparison) inUnit() display {
+	if c.Scale == comparison.Ratio {
+		return display{metric.UnitPercent, 1}
+	}
+	return c.display()
+}
+
+func (c shownComparison) delta() string {
+	in := c.inUnit()
+	return signed(c.Delta*in.factor, in.places(c.places))
+}
 
 // adjustedMark stands behind a delta that is not that of the two centers beside it.
 const adjustedMark = "†"
@@ -61,7 +77,8 @@ func (c shownComparison) interval() string {
 	if !c.judged() {
 		return dash
 	}
-	return signedInterval(c.Low, c.High, c.places)
+	in := c.inUnit()
+	return signedInterval(c.Low*in.factor, c.High*in.factor, in.places(c.places))
 }
 
 // judged: there are blocks enough for an interval and a verdict to mean something.
@@ -77,7 +94,8 @@ func (c shownComparison) probability() string {
 
 // centers of the baseline and the arm.
 func (c shownComparison) centers() (baseline, arm string) {
-	return fixed(c.BaselineCenter, c.ofCenters), fixed(c.ArmCenter, c.ofCenters)
+	in := c.display()
+	return in.write(c.BaselineCenter, c.ofCenters), in.write(c.ArmCenter, c.ofCenters)
 }
 
 func (c shownComparison) verdict() string {
@@ -125,7 +143,7 @@ func (c shownComparison) whichInterval(a *answer) string {
 // told are both centers in sentences: long durations on a clock, too.
 func (c shownComparison) told() (baseline, arm string) {
 	baseline, arm = c.centers()
-	baseline, arm = withUnit(baseline, c.Unit), withUnit(arm, c.Unit)
+	baseline, arm = withUnit(baseline, c.display().unit), withUnit(arm, c.display().unit)
 	if c.metric.Statistic == metric.Duration && c.Unit == metric.UnitSeconds && c.BaselineCenter >= 60 {
 		baseline += " (" + clockOfSeconds(c.BaselineCenter) + ")"
 		arm += " (" + clockOfSeconds(c.ArmCenter) + ")"

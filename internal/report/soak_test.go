@@ -71,7 +71,7 @@ func TestASoakIsAnsweredByGrowthRestartsAndFailures(t *testing.T) {
 		}, "kafka/broker-0 restarted 2 times;", "**2 restarts**"},
 		"failures": {func(_ *testing.T, input report.Input) {
 			change(&input, recorded.Baseline, "cico/Check-Out/errors", func(string) string { return "1.5" })
-		}, "1.500\u00a0% of Check-Out failed; no growth, no restarts.", "**1 kind of failure**"},
+		}, "1.5\u00a0% of Check-Out failed; no growth, no restarts.", "**1 kind of failure**"},
 		"imports that failed": {measured("create-5k/failedImports", "1", "1", "0"), "3 imports of create-5k failed;", "**1 kind of failure**"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -139,10 +139,12 @@ func (c courseChart) overRun(under *scenario, result chart) (chart, bool) {
 
 // told says in words what a line shows, and how many runs there are around it.
 func (c courseChart) told(one line, runs int) string {
-	text := fmt.Sprintf("%s (block %d): from %s to %s", one.arm.Name, one.block, c.written(lowest(one.points)), withUnit(c.written(highest(one.points)), c.unit))
+	in := displayOf(c.unit, lowest(one.points), highest(one.points))
+	write := func(value float64) string { return c.written(value * in.factor) }
+	text := fmt.Sprintf("%s (block %d): from %s to %s", one.arm.Name, one.block, write(lowest(one.points)), withUnit(write(highest(one.points)), in.unit))
 	if one.around != nil {
 		all := extremes(one.around)
-		text += fmt.Sprintf(", of %s from %s to %s", prose.Counted(runs, "run"), c.written(all.low), withUnit(c.written(all.high), c.unit))
+		text += fmt.Sprintf(", of %s from %s to %s", prose.Counted(runs, "run"), write(all.low), withUnit(write(all.high), in.unit))
 	}
 	return text + ". "
 }

@@ -22,6 +22,26 @@ type use struct {
 	// ofRequest is in percent of what the server's pods ask for.
 	ofRequest map[string]*values
 	unit      string
+	// in is how average and maximum are written.
+	in display
+}
+
+// display uses as they stand beside each other: in rows of their own unit, or all in one.
+func displayUses(uses []use) {
+	var together []float64
+	for i := range uses {
+		var own []float64
+		for _, found := range uses[i].average {
+			own = append(own, found.center())
+		}
+		together = append(together, own...)
+		uses[i].in = displayOf(uses[i].unit, own...)
+	}
+	if sameUnit(uses) {
+		for i := range uses {
+			uses[i].in = displayOf(uses[i].unit, together...)
+		}
+	}
 }
 
 // largest mean of any arm.
@@ -123,7 +143,7 @@ func (u use) isZero() bool {
 // useCaption has the unit where all have the same, which would stand in every row.
 func useCaption(what string, under *scenario, uses []use) string {
 	caption := what + " under " + under.Name
-	if unit := shownUnit(uses[0].unit); unit != "" && sameUnit(uses) {
+	if unit := shownUnit(uses[0].in.unit); unit != "" && sameUnit(uses) {
 		caption += ", " + unit
 	}
 	return caption + ": average and maximum while measured"
@@ -165,6 +185,7 @@ func sameUnit(uses []use) bool {
 // useTable has a row for each server, and for each arm what it used, in percent of
 // what it asks for where that is known, and how far that is from the baseline.
 func useTable(under *scenario, uses []use, what, baseline string) *table {
+	displayUses(uses)
 	result := &table{Columns: words(what), Folded: true}
 	mixed := !sameUnit(uses)
 	if mixed {
@@ -177,7 +198,7 @@ func useTable(under *scenario, uses []use, what, baseline string) *table {
 	for _, one := range uses {
 		cells := []cell{name(one.of)}
 		if mixed {
-			cells = append(cells, cell{Text: shownUnit(one.unit)})
+			cells = append(cells, cell{Text: shownUnit(one.in.unit)})
 		}
 		for _, column := range shown {
 			shown := cell{Text: column.shown(one)}
@@ -206,9 +227,9 @@ func useColumns(arms []arm, uses []use, baseline string) []useColumn {
 	hasShare := has(func(one use) map[string]*values { return one.ofRequest })
 	var columns []useColumn
 	for _, arm := range arms {
-		columns = append(columns, useColumn{arm.Name, "average", func(one use) string { return one.average[arm.Name].shown() }, false})
+		columns = append(columns, useColumn{arm.Name, "average", func(one use) string { return one.average[arm.Name].shownIn(one.in) }, false})
 		if hasMax {
-			columns = append(columns, useColumn{arm.Name, "max", func(one use) string { return shownMax(one.max[arm.Name], one.average[arm.Name]) }, false})
+			columns = append(columns, useColumn{arm.Name, "max", func(one use) string { return shownMax(one.max[arm.Name], one.average[arm.Name], one.in) }, false})
 		}
 		if hasShare {
 			columns = append(columns, useColumn{arm.Name, "of request, %", func(one use) string { return one.ofRequest[arm.Name].shownShare() }, false})
@@ -227,7 +248,7 @@ func (u use) change(baseline, arm string) string {
 	if from == nil || to == nil {
 		return dash
 	}
-	before, after := rounded(from.center(), from.places), rounded(to.center(), to.places)
+	before, after := u.in.rounded(from.center(), from.places), u.in.rounded(to.center(), to.places)
 	if before == 0 {
 		return dash
 	}
@@ -326,16 +347,16 @@ func phaseTable(under *scenario, uses []use, component, resource, what string) *
 
 // shownMax writes a maximum with the places of its average, and says where the
 // two contradict each other: one of them was measured wrongly.
-func shownMax(largest, average *values) string {
+func shownMax(largest, average *values, in display) string {
 	if largest == nil {
 		return dash
 	}
 	peak := largest.peak()
 	if average == nil {
-		return rough(peak)
+		return rough(peak * in.factor)
 	}
 	mean := average.center()
-	text := fixed(peak, average.places)
+	text := in.write(peak, average.places)
 	if peak < mean-math.Abs(mean)*1e-6 {
 		text += " (below the average)"
 	}
