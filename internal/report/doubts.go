@@ -41,7 +41,8 @@ func doubts(r *record) []string {
 func warned(r *record) []string {
 	var sentences []string
 	for _, warning := range slices.Concat(r.answer.Warnings, r.Experiment.Status.Warnings) {
-		if !ofDesign.MatchString(warning) && !(r.isAlone() && ofOneArm.MatchString(warning)) {
+		isKnown := r.isAlone() && ofOneArm.MatchString(warning)
+		if !isKnown && !ofDesign.MatchString(warning) {
 			sentences = append(sentences, capital(strings.TrimSuffix(warning, "."))+".")
 		}
 	}

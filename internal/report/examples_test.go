@@ -3,6 +3,7 @@
 package report_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"os"
 	"path/filepath"
@@ -19,10 +20,9 @@ import (
 // example is what a recorded experiment of the documentation exported.
 func example(t *testing.T, name string) report.Input {
 	t.Helper()
-	file, err := os.Open("../../docs/examples/" + name + ".yaml.gz")
+	file, err := os.ReadFile("../../docs/examples/" + name + ".yaml.gz")
 	expect.NoError(t, err)
-	defer file.Close()
-	packed, err := gzip.NewReader(file)
+	packed, err := gzip.NewReader(bytes.NewReader(file))
 	expect.NoError(t, err)
 	inputs, err := report.Read(packed)
 	expect.NoError(t, err)

@@ -290,7 +290,9 @@ func TestPrintIsComplete(t *testing.T) {
 	p.Eval("dispatchEvent(new Event('beforeprint'))")
 	browser.Call(p.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	p.Must("[...document.querySelectorAll('main figure > svg, main svg g[data-arm], main table, main tbody tr, main td, main h3, main pre')].every((one) => one.checkVisibility())")
-	p.Must("[...document.querySelectorAll('.plot, .tools, .filter, .anchor')].every((one) => !one.checkVisibility())")
+	p.Must("[...document.querySelectorAll('thead')].every((one) => getComputedStyle(one).display === 'table-header-group' && getComputedStyle(one).breakInside === 'avoid')")
+	p.Must("[...document.querySelectorAll('main tr')].every((one) => getComputedStyle(one).breakInside === 'avoid')")
+	p.Must("[...document.querySelectorAll('.plot, .keys, .tools, .filter, .anchor')].every((one) => !one.checkVisibility())")
 	p.Eval("dispatchEvent(new Event('afterprint'))")
 	p.Must("!document.querySelector('#appendix details').open")
 	if pdf := browser.Call(p.Tab, page.PrintToPDF, page.PrintToPDFParams{}); len(pdf.Data) < 10_000 {
