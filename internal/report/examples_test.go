@@ -138,7 +138,8 @@ const overprinted = `(() => {
 		texts.forEach((one, i) => texts.slice(i + 1).forEach((other) => {
 			if (meets(one.box, other.box)) found.push(name + ': "' + one.words + '" stands on "' + other.words + '"');
 		}));
-		for (const path of svg.querySelectorAll('g[data-arm] path')) {
+		for (const path of svg.querySelectorAll('path')) {
+			if (!path.closest('[data-arm]') && getComputedStyle(path).stroke === 'none') continue;
 			const length = path.getTotalLength();
 			for (let at = 0; at <= length; at += Math.max(2, length / 2000)) {
 				const { x, y } = path.getPointAtLength(at).matrixTransform(path.getScreenCTM());

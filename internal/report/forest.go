@@ -80,7 +80,11 @@ func forestAlt(a *answer, scenario string, rows []shownComparison) string {
 	return alt
 }
 
-const rowHeight = vg.Length(34)
+const (
+	rowHeight = vg.Length(34)
+	// belowName of a row its interval has room.
+	belowName = vg.Length(18)
+)
 
 // forestRows draws a row per comparison: its name and verdict over its interval.
 type forestRows struct {
@@ -96,9 +100,10 @@ type forestRows struct {
 func (f *forestRows) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	c.FillPolygon(roleMargin.light, rectangle(x(-f.margin), c.Min.Y, x(f.margin), c.Max.Y))
-	c.StrokeLine2(draw.LineStyle{Color: roleMuted.light, Width: 0.75}, x(0), c.Min.Y, x(0), c.Max.Y)
 	for i, one := range f.rows {
 		top := y(float64(len(f.rows) - i))
+		// None is marked beside the intervals: a line through all rows would go through their names.
+		c.StrokeLine2(draw.LineStyle{Color: roleMuted.light, Width: 0.75}, x(0), top-rowHeight, x(0), top-belowName)
 		marked(c, f.indexOf[one.Arm], func() { f.row(c, one, x, top) })
 	}
 }
