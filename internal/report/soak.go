@@ -82,7 +82,7 @@ func (s *soak) takeFailures(r *record, under *scenario, m metric.Metric) {
 		switch where := r.where(under, arm.Name); {
 		case found == nil || found.peak() == 0:
 		case isShare:
-			s.failures = append(s.failures, fmt.Sprintf("%s of %s failed%s", found.shownWithUnit(), m.Transaction, where))
+			s.failures = append(s.failures, fmt.Sprintf("%s of %s failed%s", found.shownWithUnit(), metric.Plain(m.Transaction), where))
 		default:
 			s.failures = append(s.failures, fmt.Sprintf("%s of %s failed%s", prose.Counted(int(found.sum()), "import"), m.Of, where))
 		}
