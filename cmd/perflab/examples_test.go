@@ -41,6 +41,7 @@ func TestExamplesAreWhatWasRecorded(t *testing.T) {
 			}
 			got := perflab(t, "", arguments...)
 			got.ends(0)
+			perflab(t, "", "verify", path).ends(0)
 			golden(t, name+".md", strings.ReplaceAll(got.out, filepath.ToSlash(made), filepath.ToSlash(charts)))
 			if slices.Contains(withCharts, name) {
 				sameFiles(t, made, charts)
