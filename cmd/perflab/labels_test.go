@@ -68,7 +68,7 @@ func TestLabelsAreOnlyNames(t *testing.T) {
 			expect.Contains(t, read, []string{"the error shares (shop/" + pair[0] + "/errors: "}, "the page")
 			expect.Contains(t, guarded, []string{"shop/" + pair[0] + "/errors", "shop/" + pair[1] + "/p95"}, "what is guarded")
 			if strings.Contains(read, `\/`) || declared == "" {
-				t.Errorf("the page has a backslash that nobody wrote")
+				t.Errorf("the page shows a backslash that no label has")
 			}
 			rows := perflab(t, made, "report", "-f", "-", "-o", "csv").ends(0).out
 			written := map[string]string{"page.md": page, "rows.csv": rows}

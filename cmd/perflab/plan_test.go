@@ -125,7 +125,7 @@ func TestPlanSaysWhatIsKnownOfHeaps(t *testing.T) {
 		never  string
 	}{
 		"in MiB": {
-			reason: "nobody reads bytes",
+			reason: "sizes are shown in MiB",
 			words:  []string{percent, "{max: 384Mi}"},
 			want: []string{
 				"  gateway  1024 MiB      512 MiB  384 MiB", "  storage  1024 MiB      768 MiB  384 MiB",
@@ -134,7 +134,7 @@ func TestPlanSaysWhatIsKnownOfHeaps(t *testing.T) {
 			never: "not declared",
 		},
 		"no limit": {
-			reason: "a share of what is not known is said as a share, and not passed over",
+			reason: "a percentage of an unknown limit is shown as a percentage",
 			words:  []string{limit, "jvm: {heap: {max: 768Mi}}"},
 			want: []string{
 				"  gateway  1024 MiB      512 MiB  676 MiB", "  storage  not declared  768 MiB  66 % of the limit",
@@ -242,7 +242,7 @@ func TestPlanCountsAScriptsLength(t *testing.T) {
 			want: []string{more, `not counted: load search of scenario searches, whose length is not known: only the script knows; add the file with ConfigMap "search" with -f; where time is to end it, write script.arguments: [--duration, 30m]`},
 		},
 		"without the key":        {reason: "or which key", script: "{configMap: {name: search, key: other.js}}", files: inConfigMap("{}"), want: []string{more, `ConfigMap "search" has no key "other.js"`}},
-		"from the image":         {reason: "nobody looks into images", script: "{path: /scripts/search.js}", want: []string{more, "only the script knows, which is in no ConfigMap"}},
+		"from the image":         {reason: "the contents of images are not read", script: "{path: /scripts/search.js}", want: []string{more, "only the script knows, which is in no ConfigMap"}},
 		"by iterations":          {reason: "no time is made up", script: fromMap, files: inConfigMap("{iterations: 100}"), want: []string{more, "the script in main.js: it ends when its iterations are done"}},
 		"computed":               {reason: "nothing is run", script: fromMap, files: inConfigMap("{duration: length()}"), want: []string{more, "the script in main.js: options.duration is computed when it runs"}},
 		"iterations as argument": {reason: "arguments take the options' place", script: `{configMap: {name: search, key: main.js}, arguments: [-i, "5"]}`, files: inConfigMap("{duration: '8m'}"), want: []string{more, "script.arguments: it ends when its iterations are done"}},

@@ -46,7 +46,7 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 	}
 }
 
-// Whoever writes a value in another form is told how PerfLab takes it, of each kind.
+// A refusal of a value in another form says what to write instead, for each kind.
 func TestFaultsSayWhatToWrite(t *testing.T) {
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
@@ -86,7 +86,7 @@ func TestFaultsSayWhatToWrite(t *testing.T) {
 	}
 }
 
-// A flag with a value of another form is told, too.
+// So does a refusal of a flag.
 func TestFlagsSayWhatToWrite(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		`missing unit in duration "15": write 15s`:        {"status", "heap", "--timeout", "15"},

@@ -253,7 +253,7 @@ func follow(ctx context.Context, reader client.Reader, key client.ObjectKey, scr
 	}
 }
 
-// awaited is how far an experiment is that is not over.
+// awaited is the progress of an experiment that has not ended.
 func (s snapshot) awaited() string {
 	told := []string{s.phase()}
 	if counts := s.experiment.Status.Runs; counts != nil {

@@ -109,7 +109,7 @@ func TestStatusOptionsThatDoNotGoTogether(t *testing.T) {
 	}
 }
 
-// Who does not wait for ever is told what was still to come.
+// After a timeout, the error says what was still awaited.
 func TestFollowingEndsInTime(t *testing.T) {
 	seen := underway()
 	seen.experiment.Namespace = "lab"

@@ -138,7 +138,7 @@ func newSink(command *cobra.Command) *sink {
 	return &sink{bufio.NewWriter(out), lookOf(out)}
 }
 
-// end writes what is left, unless writing failed before, and says what it was.
+// end writes the rest, unless an earlier write failed, and names what is written in its error.
 func (s *sink) end(what string, failed error) error {
 	if failed == nil {
 		failed = s.Flush()

@@ -44,7 +44,7 @@ func isRouted(name string) bool {
 // somebody asked about them.
 func (a *Answer) isSet(by map[string]routing) func(metric, arm, against string) bool {
 	return func(metric, arm, against string) bool {
-		isAsked := slices.Contains(a.Question.Primary, metric) || slices.Contains(a.Question.Guards, metric)
+		isAsked := a.Question.IsPrimary(metric) || slices.Contains(a.Question.Guards, metric)
 		return !isAsked && isRouted(metric) && !equality.Semantic.DeepEqual(by[arm], by[against])
 	}
 }
