@@ -50,12 +50,14 @@ type KafkaReconciler struct {
 	Now func() time.Time
 }
 
-// SetupWithManager wakes the reconciler on changes of specs, annotations, pools and Pods.
+// SetupWithManager wakes the reconciler on changes of the Kafka and its StrimziPodSets, its
+// Pods, and the specs, annotations and labels of its pools. The Kafka's own status wakes it
+// too, for a pass may have seen the Pods later than it saw the status.
 func (r *KafkaReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("emulated-kafka").
-		For(&api.Kafka{}, builder.WithPredicates(changed)).
+		For(&api.Kafka{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		Watches(&api.StrimziPodSet{}, handler.EnqueueRequestsFromMapFunc(clusterOf)).
 		Watches(&api.KafkaNodePool{}, handler.EnqueueRequestsFromMapFunc(clusterOf), builder.WithPredicates(changed)).

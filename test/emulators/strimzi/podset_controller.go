@@ -33,11 +33,13 @@ type PodSetReconciler struct {
 	client.Client
 }
 
-// SetupWithManager wakes the reconciler on StrimziPodSets, their Pods and the annotations of their Kafka.
+// SetupWithManager wakes the reconciler on StrimziPodSets, their Pods and the
+// annotations of their Kafka. Its own status wakes it too, for a pass may have
+// seen the Pods later than it saw the status.
 func (r *PodSetReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("emulated-podset").
-		For(&api.StrimziPodSet{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&api.StrimziPodSet{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(podSetOf)).
 		Watches(&api.Kafka{}, handler.EnqueueRequestsFromMapFunc(r.podSetsOfKafka), builder.WithPredicates(predicate.AnnotationChangedPredicate{})).
 		Complete(r)

@@ -289,3 +289,23 @@ func TestSecurityOnZooKeeper(t *testing.T) {
 		expect.Equal(t, tc.secure, pod.Spec.Containers[0].SecurityContext.Capabilities != nil, "%s: the container is asked to be secure", component)
 	}
 }
+
+// TestStatusIsCountedAgain overwrites both statuses, as a pass does that saw the Pods
+// later than it saw the status: what is counted is written again.
+func TestStatusIsCountedAgain(t *testing.T) {
+	b := newBench(t, 1)
+	kafka := b.readyKafka()
+	set := &api.StrimziPodSet{}
+	set.Namespace, set.Name = b.namespace, "k-dual"
+	b.read(set)
+	counted := set.Status
+	set.Status.ReadyPods = 0
+	expect.NoError(t, b.Status().Update(t.Context(), set))
+	b.awaitPodSet("k-dual", counted)
+
+	b.read(kafka)
+	conditions := conditionsOf(kafka.Status.Conditions)
+	kafka.Status.Conditions = nil
+	expect.NoError(t, b.Status().Update(t.Context(), kafka))
+	b.awaitKafka(kafka, 1, conditions...)
+}
