@@ -16,11 +16,11 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment/kafka"
-	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // This file is put among the tests of an earlier commit: what it leaves behind in
-// an API server, the operator of today goes on with (upgrade_test.go).
+// an API server, the operator of today goes on with (upgrade_test.go). It uses only
+// what that commit has.
 
 // left is what the world outside of the API server remembers of a namespace.
 type left struct {
@@ -36,8 +36,12 @@ func (l *lab) leave(name string) {
 		remembered.Topics[topic], _ = l.brokers.get(topic)
 	}
 	encoded, err := json.Marshal(remembered)
-	expect.NoError(l.t, err)
-	expect.NoError(l.t, os.WriteFile(filepath.Join(os.Getenv("PERFLAB_HALF_DONE"), name+".json"), encoded, 0o600))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(os.Getenv("PERFLAB_HALF_DONE"), name+".json"), encoded, 0o600); err != nil {
+		l.t.Fatal(err)
+	}
 }
 
 // untilBuilding lets as many runs succeed, and the next one begin.
