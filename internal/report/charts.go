@@ -82,11 +82,16 @@ func (k chartKind) drawn(r *record, under *scenario) []chart {
 			break
 		}
 		if result, any := k.draw(r, under, subject); any {
-			result.Name = fileName(strings.TrimSuffix(k.file+"-"+under.Name+"-"+subject, "-"))
-			charts = append(charts, result)
+			charts = append(charts, result.named(strings.TrimSuffix(k.file+"-"+under.Name+"-"+subject, "-")))
 		}
 	}
 	return charts
+}
+
+// named after what it shows.
+func (c chart) named(after string) chart {
+	c.Name, c.from = fileName(after), after
+	return c
 }
 
 // maxFileName leaves room for an ending within what file systems take.
@@ -106,7 +111,9 @@ func fileName(of string) string {
 		}
 	}
 	if !exact {
-		return string(name[:min(len(name), maxFileName)]) + "-" + naming.Hash(of)[:naming.DigestLength]
+		return withDigest(string(name[:min(len(name), maxFileName)]), of)
 	}
 	return string(name)
 }
+
+func withDigest(name, of string) string { return name + "-" + naming.Hash(of)[:naming.DigestLength] }

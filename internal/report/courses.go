@@ -41,10 +41,8 @@ func course(_ *record, under *scenario, subject string) (chart, bool) {
 	parsed := metric.Parse(metric.Name(subject, metric.Average))
 	parsed.Statistic = ""
 	title := capital(parsed.Phrase())
-	return courseChart{subject, metric.Name(subject, metric.Average), unit, rough}.overRun(under, chart{
-		Title: headed(title, unit),
-		Alt:   fmt.Sprintf("%s over the run under %s with the middle average of each arm. ", title, under.Name),
-	})
+	return courseChart{subject, metric.Name(subject, metric.Average), title, unit, rough}.overRun(under,
+		fmt.Sprintf("%s over the run under %s with the middle average of each arm. ", title, under.Name))
 }
 
 // courseOf are the means of as many stretches as a chart can show.

@@ -37,12 +37,8 @@ func (r *Report) CSV() ([]byte, error) {
 // can't hold them.
 func (r *Report) Charts() map[string][]byte {
 	files := map[string][]byte{}
-	for _, section := range r.page.Sections {
-		for _, block := range section.Blocks {
-			for _, one := range block.Charts {
-				files[one.Name+".svg"] = one.SVG.file(one.Title, one.Alt)
-			}
-		}
+	for one := range r.page.charts() {
+		files[one.Name+".svg"] = one.SVG.file(one.Title, one.Alt)
 	}
 	return files
 }

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -63,12 +64,43 @@ type table struct {
 	Judged bool
 }
 
-// finish brings all tables into the shape in which they are read.
+// finish brings all tables into the shape in which they are read, and gives each chart a
+// file of its own.
 func (d *document) finish() {
+	d.nameCharts()
 	d.Card.finish()
 	for _, one := range d.Sections {
 		for i := range one.Blocks {
 			one.Blocks[i].finish()
+		}
+	}
+}
+
+// charts of all sections.
+func (d *document) charts() iter.Seq[*chart] {
+	return func(yield func(*chart) bool) {
+		for _, section := range d.Sections {
+			for _, block := range section.Blocks {
+				for i := range block.Charts {
+					if !yield(&block.Charts[i]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// nameCharts adds a digest to names that are the same, also where a file system does not
+// tell capital letters.
+func (d *document) nameCharts() {
+	named := map[string]int{}
+	for one := range d.charts() {
+		named[strings.ToLower(one.Name)]++
+	}
+	for one := range d.charts() {
+		if named[strings.ToLower(one.Name)] > 1 {
+			one.Name = withDigest(one.Name, one.from)
 		}
 	}
 }
@@ -237,9 +269,9 @@ type cell struct {
 
 // chart is a picture with what it says in words.
 type chart struct {
-	// Name of the file it is written to, without its ending.
-	Name  string
-	Title string
+	// Name of the file it is written to, without its ending, and what that was made of.
+	Name, from string
+	Title      string
 	// Alt says what the picture shows to those who don't see it.
 	Alt string
 	SVG picture

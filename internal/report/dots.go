@@ -42,6 +42,10 @@ func dots(_ *record, under *scenario, subject string) (chart, bool) {
 	p.Add(rows)
 	low, high := rows.extent()
 	margin := math.Max((high-low)*0.04, math.Abs(high)*1e-3)
+	if low == high {
+		// A finer axis would show digits that no run tells.
+		margin = math.Max(math.Abs(high)/10, 1e-3)
+	}
 	p.X.Min, p.X.Max = low-margin, high+margin
 	if low >= 0 {
 		// What cannot be negative has no axis below zero.
@@ -93,7 +97,7 @@ func (d *dotRows) label(c draw.Canvas, of int, top vg.Length) {
 	label.YAlign = draw.YTop
 	center := d.values[of].scale.CenterWord() + " " + d.values[of].shownWithUnit()
 	room := c.Max.X - c.Min.X - (label.Width(center)+10)*widerFont
-	c.FillText(label, vg.Point{X: c.Min.X, Y: top - 4}, shortened(d.arms[of].Name, label, room/widerFont))
+	c.FillText(label, vg.Point{X: c.Min.X, Y: top - 4}, shortened(d.arms[of].Name, label, room))
 	label.Color = roleMuted.light
 	writeUntil(c, label, vg.Point{X: c.Max.X, Y: top - 4}, center)
 }

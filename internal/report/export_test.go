@@ -48,3 +48,18 @@ func Centers(arms ...[]float64) []string {
 	}
 	return written
 }
+
+// FilesOf are the files of charts that are named after what they show.
+func FilesOf(names ...string) []string {
+	var blocks []block
+	for _, one := range names {
+		blocks = append(blocks, block{Charts: []chart{chart{}.named(one)}})
+	}
+	page := document{Sections: []section{{Blocks: blocks}}}
+	page.finish()
+	var files []string
+	for one := range page.charts() {
+		files = append(files, one.Name)
+	}
+	return files
+}

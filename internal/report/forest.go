@@ -127,7 +127,8 @@ func (f *forestRows) row(c draw.Canvas, one shownComparison, x func(float64) vg.
 	}
 	right.Color = of.light
 	writeUntil(c, right, vg.Point{X: c.Max.X, Y: top - 3}, delta)
-	c.FillText(left, vg.Point{X: c.Min.X, Y: top - 3}, shortened(name, left, c.Max.X-c.Min.X-right.Width(delta)-10))
+	room := c.Max.X - c.Min.X - (right.Width(delta)+10)*widerFont
+	c.FillText(left, vg.Point{X: c.Min.X, Y: top - 3}, shortened(name, left, room))
 	interval(c, x, one.Low, one.High, line, of.light)
 	at := clamp(x(one.Delta), c.Min.X, c.Max.X)
 	c.DrawGlyph(draw.GlyphStyle{Color: of.light, Radius: 4, Shape: draw.CircleGlyph{}}, vg.Point{X: at, Y: line})
@@ -156,10 +157,10 @@ func rectangle(left, bottom, right, top vg.Length) []vg.Point {
 
 func clamp(value, low, high vg.Length) vg.Length { return max(low, min(value, high)) }
 
-// shortened cuts the middle out of a text that is too wide.
+// shortened cuts the middle out of a text that is too wide, in whatever font it comes out.
 func shortened(text string, style draw.TextStyle, width vg.Length) string {
 	runes := []rune(text)
-	for keep := len(runes); style.Width(text) > width && keep > 4; keep-- {
+	for keep := len(runes); style.Width(text)*widerFont > width && keep > 4; keep-- {
 		text = string(runes[:keep/2]) + "…" + string(runes[len(runes)-keep/2:])
 	}
 	return text

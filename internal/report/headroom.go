@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -64,7 +65,7 @@ func (b band) shade(c draw.Canvas, x func(float64) vg.Length, right, name vg.Len
 	c.FillPolygon(roleWindow.light, rectangle(from, c.Min.Y, to, c.Max.Y))
 	label := textStyle(smallText, roleMuted)
 	label.YAlign = draw.YBottom
-	c.FillText(label, vg.Point{X: from, Y: name}, shortened(b.name, label, (right-from)/widerFont))
+	c.FillText(label, vg.Point{X: from, Y: name}, shortened(b.name, label, right-from))
 }
 
 // annotate draws marks: when it was, or from when to when, with its number above, pushed
@@ -89,15 +90,7 @@ func (l line) annotate(c draw.Canvas, x func(float64) vg.Length, right, above vg
 
 // inOrder are the marks in the order of time, in which they are numbered.
 func (l line) inOrder() []band {
-	return slices.SortedStableFunc(slices.Values(l.marks), func(a, b band) int {
-		switch {
-		case a.from < b.from:
-			return -1
-		case a.from > b.from:
-			return 1
-		}
-		return 0
-	})
+	return slices.SortedStableFunc(slices.Values(l.marks), func(a, b band) int { return cmp.Compare(a.from, b.from) })
 }
 
 // key explains a sign of a chart.
@@ -178,5 +171,5 @@ func (k key) write(c draw.Canvas, y vg.Length) {
 	wide := max(indent, style.Width(k.sign)*widerFont+6)
 	c.FillText(style, vg.Point{X: c.Min.X, Y: y}, k.sign)
 	style.Color = roleMuted.light
-	c.FillText(style, vg.Point{X: c.Min.X + wide, Y: y}, shortened(k.text, style, (c.Max.X-c.Min.X-wide)/widerFont))
+	c.FillText(style, vg.Point{X: c.Min.X + wide, Y: y}, shortened(k.text, style, c.Max.X-c.Min.X-wide))
 }

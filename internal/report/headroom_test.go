@@ -105,6 +105,39 @@ func TestTwoPointsMakeNoTrend(t *testing.T) {
 	expect.Equal(t, []bool{false, true}, []bool{drawn(2), drawn(3)})
 }
 
+// Cores of a thousandth each are told as such, also along an axis.
+func TestAxesOfLittleCPUAreInMillicores(t *testing.T) {
+	input := recorded.Experiment(seed)
+	for i := range input.Runs {
+		run := &input.Runs[i]
+		if run.Status.Phase != v1alpha1.RunSucceeded {
+			continue
+		}
+		changeSamples(t, input, run, func(of *payload.Samples) {
+			for j := range of.Series {
+				for k := range of.Series[j].Points {
+					of.Series[j].Points[k].Value /= 1000
+				}
+			}
+		})
+	}
+	chart := string(reportOf(t, input).Charts()["course-create-5k-module-mod-inventory-cpu.svg"])
+	if !strings.Contains(chart, "CPU of mod-inventory, millicores") || !strings.Contains(chart, ">0.5<") {
+		t.Errorf("the chart of little CPU:\n%s", chart)
+	}
+}
+
+// No two charts have the same file, also where a file system does not tell capital letters.
+func TestChartsHaveFilesOfTheirOwn(t *testing.T) {
+	files := report.FilesOf("runs-a-b/c", "runs-a/b-c", "runs-A/b-c", "runs-a/d")
+	expect.Equal(t, "runs-a-d", files[3])
+	distinct := map[string]bool{}
+	for _, one := range files {
+		distinct[strings.ToLower(one)] = true
+	}
+	expect.Equal(t, len(files), len(distinct), "%v", files)
+}
+
 // A heat map says what its shades stand for, and has ticks enough to read a time.
 func TestHeatMapsHaveALegendAndTicks(t *testing.T) {
 	eachExample(t, func(t *testing.T, input report.Input) {

@@ -237,7 +237,7 @@ func (h *heatMaps) Plot(c draw.Canvas, p *plot.Plot) {
 		marked(c, row.arm.index, func() {
 			label := textStyle(labelText, roleInk)
 			label.YAlign = draw.YTop
-			c.FillText(label, vg.Point{X: c.Min.X, Y: top}, shortened(row.arm.Name, label, (c.Max.X-c.Min.X)/widerFont))
+			c.FillText(label, vg.Point{X: c.Min.X, Y: top}, shortened(row.arm.Name, label, c.Max.X-c.Min.X))
 			h.row(c, row, x, top-each+gap, top-name)
 		})
 	}

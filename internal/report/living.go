@@ -39,11 +39,11 @@ type Course struct {
 type Point struct{ Minutes, Value float64 }
 
 // Courses is a chart of courses, for a page with the report's style; nil without a
-// course of two points. Alt says in words what it is of.
+// course of three points. Alt says in words what it is of.
 func Courses(alt string, courses []Course) g.Node {
 	var lines []line
 	for _, one := range courses {
-		if len(one.Points) < 2 {
+		if len(one.Points) < leastOfTrend {
 			continue
 		}
 		drawn := line{arm: arm{ArmStatus: v1alpha1.ArmStatus{Name: one.Name}, shade: len(lines) + 1}}

@@ -70,20 +70,21 @@ func marksOf(all []mark, run string) []band {
 	return own
 }
 
-// inMinutes says when something was, of a run.
-func (b band) inMinutes() string {
-	from, to := fixed(b.from, 1), fixed(b.to, 1)
+// intoLoad says when something was, as the axis of a run of that length does.
+func (b band) intoLoad() string {
+	axis := timeAxisOf(b.to)
+	from, to := axis.write(b.from), axis.write(b.to)
 	if from == to {
-		return from
+		return withUnit(to, axis.unit)
 	}
-	return from + " to " + to
+	return from + " to " + withUnit(to, axis.unit)
 }
 
 // toldMarks says in words which marks a line bears.
 func toldMarks(all []band) string {
 	text := ""
 	for _, one := range all {
-		text += fmt.Sprintf("Marked by hand at minute %s: %s. ", one.inMinutes(), one.name)
+		text += fmt.Sprintf("Marked by hand %s into the load: %s. ", one.intoLoad(), one.name)
 	}
 	return text
 }
@@ -95,13 +96,13 @@ const maxMarkedRuns = 5
 func markTable(r *record) []block {
 	result := &table{
 		Caption: "Marked by hand, not measured (UTC)",
-		Columns: slices.Concat(words("Mark", "From", "Until"), numbers("Block"), words("Scenario", "Arm"), numbers("Minute"), words("Run")),
+		Columns: slices.Concat(words("Mark", "From", "Until"), numbers("Block"), words("Scenario", "Arm"), numbers("Into the load"), words("Run")),
 	}
 	more := 0
 	for _, one := range r.marks {
 		for i, at := range one.at[:min(len(one.at), maxMarkedRuns)] {
 			result.Rows = append(result.Rows, row{First: i == 0, Cells: append(one.cells(),
-				cell{Text: whole(at.run.Spec.Block)}, name(at.run.Spec.Scenario.Name), ofArm(at.run.Spec.Arm), cell{Text: at.inMinutes()}, name(at.run.Name))})
+				cell{Text: whole(at.run.Spec.Block)}, name(at.run.Spec.Scenario.Name), ofArm(at.run.Spec.Arm), cell{Text: at.intoLoad()}, name(at.run.Name))})
 		}
 		if len(one.at) == 0 {
 			result.Rows = append(result.Rows, row{First: true, Cells: append(one.cells(), texts(dash, dash, dash, dash, "in no run's load")...)})

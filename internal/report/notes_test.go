@@ -467,8 +467,8 @@ func TestMarksAreDrawnAndTold(t *testing.T) {
 	_, table, found := strings.Cut(page, "**Marked by hand, not measured (UTC)**\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for _, want := range []string{
-		`\| container stopped \| 2026-03-0\d \d\d:\d\d:\d\d \| – \| \d \| .create-5k-under-cico. \| .maxram-66. \| 5\.0 \| .maxram-vs-xmx-`,
-		`\| backup \| 2026-03-0\d \d\d:\d\d:\d\d \| 2026-03-0\d \d\d:\d\d:\d\d \| \d \| .create-5k-under-cico. \| .maxram-66. \| 2\.0 to 4\.5 \|`,
+		`\| container stopped \| 2026-03-0\d \d\d:\d\d:\d\d \| – \| \d \| .create-5k-under-cico. \| .maxram-66. \| 5\.0.min \| .maxram-vs-xmx-`,
+		`\| backup \| 2026-03-0\d \d\d:\d\d:\d\d \| 2026-03-0\d \d\d:\d\d:\d\d \| \d \| .create-5k-under-cico. \| .maxram-66. \| 2\.0 to 4\.5.min \|`,
 		`\| party \| 2020-01-01 00:00:00 \| – \| – \| – \| – \| – \| in no run's load \|`,
 	} {
 		if !found || !regexp.MustCompile(want).MatchString(table) {
@@ -480,7 +480,7 @@ func TestMarksAreDrawnAndTold(t *testing.T) {
 		if strings.Contains(string(svg), ">container stopped</text>") {
 			drawn++
 		}
-		if strings.Contains(string(svg), "Marked by hand at minute 5.0: container stopped.") {
+		if strings.Contains(string(svg), "Marked by hand 5.0 min into the load: container stopped.") {
 			told++
 		}
 		if strings.Contains(string(svg), "backup") {

@@ -172,7 +172,6 @@ func headed(title, unit string) string {
 	return title + ", " + unit
 }
 
-// listed joins names as a sentence does.
 // plainly are the names of metrics as people read them.
 func plainly(metrics []string) []string {
 	plain := make([]string, len(metrics))
@@ -182,6 +181,7 @@ func plainly(metrics []string) []string {
 	return plain
 }
 
+// listed joins names as a sentence does.
 func listed(names []string) string { return prose.List(names, "and") }
 
 func either(names []string) string { return prose.List(names, "or") }

@@ -37,10 +37,12 @@ const mostRestarts = 8
 func restartBands(all []restart) []band {
 	var bands []band
 	for _, one := range all[:min(len(all), mostRestarts)] {
-		bands = append(bands, band{one.words(), one.minute, one.minute})
+		bands = append(bands, one.band())
 	}
 	return bands
 }
+
+func (r restart) band() band { return band{r.words(), r.minute, r.minute} }
 
 // words name who ended, and why.
 func (r restart) words() string {
@@ -69,7 +71,7 @@ func (r restart) why() string {
 func toldRestarts(all []restart) string {
 	text := ""
 	for _, one := range restartBands(all) {
-		text += fmt.Sprintf("At minute %s: %s. ", one.inMinutes(), one.name)
+		text += fmt.Sprintf("%s into the load: %s. ", one.intoLoad(), one.name)
 	}
 	if more := len(all) - mostRestarts; more > 0 {
 		text += fmt.Sprintf("And %s. ", prose.Counted(more, "further restart"))
@@ -91,7 +93,7 @@ func restartTable(r *record) []block {
 	all := restartsOf(r)
 	result := &table{
 		Caption: "Containers that ended under load and were started again (UTC)",
-		Columns: slices.Concat(words("Component", "Container", "At"), numbers("Times"), words("Why"), numbers("Block"), words("Scenario", "Arm"), numbers("Attempt", "Minute")),
+		Columns: slices.Concat(words("Component", "Container", "At"), numbers("Times"), words("Why"), numbers("Block"), words("Scenario", "Arm"), numbers("Attempt", "Into the load")),
 	}
 	for i, one := range all[:min(len(all), maxListedRestarts)] {
 		result.Rows = append(result.Rows, row{First: i == 0 || one.run != all[i-1].run, Cells: []cell{
@@ -102,7 +104,7 @@ func restartTable(r *record) []block {
 			{Text: whole(one.run.Spec.Block)},
 			name(one.run.Spec.Scenario.Name), ofArm(one.run.Spec.Arm),
 			{Text: whole(one.run.Spec.Attempt)},
-			{Text: fixed(one.minute, 1)},
+			{Text: one.band().intoLoad()},
 		}})
 	}
 	if len(all) > 0 {

@@ -37,10 +37,8 @@ func timedLoads(_ *record, under *scenario) []string {
 
 // throughput shows how many transactions of a load worked per second.
 func throughput(_ *record, under *scenario, load string) (chart, bool) {
-	return under.rates(load, doneCourse, metric.UnitPerSecond, chart{
-		Title: "Transactions of " + load + " over a typical run, 1/s",
-		Alt:   fmt.Sprintf("Successful transactions of %s per second under %s", load, under.Name),
-	})
+	return under.rates(load, doneCourse, "Transactions", metric.UnitPerSecond,
+		fmt.Sprintf("Successful transactions of %s per second under %s", load, under.Name))
 }
 
 // failures show which share of a load's transactions failed, where any did.
@@ -48,10 +46,8 @@ func failures(_ *record, under *scenario, load string) (chart, bool) {
 	if _, highest := under.courseExtent(rateName(load, failedCourse)); highest == 0 {
 		return chart{}, false
 	}
-	return under.rates(load, failedCourse, metric.UnitPercent, chart{
-		Title: "Failed transactions of " + load + " over a typical run, %",
-		Alt:   fmt.Sprintf("Share of failed transactions of %s under %s", load, under.Name),
-	})
+	return under.rates(load, failedCourse, "Failed transactions", metric.UnitPercent,
+		fmt.Sprintf("Share of failed transactions of %s under %s", load, under.Name))
 }
 
 // users shows how many there were, where that changed.
@@ -60,10 +56,7 @@ func users(_ *record, under *scenario, load string) (chart, bool) {
 	if lowest, highest := under.courseExtent(rateName(load, usersCourse)); lowest >= steady*highest {
 		return chart{}, false
 	}
-	return under.rates(load, usersCourse, metric.UnitCount, chart{
-		Title: "Users of " + load + " over a typical run",
-		Alt:   fmt.Sprintf("Users of %s under %s", load, under.Name),
-	})
+	return under.rates(load, usersCourse, "Users", metric.UnitCount, fmt.Sprintf("Users of %s under %s", load, under.Name))
 }
 
 // courseExtent are the lowest and the highest of all points of a course, in all runs.
@@ -80,13 +73,14 @@ func (s *scenario) courseExtent(course string) (lowest, highest float64) {
 }
 
 // rates over the run that is typical for the load's first transaction.
-func (s *scenario) rates(load, of, unit string, result chart) (chart, bool) {
+func (s *scenario) rates(load, of, what, unit, alt string) (chart, bool) {
 	transactions := s.transactions(load)
 	if len(transactions) == 0 || len(s.arms) > mostLines {
 		return chart{}, false
 	}
-	result.Alt += fmt.Sprintf(" over the run with the middle average of %s of each arm. ", transactions[0])
-	return courseChart{rateName(load, of), metric.Name(load, transactions[0], metric.Average), unit, rough}.overRun(s, result)
+	alt += fmt.Sprintf(" over the run with the middle average of %s of each arm. ", transactions[0])
+	title := fmt.Sprintf("%s of %s over a typical run", what, load)
+	return courseChart{rateName(load, of), metric.Name(load, transactions[0], metric.Average), title, unit, rough}.overRun(s, alt)
 }
 
 // tally of transactions and users in a stretch of time.

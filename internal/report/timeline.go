@@ -60,6 +60,8 @@ func (e extent) with(other extent) extent {
 	return extent{math.Min(e.low, other.low), math.Max(e.high, other.high)}
 }
 
+func (e extent) times(factor float64) extent { return extent{e.low * factor, e.high * factor} }
+
 // band is a stretch of a run in which something else was on.
 type band struct {
 	name     string
@@ -84,24 +86,23 @@ func timedTransactions(_ *record, scenario *scenario) []string {
 func timeline(_ *record, under *scenario, subject string) (chart, bool) {
 	_, transaction := metric.CutOwner(metric.Plain(subject))
 	whole := func(value float64) string { return fixed(value, 0) }
-	return courseChart{subject, metric.Name(subject, metric.Average), metric.UnitMilliseconds, whole}.overRun(under, chart{
-		Title: transaction + " over a typical run, ms",
-		Alt:   fmt.Sprintf("Average response time of %s under %s over the run with the middle average of each arm. ", transaction, under.Name),
-	})
+	return courseChart{subject, metric.Name(subject, metric.Average), transaction + " over a typical run", metric.UnitMilliseconds, whole}.overRun(under,
+		fmt.Sprintf("Average response time of %s under %s over the run with the middle average of each arm. ", transaction, under.Name))
 }
 
 // courseChart is what has a course over a run, and how it is written.
 type courseChart struct {
 	// subject names the course; by is the metric by which a run is the typical one.
 	subject, by string
-	unit        string
+	title, unit string
 	// written is a value without its unit.
 	written func(float64) string
 }
 
-// overRun draws a quantity over the typical run of each arm, and tells from what to
-// what it went.
-func (c courseChart) overRun(under *scenario, result chart) (chart, bool) {
+// overRun draws a quantity over the typical run of each arm, and adds to the text from
+// what to what it went.
+func (c courseChart) overRun(under *scenario, alt string) (chart, bool) {
+	result := chart{Alt: alt}
 	var lines []line
 	var bands []band
 	for _, arm := range under.arms {
@@ -131,10 +132,29 @@ func (c courseChart) overRun(under *scenario, result chart) (chart, bool) {
 			lines[i].around = nil
 		}
 	}
-	if len(lines) > 0 {
-		result.SVG, result.Live = overTime(lines, bands), liveOf(lines, bands, c.unit)
+	if len(lines) == 0 {
+		return result, false
 	}
-	return result, len(lines) > 0
+	in := displayOf(c.unit, highestOf(lines))
+	for i := range lines {
+		lines[i] = lines[i].in(in)
+	}
+	result.Title = headed(c.title, in.unit)
+	result.SVG, result.Live = overTime(lines, bands), liveOf(lines, bands, in.unit)
+	return result, true
+}
+
+// in another unit.
+func (l line) in(unit display) line {
+	l.points, l.around = slices.Clone(l.points), slices.Clone(l.around)
+	for i := range l.points {
+		l.points[i].value *= unit.factor
+		l.points[i].extent = l.points[i].extent.times(unit.factor)
+	}
+	for i := range l.around {
+		l.around[i] = l.around[i].times(unit.factor)
+	}
+	return l
 }
 
 // told says in words what a line shows, and how many runs there are around it.
@@ -265,9 +285,8 @@ func byValue(a, b point) int { return cmp.Compare(a.value, b.value) }
 // overTime draws lines from zero, with the arms' names at their ends, and what was on or
 // happened above them.
 func overTime(lines []line, bands []band) picture {
-	last, line, top := lastOf(lines), 0.0, 0.0
+	last, line, top := lastOf(lines), highestOf(lines), 0.0
 	for _, one := range lines {
-		line = math.Max(line, highest(one.points))
 		for _, at := range one.around {
 			top = math.Max(top, at.high)
 		}
@@ -281,6 +300,14 @@ func overTime(lines []line, bands []band) picture {
 	return drawnOver(p, 230+headroomOf(lines, bands).height(), keysOf(lines))
 }
 
+func highestOf(lines []line) float64 {
+	top := 0.0
+	for _, one := range lines {
+		top = math.Max(top, highest(one.points))
+	}
+	return top
+}
+
 // lastOf lines is when the last of them ends, in minutes.
 func lastOf(lines []line) float64 {
 	last := 0.0
@@ -292,19 +319,23 @@ func lastOf(lines []line) float64 {
 
 // timeAxis is the time since a load began, in minutes, as an axis tells it.
 type timeAxis struct {
-	label string
+	label, unit string
 	// per minute are its units.
-	per float64
+	per    float64
+	places int
 }
 
 // timeAxisOf a run of so many minutes is in seconds where it is short.
 func timeAxisOf(last float64) timeAxis {
 	const short = 3
 	if last < short {
-		return timeAxis{"Seconds since the load began", time.Minute.Seconds()}
+		return timeAxis{"Seconds since the load began", "s", time.Minute.Seconds(), 0}
 	}
-	return timeAxis{"Minutes since the load began", 1}
+	return timeAxis{"Minutes since the load began", "min", 1, 1}
 }
+
+// write a moment, given in minutes.
+func (t timeAxis) write(minutes float64) string { return fixed(minutes*t.per, t.places) }
 
 // Ticks at round numbers of the axis's unit.
 func (t timeAxis) Ticks(low, high float64) []plot.Tick {
@@ -453,6 +484,6 @@ func writeNames(c draw.Canvas, ends []end, right vg.Length) {
 		style := textStyle(smallText, roleInk)
 		style.Color, style.YAlign = one.arm.color(), draw.YCenter
 		at := vg.Point{X: right + 6, Y: one.y}
-		marked(c, one.arm.index, func() { c.FillText(style, at, shortened(one.arm.Name, style, widestName)) })
+		marked(c, one.arm.index, func() { c.FillText(style, at, shortened(one.arm.Name, style, widestName*widerFont)) })
 	}
 }

@@ -106,7 +106,7 @@ func TestContainersThatEndedAreMarked(t *testing.T) {
 	r := reportOf(t, input)
 	found := 0
 	for name, chart := range r.Charts() {
-		if strings.Contains(string(chart), "At minute 3.0: kafka/broker-0 restarted. At minute 6.0: mod-inventory restarted (OOMKilled).") {
+		if strings.Contains(string(chart), "3.0 min into the load: kafka/broker-0 restarted. 6.0 min into the load: mod-inventory restarted (OOMKilled).") {
 			found++
 			if !strings.Contains(string(chart), ">mod-inventory restarted (OOMKilled)<") {
 				t.Errorf("chart %s tells of the restart and does not show it", name)
