@@ -15,19 +15,21 @@ import (
 var (
 	// part of a duration or of a size: a number, and a unit.
 	part      = regexp.MustCompile(`^[ ,]*(?:and)? *([0-9]+(?:[.,][0-9]+)?) *([a-zµ]*)`)
-	period    = regexp.MustCompile(`^p(?:([0-9]+)w)?(?:([0-9]+)d)?(?:t(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?)?$`)
+	isoPeriod = regexp.MustCompile(`^p(?:([0-9]+)w)?(?:([0-9]+)d)?(?:t(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?)?$`)
 	amount    = regexp.MustCompile(`^([0-9]+(?:[.,][0-9]+)?) *([a-zµ%]*)$`)
 	thousands = regexp.MustCompile(`^[0-9]{1,3}(?:[ ,_'][0-9]{3})+$`)
 	whole     = regexp.MustCompile(`^([0-9]+)(?:[.]0+)? *(%|percent|k|)$`)
 	fraction  = regexp.MustCompile(`^0[.,][0-9]+$`)
 )
 
-// periods are the units of time by what people call them, and how many of the next
-// smaller unit that the API knows they are.
-var periods = map[string]struct {
+// period is a unit of time: a number of one that the API knows.
+type period struct {
 	unit string
 	of   float64
-}{
+}
+
+// periods are the units of time by what people call them.
+var periods = map[string]period{
 	"ms": {"ms", 1}, "msec": {"ms", 1}, "msecs": {"ms", 1}, "milli": {"ms", 1}, "millis": {"ms", 1}, "millisecond": {"ms", 1}, "milliseconds": {"ms", 1},
 	"s": {"s", 1}, "sec": {"s", 1}, "secs": {"s", 1}, "second": {"s", 1}, "seconds": {"s", 1},
 	"m": {"m", 1}, "min": {"m", 1}, "mins": {"m", 1}, "minute": {"m", 1}, "minutes": {"m", 1},
@@ -40,10 +42,10 @@ var periods = map[string]struct {
 var below = map[string]string{"": "s", "h": "m", "m": "s", "s": "ms"}
 
 // Duration is what a duration of the API was to be: 15s for 15, 5m for "5 min" and
-// PT5M, 24h for 1d, 1h30m for 1h30.
+// PT5M, 36h for 1d12h, 1h30m for 1h30.
 func Duration(written string) string {
 	text := strings.ToLower(strings.TrimSpace(written))
-	if parts := period.FindStringSubmatch(text); parts != nil {
+	if parts := isoPeriod.FindStringSubmatch(text); parts != nil {
 		text = ""
 		for i, unit := range []string{"w", "d", "h", "m", "s"} {
 			if parts[i+1] != "" {
@@ -51,7 +53,8 @@ func Duration(written string) string {
 			}
 		}
 	}
-	made, last := "", ""
+	var made []period
+	last := ""
 	for text != "" {
 		parts := part.FindStringSubmatch(text)
 		if parts == nil {
@@ -65,10 +68,22 @@ func Duration(written string) string {
 		if !is {
 			return ""
 		}
-		made += times(parts[1], known.of) + known.unit
+		number, err := strconv.ParseFloat(pointed(parts[1]), 64)
+		if err != nil {
+			return ""
+		}
+		if end := len(made) - 1; end >= 0 && made[end].unit == known.unit {
+			made[end].of += number * known.of
+		} else {
+			made = append(made, period{known.unit, number * known.of})
+		}
 		last, text = unit, text[len(parts[0]):]
 	}
-	return unlike(written, made)
+	instead := ""
+	for _, one := range made {
+		instead += decimal(one.of) + one.unit
+	}
+	return unlike(written, instead)
 }
 
 // sizes are the units of bytes by what people call them.
@@ -96,7 +111,7 @@ func Bytes(written string) string {
 	case !known:
 		return ""
 	}
-	return unlike(written, times(parts[1], 1)+unit)
+	return unlike(written, pointed(parts[1])+unit)
 }
 
 // cores are the units of processor time by what people call them, in thousandths of a
@@ -114,7 +129,7 @@ func Cores(written string) string {
 		return ""
 	}
 	each, known := cores[parts[2]]
-	number, err := strconv.ParseFloat(strings.ReplaceAll(parts[1], ",", "."), 64)
+	number, err := strconv.ParseFloat(pointed(parts[1]), 64)
 	if !known || err != nil {
 		return ""
 	}
@@ -163,7 +178,7 @@ func Percent(written string) string {
 	if made := Whole(written); made != "" {
 		return made
 	}
-	text := strings.ReplaceAll(strings.TrimSpace(written), ",", ".")
+	text := pointed(strings.TrimSpace(written))
 	if number, err := strconv.ParseFloat(text, 64); err == nil && fraction.MatchString(text) {
 		return Whole(decimal(100 * number))
 	}
@@ -176,7 +191,7 @@ func Number(written string) string {
 	if thousands.MatchString(written) || parts == nil || parts[2] != "" && parts[2] != "%" && parts[2] != "percent" {
 		return Whole(written)
 	}
-	return unlike(written, times(parts[1], 1))
+	return unlike(written, pointed(parts[1]))
 }
 
 // Bool is what true or false was to be.
@@ -213,15 +228,8 @@ func Advice(instead string) string {
 	return ": write " + instead
 }
 
-// times a number that may have a decimal comma, as it is written.
-func times(number string, of float64) string {
-	number = strings.ReplaceAll(number, ",", ".")
-	value, err := strconv.ParseFloat(number, 64)
-	if err != nil || of == 1 {
-		return number
-	}
-	return decimal(value * of)
-}
+// pointed is a number with a decimal point for its decimal comma.
+func pointed(number string) string { return strings.ReplaceAll(number, ",", ".") }
 
 // decimal has no digits that only rounding made.
 func decimal(value float64) string {

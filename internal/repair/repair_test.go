@@ -20,8 +20,8 @@ func TestRepairs(t *testing.T) {
 		"a duration": {repair.Duration, map[string]string{
 			"15": "15s", "0": "0s", "1.5": "1.5s", "15sec": "15s", "15 s": "15s", "15S": "15s", " 15s": "15s", "15 seconds": "15s", "300ms": "", "300 msec": "300ms",
 			"5min": "5m", "5 M": "5m", "5 mins": "5m", "1 minute": "1m", "2hrs": "2h", "1 hour": "1h", "1,5h": "1.5h",
-			"1d": "24h", "0.5d": "12h", "2 days": "48h", "1w": "168h", "1d12h": "24h12h", "1h30": "1h30m", "1m30": "1m30s", "1h 30m": "1h30m", "1 hour and 30 minutes": "1h30m", "1h, 30m": "1h30m",
-			"PT5M": "5m", "P1DT2H": "24h2h", "PT1H30M5S": "1h30m5s",
+			"1d": "24h", "0.5d": "12h", "2 days": "48h", "1w": "168h", "1d12h": "36h", "1w 2d": "216h", "1h30": "1h30m", "1m30": "1m30s", "1h 30m": "1h30m", "1 hour and 30 minutes": "1h30m", "1h, 30m": "1h30m",
+			"PT5M": "5m", "P1DT2H": "26h", "PT1H30M5S": "1h30m5s",
 			"": "", "s": "", "five": "", "-5s": "", "5y": "", "5us": "", "P": "", "1:30": "", "15s": "", "1h30m": "",
 		}},
 		"bytes": {repair.Bytes, map[string]string{
