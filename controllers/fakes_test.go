@@ -42,15 +42,25 @@ type fakeBrokers struct {
 	config []string
 	// asked are the brokers that were asked last.
 	asked kafkaadmin.Brokers
+	// foreign are servers that nobody may ask.
+	foreign string
+}
+
+// ask notes who is asked.
+func (f *fakeBrokers) ask(brokers kafkaadmin.Brokers) {
+	f.asked = brokers
+	if f.foreign != "" && slices.Contains(brokers.Servers, f.foreign) {
+		panic("asked " + f.foreign)
+	}
 }
 
 func (f *fakeBrokers) Describe(_ context.Context, brokers kafkaadmin.Brokers) (kafka.ClusterState, error) {
-	f.asked = brokers
+	f.ask(brokers)
 	return f.state, f.err
 }
 
 func (f *fakeBrokers) Topics(_ context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error) {
-	f.asked = brokers
+	f.ask(brokers)
 	found := map[string]kafka.TopicState{}
 	for _, topic := range wanted {
 		if state, there := f.get(topic.Name); there {
@@ -80,7 +90,7 @@ func (f *fakeBrokers) ConfigDifferences(context.Context, kafkaadmin.Brokers, []k
 }
 
 func (f *fakeBrokers) DeleteTopics(_ context.Context, brokers kafkaadmin.Brokers, ours func(string) bool) (int, error) {
-	f.asked = brokers
+	f.ask(brokers)
 	if f.err != nil {
 		return 0, f.err
 	}

@@ -6,12 +6,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/objects"
 )
 
@@ -162,4 +167,64 @@ func TestAForgedRunHoldsNobodyUp(t *testing.T) {
 			t.Errorf("%s was done: %s", run.Name, run.Status.Phase)
 		}
 	}
+}
+
+// A ConfigMap that claims to be the experiment's ledger of topics is not followed, whether
+// it was there before the first run, stands beside the operator's own, or is that one
+// with other brokers in it: its login would be sent to them, and their topics deleted.
+func TestForgedLedgersAreNotFollowed(t *testing.T) {
+	const theirs = "b-1.theirs.msk.example.org:9096"
+	forged := func(l *lab, name string) *corev1.ConfigMap {
+		of := l.experiment("small")
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: name, Labels: naming.ComponentLabels(of.Name, environment.ComponentTopic), Finalizers: []string{v1alpha1.Finalizer},
+				OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", of)},
+			},
+			Data: map[string]string{"prefix": "", "brokers.json": `{"bootstrapServers":["` + theirs + `"],"sasl":{"credentialsSecret":{"name":"msk-login"}}}`},
+		}
+	}
+	for name, test := range map[string]struct {
+		before, after func(*lab)
+		told          bool
+	}{
+		"under the ledger's name": {before: func(l *lab) { l.create(forged(l, ledgerName(l))) }},
+		"beside the ledger":       {after: func(l *lab) { l.create(forged(l, "small-topics-0123456789")) }, told: true},
+		"in the ledger": {after: func(l *lab) {
+			ledger := l.configMap(ledgerName(l))
+			ledger.Data = forged(l, ledger.Name).Data
+			expect.NoError(l.t, l.admin.Update(l.t.Context(), ledger))
+		}, told: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.outside.withoutStrimzi = true
+			l.brokers.foreign = theirs
+			l.brokers.put("theirs", kafka.TopicState{Partitions: 1, Replicas: 1})
+			l.create(login())
+			l.create(mskSecrets()...)
+			l.create(smallExperiment(t, oneArm, msk))
+			if test.before != nil {
+				test.before(l)
+			}
+			l.untilRun(v1alpha1.RunSucceeded)
+			if test.after != nil {
+				test.after(l)
+			}
+			l.now = time.Now()
+			l.remove(l.experiment("small"))
+			l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
+			if !slices.Contains(l.brokers.names(), "theirs") {
+				t.Error("topics of others were deleted")
+			}
+			told := slices.ContainsFunc(l.events.told, func(event string) bool { return strings.Contains(event, "TopicsLeft") })
+			expect.Equal(t, test.told, told, "people are told of what could not be followed")
+		})
+	}
+}
+
+// ledgerName is that of experiment small's ledger.
+func ledgerName(l *lab) string {
+	of := l.experiment("small")
+	return naming.Long.TopicLedger(of.Name, of.Spec.System.Kafka.External)
 }

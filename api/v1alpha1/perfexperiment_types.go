@@ -736,6 +736,14 @@ type PerfExperimentStatus struct {
 	// baseline, as analysis.comparisons asks for them and as far as there is
 	// room. The report has all.
 	// +optional
+	// topicLedgers are the ConfigMaps that name external brokers in which the experiment
+	// makes topics. Only what such a ConfigMap says with this digest is followed when
+	// the topics are deleted.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	TopicLedgers []TopicLedger `json:"topicLedgers,omitempty"`
+
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=300
 	Pairs []Comparison `json:"pairs,omitempty"`
@@ -879,4 +887,25 @@ type Result struct {
 	// the baseline's mean is zero.
 	// +optional
 	DeltaPercent string `json:"deltaPercent,omitempty"`
+}
+
+// RunDeletion says why a run is to be deleted.
+type RunDeletion struct {
+	// position of the run in the plan.
+	Position int32 `json:"position"`
+	// attempt that the run was at this position.
+	Attempt int32 `json:"attempt"`
+	// reason as somebody wrote it.
+	// +kubebuilder:validation:MaxLength=1024
+	Reason string `json:"reason"`
+}
+
+// TopicLedger is what a ConfigMap that names external brokers is known by.
+type TopicLedger struct {
+	// name of the ConfigMap.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// digest is the SHA-256 of the brokers it names.
+	// +kubebuilder:validation:MaxLength=64
+	Digest string `json:"digest"`
 }

@@ -11,10 +11,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
@@ -255,7 +258,8 @@ func (k kafkaCluster) brokers(ctx context.Context, p *Pass) (kafkaadmin.Brokers,
 }
 
 // noteExternal notes that there will be topics in somebody else's brokers. It
-// gives a reason to wait while an earlier note is being worked off.
+// gives a reason to wait while an earlier note is being worked off. A note that
+// somebody has changed, or made before, becomes ours.
 func (k kafkaCluster) noteExternal(ctx context.Context, p *Pass) (*environment.Readiness, error) {
 	ledger := kafka.Ledger(p.Request())
 	// Past the cache, which would have to hold every ConfigMap there is.
@@ -271,7 +275,24 @@ func (k kafkaCluster) noteExternal(ctx context.Context, p *Pass) (*environment.R
 	if err != nil {
 		return nil, fmt.Errorf("reading ConfigMap %q, which notes that there will be topics: %w", ledger.Name, err)
 	}
-	return nil, p.Cluster.CheckOwner(current, ledger)
+	if err := p.Cluster.CheckOwner(current, ledger); err != nil {
+		return nil, err
+	}
+	return nil, p.asNoted(ctx, current, ledger)
+}
+
+// asNoted brings back what somebody has changed of a note.
+func (p *Pass) asNoted(ctx context.Context, current, ledger *corev1.ConfigMap) error {
+	before := current.DeepCopy()
+	current.Data = ledger.Data
+	for key, value := range ledger.Labels {
+		metav1.SetMetaDataLabel(&current.ObjectMeta, key, value)
+	}
+	controllerutil.AddFinalizer(current, v1alpha1.Finalizer)
+	if equality.Semantic.DeepEqual(before, current) {
+		return nil
+	}
+	return p.Cluster.PatchUnchanged(ctx, current, before)
 }
 
 // TearDown takes away what was built; its pods go with it, save those of a Kafka

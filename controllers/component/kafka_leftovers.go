@@ -74,18 +74,18 @@ func (d *Demolition) workOff(ctx context.Context, ledger *corev1.ConfigMap) erro
 
 // deleteNoted says how many topics are left, or what is in the way.
 func (d *Demolition) deleteNoted(ctx context.Context, ledger *corev1.ConfigMap) (left int, trouble string) {
-	noted, err := kafka.ReadLedger(ledger)
+	external, err := kafka.ReadLedger(ledger, d.Experiment.Status.TopicLedgers)
 	if err != nil {
 		return 0, err.Error()
 	}
-	brokers, unknown, err := ExternalBrokers(ctx, d.Live, ledger.GetNamespace(), noted.Brokers)
+	brokers, unknown, err := ExternalBrokers(ctx, d.Live, ledger.GetNamespace(), external)
 	if err != nil {
 		return 0, err.Error()
 	}
 	if unknown != nil {
 		return 0, unknown.Message
 	}
-	left, err = d.Kafka.DeleteTopics(ctx, brokers, noted.IsOurs)
+	left, err = d.Kafka.DeleteTopics(ctx, brokers, func(topic string) bool { return kafka.IsTopicOf(d.Experiment, topic) })
 	if err != nil {
 		return 0, err.Error()
 	}

@@ -455,6 +455,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope, how ...client.ListOp
 }
 
 func attempts(runs []v1alpha1.PerfRun) []schedule.Attempt {
+	noteLedgers(s)
 	seen := make([]schedule.Attempt, 0, len(runs))
 	for i := range runs {
 		spec := &runs[i].Spec
@@ -712,6 +713,11 @@ func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment
 	if stepErr != nil || s.refusal != nil || s.tearingDown || len(s.runs) > 0 {
 		s.after = cmp.Or(s.after, teardownPause)
 		s.tearingDown = true
+	if len(s.experiment.Status.TopicLedgers) > len(before.Status.TopicLedgers) {
+		// Without its runs nothing tells whether a ledger is the operator's.
+		s.tearingDown, s.after = true, teardownPause
+		return r.concludeWith(ctx, before, s, nil)
+	}
 		reportExperiment(s)
 		return r.conclude(ctx, before, s, stepErr)
 	}

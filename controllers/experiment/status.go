@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/announcement"
 	"perflab.dev/perflab/internal/arms"
+	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/room"
@@ -158,6 +159,59 @@ func reportRuns(s *scope) {
 }
 
 func currentRun(s *scope) *v1alpha1.CurrentRun {
+// maxLedgers bounds the list in status; an experiment has one for each set of external
+// brokers that its arms name.
+const maxLedgers = 64
+
+// noteLedgers notes which ConfigMaps name external brokers, while there are runs to read
+// it from.
+func noteLedgers(s *scope) {
+	status := &s.experiment.Status
+	for i := range s.runs {
+		ledger := kafka.LedgerOf(&s.runs[i])
+		if ledger != nil && len(status.TopicLedgers) < maxLedgers && !slices.Contains(status.TopicLedgers, *ledger) {
+			status.TopicLedgers = append(status.TopicLedgers, *ledger)
+		}
+	}
+}
+
+// maxPositions bounds the list of attempts as the schema does.
+const maxPositions = 25600
+
+// maxDeletions bounds the list of reasons; runs beyond it are deleted without one.
+const maxDeletions = 100
+
+// noteAttempts notes that runs were made, and why those are to be deleted that say it:
+// once they are gone nothing else tells.
+func noteAttempts(status *v1alpha1.PerfExperimentStatus, runs []v1alpha1.PerfRun) {
+	for i := range runs {
+		run := &runs[i]
+		at := int(run.Spec.Position) - 1
+		if at < 0 || at >= maxPositions {
+			continue
+		}
+		if missing := at + 1 - len(status.Attempts); missing > 0 {
+			status.Attempts = append(status.Attempts, make([]int32, missing)...)
+		}
+		status.Attempts[at] = max(status.Attempts[at], run.Spec.Attempt)
+		noteDeletion(status, run)
+	}
+}
+
+func noteDeletion(status *v1alpha1.PerfExperimentStatus, run *v1alpha1.PerfRun) {
+	reason := component.Cut(strings.TrimSpace(run.Annotations[v1alpha1.AnnotationDeletionReason]))
+	at := slices.IndexFunc(status.Deletions, func(known v1alpha1.RunDeletion) bool {
+		return known.Position == run.Spec.Position && known.Attempt == run.Spec.Attempt
+	})
+	switch {
+	case reason == "":
+	case at >= 0:
+		status.Deletions[at].Reason = reason
+	case len(status.Deletions) < maxDeletions:
+		status.Deletions = append(status.Deletions, v1alpha1.RunDeletion{Position: run.Spec.Position, Attempt: run.Spec.Attempt, Reason: reason})
+	}
+}
+
 	if s.started != nil {
 		return &v1alpha1.CurrentRun{Run: s.started.Name, Phase: v1alpha1.RunPending}
 	}

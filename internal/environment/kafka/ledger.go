@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,23 +17,15 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Entries of the ledger.
-const (
-	ledgerBrokers = "brokers.json"
-	ledgerPrefix  = "prefix"
-)
+// ledgerBrokers is the entry of a ledger that names the brokers.
+const ledgerBrokers = "brokers.json"
 
-// Ledger is the note, a ConfigMap, that the experiment has topics in brokers
-// that are somebody else's. It is made before the first of them and kept by
-// its finalizer until the last is gone, whatever becomes of the runs. It holds
-// no secret.
+// Ledger is the ConfigMap that names brokers of somebody else's in which the
+// experiment has topics. It is made before the first of them, and its finalizer
+// keeps it until the last is gone, whatever becomes of the runs. It holds no
+// secret. Whoever may write ConfigMaps may change it: see [ReadLedger].
 func Ledger(req environment.Request) *corev1.ConfigMap {
 	external := req.System.Kafka.External
-	encoded, err := json.Marshal(external)
-	if err != nil {
-		// Only API values come here; they always marshal.
-		panic(fmt.Sprintf("encoding %T: %v", external, err))
-	}
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       req.Namespace,
@@ -41,35 +34,58 @@ func Ledger(req environment.Request) *corev1.ConfigMap {
 			OwnerReferences: []metav1.OwnerReference{req.Owner},
 			Finalizers:      []string{v1alpha1.Finalizer},
 		},
-		Data: map[string]string{ledgerBrokers: string(encoded), ledgerPrefix: externalPrefix(req)},
+		Data: map[string]string{ledgerBrokers: encoded(external)},
 	}
 }
 
-// Noted is what a ledger tells.
-type Noted struct {
-	Brokers *v1alpha1.ExternalKafka
-	prefix  string
+// LedgerOf a run is what its ledger is known by; nil: it needs none, because its
+// brokers are the experiment's own.
+func LedgerOf(run *v1alpha1.PerfRun) *v1alpha1.TopicLedger {
+	kafka := run.Spec.System.Kafka
+	if kafka == nil || !IsExternal(kafka) {
+		return nil
+	}
+	return &v1alpha1.TopicLedger{
+		Name:   naming.SchemeOf(run).TopicLedger(run.Spec.Experiment, kafka.External),
+		Digest: naming.Hash(encoded(kafka.External)),
+	}
 }
 
-// ReadLedger reads a ledger.
-func ReadLedger(ledger *corev1.ConfigMap) (Noted, error) {
-	noted := Noted{Brokers: &v1alpha1.ExternalKafka{}, prefix: ledger.Data[ledgerPrefix]}
-	if err := json.Unmarshal([]byte(ledger.Data[ledgerBrokers]), noted.Brokers); err != nil {
-		return Noted{}, fmt.Errorf("reading ConfigMap %q: %w", ledger.Name, err)
+// ReadLedger reads the brokers from a ledger. It fails unless the ledger is one of
+// those that are known, byte for byte: with the brokers comes a login that is sent
+// to them.
+func ReadLedger(ledger *corev1.ConfigMap, known []v1alpha1.TopicLedger) (*v1alpha1.ExternalKafka, error) {
+	text := ledger.Data[ledgerBrokers]
+	if !slices.Contains(known, v1alpha1.TopicLedger{Name: ledger.Name, Digest: naming.Hash(text)}) {
+		return nil, fmt.Errorf("ConfigMap %q is not as the operator wrote it: it is not followed", ledger.Name)
 	}
-	return noted, nil
+	brokers := &v1alpha1.ExternalKafka{}
+	if err := json.Unmarshal([]byte(text), brokers); err != nil {
+		return nil, fmt.Errorf("reading ConfigMap %q: %w", ledger.Name, err)
+	}
+	return brokers, nil
 }
 
-// IsOurs reports whether a topic was made for the experiment, in whatever
-// layout.
-func (n Noted) IsOurs(topic string) bool {
-	rest, found := strings.CutPrefix(topic, n.prefix)
-	if !found || n.prefix == "" {
-		return false
+// IsTopicOf reports whether a topic in brokers of somebody else's was made for the
+// experiment, in whatever layout and by whatever version.
+func IsTopicOf(experiment metav1.Object, topic string) bool {
+	for _, names := range []naming.Scheme{naming.Long, naming.Short} {
+		rest, found := strings.CutPrefix(topic, externalPrefix(names, experiment.GetName(), experiment.GetUID()))
+		if digest, _, isLayout := strings.Cut(rest, "."); found && isLayout && layoutDigest.MatchString(digest) {
+			return true
+		}
 	}
-	digest, _, found := strings.Cut(rest, ".")
-	return found && layoutDigest.MatchString(digest)
+	return false
 }
 
 // layoutDigest is the digest of a layout; those of earlier versions have six digits.
 var layoutDigest = regexp.MustCompile(`^[0-9a-f]{6}([0-9a-f]{4})?$`)
+
+func encoded(external *v1alpha1.ExternalKafka) string {
+	text, err := json.Marshal(external)
+	if err != nil {
+		// Only API values come here; they always marshal.
+		panic(fmt.Sprintf("encoding %T: %v", external, err))
+	}
+	return string(text)
+}

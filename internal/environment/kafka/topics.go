@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/folio"
@@ -88,13 +90,14 @@ func presetNames(preset v1alpha1.TopicPreset, tenant string) []string {
 func Env(req environment.Request) string {
 	digest := req.Names.Prefix(environment.Fingerprint(layout(req)))
 	if kafka := req.System.Kafka; kafka != nil && IsExternal(kafka) {
-		return externalPrefix(req) + digest
+		return externalPrefix(req.Names, req.Experiment, req.Owner.UID) + digest
 	}
 	return req.Experiment + "-" + digest
 }
 
-func externalPrefix(req environment.Request) string {
-	return req.Experiment + "-" + req.Names.Prefix(naming.Hash(req.Owner.UID)) + "-"
+// externalPrefix tells the topics of an experiment from those of others of its name.
+func externalPrefix(names naming.Scheme, experiment string, uid types.UID) string {
+	return experiment + "-" + names.Prefix(naming.Hash(uid)) + "-"
 }
 
 // declaredTopic is one declared topic, without the ENV that makes its name in

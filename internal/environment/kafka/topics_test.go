@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -74,9 +76,6 @@ func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
 	if kafka.Env(one) == kafka.Env(two) {
 		t.Errorf("both have ENV %q", kafka.Env(one))
 	}
-	noted, err := kafka.ReadLedger(kafka.Ledger(one))
-	expect.NoError(t, err)
-	expect.Equal(t, one.System.Kafka.External, noted.Brokers, "the brokers are noted otherwise")
 	other := external()
 	other.Topics[0].Partitions++
 	for topic, want := range map[string]bool{
@@ -88,12 +87,37 @@ func TestExternalTopicsOfTwoExperimentsDoNotMeet(t *testing.T) {
 		strings.TrimSuffix(kafka.Env(one), "123456") + "0.Default.diku": false,
 		kafka.Env(one): false,
 	} {
-		if noted.IsOurs(topic) != want {
-			t.Errorf("%q is ours: %t, want %t", topic, !want, want)
+		owner := &metav1.ObjectMeta{Name: one.Experiment, UID: one.Owner.UID}
+		expect.Equal(t, want, kafka.IsTopicOf(owner, topic), "%q is ours", topic)
+	}
+}
+
+// A ledger is followed only as it was written: with its brokers comes a login.
+func TestLedgersAreFollowedAsTheyWereWritten(t *testing.T) {
+	req := request(external())
+	run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Experiment: req.Experiment, System: req.System}}
+	known := []v1alpha1.TopicLedger{*kafka.LedgerOf(run)}
+	brokers, err := kafka.ReadLedger(kafka.Ledger(req), known)
+	expect.NoError(t, err)
+	expect.Equal(t, req.System.Kafka.External, brokers)
+
+	for name, forge := range map[string]func(*corev1.ConfigMap){
+		"other brokers": func(l *corev1.ConfigMap) { l.Data["brokers.json"] = `{"bootstrapServers":["b-1.theirs:9096"]}` },
+		"other login": func(l *corev1.ConfigMap) {
+			l.Data["brokers.json"] = strings.ReplaceAll(l.Data["brokers.json"], "msk", "theirs")
+		},
+		"nothing":          func(l *corev1.ConfigMap) { l.Data = nil },
+		"another ledger's": func(l *corev1.ConfigMap) { l.Name += "0" },
+	} {
+		forged := kafka.Ledger(req)
+		forge(forged)
+		if brokers, err := kafka.ReadLedger(forged, known); err == nil {
+			t.Errorf("%s: %+v is followed", name, brokers)
 		}
 	}
-	if (kafka.Noted{}).IsOurs("012345.theirs") {
-		t.Error("an empty note claims topics")
+	run.Spec.System.Kafka = small()
+	if ledger := kafka.LedgerOf(run); ledger != nil {
+		t.Errorf("Kafka of the experiment's own has the ledger %+v", ledger)
 	}
 }
 
