@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -51,15 +51,29 @@ func (l *lab) announced(name string) metav1.Condition {
 	return ptr.Deref(meta.FindStatusCondition(l.experiment(name).Status.Conditions, v1alpha1.ConditionAnnounced), metav1.Condition{})
 }
 
-// addPast adds what would have been kept of earlier experiments like a complete one, whose
-// values were smaller, or larger, by these factors.
+// addPast adds earlier experiments like a complete one, and what was kept of them, with
+// values that were smaller, or larger, by these factors.
 func (l *lab) addPast(like string, factors ...float64) {
+	l.t.Helper()
+	l.addPastOf(like, func(experiment *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
+		experiment.Status.HistoryDigest = past.Digest(kept)
+	}, factors...)
+}
+
+// addPastOf lets each of the experiments vouch for what was kept of it, or not.
+func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev1.ConfigMap), factors ...float64) {
 	l.t.Helper()
 	measured, err := past.Measured(l.configMap(like+"-history"), nil)
 	expect.NoError(l.t, err)
 	for n, factor := range factors {
 		one := measured
-		one.Name, one.UID, one.Release = fmt.Sprintf("earlier-%d", n), fmt.Sprint("uid-", n), fmt.Sprintf("r%d", n)
+		experiment := smallExperiment(l.t, oneArm, decidingCheckIns, func(e *v1alpha1.PerfExperiment) {
+			e.Name = fmt.Sprintf("earlier-%d", n)
+			// Nobody goes on with it.
+			e.Annotations = map[string]string{v1alpha1.AnnotationOperator: "another", v1alpha1.AnnotationRelease: fmt.Sprintf("r%d", n)}
+		})
+		l.create(experiment)
+		one.Name, one.UID = experiment.Name, string(experiment.UID)
 		one.Began = measured.Began.Add(time.Duration(n-len(factors)) * 24 * time.Hour)
 		one.Scenarios = slices.Clone(measured.Scenarios)
 		for i := range one.Scenarios {
@@ -69,12 +83,12 @@ func (l *lab) addPast(like string, factors ...float64) {
 				metric.Values = [][]float64{{metric.Values[0][0] * factor}}
 			}
 		}
-		experiment := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: one.Name, UID: types.UID(one.UID)}}
 		kept, err := past.Object(experiment, one, nil, nil)
 		expect.NoError(l.t, err)
-		// The collector of garbage would miss the owner.
-		kept.OwnerReferences = nil
 		l.create(kept)
+		experiment.Status.Phase = v1alpha1.ExperimentComplete
+		vouch(experiment, kept)
+		l.updateStatus(experiment)
 	}
 }
 
@@ -134,6 +148,34 @@ func TestWhatChangedIsTold(t *testing.T) {
 	l.now = l.now.Add(48 * time.Hour)
 	if l.settle(); len(events.Events()) != asked {
 		t.Error("what was told is told again")
+	}
+}
+
+// What is kept of an earlier experiment counts only where that experiment vouches for it:
+// whoever may write ConfigMaps could raise an alarm, or hide one, in this namespace.
+func TestForgedHistoriesAreLeftOut(t *testing.T) {
+	for name, vouch := range map[string]func(*v1alpha1.PerfExperiment, *corev1.ConfigMap){
+		"of an experiment that has kept nothing": func(of *v1alpha1.PerfExperiment, _ *corev1.ConfigMap) { of.Status.HistoryDigest = past.NothingKept },
+		"of an experiment that is not complete":  func(*v1alpha1.PerfExperiment, *corev1.ConfigMap) {},
+		"changed afterwards": func(of *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) {
+			before := kept.DeepCopy()
+			before.Data[past.KeyChanges] = "null"
+			of.Status.HistoryDigest = past.Digest(before)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.settled(decidingCheckIns)
+			l.addPastOf("small", vouch, smaller()...)
+			l.create(smallExperiment(t, oneArm, decidingCheckIns, func(e *v1alpha1.PerfExperiment) { e.Name = "later" }))
+			l.until("an experiment that has settled", func() bool { return l.experiment("later").Status.Settled != "" })
+			if changes := l.experiment("later").Status.Changes; len(changes) > 0 {
+				t.Errorf("changes: %+v", changes)
+			}
+			if !l.warns("later", "leaves an experiment out") {
+				t.Errorf("warnings: %q", l.experiment("later").Status.Warnings)
+			}
+		})
 	}
 }
 

@@ -718,6 +718,14 @@ type PerfExperimentStatus struct {
 	// tornDown is when the environment of the complete experiment was found to be
 	// gone, or what was borrowed to be given back. Absent: it may still stand.
 	// +optional
+	// historyDigest is the digest of what the ConfigMap with the experiment's history keeps
+	// for comparison with later experiments: what has another digest is not used. "none":
+	// nothing is kept. Absent: the experiment is not complete, or an operator that knew of
+	// no digests has completed it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	HistoryDigest string `json:"historyDigest,omitempty"`
+
 	TornDown *metav1.Time `json:"tornDown,omitempty"`
 
 	// history is what was taken away of what runs gave. Absent: nothing.

@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/archived"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/releases"
@@ -254,13 +255,16 @@ func (o *historyOptions) fetchKept(ctx context.Context, reader client.Reader, ke
 	if kept == nil {
 		return gone
 	}
-	measured, err := past.Measured(kept, nil)
-	if err != nil {
-		return err
-	}
 	experiment := &v1alpha1.PerfExperiment{}
 	if err := reader.Get(ctx, key, experiment); err != nil {
 		return fmt.Errorf("reading experiment %q: %w", key.Name, err)
+	}
+	if !past.IsOf(experiment, kept) && !origin.IsImported(experiment) {
+		return fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", past.ErrKept, kept.Name)
+	}
+	measured, err := past.Measured(kept, nil)
+	if err != nil {
+		return err
 	}
 	measured.Release = releases.NameOf(experiment)
 	o.measured = append(o.measured, measured)

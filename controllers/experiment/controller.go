@@ -149,7 +149,9 @@ type scope struct {
 	past               *corev1.ConfigMap
 	changes            []v1alpha1.SeriesChange
 	lookedBack, pastOf string
-	// unkept says why nothing is kept for histories.
+	// looked: it was set beside earlier experiments in this pass. unkept says why nothing is
+	// kept for histories, or what was left out.
+	looked bool
 	unkept string
 	// results of the runs so far.
 	results []v1alpha1.Result

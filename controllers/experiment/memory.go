@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/plan"
 )
 
@@ -146,6 +148,7 @@ func reportSettled(s *scope, store *archive.Store, err error) {
 	status.Settled = ""
 	if err == nil && !s.awaitsArchive(store) && s.refusal == nil && status.Phase == v1alpha1.ExperimentComplete && s.described && s.reported != "" && s.hasLookedBack() {
 		status.Settled = s.seen
+		status.HistoryDigest = cmp.Or(status.HistoryDigest, past.NothingKept)
 	}
 }
 

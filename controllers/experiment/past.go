@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/origin"
 	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/releases"
 )
@@ -44,7 +45,8 @@ func (r *Reconciler) lookBack(ctx context.Context, s *scope) error {
 	if err != nil {
 		return fmt.Errorf("reading what is kept of the history: %w", err)
 	}
-	if kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != reached.digest {
+	if kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != reached.digest || !past.IsOf(s.experiment, kept) {
+		s.looked = true
 		if kept, err = r.keepHistory(ctx, s, reached); err != nil {
 			return r.withoutHistory(ctx, s, reached, err)
 		}
@@ -99,7 +101,7 @@ func (r *Reconciler) keepHistory(ctx context.Context, s *scope, reached stage) (
 	}
 	// Looking takes seconds, and what the runs gave is held by one pass at a time.
 	r.letGo(s)
-	earlier, err := r.earlier(ctx, &this)
+	earlier, err := r.earlier(ctx, s, &this)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +123,7 @@ const historyPages = 10
 // earlier experiments of the namespace that declare one of the scenarios alike, the newest.
 // Which there are is asked by name, and each is read for itself: all of them at once would
 // be a good part of the operator's memory.
-func (r *Reconciler) earlier(ctx context.Context, this *releases.Measured) ([]past.Earlier, error) {
+func (r *Reconciler) earlier(ctx context.Context, s *scope, this *releases.Measured) ([]past.Earlier, error) {
 	began := map[string]string{}
 	for i := range this.Scenarios {
 		if err := r.earlierOf(ctx, this, past.Selector(&this.Scenarios[i].Declared), began); err != nil {
@@ -136,10 +138,13 @@ func (r *Reconciler) earlier(ctx context.Context, this *releases.Measured) ([]pa
 	var found []past.Earlier
 	for _, name := range names[:min(len(names), past.MostPoints)] {
 		one, err := r.earlierOne(ctx, this, name)
-		if err != nil {
+		switch {
+		case errors.Is(err, past.ErrKept):
+			log.FromContext(ctx).Info("An earlier experiment is left out of the history", "configMap", name, "error", err.Error())
+			s.unkept = fmt.Sprintf("%sleaves an experiment out: %v", aboutHistory, err)
+		case err != nil:
 			return nil, err
-		}
-		if one != nil {
+		case one != nil:
 			found = append(found, *one)
 		}
 	}
@@ -164,8 +169,8 @@ func (r *Reconciler) earlierOf(ctx context.Context, this *releases.Measured, sel
 	return nil
 }
 
-// earlierOne reads what is kept of an experiment; nil: nothing that could be read, or it is
-// none of an experiment's.
+// earlierOne reads what is kept of an experiment; nil: it has gone meanwhile. It fails with
+// [past.ErrKept] where no experiment of the namespace vouches for it.
 func (r *Reconciler) earlierOne(ctx context.Context, this *releases.Measured, name string) (*past.Earlier, error) {
 	kept := &corev1.ConfigMap{}
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: this.Namespace, Name: name}, kept)
@@ -175,25 +180,39 @@ func (r *Reconciler) earlierOne(ctx context.Context, this *releases.Measured, na
 	if err != nil {
 		return nil, fmt.Errorf("reading what is kept of an earlier experiment: %w", err)
 	}
-	measured, err := past.Measured(kept, this.Question.Primary)
-	if err == nil {
-		var told []v1alpha1.SeriesChange
-		if told, err = past.Changes(kept); err == nil {
-			r.nameRelease(ctx, &measured)
-			return &past.Earlier{Measured: measured, Told: told}, nil
-		}
+	experiment, err := r.keeper(ctx, kept)
+	if err != nil {
+		return nil, err
 	}
-	log.FromContext(ctx).Info("An earlier experiment is left out of the history", "configMap", name, "error", err.Error())
-	return nil, nil //nolint:nilnil // The log says why.
+	measured, err := past.Measured(kept, this.Question.Primary)
+	if err != nil {
+		return nil, err
+	}
+	told, err := past.Changes(kept)
+	if err != nil {
+		return nil, err
+	}
+	// People may name a release afterwards.
+	measured.Release = releases.NameOf(experiment)
+	return &past.Earlier{Measured: measured, Told: told}, nil
 }
 
-// nameRelease calls it as its experiment is called now: people may name a release afterwards.
-func (r *Reconciler) nameRelease(ctx context.Context, measured *releases.Measured) {
-	experiment := &v1alpha1.PerfExperiment{}
-	err := r.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: measured.Namespace, Name: measured.Name}, experiment, client.UnsafeDisableDeepCopy)
-	if err == nil && string(experiment.UID) == measured.UID {
-		measured.Release = releases.NameOf(experiment)
+// keeper is the experiment of which a ConfigMap keeps what was measured.
+func (r *Reconciler) keeper(ctx context.Context, kept *corev1.ConfigMap) (*v1alpha1.PerfExperiment, error) {
+	experiment, owner := &v1alpha1.PerfExperiment{}, metav1.GetControllerOf(kept)
+	if owner == nil || kept.Name != naming.History(owner.Name) {
+		return nil, fmt.Errorf("%w: ConfigMap %q belongs to no experiment", past.ErrKept, kept.Name)
 	}
+	err := r.Cluster.Client.Get(ctx, client.ObjectKey{Namespace: kept.Namespace, Name: owner.Name}, experiment, client.UnsafeDisableDeepCopy)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("%w: ConfigMap %q belongs to no experiment", past.ErrKept, kept.Name)
+	case err != nil:
+		return nil, fmt.Errorf("reading experiment %q: %w", owner.Name, err)
+	case origin.IsImported(experiment), !past.IsOf(experiment, kept):
+		return nil, fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", past.ErrKept, kept.Name)
+	}
+	return experiment, nil
 }
 
 // keptHistory is what is kept of the experiment, as it is now, for histories; nil: nothing is.
@@ -202,24 +221,25 @@ func (r *Reconciler) keptHistory(ctx context.Context, s *scope) (*corev1.ConfigM
 		return s.past, nil
 	}
 	kept, err := r.ownConfigMap(ctx, s.experiment, naming.History(s.experiment.Name))
-	if err != nil || kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != s.lookedBack {
+	if err != nil || kept == nil || kept.Annotations[v1alpha1.AnnotationHistoryOf] != s.lookedBack || !past.IsOf(s.experiment, kept) {
 		return nil, err
 	}
 	return kept, nil
 }
 
 // reportPast names the changes that were found, and what keeps a history from being kept.
+// What an earlier pass said of it stays until somebody looks again.
 func reportPast(s *scope) {
 	status := &s.experiment.Status
-	if s.past == nil && s.unkept == "" {
-		// What was said, was said by an earlier pass.
-		return
+	if s.looked || s.unkept != "" {
+		status.Warnings = slices.DeleteFunc(slices.Clone(status.Warnings), isAboutHistory)
 	}
-	status.Warnings = slices.DeleteFunc(slices.Clone(status.Warnings), func(told string) bool { return strings.HasPrefix(told, aboutHistory) })
 	if s.past != nil {
-		status.Changes = s.changes
+		status.Changes, status.HistoryDigest = s.changes, past.Digest(s.past)
 	}
 	if s.unkept != "" {
 		status.Warnings = boundedWarnings(append(status.Warnings, s.unkept))
 	}
 }
+
+func isAboutHistory(warning string) bool { return strings.HasPrefix(warning, aboutHistory) }

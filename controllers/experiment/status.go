@@ -40,7 +40,8 @@ func reportExperiment(s *scope) {
 		status.Results = s.results
 	}
 	if s.judged {
-		status.Warnings = boundedWarnings(s.warnings)
+		earlier := slices.DeleteFunc(slices.Clone(status.Warnings), func(warning string) bool { return !isAboutHistory(warning) })
+		status.Warnings = boundedWarnings(slices.Concat(s.warnings, earlier))
 	}
 	reportForeign(s)
 	status.Phase = experimentPhase(s)
@@ -117,7 +118,7 @@ func reportPlan(s *scope) {
 	}
 	if s.decision.Action != schedule.Finish {
 		// More blocks reopen a complete experiment.
-		status.CompletionTime, status.TornDown, status.History, status.Changes = nil, nil, nil, nil
+		status.CompletionTime, status.TornDown, status.History, status.Changes, status.HistoryDigest = nil, nil, nil, nil, ""
 		return
 	}
 	if status.CompletionTime == nil {

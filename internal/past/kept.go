@@ -81,6 +81,21 @@ func Object(experiment *v1alpha1.PerfExperiment, this releases.Measured, history
 	return kept, nil
 }
 
+// NothingKept stands for the digest where nothing is kept.
+const NothingKept = "none"
+
+// Digest of what a ConfigMap keeps.
+func Digest(kept *corev1.ConfigMap) string { return naming.Hash(kept.Data, kept.BinaryData) }
+
+// IsOf reports whether the operator wrote, for this experiment, what a ConfigMap keeps:
+// whoever may write ConfigMaps could have. What an operator without digests has written is
+// taken as it is.
+func IsOf(experiment *v1alpha1.PerfExperiment, kept *corev1.ConfigMap) bool {
+	status := &experiment.Status
+	isOlder := status.HistoryDigest == "" && status.Settled != ""
+	return metav1.IsControlledBy(kept, experiment) && (isOlder || status.HistoryDigest == Digest(kept))
+}
+
 // Measured is what a ConfigMap keeps of an experiment, without the metrics that nobody
 // asks for: the history of many takes little room.
 func Measured(kept *corev1.ConfigMap, metrics []string) (releases.Measured, error) {
