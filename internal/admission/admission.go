@@ -56,12 +56,22 @@ type experiments struct {
 var _ admission.Validator[*v1alpha1.PerfExperiment] = &experiments{}
 
 // ValidateCreate judges a new experiment. One that is imported was judged where
-// it ran, and has nothing here that it could name.
+// it ran.
 func (e *experiments) ValidateCreate(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
 	if origin.IsImported(experiment) {
-		return nil, nil
+		return e.judgeRecord(ctx, experiment)
 	}
 	return e.judge(ctx, nil, experiment)
+}
+
+// judgeRecord asks for the rights to what is followed of an imported experiment: its
+// notes, which pages show. Nothing else that it names is looked for.
+func (e *experiments) judgeRecord(ctx context.Context, experiment *v1alpha1.PerfExperiment) (admission.Warnings, error) {
+	lenient, forbidden, err := e.rights.judge(ctx, experiment.Namespace, "experiment", reach.Notes(nil, experiment.Spec.Notes))
+	if err != nil {
+		return nil, err
+	}
+	return lenient, invalid("PerfExperiment", experiment.Name, forbidden)
 }
 
 // ValidateUpdate judges a changed experiment. One that is left as it is may be

@@ -311,6 +311,11 @@ func TestEditorsAreHeldToTheirRights(t *testing.T) {
 	imported := rules.Object(t, valid)
 	apply(t, imported, []change{{"metadata.name", "imported"}, {"metadata.annotations", `{perflab.dev/imported: "2026-03-01T12:00:00Z"}`}})
 	rules.Verdict(t, a.ask(imported), "", "")
+	// Pages show the notes of a record as those of any experiment.
+	apply(t, imported, []change{{"spec.notes", "[{name: cpu, configMap: {name: findings, key: cpu.md}}]"}})
+	rules.Verdict(t, a.ask(imported), "spec.notes[0].configMap", a.mayNot(`get ConfigMap "findings"`))
+	a.grant(t, right{"get", "", "configmaps", "findings"})
+	rules.Verdict(t, a.ask(imported), "", "")
 
 	apply(t, stored, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
 	expect.NoError(t, a.admin.Status().Update(t.Context(), stored), "writing its status")
