@@ -76,6 +76,22 @@ func (f *finder) reference(path *field.Path, value any) {
 		f.workload(path, verbPatch, reference.Kind, reference.Name)
 	case v1alpha1.Patch:
 		f.patch(path.Child("merge"), reference)
+	case v1alpha1.Postgres:
+		f.postgresImage(path.Child("image"), reference.Image)
+	case v1alpha1.PostgresSet:
+		f.postgresImage(path.Child("image"), reference.Image)
+	}
+}
+
+// postgresImages are CloudNativePG's own.
+const postgresImages = "ghcr.io/cloudnative-pg/"
+
+// postgresImage needs pods for an image of the author's: it runs as the ServiceAccount that
+// CloudNativePG makes for the server, which may read Secrets. Who may make pods may run as
+// any ServiceAccount of the namespace.
+func (f *finder) postgresImage(path *field.Path, image string) {
+	if image != "" && !strings.HasPrefix(image, postgresImages) {
+		f.create(path, "pods", "who runs an image as CloudNativePG's ServiceAccount")
 	}
 }
 
