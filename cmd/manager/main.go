@@ -345,7 +345,7 @@ func setUpWebhook(manager ctrl.Manager, certificate *admission.Certificate, o op
 	}
 	certificate.Client, certificate.Live = manager.GetClient(), manager.GetAPIReader()
 	server := webhook.NewServer(webhook.Options{Port: o.webhookPort, TLSOpts: []func(*tls.Config){certificate.Serve}})
-	rights := admission.Rights{Author: o.authorRights, Reviewer: manager.GetClient()}
+	rights := admission.Rights{Author: o.authorRights, Reviewer: manager.GetClient(), Limits: admission.NewLimits(time.Now)}
 	admission.Register(server, manager.GetScheme(), manager.GetAPIReader(), rights)
 	return errors.Join(
 		manager.Add(certificate),

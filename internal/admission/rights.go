@@ -61,6 +61,8 @@ type Rights struct {
 	Author AuthorRights
 	// Reviewer is asked.
 	Reviewer Reviewer
+	// Limits bound how often. Nil: nothing does.
+	Limits *Limits
 }
 
 const (
@@ -123,6 +125,9 @@ func (r Rights) lacking(ctx context.Context, a author, questions []question) ([]
 	if len(questions) > maxQuestions {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf(
 			"the %s refers to %d things whose use takes a right, and no more than %d can be asked about while it is written: split it, or let modules share Secrets", a.what, len(questions), maxQuestions))
+	}
+	if err := r.Limits.take(a.user.Username, len(questions)); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"perflab.dev/perflab/internal/testing/expect"
+)
+
+// Who writes very much waits, and nobody else does.
+func TestLimitsAreEachAuthorsOwn(t *testing.T) {
+	now := time.Unix(0, 0)
+	limits := NewLimits(func() time.Time { return now })
+	for range burst / maxQuestions {
+		expect.NoError(t, limits.take("jane", maxQuestions))
+	}
+	err := limits.take("jane", maxQuestions)
+	seconds, is := apierrors.SuggestsClientDelay(err)
+	if !apierrors.IsTooManyRequests(err) || !is || seconds != maxQuestions/perSecond {
+		t.Errorf("one too many of the largest declarations: %v, after %d s", err, seconds)
+	}
+	expect.NoError(t, limits.take("john", maxQuestions))
+	now = now.Add(maxQuestions / perSecond * time.Second)
+	expect.NoError(t, limits.take("jane", maxQuestions))
+	expect.NoError(t, (*Limits)(nil).take("jane", burst+1))
+}
