@@ -253,7 +253,7 @@ func TestNamespacesHaveArchivesOfTheirOwn(t *testing.T) {
 func TestEverythingCanBeLeftOut(t *testing.T) {
 	rendered := mustRender(t, home, values{
 		"crds": values{"install": false}, "webhook": values{"enabled": false}, "metrics": values{"enabled": false}, "networkPolicy": values{"enabled": false},
-		"resultsPolicy": values{"enabled": false}, "podDisruptionBudget": values{"enabled": false},
+		"resultsPolicy": values{"enabled": false}, "aggregatedRoles": values{"enabled": false}, "podDisruptionBudget": values{"enabled": false},
 	})
 	want := []string{
 		"ClusterRole//perflab-collector", "ClusterRole//perflab-operator", "ClusterRoleBinding//perflab-operator", "Deployment/perflab-system/perflab-operator",
