@@ -70,6 +70,8 @@ type lab struct {
 	// lanes is the namespace with the tickets of experiments; empty: they take no
 	// turns.
 	lanes string
+	// longestTurn is how long a run may take; 0: as long as it likes.
+	longestTurn time.Duration
 	// history is how long what complete experiments gave stays.
 	history experiment.History
 	// archive keeps what was recorded; nil: there is none.
@@ -151,7 +153,7 @@ func (l *lab) tools() component.Tools {
 	pods := component.Pods{Reader: l.reader(), Known: func(string) client.Reader { return reads }}
 	cluster := kube.Cluster{Client: reads, PodReader: pods}
 	return component.Tools{
-		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, Events: &l.events,
+		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, LongestTurn: l.longestTurn, Events: &l.events,
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector, CollectorRole: "perflab-collector",
 		Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -202,6 +203,43 @@ func TestARunThatWasBegunWithoutATicketIsWaitedFor(t *testing.T) {
 		t.Error("the run's experiment has no turn")
 	}
 	l.untilPhase("after", v1alpha1.ExperimentComplete)
+}
+
+// Whoever may change an experiment could write the name of an operator that is not there.
+func TestRunsThatNoOperatorDoesKeepNobodyWaiting(t *testing.T) {
+	l := newLab(t, complete)
+	l.lanes = l.namespace
+	l.create(login(), smallExperiment(t, oneArm))
+	l.underLoad()
+	stopped := l.experiment("small")
+	metav1.SetMetaDataAnnotation(&stopped.ObjectMeta, v1alpha1.AnnotationOperator, "nowhere")
+	expect.NoError(t, l.admin.Update(t.Context(), stopped))
+	l.create(smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) { e.Name = "after" }))
+	l.untilPhase("after", v1alpha1.ExperimentComplete)
+}
+
+// A deadline of a hundred years ends when the operator says, and others go ahead.
+func TestATurnHasAnEnd(t *testing.T) {
+	h := newHall(t, 2)
+	first, second := h[0], h[1]
+	for _, l := range h {
+		l.longestTurn = 2 * time.Hour
+	}
+	const forever = 876000 * time.Hour
+	first.outside.held["cico"] = true
+	first.create(login(), smallExperiment(t, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Deadlines.Load = &metav1.Duration{Duration: forever}
+	}))
+	h.until(t, "a run under load", func() bool { run := first.run(); return run != nil && run.Status.Phase == v1alpha1.RunLoading })
+	second.create(login(), smallExperiment(t, oneArm))
+	h.turn()
+	for _, l := range h {
+		l.now = l.now.Add(3 * time.Hour)
+	}
+	h.until(t, "the end of the turn", func() bool { return second.experiment("small").Status.Phase == v1alpha1.ExperimentComplete })
+	invalid := first.runs()[0]
+	first.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline,
+		"the run took longer than 2h, which is as long as this operator's --longest-turn lets any run take")
 }
 
 // A ticket is good for as long as an operator may be away.

@@ -58,8 +58,11 @@ type Tools struct {
 	Live client.Reader
 	// Lanes is the namespace with the tickets of experiments that take turns with
 	// those of other namespaces. Empty: they take none.
-	Lanes    string
-	Settings load.Settings
+	Lanes string
+	// LongestTurn is how long a run may take, whatever its deadlines say, and an experiment
+	// keep others waiting. 0: as long as it likes.
+	LongestTurn time.Duration
+	Settings    load.Settings
 	// CollectorImage samples the servers of each run. Empty: nobody does.
 	CollectorImage string
 	// CollectorRole is the ClusterRole with what a collector may.

@@ -578,7 +578,7 @@ func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExpe
 	return "", nil
 }
 
-// isUnderway reports whether anybody does the run. One that is none of a living
+// isUnderway reports whether this operator does the run. One that is none of a living
 // experiment's is left alone for ever, and nobody needs to wait for it.
 func (r *Reconciler) isUnderway(ctx context.Context, run *v1alpha1.PerfRun) (bool, error) {
 	experiment := &v1alpha1.PerfExperiment{}
@@ -589,7 +589,13 @@ func (r *Reconciler) isUnderway(ctx context.Context, run *v1alpha1.PerfRun) (boo
 	if err != nil {
 		return false, fmt.Errorf("reading experiment %q: %w", run.Spec.Experiment, err)
 	}
-	return journal.Why(experiment, journal.Recorded(experiment), run) == "", nil
+	return !r.isElsewhere(experiment) && journal.Why(experiment, journal.Recorded(experiment), run) == "", nil
+}
+
+// isElsewhere: another operator has the experiment, or so its annotation says. This one
+// waits for none of its runs: nothing tells that there is such an operator.
+func (r *Reconciler) isElsewhere(experiment *v1alpha1.PerfExperiment) bool {
+	return component.Holder(experiment) != "" && !r.Holds(experiment)
 }
 
 // scheme is how the runs so far are named, and so the next one.

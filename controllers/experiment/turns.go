@@ -50,7 +50,8 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	ticket := lane.Next(known.tickets, s.ticketIn(known), s.atBlock(), s.now)
+	mine := s.ticketIn(known)
+	ticket := lane.Next(known.tickets, mine, s.atBlock() || r.overstays(&mine, s.now), s.now)
 	if err := r.writeTicket(ctx, known, ticket); err != nil {
 		return false, err
 	}
@@ -59,6 +60,11 @@ func (r *Reconciler) takeTurn(ctx context.Context, s *scope) (bool, error) {
 		return false, nil
 	}
 	return r.isAlone(ctx, s)
+}
+
+// overstays reports whether a turn has lasted so long that not even a block keeps it.
+func (r *Reconciler) overstays(ticket *lane.Ticket, now time.Time) bool {
+	return r.LongestTurn > 0 && !ticket.Held.IsZero() && now.Sub(ticket.Held) >= r.LongestTurn
 }
 
 // ticketIn is the experiment's ticket in the line. It begins to wait anew if it takes
@@ -252,8 +258,8 @@ func (r *Reconciler) readLine(ctx context.Context, reader client.Reader) (*line,
 	return known, nil
 }
 
-// dropVoid leaves out the tickets of experiments that are gone, or done and cleared up: a pass with an
-// old view of one may have left it.
+// dropVoid leaves out the tickets of experiments that are gone, done and cleared up, or another
+// operator's: a pass with an old view of one may have left it.
 func (r *Reconciler) dropVoid(ctx context.Context, s *scope, known *line) error {
 	var failure error
 	known.tickets = slices.DeleteFunc(known.tickets, func(ticket lane.Ticket) bool {
@@ -266,7 +272,7 @@ func (r *Reconciler) dropVoid(ctx context.Context, s *scope, known *line) error 
 			failure = fmt.Errorf("reading experiment %q, which has a ticket: %w", ticket.Experiment, err)
 			return false
 		}
-		void := err != nil || holder.UID != ticket.UID || isDone(holder) && !clears(holder, s.now)
+		void := err != nil || holder.UID != ticket.UID || r.isElsewhere(holder) || isDone(holder) && !clears(holder, s.now)
 		if void {
 			known.void = append(known.void, ticket.UID)
 		}

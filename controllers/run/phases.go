@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/results"
 )
 
@@ -148,6 +149,7 @@ func gatherLimit(s *scope) (time.Time, string) {
 // fault is written down first, the pass after that goes through other steps.
 func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error) {
 	known := s.fault != nil
+	r.limitTurn(s)
 	for _, phase := range r.phases(s) {
 		if phase.over(s.status().Timings) {
 			continue
@@ -167,6 +169,23 @@ func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error
 		}
 	}
 	return ctrl.Result{}, nil
+}
+
+// limitTurn gives a run up that keeps others waiting for longer than the operator lets any.
+func (r *Reconciler) limitTurn(s *scope) {
+	begun := s.status().Timings.ProvisionStart
+	if r.LongestTurn <= 0 || s.fault != nil || begun == nil || finished(s.status().Timings) {
+		return
+	}
+	end := begun.Add(r.LongestTurn)
+	if s.now.Before(end) {
+		s.alarm(end)
+		return
+	}
+	s.fault = &results.Fault{
+		Reason:  v1alpha1.ReasonDeadline,
+		Message: fmt.Sprintf("the run took longer than %s, which is as long as this operator's --longest-turn lets any run take", prose.Duration(r.LongestTurn)),
+	}
 }
 
 // notReady waits, or gives the run up when the phase has had its time, or when

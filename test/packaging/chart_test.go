@@ -110,6 +110,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"crds.install":           {"crds": values{"install": "please"}},
 		"webhook.authorRights":   {"webhook": values{"authorRights": "off"}},
 		"lanes":                  {"lanes": "motorway"},
+		"longestTurn":            {"longestTurn": "a week"},
 		"history.runs":           {"history": values{"runs": "a week"}},
 		"history.rawResultsOf":   {"history": values{"rawResultsOf": "newest"}},
 		"history.runsOf":         {"history": values{"runsOf": -1}},
@@ -163,6 +164,9 @@ func TestAuthorRightsCanBeLoosened(t *testing.T) {
 }
 
 func TestLanesCanBeTurnedOff(t *testing.T) {
+	if written, err := mustRender(t, home, nil).get(t, "Deployment", home, "perflab-operator").MarshalJSON(); err != nil || !contains(written, `"--longest-turn=168h"`) {
+		t.Errorf("%v: a turn has no end: %s", err, written)
+	}
 	for lanes, want := range map[string]bool{"cluster": false, "namespace": true} {
 		rendered := mustRender(t, home, values{"lanes": lanes})
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
