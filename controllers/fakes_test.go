@@ -149,11 +149,16 @@ type fakeLogs struct {
 	shelf[[]byte]
 	// unread says why the log of a pod can't be read for now; nil: all can be.
 	unread func(pod string) error
+	// until are the deadlines under which logs were read.
+	until []time.Time
 }
 
 var errNoLog = errors.New("the pod has no log")
 
-func (f *fakeLogs) Log(_ context.Context, _, pod, _ string) (io.ReadCloser, error) {
+func (f *fakeLogs) Log(ctx context.Context, _, pod, _ string) (io.ReadCloser, error) {
+	if until, bounded := ctx.Deadline(); bounded {
+		f.until = append(f.until, until)
+	}
 	if f.unread != nil {
 		if err := f.unread(pod); err != nil {
 			return nil, &kube.Unread{Err: err}

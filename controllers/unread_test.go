@@ -4,11 +4,14 @@ package controllers_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/testing/expect"
@@ -64,6 +67,23 @@ func TestALogThatIsUnreadForAMomentIsReadLater(t *testing.T) {
 				t.Errorf("%d runs, %d invalid, servers %v, want one that counts, with its servers", len(runs), done.Status.Runs.Invalid, runs[0].Status.Servers)
 			}
 		})
+	}
+}
+
+// All logs that a pass reads share its turn, which others wait for.
+func TestLogsOfARunShareATurn(t *testing.T) {
+	l := newLab(t, complete)
+	withCollectors(l)
+	l.create(login(), smallExperiment(t, oneArm, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Scenarios[0].Loads[0].Parallelism = ptr.To[int32](3)
+	}))
+	l.untilRun(v1alpha1.RunSucceeded)
+	turns := map[time.Time]int{}
+	for _, until := range l.logs.until {
+		turns[until]++
+	}
+	if most := slices.Max(slices.Collect(maps.Values(turns))); most < 3 {
+		t.Errorf("turns: %v, want one in which three runners' logs are read", turns)
 	}
 }
 

@@ -33,8 +33,8 @@ const maxRawBytes = 900 << 10
 // maxLoadBytes is what one load may take of that.
 const maxLoadBytes = 512 << 10
 
-// logTimeout bounds reading one runner's log, so that a node that has gone
-// silent makes a run invalid instead of holding it.
+// logTimeout bounds reading the logs of a run in one pass, whose turn it is: a node that
+// has gone silent makes the run invalid instead of holding it, and holds up no other run.
 const logTimeout = 2 * time.Minute
 
 // stepCollect reads what the runners measured from their logs, keeps it in a
@@ -144,7 +144,7 @@ func (p *runnersResults) measured(status *v1alpha1.LoadStatus) (results.Measured
 }
 
 func (r *Reconciler) readRunner(ctx context.Context, s *scope, pod corev1.Pod, wanted v1alpha1.Load, into *runnersResults) error {
-	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	ctx, cancel := context.WithDeadline(ctx, s.readUntil)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, contract.RunnerContainer)
 	if err != nil {

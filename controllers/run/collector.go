@@ -264,7 +264,7 @@ func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.
 }
 
 func (r *Reconciler) readSamples(ctx context.Context, s *scope, pod corev1.Pod, reader *payload.SamplesReader) (*payload.Samples, error) {
-	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	ctx, cancel := context.WithDeadline(ctx, s.readUntil)
 	defer cancel()
 	log, err := r.Logs.Log(ctx, pod.Namespace, pod.Name, collector.Container)
 	if err != nil {

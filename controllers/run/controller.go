@@ -131,6 +131,7 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 			return ctrl.Result{RequeueAfter: readingPause}, nil
 		}
 		defer r.reading.Unlock()
+		s.readUntil = time.Now().Add(logTimeout)
 	}
 
 	result, stepErr := r.runSteps(ctx, s)

@@ -87,6 +87,9 @@ type scope struct {
 	// over is set by the last step: the run's phase becomes final.
 	over bool
 
+	// readUntil ends the pass's turn to read logs.
+	readUntil time.Time
+
 	// deadline is the soonest time at which something has to be looked at again.
 	deadline time.Time
 }
