@@ -96,6 +96,7 @@ var dependencies = []struct {
 func newDoctor() *cobra.Command {
 	var chosen *cluster
 	var format *output
+	var isLettingGo bool
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that the cluster has what experiments need, and say how to fix what is missing",
@@ -114,6 +115,13 @@ something is missing or could not be looked at.`,
 			if err := format.check(); err != nil {
 				return err
 			}
+			if isLettingGo {
+				writer, _, err := chosen.reader()
+				if err != nil {
+					return err
+				}
+				return letGo(command.Context(), writer, command.OutOrStdout())
+			}
 			findings, err := examine(command.Context(), chosen)
 			if err != nil {
 				return err
@@ -123,6 +131,7 @@ something is missing or could not be looked at.`,
 	}
 	chosen = newCluster(command.Flags())
 	format = addOutput(command, formatText, formatJSON, formatYAML)
+	command.Flags().BoolVar(&isLettingGo, removeFinalizers, false, "remove the finalizers of deleted experiments whose operator is gone, and nothing else")
 	return command
 }
 
@@ -168,7 +177,11 @@ func examine(ctx context.Context, chosen *cluster) ([]finding, error) {
 		{"cluster", well, "Kubernetes " + version.GitVersion + " at " + config.Host},
 		findKind(served, v1alpha1.GroupVersion.WithKind(experimentKind).GroupKind(), missing, "PerfLab's kinds", installPerfLab),
 	}
-	findings = append(findings, findOperator(ctx, reader)...)
+	operator := findOperator(ctx, reader)
+	findings = append(findings, operator...)
+	if operator[0].State == missing {
+		findings = append(findings, findDeleted(ctx, reader)...)
+	}
 	for _, other := range dependencies {
 		findings = append(findings, findKind(served, other.kind, other.without, other.name, other.remedy))
 	}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
+)
+
+// removeFinalizers is the flag that lets what is deleted go without its operator.
+const removeFinalizers = "remove-finalizers"
+
+// findDeleted looks for objects whose deletion waits for an operator that is not there.
+func findDeleted(ctx context.Context, reader client.Reader) []finding {
+	const subject = "deleted objects"
+	waiting, err := deletedObjects(ctx, reader)
+	switch {
+	case apierrors.IsForbidden(err):
+		return []finding{{subject, lacking, "you may not list them in all namespaces, so it is not known whether any waits for the operator"}}
+	case err != nil:
+		return []finding{{subject, missing, err.Error()}}
+	case len(waiting) == 0:
+		return nil
+	}
+	return []finding{{subject, missing, fmt.Sprintf("%s for the operator, %s first: install it again, and it takes down what they built; or remove their finalizers, which leaves borrowed workloads and topics in external brokers as they are: kubectl perflab doctor --%s",
+		prose.Counted(len(waiting), "object")+" "+prose.Verb(len(waiting), "waits", "wait"), nameOf(waiting[0]), removeFinalizers)}}
+}
+
+// deletedObjects are those that the operator keeps by a finalizer until it has taken down
+// what belongs to them.
+func deletedObjects(ctx context.Context, reader client.Reader) ([]client.Object, error) {
+	experiments, ledgers := &v1alpha1.PerfExperimentList{}, &corev1.ConfigMapList{}
+	if err := reader.List(ctx, experiments); err != nil {
+		return nil, fmt.Errorf("listing experiments: %w", err)
+	}
+	if err := reader.List(ctx, ledgers, client.MatchingLabels{v1alpha1.LabelComponent: environment.ComponentTopic}); err != nil {
+		return nil, fmt.Errorf("listing ConfigMaps: %w", err)
+	}
+	var all []client.Object
+	for i := range experiments.Items {
+		all = append(all, &experiments.Items[i])
+	}
+	for i := range ledgers.Items {
+		all = append(all, &ledgers.Items[i])
+	}
+	return slices.DeleteFunc(all, func(object client.Object) bool {
+		return object.GetDeletionTimestamp() == nil || !controllerutil.ContainsFinalizer(object, v1alpha1.Finalizer)
+	}), nil
+}
+
+// letGo removes the finalizers of deleted objects, and says of which.
+func letGo(ctx context.Context, writer client.Client, out io.Writer) error {
+	if found := findOperator(ctx, writer); found[0].State == well {
+		return fmt.Errorf("%s works, and removes finalizers when it has taken down what belongs to an object: kubectl describe the object to see what it waits for", found[0].Message)
+	}
+	waiting, err := deletedObjects(ctx, writer)
+	if err != nil {
+		return err
+	}
+	if len(waiting) == 0 {
+		return errors.New("no deleted object waits for the operator")
+	}
+	p := pageTo(out)
+	for _, object := range waiting {
+		name := nameOf(object)
+		patch := client.MergeFromWithOptions(object.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{}) //nolint:forcetypeassert // A copy of an object is one.
+		controllerutil.RemoveFinalizer(object, v1alpha1.Finalizer)
+		if err := writer.Patch(ctx, object, patch); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("removing the finalizer of %s: %w", name, err)
+		}
+		p.write(name + " is let go")
+	}
+	return p.err
+}
+
+// nameOf tells an object from all others that have a finalizer.
+func nameOf(object client.Object) string {
+	kind := "ConfigMap"
+	if _, is := object.(*v1alpha1.PerfExperiment); is {
+		kind = experimentKind
+	}
+	return fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName())
+}
