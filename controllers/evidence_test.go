@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -90,5 +91,37 @@ func TestALaterBlockDoesNotCoverUpAChange(t *testing.T) {
 	result, err := evidence.Verify(l.evidenceOf("small"))
 	if err != nil || len(result.Broken) != 1 || result.Broken[0].Link != evidence.KindRecord || !strings.Contains(result.Broken[0].Object, forged) {
 		t.Errorf("%v: broken are %v, want the record of %q", err, result, forged)
+	}
+}
+
+// Who deletes a run that has ended gets another attempt, and leaves a trace: in the status,
+// in the report, and in the chain where he does not say why.
+func TestDeletedRunsLeaveATrace(t *testing.T) {
+	for name, reason := range map[string]string{"with a reason": "the network was down", "without one": ""} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.create(login(), smallExperiment(t))
+			run := l.untilRun(v1alpha1.RunSucceeded)
+			if reason != "" {
+				metav1.SetMetaDataAnnotation(&run.ObjectMeta, v1alpha1.AnnotationDeletionReason, reason)
+				expect.NoError(t, l.admin.Update(t.Context(), run))
+				l.settle()
+			}
+			l.remove(run)
+			status := l.untilPhase("small", v1alpha1.ExperimentComplete).Status
+			expect.Equal(t, []int32{2, 1}, status.Attempts, "attempts")
+			page := l.configMap(status.Report).Data["report.md"]
+			result, err := evidence.Verify(l.evidenceOf("small"))
+			expect.NoError(t, err)
+			if reason != "" {
+				expect.Contains(t, page, []string{"Runs that were deleted", "| 1 | 1 | " + reason + " |"})
+				expect.Equal(t, 0, len(result.Broken), "%v", result.Broken)
+				return
+			}
+			expect.Contains(t, page, []string{"| 1 | 1 | nobody said why |", "1 run was deleted, and nobody said why"})
+			if len(result.Broken) != 1 || result.Broken[0].Link != evidence.KindAttempts {
+				t.Errorf("broken are %v", result.Broken)
+			}
+		})
 	}
 }

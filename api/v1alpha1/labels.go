@@ -65,6 +65,10 @@ const (
 	// AnnotationElsewhere names, on an experiment that PerfLab did not measure, the
 	// files it was read from and, on each of its runs, the one and its SHA-256.
 	AnnotationElsewhere = "perflab.dev/elsewhere"
+	// AnnotationDeletionReason says, on a PerfRun that has ended, why it is to be deleted.
+	// Reports print it.
+	AnnotationDeletionReason = "perflab.dev/deletion-reason"
+
 	// AnnotationRelease names, on an experiment, the release that it measures: its
 	// points in perflab history bear this name.
 	AnnotationRelease = "perflab.dev/release"

@@ -670,6 +670,19 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:MaxItems=100
 	InvalidRuns []InvalidRun `json:"invalidRuns,omitempty"`
 
+	// attempts count, by position in the plan, the runs that were made for it, deleted
+	// ones included.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=25600
+	Attempts []int32 `json:"attempts,omitempty"`
+
+	// deletions say why runs are to be deleted, as far as somebody wrote it on them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Deletions []RunDeletion `json:"deletions,omitempty"`
+
 	// results hold, per scenario, metric and arm, what the valid runs gave.
 	// They are descriptive: a mean and a spread over runs, not a verdict. What
 	// exceeds 150 kB, servers' figures first, is in the report.
@@ -705,6 +718,14 @@ type PerfExperimentStatus struct {
 	// +kubebuilder:validation:MaxItems=20
 	Changes []SeriesChange `json:"changes,omitempty"`
 
+	// historyDigest is the digest of what the ConfigMap with the experiment's history keeps
+	// for comparison with later experiments: what has another digest is not used. "none":
+	// nothing is kept. Absent: the experiment is not complete, or an operator that knew of
+	// no digests has completed it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	HistoryDigest string `json:"historyDigest,omitempty"`
+
 	// announcement is what is told to the sinks that the installation names. Absent:
 	// nothing.
 	// +optional
@@ -715,17 +736,17 @@ type PerfExperimentStatus struct {
 	// +optional
 	Settled string `json:"settled,omitempty"`
 
+	// topicLedgers are the ConfigMaps that name external brokers in which the experiment
+	// makes topics. Only what such a ConfigMap says with this digest is followed when
+	// the topics are deleted.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	TopicLedgers []TopicLedger `json:"topicLedgers,omitempty"`
+
 	// tornDown is when the environment of the complete experiment was found to be
 	// gone, or what was borrowed to be given back. Absent: it may still stand.
 	// +optional
-	// historyDigest is the digest of what the ConfigMap with the experiment's history keeps
-	// for comparison with later experiments: what has another digest is not used. "none":
-	// nothing is kept. Absent: the experiment is not complete, or an operator that knew of
-	// no digests has completed it.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	HistoryDigest string `json:"historyDigest,omitempty"`
-
 	TornDown *metav1.Time `json:"tornDown,omitempty"`
 
 	// history is what was taken away of what runs gave. Absent: nothing.
@@ -744,14 +765,6 @@ type PerfExperimentStatus struct {
 	// baseline, as analysis.comparisons asks for them and as far as there is
 	// room. The report has all.
 	// +optional
-	// topicLedgers are the ConfigMaps that name external brokers in which the experiment
-	// makes topics. Only what such a ConfigMap says with this digest is followed when
-	// the topics are deleted.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=64
-	TopicLedgers []TopicLedger `json:"topicLedgers,omitempty"`
-
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=300
 	Pairs []Comparison `json:"pairs,omitempty"`

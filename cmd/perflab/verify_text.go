@@ -12,7 +12,7 @@ import (
 
 // linkNouns say what there is one or several of.
 var linkNouns = map[evidence.Kind]string{
-	evidence.KindManifest: "manifest", evidence.KindExperiment: "experiment", evidence.KindPlan: "plan", evidence.KindRecord: "run",
+	evidence.KindManifest: "manifest", evidence.KindExperiment: "experiment", evidence.KindPlan: "plan", evidence.KindRecord: "run", evidence.KindAttempts: "attempt",
 	evidence.KindRawResults: "ConfigMap", evidence.KindSamples: "ConfigMap", evidence.KindScripts: "ConfigMap",
 	evidence.KindAnswer: "answer", evidence.KindHistory: "ConfigMap", evidence.KindReport: "report",
 }

@@ -352,6 +352,7 @@ func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 	s.decision = schedule.Next(s.planned, attempts(s.runs), schedule.Limits{
 		MaxAttempts: s.experiment.Spec.Validity.MaxAttempts,
 		Suspend:     s.experiment.Spec.Suspend,
+		Made:        s.experiment.Status.Attempts,
 	})
 	if err := r.analyze(ctx, s); err != nil {
 		return err
@@ -422,6 +423,7 @@ func (s *scope) follow() {
 	}
 	own, foreign := journal.Following(s.experiment, followed, s.runs)
 	s.runs, s.foreign = own, append(s.foreign, foreign...)
+	noteAttempts(&s.experiment.Status, s.runs)
 }
 
 // recordedHash is that of the plan the runs follow. The first run may be there
@@ -453,11 +455,11 @@ func (r *Reconciler) observe(ctx context.Context, s *scope, how ...client.ListOp
 	}
 	s.seen = digestOf(s.experiment, runs)
 	s.runs, s.foreign = journal.Owned(s.experiment, runs)
+	noteLedgers(s)
 	return nil
 }
 
 func attempts(runs []v1alpha1.PerfRun) []schedule.Attempt {
-	noteLedgers(s)
 	seen := make([]schedule.Attempt, 0, len(runs))
 	for i := range runs {
 		spec := &runs[i].Spec
@@ -711,6 +713,11 @@ func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
+	if len(s.experiment.Status.TopicLedgers) > len(before.Status.TopicLedgers) {
+		// Without its runs nothing tells whether a ledger is the operator's.
+		s.tearingDown, s.after = true, teardownPause
+		return r.concludeWith(ctx, before, s, nil)
+	}
 	for i := range s.runs {
 		if err := r.Cluster.Delete(ctx, s.experiment, &s.runs[i]); err != nil {
 			s.tearingDown = true
@@ -721,11 +728,6 @@ func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment
 	if stepErr != nil || s.refusal != nil || s.tearingDown || len(s.runs) > 0 {
 		s.after = cmp.Or(s.after, teardownPause)
 		s.tearingDown = true
-	if len(s.experiment.Status.TopicLedgers) > len(before.Status.TopicLedgers) {
-		// Without its runs nothing tells whether a ledger is the operator's.
-		s.tearingDown, s.after = true, teardownPause
-		return r.concludeWith(ctx, before, s, nil)
-	}
 		reportExperiment(s)
 		return r.conclude(ctx, before, s, stepErr)
 	}

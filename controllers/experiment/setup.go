@@ -130,6 +130,7 @@ func concerns(update event.UpdateEvent) bool {
 	return before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		before.Status.Phase != after.Status.Phase || component.MessageOf(before) != component.MessageOf(after) ||
 		!equality.Semantic.DeepEqual(before.Status.Conditions, after.Status.Conditions) ||
+		before.Annotations[v1alpha1.AnnotationDeletionReason] != after.Annotations[v1alpha1.AnnotationDeletionReason] ||
 		!maps.Equal(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
 }
 

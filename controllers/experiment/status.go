@@ -159,7 +159,6 @@ func reportRuns(s *scope) {
 	status.InvalidRuns = invalidRuns(s.runs)
 }
 
-func currentRun(s *scope) *v1alpha1.CurrentRun {
 // maxLedgers bounds the list in status; an experiment has one for each set of external
 // brokers that its arms name.
 const maxLedgers = 64
@@ -213,6 +212,7 @@ func noteDeletion(status *v1alpha1.PerfExperimentStatus, run *v1alpha1.PerfRun) 
 	}
 }
 
+func currentRun(s *scope) *v1alpha1.CurrentRun {
 	if s.started != nil {
 		return &v1alpha1.CurrentRun{Run: s.started.Name, Phase: v1alpha1.RunPending}
 	}

@@ -35,6 +35,7 @@ type plan struct {
 type answer struct {
 	Arms        []v1alpha1.ArmStatus     `json:"arms"`
 	Runs        *v1alpha1.RunCounts      `json:"runs"`
+	Attempts    []int32                  `json:"attempts"`
 	InvalidRuns []v1alpha1.InvalidRun    `json:"invalidRuns"`
 	Results     []v1alpha1.Result        `json:"results"`
 	Analysis    *v1alpha1.AnalysisStatus `json:"analysis"`
@@ -70,7 +71,7 @@ func planOf(experiment *v1alpha1.PerfExperiment) plan {
 
 func answerOf(status *v1alpha1.PerfExperimentStatus) answer {
 	return answer{
-		Arms: status.Arms, Runs: status.Runs, InvalidRuns: status.InvalidRuns, Results: status.Results, Analysis: status.Analysis,
+		Arms: status.Arms, Runs: status.Runs, Attempts: status.Attempts, InvalidRuns: status.InvalidRuns, Results: status.Results, Analysis: status.Analysis,
 		Verdict: status.Verdict, Comparisons: status.Comparisons, Pairs: status.Pairs, Slowdowns: status.Slowdowns, Effects: status.Effects,
 	}
 }

@@ -572,3 +572,35 @@ func small(t *testing.T) report.Input {
 func settle(input *report.Input, text string) {
 	input.Manifest.Data[evidence.Key], input.Experiment.Status.Evidence.SHA256 = text, evidence.Sum([]byte(text))
 }
+
+// A run that was made and is not there breaks the chain, unless somebody said why he deleted
+// it: then it is told of.
+func TestDeletedRunsAreMissed(t *testing.T) {
+	input := recorded.WithEvidence(seed)
+	status := &input.Experiment.Status
+	for i := range input.Runs {
+		spec := &input.Runs[i].Spec
+		for int(spec.Position) > len(status.Attempts) {
+			status.Attempts = append(status.Attempts, 0)
+		}
+		status.Attempts[spec.Position-1] = max(status.Attempts[spec.Position-1], spec.Attempt)
+	}
+	settle(&input, manifest(t, "", &input, evidence.Stage{Blocks: 6, Ended: true}))
+	holds(t, &input)
+
+	status.Attempts[2]++
+	attempt := status.Attempts[2]
+	settle(&input, manifest(t, "", &input, evidence.Stage{Blocks: 6, Ended: true}))
+	broken := verified(t, foundIn(t, &input)).Broken
+	want := fmt.Sprintf("attempts: attempt %d at position 3 of the plan: expected a PerfRun, found nothing", attempt)
+	if len(broken) != 1 || broken[0].String() != want {
+		t.Errorf("broken are %v, want %q", broken, want)
+	}
+
+	status.Deletions = []v1alpha1.RunDeletion{{Position: 3, Attempt: attempt, Reason: "the network was down"}}
+	holds(t, &input)
+	told := fmt.Sprintf("attempt %d at position 3 of the plan was deleted: the network was down", attempt)
+	if notes := verified(t, foundIn(t, &input)).Notes; !slices.Contains(notes, told) {
+		t.Errorf("notes %q, want %q", notes, told)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 )
@@ -27,6 +28,7 @@ const (
 	KindExperiment Kind = "experiment"
 	KindPlan       Kind = "plan"
 	KindRecord     Kind = "record"
+	KindAttempts   Kind = "attempts"
 	KindRawResults Kind = "raw results"
 	KindSamples    Kind = "samples"
 	KindScripts    Kind = "scripts"
@@ -36,7 +38,7 @@ const (
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{KindManifest, KindExperiment, KindPlan, KindRecord, KindRawResults, KindSamples, KindScripts, KindAnswer, KindHistory, KindReport}
+var Kinds = []Kind{KindManifest, KindExperiment, KindPlan, KindRecord, KindAttempts, KindRawResults, KindSamples, KindScripts, KindAnswer, KindHistory, KindReport}
 
 // Found is what there is of an experiment.
 type Found struct {
@@ -166,6 +168,7 @@ func (f *follower) follow() error {
 	if err := f.followRuns(); err != nil {
 		return err
 	}
+	f.followAttempts()
 	if err := f.followAnswer(); err != nil {
 		return err
 	}
@@ -253,6 +256,22 @@ func kindOf(run *v1alpha1.PerfRun, name string) Kind {
 		return KindScripts
 	default:
 		return KindRawResults
+	}
+}
+
+// followAttempts looks for runs that were made and are not there. One that was deleted for a
+// reason that somebody wrote is told of.
+func (f *follower) followAttempts() {
+	for _, made := range f.Experiment.Status.Attempts {
+		f.result.Followed[KindAttempts] += int(made)
+	}
+	for _, deleted := range journal.DeletedOf(f.Experiment, f.Runs) {
+		if deleted.Reason != "" {
+			f.result.Notes = append(f.result.Notes, deleted.String())
+			continue
+		}
+		f.result.Broken = append(f.result.Broken, Broken{KindAttempts,
+			fmt.Sprintf("attempt %d at position %d of the plan", deleted.Attempt, deleted.Position), "a PerfRun", nothing})
 	}
 }
 

@@ -134,6 +134,53 @@ func split(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun, why fun
 	return own, foreign
 }
 
+// Deleted is an attempt that was made, and is not there any more.
+type Deleted struct {
+	Position, Attempt int32
+	// Reason as somebody wrote it; empty: nobody did.
+	Reason string
+}
+
+// String names the attempt, and says why it was deleted.
+func (d Deleted) String() string {
+	text := fmt.Sprintf("attempt %d at position %d of the plan was deleted", d.Attempt, d.Position)
+	if d.Reason == "" {
+		return text + ", and nobody said why"
+	}
+	return text + ": " + d.Reason
+}
+
+// DeletedOf an experiment are the attempts that are missing among its runs. Where the
+// operator has taken the runs away, by spec.history, or counted none, there are none.
+func DeletedOf(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) []Deleted {
+	status := &experiment.Status
+	if status.History != nil && status.History.Runs != nil {
+		return nil
+	}
+	there := map[[2]int32]bool{}
+	for i := range runs {
+		there[[2]int32{runs[i].Spec.Position, runs[i].Spec.Attempt}] = true
+	}
+	var deleted []Deleted
+	for i, made := range status.Attempts {
+		for attempt := int32(1); attempt <= made; attempt++ {
+			if position := int32(i) + 1; !there[[2]int32{position, attempt}] {
+				deleted = append(deleted, Deleted{position, attempt, reasonOf(status, position, attempt)})
+			}
+		}
+	}
+	return deleted
+}
+
+func reasonOf(status *v1alpha1.PerfExperimentStatus, position, attempt int32) string {
+	for _, known := range status.Deletions {
+		if known.Position == position && known.Attempt == attempt {
+			return known.Reason
+		}
+	}
+	return ""
+}
+
 // isLeaving: the cluster is about to collect the run. It goes with an earlier
 // experiment of this name.
 func isLeaving(run *v1alpha1.PerfRun, experiment *v1alpha1.PerfExperiment) bool {

@@ -21,7 +21,7 @@ import (
 // doubters give the reasons to trust the verdicts less, or to ask otherwise, one
 // sentence each: first those that withhold a verdict or give it another cause, last
 // those that a better experiment would not have.
-var doubters = []func(*record) []string{uncalibrated, refused, confounded, lopsided, builtOtherwise, warned, unwise, oneRun, saturated, uneven, warming, unknownNoise}
+var doubters = []func(*record) []string{uncalibrated, refused, selected, confounded, lopsided, builtOtherwise, warned, unwise, oneRun, saturated, uneven, warming, unknownNoise}
 
 // doubts are all of them, the largest first.
 func doubts(r *record) []string {
@@ -62,6 +62,20 @@ func uncalibrated(r *record) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline)}
+}
+
+// selected: somebody deleted runs, and nothing tells whether for what they had measured.
+func selected(r *record) []string {
+	unexplained := 0
+	for _, one := range r.deleted() {
+		if one.Reason == "" {
+			unexplained++
+		}
+	}
+	if unexplained == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s deleted, and nobody said why: the answer may lack what they measured (see Validity).", prose.Counted(unexplained, "run")+" "+prose.Verb(unexplained, "was", "were"))}
 }
 
 // unknownNoise: no twin of the baseline was asked for.

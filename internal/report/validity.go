@@ -3,10 +3,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	runfilter "perflab.dev/perflab/internal/journal"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
@@ -33,10 +35,28 @@ func validity(r *record) []block {
 			{Text: secret.Hide("", run.Status.Message)},
 		}})
 	}
+	blocks = append(blocks, deletedRuns(r)...)
 	if len(result.Rows) == 0 {
 		return append(blocks, paragraph("No attempt was invalid."))
 	}
 	return slices.Concat(blocks, result.blocks(), salvagedTable(r))
+}
+
+// deleted are the attempts that were made and are not there any more.
+func (r *record) deleted() []runfilter.Deleted {
+	return runfilter.DeletedOf(&r.Experiment, r.Runs)
+}
+
+// deletedRuns lists the attempts that were deleted.
+func deletedRuns(r *record) []block {
+	result := &table{
+		Caption: "Runs that were deleted", Note: "What they measured is in no figure.",
+		Columns: append(numbers("Position", "Attempt"), words("Why")...),
+	}
+	for _, one := range r.deleted() {
+		result.Rows = append(result.Rows, row{Cells: []cell{{Text: whole(one.Position)}, {Text: whole(one.Attempt)}, {Text: cmp.Or(one.Reason, "nobody said why")}}})
+	}
+	return result.blocks()
 }
 
 // leftOutTable lists what does not count of runs that do.

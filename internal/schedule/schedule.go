@@ -65,6 +65,16 @@ type Limits struct {
 	MaxAttempts int32
 	// Suspend starts nothing new.
 	Suspend bool
+	// Made counts the attempts by position in the plan, deleted ones included: who
+	// deletes a run does not get a further attempt for it.
+	Made []int32
+}
+
+func (l Limits) made(position int32) int32 {
+	if int(position) > len(l.Made) {
+		return 0
+	}
+	return l.Made[position-1]
 }
 
 type place struct {
@@ -88,7 +98,7 @@ func Next(planned plan.Plan, seen []Attempt, limits Limits) Decision {
 			continue
 		}
 		decision.Run = run
-		decision.Attempt = lastNumber(tried) + 1
+		decision.Attempt = max(lastNumber(tried), limits.made(run.Position)) + 1
 		decision.Alike = alike(tried)
 		decision.Action = next(decision, limits)
 		return decision

@@ -74,6 +74,19 @@ func TestNext(t *testing.T) {
 			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunInvalid)},
 			limits: limits, action: schedule.Start, arm: "a", attempt: 2, invalid: 1,
 		},
+		"first deleted": {
+			reason: "a deleted run used its attempt up",
+			limits: schedule.Limits{MaxAttempts: 2, Made: []int32{1}}, action: schedule.Start, arm: "a", attempt: 2,
+		},
+		"deleted too often": {
+			reason: "nobody deletes runs until he likes one",
+			limits: schedule.Limits{MaxAttempts: 2, Made: []int32{2}}, action: schedule.GiveUp, arm: "a", attempt: 3,
+		},
+		"another one deleted": {
+			reason: "each position has attempts of its own",
+			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunSucceeded)},
+			limits: schedule.Limits{MaxAttempts: 2, Made: []int32{2}}, action: schedule.Start, arm: "b", attempt: 1, done: 1,
+		},
 		"invalid too often": {
 			reason: "attempts are limited",
 			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunInvalid), attempt("a", 2, v1alpha1.RunInvalid)},

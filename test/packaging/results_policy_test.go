@@ -169,8 +169,57 @@ func TestNobodyForgesResults(t *testing.T) {
 	for _, record := range []*unstructured.Unstructured{object(t, experimentText, "lab", "record", true), object(t, runText, "lab", "record-1", true)} {
 		checkRecord(t, record, importer, admin)
 	}
-	for _, of := range []*unstructured.Unstructured{run, experiment} {
+	checkClaim(t, experiment, operator, map[string]client.Client{"a person": person, "an administrator": admin})
+	checkDeletion(t, operator, map[string]client.Client{"a person": person, "an administrator": admin})
+	for _, of := range []*unstructured.Unstructured{run, experiment, object(t, runText, "lab", "record-1", true)} {
 		answered(t, "a person deletes "+of.GetName(), person.Delete(t.Context(), of), "")
+	}
+}
+
+// checkClaim: an operator takes an experiment on, and others may only hand it on.
+func checkClaim(t *testing.T, experiment *unstructured.Unstructured, operator client.Client, others map[string]client.Client) {
+	t.Helper()
+	const (
+		claims  = `{"metadata":{"annotations":{"perflab.dev/operator":"nowhere"}}}`
+		refusal = "an operator alone writes the annotation perflab.dev/operator"
+	)
+	for name, other := range others {
+		answered(t, name+" claims it", patch(t, other, experiment, claims, ""), refusal)
+		answered(t, "the operator claims it", patch(t, operator, experiment, `{"metadata":{"annotations":{"perflab.dev/operator":"here"}}}`, ""), "")
+		answered(t, name+" gives it to another", patch(t, other, experiment, claims, ""), refusal)
+		answered(t, name+" labels it", patch(t, other, experiment, `{"metadata":{"labels":{"team":"storage"}}}`, ""), "")
+		answered(t, name+" hands it on", patch(t, other, experiment, `{"metadata":{"annotations":{"perflab.dev/operator":null}}}`, ""), "")
+		made := object(t, experimentText, "lab", "claimed", false)
+		made.SetAnnotations(map[string]string{"perflab.dev/operator": "nowhere"})
+		answered(t, name+" makes one with a claim", other.Create(t.Context(), made, client.DryRunAll), refusal)
+	}
+}
+
+// checkDeletion: who deletes a run that has ended says why; the cluster need not, which
+// collects what belonged to something.
+func checkDeletion(t *testing.T, operator client.Client, others map[string]client.Client) {
+	t.Helper()
+	const why = "kubectl annotate perfrun heap-2 -n lab perflab.dev/deletion-reason='WHY'"
+	ended := object(t, runText, "lab", "heap-2", false)
+	answered(t, "the operator makes a run", operator.Create(t.Context(), ended), "")
+	gone := func(who client.Client) error { return who.Delete(t.Context(), ended.DeepCopy(), client.DryRunAll) }
+	for name, other := range others {
+		answered(t, name+" deletes one that has not ended", gone(other), "")
+	}
+	for _, phase := range []string{"Succeeded", "Invalid"} {
+		answered(t, "the operator ends it", patch(t, operator, ended, `{"status":{"phase":"`+phase+`"}}`, "status"), "")
+		for name, other := range others {
+			answered(t, name+" deletes it", gone(other), why)
+			answered(t, name+" deletes all", other.DeleteAllOf(t.Context(), ended.DeepCopy(), client.InNamespace("lab"), client.DryRunAll), why)
+			answered(t, name+" says nothing", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":" "}}}`, ""), "")
+			answered(t, name+" deletes it without a word", gone(other), why)
+			answered(t, name+" says why", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":"the network was down"}}}`, ""), "")
+			answered(t, name+" deletes it with a reason", gone(other), "")
+			answered(t, name+" takes that back", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":null}}}`, ""), "")
+		}
+	}
+	for _, user := range []string{operatorOf(home), collector, "system:serviceaccount:kube-system:namespace-controller"} {
+		answered(t, user+" deletes it", gone(as(t, user)), "")
 	}
 }
 
