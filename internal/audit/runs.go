@@ -39,7 +39,7 @@ func ReadRuns(in io.Reader) (*Measured, error) {
 			return m, nil
 		case err != nil:
 			return nil, fmt.Errorf("%w: %w", ErrRows, err)
-		case first && strings.Join(fields, ",") != comparison.Header:
+		case first && !comparison.IsHeader(fields):
 			return nil, fmt.Errorf("%w: the header must be %s", ErrRows, comparison.Header)
 		case first:
 			continue

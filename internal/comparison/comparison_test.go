@@ -397,6 +397,7 @@ func TestReadCSVTakesSpreadsheets(t *testing.T) {
 	}
 	want := read(plain)
 	for name, text := range map[string]string{
+		"header by hand":     strings.Replace(plain, comparison.Header, "Block, Arm, Scenario, Metric, Unit, Value", 1),
 		"spaces":             strings.ReplaceAll(strings.ReplaceAll(plain, "\n", "\r\n"), "1600", " 1600 "),
 		"semicolons":         strings.ReplaceAll(comparison.Header, ",", ";") + "\n1;a;s, t;m;ms;1400,5\n1;b;s, t;m;ms;1600\n",
 		"tabs":               strings.ReplaceAll(comparison.Header, ",", "\t") + "\n1\ta\ts, t\tm\tms\t1’400.5\n1\tb\ts, t\tm\tms\t1’600\n",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,10 +74,17 @@ func readHeader(reader *csv.Reader) error {
 	if err != nil {
 		return fmt.Errorf("reading the header: %w", err)
 	}
-	if header := strings.Join(fields, ","); header != Header {
-		return fmt.Errorf("%w: line 1 is %q, the header must be %q", ErrRows, header, Header)
+	if !IsHeader(fields) {
+		return fmt.Errorf("%w: line 1 is %q, the header must be %q", ErrRows, strings.Join(fields, ","), Header)
 	}
 	return nil
+}
+
+// IsHeader reports whether a line has the names of the columns, as a person may have written
+// them: with capitals, or with a space behind each comma.
+func IsHeader(fields []string) bool {
+	names := strings.Split(Header, ",")
+	return slices.EqualFunc(fields, names, func(written, name string) bool { return strings.EqualFold(strings.TrimSpace(written), name) })
 }
 
 func addRow(table *Table, fields []string, line int) error {
@@ -89,6 +97,9 @@ func addRow(table *Table, fields []string, line int) error {
 		return errors.New("the value is empty: leave out the row of a missing run")
 	}
 	read, err := number.Parse(text)
+	if errors.Is(err, number.ErrSyntax) {
+		return fmt.Errorf("the value %w: leave out the row of a run that gave none", err)
+	}
 	if err != nil {
 		return fmt.Errorf("the value %w", err)
 	}

@@ -22,14 +22,31 @@ const longestHeader = 4096
 func NewReader(in io.Reader) *csv.Reader {
 	text := bufio.NewReaderSize(in, longestHeader)
 	head, _ := text.Peek(longestHeader) // The reader reports any error.
+	var lines io.Reader = text
+	if !bytes.Contains(head, []byte("\n")) {
+		lines, head = carriageReturns{text}, bytes.ReplaceAll(head, []byte("\r"), []byte("\n"))
+	}
 	first, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
-	reader := csv.NewReader(text)
+	reader := csv.NewReader(lines)
 	reader.Comma = separator(first)
 	if bytes.HasPrefix(first, []byte(hint)) {
 		_, _ = reader.Read() // As above.
 		reader.FieldsPerRecord = 0
 	}
 	return reader
+}
+
+// carriageReturns end the lines of a text that some spreadsheets write for a Macintosh.
+type carriageReturns struct{ io.Reader }
+
+func (c carriageReturns) Read(into []byte) (int, error) {
+	n, err := c.Reader.Read(into)
+	for i := range into[:n] {
+		if into[i] == '\r' {
+			into[i] = '\n'
+		}
+	}
+	return n, err
 }
 
 func separator(header []byte) rune {

@@ -17,6 +17,7 @@ func TestSeparators(t *testing.T) {
 		"semicolon":   "a;b;c\n1;2,5;\"x;y\"\n",
 		"tab":         "a\tb\tc\r\n1\t2,5\tx;y\r\n",
 		"bar":         "\"a\"|b|c\n1|2,5|x;y\n",
+		"old Mac":     "a,b,c\r1,\"2,5\",x;y\r",
 		"blank lines": "\n\na;b;c\n1;2,5;\"x;y\"\n",
 	} {
 		reader := delimited.NewReader(strings.NewReader(text))
