@@ -55,7 +55,7 @@ first three may be missing. It has arms, blocks and scenarios of its own; each
 release in it becomes an experiment, NAME and the release.
 
 Metrics are named LOAD/TRANSACTION/STATISTIC; the load is called like the scenario,
-unless --load says otherwise. The averages of all transactions decide, or the
+unless --load says otherwise. The averages of up to 8 transactions decide, or the
 metrics that --primary names. --only chooses transactions by their names. Of custom
 metrics, which way they get better is known by units such as req/s or B/op, by what
 the file says, or by --higher-is-better and --lower-is-better; others decide nothing.

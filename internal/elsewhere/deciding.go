@@ -134,7 +134,7 @@ func (o *observed) primary(isUnknown func(name string) bool) (chosen, doubts []s
 		}
 	}
 	if len(chosen) > mostPrimary {
-		return nil, doubts
+		return nil, append(doubts, fmt.Sprintf("nothing decides, for %d metrics could, and more than %d would hide what matters: choose with --primary, for example --primary %q", len(chosen), mostPrimary, chosen[0]))
 	}
 	return chosen, doubts
 }

@@ -15,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/elsewhere"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 var began = time.Date(2025, 1, 3, 8, 0, 0, 0, time.UTC)
@@ -88,6 +89,7 @@ func TestWhatDecides(t *testing.T) {
 	if err != nil || experiment.Spec.Analysis.Primary != nil {
 		t.Errorf("%v: %q decide", err, experiment.Spec.Analysis.Primary)
 	}
+	expect.Contains(t, strings.Join(experiment.Status.Warnings, "\n"), []string{`nothing decides, for 9 metrics could, and more than 8 would hide what matters: choose with --primary, for example --primary "cico/Check-In/average"`})
 }
 
 // What not every run has does not decide, and neither does a time with pauses in it

@@ -279,3 +279,13 @@ func TestWhatIsWorthTelling(t *testing.T) {
 		}
 	}
 }
+
+// A name that somebody gave is not written otherwise at the beginning of a sentence.
+func TestBeginsWithName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"load/orders/average": true, `load/orders\/items/p95`: true, "load/GET /orders/errors": true, "load/orders/samples": false,
+		"module/orders/cpu/average": false, "postgres/primary/cpu/average": false, "custom/queue depth/max": true,
+	} {
+		expect.Equal(t, want, metric.Parse(name).BeginsWithName(), "%s, %s", name, metric.Parse(name).Phrase())
+	}
+}

@@ -3,6 +3,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -24,6 +25,13 @@ func (m Metric) Phrase() string {
 		text += " (" + WindowPhrase(m.Window) + ")"
 	}
 	return text
+}
+
+// BeginsWithName reports whether the phrase begins with a name that somebody gave, which
+// stays as it is at the beginning of a sentence too.
+func (m Metric) BeginsWithName() bool {
+	name := cmp.Or(Plain(m.Transaction), m.Of)
+	return (m.Component == Custom || !m.IsServer()) && name != "" && strings.HasPrefix(m.Phrase(), name)
 }
 
 // Under names the metric with the scenario it was measured under, unless the name

@@ -40,7 +40,7 @@ func course(_ *record, under *scenario, subject string) (chart, bool) {
 	unit := under.unit(metric.Name(subject, metric.Average))
 	parsed := metric.Parse(metric.Name(subject, metric.Average))
 	parsed.Statistic = ""
-	title := capital(parsed.Phrase())
+	title := opened(parsed, parsed.Phrase())
 	return courseChart{subject, metric.Name(subject, metric.Average), title, unit, rough}.overRun(under,
 		fmt.Sprintf("%s over the run under %s with the middle average of each arm. ", title, under.Name))
 }

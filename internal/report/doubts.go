@@ -229,7 +229,7 @@ func saturated(r *record) []string {
 				found := scenario.at(m.Name, arm.Name)
 				if found != nil && found.unit == metric.UnitPercent && found.center() > busy {
 					sentences = append(sentences, fmt.Sprintf("%s under %s in %s is %s: this close to its limit, the server rather than the setting may be what is measured.",
-						capital(m.Phrase()), scenario.Name, arm.Name, found.shownWithUnit()))
+						opened(m, m.Phrase()), scenario.Name, arm.Name, found.shownWithUnit()))
 				}
 			}
 		}

@@ -97,7 +97,7 @@ func (e effect) words() string {
 
 // sentence says what the levels do to the metric, by how much, and how sure that is.
 func (e effect) sentence(a *answer) string {
-	text := fmt.Sprintf("%s, %s: %s", capital(e.metric.Under(e.Scenario)), e.words(), e.delta())
+	text := fmt.Sprintf("%s, %s: %s", opened(e.metric, e.metric.Under(e.Scenario)), e.words(), e.delta())
 	text = withUnit(text, e.deltaUnit()) + fmt.Sprintf(" (%s %s)", e.whichInterval(a), e.interval())
 	switch {
 	case e.Verdict == verdict.Equivalent:

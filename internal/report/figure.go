@@ -15,9 +15,9 @@ import (
 
 // figureOf a comparison, drawn on the scale of those shown beside it.
 func figureOf(r *record, c shownComparison, beside []shownComparison) figure {
-	label := capital(c.metric.Phrase())
+	label := opened(c.metric, c.metric.Phrase())
 	if len(r.scenarios) > 1 {
-		label = capital(c.metric.Under(c.Scenario))
+		label = opened(c.metric, c.metric.Under(c.Scenario))
 	}
 	if r.severalArms() {
 		label = c.Arm + ": " + label

@@ -79,9 +79,17 @@ func growthsOf(under *scenario) []growth {
 // places of the change and its interval.
 func (g growth) places() int { return decimals(g.slope, (g.high-g.low)/2) }
 
+// title is what grew at the beginning of a sentence; a transaction's name stays as it is.
+func (g growth) title() string {
+	if metric.Parse(g.course).IsServer() {
+		return capital(g.what)
+	}
+	return g.what
+}
+
 func (g growth) cells() []cell {
 	places := g.places()
-	return append([]cell{{Text: capital(g.what)}, ofArm(g.arm)}, texts(
+	return append([]cell{{Text: g.title()}, ofArm(g.arm)}, texts(
 		whole(g.runs), g.perHour(signed(g.slope, places)), signedInterval(g.low, g.high, places), signed(100*g.share(), 2))...)
 }
 

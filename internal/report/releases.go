@@ -195,8 +195,9 @@ func (r *record) overReleases(group []releases.Series, steps []release) chart {
 		}
 		drawing.all = append(drawing.all, one)
 	}
+	m := metric.Parse(group[0].Metric)
 	result := chart{
-		Title: headed(capital(metric.Parse(group[0].Metric).Phrase()), group[0].Unit),
+		Title: headed(opened(m, m.Phrase()), group[0].Unit),
 		Alt:   strings.TrimSpace(alt), SVG: drawing.picture(),
 	}
 	return result.named("releases-" + group[0].Scenario + "-" + group[0].Metric)

@@ -41,7 +41,8 @@ func runRows(r *record, under *scenario, subject string) []row {
 		if found == nil {
 			continue
 		}
-		cells := []cell{{Text: headed(capital(metric.Parse(subject).Phrase()), shownUnit(found.unit))}, ofArm(arm.Name)}
+		m := metric.Parse(subject)
+		cells := []cell{{Text: headed(opened(m, m.Phrase()), shownUnit(found.unit))}, ofArm(arm.Name)}
 		for block := range min(r.blocks, verdict.MinimumBlocks) {
 			cells = append(cells, cell{Text: found.inBlock(block + 1)})
 		}

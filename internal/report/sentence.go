@@ -117,7 +117,7 @@ func (c shownComparison) blocks() string {
 // sentence says what changed, by how much, how sure that is, and of what.
 func (c shownComparison) sentence(a *answer) string {
 	baseline, arm := c.told()
-	text := fmt.Sprintf("%s: %s %s, %s %s", capital(c.metric.Under(c.Scenario)), c.Baseline, baseline, c.Arm, arm)
+	text := fmt.Sprintf("%s: %s %s, %s %s", opened(c.metric, c.metric.Under(c.Scenario)), c.Baseline, baseline, c.Arm, arm)
 	if math.IsNaN(c.Delta) {
 		return text + "."
 	}

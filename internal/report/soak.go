@@ -238,7 +238,7 @@ func (s *soak) figures(r *record) []figure {
 	for _, one := range s.growths[:min(len(s.growths), maxFigures)] {
 		places := one.places()
 		figures = append(figures, figure{
-			Label: capital(one.what) + r.where(one.under, one.arm), Verdict: string(verdict.Worse),
+			Label: one.title() + r.where(one.under, one.arm), Verdict: string(verdict.Worse),
 			Delta:  one.perHour(signed(one.slope, places)),
 			Values: "average " + withUnit(rough(one.level), strings.TrimSuffix(one.unit, "/h")), Interval: signedInterval(one.low, one.high, places),
 			Text: one.words() + r.where(one.under, one.arm) + ".",

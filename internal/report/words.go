@@ -3,13 +3,15 @@
 package report
 
 import (
-	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -59,8 +61,17 @@ func timeOf(at *metav1.Time) time.Time {
 
 // capital begins a sentence.
 func capital(text string) string {
-	if text == "" {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
 		return text
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// opened begins a sentence with a phrase of a metric. A name at its beginning stays as it is.
+func opened(m metric.Metric, phrase string) string {
+	if m.BeginsWithName() {
+		return phrase
+	}
+	return capital(phrase)
 }
