@@ -99,7 +99,7 @@ func TestPagesShowWhatIsPrintedOfAnExperimentUnderWay(t *testing.T) {
 		progress: []*v1alpha1.LoadProgress{{Users: 1, RequestsPerSecond: "4.9", ErrorPercent: "0", P95: []v1alpha1.TransactionProgress{p95("Search", "43.2")}}},
 	}
 	for page, wants := range map[string][]string{
-		"../../docs/quick-start.md": {effect.snapshot(t).text(noon), indented(demo.snapshot(t).text(noon))},
+		"../../docs/quick-start.md": {indented(effect.snapshot(t).text(noon)), indented(demo.snapshot(t).text(noon))},
 		// How far a load is the experiment does not tell.
 		"../../README.md": {early.Run + "   " + string(early.Phase) + ": loads are on"},
 	} {
