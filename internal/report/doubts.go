@@ -61,7 +61,7 @@ func uncalibrated(r *record) []string {
 	if len(r.answer.uncalibrated) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). Every verdict is Inconclusive until the cause is found.", r.answer.Twin, r.answer.Baseline)}
+	return []string{fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). No verdict is given until the cause is found.", r.answer.Twin, r.answer.Baseline)}
 }
 
 // selected: somebody deleted runs, and nothing tells whether for what they had measured.
