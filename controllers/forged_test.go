@@ -101,8 +101,10 @@ func TestAForgedRunInTheWay(t *testing.T) {
 					second = arm.Name
 				}
 			}
+			l.settle()
 			l.removeAllRuns(func(r *v1alpha1.PerfRun) bool { return r.Name != first.Name })
-			forged := l.forge(naming.Long.Run("small", 1, second, first.Spec.Scenario.Name, 1), func(r *v1alpha1.PerfRun) { r.Spec.Arm = second }, edit)
+			made := l.experiment("small").Status.Attempts
+			forged := l.forge(naming.Long.Run("small", 1, second, first.Spec.Scenario.Name, made[len(made)-1]+1), func(r *v1alpha1.PerfRun) { r.Spec.Arm = second }, edit)
 			l.settle()
 			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonNameTaken, `PerfRun "`+forged.Name+`" is there already`)
 			reconciler, _ := l.operator()

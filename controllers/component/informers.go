@@ -121,7 +121,7 @@ func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 	outline := *experiment
 	status := &outline.Status
 	status.Results, status.Comparisons, status.Pairs, status.Slowdowns, status.Effects = nil, nil, nil, nil, nil
-	status.InvalidRuns, status.Warnings, status.Attempts, status.Deletions = nil, nil, nil, nil
+	status.InvalidRuns, status.Warnings, status.Deletions = nil, nil, nil
 	return &outline
 }
 

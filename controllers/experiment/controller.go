@@ -514,6 +514,10 @@ func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 		s.again(blockedPause)
 		return nil
 	}
+	if missed, err := r.isMissed(ctx, s); missed || err != nil {
+		s.again(time.Second)
+		return err
+	}
 	run := newRun(s)
 	err = r.Cluster.Create(ctx, run)
 	if apierrors.IsAlreadyExists(err) {
@@ -524,6 +528,26 @@ func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 	}
 	s.started = run
 	return nil
+}
+
+// isMissed reports whether the run before this one at the same position is there after all.
+// Where the cache lacks one that was made, it was deleted, or the cache has not heard of it
+// yet; the next one has another name, so that nothing else would keep both from running.
+func (r *Reconciler) isMissed(ctx context.Context, s *scope) (bool, error) {
+	place, last := s.decision.Run, s.decision.Attempt-1
+	seen := slices.ContainsFunc(s.runs, func(run v1alpha1.PerfRun) bool {
+		return run.Spec.Position == place.Position && run.Spec.Attempt == last
+	})
+	if last == 0 || seen {
+		return false, nil
+	}
+	before := &v1alpha1.PerfRun{}
+	name := s.scheme().Run(s.experiment.Name, place.Block, place.Arm, place.Scenario, last)
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: s.experiment.Namespace, Name: name}, before)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("reading run %q: %w", name, err)
+	}
+	return err == nil && metav1.IsControlledBy(before, s.experiment), nil
 }
 
 // checkTaken looks what stands in the place of a wanted run: one that an

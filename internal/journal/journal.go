@@ -73,7 +73,7 @@ func Why(experiment *v1alpha1.PerfExperiment, followed Plan, run *v1alpha1.PerfR
 	if why := whyNotOwned(experiment, run); why != "" {
 		return why
 	}
-	return followed.whyNot(run)
+	return followed.whyNot(experiment, run)
 }
 
 func whyNotOwned(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) string {
@@ -89,7 +89,7 @@ func whyNotOwned(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) str
 	}
 }
 
-func (p Plan) whyNot(run *v1alpha1.PerfRun) string {
+func (p Plan) whyNot(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) string {
 	spec := &run.Spec
 	if p.Hash != "" && spec.PlanHash != p.Hash {
 		return fmt.Sprintf("follows plan %q, and this experiment plan %q", spec.PlanHash, p.Hash)
@@ -97,7 +97,8 @@ func (p Plan) whyNot(run *v1alpha1.PerfRun) string {
 	if p.spec == nil {
 		return ""
 	}
-	attempts := p.spec.Validity.MaxAttempts
+	// For each that was deleted there may be another.
+	attempts := max(p.spec.Validity.MaxAttempts, madeAt(&experiment.Status, spec.Position)+1)
 	switch {
 	case !p.has(spec):
 		return fmt.Sprintf("is at a place that the plan does not have (block %d, arm %q, scenario %q)", spec.Block, spec.Arm, spec.Scenario.Name)
@@ -106,6 +107,14 @@ func (p Plan) whyNot(run *v1alpha1.PerfRun) string {
 	default:
 		return ""
 	}
+}
+
+// madeAt is how many runs were made for a position of the plan.
+func madeAt(status *v1alpha1.PerfExperimentStatus, position int32) int32 {
+	if position < 1 || int(position) > len(status.Attempts) {
+		return 0
+	}
+	return status.Attempts[position-1]
 }
 
 // Owned are the runs that the experiment owns, whatever they follow, and those

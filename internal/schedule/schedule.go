@@ -61,12 +61,13 @@ type Decision struct {
 
 // Limits bound what may be done.
 type Limits struct {
-	// MaxAttempts is how often one place may be tried.
+	// MaxAttempts is how many attempts of one place may be there. Whoever deletes one
+	// has it tried again.
 	MaxAttempts int32
 	// Suspend starts nothing new.
 	Suspend bool
-	// Made counts the attempts by position in the plan, deleted ones included: who
-	// deletes a run does not get a further attempt for it.
+	// Made counts the attempts by position in the plan, deleted ones included: the
+	// next one has another number.
 	Made []int32
 }
 
@@ -100,7 +101,7 @@ func Next(planned plan.Plan, seen []Attempt, limits Limits) Decision {
 		decision.Run = run
 		decision.Attempt = max(lastNumber(tried), limits.made(run.Position)) + 1
 		decision.Alike = alike(tried)
-		decision.Action = next(decision, limits)
+		decision.Action = next(decision, len(tried), limits)
 		return decision
 	}
 	decision.Action = Finish
@@ -116,9 +117,9 @@ func alike(attempts []Attempt) bool {
 	return last[0].Cause != "" && last[0].Cause == last[1].Cause
 }
 
-func next(decision Decision, limits Limits) Action {
+func next(decision Decision, tried int, limits Limits) Action {
 	switch {
-	case decision.Attempt > limits.MaxAttempts || decision.Alike:
+	case tried >= int(limits.MaxAttempts) || decision.Alike:
 		return GiveUp
 	case limits.Suspend:
 		return Hold

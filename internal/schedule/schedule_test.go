@@ -75,12 +75,12 @@ func TestNext(t *testing.T) {
 			limits: limits, action: schedule.Start, arm: "a", attempt: 2, invalid: 1,
 		},
 		"first deleted": {
-			reason: "a deleted run used its attempt up",
+			reason: "the number of a deleted run is taken",
 			limits: schedule.Limits{MaxAttempts: 2, Made: []int32{1}}, action: schedule.Start, arm: "a", attempt: 2,
 		},
-		"deleted too often": {
-			reason: "nobody deletes runs until he likes one",
-			limits: schedule.Limits{MaxAttempts: 2, Made: []int32{2}}, action: schedule.GiveUp, arm: "a", attempt: 3,
+		"deleted as often as it may be tried": {
+			reason: "deleting what failed is how to try again",
+			limits: schedule.Limits{MaxAttempts: 2, Made: []int32{2}}, action: schedule.Start, arm: "a", attempt: 3,
 		},
 		"another one deleted": {
 			reason: "each position has attempts of its own",
