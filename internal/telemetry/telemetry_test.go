@@ -21,7 +21,7 @@ var reasonRow = regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\|")
 func TestRunsAreCountedFromZero(t *testing.T) {
 	page, err := os.ReadFile("../../docs/troubleshooting.md")
 	expect.NoError(t, err)
-	_, after, found := strings.Cut(string(page), "## A run does not count")
+	_, after, found := strings.Cut(string(page), "## The run is invalid")
 	section, _, _ := strings.Cut(after, "\n## ")
 	reasons := reasonRow.FindAllStringSubmatch(section, -1)
 	if !found || len(reasons) < 10 {
