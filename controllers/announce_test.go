@@ -151,8 +151,8 @@ func TestWhatChangedIsTold(t *testing.T) {
 	}
 }
 
-// What is kept of an earlier experiment counts only where that experiment vouches for it:
-// whoever may write ConfigMaps could raise an alarm, or hide one, in this namespace.
+// What is kept of an earlier experiment counts only if that experiment's status has its
+// digest. Otherwise anyone who can write ConfigMaps could raise or hide an alarm.
 func TestForgedHistoriesAreLeftOut(t *testing.T) {
 	for name, vouch := range map[string]func(*v1alpha1.PerfExperiment, *corev1.ConfigMap){
 		"of an experiment that has kept nothing": func(of *v1alpha1.PerfExperiment, _ *corev1.ConfigMap) { of.Status.HistoryDigest = past.NothingKept },

@@ -118,7 +118,7 @@ func TestDeletedRunsLeaveATrace(t *testing.T) {
 				expect.Equal(t, 0, len(result.Broken), "%v", result.Broken)
 				return
 			}
-			expect.Contains(t, page, []string{"| 1 | 1 | nobody said why |", "1 run was deleted, and nobody said why"})
+			expect.Contains(t, page, []string{"| 1 | 1 | no reason given |", "1 run was deleted without a reason"})
 			if len(result.Broken) != 1 || result.Broken[0].Link != evidence.KindAttempts {
 				t.Errorf("broken are %v", result.Broken)
 			}

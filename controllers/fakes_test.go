@@ -42,15 +42,15 @@ type fakeBrokers struct {
 	config []string
 	// asked are the brokers that were asked last.
 	asked kafkaadmin.Brokers
-	// foreign are servers that nobody may ask.
-	foreign string
+	// forbidden is a server that must not be contacted.
+	forbidden string
 }
 
 // ask notes who is asked.
 func (f *fakeBrokers) ask(brokers kafkaadmin.Brokers) {
 	f.asked = brokers
-	if f.foreign != "" && slices.Contains(brokers.Servers, f.foreign) {
-		panic("asked " + f.foreign)
+	if f.forbidden != "" && slices.Contains(brokers.Servers, f.forbidden) {
+		panic("contacted " + f.forbidden)
 	}
 }
 

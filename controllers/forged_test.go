@@ -201,7 +201,7 @@ func TestForgedLedgersAreNotFollowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			l.outside.withoutStrimzi = true
-			l.brokers.foreign = theirs
+			l.brokers.forbidden = theirs
 			l.brokers.put("theirs", kafka.TopicState{Partitions: 1, Replicas: 1})
 			l.create(login())
 			l.create(mskSecrets()...)
@@ -220,7 +220,7 @@ func TestForgedLedgersAreNotFollowed(t *testing.T) {
 				t.Error("topics of others were deleted")
 			}
 			told := slices.ContainsFunc(l.events.told, func(event string) bool { return strings.Contains(event, "TopicsLeft") })
-			expect.Equal(t, test.told, told, "people are told of what could not be followed")
+			expect.Equal(t, test.told, told, "an event reports that topics remain")
 		})
 	}
 }

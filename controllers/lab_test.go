@@ -70,7 +70,7 @@ type lab struct {
 	// lanes is the namespace with the tickets of experiments; empty: they take no
 	// turns.
 	lanes string
-	// longestTurn is how long a run may take; 0: as long as it likes.
+	// longestTurn is how long a run may take; 0: no limit.
 	longestTurn time.Duration
 	// history is how long what complete experiments gave stays.
 	history experiment.History

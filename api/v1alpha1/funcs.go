@@ -264,3 +264,11 @@ func (s *PerfExperimentSpec) NoteConfigMaps() []string {
 	}
 	return names
 }
+
+// At is how many runs were made for a position in the plan, which begins with 1.
+func (a Attempts) At(position int32) int32 {
+	if position < 1 || int(position) > len(a) {
+		return 0
+	}
+	return a[position-1]
+}

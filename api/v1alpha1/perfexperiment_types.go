@@ -675,7 +675,7 @@ type PerfExperimentStatus struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=25600
-	Attempts []int32 `json:"attempts,omitempty"`
+	Attempts Attempts `json:"attempts,omitempty"`
 
 	// deletions say why runs are to be deleted, as far as somebody wrote it on them.
 	// +optional
@@ -720,8 +720,8 @@ type PerfExperimentStatus struct {
 
 	// historyDigest is the digest of what the ConfigMap with the experiment's history keeps
 	// for comparison with later experiments: what has another digest is not used. "none":
-	// nothing is kept. Absent: the experiment is not complete, or an operator that knew of
-	// no digests has completed it.
+	// nothing is kept. Absent: the experiment is not complete, or an operator of an earlier
+	// version completed it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	HistoryDigest string `json:"historyDigest,omitempty"`
@@ -909,6 +909,9 @@ type Result struct {
 	// +optional
 	DeltaPercent string `json:"deltaPercent,omitempty"`
 }
+
+// Attempts are counts by position in the plan.
+type Attempts []int32
 
 // RunDeletion says why a run is to be deleted.
 type RunDeletion struct {

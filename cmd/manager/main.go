@@ -158,7 +158,7 @@ func parse() options {
 	flag.Var(&o.archives, "namespace-archive", "archive of one namespace instead of the one of --archive: NAMESPACE=URL, or NAMESPACE=none to keep nothing of it; may be given several times")
 	flag.StringVar(&o.archiveCredentials, "namespace-archive-credentials", "/etc/perflab/archives", "directory with a folder for each namespace whose archive takes credentials of its own, which holds the keys of a Secret; without one, they are the workload's")
 	flag.Var(&o.lanes, "lanes", "beside what experiments measure: cluster lets them take turns in the whole cluster, unless spec.lane says otherwise; namespace only keeps the runs of one namespace apart")
-	flag.DurationVar(&o.longestTurn, "longest-turn", 0, "how long a run may take, whatever its deadlines say, and an experiment keep others waiting, for example 168h; 0: as long as it likes")
+	flag.DurationVar(&o.longestTurn, "longest-turn", 0, "how long a run may take, whatever its deadlines say, and an experiment keep others waiting, for example 168h; 0: no limit")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
 	flag.BoolVar(&o.showVersion, "version", false, "say which PerfLab this is, and end")
 	o.logging.BindFlags(flag.CommandLine)
@@ -192,7 +192,7 @@ func serve(o options) error {
 		return errors.New("--history-raw-results and --history-runs are times that something stays: write one that is not negative, or 0 to keep it")
 	}
 	if o.longestTurn < 0 {
-		return errors.New("--longest-turn is negative: write how long a run may take, such as 168h, or 0 for as long as it likes")
+		return errors.New("--longest-turn is negative: write how long a run may take, such as 168h, or 0 for no limit")
 	}
 	if o.webhook && o.ownNamespace == "" {
 		return errors.New("--own-namespace (or POD_NAMESPACE) is missing: name the namespace the operator runs in, or turn the webhook off with --webhook=false")

@@ -60,10 +60,14 @@ func deletedObjects(ctx context.Context, reader client.Reader) ([]client.Object,
 	}), nil
 }
 
-// letGo removes the finalizers of deleted objects, and says of which.
+// letGo removes the finalizers of deleted objects, and writes the name of each.
 func letGo(ctx context.Context, writer client.Client, out io.Writer) error {
-	if found := findOperator(ctx, writer); found[0].State == well {
+	switch found := findOperator(ctx, writer); found[0].State {
+	case well:
 		return fmt.Errorf("%s works, and removes finalizers when it has taken down what belongs to an object: kubectl describe the object to see what it waits for", found[0].Message)
+	case lacking:
+		return fmt.Errorf("%s: only where no operator runs can finalizers be removed; let an administrator run this", found[0].Message)
+	case missing:
 	}
 	waiting, err := deletedObjects(ctx, writer)
 	if err != nil {
@@ -80,7 +84,7 @@ func letGo(ctx context.Context, writer client.Client, out io.Writer) error {
 		if err := writer.Patch(ctx, object, patch); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("removing the finalizer of %s: %w", name, err)
 		}
-		p.write(name + " is let go")
+		p.write(name + ": finalizer removed")
 	}
 	return p.err
 }

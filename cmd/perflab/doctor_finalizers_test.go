@@ -3,16 +3,21 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
@@ -51,7 +56,7 @@ func TestDoctorLetsDeletedObjectsGo(t *testing.T) {
 
 	var out strings.Builder
 	expect.NoError(t, letGo(t.Context(), alone, &out))
-	expect.Equal(t, "PerfExperiment lab/heap is let go\nConfigMap lab/heap-topics-1 is let go\n", out.String())
+	expect.Equal(t, "PerfExperiment lab/heap: finalizer removed\nConfigMap lab/heap-topics-1: finalizer removed\n", out.String())
 	heap, living := &v1alpha1.PerfExperiment{}, &v1alpha1.PerfExperiment{}
 	expect.NoError(t, alone.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: "heap"}, heap))
 	expect.Equal(t, []string{"example.org/others"}, heap.Finalizers, "finalizers of others")
@@ -62,5 +67,16 @@ func TestDoctorLetsDeletedObjectsGo(t *testing.T) {
 	served := build(append(objects, operatorWith(1))...)
 	if err := letGo(t.Context(), served, &out); err == nil || !strings.Contains(err.Error(), "perflab-system/perflab-operator") {
 		t.Errorf("beside an operator that works: %v", err)
+	}
+	hidden := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), interceptor.Funcs{
+		List: func(ctx context.Context, to client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if _, is := list.(*appsv1.DeploymentList); is {
+				return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "", nil)
+			}
+			return to.List(ctx, list, options...)
+		},
+	})
+	if err := letGo(t.Context(), hidden, &out); err == nil || !strings.Contains(err.Error(), "you may not list Deployments") {
+		t.Errorf("where the operator can't be looked for: %v", err)
 	}
 }

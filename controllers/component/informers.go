@@ -24,6 +24,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/origin"
 )
 
@@ -147,6 +148,10 @@ func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 		if wanted := &spec.Scenario.Loads[i]; wanted.Script != nil {
 			summary.Spec.Scenario.Loads = append(summary.Spec.Scenario.Loads, v1alpha1.Load{Name: shared(wanted.Name), Script: wanted.Script})
 		}
+	}
+	if brokers := spec.System.Kafka; brokers != nil && kafka.IsExternal(brokers) {
+		// Topics that were made there are deleted with the experiment.
+		summary.Spec.System.Kafka = &v1alpha1.Kafka{Provider: brokers.Provider, External: brokers.External}
 	}
 	status := &run.Status
 	summary.Status = v1alpha1.PerfRunStatus{Phase: shared(status.Phase), Message: shared(status.Message), Timings: status.Timings}

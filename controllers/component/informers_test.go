@@ -19,6 +19,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -145,4 +146,15 @@ func size(t *testing.T, object any) int {
 	text, err := json.Marshal(object)
 	expect.NoError(t, err)
 	return len(text)
+}
+
+// Topics in external brokers are deleted by what the runs say, those that are over as well.
+func TestSummariesNameExternalBrokers(t *testing.T) {
+	run := folioRun(v1alpha1.RunSucceeded)
+	run.Spec.System.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderStrimzi}
+	expect.Equal(t, v1alpha1.System{}, component.Summary(run).Spec.System, "a Kafka of the experiment's own")
+	run.Spec.System.Kafka = &v1alpha1.Kafka{Provider: v1alpha1.KafkaProviderExternal, External: &v1alpha1.ExternalKafka{
+		BootstrapServers: []string{"b-1.example.org:9096"}, SASL: &v1alpha1.KafkaSASL{CredentialsSecret: v1alpha1.SecretName{Name: "msk"}},
+	}}
+	expect.Equal(t, kafka.LedgerOf(run), kafka.LedgerOf(component.Summary(run)), "ledger")
 }

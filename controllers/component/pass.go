@@ -60,7 +60,7 @@ type Tools struct {
 	// those of other namespaces. Empty: they take none.
 	Lanes string
 	// LongestTurn is how long a run may take, whatever its deadlines say, and an experiment
-	// keep others waiting. 0: as long as it likes.
+	// keep others waiting. 0: no limit.
 	LongestTurn time.Duration
 	Settings    load.Settings
 	// CollectorImage samples the servers of each run. Empty: nobody does.

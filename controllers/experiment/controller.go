@@ -242,6 +242,7 @@ func (r *Reconciler) goOn(ctx context.Context, before *v1alpha1.PerfExperiment) 
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
+	noteLedgers(s)
 	s.ended = digestOf(s.experiment, endedOf(s.runs))
 	return r.pass(ctx, before, s)
 }
@@ -455,7 +456,6 @@ func (r *Reconciler) observe(ctx context.Context, s *scope, how ...client.ListOp
 	}
 	s.seen = digestOf(s.experiment, runs)
 	s.runs, s.foreign = journal.Owned(s.experiment, runs)
-	noteLedgers(s)
 	return nil
 }
 
@@ -534,15 +534,12 @@ func (r *Reconciler) startRun(ctx context.Context, s *scope) error {
 // Where the cache lacks one that was made, it was deleted, or the cache has not heard of it
 // yet; the next one has another name, so that nothing else would keep both from running.
 func (r *Reconciler) isMissed(ctx context.Context, s *scope) (bool, error) {
-	place, last := s.decision.Run, s.decision.Attempt-1
-	seen := slices.ContainsFunc(s.runs, func(run v1alpha1.PerfRun) bool {
-		return run.Spec.Position == place.Position && run.Spec.Attempt == last
-	})
-	if last == 0 || seen {
+	last := s.decision.Attempt - 1
+	name := s.runName(last)
+	if last == 0 || slices.ContainsFunc(s.runs, func(run v1alpha1.PerfRun) bool { return run.Name == name }) {
 		return false, nil
 	}
 	before := &v1alpha1.PerfRun{}
-	name := s.scheme().Run(s.experiment.Name, place.Block, place.Arm, place.Scenario, last)
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: s.experiment.Namespace, Name: name}, before)
 	if client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("reading run %q: %w", name, err)
@@ -632,12 +629,18 @@ func (s *scope) scheme() naming.Scheme {
 	return naming.SchemeOf(&s.runs[0])
 }
 
+// runName is that of an attempt at the next run.
+func (s *scope) runName(attempt int32) string {
+	place := s.decision.Run
+	return s.scheme().Run(s.experiment.Name, place.Block, place.Arm, place.Scenario, attempt)
+}
+
 func newRun(s *scope) *v1alpha1.PerfRun {
 	place, spec := s.decision.Run, &s.experiment.Spec
 	run := &v1alpha1.PerfRun{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       s.experiment.Namespace,
-			Name:            s.scheme().Run(s.experiment.Name, place.Block, place.Arm, place.Scenario, s.decision.Attempt),
+			Name:            s.runName(s.decision.Attempt),
 			OwnerReferences: []metav1.OwnerReference{naming.Owner("PerfExperiment", s.experiment)},
 		},
 		Spec: v1alpha1.PerfRunSpec{
@@ -737,6 +740,7 @@ func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment
 	if err := r.observe(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
+	noteLedgers(s)
 	if len(s.experiment.Status.TopicLedgers) > len(before.Status.TopicLedgers) {
 		// Without its runs nothing tells whether a ledger is the operator's.
 		s.tearingDown, s.after = true, teardownPause

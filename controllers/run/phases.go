@@ -149,7 +149,9 @@ func gatherLimit(s *scope) (time.Time, string) {
 // fault is written down first, the pass after that goes through other steps.
 func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error) {
 	known := s.fault != nil
-	r.limitTurn(s)
+	if r.limitTurn(s) {
+		return r.result(s, next()), nil
+	}
 	for _, phase := range r.phases(s) {
 		if phase.over(s.status().Timings) {
 			continue
@@ -171,21 +173,23 @@ func (r *Reconciler) runSteps(ctx context.Context, s *scope) (ctrl.Result, error
 	return ctrl.Result{}, nil
 }
 
-// limitTurn gives a run up that keeps others waiting for longer than the operator lets any.
-func (r *Reconciler) limitTurn(s *scope) {
+// limitTurn gives up a run that keeps others waiting for longer than the operator allows,
+// and reports whether it did.
+func (r *Reconciler) limitTurn(s *scope) bool {
 	begun := s.status().Timings.ProvisionStart
 	if r.LongestTurn <= 0 || s.fault != nil || begun == nil || finished(s.status().Timings) {
-		return
+		return false
 	}
 	end := begun.Add(r.LongestTurn)
 	if s.now.Before(end) {
 		s.alarm(end)
-		return
+		return false
 	}
 	s.fault = &results.Fault{
 		Reason:  v1alpha1.ReasonDeadline,
 		Message: fmt.Sprintf("the run took longer than %s, which is as long as this operator's --longest-turn lets any run take", prose.Duration(r.LongestTurn)),
 	}
+	return true
 }
 
 // notReady waits, or gives the run up when the phase has had its time, or when

@@ -35,7 +35,7 @@ type plan struct {
 type answer struct {
 	Arms        []v1alpha1.ArmStatus     `json:"arms"`
 	Runs        *v1alpha1.RunCounts      `json:"runs"`
-	Attempts    []int32                  `json:"attempts"`
+	Attempts    v1alpha1.Attempts        `json:"attempts"`
 	InvalidRuns []v1alpha1.InvalidRun    `json:"invalidRuns"`
 	Results     []v1alpha1.Result        `json:"results"`
 	Analysis    *v1alpha1.AnalysisStatus `json:"analysis"`

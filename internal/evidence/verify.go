@@ -270,8 +270,10 @@ func (f *follower) followAttempts() {
 			f.result.Notes = append(f.result.Notes, deleted.String())
 			continue
 		}
-		f.result.Broken = append(f.result.Broken, Broken{KindAttempts,
-			fmt.Sprintf("attempt %d at position %d of the plan", deleted.Attempt, deleted.Position), "a PerfRun", nothing})
+		f.result.Broken = append(f.result.Broken, Broken{
+			KindAttempts,
+			fmt.Sprintf("attempt %d at position %d of the plan", deleted.Attempt, deleted.Position), "a PerfRun", nothing,
+		})
 	}
 }
 

@@ -98,7 +98,7 @@ func (p Plan) whyNot(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun)
 		return ""
 	}
 	// For each that was deleted there may be another.
-	attempts := max(p.spec.Validity.MaxAttempts, madeAt(&experiment.Status, spec.Position)+1)
+	attempts := max(p.spec.Validity.MaxAttempts, experiment.Status.Attempts.At(spec.Position)+1)
 	switch {
 	case !p.has(spec):
 		return fmt.Sprintf("is at a place that the plan does not have (block %d, arm %q, scenario %q)", spec.Block, spec.Arm, spec.Scenario.Name)
@@ -107,14 +107,6 @@ func (p Plan) whyNot(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun)
 	default:
 		return ""
 	}
-}
-
-// madeAt is how many runs were made for a position of the plan.
-func madeAt(status *v1alpha1.PerfExperimentStatus, position int32) int32 {
-	if position < 1 || int(position) > len(status.Attempts) {
-		return 0
-	}
-	return status.Attempts[position-1]
 }
 
 // Owned are the runs that the experiment owns, whatever they follow, and those
@@ -154,7 +146,7 @@ type Deleted struct {
 func (d Deleted) String() string {
 	text := fmt.Sprintf("attempt %d at position %d of the plan was deleted", d.Attempt, d.Position)
 	if d.Reason == "" {
-		return text + ", and nobody said why"
+		return text + " without a reason"
 	}
 	return text + ": " + d.Reason
 }

@@ -61,8 +61,10 @@ func TestExperiment(t *testing.T) {
 		"brokers outside":  {`{system: {kafka: {external: {tls: {ca: {name: ca, key: k}}, sasl: {credentialsSecret: {name: msk}}}}}}`, []string{`spec.system.kafka.external.tls.ca: get Secret "ca"`, `spec.system.kafka.external.sasl.credentialsSecret: get Secret "msk"`}},
 		"brokers' rules":   {`{system: {kafka: {metrics: {jmxExporter: {name: jmx, key: k}}}}}`, []string{`spec.system.kafka.metrics.jmxExporter: get ConfigMap "jmx"`}},
 		"database outside": {`{system: {postgres: {external: {credentialsSecret: {name: rds}}}}}`, []string{`spec.system.postgres.external.credentialsSecret: get Secret "rds"`}},
-		"a server's image": {`{system: {postgres: {image: "example.org/postgresql:16"}}, arms: [{name: a, set: {postgres: {image: "ghcr.io/cloudnative-pg/postgresql:17.2"}}}, {name: b, set: {postgres: {image: "ghcr.io/cloudnative-pg.example.org/postgresql:17"}}}]}`,
-			[]string{"spec.system.postgres.image: create pods", "spec.arms[1].set.postgres.image: create pods"}},
+		"a server's image": {
+			`{system: {postgres: {image: "example.org/postgresql:16"}}, arms: [{name: a, set: {postgres: {image: "ghcr.io/cloudnative-pg/postgresql:17.2"}}}, {name: b, set: {postgres: {image: "ghcr.io/cloudnative-pg.example.org/postgresql:17"}}}]}`,
+			[]string{"spec.system.postgres.image: create pods", "spec.arms[1].set.postgres.image: create pods"},
+		},
 		"borrowed":          {`{system: {modules: [{name: a, workloadRef: {name: okapi}}]}}`, []string{`spec.system.modules[0].workloadRef: patch Deployment "okapi"`}},
 		"borrowed set":      {`{system: {modules: [{name: a, workloadRef: {kind: StatefulSet, name: okapi}}]}}`, []string{`spec.system.modules[0].workloadRef: patch StatefulSet "okapi"`}},
 		"variables":         {`{system: {modules: [{name: a, env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}, {name: B, valueFrom: {configMapKeyRef: {name: c, key: k}}}, {name: N, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]}]}}`, []string{`spec.system.modules[0].env[0].valueFrom.secretKeyRef: get Secret "s"`, `spec.system.modules[0].env[1].valueFrom.configMapKeyRef: get ConfigMap "c"`}},

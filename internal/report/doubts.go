@@ -75,7 +75,7 @@ func selected(r *record) []string {
 	if unexplained == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s deleted, and nobody said why: the answer may lack what they measured (see Validity).", prose.Counted(unexplained, "run")+" "+prose.Verb(unexplained, "was", "were"))}
+	return []string{fmt.Sprintf("%s deleted without a reason: the answer may lack what they measured (see Validity).", prose.Counted(unexplained, "run")+" "+prose.Verb(unexplained, "was", "were"))}
 }
 
 // unknownNoise: no twin of the baseline was asked for.

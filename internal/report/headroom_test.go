@@ -88,39 +88,37 @@ func charted(t *testing.T, input report.Input) string {
 func TestTwoPointsMakeNoTrend(t *testing.T) {
 	drawn := func(samples int) bool {
 		input := recorded.Experiment(seed)
-		for i := range input.Runs {
-			run := &input.Runs[i]
-			if run.Status.Phase != v1alpha1.RunSucceeded {
-				continue
-			}
-			changeSamples(t, input, run, func(of *payload.Samples) {
-				for j := range of.Series {
-					of.Series[j].Points = of.Series[j].Points[:samples]
-				}
-			})
-		}
+		changeAllSamples(t, input, func(points payload.Points) payload.Points { return points[:samples] })
 		_, found := reportOf(t, input).Charts()["course-create-5k-module-mod-inventory-cpu.svg"]
 		return found
 	}
 	expect.Equal(t, []bool{false, true}, []bool{drawn(2), drawn(3)})
 }
 
-// Cores of a thousandth each are told as such, also along an axis.
-func TestAxesOfLittleCPUAreInMillicores(t *testing.T) {
-	input := recorded.Experiment(seed)
+// changeAllSamples of the servers, in the runs that count.
+func changeAllSamples(t *testing.T, input report.Input, change func(payload.Points) payload.Points) {
+	t.Helper()
 	for i := range input.Runs {
-		run := &input.Runs[i]
-		if run.Status.Phase != v1alpha1.RunSucceeded {
+		if input.Runs[i].Status.Phase != v1alpha1.RunSucceeded {
 			continue
 		}
-		changeSamples(t, input, run, func(of *payload.Samples) {
+		changeSamples(t, input, &input.Runs[i], func(of *payload.Samples) {
 			for j := range of.Series {
-				for k := range of.Series[j].Points {
-					of.Series[j].Points[k].Value /= 1000
-				}
+				of.Series[j].Points = change(of.Series[j].Points)
 			}
 		})
 	}
+}
+
+// Cores of a thousandth each are told as such, also along an axis.
+func TestAxesOfLittleCPUAreInMillicores(t *testing.T) {
+	input := recorded.Experiment(seed)
+	changeAllSamples(t, input, func(points payload.Points) payload.Points {
+		for i := range points {
+			points[i].Value /= 1000
+		}
+		return points
+	})
 	chart := string(reportOf(t, input).Charts()["course-create-5k-module-mod-inventory-cpu.svg"])
 	if !strings.Contains(chart, "CPU of mod-inventory, millicores") || !strings.Contains(chart, ">0.5<") {
 		t.Errorf("the chart of little CPU:\n%s", chart)

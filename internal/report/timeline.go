@@ -149,7 +149,7 @@ func (l line) in(unit display) line {
 	l.points, l.around = slices.Clone(l.points), slices.Clone(l.around)
 	for i := range l.points {
 		l.points[i].value *= unit.factor
-		l.points[i].extent = l.points[i].extent.times(unit.factor)
+		l.points[i].extent = l.points[i].times(unit.factor)
 	}
 	for i := range l.around {
 		l.around[i] = l.around[i].times(unit.factor)

@@ -54,7 +54,7 @@ func deletedRuns(r *record) []block {
 		Columns: append(numbers("Position", "Attempt"), words("Why")...),
 	}
 	for _, one := range r.deleted() {
-		result.Rows = append(result.Rows, row{Cells: []cell{{Text: whole(one.Position)}, {Text: whole(one.Attempt)}, {Text: cmp.Or(one.Reason, "nobody said why")}}})
+		result.Rows = append(result.Rows, row{Cells: []cell{{Text: whole(one.Position)}, {Text: whole(one.Attempt)}, {Text: cmp.Or(one.Reason, "no reason given")}}})
 	}
 	return result.blocks()
 }

@@ -68,14 +68,7 @@ type Limits struct {
 	Suspend bool
 	// Made counts the attempts by position in the plan, deleted ones included: the
 	// next one has another number.
-	Made []int32
-}
-
-func (l Limits) made(position int32) int32 {
-	if int(position) > len(l.Made) {
-		return 0
-	}
-	return l.Made[position-1]
+	Made v1alpha1.Attempts
 }
 
 type place struct {
@@ -99,7 +92,7 @@ func Next(planned plan.Plan, seen []Attempt, limits Limits) Decision {
 			continue
 		}
 		decision.Run = run
-		decision.Attempt = max(lastNumber(tried), limits.made(run.Position)) + 1
+		decision.Attempt = max(lastNumber(tried), limits.Made.At(run.Position)) + 1
 		decision.Alike = alike(tried)
 		decision.Action = next(decision, len(tried), limits)
 		return decision

@@ -219,7 +219,7 @@ func TestForeignWordsAreText(t *testing.T) {
 		words.RequestsPerSecond, words.ErrorPercent, words.P95[0].Transaction = hostile, hostile, hostile
 		run.Status.Loads[0].Progress = words
 	}
-	sight.Courses = map[string][]view.Word{hostile: {{P95: map[string]float64{hostile: 1}, Users: 1}, {At: time.Minute, P95: map[string]float64{hostile: 2}, Users: 2}}}
+	sight.Courses = map[string][]view.Word{hostile: {{P95: map[string]float64{hostile: 1}, Users: 1}, {At: time.Minute, P95: map[string]float64{hostile: 2}, Users: 2}, {At: 2 * time.Minute, P95: map[string]float64{hostile: 3}, Users: 3}}}
 	for i := range sight.Runs[:14] {
 		if sight.Runs[i].Status.Phase == v1alpha1.RunInvalid {
 			sight.Runs[i].Status.Message, sight.Runs[i].Spec.Arm = hostile, hostile
