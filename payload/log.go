@@ -35,10 +35,7 @@ type LogLine struct {
 // NewLogLine makes one line of a message, cut where it is long.
 func NewLogLine(level, message string) LogLine {
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(message, "")), " ")
-	if len(text) > maxLogText {
-		text = strings.ToValidUTF8(text[:maxLogText-len("…")], "") + "…"
-	}
-	return LogLine{Level: level, Text: text}
+	return LogLine{Level: level, Text: cut(text, maxLogText, "")}
 }
 
 // IsError says that something went wrong for good.

@@ -146,19 +146,10 @@ func (r *Reconciler) announceVerdicts(s *scope) {
 		return
 	}
 	if differing := s.answer.Uncalibrated(); len(differing) > 0 {
-		r.Events.Eventf(s.experiment, nil, corev1.EventTypeWarning, "NotCalibrated", "Analyze", "%s", forEvent(s.answer.Calibration().Message))
+		r.Events.Eventf(s.experiment, nil, corev1.EventTypeWarning, "NotCalibrated", "Analyze", "%s", s.answer.Calibration().Message)
 	}
 	if sentences := s.answer.Sentences(s.planned.Arms); len(sentences) > 0 {
 		r.Events.Eventf(s.experiment, nil, corev1.EventTypeNormal, "Verdict", "Analyze", "%s",
-			forEvent(fmt.Sprintf("Against the baseline %q: %s", s.answer.Baseline, strings.Join(sentences, "; "))))
+			fmt.Sprintf("Against the baseline %q: %s", s.answer.Baseline, strings.Join(sentences, "; ")))
 	}
-}
-
-// forEvent cuts a sentence to what an event can hold.
-func forEvent(sentence string) string {
-	const most = 1000
-	if len(sentence) <= most {
-		return sentence
-	}
-	return strings.ToValidUTF8(sentence[:most], "") + "…"
 }

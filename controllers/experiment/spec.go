@@ -13,6 +13,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/validate"
 )
 
@@ -59,11 +60,7 @@ func faultMessage(faults field.ErrorList) string {
 // oneLine bounds a sentence that may quote what a person wrote.
 func oneLine(sentence string) string {
 	const most = 500
-	runes := []rune(strings.Join(strings.Fields(sentence), " "))
-	if len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return string(runes)
+	return prose.Cut(strings.Join(strings.Fields(sentence), " "), most)
 }
 
 // boundedWarnings cuts warnings to what a status can list.

@@ -12,6 +12,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/comparison"
 	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/room"
 	"perflab.dev/perflab/internal/stats"
 )
@@ -166,10 +167,7 @@ func bounded(sentences []string, limit int) []string {
 		if i == limit-1 && len(sentences) > limit {
 			return append(kept, "and "+strconv.Itoa(len(sentences)-i)+" more")
 		}
-		if runes := []rune(sentence); len(runes) > maxSentence {
-			sentence = string(runes[:maxSentence]) + "…"
-		}
-		kept = append(kept, sentence)
+		kept = append(kept, prose.Cut(sentence, maxSentence))
 	}
 	return kept
 }

@@ -209,13 +209,7 @@ func changed(experiment *v1alpha1.PerfExperiment, found *v1alpha1.SeriesChange) 
 }
 
 // cut bounds a sentence.
-func cut(text string) string {
-	letters := []rune(text)
-	if len(letters) <= mostText {
-		return text
-	}
-	return string(letters[:mostText-1]) + "…"
-}
+func cut(text string) string { return prose.Cut(text, mostText) }
 
 // Pause between two tries to tell something that came about so long ago: a third of it,
 // so that tries become rare by themselves, whoever makes them.

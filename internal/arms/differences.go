@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // Differences lists the settings in which an arm's system differs from the
@@ -115,11 +116,8 @@ func (c Confounded) Warning() string {
 }
 
 func short(value string) string {
-	const maxBytes = 40
-	if len(value) <= maxBytes {
-		return value
-	}
-	return strings.ToValidUTF8(value[:maxBytes], "") + "…"
+	const maxBytes = 43
+	return prose.Cut(value, maxBytes)
 }
 
 func moved(baseline, arm v1alpha1.System) []Moved {

@@ -15,6 +15,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/verdict"
 )
@@ -169,13 +170,7 @@ func asStatus(series *releases.Series, change *releases.Change) v1alpha1.SeriesC
 
 func decimal(value float64) string { return strconv.FormatFloat(value, 'f', 2, 64) }
 
-func cut(text string) string {
-	letters := []rune(text)
-	if len(letters) <= mostText {
-		return text
-	}
-	return string(letters[:mostText-1]) + "…"
-}
+func cut(text string) string { return prose.Cut(text, mostText) }
 
 // shorten leaves the last points of each series, and their changes; a series of one
 // point is no history.

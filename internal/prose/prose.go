@@ -97,10 +97,20 @@ func Sentence(message string) string {
 		message = volatile.ReplaceAllString(message, "")
 	}
 	message = strings.TrimRight(strings.TrimSpace(spaces.ReplaceAllString(message, " ")), ".")
-	if runes := []rune(message); len(runes) > most {
-		message = string(runes[:most]) + "…"
+	return Cut(message, most)
+}
+
+// Cut is a text of at most so many bytes. One that is longer ends in an ellipsis, and is
+// not cut within a character. What is no character is left out of it.
+func Cut(text string, bytes int) string {
+	const end = "…"
+	switch {
+	case len(text) <= bytes:
+		return text
+	case bytes < len(end):
+		return ""
 	}
-	return message
+	return strings.ToValidUTF8(text[:bytes-len(end)], "") + end
 }
 
 // Ordinal is the position in a row as a sentence has it: "third", "14th".

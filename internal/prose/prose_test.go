@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/testing/expect"
@@ -53,9 +54,44 @@ func TestDurationsAreReadable(t *testing.T) {
 
 func TestSentenceIsBounded(t *testing.T) {
 	got := prose.Sentence("one\n  two\t" + strings.Repeat("ü", 1000))
-	if runes := []rune(got); len(runes) != 301 || !strings.HasPrefix(got, "one two ü") || !strings.HasSuffix(got, "ü…") {
-		t.Errorf("%d characters: %q", len(runes), got)
+	if len(got) > 300 || !strings.HasPrefix(got, "one two ü") || !strings.HasSuffix(got, "ü…") {
+		t.Errorf("%d bytes: %q", len(got), got)
 	}
+}
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		bytes int
+		want  string
+	}{
+		{"short", 5, "short"},
+		{"longer", 5, "lo…"},
+		{"", 0, ""},
+		{"ab", 1, ""},
+		{"abcd", 3, "…"},
+		// Two bytes each: the third is not cut in two.
+		{"üüüü", 7, "üü…"},
+		{"üüüü", 8, "üüüü"},
+		// Four bytes each.
+		{"🦀🦀🦀", 10, "🦀…"},
+		{"\xff\xfe\xfdabcdef", 8, "ab…"},
+	} {
+		expect.Equal(t, c.want, prose.Cut(c.text, c.bytes), "%q in %d bytes", c.text, c.bytes)
+	}
+}
+
+func FuzzCut(f *testing.F) {
+	f.Add("🦀 and ü", 5)
+	f.Fuzz(func(t *testing.T, text string, bytes int) {
+		cut := prose.Cut(text, bytes)
+		if len(cut) > max(bytes, 0) || utf8.ValidString(text) && !utf8.ValidString(cut) {
+			t.Errorf("%q in %d bytes is %q", text, bytes, cut)
+		}
+		if len(text) <= bytes && cut != text {
+			t.Errorf("%q was cut without need: %q", text, cut)
+		}
+	})
 }
 
 func TestEnumerate(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"perflab.dev/perflab/internal/arms"
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/metric"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/secret"
 )
 
@@ -150,11 +151,8 @@ func topStatements(under *scenario) []statement {
 }
 
 func shortText(text string) string {
-	const enough = 120
-	if runes := []rune(text); len(runes) > enough {
-		return string(runes[:enough]) + "…"
-	}
-	return text
+	const enough = 123
+	return prose.Cut(text, enough)
 }
 
 // trimmed writes a recorded number with as many digits as it is worth.

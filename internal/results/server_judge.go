@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/decimal"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/observation"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/payload"
 )
 
@@ -196,8 +197,5 @@ func TopStatements(samples *payload.Samples, window Window, limit int) []v1alpha
 func isOwn(text string) bool { return strings.Contains(text, "pg_catalog.") }
 
 func shortText(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxText-len("…")], "") + "…"
+	return prose.Cut(text, maxText)
 }
