@@ -292,7 +292,7 @@ bench-scale: ## Measure how the operator grows with its cluster (SIZE=small, med
 generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deep copies, CRDs, roles and the API reference.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
-	go run ./hack/crd config/crd/perflab.dev_perfschedules.yaml
+	go run ./hack/crd config/crd/perflab.dev_*.yaml
 	$(CONTROLLER_GEN) rbac:roleName=perflab-operator paths=./controllers/... paths=./internal/admission output:rbac:dir=config/rbac
 	$(CRD_REF_DOCS) --log-level=ERROR --max-depth=30 --source-path=api/v1alpha1 --config=hack/api/config.yaml --templates-dir=hack/api/templates --renderer=markdown --output-path=docs/api.md
 

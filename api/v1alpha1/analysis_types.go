@@ -128,12 +128,14 @@ type AnalysisStatus struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=1024
 	Primary []string `json:"primary,omitempty"`
 	// guards are metrics that no winner may make worse; absent: error shares,
 	// 95th percentiles and connections.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=1024
 	Guards []string `json:"guards,omitempty"`
 	// marginPercent of the baseline is the difference that does not matter.
 	MarginPercent int32 `json:"marginPercent"`
@@ -146,9 +148,11 @@ type AnalysisStatus struct {
 	// twin is the arm that is configured as the baseline, with
 	// design.calibrate.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Twin string `json:"twin,omitempty"`
 	// hash identifies the question. It is part of the plan's hash, and stands
 	// here from before the first run on.
+	// +kubebuilder:validation:MaxLength=512
 	Hash string `json:"hash"`
 	// blocks that are complete, and that the comparisons rest on.
 	Blocks int32 `json:"blocks"`
@@ -169,6 +173,7 @@ type AnalysisStatus struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=2048
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -184,8 +189,10 @@ type Looks struct {
 type Stopped struct {
 	// reason in one word: TargetMet, Decided, Hopeless, MaxBlocks, Budget or
 	// NoPrimaryMetric.
+	// +kubebuilder:validation:MaxLength=512
 	Reason string `json:"reason"`
 	// message in a sentence.
+	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message"`
 }
 
@@ -211,6 +218,7 @@ type ArmVerdicts struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MaxLength=512
 	WorseGuards []string `json:"worseGuards,omitempty"`
 }
 
@@ -218,17 +226,22 @@ type ArmVerdicts struct {
 // Numbers are decimal strings; a number that can't be told is absent.
 type Comparison struct {
 	// scenario the runs were done under.
+	// +kubebuilder:validation:MaxLength=512
 	Scenario string `json:"scenario"`
 	// metric, for example cico/Check-In/average.
+	// +kubebuilder:validation:MaxLength=1024
 	Metric string `json:"metric"`
 	// arm that is compared with the baseline.
+	// +kubebuilder:validation:MaxLength=512
 	Arm string `json:"arm"`
 	// against is the arm that it is compared with, where that is not the
 	// baseline; what is said of the baseline is then said of it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Against string `json:"against,omitempty"`
 	// unit of the centers.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Unit string `json:"unit,omitempty"`
 	// primary: the metric is one of those that decide.
 	// +optional
@@ -241,9 +254,11 @@ type Comparison struct {
 	// baselineCenter is the geometric mean of the baseline's runs on the ratio
 	// scale, else their mean.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	BaselineCenter string `json:"baselineCenter,omitempty"`
 	// armCenter is the same of the arm's runs.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	ArmCenter string `json:"armCenter,omitempty"`
 	// scale: ratio - delta and intervals are percent of the baseline;
 	// difference - they are in the unit.
@@ -251,29 +266,37 @@ type Comparison struct {
 	Scale string `json:"scale"`
 	// delta is the effect of the arm.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Delta string `json:"delta,omitempty"`
 	// low end of the interval of delta that decided: for Equivalent the
 	// equivalence test's, otherwise adjusted like pAdjusted.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Low string `json:"low,omitempty"`
 	// high end of the interval of delta that decided.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	High string `json:"high,omitempty"`
 	// equivalenceLow is the low end of the equivalence test's interval.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	EquivalenceLow string `json:"equivalenceLow,omitempty"`
 	// equivalenceHigh is the high end of the equivalence test's interval.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	EquivalenceHigh string `json:"equivalenceHigh,omitempty"`
 	// pValue of the t test, to six places and never below 0.000001, as the
 	// other two.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	PValue string `json:"pValue,omitempty"`
 	// pPermutation is the sign-flip test's p-value.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	PPermutation string `json:"pPermutation,omitempty"`
 	// pAdjusted is pValue adjusted for all that is compared.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	PAdjusted string `json:"pAdjusted,omitempty"`
 	// verdict; absent below 6 blocks, where values must not be compared, and
 	// for the twin.
@@ -287,6 +310,7 @@ type Comparison struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=2048
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -294,35 +318,46 @@ type Comparison struct {
 // much more it does in an arm (difference in differences).
 type Slowdown struct {
 	// scenario the runs were done under.
+	// +kubebuilder:validation:MaxLength=512
 	Scenario string `json:"scenario"`
 	// metric without its window, for example cico/Check-In/average.
+	// +kubebuilder:validation:MaxLength=1024
 	Metric string `json:"metric"`
 	// during is the background load: the metric while it is on is set against
 	// the metric alone.
+	// +kubebuilder:validation:MaxLength=512
 	During string `json:"during"`
 	// arm that is compared with the baseline.
+	// +kubebuilder:validation:MaxLength=512
 	Arm string `json:"arm"`
 	// baselinePercent is what the background load adds in the baseline.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	BaselinePercent string `json:"baselinePercent,omitempty"`
 	// baselineLow is the low end of its interval.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	BaselineLow string `json:"baselineLow,omitempty"`
 	// baselineHigh is the high end of its interval.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	BaselineHigh string `json:"baselineHigh,omitempty"`
 	// morePercent is by how much more than in the baseline the metric grows in
 	// the arm: the ratio of the two growths, less one.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	MorePercent string `json:"morePercent,omitempty"`
 	// low end of its interval.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Low string `json:"low,omitempty"`
 	// high end of its interval.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	High string `json:"high,omitempty"`
 	// pValue against no difference, not adjusted: slowdowns are exploratory.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	PValue string `json:"pValue,omitempty"`
 }
 
@@ -330,11 +365,14 @@ type Slowdown struct {
 // other factors, or how two levels act together.
 type FactorEffect struct {
 	// scenario the runs were done under.
+	// +kubebuilder:validation:MaxLength=512
 	Scenario string `json:"scenario"`
 	// metric, one of the primary ones.
+	// +kubebuilder:validation:MaxLength=1024
 	Metric string `json:"metric"`
 	// effect names the level, partitions=two, or two of them,
 	// partitions=two x split=on: what the second adds to the first.
+	// +kubebuilder:validation:MaxLength=512
 	Effect string `json:"effect"`
 	// scale: ratio - in percent; difference - in the metric's unit.
 	// +kubebuilder:validation:Enum=ratio;difference
@@ -342,14 +380,18 @@ type FactorEffect struct {
 	// delta against the factor's baseline level; of two levels against the
 	// sum of their single effects.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Delta string `json:"delta,omitempty"`
 	// low end of the interval of delta.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Low string `json:"low,omitempty"`
 	// high end of the interval of delta.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	High string `json:"high,omitempty"`
 	// pValue against no effect, not adjusted: factors' effects are exploratory.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	PValue string `json:"pValue,omitempty"`
 }

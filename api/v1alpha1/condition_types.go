@@ -213,6 +213,9 @@ const (
 	ReasonUnreachable = "Unreachable"
 	// ReasonEffectiveConfiguration: what runs is not what was declared.
 	ReasonEffectiveConfiguration = "EffectiveConfiguration"
+	// ReasonStatusRefused: the API server refuses what is to be written into the
+	// status.
+	ReasonStatusRefused = "StatusRefused"
 	// ReasonDeadline: a wait took longer than its deadline.
 	ReasonDeadline = "Deadline"
 	// ReasonLoading: loads are on.

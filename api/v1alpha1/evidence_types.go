@@ -42,37 +42,46 @@ type RunEvidence struct {
 // PayloadDigest is what one pod printed.
 type PayloadDigest struct {
 	// pod that printed it.
+	// +kubebuilder:validation:MaxLength=512
 	Pod string `json:"pod"`
 	// load the pod ran; absent: it is the collector.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Load string `json:"load,omitempty"`
 	// sha256 of what the lines of the log carry, unpacked from them: what the
 	// line that begins a payload tells, too. Of several payloads that add up, of
 	// all, one after the other.
+	// +kubebuilder:validation:MaxLength=512
 	SHA256 string `json:"sha256"`
 }
 
 // KeptDigest is a ConfigMap as it was written.
 type KeptDigest struct {
 	// name of the ConfigMap.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// sha256 over its keys and what they hold.
+	// +kubebuilder:validation:MaxLength=512
 	SHA256 string `json:"sha256"`
 }
 
 // MetImage is an image that ran.
 type MetImage struct {
 	// of says whose it is: operator, collector, or the load whose runners had it.
+	// +kubebuilder:validation:MaxLength=512
 	Of string `json:"of"`
 	// imageID is what the container runtime resolved the image to.
+	// +kubebuilder:validation:MaxLength=1024
 	ImageID string `json:"imageID"`
 }
 
 // RenderedDigest is what a part of the environment, or a load, was made of.
 type RenderedDigest struct {
 	// of says which part: Kafka, PostgreSQL, the modules, or a load.
+	// +kubebuilder:validation:MaxLength=512
 	Of string `json:"of"`
 	// sha256 over the objects, without what names the run.
+	// +kubebuilder:validation:MaxLength=512
 	SHA256 string `json:"sha256"`
 }
 
@@ -81,22 +90,28 @@ type RenderedDigest struct {
 type MetVersions struct {
 	// perflab is the operator.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	PerfLab string `json:"perflab,omitempty"`
 	// kubernetes is the API server.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Kubernetes string `json:"kubernetes,omitempty"`
 	// strimzi is the operator that last reconciled Kafka.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Strimzi string `json:"strimzi,omitempty"`
 	// cloudNativePG is the operator that made PostgreSQL's pods.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	CloudNativePG string `json:"cloudNativePG,omitempty"`
 	// k6Operator is the image of the k6-operator, or its version where its
 	// Deployment tells it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	K6Operator string `json:"k6Operator,omitempty"`
 	// k6 is the load generator, as it tells in its results.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	K6 string `json:"k6,omitempty"`
 }
 
@@ -104,10 +119,13 @@ type MetVersions struct {
 type ExperimentEvidence struct {
 	// manifest names the ConfigMap with the digests of plan, runs and answer. It
 	// is written with the report, at the end of each block.
+	// +kubebuilder:validation:MaxLength=512
 	Manifest string `json:"manifest"`
 	// sha256 of the manifest. The report prints it.
+	// +kubebuilder:validation:MaxLength=512
 	SHA256 string `json:"sha256"`
 	// report is the digest of the stored report; absent: none is stored.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Report string `json:"report,omitempty"`
 }

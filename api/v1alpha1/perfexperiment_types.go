@@ -608,14 +608,17 @@ type PerfExperimentStatus struct {
 
 	// phase is a one-word summary for people.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Phase ExperimentPhase `json:"phase,omitempty"`
 
 	// progress is the number of runs done and planned, for example "7/12".
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Progress string `json:"progress,omitempty"`
 
 	// waitingFor says in a few words what the experiment waits for.
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	WaitingFor string `json:"waitingFor,omitempty"`
 
 	// startTime is when the first run was planned. From then on the spec is
@@ -634,6 +637,7 @@ type PerfExperimentStatus struct {
 	// planHash identifies what the runs are compared under: system, arms,
 	// scenarios, order, seed, analysis, measurement and validity.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	PlanHash string `json:"planHash,omitempty"`
 
 	// arms are the configurations that are compared, with what they change.
@@ -648,6 +652,7 @@ type PerfExperimentStatus struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=2048
 	Warnings []string `json:"warnings,omitempty"`
 
 	// runs counts the runs by outcome.
@@ -698,11 +703,13 @@ type PerfExperimentStatus struct {
 	// verdict sums the primary comparisons up, for example "1 better, 1
 	// inconclusive"; "so far" while blocks are to come.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Verdict string `json:"verdict,omitempty"`
 
 	// report is the name of the ConfigMap with the report: rendered anew when a
 	// block is complete, and at the end.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Report string `json:"report,omitempty"`
 
 	// evidence names the manifest with the digests of plan, runs and answer, for
@@ -734,6 +741,7 @@ type PerfExperimentStatus struct {
 	// settled is the digest of the spec's generation and of the runs for which
 	// nothing is left to be decided, analysed or written. Absent: something is.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Settled string `json:"settled,omitempty"`
 
 	// topicLedgers are the ConfigMaps that name external brokers in which the experiment
@@ -787,12 +795,14 @@ type PerfExperimentStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // ArmStatus is a configuration that is compared.
 type ArmStatus struct {
 	// name of the arm.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// baseline: the other arms are compared to it.
 	// +optional
@@ -817,12 +827,15 @@ type ArmStatus struct {
 // Difference is a setting in which an arm differs from the baseline.
 type Difference struct {
 	// setting that differs, for example modules[mod-users].jvm.heap.
+	// +kubebuilder:validation:MaxLength=1024
 	Setting string `json:"setting"`
 	// baseline is the baseline's value; absent: not set.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Baseline string `json:"baseline,omitempty"`
 	// arm is the arm's value; absent: not set.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Arm string `json:"arm,omitempty"`
 }
 
@@ -839,12 +852,15 @@ type RunCounts struct {
 // CurrentRun is the run that is on.
 type CurrentRun struct {
 	// run is the name of the PerfRun.
+	// +kubebuilder:validation:MaxLength=512
 	Run string `json:"run"`
 	// phase of the run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Phase RunPhase `json:"phase,omitempty"`
 	// message says what the run is doing or waiting for.
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`
 }
 
@@ -864,23 +880,28 @@ type HistoryStatus struct {
 type LaneStatus struct {
 	// name of what the experiment takes up while it measures, for example "the
 	// cluster" or "nodes pool=m5".
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// position is the number of turns until its own. 0: it has its turn.
 	Position int32 `json:"position"`
 	// behind is the experiment just before it, as namespace/name. The first in
 	// line is behind the one that measures.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Behind string `json:"behind,omitempty"`
 }
 
 // InvalidRun is an attempt that did not count.
 type InvalidRun struct {
 	// run is the name of the PerfRun.
+	// +kubebuilder:validation:MaxLength=512
 	Run string `json:"run"`
 	// reason in one word.
+	// +kubebuilder:validation:MaxLength=512
 	Reason string `json:"reason"`
 	// message in a sentence.
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`
 }
 
@@ -888,25 +909,32 @@ type InvalidRun struct {
 // scenario. It describes; it does not decide.
 type Result struct {
 	// scenario the runs were done under.
+	// +kubebuilder:validation:MaxLength=512
 	Scenario string `json:"scenario"`
 	// metric, for example cico/Check-In/p95.
+	// +kubebuilder:validation:MaxLength=1024
 	Metric string `json:"metric"`
 	// arm the runs were done with.
+	// +kubebuilder:validation:MaxLength=512
 	Arm string `json:"arm"`
 	// unit of mean and standardDeviation.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Unit string `json:"unit,omitempty"`
 	// runs is the number of valid runs behind the numbers.
 	Runs int32 `json:"runs"`
 	// mean over the runs.
+	// +kubebuilder:validation:MaxLength=512
 	Mean string `json:"mean"`
 	// standardDeviation over the runs; absent with one run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	StandardDeviation string `json:"standardDeviation,omitempty"`
 	// deltaPercent is the mean's difference to the baseline's mean in percent
 	// of the baseline's; negative is less. Absent for the baseline and where
 	// the baseline's mean is zero.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	DeltaPercent string `json:"deltaPercent,omitempty"`
 }
 

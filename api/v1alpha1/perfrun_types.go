@@ -120,10 +120,12 @@ type PerfRunStatus struct {
 
 	// phase says where the run is.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Phase RunPhase `json:"phase,omitempty"`
 
 	// message says what the run is doing, waiting for, or why it is invalid.
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`
 
 	// timings say when each step of the run was reached.
@@ -158,10 +160,12 @@ type PerfRunStatus struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=2048
 	Warnings []string `json:"warnings,omitempty"`
 
 	// rawResults names the ConfigMap with the loads' merged histograms.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	RawResults string `json:"rawResults,omitempty"`
 
 	// servers is what was seen of the system's servers while loads were on,
@@ -180,6 +184,7 @@ type PerfRunStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
@@ -237,9 +242,11 @@ type RunDurations struct {
 type EffectiveSystem struct {
 	// kafkaMode is where Kafka keeps its metadata, as the brokers tell.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	KafkaMode string `json:"kafkaMode,omitempty"`
 	// kafkaVersion is the version the brokers run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	KafkaVersion string `json:"kafkaVersion,omitempty"`
 	// kafkaBrokers is the number of brokers in the cluster, as they tell.
 	// +optional
@@ -248,6 +255,7 @@ type EffectiveSystem struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=group
+	// +kubebuilder:validation:MaxItems=256
 	Topics []EffectiveTopics `json:"topics,omitempty"`
 	// kafkaPods are the brokers' and controllers' pods when load was put on.
 	// +optional
@@ -280,6 +288,7 @@ type EffectiveSystem struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=256
 	Modules []EffectiveModule `json:"modules,omitempty"`
 	// nodes are the nodes that ran pods of the system.
 	// +optional
@@ -287,6 +296,14 @@ type EffectiveSystem struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=200
 	Nodes []EffectiveNode `json:"nodes,omitempty"`
+	// morePods is the number of pods that are not listed. Their restarts are not
+	// counted.
+	// +optional
+	MorePods int32 `json:"morePods,omitempty"`
+	// moreNodes is the number of nodes that are not listed. What the run cost is
+	// then not known.
+	// +optional
+	MoreNodes int32 `json:"moreNodes,omitempty"`
 }
 
 // EffectivePostgres is what PostgreSQL's servers tell about themselves. What
@@ -313,12 +330,14 @@ type EffectivePostgres struct {
 	Servers []EffectiveServer `json:"servers,omitempty"`
 	// unproved says what the servers could not be asked, and why.
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	Unproved string `json:"unproved,omitempty"`
 }
 
 // EffectiveServer is an instance of PostgreSQL as it was just before the load.
 type EffectiveServer struct {
 	// name of the instance's pod.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// replica: the instance follows another.
 	Replica bool `json:"replica"`
@@ -331,6 +350,7 @@ type EffectiveServer struct {
 // EffectiveTopics is a topic group as Kafka has it.
 type EffectiveTopics struct {
 	// group of the topics.
+	// +kubebuilder:validation:MaxLength=512
 	Group string `json:"group"`
 	// topics in the group.
 	Topics int32 `json:"topics"`
@@ -341,27 +361,33 @@ type EffectiveTopics struct {
 	Replicas int32 `json:"replicas,omitempty"`
 	// source says who told: the topics' own metadata from a broker.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Source string `json:"source,omitempty"`
 }
 
 // EffectiveModule is a module as it runs.
 type EffectiveModule struct {
 	// name of the module.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// replicas that are ready.
 	Replicas int32 `json:"replicas"`
 	// imageID is the digest the container runtime resolved.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	ImageID string `json:"imageID,omitempty"`
 	// heap is the largest heap the JVMs grant themselves, as they log it.
 	// +optional
 	Heap *resource.Quantity `json:"heap,omitempty"`
 	// collector is the JVMs' garbage collector, as they log it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Collector string `json:"collector,omitempty"`
 	// nodes the module's pods run on, sorted, once each.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:MaxItems=100
 	Nodes []string `json:"nodes,omitempty"`
 	// pods are the module's pods when load was put on.
 	// +optional
@@ -378,11 +404,13 @@ type EffectiveModule struct {
 // EffectivePod is a pod of the system.
 type EffectivePod struct {
 	// name of the pod.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// uid tells the pod from a later one of the same name.
 	UID types.UID `json:"uid"`
 	// node the pod runs on.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Node string `json:"node,omitempty"`
 	// restarts of its containers before load was put on.
 	// +optional
@@ -392,14 +420,17 @@ type EffectivePod struct {
 // EffectiveNode is a node that ran pods of the system.
 type EffectiveNode struct {
 	// name of the node.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// instanceType is the node's label node.kubernetes.io/instance-type.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	InstanceType string `json:"instanceType,omitempty"`
 	// pods of the system on the node.
 	Pods int32 `json:"pods"`
 	// pricePerHour as the price list has it; absent: not in the list.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	PricePerHour string `json:"pricePerHour,omitempty"`
 }
 
@@ -416,12 +447,15 @@ const (
 // LoadStatus says what became of a load.
 type LoadStatus struct {
 	// name of the load.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// testRun is the name of the k6 TestRun.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	TestRun string `json:"testRun,omitempty"`
 	// stage of the TestRun as k6-operator tells it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Stage string `json:"stage,omitempty"`
 	// createTime is when the TestRun was made.
 	// +optional
@@ -437,9 +471,11 @@ type LoadStatus struct {
 	StopTime *metav1.Time `json:"stopTime,omitempty"`
 	// outcome says how the load ended; absent while it is on.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Outcome LoadOutcome `json:"outcome,omitempty"`
 	// message explains a failure.
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`
 	// exitCode of k6 in the runner that failed.
 	// +optional
@@ -464,6 +500,7 @@ type LoadStatus struct {
 // another question.
 type ScriptStatus struct {
 	// sha256 of the script, in hexadecimal, as sha256sum tells it.
+	// +kubebuilder:validation:MaxLength=512
 	SHA256 string `json:"sha256"`
 	// files beside the script in its ConfigMap, which it may import.
 	// +optional
@@ -474,14 +511,17 @@ type ScriptStatus struct {
 	// record names the ConfigMap that keeps the text, up to 256 KiB, under the
 	// load's name, a dot and the file's.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Record string `json:"record,omitempty"`
 }
 
 // ScriptFile is a file beside a script.
 type ScriptFile struct {
 	// name of the file: its key in the ConfigMap.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// sha256 of the file.
+	// +kubebuilder:validation:MaxLength=512
 	SHA256 string `json:"sha256"`
 }
 
@@ -490,6 +530,7 @@ type FailedShare struct {
 	// count of all.
 	Count int64 `json:"count"`
 	// failedPercent is the share that failed.
+	// +kubebuilder:validation:MaxLength=512
 	FailedPercent string `json:"failedPercent"`
 }
 
@@ -500,8 +541,10 @@ type LoadProgress struct {
 	// users that are active.
 	Users int32 `json:"users"`
 	// requestsPerSecond since the report before.
+	// +kubebuilder:validation:MaxLength=512
 	RequestsPerSecond string `json:"requestsPerSecond"`
 	// errorPercent is the share of failed transactions so far.
+	// +kubebuilder:validation:MaxLength=512
 	ErrorPercent string `json:"errorPercent"`
 	// p95 of each transaction's time so far, in ms; the largest of the runners'.
 	// +optional
@@ -517,19 +560,24 @@ type LoadProgress struct {
 // TransactionProgress is a transaction's time so far.
 type TransactionProgress struct {
 	// transaction, for example Check-In.
+	// +kubebuilder:validation:MaxLength=512
 	Transaction string `json:"transaction"`
 	// milliseconds of the 95th percentile.
+	// +kubebuilder:validation:MaxLength=512
 	Milliseconds string `json:"milliseconds"`
 }
 
 // Observation is the value of one metric in one run.
 type Observation struct {
 	// metric, for example cico/Check-In/p95.
+	// +kubebuilder:validation:MaxLength=1024
 	Metric string `json:"metric"`
 	// value as a decimal number.
+	// +kubebuilder:validation:MaxLength=512
 	Value string `json:"value"`
 	// unit of the value.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Unit string `json:"unit,omitempty"`
 	// samples is the number of transactions behind a statistic.
 	// +optional

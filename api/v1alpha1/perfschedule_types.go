@@ -202,6 +202,7 @@ type PerfScheduleStatus struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=512
 	Active []string `json:"active,omitempty"`
 
 	// activeCount is how many have not ended.
@@ -245,18 +246,23 @@ type PerfScheduleStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // SeenImage is the image of a container that has rolled out.
 type SeenImage struct {
 	// kind of the workload.
+	// +kubebuilder:validation:MaxLength=512
 	Kind string `json:"kind"`
 	// name of the workload.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// container of the workload.
+	// +kubebuilder:validation:MaxLength=512
 	Container string `json:"container"`
 	// image as the workload names it.
+	// +kubebuilder:validation:MaxLength=1024
 	Image string `json:"image"`
 }
 
@@ -274,11 +280,13 @@ const (
 // DueExperiment is an experiment that is to be made.
 type DueExperiment struct {
 	// name of the experiment.
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name"`
 	// trigger that brought it about.
 	Trigger Trigger `json:"trigger"`
 	// time it is made for.
 	Time metav1.Time `json:"time"`
 	// release it is called.
+	// +kubebuilder:validation:MaxLength=512
 	Release string `json:"release"`
 }
