@@ -153,7 +153,8 @@ func (l *lab) tools() component.Tools {
 	pods := component.Pods{Reader: l.reader(), Known: func(string) client.Reader { return reads }}
 	cluster := kube.Cluster{Client: reads, PodReader: pods}
 	return component.Tools{
-		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, LongestTurn: l.longestTurn, Events: &l.events,
+		Home: l.home, Cluster: cluster, Live: l.reader(), Lanes: l.lanes, LongestTurn: l.longestTurn,
+		Events:         component.BoundedEvents{EventRecorder: &l.events},
 		Settings:       load.Settings{RunnerImage: "example.org/k6:1", StarterImage: "example.org/starter:1"},
 		CollectorImage: l.collector, CollectorRole: "perflab-collector",
 		Archives: archive.Archives{Standard: l.archive, Own: l.archives}, Sinks: l.sinks,

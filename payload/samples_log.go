@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"time"
 )
 
 var samples = framing{marker: "perflab-samples ", version: SamplesVersion}
@@ -95,11 +97,26 @@ func unmarshalSamples(body []byte, within *Budget) (*Samples, error) {
 	if len(s.Notes) > maxNotes {
 		return nil, fmt.Errorf("decoding samples: %w: %d notes, at most %d are allowed", ErrCorrupt, len(s.Notes), maxNotes)
 	}
+	if err := validTimes(s.times()...); err != nil {
+		return nil, fmt.Errorf("decoding samples: %w", err)
+	}
 	if s.End.Before(s.Start) {
 		return nil, fmt.Errorf("decoding samples: %w: they end before they start", ErrCorrupt)
 	}
 	s.Start, s.End = millis(s.Start), millis(s.End)
 	return s, nil
+}
+
+// times are those that are written as such.
+func (s *Samples) times() []time.Time {
+	times := []time.Time{s.Start, s.End}
+	for _, end := range s.Ends {
+		times = append(times, end.At)
+	}
+	for _, period := range s.Statements {
+		times = append(times, period.From, period.To)
+	}
+	return times
 }
 
 // FitSamples returns s, or a copy with fewer points, so that MarshalSamples
@@ -129,7 +146,7 @@ func (s *Samples) thinned() *Samples {
 	thin := *s
 	thin.Rounds = s.Rounds.halved()
 	for i := range thin.Rounds {
-		thin.Rounds[i].Value *= 2
+		thin.Rounds[i].Value = min(2*thin.Rounds[i].Value, math.MaxFloat64)
 	}
 	thin.Series = make([]SampleSeries, len(s.Series))
 	for i, series := range s.Series {

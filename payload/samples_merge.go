@@ -46,7 +46,7 @@ func (m sampleMerge) add(part *Samples) {
 		m.sum.SetText(id, text)
 	}
 	for _, note := range part.Notes {
-		if !m.notes[note] {
+		if note = shortened(note); !m.notes[note] {
 			m.notes[note] = true
 			m.sum.Notes = append(m.sum.Notes, note)
 		}

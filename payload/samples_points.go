@@ -42,26 +42,24 @@ func (p Points) MarshalJSON() ([]byte, error) {
 		}
 		ms := point.At.UnixMilli()
 		row = strconv.AppendInt(row, ms-last, 10)
-		row = append(row, ',')
-		row = append(row, number(point.Value)...)
+		value, err := number(point.Value)
+		if err != nil {
+			return nil, err
+		}
+		row = append(append(row, ','), value...)
 		last = ms
 	}
 	return append(row, ']'), nil
 }
 
 // number writes a value as JSON does, with the digits that are kept.
-func number(value float64) []byte {
+func number(value float64) ([]byte, error) {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', valueDigits, 64), 64)
 	if err != nil {
-		// What FormatFloat writes, ParseFloat reads.
-		panic(err)
+		// The largest numbers, rounded, are none.
+		rounded = value
 	}
-	text, err := json.Marshal(rounded)
-	if err != nil {
-		// Recorders take only numbers.
-		panic(err)
-	}
-	return text
+	return json.Marshal(rounded)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -73,15 +71,14 @@ func (p *Points) UnmarshalJSON(text []byte) error {
 	points := make(Points, 0, count/2)
 	ms := int64(0)
 	for range count / 2 {
-		step, err := row.step(len(points) > 0)
-		if err != nil {
+		var err error
+		if ms, err = row.time(ms, len(points) > 0); err != nil {
 			return err
 		}
 		value, err := strconv.ParseFloat(row.next(), 64)
 		if err != nil {
 			return fmt.Errorf("a value that is no number: %w", err)
 		}
-		ms += step
 		points = append(points, Point{At: time.UnixMilli(ms).UTC(), Value: value})
 	}
 	*p = points
@@ -105,11 +102,10 @@ func (t *Times) UnmarshalJSON(text []byte) error {
 	times := make(Times, 0, count)
 	ms := int64(0)
 	for range count {
-		step, err := row.step(len(times) > 0)
-		if err != nil {
+		var err error
+		if ms, err = row.time(ms, len(times) > 0); err != nil {
 			return err
 		}
-		ms += step
 		times = append(times, time.UnixMilli(ms).UTC())
 	}
 	*t = times
@@ -135,16 +131,17 @@ func (r *row) next() string {
 	return string(bytes.TrimSpace(number))
 }
 
-// step reads a step forwards; maxIndex bounds it so that no sum overflows.
-func (r *row) step(onwards bool) (int64, error) {
+// time reads a step forwards from the time before.
+func (r *row) time(before int64, onwards bool) (int64, error) {
 	step, err := strconv.ParseInt(r.next(), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("a time that is no number: %w", err)
 	}
-	if onwards && step < 0 || step > 1000*maxIndex || step < -1000*maxIndex {
+	// Neither this nor the sum overflows.
+	if onwards && step < 0 || step > lastTime.UnixMilli() || step < firstTime.UnixMilli() || !isTime(time.UnixMilli(before+step)) {
 		return 0, fmt.Errorf("a step of %d ms", step)
 	}
-	return step, nil
+	return before + step, nil
 }
 
 // sorted are the points by time, each time once: of two, the first counts.
@@ -160,7 +157,8 @@ func (p Points) halved() Points {
 	for pair := range slices.Chunk(p, 2) {
 		last := pair[len(pair)-1]
 		if len(pair) == 2 {
-			last.Value = (pair[0].Value + pair[1].Value) / 2
+			// Halves first: the sum of the largest numbers is none.
+			last.Value = pair[0].Value/2 + pair[1].Value/2
 		}
 		half = append(half, last)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// maxText bounds a statement's text and a failure's message, in bytes.
+// maxText bounds a statement's text, a failure's message and a note, in bytes.
 const maxText = 1000
 
 // SampleRecorder fills Samples.
@@ -109,7 +109,7 @@ const maxNotes = 10_000
 
 // Note says, once, what can't be measured.
 func (s *Samples) Note(note string) {
-	if !slices.Contains(s.Notes, note) {
+	if note = shortened(note); !slices.Contains(s.Notes, note) {
 		s.Notes = append(s.Notes, note)
 	}
 }

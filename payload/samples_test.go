@@ -185,6 +185,76 @@ func FuzzReadSamples(f *testing.F) {
 	})
 }
 
+// FuzzUnmarshalSamples reaches past the checksum, which FuzzReadSamples hardly ever does.
+// What is read can be written.
+func FuzzUnmarshalSamples(f *testing.F) {
+	for _, text := range []string{
+		`{"version":1,"rounds":[1700000000000,15,15000,15],"series":[{"component":"kafka","resource":"disk","points":[1700000000000,1.797e308,15000,-1.797e308]}]}`,
+		`{"version":1,"start":"9999-12-31T23:59:59-01:00","end":"9999-12-31T23:59:59-02:00"}`,
+		`{"version":1,"ends":[{"at":"0000-01-01T00:00:00+01:00"}],"notes":["` + strings.Repeat("n", 4000) + `"]}`,
+		`{"version":1,"failures":[{"source":"kafka","at":[200000000000000,200000000000000]}]}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		samples, err := payload.UnmarshalSamples(zipped(t, text))
+		if err != nil {
+			return
+		}
+		merged, err := payload.MergeSamples(samples)
+		noError(t, err)
+		_, err = payload.MarshalSamples(merged)
+		noError(t, err)
+		_, _ = payload.FitSamples(merged, 100) // Few fit.
+		for _, note := range merged.Notes {
+			if len(note) > 1000 {
+				t.Errorf("a note of %d bytes", len(note))
+			}
+		}
+	})
+}
+
+// The largest numbers, rounded, are none, and sums of them neither.
+func TestTheLargestNumbersTravel(t *testing.T) {
+	want := stretch(0, 1)
+	points := &want.Series[0].Points
+	for i := range *points {
+		(*points)[i].Value = math.MaxFloat64
+	}
+	fitted, err := payload.FitSamples(readSamples(t, logOf(t, want)), 400)
+	noError(t, err)
+	for _, point := range fitted.Series[0].Points {
+		if point.Value != math.MaxFloat64 {
+			t.Errorf("a value is %g", point.Value)
+		}
+	}
+	(*points)[0].Value = math.Inf(1)
+	if _, err := payload.MarshalSamples(want); err == nil {
+		t.Error("what is no number was written")
+	}
+}
+
+// A clock that tells such a time is wrong, and nobody could write down what it told.
+func TestTimesThatNobodyCanWriteAreRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"start":     `"start":"9999-12-31T23:59:59-01:00","end":"9999-12-31T23:59:59-02:00"`,
+		"an end":    `"ends":[{"at":"9999-12-31T23:59:59-01:00"}]`,
+		"a period":  `"statements":[{"from":"0000-01-01T00:00:00+01:00"}]`,
+		"a point":   `"rounds":[260000000000000,1]`,
+		"many":      `"rounds":[200000000000000,1,200000000000000,1]`,
+		"a failure": `"failures":[{"source":"kafka","at":[-70000000000000]}]`,
+	} {
+		if _, err := payload.UnmarshalSamples(zipped(t, `{"version":1,`+text+`}`)); !errors.Is(err, payload.ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrCorrupt", name, err)
+		}
+	}
+	for _, text := range []string{`{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"end":"9999-12-31T23:59:59-01:00"}`} {
+		if _, err := payload.Unmarshal(zipped(t, text)); !errors.Is(err, payload.ErrCorrupt) {
+			t.Errorf("a payload: %v, want ErrCorrupt", err)
+		}
+	}
+}
+
 // What is known of a node comes from several sources, and in several stretches.
 func TestANodesNeighboursAddUp(t *testing.T) {
 	first, second := stretch(0, 1), stretch(1, 1)

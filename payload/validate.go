@@ -2,7 +2,10 @@
 
 package payload
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 const (
 	// maxBucketSeconds is the widest bucket: about 12 days.
@@ -18,6 +21,25 @@ const (
 	maxRows = 2 * (MaxSeries + MaxRequests)
 )
 
+// Times before and after these can't be written as RFC 3339 has them: clocks that tell
+// such a time are wrong.
+var (
+	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+func isTime(at time.Time) bool { return !at.Before(firstTime) && !at.After(lastTime) }
+
+// validTimes refuses what no right clock tells.
+func validTimes(times ...time.Time) error {
+	for _, at := range times {
+		if !isTime(at) {
+			return fmt.Errorf("%w: a time in the year %d", ErrCorrupt, at.UTC().Year())
+		}
+	}
+	return nil
+}
+
 // validate tells what is wrong with p as ErrCorrupt, so that no reader has to
 // fear a number that could not have been measured.
 func (p *Payload) validate() error {
@@ -28,6 +50,9 @@ func (p *Payload) validate() error {
 		if w < 1 || w > maxBucketSeconds || w&(w-1) != 0 {
 			return fmt.Errorf("%w: bucket width of %d s is not a power of two", ErrCorrupt, w)
 		}
+	}
+	if err := validTimes(p.Start, p.End); err != nil {
+		return err
 	}
 	if p.End.Before(p.Start) {
 		return fmt.Errorf("%w: ends before it starts", ErrCorrupt)

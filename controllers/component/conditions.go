@@ -3,18 +3,13 @@
 package component
 
 import (
-	"context"
-	"fmt"
-	"strings"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
-	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/origin"
+	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/results"
 )
 
@@ -52,28 +47,11 @@ func FaultOf(run *v1alpha1.PerfRun) *results.Fault {
 	return &results.Fault{Reason: valid.Reason, Message: valid.Message}
 }
 
-// PatchStatus writes a status over the version this pass has read, and no other.
-func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before, after client.Object) error {
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := cluster.Client.Status().Patch(ctx, after, patch, kube.FieldOwner); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("writing the status of %s %q: %w", kind, after.GetName(), err)
-	}
-	return nil
-}
-
-// MaxWarnings is what a status can list.
-const MaxWarnings = 20
-
 // maxMessage is far below what a condition may hold: a message is a sentence.
 const maxMessage = 1024
 
 // Cut bounds a sentence.
-func Cut(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage-len("…")], "") + "…"
-}
+func Cut(message string) string { return prose.Cut(message, maxMessage) }
 
 // IsOn tells a run that has not ended yet, and will here. An imported one that
 // had not ended when it was written down never goes on.

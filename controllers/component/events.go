@@ -5,16 +5,20 @@ package component
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 const (
@@ -31,6 +35,18 @@ const (
 )
 
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
+
+// BoundedEvents cuts what events say to what the API server takes of one: else it would
+// refuse the event, and nobody would hear of it.
+type BoundedEvents struct{ events.EventRecorder }
+
+// maxNote is what an event may say, in bytes.
+const maxNote = 1024
+
+// Eventf tells of something.
+func (b BoundedEvents) Eventf(regarding, related runtime.Object, kind, reason, action, note string, words ...any) {
+	b.EventRecorder.Eventf(regarding, related, kind, reason, action, "%s", prose.Cut(fmt.Sprintf(note, words...), maxNote))
+}
 
 // EventsOf reads the events about pods that have not been ready for a while:
 // only they say what a probe got for an answer, or why a volume can't be

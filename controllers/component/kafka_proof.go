@@ -109,7 +109,7 @@ func afterwards(differences []string) []string {
 // Restarts counts those of the brokers and controllers.
 func (kafkaCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := p.running(ctx, contract.LabelStrimziCluster, p.Request().KafkaName())
-	record.KafkaRestarts = environment.Restarts(record.KafkaPods, pods)
+	record.KafkaRestarts = environment.Restarts(record.KafkaPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "Kafka", Times: record.KafkaRestarts, Pods: pods}}, err
 }
 

@@ -143,7 +143,7 @@ func (m moduleSet) Restarts(ctx context.Context, p *Pass, record *v1alpha1.Effec
 	var restarted []environment.Restarted
 	for i := range record.Modules {
 		found := &record.Modules[i]
-		found.Restarts = environment.Restarts(found.Pods, pods[found.Name])
+		found.Restarts = environment.Restarts(found.Pods, record.MorePods, pods[found.Name])
 		restarted = append(restarted, environment.Restarted{Part: found.Name, Times: found.Restarts, Pods: pods[found.Name]})
 	}
 	return restarted, nil

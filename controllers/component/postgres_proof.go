@@ -86,7 +86,7 @@ func (d postgresCluster) ProveAgain(ctx context.Context, p *Pass, record *v1alph
 // Restarts counts those of the instances.
 func (postgresCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
 	pods, err := p.running(ctx, contract.LabelPostgresCluster, p.Request().PostgresName())
-	record.PostgresRestarts = environment.Restarts(record.PostgresPods, pods)
+	record.PostgresRestarts = environment.Restarts(record.PostgresPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "PostgreSQL", Times: record.PostgresRestarts, Pods: pods}}, err
 }
 

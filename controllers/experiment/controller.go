@@ -124,6 +124,8 @@ type scope struct {
 	// unadmitted is what keeps Kueue from letting the experiment measure; empty:
 	// nothing, or it is not asked.
 	unadmitted string
+	// unwritten is why the API server has refused the status; empty: it has not.
+	unwritten string
 	// specChanged: the plan is not the one the first run was planned from.
 	specChanged bool
 	// tearingDown: parts of the environment are still there.
@@ -311,10 +313,15 @@ func (r *Reconciler) concludeWith(ctx context.Context, before *v1alpha1.PerfExpe
 
 // conclude writes the status, then tells people.
 func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, stepErr error) (ctrl.Result, error) {
-	if err := r.writeStatus(ctx, before, s); err != nil {
+	err := r.writeStatus(ctx, before, s)
+	if refused, is := component.RefusedStatus(err); is {
+		err = r.giveUp(ctx, before, s, refused)
+	}
+	if err != nil {
 		if apierrors.IsConflict(err) {
 			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}
+		r.TellRefused(before, err)
 		return ctrl.Result{}, errors.Join(stepErr, err)
 	}
 	s.remember()
@@ -337,6 +344,9 @@ func failed(err error) (ctrl.Result, error) {
 // advance decides and acts.
 func (r *Reconciler) advance(ctx context.Context, s *scope) error {
 	s.results = s.experiment.Status.Results
+	if s.unwritten = unwrittenOf(s.experiment); s.unwritten != "" {
+		return r.leaveLine(ctx, s)
+	}
 	planned, err := r.plan(ctx, s)
 	if err != nil {
 		return err

@@ -294,13 +294,15 @@ func waitingFor(s *scope) string {
 
 // stalled: only a person can help.
 func (s *scope) stalled() bool {
-	return len(s.faults) > 0 || s.specChanged || s.decision.Action == schedule.GiveUp
+	return len(s.faults) > 0 || s.unwritten != "" || s.specChanged || s.decision.Action == schedule.GiveUp
 }
 
 func stalledReason(s *scope) string {
 	switch {
 	case len(s.faults) > 0:
 		return v1alpha1.ReasonInvalidSpec
+	case s.unwritten != "":
+		return v1alpha1.ReasonStatusRefused
 	case s.specChanged:
 		return v1alpha1.ReasonSpecChanged
 	default:
@@ -311,6 +313,9 @@ func stalledReason(s *scope) string {
 func stalledMessage(s *scope) string {
 	if len(s.faults) > 0 {
 		return faultMessage(s.faults)
+	}
+	if s.unwritten != "" {
+		return s.unwritten
 	}
 	if s.specChanged {
 		return "the spec is not the one the runs were planned from; put it back, or give the new one a new name; where none of its runs is to be kept, delete the experiment and apply the new one"

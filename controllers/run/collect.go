@@ -61,8 +61,9 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 		}
 		measured[wanted.Name] = own
 	}
-	s.checkClocks(measured)
-	s.setLoadTimes(measured)
+	if s.checkClocks(measured); s.fault == nil {
+		s.setLoadTimes(measured)
+	}
 	analyzeStart := r.Now()
 	observations, err := s.observe(measured)
 	if err != nil {

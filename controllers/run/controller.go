@@ -137,11 +137,16 @@ func (r *Reconciler) pass(ctx context.Context, run *v1alpha1.PerfRun, experiment
 	result, stepErr := r.runSteps(ctx, s)
 	reportRun(s)
 	later, err := r.writeRunStatus(ctx, before, s.run)
+	if refused, is := component.RefusedStatus(err); is {
+		s, err = r.giveUp(ctx, before, s, refused)
+		result, stepErr, later = ctrl.Result{RequeueAfter: time.Second}, nil, 0
+	}
 	if err != nil {
 		if apierrors.IsConflict(err) {
 			// This pass saw an old run. The next one sees it as it is.
 			return ctrl.Result{RequeueAfter: time.Second}, nil
 		}
+		r.TellRefused(before, err)
 		return ctrl.Result{}, errors.Join(stepErr, err)
 	}
 	r.announceRun(before, s.run)

@@ -19,7 +19,7 @@ import (
 
 // priceNodes writes the nodes' prices down, where a price list is declared.
 // What is missing is a condition: the run counts without its cost.
-func (r *Reconciler) priceNodes(ctx context.Context, s *scope, nodes []v1alpha1.EffectiveNode) error {
+func (r *Reconciler) priceNodes(ctx context.Context, s *scope, record *v1alpha1.EffectiveSystem) error {
 	cost := s.run.Spec.Cost
 	if cost == nil {
 		return nil
@@ -30,7 +30,7 @@ func (r *Reconciler) priceNodes(ctx context.Context, s *scope, nodes []v1alpha1.
 		return fmt.Errorf("reading the price list %q: %w", cost.PriceList.Name, err)
 	}
 	readiness := environment.Readiness{Ready: true, Reason: v1alpha1.ReasonPriced, Message: "every node has its price"}
-	if trouble := mark(cost, list.Data, apierrors.IsNotFound(err), nodes); trouble != "" {
+	if trouble := mark(cost, list.Data, apierrors.IsNotFound(err), record); trouble != "" {
 		readiness = environment.NotReady(v1alpha1.ReasonPriceMissing, trouble)
 	}
 	s.priced = &readiness
@@ -38,16 +38,18 @@ func (r *Reconciler) priceNodes(ctx context.Context, s *scope, nodes []v1alpha1.
 }
 
 // mark prices the nodes and says what keeps their sum from being known.
-func mark(cost *v1alpha1.Cost, entries map[string]string, absent bool, nodes []v1alpha1.EffectiveNode) string {
+func mark(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v1alpha1.EffectiveSystem) string {
 	name := cost.PriceList.Name
 	if absent {
 		return fmt.Sprintf("the run has no cost: there is no ConfigMap %q; make it, with instance types as keys and prices per hour as values", name)
 	}
 	list, faults := price.Read(entries)
-	missing := list.Mark(nodes)
+	missing := list.Mark(record.Nodes)
 	switch {
-	case len(nodes) == 0:
+	case len(record.Nodes) == 0:
 		return "the run has no cost: its pods do not say which nodes they run on"
+	case record.MoreNodes > 0:
+		return fmt.Sprintf("the run has no cost: its pods run on %d more nodes than a run lists", record.MoreNodes)
 	case len(missing) > 0:
 		sentence := fmt.Sprintf("the run has no cost: ConfigMap %q lacks the price of %s; add it", name, strings.Join(missing, ", "))
 		return strings.Join(append([]string{sentence}, faults...), "; ")
@@ -59,7 +61,7 @@ func mark(cost *v1alpha1.Cost, entries map[string]string, absent bool, nodes []v
 // costs are the observations of what the run's nodes cost.
 func (s *scope) costs() []v1alpha1.Observation {
 	cost, effective := s.run.Spec.Cost, s.status().Effective
-	if cost == nil || effective == nil {
+	if cost == nil || effective == nil || effective.MoreNodes > 0 {
 		return nil
 	}
 	sum, known := price.PerHour(effective.Nodes)

@@ -35,7 +35,10 @@ func (r *Reconciler) stepProve(ctx context.Context, s *scope) (outcome, error) {
 	if err := recordNodes(ctx, seen, record, pods); err != nil {
 		return outcome{}, err
 	}
-	if err := r.priceNodes(ctx, s, record.Nodes); err != nil {
+	if sentence := environment.Bound(record); sentence != "" {
+		s.warn(sentence)
+	}
+	if err := r.priceNodes(ctx, s, record); err != nil {
 		return outcome{}, err
 	}
 	s.status().Effective = record

@@ -81,6 +81,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	}
+	if refusal, refused := component.RefusedStatus(err); refused {
+		s.refusal, err = &refusal, nil
+	}
 	if refusal, refused := component.RefusalOf(err); refused {
 		s.refusal = &refusal
 		if refusal.Reason != v1alpha1.ReasonRetrying {

@@ -37,10 +37,17 @@ func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfSchedule
 	written := s.schedule.DeepCopy()
 	s.report()
 	if !equality.Semantic.DeepEqual(written.Status, s.schedule.Status) {
-		if err := component.PatchStatus(ctx, r.Cluster, "schedule", written, s.schedule); err != nil {
+		err := component.PatchStatus(ctx, r.Cluster, "schedule", written, s.schedule)
+		if refused, is := component.RefusedStatus(err); is {
+			s.schedule, s.refusal = written.DeepCopy(), &refused
+			s.setConditions()
+			err = component.PatchStatus(ctx, r.Cluster, "schedule", written, s.schedule)
+		}
+		if err != nil {
 			if apierrors.IsConflict(err) {
 				return ctrl.Result{RequeueAfter: time.Second}, nil
 			}
+			r.TellRefused(written, err)
 			return ctrl.Result{}, errors.Join(failed, err)
 		}
 	}

@@ -29,8 +29,9 @@ func EffectivePods(pods []corev1.Pod) []v1alpha1.EffectivePod {
 
 // Restarts is how often containers of these pods ended, to be started again,
 // since they were as before. A pod that is there no more, or is about to go, with
-// another in its place, counts as well.
-func Restarts(before []v1alpha1.EffectivePod, pods []corev1.Pod) int32 {
+// another in its place, counts as well. Where more pods were there than are listed, those
+// that are not listed are not counted: how often they had ended before is not known.
+func Restarts(before []v1alpha1.EffectivePod, more int32, pods []corev1.Pod) int32 {
 	earlier := map[types.UID]int32{}
 	for _, pod := range before {
 		earlier[pod.UID] = pod.Restarts
@@ -40,7 +41,10 @@ func Restarts(before []v1alpha1.EffectivePod, pods []corev1.Pod) int32 {
 		if PodOver(pod) || pod.DeletionTimestamp != nil {
 			continue
 		}
-		count += max(0, restarts(pod)-earlier[pod.UID])
+		was, listed := earlier[pod.UID]
+		if listed || more == 0 {
+			count += max(0, restarts(pod)-was)
+		}
 		delete(earlier, pod.UID)
 	}
 	return count + int32(len(earlier))

@@ -40,6 +40,7 @@ func TestRestarts(t *testing.T) {
 	going.DeletionTimestamp = &metav1.Time{Time: since.Add(time.Second)}
 	cases := map[string]struct {
 		reason string
+		more   int32
 		pods   []corev1.Pod
 		want   int32
 		fault  string
@@ -52,12 +53,14 @@ func TestRestarts(t *testing.T) {
 		"Gone":     {pods: []corev1.Pod{a}, want: 1, fault: "mod-a 1 time"},
 		"Going":    {reason: "it serves nobody to the end, though it is there yet", pods: []corev1.Pod{a, going}, want: 1, fault: "mod-a 1 time"},
 		"Followed": {reason: "one pod went, and another came", pods: []corev1.Pod{a, going, running("c", 0)}, want: 1, fault: "mod-a 1 time"},
+		"Unlisted": {reason: "nobody knows how often it had ended before", more: 1, pods: []corev1.Pod{a, b, running("c", 3)}},
+		"Listed":   {reason: "others are not listed, and it is", more: 1, pods: []corev1.Pod{ended(*a.DeepCopy(), time.Minute, 2), b}, want: 1, fault: "mod-a 1 time"},
 		"Evicted":  {pods: []corev1.Pod{a, evicted}, want: 1, fault: "mod-a 1 time"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := []v1alpha1.EffectivePod{{Name: "a", UID: "uid-a", Restarts: 1}, {Name: "b", UID: "uid-b"}}
-			got := environment.Restarts(before, tc.pods)
+			got := environment.Restarts(before, tc.more, tc.pods)
 			if got != tc.want {
 				t.Errorf("%d restarts, want %d: %s", got, tc.want, tc.reason)
 			}

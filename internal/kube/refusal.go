@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -73,6 +75,29 @@ func IsPassing(err error) bool {
 	code := codeOf(err)
 	return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
 }
+
+// IsUnfit reports whether the API server has refused what a status holds: it is too much, or
+// not as its schema has it. The same write would always be refused. What a policy refuses,
+// which names no field of the status, it may take when it is tried again.
+func IsUnfit(err error) bool {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return false
+	}
+	answer := status.Status()
+	switch answer.Code {
+	case http.StatusRequestEntityTooLarge:
+		return true
+	case http.StatusUnprocessableEntity:
+		return answer.Details != nil && slices.ContainsFunc(answer.Details.Causes, func(cause metav1.StatusCause) bool { return strings.HasPrefix(cause.Field, "status") })
+	default:
+		// So etcd's client says of what is larger than it sends.
+		return strings.Contains(answer.Message, "trying to send message larger than max")
+	}
+}
+
+// IsRefused reports whether the API server does not want a write, for now at least.
+func IsRefused(err error) bool { return err != nil && isLasting(err) }
 
 // doing names in an error what was tried.
 var gerunds = map[string]string{"apply": "applying", "make": "making", "change": "changing", "write": "writing", "delete": "deleting"}

@@ -21,6 +21,9 @@ import (
 // maxProgressTransactions are shown of a load.
 const maxProgressTransactions = 8
 
+// maxRecords is how many a float counts one by one.
+const maxRecords = 1 << 53
+
 // maxWords bounds what is quoted of a log, in bytes.
 const maxWords = 400
 
@@ -66,7 +69,7 @@ func AddProgress(reports []payload.Progress, read time.Time) *v1alpha1.LoadProgr
 	}
 	progress := &v1alpha1.LoadProgress{
 		Time:              metav1.NewTime(read),
-		Users:             int32(sum.Users),
+		Users:             int32(min(max(sum.Users, 0), math.MaxInt32)),
 		RequestsPerSecond: short(sum.RequestsPerSecond),
 		ErrorPercent:      short(sum.ErrorPercent),
 	}
@@ -76,7 +79,7 @@ func AddProgress(reports []payload.Progress, read time.Time) *v1alpha1.LoadProgr
 		}
 	}
 	if sum.Records != nil {
-		progress.Records = new(int64(*sum.Records))
+		progress.Records = new(int64(min(max(*sum.Records, 0), maxRecords)))
 	}
 	return progress
 }

@@ -7,6 +7,10 @@ package room
 
 import "encoding/json"
 
+// Pods are what those of all modules may take in a run's status, which holds 256 KiB of
+// observations as well.
+const Pods = 200_000
+
 // What the lists in an experiment's status may take, in bytes of JSON. With
 // conditions, warnings and the rest it stays below half a megabyte: a complete
 // experiment may stay for years, and thousands may.

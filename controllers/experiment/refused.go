@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package experiment
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/schedule"
+)
+
+// giveUp writes, in place of a status that the API server refuses, the one the experiment
+// had, with the refusal as its fault, and leaves the line: nobody waits for an experiment
+// that can't tell how far it is.
+func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, refused environment.Readiness) error {
+	s.experiment, s.unwritten = before.DeepCopy(), refused.Message
+	s.place, s.refusal, s.leftover, s.decision = nil, nil, "", schedule.Decision{}
+	status := &s.experiment.Status
+	status.Phase, status.WaitingFor, status.Lane = experimentPhase(s), component.Cut(waitingFor(s)), nil
+	setExperimentConditions(s)
+	if err := component.PatchStatus(ctx, r.Cluster, "experiment", before, s.experiment); err != nil {
+		return err
+	}
+	return r.leaveLine(ctx, s)
+}
+
+// unwrittenOf is why the API server has refused the status of this generation; empty: it
+// has not. A change of the spec, such as of spec.suspend, is a new try.
+func unwrittenOf(experiment *v1alpha1.PerfExperiment) string {
+	stalled := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionStalled)
+	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonStatusRefused || stalled.ObservedGeneration != experiment.Generation {
+		return ""
+	}
+	return stalled.Message
+}
