@@ -126,11 +126,14 @@ func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 	return &outline
 }
 
-// isSummarised tells the runs of which the cache holds a summary alone.
-func isSummarised(run *v1alpha1.PerfRun) bool { return run.Status.Phase.IsFinal() }
+// isSummarised tells the runs of which the cache holds a summary alone. What is imported
+// never goes on, and nothing bounds what its spec takes when it is decoded.
+func isSummarised(run *v1alpha1.PerfRun) bool {
+	return run.Status.Phase.IsFinal() || origin.IsImported(run)
+}
 
 // Summary is what of a run is kept in mind: all of one that is on, and of one that
-// is over what it takes to count it. What it gave is read from the API server
+// is over, or imported, what it takes to count it. What it gave is read from the API server
 // when an answer is worked out.
 func Summary(run *v1alpha1.PerfRun) *v1alpha1.PerfRun {
 	if !isSummarised(run) {

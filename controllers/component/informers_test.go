@@ -75,6 +75,15 @@ func TestAnOutlineOfAnExperimentIsSmall(t *testing.T) {
 	expect.Equal(t, experiment(""), component.Outline(experiment("")), "of one that goes on")
 }
 
+// What is imported never goes on, and a megabyte of its text takes fifty when it is decoded.
+func TestNoMoreThanASummaryOfAnImportedRunIsKept(t *testing.T) {
+	run := folioRun(v1alpha1.RunPending)
+	run.Annotations = map[string]string{v1alpha1.AnnotationImported: "elsewhere/folio 1 2026-01-02T03:04:05Z"}
+	if summary := size(t, component.Summary(run)); summary > 2000 {
+		t.Errorf("%d bytes are kept in mind", summary)
+	}
+}
+
 // What decides over the next run is in it.
 func TestASummaryTellsWhatBecameOfARun(t *testing.T) {
 	run := folioRun(v1alpha1.RunInvalid)

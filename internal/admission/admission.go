@@ -39,9 +39,9 @@ const (
 // the PerfSystems experiments refer to, and the PerfSchedules that make experiments; it
 // is best not a cached one, because people apply a system and an experiment in one go.
 func Register(server webhook.Server, scheme *runtime.Scheme, reader client.Reader, rights Rights) {
-	server.Register(experimentsPath, admission.WithValidator(scheme, &experiments{reader: reader, rights: rights}))
-	server.Register(systemsPath, admission.WithValidator(scheme, systems{rights: rights}))
-	server.Register(schedulesPath, admission.WithValidator(scheme, &schedules{reader: reader, rights: rights}))
+	server.Register(experimentsPath, bound(admission.WithValidator(scheme, &experiments{reader: reader, rights: rights})))
+	server.Register(systemsPath, bound(admission.WithValidator(scheme, systems{rights: rights})))
+	server.Register(schedulesPath, bound(admission.WithValidator(scheme, &schedules{reader: reader, rights: rights})))
 }
 
 // experiments judges PerfExperiments.

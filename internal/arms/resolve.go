@@ -79,6 +79,17 @@ func setPostgres(postgres *v1alpha1.Postgres, set *v1alpha1.PostgresSet) {
 	postgres.Parameters = merged(postgres.Parameters, set.Parameters)
 }
 
+// Matched is the number of modules that a set is for.
+func Matched(set v1alpha1.ModuleSet, modules []v1alpha1.Module) int {
+	count := 0
+	for i := range modules {
+		if name := modules[i].Name; set.Name == EveryModule || set.Name == name || slices.Contains(set.Names, name) {
+			count++
+		}
+	}
+	return count
+}
+
 // setModules applies what is meant for every module before what is meant for
 // several, and that before what is meant for one, so that the more particular
 // setting wins however the arm is written.

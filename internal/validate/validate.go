@@ -54,6 +54,9 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	} else {
 		base = systemPlace{path: field.NewPath("spec", "systemRef", "name"), shared: spec.SystemRef.Name}
 	}
+	if isStoredTooLarge(found, spec) {
+		return found.errors, found.warnings
+	}
 	judgeMatrix(found, spec.Matrix)
 	// A matrix that is wrong makes no arms worth a look, or too many.
 	variants := variantsOf(spec, len(found.errors) == 0)
@@ -62,7 +65,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 	judgeNotes(found, spec.Notes, spec.Scenarios)
 	judgeDesign(found, spec, variants)
 	judgeAnalysis(found, spec, variants, scripts)
-	if system == nil {
+	if system == nil || isTooLarge(found, variants, system, base) {
 		return found.errors, found.warnings
 	}
 	judgeNames(found, experiment.Name, system, base)
@@ -88,6 +91,9 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 // System judges a system by itself, at its place in the object it stands in.
 func System(system *v1alpha1.System, path *field.Path) (field.ErrorList, []string) {
 	found, base := &judgement{}, systemPlace{path: path}
+	if isTooLargeAlone(found, system, base) {
+		return found.errors, found.warnings
+	}
 	for _, finding := range resolvedFindings(system) {
 		found.report(finding, base.of(system, finding), "")
 	}

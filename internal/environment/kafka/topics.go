@@ -43,6 +43,14 @@ func Topics(req environment.Request) []Topic {
 	return topics
 }
 
+// CountTopics is how many topics a group declares, without making their names.
+func CountTopics(group v1alpha1.TopicGroup) int {
+	if group.Preset == nil && group.Count != nil {
+		return int(*group.Count)
+	}
+	return len(TopicNames(group, ""))
+}
+
 // TopicNames are the names a group declares, without ENV. The tenant is the
 // target's: presets that name none are for it.
 func TopicNames(group v1alpha1.TopicGroup, tenant string) []string {
