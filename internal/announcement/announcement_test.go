@@ -63,7 +63,7 @@ func TestOfComplete(t *testing.T) {
 		`"warnings":2,"changes":2,"report":{"configMap":"heap-report","command":"perflab report heap -n lab"}}`
 	expect.Equal(t, want, string(text))
 	changed, is := all[1].Data.(announcement.Changed)
-	if !is || changed.Bisect != "perflab bisect heap-1 heap -n lab" || len([]rune(changed.Change.Differences[0])) != 300 {
+	if !is || changed.Bisect != "perflab bisect heap-1 heap -n lab" || len(changed.Change.Differences[0]) != 300 {
 		t.Errorf("%+v", all[1].Data)
 	}
 }
