@@ -26,6 +26,9 @@ const MaxWarnings = 20
 // PatchStatus cuts a status to what the API server takes, and writes it over the version
 // this pass has read, and no other. Nothing is written where nothing has changed.
 func PatchStatus(ctx context.Context, cluster kube.Cluster, kind string, before, after client.Object) error {
+	if equality.Semantic.DeepEqual(before, after) {
+		return nil
+	}
 	leftOut, err := fitted(after)
 	if err != nil {
 		return fmt.Errorf("cutting the status of %s %q: %w", kind, after.GetName(), err)
