@@ -24,6 +24,7 @@ import (
 	"perflab.dev/perflab/internal/past"
 	"perflab.dev/perflab/internal/sinks"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/internal/testing/receivers"
 )
 
@@ -40,7 +41,7 @@ func withSinks(l *lab) (*receivers.CloudEvents, *receivers.Grafana) {
 		expect.NoError(l.t, errors.Join(os.Mkdir(filepath.Join(credentials, path), 0o700), os.WriteFile(filepath.Join(credentials, path, "token"), []byte(text), 0o600)))
 	}
 	events, grafana := receivers.NewCloudEvents(l.t), receivers.NewGrafana(l.t, password)
-	opened, err := sinks.Open([]string{"ci=" + events.URL}, []string{"board=" + grafana.URL}, credentials)
+	opened, err := sinks.Open([]string{"ci=" + events.URL}, []string{"board=" + grafana.URL}, credentials, loopback.Rules())
 	expect.NoError(l.t, err)
 	l.sinks = opened
 	return events, grafana

@@ -51,8 +51,8 @@ func TestUsersLastUntilTheImportHasEnded(t *testing.T) {
 	l.outside.held["cico"] = true
 	l.create(login(), smallExperiment(t, oneArm, importUnderUsers))
 	done := l.untilPhase("small", v1alpha1.ExperimentComplete)
-	if told := l.runners.names(); len(told) != 1 {
-		t.Errorf("runners %v were told to end, want the users' one", told)
+	if told := l.runners.names(); len(told) != 1 || !strings.HasPrefix(told[0], "http://10.9.") {
+		t.Errorf("runners %v were told to end, want the users' one at the address of its pod", told)
 	}
 	stopped := l.run().Status.Loads[0]
 	if stopped.Name != "cico" || stopped.StopTime == nil || stopped.Outcome != v1alpha1.LoadSucceeded {

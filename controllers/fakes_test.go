@@ -106,11 +106,14 @@ func (f *fakeBrokers) DeleteTopics(_ context.Context, brokers kafkaadmin.Brokers
 type fakeDatabases struct {
 	shelf[contract.PostgresMetrics]
 	closed shelf[bool]
+	// asked are the URLs that were asked for metrics.
+	asked shelf[bool]
 	// forgets: nobody tells anything.
 	forgets bool
 }
 
 func (f *fakeDatabases) Metrics(_ context.Context, url string) (contract.PostgresMetrics, error) {
+	f.asked.put(url, true)
 	metrics, found := f.get(url)
 	if !found || f.forgets {
 		return contract.PostgresMetrics{}, fmt.Errorf("GET %s: nobody is there", url)

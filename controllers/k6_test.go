@@ -53,7 +53,7 @@ func (l *lab) startRunners(testRun *unstructured.Unstructured) {
 		name := naming.RunnerJob(testRun.GetName(), n+1)
 		labels := map[string]string{contract.LabelTestRun: testRun.GetName(), contract.LabelRunner: "true", "app": "k6"}
 		container := corev1.Container{Name: contract.RunnerContainer, Image: "example.org/k6:1"}
-		l.create(&batchv1.Job{
+		job := &batchv1.Job{
 			ObjectMeta: metav1.ObjectMeta{
 				Name: name, Labels: labels,
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(testRun, contract.TestRunKind)},
@@ -61,9 +61,11 @@ func (l *lab) startRunners(testRun *unstructured.Unstructured) {
 			Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{container},
 			}}},
-		})
+		}
+		l.create(job)
 		labels[batchv1.JobNameLabel] = name
-		l.ensurePod(name+"-x", testRun, labels, nil)
+		l.ensurePod(name+"-x", job, labels, nil)
+		l.addressOf(name + "-x")
 	}
 }
 
@@ -74,15 +76,17 @@ func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 	name := testRun.GetLabels()[v1alpha1.LabelLoad]
 	all := true
 	for n := range parallelism(testRun) {
-		address := fmt.Sprintf("http://%s.%s.svc:%d", naming.RunnerService(testRun.GetName(), n+1), l.namespace, load.RunnerPort)
-		exit := l.outside.exit[name]
-		if stopped, _ := l.runners.get(address); stopped {
-			exit = 103
-		} else if l.outside.held[name] {
-			all = false
-			continue
-		}
-		for _, pod := range l.pods(map[string]string{batchv1.JobNameLabel: naming.RunnerJob(testRun.GetName(), n+1)}) {
+		pods := l.pods(map[string]string{batchv1.JobNameLabel: naming.RunnerJob(testRun.GetName(), n+1)})
+		all = all && (len(pods) > 0 || !l.outside.held[name])
+		for _, pod := range pods {
+			address := fmt.Sprintf("http://%s:%d", l.addressOf(pod.Name), load.RunnerPort)
+			exit := l.outside.exit[name]
+			if stopped, _ := l.runners.get(address); stopped {
+				exit = 103
+			} else if l.outside.held[name] {
+				all = false
+				continue
+			}
 			if l.now.Sub(pod.Status.StartTime.Time) < shortest {
 				all = false
 				continue

@@ -234,7 +234,7 @@ func (p pastCache) List(ctx context.Context, list client.ObjectList, options ...
 
 // unselected are the kinds that others make, of which those that are borrowed, and their
 // pods, have no label in common.
-var unselected = []string{"DeploymentList", "StatefulSetList", "PodList"}
+var unselected = []string{"DeploymentList", "StatefulSetList", "ReplicaSetList", "PodList"}
 
 // check says that the API server is asked for some objects, in pages, and never for all it
 // has.

@@ -34,6 +34,8 @@ import (
 type outside struct {
 	// withoutStrimzi, withoutPostgres and withoutK6: nobody acts on their kinds.
 	withoutStrimzi, withoutPostgres, withoutK6 bool
+	// namesInstances: CloudNativePG tells the name of its first instance.
+	namesInstances bool
 	// withoutKueue: the cluster has none. quotaUsed: it admits nothing.
 	withoutKueue, quotaUsed bool
 	// lost are Kafkas and PostgreSQLs whose operators have lost their way with them.
@@ -153,14 +155,18 @@ func (l *lab) playPostgres() {
 			}
 		}
 		primary := cluster.GetName() + "-1"
-		l.setStatus(&cluster, map[string]any{
+		status := map[string]any{
 			"phase": "Cluster in healthy state", "instances": instances, "readyInstances": instances,
 			"currentPrimary": primary, "targetPrimary": primary,
 			"conditions": []any{map[string]any{
 				"type": "Ready", "status": "True", "reason": "ClusterIsReady", "message": "Cluster is Ready",
 				"lastTransitionTime": "2026-03-01T12:00:00Z",
 			}},
-		})
+		}
+		if l.outside.namesInstances {
+			status["instanceNames"] = []any{primary}
+		}
+		l.setStatus(&cluster, status)
 	}
 	for _, pooler := range l.foreign(contract.PostgresPoolerKind) {
 		cluster, _, _ := unstructured.NestedString(pooler.Object, "spec", "cluster", "name")
@@ -178,6 +184,12 @@ func (l *lab) ensureInstance(name string, cluster *unstructured.Unstructured) st
 	l.ensurePod(name, cluster, map[string]string{
 		contract.LabelPostgresCluster: cluster.GetName(), contract.LabelPostgresRole: contract.PostgresRoleInstance,
 	}, nil)
+	return "http://" + l.addressOf(name) + ":9187/metrics"
+}
+
+// addressOf a pod, which is given one if it has none.
+func (l *lab) addressOf(name string) string {
+	l.t.Helper()
 	pod := &corev1.Pod{}
 	expect.NoError(l.t, l.admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, pod), "reading pod %s", name)
 	if pod.Status.PodIP == "" {
@@ -186,7 +198,7 @@ func (l *lab) ensureInstance(name string, cluster *unstructured.Unstructured) st
 		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 		l.writeStatus(pod)
 	}
-	return "http://" + pod.Status.PodIP + ":9187/metrics"
+	return pod.Status.PodIP
 }
 
 // playModules does the parts of the controllers of Deployments and StatefulSets

@@ -211,6 +211,10 @@ const (
 	// ReasonUnreachable: the target, or a server that is already there, does
 	// not answer.
 	ReasonUnreachable = "Unreachable"
+	// ReasonTargetDenied: the target, or a server that is already there, has an
+	// address that the operator does not connect to. The message has the flag that
+	// allows it.
+	ReasonTargetDenied = "TargetDenied"
 	// ReasonEffectiveConfiguration: what runs is not what was declared.
 	ReasonEffectiveConfiguration = "EffectiveConfiguration"
 	// ReasonStatusRefused: the API server refuses what is to be written into the

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archive/stores"
+	"perflab.dev/perflab/internal/egress"
 )
 
 // namespaceArchives are the URLs of namespaces that have an archive of their own. Who
@@ -54,10 +56,11 @@ func (n *namespaceArchives) Set(text string) error {
 
 // openArchives opens that of the installation and those of namespaces. It asks the stores
 // nothing: while one is away, runs wait.
-func openArchives(o options) (archive.Archives, error) {
+func openArchives(o options, rules egress.Rules) (archive.Archives, error) {
 	var kept archive.Archives
+	asking := &http.Client{Transport: rules.ProxiedTransport(), CheckRedirect: egress.NoRedirects}
 	if o.archive != "" {
-		store, err := openArchive(o.archive, archive.Credentials{})
+		store, err := openArchive(o.archive, archive.Credentials{}, asking)
 		if err != nil {
 			return kept, fmt.Errorf("--archive (or PERFLAB_ARCHIVE): %w", err)
 		}
@@ -73,19 +76,19 @@ func openArchives(o options) (archive.Archives, error) {
 		if err != nil {
 			return kept, fmt.Errorf("--namespace-archive of namespace %q: %w", namespace, err)
 		}
-		if kept.Own[namespace], err = openArchive(o.archives[namespace], given); err != nil {
+		if kept.Own[namespace], err = openArchive(o.archives[namespace], given, asking); err != nil {
 			return kept, fmt.Errorf("--namespace-archive of namespace %q: %w", namespace, err)
 		}
 	}
 	return kept, nil
 }
 
-func openArchive(url string, given archive.Credentials) (*archive.Store, error) {
+func openArchive(url string, given archive.Credentials, asking *http.Client) (*archive.Store, error) {
 	location, err := archive.ParseLocation(url)
 	if err != nil {
 		return nil, err
 	}
-	location.Credentials = given
+	location.Credentials, location.Client = given, asking
 	return stores.Open(context.Background(), location, archive.Options{})
 }
 

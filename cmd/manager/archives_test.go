@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -42,7 +43,7 @@ func TestArchivesOfNamespaces(t *testing.T) {
 	})
 	expect.NoError(t, err)
 	o.archive = "file://" + directory
-	kept, err := openArchives(o)
+	kept, err := openArchives(o, egress.Rules{})
 	expect.NoError(t, err)
 	for namespace, want := range map[string]string{
 		"team-a": "file://" + own, "team-c": "s3://team-c/archive?region=eu-central-1", "team-d": "azblob://team-d?account=team", "another": "file://" + directory,
@@ -54,7 +55,7 @@ func TestArchivesOfNamespaces(t *testing.T) {
 	if store := kept.Of("team-b"); store != nil {
 		t.Errorf("namespace team-b has %s, want none", store)
 	}
-	if kept, err = openArchives(options{archives: namespaceArchives{"team-a": "file://" + own}}); err != nil || kept.Of("another") != nil || kept.Of("team-a") == nil {
+	if kept, err = openArchives(options{archives: namespaceArchives{"team-a": "file://" + own}}, egress.Rules{}); err != nil || kept.Of("another") != nil || kept.Of("team-a") == nil {
 		t.Errorf("without an archive of the installation: %+v, %v", kept, err)
 	}
 }
@@ -80,7 +81,7 @@ func TestArchivesOfNamespacesThatCanNotBe(t *testing.T) {
 	} {
 		o, err := given(t, c.archives, c.secrets)
 		if err == nil {
-			_, err = openArchives(o)
+			_, err = openArchives(o, egress.Rules{})
 		}
 		if err == nil || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v: told is %v, want %q", c.archives, err, why)

@@ -40,6 +40,8 @@ import (
 	"perflab.dev/perflab/controllers/schedule"
 	"perflab.dev/perflab/internal/admission"
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/egress"
+	"perflab.dev/perflab/internal/egress/apiserver"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
@@ -77,6 +79,8 @@ type options struct {
 	sinkCredentials      string
 	archives             namespaceArchives
 	archiveCredentials   string
+	denyTargets          listed
+	allowTargets         listed
 	showVersion          bool
 	logging              zap.Options
 }
@@ -157,6 +161,8 @@ func parse() options {
 	flag.StringVar(&o.sinkCredentials, "sink-credentials", "", "directory with the credentials of those, for each a directory of its name with the files token (a bearer token), header (a line NAME: VALUE) or ca.crt (authorities to trust); default: they need none")
 	flag.Var(&o.archives, "namespace-archive", "archive of one namespace instead of the one of --archive: NAMESPACE=URL, or NAMESPACE=none to keep nothing of it; may be given several times")
 	flag.StringVar(&o.archiveCredentials, "namespace-archive-credentials", "/etc/perflab/archives", "directory with a folder for each namespace whose archive takes credentials of its own, which holds the keys of a Secret; without one, they are the workload's")
+	flag.Var(&o.denyTargets, egress.FlagDeny, "a CIDR, an address, or an address with a port that the operator and its collectors don't connect to, whatever an experiment names; may be given several times. Denied in any case: loopback, link-local and multicast addresses, metadata services of clouds, and the API server")
+	flag.Var(&o.allowTargets, egress.FlagAllow, "one that they connect to though it is denied, if no narrower one is denied; may be given several times")
 	flag.Var(&o.lanes, "lanes", "beside what experiments measure: cluster lets them take turns in the whole cluster, unless spec.lane says otherwise; namespace only keeps the runs of one namespace apart")
 	flag.DurationVar(&o.longestTurn, "longest-turn", 0, "how long a run may take, whatever its deadlines say, and an experiment keep others waiting, for example 168h; 0: no limit")
 	flag.StringVar(&o.ownNamespace, "own-namespace", os.Getenv("POD_NAMESPACE"), "namespace the operator runs in, for its webhook's certificate (env POD_NAMESPACE)")
@@ -217,15 +223,11 @@ func serve(o options) error {
 	if err != nil {
 		return fmt.Errorf("building the log client: %w", err)
 	}
-	kept, err := openArchives(o)
+	beyond, err := openOutside(config, o)
 	if err != nil {
 		return err
 	}
-	told, err := sinks.Open(o.cloudEvents, o.grafana, o.sinkCredentials)
-	if err != nil {
-		return fmt.Errorf("--cloudevents and --grafana: %w", err)
-	}
-	if err := setUp(manager, clientset, outside{kept, told}, o); err != nil {
+	if err := setUp(manager, clientset, beyond, o); err != nil {
 		return err
 	}
 	if err := setUpWebhook(manager, certificate, o); err != nil {
@@ -269,10 +271,37 @@ const (
 	experimentsWords = 5 * time.Second
 )
 
-// outside are those beyond the cluster whom the operator keeps something in, or tells.
+// outside is what the operator reaches beyond the API server: where it may connect to,
+// what it keeps something in, and whom it tells.
 type outside struct {
+	egress   egress.Rules
 	archives archive.Archives
 	sinks    []sinks.Sink
+}
+
+// targets are the flags' lists.
+func (o *options) targets() egress.Lists {
+	return egress.Lists{Deny: o.denyTargets, Allow: o.allowTargets}
+}
+
+func openOutside(config *rest.Config, o options) (outside, error) {
+	servers, err := apiserver.Addresses(config)
+	if err != nil {
+		return outside{}, err
+	}
+	rules, err := egress.New(o.targets(), servers...)
+	if err != nil {
+		return outside{}, err
+	}
+	kept, err := openArchives(o, rules)
+	if err != nil {
+		return outside{}, err
+	}
+	told, err := sinks.Open(o.cloudEvents, o.grafana, o.sinkCredentials, rules)
+	if err != nil {
+		return outside{}, fmt.Errorf("--cloudevents and --grafana: %w", err)
+	}
+	return outside{rules, kept, told}, nil
 }
 
 func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside, o options) error {
@@ -285,7 +314,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 	freshness := kube.NewFreshness()
 	live := freshness.Reader(manager.GetAPIReader(), manager.GetScheme())
 	cluster := kube.Cluster{Client: freshness.Client(manager.GetClient(), live, uncached), PodReader: pods.Reader(live)}
-	http := probe.NewHTTP()
+	http := probe.NewHTTP(beyond.egress)
 	tools := component.Tools{
 		Cluster:        cluster,
 		Home:           o.ownNamespace,
@@ -296,8 +325,9 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		CollectorImage: o.collectorImage,
 		CollectorRole:  o.collectorRole,
 		Target:         http,
-		Kafka:          kafkaadmin.Admin{},
-		Databases:      probe.NewPostgres(),
+		Kafka:          kafkaadmin.Admin{Egress: beyond.egress},
+		Databases:      probe.NewPostgres(beyond.egress),
+		Egress:         o.targets(),
 		Logs:           kube.PodLogs{Clientset: clientset},
 		Events:         component.BoundedEvents{EventRecorder: manager.GetEventRecorder("perflab")},
 		Archives:       beyond.archives,

@@ -140,14 +140,18 @@ func (m moduleSet) isWanted(ctx context.Context, p *Pass) (bool, error) {
 	return true, nil
 }
 
-// podsOf are the pods a workload selects.
+// podsOf are the pods that a workload selects and controls.
 func (m moduleSet) podsOf(ctx context.Context, p *Pass, object *unstructured.Unstructured) ([]corev1.Pod, error) {
 	selector, err := workloads.Selector(object)
 	if err != nil {
 		return nil, err
 	}
+	lineage := LineageOf(object)
+	if err := p.addReplicaSets(ctx, lineage); err != nil {
+		return nil, err
+	}
 	all, err := p.everyPod(ctx)
-	return slices.DeleteFunc(slices.Clone(all), func(pod corev1.Pod) bool { return !selector.Matches(labels.Set(pod.Labels)) }), err
+	return slices.DeleteFunc(lineage.Pods(all), func(pod corev1.Pod) bool { return !selector.Matches(labels.Set(pod.Labels)) }), err
 }
 
 // addBorrowedPods adds, by module, the pods of borrowed modules that were made

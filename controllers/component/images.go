@@ -28,6 +28,7 @@ func (i imagePulls) Provision(ctx context.Context, p *Pass) (Progress, error) {
 		return Progress{}, err
 	}
 	observed, err := p.observe(ctx, intents, naming.ComponentLabels(p.Run.Spec.Experiment, environment.ComponentImages))
+	observed.Pods = LineageOf(p.Experiment).Pods(observed.Pods)
 	return Progress{Readiness: images.Assess(observed, others...)}, err
 }
 

@@ -99,6 +99,9 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environmen
 	if err != nil {
 		return environment.Readiness{}, err
 	}
+	if observed.Pods, err = k.ours(ctx, p, observed.Pods); err != nil {
+		return environment.Readiness{}, err
+	}
 	if kafka.LacksPods(request, observed) {
 		if err := k.askForNodes(ctx, p, &observed); err != nil {
 			return environment.Readiness{}, err
@@ -114,18 +117,12 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environmen
 // as Strimzi asks. Those of a set are alike.
 func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *environment.Observed) error {
 	request := p.Request()
-	version, served, err := p.Cluster.Serves(contract.StrimziPodSetKind)
-	if err != nil || !served {
+	podSets, err := k.podSets(ctx, p)
+	if err != nil {
 		return err
 	}
-	podSets := &unstructured.UnstructuredList{}
-	podSets.SetGroupVersionKind(contract.StrimziPodSetKind.WithVersion(version))
-	err = p.Live.List(ctx, podSets, client.InNamespace(request.Namespace), client.MatchingLabels{contract.LabelStrimziCluster: request.KafkaName()})
-	if err != nil {
-		return fmt.Errorf("listing the StrimziPodSets of Kafka %q: %w", request.KafkaName(), err)
-	}
-	for i := range podSets.Items {
-		podSet := &podSets.Items[i]
+	for i := range podSets {
+		podSet := &podSets[i]
 		observed.Objects[environment.Key{Kind: podSet.GetKind(), Name: podSet.GetName()}] = podSet
 		pods := contract.StrimziPods(podSet)
 		at := slices.IndexFunc(pods, func(pod unstructured.Unstructured) bool {
@@ -143,6 +140,71 @@ func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *enviro
 		}
 	}
 	return nil
+}
+
+// lineage are our Kafka and its pools.
+func (k kafkaCluster) lineage(ctx context.Context, p *Pass) (Lineage, error) {
+	request := p.Request()
+	kinds, err := k.kinds(p.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	lineage := Lineage{}
+	for _, kind := range kinds {
+		made, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, naming.ComponentLabels(request.Experiment, environment.ComponentKafka))
+		if err != nil {
+			return nil, err
+		}
+		extend(lineage, made, func(metav1.Object) bool { return true })
+	}
+	return lineage, nil
+}
+
+// podSets are those that Strimzi has made for our Kafka and its pools.
+func (k kafkaCluster) podSets(ctx context.Context, p *Pass) ([]unstructured.Unstructured, error) {
+	lineage, err := k.lineage(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	version, served, err := p.Cluster.Serves(contract.StrimziPodSetKind)
+	if err != nil || !served {
+		return nil, err
+	}
+	request := p.Request()
+	found := &unstructured.UnstructuredList{}
+	found.SetGroupVersionKind(contract.StrimziPodSetKind.WithVersion(version))
+	err = p.Live.List(ctx, found, client.InNamespace(request.Namespace), client.MatchingLabels{contract.LabelStrimziCluster: request.KafkaName()})
+	if err != nil {
+		return nil, fmt.Errorf("listing the StrimziPodSets of Kafka %q: %w", request.KafkaName(), err)
+	}
+	return kept(found.Items, lineage.Owns), nil
+}
+
+// ours are the pods that Strimzi has made for our Kafka and its pools.
+func (k kafkaCluster) ours(ctx context.Context, p *Pass, pods []corev1.Pod) ([]corev1.Pod, error) {
+	if len(pods) == 0 {
+		return nil, nil
+	}
+	lineage, err := k.lineage(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	podSets, err := k.podSets(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	extend(lineage, podSets, lineage.Owns)
+	return kept(pods, lineage.Owns), nil
+}
+
+// running are the brokers and controllers of our Kafka that run.
+func (k kafkaCluster) running(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+	pods, err := p.pods(ctx, map[string]string{contract.LabelStrimziCluster: p.Request().KafkaName()})
+	if err != nil {
+		return nil, err
+	}
+	pods, err = k.ours(ctx, p, pods)
+	return running(pods), err
 }
 
 // provisionTopics makes the declared topics, as many as fit into one pass.
@@ -192,7 +254,7 @@ func brokersAnswer(err error) environment.Readiness {
 	case errors.As(err, &elsewhere):
 		return environment.NotReady(v1alpha1.ReasonHostNotAllowed, "the brokers name an address of theirs, and "+elsewhere.Error())
 	default:
-		return environment.NotReady(v1alpha1.ReasonUnreachable, fmt.Sprintf("the brokers don't answer: %v", err))
+		return unanswered("the brokers don't answer", err)
 	}
 }
 
@@ -245,7 +307,7 @@ func (k kafkaCluster) brokers(ctx context.Context, p *Pass) (kafkaadmin.Brokers,
 	if err != nil {
 		return kafkaadmin.Brokers{}, nil, err
 	}
-	object, err := p.Cluster.Get(ctx, contract.KafkaKind(version), client.ObjectKey{Namespace: request.Namespace, Name: request.KafkaName()})
+	object, err := p.Own(ctx, contract.KafkaKind(version), request.KafkaName())
 	if err != nil {
 		return kafkaadmin.Brokers{}, nil, err
 	}

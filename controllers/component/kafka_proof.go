@@ -6,8 +6,6 @@ import (
 	"context"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
@@ -45,7 +43,7 @@ func (k kafkaCluster) Prove(ctx context.Context, p *Pass, record *v1alpha1.Effec
 	record.KafkaVersion = state.ShownVersion()
 	proof := k.proveTopics(ctx, p, brokers, record)
 	proof.Differences = append(kafka.Differences(p.Request(), state), proof.Differences...)
-	proof.Pods, err = p.running(ctx, contract.LabelStrimziCluster, p.Request().KafkaName())
+	proof.Pods, err = k.running(ctx, p)
 	record.KafkaPods = environment.EffectivePods(proof.Pods)
 	return proof, err
 }
@@ -107,8 +105,8 @@ func afterwards(differences []string) []string {
 }
 
 // Restarts counts those of the brokers and controllers.
-func (kafkaCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
-	pods, err := p.running(ctx, contract.LabelStrimziCluster, p.Request().KafkaName())
+func (k kafkaCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+	pods, err := k.running(ctx, p)
 	record.KafkaRestarts = environment.Restarts(record.KafkaPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "Kafka", Times: record.KafkaRestarts, Pods: pods}}, err
 }
@@ -124,7 +122,7 @@ func (kafkaCluster) addStrimziVersion(ctx context.Context, p *Pass, state *kafka
 	if err != nil {
 		return err
 	}
-	object, err := p.Cluster.Get(ctx, contract.KafkaKind(version), client.ObjectKey{Namespace: request.Namespace, Name: request.KafkaName()})
+	object, err := p.Own(ctx, contract.KafkaKind(version), request.KafkaName())
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
@@ -80,7 +81,7 @@ func nodeLabels(ctx context.Context, p *Pass, pods []corev1.Pod) (map[string]map
 
 // pods of the run's modules that stay, by module, borrowed ones included.
 func (m moduleSet) pods(ctx context.Context, p *Pass) (map[string][]corev1.Pod, error) {
-	list, err := p.pods(ctx, m.objectsOf(p))
+	list, err := m.ours(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +92,21 @@ func (m moduleSet) pods(ctx context.Context, p *Pass) (map[string][]corev1.Pod, 
 		}
 	}
 	return pods, m.addBorrowedPods(ctx, p, pods)
+}
+
+// ours are the pods of the Deployments that we have made.
+func (m moduleSet) ours(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+	made, err := p.Cluster.ListOwned(ctx, p.Experiment, deploymentKind, m.objectsOf(p))
+	if err != nil || len(made) == 0 {
+		return nil, err
+	}
+	lineage := Lineage{}
+	extend(lineage, made, func(metav1.Object) bool { return true })
+	if err := p.addReplicaSets(ctx, lineage); err != nil {
+		return nil, err
+	}
+	pods, err := p.pods(ctx, m.objectsOf(p))
+	return lineage.Pods(pods), err
 }
 
 // readStarts reads what the JVMs of these pods logged at their start, by pod.

@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load"
@@ -67,8 +68,10 @@ type Tools struct {
 	CollectorImage string
 	// CollectorRole is the ClusterRole with what a collector may.
 	CollectorRole string
-	Target        TargetProber
-	Kafka         KafkaAdmin
+	// Egress are the lists of what is connected to, for collectors.
+	Egress egress.Lists
+	Target TargetProber
+	Kafka  KafkaAdmin
 	// Databases answers for PostgreSQL's servers.
 	Databases DatabaseProber
 	Logs      LogReader
@@ -92,6 +95,8 @@ type Pass struct {
 	nodes map[string]*corev1.Node
 	// every pod of the namespace, once they were read in this pass.
 	every *corev1.PodList
+	// replicaSets of the namespace, once they were read in this pass.
+	replicaSets *metav1.PartialObjectMetadataList
 }
 
 // Request is what is to be built for the run.
@@ -156,13 +161,12 @@ func (p *Pass) pods(ctx context.Context, labels map[string]string) ([]corev1.Pod
 	return p.Cluster.Pods(ctx, p.Run.Namespace, client.MatchingLabels(labels))
 }
 
-// running are those of them that run and stay, sorted by name.
-func (p *Pass) running(ctx context.Context, label, value string) ([]corev1.Pod, error) {
-	pods, err := p.pods(ctx, map[string]string{label: value})
+// running are pods that run and stay, sorted by name.
+func running(pods []corev1.Pod) []corev1.Pod {
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.DeleteFunc(pods, func(pod corev1.Pod) bool {
 		return pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning
-	}), err
+	})
 }
 
 // everyPod is all pods of the run's namespace, read once in a pass from the API

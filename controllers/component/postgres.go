@@ -14,7 +14,6 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/postgres"
 	"perflab.dev/perflab/internal/naming"
-	"perflab.dev/perflab/internal/prose"
 )
 
 // postgresKinds are what a PostgreSQL consists of, in the order in which it is
@@ -73,9 +72,10 @@ func (d postgresCluster) provision(ctx context.Context, p *Pass) (environment.Re
 func (postgresCluster) silent(ctx context.Context, p *Pass) *environment.Readiness {
 	for _, address := range postgres.ExternalAddresses(p.Request()) {
 		if err := p.Databases.Listens(ctx, address); err != nil {
-			silent := environment.NotReady(v1alpha1.ReasonUnreachable, fmt.Sprintf(
-				"PostgreSQL at %s does not answer: %s; check host and port in system.postgres.external and that this cluster may connect to it",
-				address, prose.Sentence(err.Error())))
+			silent := unanswered(fmt.Sprintf("PostgreSQL at %s does not answer", address), err)
+			if silent.Reason == v1alpha1.ReasonUnreachable {
+				silent.Message += "; check host and port in system.postgres.external and that this cluster may connect to it"
+			}
 			return &silent
 		}
 	}

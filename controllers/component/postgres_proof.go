@@ -12,12 +12,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/postgres"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/prose"
 )
 
@@ -37,7 +39,7 @@ func (d postgresCluster) Prove(ctx context.Context, p *Pass, record *v1alpha1.Ef
 			"PostgreSQL at %s is not run by PerfLab, which does not ask it for more than a connection", prose.Enumerate(addresses))}
 		return Proof{}, nil
 	}
-	object, err := p.Cluster.Get(ctx, contract.PostgresClusterKind, client.ObjectKey{Namespace: p.Run.Namespace, Name: request.PostgresName()})
+	object, err := p.Own(ctx, contract.PostgresClusterKind, request.PostgresName())
 	if err != nil {
 		return Proof{}, err
 	}
@@ -51,7 +53,7 @@ func (d postgresCluster) Prove(ctx context.Context, p *Pass, record *v1alpha1.Ef
 	if doubts := doubtsAbout(proof, record.Postgres); len(doubts) > 0 && p.within(replicationPatience, p.Run.Status.Timings.Provisioned) {
 		return unsettled(environment.NotReady(v1alpha1.ReasonNotReady, "PostgreSQL does not replicate as declared yet: "+strings.Join(doubts, "; "))), nil
 	}
-	proof.Pods, err = p.running(ctx, contract.LabelPostgresCluster, request.PostgresName())
+	proof.Pods, err = d.running(ctx, p)
 	record.PostgresPods = environment.EffectivePods(proof.Pods)
 	return proof, err
 }
@@ -84,18 +86,60 @@ func (d postgresCluster) ProveAgain(ctx context.Context, p *Pass, record *v1alph
 }
 
 // Restarts counts those of the instances.
-func (postgresCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
-	pods, err := p.running(ctx, contract.LabelPostgresCluster, p.Request().PostgresName())
+func (d postgresCluster) Restarts(ctx context.Context, p *Pass, record *v1alpha1.EffectiveSystem) ([]environment.Restarted, error) {
+	pods, err := d.running(ctx, p)
 	record.PostgresRestarts = environment.Restarts(record.PostgresPods, record.MorePods, pods)
 	return []environment.Restarted{{Part: "PostgreSQL", Times: record.PostgresRestarts, Pods: pods}}, err
 }
 
-// servers asks the instances of the run's PostgreSQL.
-func (postgresCluster) servers(ctx context.Context, p *Pass) ([]postgres.Server, error) {
+// instances are the pods that CloudNativePG has made for the Cluster that we have made:
+// it controls them, and names them in its status.
+func (postgresCluster) instances(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+	object, err := p.Own(ctx, contract.PostgresClusterKind, p.Request().PostgresName())
+	if err != nil || object == nil {
+		return nil, err
+	}
 	pods, err := p.pods(ctx, map[string]string{
-		contract.LabelPostgresCluster: p.Request().PostgresName(),
-		contract.LabelPostgresRole:    contract.PostgresRoleInstance,
+		contract.LabelPostgresCluster: object.GetName(), contract.LabelPostgresRole: contract.PostgresRoleInstance,
 	})
+	cluster := contract.PostgresCluster{Object: object}
+	return slices.DeleteFunc(LineageOf(object).Pods(pods), func(pod corev1.Pod) bool { return !cluster.Names(pod.Name) }), err
+}
+
+// running are the instances and the pods of poolers that run.
+func (d postgresCluster) running(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+	pods, err := d.instances(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	poolers, err := d.poolers(ctx, p)
+	return running(append(pods, poolers...)), err
+}
+
+// poolers are the pods of the Deployments that CloudNativePG has made for our Poolers.
+func (postgresCluster) poolers(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
+	request := p.Request()
+	made, err := p.Cluster.ListOwned(ctx, p.Experiment, contract.PostgresPoolerKind, naming.ComponentLabels(request.Experiment, environment.ComponentPostgres))
+	if err != nil || len(made) == 0 {
+		return nil, err
+	}
+	lineage := Lineage{}
+	extend(lineage, made, func(metav1.Object) bool { return true })
+	deployments, err := p.Cluster.List(ctx, deploymentKind, request.Namespace, nil)
+	if err != nil {
+		return nil, err
+	}
+	extend(lineage, deployments, lineage.Controls)
+	if err := p.addReplicaSets(ctx, lineage); err != nil {
+		return nil, err
+	}
+	pods, err := p.Cluster.Pods(ctx, request.Namespace, client.MatchingLabels{contract.LabelPostgresCluster: request.PostgresName()}, client.HasLabels{contract.LabelPostgresPooler})
+	return lineage.Pods(pods), err
+}
+
+// servers asks the instances of the run's PostgreSQL.
+func (d postgresCluster) servers(ctx context.Context, p *Pass) ([]postgres.Server, error) {
+	pods, err := d.instances(ctx, p)
 	servers := make([]postgres.Server, 0, len(pods))
 	for i := range pods {
 		if pods[i].DeletionTimestamp != nil {

@@ -57,6 +57,7 @@ func (d restoredData) restoring(ctx context.Context, p *Pass) (environment.Readi
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, job); err != nil {
 		return environment.Readiness{}, fmt.Errorf("reading job %q: %w", intent.GetName(), err)
 	}
+	observed.Pods = LineageOf(object).Pods(observed.Pods)
 	observed.Refused = p.RefusedPods(ctx, observed.Pods, p.Now, object)
 	return restore.Assess(hook, job, observed), nil
 }

@@ -4,12 +4,14 @@ package component
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // ProbePause is the time between two questions to somebody who does not answer,
@@ -28,10 +30,18 @@ func (loadTarget) Needs(environment.Request) []Operator {
 func (loadTarget) Provision(ctx context.Context, p *Pass) (Progress, error) {
 	readiness := environment.Ready("the target answers")
 	if err := p.Target.Reach(ctx, healthURL(p.Run)); err != nil {
-		readiness = environment.NotReady(v1alpha1.ReasonUnreachable,
-			fmt.Sprintf("the target does not answer: %v", err))
+		readiness = unanswered("the target does not answer", err)
 	}
 	return Progress{Readiness: readiness, After: ProbePause}, nil
+}
+
+// unanswered is the readiness of somebody who gave this error for an answer.
+func unanswered(who string, err error) environment.Readiness {
+	var denied *egress.Denied
+	if errors.As(err, &denied) {
+		return environment.NotReady(v1alpha1.ReasonTargetDenied, who+": "+denied.Error())
+	}
+	return environment.NotReady(v1alpha1.ReasonUnreachable, who+": "+prose.Sentence(err.Error()))
 }
 
 // TargetURL is the address every request of the load goes to.

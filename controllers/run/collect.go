@@ -83,7 +83,7 @@ func (r *Reconciler) stepCollect(ctx context.Context, s *scope) (outcome, error)
 // of their logs. It fails where a log can't be read for now.
 func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, logs map[string]string) (results.Measured, *results.Fault, error) {
 	status := s.load(wanted.Name)
-	runners, err := r.runners(ctx, s.run.Namespace, status.TestRun)
+	runners, err := r.runners(ctx, s.run, status.TestRun)
 	if err != nil {
 		return results.Measured{}, nil, err
 	}
@@ -111,12 +111,26 @@ func (r *Reconciler) readLoad(ctx context.Context, s *scope, wanted v1alpha1.Loa
 	return own, nil, nil
 }
 
-func (r *Reconciler) runners(ctx context.Context, namespace, testRun string) ([]corev1.Pod, error) {
-	pods, err := r.Cluster.Pods(ctx, namespace, client.MatchingLabels{contract.LabelTestRun: testRun, contract.LabelRunner: "true"})
-	if err != nil {
-		return nil, fmt.Errorf("looking for the runners of TestRun %q: %w", testRun, err)
+// runners are the pods that k6-operator has made for a TestRun of the run's: others can have
+// their labels, and print what they like.
+func (r *Reconciler) runners(ctx context.Context, run *v1alpha1.PerfRun, name string) ([]corev1.Pod, error) {
+	testRun, err := r.testRun(ctx, run, name)
+	if err != nil || testRun == nil {
+		return nil, err
 	}
-	return pods, nil
+	jobs, err := r.jobsOf(ctx, testRun)
+	if err != nil {
+		return nil, err
+	}
+	pods, err := r.Cluster.Pods(ctx, run.Namespace, runnerLabels(name))
+	if err != nil {
+		return nil, fmt.Errorf("looking for the runners of TestRun %q: %w", name, err)
+	}
+	return lineageOf(testRun, jobs).Pods(pods), nil
+}
+
+func runnerLabels(testRun string) client.MatchingLabels {
+	return client.MatchingLabels{contract.LabelTestRun: testRun, contract.LabelRunner: "true"}
 }
 
 // runnersResults are what the runners of a load printed.

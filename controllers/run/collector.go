@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/workloads"
 	"perflab.dev/perflab/internal/kube"
@@ -100,7 +101,16 @@ func (r *Reconciler) ensureCollector(ctx context.Context, s *scope) (metav1.Obje
 	if err != nil {
 		return nil, err
 	}
-	job, err := collector.Job(s.run, request, collector.ConfigFor(s.run, request, selectors), r.CollectorImage)
+	config := collector.ConfigFor(s.run, request, selectors)
+	config.Egress = r.Egress
+	if declared := request.System.Postgres; declared != nil && declared.External == nil {
+		cluster, err := r.seenBy(s).Own(ctx, contract.PostgresClusterKind, request.PostgresName())
+		if err != nil || cluster == nil {
+			return nil, err
+		}
+		config.ControlInstances(cluster.GetUID())
+	}
+	job, err := collector.Job(s.run, request, config, r.CollectorImage)
 	if err != nil {
 		return nil, err
 	}
@@ -155,15 +165,20 @@ func (r *Reconciler) borrowedSelectors(ctx context.Context, s *scope) (map[strin
 	return selectors, nil
 }
 
-// collectorPods are all that the run's collector had, sorted by name: each
+// collectorPods are all that the Job of the run's collector controls, sorted by name: each
 // holds a part of what was seen in its log.
 func (r *Reconciler) collectorPods(ctx context.Context, run *v1alpha1.PerfRun) ([]corev1.Pod, error) {
+	job, err := r.Cluster.Get(ctx, jobKind, client.ObjectKey{Namespace: run.Namespace, Name: naming.CollectorJob(run.Name)})
+	if err != nil || job == nil || !metav1.IsControlledBy(job, run) {
+		return nil, err
+	}
 	pods, err := r.Cluster.Pods(ctx, run.Namespace, client.MatchingLabels{
 		v1alpha1.LabelExperiment: run.Spec.Experiment, batchv1.JobNameLabel: naming.CollectorJob(run.Name),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking for the collector: %w", err)
 	}
+	pods = component.LineageOf(job).Pods(pods)
 	slices.SortFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return pods, nil
 }

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -20,7 +21,6 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/load"
-	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/results"
 	"perflab.dev/perflab/payload"
 )
@@ -96,7 +96,7 @@ func (r *Reconciler) driveLoad(ctx context.Context, s *scope, wanted v1alpha1.Lo
 	}
 	state := load.Assess(observed, s.run.Spec.Deadlines)
 	if status.StopTime != nil && state.Failure == "" {
-		r.stopRunners(ctx, s.run, wanted, state.Running)
+		r.stopRunners(ctx, observed, state.Running)
 	}
 	if state.Trouble != nil {
 		s.tell(v1alpha1.ConditionLoadsComplete, *state.Trouble)
@@ -165,59 +165,83 @@ func (s *scope) followTimeline(states map[string]load.State) {
 	}
 }
 
-// stopRunners tells the runners that are still on to end. One that does not
-// answer is asked again by the next pass, until the load's grace is over.
-func (r *Reconciler) stopRunners(ctx context.Context, run *v1alpha1.PerfRun, wanted v1alpha1.Load, numbers []int32) {
-	testRun := naming.TestRun(run, wanted.Name)
+// stopRunners tells the runners that are still on to end, by the addresses of their pods: a
+// Service of a runner's name may be anybody's and lead anywhere. One that does not answer is
+// asked again by the next pass, until the load's grace is over.
+func (r *Reconciler) stopRunners(ctx context.Context, observed load.Observed, numbers []int32) {
 	for _, n := range numbers {
-		address := naming.ServiceURL(naming.RunnerService(testRun, n), run.Namespace, load.RunnerPort)
-		if err := r.Runners.StopRunner(ctx, address); err != nil {
-			log.FromContext(ctx).Info("A runner can't be told to end yet", "load", wanted.Name, "runner", n, "error", err.Error())
+		if err := r.Runners.StopRunner(ctx, load.RunnerURL(observed, n)); err != nil {
+			log.FromContext(ctx).Info("A runner can't be told to end yet", "load", observed.Load.Name, "runner", n, "error", err.Error())
 		}
 	}
 }
 
 func (r *Reconciler) observeLoad(ctx context.Context, s *scope, wanted v1alpha1.Load, status v1alpha1.LoadStatus) (load.Observed, error) {
 	observed := load.Observed{Load: wanted, Status: status, Now: s.now, Jobs: map[string]batchv1.Job{}}
-	testRun, err := r.Cluster.Get(ctx, contract.TestRunKind, client.ObjectKey{Namespace: s.run.Namespace, Name: status.TestRun})
+	testRun, err := r.testRun(ctx, s.run, status.TestRun)
 	if err != nil {
 		return observed, err
 	}
-	if testRun != nil && !metav1.IsControlledBy(testRun, s.run) {
-		// Somebody else's, and so are its runners.
-		return observed, nil
-	}
 	observed.TestRun = testRun
-	labels := map[string]string{contract.LabelTestRun: status.TestRun}
-	made, err := r.jobsOf(ctx, s.run.Namespace, labels, observed.Jobs)
+	pods, err := r.Cluster.Pods(ctx, s.run.Namespace, client.MatchingLabels{contract.LabelTestRun: status.TestRun})
 	if err != nil {
 		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
 	}
-	if observed.Pods, err = r.Cluster.Pods(ctx, s.run.Namespace, client.MatchingLabels(labels)); err != nil {
+	jobs, err := r.jobsOf(ctx, testRun)
+	if err != nil {
 		return observed, fmt.Errorf("load %q: %w", wanted.Name, err)
 	}
+	var made []metav1.Object
+	for i := range jobs {
+		observed.Jobs[jobs[i].Name] = jobs[i]
+		made = append(made, &jobs[i])
+	}
+	observed.Pods = lineageOf(testRun, jobs).Pods(pods)
 	observed.Events = r.EventsOf(ctx, observed.Pods, s.now)
 	observed.Refused = r.RefusedPods(ctx, observed.Pods, s.now, made...)
 	return observed, nil
 }
 
+// testRun reads a TestRun of the run's; nil: there is none, or it is somebody else's, and
+// so are its runners.
+func (r *Reconciler) testRun(ctx context.Context, run *v1alpha1.PerfRun, name string) (*unstructured.Unstructured, error) {
+	testRun, err := r.Cluster.Get(ctx, contract.TestRunKind, client.ObjectKey{Namespace: run.Namespace, Name: name})
+	if err != nil || testRun == nil || !metav1.IsControlledBy(testRun, run) {
+		return nil, err
+	}
+	return testRun, nil
+}
+
 var jobKind = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// jobsOf puts the Jobs with these labels under their names.
-func (r *Reconciler) jobsOf(ctx context.Context, namespace string, labels map[string]string, jobs map[string]batchv1.Job) (made []metav1.Object, err error) {
-	found, err := r.Cluster.List(ctx, jobKind, namespace, labels)
+// jobsOf are the Jobs that k6-operator has made for a TestRun.
+func (r *Reconciler) jobsOf(ctx context.Context, testRun *unstructured.Unstructured) ([]batchv1.Job, error) {
+	if testRun == nil {
+		return nil, nil
+	}
+	found, err := r.Cluster.ListOwned(ctx, testRun, jobKind, map[string]string{contract.LabelTestRun: testRun.GetName()})
 	if err != nil {
 		return nil, err
 	}
+	jobs := make([]batchv1.Job, len(found))
 	for i := range found {
-		job := batchv1.Job{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found[i].Object, &job); err != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found[i].Object, &jobs[i]); err != nil {
 			return nil, fmt.Errorf("reading Job %q: %w", found[i].GetName(), err)
 		}
-		jobs[job.Name] = job
-		made = append(made, &job)
 	}
-	return made, nil
+	return jobs, nil
+}
+
+// lineageOf are a TestRun and its Jobs, one of which controls each of its pods.
+func lineageOf(testRun *unstructured.Unstructured, jobs []batchv1.Job) component.Lineage {
+	lineage := component.Lineage{}
+	if testRun != nil {
+		lineage[testRun.GetUID()] = true
+	}
+	for i := range jobs {
+		lineage[jobs[i].UID] = true
+	}
+	return lineage
 }
 
 // stepStopLoads takes away the loads of a run that does not count, so that
@@ -234,9 +258,10 @@ func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, erro
 		if err != nil {
 			return outcome{}, err
 		}
-		// A starter that still knocks at a runner which is gone does no harm, and
-		// taking it away would take the runner's log.
-		runners := slices.DeleteFunc(slices.Clone(observed.Pods), func(pod corev1.Pod) bool { return pod.Labels[contract.LabelRunner] == "" })
+		runners, err := r.left(ctx, s.run, observed)
+		if err != nil {
+			return outcome{}, err
+		}
 		if !load.Active(runners) && (observed.TestRun == nil || status.Outcome != "") {
 			continue
 		}
@@ -252,4 +277,24 @@ func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, erro
 		return waitFor(progressPause), nil
 	}
 	return next(), nil
+}
+
+// left are the runners of a load that may still be on. A starter that still knocks at a
+// runner which is gone does no harm, and taking it away would take the runner's log. Once
+// the TestRun is gone nothing tells whose its pods were, so all that some Job controls are
+// waited for.
+func (r *Reconciler) left(ctx context.Context, run *v1alpha1.PerfRun, observed load.Observed) ([]corev1.Pod, error) {
+	if observed.TestRun != nil {
+		return slices.DeleteFunc(slices.Clone(observed.Pods), func(pod corev1.Pod) bool { return pod.Labels[contract.LabelRunner] == "" }), nil
+	}
+	name := observed.Status.TestRun
+	foreign, err := r.Cluster.Get(ctx, contract.TestRunKind, client.ObjectKey{Namespace: run.Namespace, Name: name})
+	if err != nil || foreign != nil {
+		return nil, err
+	}
+	pods, err := r.Cluster.Pods(ctx, run.Namespace, runnerLabels(name))
+	return slices.DeleteFunc(pods, func(pod corev1.Pod) bool {
+		owner := metav1.GetControllerOfNoCopy(&pod)
+		return owner == nil || owner.Kind != jobKind.Kind
+	}), err
 }

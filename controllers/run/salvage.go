@@ -100,7 +100,7 @@ func (r *Reconciler) salvageSamples(ctx context.Context, s *scope) error {
 
 func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load) (own results.Measured, logs string, err error) {
 	status := s.load(wanted.Name)
-	pods, err := r.runners(ctx, s.run.Namespace, status.TestRun)
+	pods, err := r.runners(ctx, s.run, status.TestRun)
 	if err != nil {
 		return results.Measured{}, "", err
 	}
@@ -127,7 +127,7 @@ func (r *Reconciler) salvage(ctx context.Context, s *scope, wanted v1alpha1.Load
 // prints, and the operator may not read the Secrets to search it for, so its
 // words stay in the log.
 func (r *Reconciler) lastWords(ctx context.Context, s *scope, wanted v1alpha1.Load) (string, error) {
-	pods, err := r.runners(ctx, s.run.Namespace, s.load(wanted.Name).TestRun)
+	pods, err := r.runners(ctx, s.run, s.load(wanted.Name).TestRun)
 	if err != nil {
 		return "", err
 	}

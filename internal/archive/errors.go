@@ -117,6 +117,9 @@ var (
 	}
 )
 
+// movedStatuses are of a store that is elsewhere. No redirect is followed.
+var movedStatuses = []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusPermanentRedirect}
+
 // Advices by what went wrong.
 var advices = map[error]string{
 	ErrAway:      "it is tried again: see that the store is up and can be reached from here",
@@ -149,12 +152,20 @@ func isAbsent(err error) bool {
 	return errors.As(err, &explained) && errors.Is(explained, ErrNotFound) && !explained.isPlace
 }
 
+// denied is the error of a client that may not connect to the store.
+type denied interface {
+	error
+	// Denied is what kind of address the store has.
+	Denied() string
+}
+
 // classify says why in stable words, and which of the sentinels it is.
 func (s *Store) classify(err error) (why string, is error) {
 	var answered *Answered
 	if errors.As(err, &answered) && (answered.Status != 0 || answered.Code != "") {
 		return answered.classify()
 	}
+	var refused denied
 	switch {
 	case errors.Is(err, ErrMismatch):
 		return "it is larger than any object of an archive", ErrMismatch
@@ -162,6 +173,8 @@ func (s *Store) classify(err error) (why string, is error) {
 		return "it is not there", ErrNotFound
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "there is no space left", ErrFull
+	case errors.As(err, &refused):
+		return "its address is " + refused.Denied() + ", and --allow-targets does not name it", ErrLocation
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
 		return "the directory may not be written or read", ErrForbidden
 	default:
@@ -187,7 +200,7 @@ func (a Answer) classify() (why string, is error) {
 		return said, ErrForbidden
 	case a.Status == http.StatusNotImplemented:
 		return said + ", and so can't write only what is not there yet", ErrLocation
-	case a.Status == http.StatusMovedPermanently, slices.Contains(elsewhereCodes, a.Code):
+	case slices.Contains(movedStatuses, a.Status), slices.Contains(elsewhereCodes, a.Code):
 		return said + ", as it does for another region or endpoint than the bucket's", ErrLocation
 	default:
 		return said, ErrAway

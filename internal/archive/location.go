@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"path"
 	"regexp"
@@ -43,6 +44,9 @@ type Location struct {
 	Parameters map[string]string
 	// Credentials; none: those of the workload, as the store's library finds them.
 	Credentials Credentials
+	// Client that the store is asked with; nil: the library's own. Credentials of the
+	// workload are found without it.
+	Client *http.Client
 }
 
 // Credentials are what a Secret holds. They are never printed.

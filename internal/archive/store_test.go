@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/archive"
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
@@ -154,6 +155,9 @@ func TestErrorsAreSorted(t *testing.T) {
 		"a 404 of who knows":   {answered(404, "Teapot"), archive.ErrAway, "404 Teapot"},
 		"an unknown user":      {answered(404, "XAdminUserNotFound"), archive.ErrForbidden, "UserNotFound"},
 		"elsewhere":            {answered(301, "PermanentRedirect"), archive.ErrLocation, "another region"},
+		"a redirect":           {answered(302, ""), archive.ErrLocation, "answers 302"},
+		"a redirect for now":   {answered(307, "TemporaryRedirect"), archive.ErrAway, "307 TemporaryRedirect"},
+		"a denied address":     {&net.OpError{Op: "dial", Err: &egress.Denied{What: "a loopback address"}}, archive.ErrLocation, "its address is a loopback address, and --allow-targets does not name it"},
 		"another region":       {answered(400, "AuthorizationHeaderMalformed"), archive.ErrLocation, "another region"},
 		"an old server":        {answered(501, "NotImplemented"), archive.ErrLocation, "can't write only"},
 		"a disk that is full":  {&net.OpError{Err: syscall.ENOSPC}, archive.ErrFull, "no space"},

@@ -8,7 +8,11 @@ package collector
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/egress"
+	"perflab.dev/perflab/internal/metric"
 )
 
 // Variables of the collector's environment. Logins are there by reference to
@@ -42,6 +46,8 @@ type Config struct {
 	Prometheus *Prometheus `json:"prometheus,omitempty"`
 	Postgres   *Postgres   `json:"postgres,omitempty"`
 	Kafka      *Kafka      `json:"kafka,omitempty"`
+	// Egress are the operator's lists of what is connected to.
+	Egress egress.Lists `json:"egress,omitzero"`
 }
 
 // Component is a part of the system with pods of its own.
@@ -54,6 +60,19 @@ type Component struct {
 	// Numbered says where the number of a pod comes from; empty: all pods
 	// together are the component.
 	Numbered Numbering `json:"numbered,omitempty"`
+	// Controller is the UID of the object that controls its pods; empty: those of any
+	// that the selector chooses.
+	Controller types.UID `json:"controller,omitempty"`
+}
+
+// ControlInstances takes only those pods for servers of PostgreSQL that this object
+// controls: they are logged in to, and anybody's pod can have their labels.
+func (c *Config) ControlInstances(by types.UID) {
+	for i := range c.Components {
+		if one := &c.Components[i]; one.Name == metric.Primary || one.Name == metric.Replica {
+			one.Controller = by
+		}
+	}
 }
 
 // Numbering says where the number of a pod comes from.

@@ -3,6 +3,7 @@
 package contract
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -108,6 +109,13 @@ func (c PostgresCluster) Instances() int64 { return number(c.Object, "spec", "in
 
 // ReadyInstances is the number of instances that are up.
 func (c PostgresCluster) ReadyInstances() int64 { return number(c.Object, "status", "readyInstances") }
+
+// Names reports whether CloudNativePG tells of an instance of this name. While it tells of
+// none, it may be any.
+func (c PostgresCluster) Names(instance string) bool {
+	names, _ := field[[]any](c.Object, "status", "instanceNames")
+	return len(names) == 0 || slices.Contains(names, any(instance))
+}
 
 // CurrentPrimary is the instance that takes writes, empty while there is none.
 func (c PostgresCluster) CurrentPrimary() string { return text(c.Object, "status", "currentPrimary") }

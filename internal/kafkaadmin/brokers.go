@@ -22,6 +22,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/hosts"
 )
@@ -54,6 +55,9 @@ func (b Brokers) GoString() string { return b.String() }
 
 // Admin does its work over the network.
 type Admin struct {
+	// Egress says which addresses are connected to, of brokers that other brokers
+	// tell of as well.
+	Egress egress.Rules
 	// Hooks hear of every request; usually there are none.
 	Hooks []kgo.Hook
 }
@@ -67,7 +71,7 @@ func (a Admin) connect(b Brokers) (*kgo.Client, error) {
 		kgo.RequestTimeoutOverhead(timeout),
 		kgo.RetryTimeout(timeout),
 	}
-	dial, err := b.dialer()
+	dial, err := b.dialer(a.Egress)
 	if err != nil {
 		return nil, err
 	}
@@ -88,15 +92,16 @@ func (a Admin) connect(b Brokers) (*kgo.Client, error) {
 
 // dialer connects to the hosts that the login may be sent to, and to no others:
 // who answers at one address tells of the others.
-func (b Brokers) dialer() (func(ctx context.Context, network, address string) (net.Conn, error), error) {
-	connect := (&net.Dialer{Timeout: timeout}).DialContext
+func (b Brokers) dialer(rules egress.Rules) (func(ctx context.Context, network, address string) (net.Conn, error), error) {
+	direct := rules.Dialer(timeout)
+	connect := direct.DialContext
 	if b.TLS {
 		encryption, err := b.encryption()
 		if err != nil {
 			return nil, err
 		}
 		// The name that the certificate is for is the address's.
-		connect = (&tls.Dialer{NetDialer: &net.Dialer{Timeout: timeout}, Config: encryption}).DialContext
+		connect = (&tls.Dialer{NetDialer: direct, Config: encryption}).DialContext
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if err := b.Hosts.Allow(address); err != nil {

@@ -16,12 +16,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 )
 
-var admin kafkaadmin.Admin
+var admin = kafkaadmin.Admin{Egress: loopback.Rules()}
 
 func start(t *testing.T, options ...kfake.Opt) (*kfake.Cluster, kafkaadmin.Brokers) {
 	t.Helper()
@@ -240,5 +242,21 @@ func TestBrokersThatDoNotAnswer(t *testing.T) {
 				t.Errorf("gave %v after %s, want an error that names it after about 5s", err, took)
 			}
 		})
+	}
+}
+
+// Brokers tell of further addresses. Who answers at one leads the operator to none that it
+// may not connect to.
+func TestBrokersLeadNowhere(t *testing.T) {
+	cluster, brokers := start(t)
+	brokers.Servers = cluster.ListenAddrs()[:1]
+	for what, allow := range map[string][]string{"the brokers themselves": nil, "those that they tell of": brokers.Servers} {
+		rules, err := egress.New(egress.Lists{Allow: allow})
+		expect.NoError(t, err)
+		begun := time.Now()
+		_, err = kafkaadmin.Admin{Egress: rules}.Describe(t.Context(), brokers)
+		if took := time.Since(begun); !egress.IsDenied(err) || took > 12*time.Second {
+			t.Errorf("%s: %v after %s, want them denied", what, err, took)
+		}
 	}
 }

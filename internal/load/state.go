@@ -4,6 +4,8 @@ package load
 
 import (
 	"fmt"
+	"net"
+	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -148,6 +150,16 @@ func observe(observed Observed, n int32) runner {
 		return runner{failure: fmt.Sprintf("runner %s failed before k6 ran: %s", name, pod.Status.Message)}
 	}
 	return runner{}
+}
+
+// RunnerURL is where the k6 of runner n, from 1, serves its REST API: the address of its
+// pod, empty while that has none.
+func RunnerURL(observed Observed, n int32) string {
+	pod := podOf(observed.Pods, naming.RunnerJob(observed.Status.TestRun, n))
+	if pod == nil || pod.Status.PodIP == "" {
+		return ""
+	}
+	return "http://" + net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(RunnerPort))
 }
 
 // withoutPod tells a runner that has no pod yet from one whose pod, and log

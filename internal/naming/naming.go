@@ -35,9 +35,6 @@ func TestRun(run *v1alpha1.PerfRun, load string) string {
 	return SchemeOf(run).TestRun(run.Name, load)
 }
 
-// RunnerService is the name k6-operator gives the Service of runner n, from 1.
-func RunnerService(testRun string, n int32) string { return fmt.Sprintf("%s-service-%d", testRun, n) }
-
 // RunnerJob is the name k6-operator gives the Job of runner n, from 1.
 func RunnerJob(testRun string, n int32) string { return fmt.Sprintf("%s-%d", testRun, n) }
 

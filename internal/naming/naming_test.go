@@ -35,7 +35,7 @@ func TestNamesFitWhereTheyAreUsed(t *testing.T) {
 	}{
 		"run as a label":        {run, label},
 		"TestRun as a label":    {testRun, label},
-		"Service of a runner":   {naming.RunnerService(testRun, 64), service},
+		"Service of a runner":   {testRun + "-service-64", service},
 		"initializer":           {testRun + "-initializer", label},
 		"pod of a runner's Job": {naming.RunnerJob(testRun, 64) + "-abcde", label},
 		"raw results":           {naming.RawResults(run), subdomain},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/egress"
 )
 
 // dialTimeout bounds the question whether somebody listens. It is asked in
@@ -23,11 +24,14 @@ const dialTimeout = 2 * time.Second
 const maxMetricsBytes = 8 << 20
 
 // Postgres asks PostgreSQL's servers.
-type Postgres struct{ client http.Client }
+type Postgres struct {
+	client *http.Client
+	dialer *net.Dialer
+}
 
-// NewPostgres makes one that asks over HTTP and TCP.
-func NewPostgres() *Postgres {
-	return &Postgres{client: http.Client{Timeout: timeout}}
+// NewPostgres makes one that asks over HTTP and TCP, where the rules let it.
+func NewPostgres(rules egress.Rules) *Postgres {
+	return &Postgres{client: rules.Client(timeout), dialer: rules.Dialer(dialTimeout)}
 }
 
 // Metrics asks the metrics port of a CloudNativePG instance, for example
@@ -44,15 +48,14 @@ func (p *Postgres) Metrics(ctx context.Context, url string) (metrics contract.Po
 	}
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	if response.StatusCode != http.StatusOK {
-		return metrics, fmt.Errorf("GET %s answered %s", url, response.Status)
+		return metrics, answered(http.MethodGet, url, response.StatusCode)
 	}
 	return contract.ReadPostgresMetrics(io.LimitReader(response.Body, maxMetricsBytes))
 }
 
 // Listens returns nil when somebody takes connections at host:port.
-func (*Postgres) Listens(ctx context.Context, address string) error {
-	dialer := net.Dialer{Timeout: dialTimeout}
-	connection, err := dialer.DialContext(ctx, "tcp", address)
+func (p *Postgres) Listens(ctx context.Context, address string) error {
+	connection, err := p.dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/internal/contract"
 	"perflab.dev/perflab/internal/probe"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 )
 
 // replicaMetrics are lines a replica of CloudNativePG 1.30 answers with.
@@ -46,7 +47,7 @@ func TestPostgresMetrics(t *testing.T) {
 	}))
 	defer server.Close()
 	ask := func() (contract.PostgresMetrics, error) {
-		return probe.NewPostgres().Metrics(t.Context(), server.URL+"/metrics")
+		return probe.NewPostgres(loopback.Rules()).Metrics(t.Context(), server.URL+"/metrics")
 	}
 
 	answer = replicaMetrics
@@ -65,15 +66,30 @@ func TestPostgresMetrics(t *testing.T) {
 	}
 }
 
+// Whoever answers in an instance's place leads the operator nowhere.
+func TestPostgresMetricsFollowNoRedirect(t *testing.T) {
+	elsewhere, asked := answering(t, http.StatusOK, nil)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		address, _ := answering(t, status, map[string]string{"Location": elsewhere + "/secrets"})
+		_, err := probe.NewPostgres(loopback.Rules()).Metrics(t.Context(), address+"/metrics")
+		if err == nil || !strings.Contains(err.Error(), "answered with a redirect") || !strings.Contains(err.Error(), address) {
+			t.Errorf("a redirect of %d gave %v, want an error that says who answered with it", status, err)
+		}
+	}
+	if *asked != "" {
+		t.Errorf("the redirect was followed: %q", *asked)
+	}
+}
+
 func TestListens(t *testing.T) {
 	open, err := net.Listen("tcp", "127.0.0.1:0")
 	expect.NoError(t, err)
 	t.Cleanup(func() { _ = open.Close() })
-	if err := probe.NewPostgres().Listens(t.Context(), open.Addr().String()); err != nil {
+	if err := probe.NewPostgres(loopback.Rules()).Listens(t.Context(), open.Addr().String()); err != nil {
 		t.Errorf("an open port: %v", err)
 	}
 	begun := time.Now()
-	if err := probe.NewPostgres().Listens(t.Context(), "127.0.0.1:1"); err == nil || time.Since(begun) > 4*time.Second {
+	if err := probe.NewPostgres(loopback.Rules()).Listens(t.Context(), "127.0.0.1:1"); err == nil || time.Since(begun) > 4*time.Second {
 		t.Errorf("a closed port gave %v after %s", err, time.Since(begun))
 	}
 }

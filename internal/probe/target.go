@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package probe asks the running system what it is: whether the load's target
-// answers, what Kafka's topics are like, and, of k6 runners, to end. Every
-// question has a deadline.
+// answers, what PostgreSQL's servers tell, and, of k6 runners, to end. Every question has a
+// deadline, follows no redirect, and is sent only where the rules of egress let it.
 package probe
 
 import (
@@ -13,32 +13,38 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"perflab.dev/perflab/internal/egress"
 )
 
 // timeout bounds one question. A reconciler waits for it, so it is short.
 const timeout = 3 * time.Second
 
 // HTTP asks over HTTP.
-type HTTP struct{ client http.Client }
+type HTTP struct{ client *http.Client }
 
-// NewHTTP makes a prober that follows no redirect: a target must answer itself.
-func NewHTTP() *HTTP {
-	return &HTTP{client: http.Client{
-		Timeout:       timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-}
+// NewHTTP makes a prober that asks where the rules let it.
+func NewHTTP(rules egress.Rules) *HTTP { return &HTTP{client: rules.Client(timeout)} }
 
-// Reach returns nil when the address answers with anything but a server error.
+// Reach returns nil when the address answers with anything but a server error. A redirect
+// is an answer: where it leads is for the load to see.
 func (h *HTTP) Reach(ctx context.Context, url string) error {
 	code, err := h.do(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
 	if code >= http.StatusInternalServerError {
-		return fmt.Errorf("GET %s answered %d %s", url, code, http.StatusText(code))
+		return answered(http.MethodGet, url, code)
 	}
 	return nil
+}
+
+// answered is the error of an answer that is not the expected one.
+func answered(method, url string, code int) error {
+	if egress.IsRedirect(code) {
+		return fmt.Errorf("%s %s answered with a redirect (%d %s), which PerfLab does not follow", method, url, code, http.StatusText(code))
+	}
+	return fmt.Errorf("%s %s answered %d %s", method, url, code, http.StatusText(code))
 }
 
 // StopRunner tells the k6 whose REST API is at the address to end its test. It
@@ -51,7 +57,7 @@ func (h *HTTP) StopRunner(ctx context.Context, address string) error {
 		return err
 	}
 	if code != http.StatusOK {
-		return fmt.Errorf("PATCH %s answered %d %s", url, code, http.StatusText(code))
+		return answered(http.MethodPatch, url, code)
 	}
 	return nil
 }

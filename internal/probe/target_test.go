@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/probe"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 )
 
 // answering is a server that gives one answer and notes what it was asked.
@@ -34,7 +36,7 @@ func TestReachTakesAnyAnswerButAServerError(t *testing.T) {
 	for status, reached := range map[int]bool{200: true, 204: true, 302: true, 401: true, 404: true, 500: false, 502: false, 503: false} {
 		// A redirect leads to an address that does not answer.
 		address, asked := answering(t, status, map[string]string{"Location": "http://127.0.0.1:1/"})
-		err := probe.NewHTTP().Reach(t.Context(), address+"/admin/health")
+		err := probe.NewHTTP(loopback.Rules()).Reach(t.Context(), address+"/admin/health")
 		if (err == nil) != reached {
 			t.Errorf("an answer of %d gave %v, want it reached: %t", status, err, reached)
 		}
@@ -50,7 +52,7 @@ func TestReachTakesAnyAnswerButAServerError(t *testing.T) {
 func TestReachOfATargetThatIsNotThere(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
-	if err := probe.NewHTTP().Reach(t.Context(), closed.URL); err == nil || !strings.Contains(err.Error(), closed.URL) {
+	if err := probe.NewHTTP(loopback.Rules()).Reach(t.Context(), closed.URL); err == nil || !strings.Contains(err.Error(), closed.URL) {
 		t.Errorf("a closed port gave %v, want an error that names it", err)
 	}
 }
@@ -62,7 +64,7 @@ func TestReachGivesUpOnATargetThatHangs(t *testing.T) {
 	defer hanging.Close()
 	defer close(release)
 	begun := time.Now()
-	err := probe.NewHTTP().Reach(t.Context(), hanging.URL)
+	err := probe.NewHTTP(loopback.Rules()).Reach(t.Context(), hanging.URL)
 	if took := time.Since(begun); err == nil || took > 8*time.Second {
 		t.Errorf("a hanging target gave %v after %s, want an error after about 3s", err, took)
 	}
@@ -70,17 +72,39 @@ func TestReachGivesUpOnATargetThatHangs(t *testing.T) {
 
 func TestStopRunnerSpeaksTheLanguageOfK6(t *testing.T) {
 	address, asked := answering(t, http.StatusOK, nil)
-	expect.NoError(t, probe.NewHTTP().StopRunner(t.Context(), address))
+	expect.NoError(t, probe.NewHTTP(loopback.Rules()).StopRunner(t.Context(), address))
 	want := `PATCH /v1/status application/json {"data":{"type":"status","id":"default","attributes":{"stopped":true}}}`
 	if *asked != want {
 		t.Errorf("asked\n%s, want\n%s", *asked, want)
 	}
 }
 
+// Nobody has the operator ask what it may not reach, by whatever name.
+func TestProbesAskOnlyWhereTheyMay(t *testing.T) {
+	address, asked := answering(t, http.StatusOK, nil)
+	named := strings.Replace(address, "127.0.0.1", "localhost", 1)
+	for _, url := range []string{address, named, "http://169.254.169.254:80", "http://[::ffff:169.254.169.254]:80", "http://0.0.0.0:80"} {
+		host := strings.TrimPrefix(url, "http://")
+		postgres := probe.NewPostgres(egress.Rules{})
+		_, metrics := postgres.Metrics(t.Context(), url+"/metrics")
+		for what, err := range map[string]error{
+			"Reach": probe.NewHTTP(egress.Rules{}).Reach(t.Context(), url), "StopRunner": probe.NewHTTP(egress.Rules{}).StopRunner(t.Context(), url),
+			"Metrics": metrics, "Listens": postgres.Listens(t.Context(), host),
+		} {
+			if !egress.IsDenied(err) || !strings.Contains(err.Error(), "--allow-targets=") {
+				t.Errorf("%s of %s gave %v", what, url, err)
+			}
+		}
+	}
+	if *asked != "" {
+		t.Errorf("asked %q", *asked)
+	}
+}
+
 func TestStopRunnerThatIsRefused(t *testing.T) {
-	for _, status := range []int{400, 404, 500} {
+	for _, status := range []int{302, 400, 404, 500} {
 		address, _ := answering(t, status, nil)
-		if err := probe.NewHTTP().StopRunner(t.Context(), address); err == nil || !strings.Contains(err.Error(), "/v1/status") {
+		if err := probe.NewHTTP(loopback.Rules()).StopRunner(t.Context(), address); err == nil || !strings.Contains(err.Error(), "/v1/status") {
 			t.Errorf("an answer of %d gave %v, want an error that names the address", status, err)
 		}
 	}

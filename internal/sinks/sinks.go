@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/announcement"
+	"perflab.dev/perflab/internal/egress"
 )
 
 var (
@@ -99,8 +100,9 @@ func isNear(host string) bool {
 // NAME=URL. A sink's credentials are files in a directory of its name below credentials,
 // and are read whenever it is told something: token, for an Authorization header with a
 // bearer token, or header, for one line NAME: VALUE. A file ca.crt, read now, holds
-// authorities that its certificate is trusted by beside the machine's own.
-func Open(cloudEvents, grafana []string, credentials string) ([]Sink, error) {
+// authorities that its certificate is trusted by beside the machine's own. The rules say
+// which addresses are connected to.
+func Open(cloudEvents, grafana []string, credentials string, rules egress.Rules) ([]Sink, error) {
 	var all []Sink
 	for i, given := range slices.Concat(cloudEvents, grafana) {
 		called, target, err := parse(given)
@@ -114,7 +116,7 @@ func Open(cloudEvents, grafana []string, credentials string) ([]Sink, error) {
 		if credentials != "" {
 			caller.credentials = filepath.Join(credentials, called)
 		}
-		if caller.http, err = caller.client(); err != nil {
+		if caller.http, err = caller.client(rules); err != nil {
 			return nil, fmt.Errorf("sink %q: %w", called, err)
 		}
 		if i < len(cloudEvents) {
@@ -141,12 +143,12 @@ type caller struct {
 	credentials string
 }
 
-// client that the sink is called with.
-func (c *caller) client() (*http.Client, error) {
-	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute,
-		MaxResponseHeaderBytes: maxAnswer, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
-	}
+// client that the sink is called with. Credentials go to the server that was named, and to
+// no other.
+func (c *caller) client(rules egress.Rules) (*http.Client, error) {
+	transport := rules.ProxiedTransport()
+	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout, transport.MaxResponseHeaderBytes = 1, time.Minute, maxAnswer
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.credentials != "" {
 		authorities, err := os.ReadFile(filepath.Join(c.credentials, "ca.crt"))
 		switch {
@@ -163,11 +165,7 @@ func (c *caller) client() (*http.Client, error) {
 			return nil, errors.New("the file ca.crt of its credentials can't be read")
 		}
 	}
-	return &http.Client{
-		Timeout: callTime, Transport: transport,
-		// Credentials go to the server that was named, and to no other.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}, nil
+	return &http.Client{Timeout: callTime, Transport: transport, CheckRedirect: egress.NoRedirects}, nil
 }
 
 // Name of the sink.
@@ -181,8 +179,7 @@ func (c *caller) call(request *http.Request) ([]byte, error) {
 	request.Header.Set("User-Agent", "perflab")
 	answer, err := c.http.Do(request)
 	if err != nil {
-		// The error would repeat the address.
-		return nil, fmt.Errorf("%w: %s", ErrAway, reasonOf(err))
+		return nil, unanswered(err)
 	}
 	defer answer.Body.Close() //nolint:errcheck // What was read is there, the rest is wanted by nobody.
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
@@ -193,11 +190,20 @@ func (c *caller) call(request *http.Request) ([]byte, error) {
 		return nil, fmt.Errorf("%w: its answer broke off", ErrAway)
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
 		return nil, fmt.Errorf("%w but with %d %s", ErrAway, status, http.StatusText(status))
-	case status >= 300 && status < 400:
+	case egress.IsRedirect(status):
 		return nil, fmt.Errorf("%w: it sends to another address (%d), which is not followed: name that one", ErrRefuses, status)
 	default:
 		return nil, fmt.Errorf("%w: %d %s", ErrRefuses, status, http.StatusText(status))
 	}
+}
+
+// unanswered is why nobody answered. The client's error would repeat the address.
+func unanswered(err error) error {
+	var denied *egress.Denied
+	if errors.As(err, &denied) {
+		return fmt.Errorf("%w: its address is %s: allow it with --%s, or name another", ErrConfiguration, denied.What, egress.FlagAllow)
+	}
+	return fmt.Errorf("%w: %s", ErrAway, reasonOf(err))
 }
 
 // reasonOf an error, in words that are the same at each try.

@@ -18,8 +18,10 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/announcement"
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/sinks"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/internal/testing/receivers"
 )
 
@@ -51,7 +53,7 @@ func open(t *testing.T, cloudEvents, grafana string, credentials map[string]stri
 	if grafana != "" {
 		boards = []string{"ci=" + grafana}
 	}
-	all, err := sinks.Open(events, boards, folder)
+	all, err := sinks.Open(events, boards, folder, loopback.Rules())
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d sinks, %v", len(all), err)
 	}
@@ -79,7 +81,7 @@ func TestCloudEvents(t *testing.T) {
 func TestCredentialsAreReadAnew(t *testing.T) {
 	receiver := receivers.NewCloudEvents(t)
 	folder := t.TempDir()
-	all, err := sinks.Open([]string{"ci=" + receiver.URL}, nil, folder)
+	all, err := sinks.Open([]string{"ci=" + receiver.URL}, nil, folder, loopback.Rules())
 	expect.NoError(t, err)
 	for _, token := range []string{"", "first", "second"} {
 		if token != "" {
@@ -266,7 +268,7 @@ func TestOpen(t *testing.T) {
 		"a query, which some ask for": {[]string{"ci=https://example.org/hook?channel=a"}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := sinks.Open(tc.events, tc.grafana, "")
+			_, err := sinks.Open(tc.events, tc.grafana, "", egress.Rules{})
 			switch {
 			case tc.want == "" && err != nil, tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
 				t.Errorf("%v, want %q", err, tc.want)
@@ -279,7 +281,23 @@ func TestOpen(t *testing.T) {
 	for _, name := range strings.Split("abcdefghi", "") {
 		many = append(many, name+"=https://example.org")
 	}
-	if _, err := sinks.Open(many, nil, ""); err == nil || !strings.Contains(err.Error(), "may be 8") {
+	if _, err := sinks.Open(many, nil, "", egress.Rules{}); err == nil || !strings.Contains(err.Error(), "may be 8") {
 		t.Error(err)
+	}
+}
+
+// Flags name a sink, and a name may lead to an address that is not for the operator.
+func TestASinkWhereTheOperatorMayNotConnect(t *testing.T) {
+	receiver := receivers.NewCloudEvents(t)
+	for _, address := range []string{receiver.URL, strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)} {
+		all, err := sinks.Open([]string{"ci=" + address}, nil, "", egress.Rules{})
+		expect.NoError(t, err)
+		err = all[0].Tell(t.Context(), told())
+		if want := "its address is a loopback address: allow it with --allow-targets"; !errors.Is(err, sinks.ErrConfiguration) || !strings.Contains(err.Error(), want) {
+			t.Errorf("telling %s gave %v", address, err)
+		}
+	}
+	if asked := receiver.Asked(); len(asked) > 0 {
+		t.Errorf("it was told %d times", len(asked))
 	}
 }

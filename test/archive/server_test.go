@@ -18,6 +18,7 @@ import (
 	"perflab.dev/perflab/internal/archive"
 	"perflab.dev/perflab/internal/archive/stores"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/test/archive/gateway"
 )
 
@@ -86,6 +87,7 @@ func at(t *testing.T, address, bucket string) archive.Location {
 
 func open(t *testing.T, location archive.Location, options archive.Options) *archive.Store {
 	t.Helper()
+	location.Client = loopback.Rules().Client(0)
 	store, err := stores.Open(t.Context(), location, options)
 	expect.NoError(t, err)
 	t.Cleanup(func() { _ = store.Close() })

@@ -111,6 +111,8 @@ func TestValuesAreChecked(t *testing.T) {
 		"webhook.authorRights":   {"webhook": values{"authorRights": "off"}},
 		"lanes":                  {"lanes": "motorway"},
 		"longestTurn":            {"longestTurn": "a week"},
+		"targets.deny":           {"targets": values{"deny": []any{"example.org"}}},
+		"targets.allow":          {"targets": values{"allow": "10.0.0.0/8"}},
 		"history.runs":           {"history": values{"runs": "a week"}},
 		"history.rawResultsOf":   {"history": values{"rawResultsOf": "newest"}},
 		"history.runsOf":         {"history": values{"runsOf": -1}},
@@ -173,6 +175,17 @@ func TestLanesCanBeTurnedOff(t *testing.T) {
 		expect.NoError(t, err)
 		if contains(written, `"--lanes=`+lanes+`"`) != want {
 			t.Errorf("%s: %s", lanes, written)
+		}
+	}
+}
+
+func TestTargetsAreFlagsOfTheOperator(t *testing.T) {
+	rendered := mustRender(t, home, values{"targets": values{"deny": []any{"10.0.0.0/8", "fd00::/8"}, "allow": []any{"10.2.0.0/16", "[fd00::1]:443"}}})
+	written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
+	expect.NoError(t, err)
+	for _, flag := range []string{"--deny-targets=10.0.0.0/8", "--deny-targets=fd00::/8", "--allow-targets=10.2.0.0/16", "--allow-targets=[fd00::1]:443"} {
+		if !contains(written, `"`+flag+`"`) {
+			t.Errorf("the operator is not told %s: %s", flag, written)
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/internal/testing/servers"
 	"perflab.dev/perflab/payload"
 )
@@ -125,7 +126,7 @@ func scrapedExporters(t *testing.T) (prometheusv1.API, *exporters) {
 			servers.Scrape{Path: fmt.Sprintf("/node-%d", broker), Instance: fmt.Sprintf("b-%d.%s:11002", broker, brokerDomain)})
 	}
 	more = append(more, servers.Scrape{Path: "/node-1", Instance: "b-7.other." + brokerDomain + ":11002"})
-	prometheus, err := connectPrometheus(servers.Prometheus(t, strings.TrimPrefix(target.URL, "http://"), more...), "")
+	prometheus, err := connectPrometheus(servers.Prometheus(t, strings.TrimPrefix(target.URL, "http://"), more...), "", loopback.Rules())
 	expect.NoError(t, err)
 	await.Until(t.Context(), t, time.Minute, "samples that Prometheus takes", func() (bool, string) {
 		count := standIn.count.Load()

@@ -13,6 +13,7 @@ import (
 
 	"perflab.dev/perflab/internal/kafkaadmin"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/internal/testing/servers"
 )
 
@@ -45,7 +46,7 @@ func checkBrokers(t *testing.T, addresses []string) {
 	produce(t, client, "events", 10)
 	commit(t, client, "behind", "events")
 	commit(t, client, "idle", "events")
-	asked := &brokers{brokers: kafkaadmin.Brokers{Servers: addresses}}
+	asked := &brokers{admin: kafkaadmin.Admin{Egress: loopback.Rules()}, brokers: kafkaadmin.Brokers{Servers: addresses}}
 	begin := time.Now()
 	if first := told(t, asked, round{at: begin}); value(t, first, "kafka", "consumerLag") != 0 {
 		t.Error("groups are behind before anything was written")

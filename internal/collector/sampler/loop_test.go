@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
@@ -313,4 +314,32 @@ func BenchmarkSpeed(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// Servers are logged in to, so their labels don't suffice.
+func TestServersAreThoseThatTheirClusterControls(t *testing.T) {
+	config := collector.Config{Components: slices.Clone(wanted)}
+	config.ControlInstances("cluster-1")
+	server := func(name, role string, owners ...metav1.OwnerReference) *corev1.Pod {
+		pod := systemPod(name, map[string]string{"role": role}, 0)
+		pod.OwnerReferences = owners
+		return pod
+	}
+	controller := func(uid types.UID) metav1.OwnerReference {
+		return metav1.OwnerReference{UID: uid, Controller: new(true)}
+	}
+	api := fake.NewClientset(
+		server("pg-1", "primary", controller("cluster-1")), server("pg-2", "replica", controller("cluster-1")),
+		server("a-nobodys", "primary"), server("another-s", "replica", controller("cluster-2")), server("a-owned", "replica", metav1.OwnerReference{UID: "cluster-1"}),
+		systemPod("users-a", map[string]string{"module": "users"}, 0),
+	)
+	lister, err := newPodLister(api.CoreV1().Pods("lab"), config.Components)
+	expect.NoError(t, err)
+	pods, _, err := lister.list(t.Context(), time.Now())
+	expect.NoError(t, err)
+	var got []string
+	for _, pod := range pods {
+		got = append(got, pod.component+"="+pod.name)
+	}
+	expect.Equal(t, []string{"postgres/primary=pg-1", "postgres/replica-1=pg-2", "module/mod-users=users-a"}, got)
 }

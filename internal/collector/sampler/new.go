@@ -17,6 +17,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/egress"
+	"perflab.dev/perflab/internal/egress/apiserver"
 	"perflab.dev/perflab/internal/kafkaadmin"
 )
 
@@ -64,7 +66,15 @@ func New(cluster *rest.Config, config collector.Config, logins Logins, place Pla
 			return ordered, nil
 		},
 	}
-	if loop.sources, err = sources(config, logins, place, metrics); err != nil {
+	servers, err := apiserver.Addresses(cluster)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := egress.New(config.Egress, servers...)
+	if err != nil {
+		return nil, err
+	}
+	if loop.sources, err = sources(config, logins, place, metrics, rules); err != nil {
 		return nil, err
 	}
 	own, err := newNode(place.Node, procfs.DefaultMountPoint, sysfs.DefaultMountPoint)
@@ -90,12 +100,12 @@ func managed(config *collector.Prometheus, prometheus prometheusv1.API) []source
 	return found
 }
 
-func sources(config collector.Config, logins Logins, place Place, metrics metricsclient.MetricsV1beta1Interface) ([]source, error) {
+func sources(config collector.Config, logins Logins, place Place, metrics metricsclient.MetricsV1beta1Interface, rules egress.Rules) ([]source, error) {
 	var found []source
 	if config.Prometheus == nil {
 		found = append(found, &metricsAPI{pods: metrics.PodMetricses(config.Namespace)})
 	} else {
-		prometheus, err := connectPrometheus(config.Prometheus.URL, logins.PrometheusToken)
+		prometheus, err := connectPrometheus(config.Prometheus.URL, logins.PrometheusToken, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -106,10 +116,10 @@ func sources(config collector.Config, logins Logins, place Place, metrics metric
 		found = append(found, managed(config.Prometheus, prometheus)...)
 	}
 	if config.Postgres != nil {
-		found = append(found, &databases{fixed: config.Postgres.Servers})
+		found = append(found, &databases{fixed: config.Postgres.Servers, egress: rules})
 	}
 	if kafka := config.Kafka; kafka != nil {
-		found = append(found, &brokers{brokers: kafkaadmin.Brokers{
+		found = append(found, &brokers{admin: kafkaadmin.Admin{Egress: rules}, brokers: kafkaadmin.Brokers{
 			Servers: kafka.Servers, TLS: kafka.TLS, CA: []byte(logins.KafkaCA),
 			Mechanism: kafka.Mechanism, Username: logins.KafkaUsername, Password: logins.KafkaPassword,
 			InsecurePlaintext: kafka.InsecurePlaintext,

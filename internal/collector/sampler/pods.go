@@ -110,7 +110,7 @@ func (l *podLister) isNeighbour(item corev1.Pod) bool {
 // are numbered that way.
 func (l *podLister) componentOf(item corev1.Pod, ranks map[string]int) (string, bool) {
 	for _, one := range l.components {
-		if !one.selector.Matches(labels.Set(item.Labels)) {
+		if !one.selector.Matches(labels.Set(item.Labels)) || !one.controls(item) {
 			continue
 		}
 		switch one.Numbered {
@@ -124,6 +124,12 @@ func (l *podLister) componentOf(item corev1.Pod, ranks map[string]int) (string, 
 		}
 	}
 	return "", false
+}
+
+// controls: the pod is of the component's own controller, if it has to be of one.
+func (c component) controls(item corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(&item)
+	return c.Controller == "" || owner != nil && owner.UID == c.Controller
 }
 
 var lastNumber = regexp.MustCompile(`[0-9]+$`)

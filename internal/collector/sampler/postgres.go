@@ -17,6 +17,7 @@ import (
 
 	"perflab.dev/perflab/internal/collector"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
@@ -29,6 +30,8 @@ const connectTimeout = 5 * time.Second
 type databases struct {
 	// fixed are servers that are already there. None: those of the pods.
 	fixed []collector.Server
+	// egress says which of them are connected to.
+	egress egress.Rules
 	// servers that were met, by component.
 	servers map[string]*database
 }
@@ -51,7 +54,7 @@ func (d *databases) sample(ctx context.Context, now round) (record, error) {
 		server := d.servers[component]
 		if server == nil || server.address != addresses[component] {
 			server.close(ctx)
-			server = &database{component: component, address: addresses[component]}
+			server = &database{component: component, address: addresses[component], egress: d.egress}
 			d.servers[component] = server
 		}
 		write, err := server.sample(ctx, now)
@@ -85,6 +88,7 @@ func (d *databases) addresses(pods []pod) map[string]string {
 type database struct {
 	component string
 	address   string
+	egress    egress.Rules
 	connection
 	// before is what the server had counted by the round before.
 	before *counted
@@ -134,6 +138,7 @@ func (d *database) connect(ctx context.Context) error {
 	config.RuntimeParams["application_name"] = "perflab-collector"
 	config.RuntimeParams["statement_timeout"] = strconv.Itoa(int(connectTimeout.Milliseconds()))
 	config.RuntimeParams["default_transaction_read_only"] = "on"
+	config.DialFunc = d.egress.Dialer(connectTimeout).DialContext
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", withoutLogin(err))

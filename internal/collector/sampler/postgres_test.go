@@ -20,6 +20,7 @@ import (
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/internal/testing/servers"
 	"perflab.dev/perflab/payload"
 )
@@ -44,7 +45,7 @@ func TestThePasswordIsNotSentAsItIs(t *testing.T) {
 			all = append(all, askForPassword(conn)...)
 		}
 	}()
-	asked := &database{address: listener.Addr().String()}
+	asked := &database{address: listener.Addr().String(), egress: loopback.Rules()}
 	_, err = asked.sample(t.Context(), round{})
 	if err == nil || strings.Contains(err.Error(), "s3cret-word") {
 		t.Errorf("it gave %v", err)
@@ -149,7 +150,7 @@ func value(t *testing.T, samples *payload.Samples, component, resource string) f
 }
 
 func fixed(primary servers.PostgreSQL, replicas ...servers.PostgreSQL) *databases {
-	asked := &databases{fixed: []collector.Server{{Component: metric.Primary, Host: "127.0.0.1", Port: int32(primary.Port)}}}
+	asked := &databases{egress: loopback.Rules(), fixed: []collector.Server{{Component: metric.Primary, Host: "127.0.0.1", Port: int32(primary.Port)}}}
 	for i, replica := range replicas {
 		asked.fixed = append(asked.fixed, collector.Server{
 			Component: fmt.Sprintf("%s%d", metric.Replica, i+1), Host: "127.0.0.1", Port: int32(replica.Port),

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/egress"
 	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/payload"
 )
@@ -25,16 +26,18 @@ import (
 // are younger than that.
 const rateWindow = 2 * time.Minute
 
-// connectPrometheus makes a client. The token may be empty.
-func connectPrometheus(url, token string) (prometheusv1.API, error) {
-	client, err := api.NewClient(api.Config{Address: url, RoundTripper: bearer{token: token, next: api.DefaultRoundTripper}})
+// connectPrometheus makes a client that asks where the rules let it. The token may be
+// empty.
+func connectPrometheus(url, token string, rules egress.Rules) (prometheusv1.API, error) {
+	client, err := api.NewClient(api.Config{Address: url, RoundTripper: bearer{token: token, next: rules.Transport()}})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to Prometheus at %s: %w", url, err)
 	}
 	return prometheusv1.NewAPI(client), nil
 }
 
-// bearer puts a token on requests.
+// bearer puts a token on requests, and takes no redirect for an answer: the token is for
+// the server that was named.
 type bearer struct {
 	token string
 	next  http.RoundTripper
@@ -45,7 +48,13 @@ func (b bearer) RoundTrip(request *http.Request) (*http.Response, error) {
 		request = request.Clone(request.Context())
 		request.Header.Set("Authorization", "Bearer "+b.token)
 	}
-	return b.next.RoundTrip(request)
+	answer, err := b.next.RoundTrip(request)
+	if err != nil || !egress.IsRedirect(answer.StatusCode) {
+		return answer, err
+	}
+	return nil, errors.Join(
+		fmt.Errorf("it answers with a redirect (%d %s), which PerfLab does not follow: name the address of Prometheus itself", answer.StatusCode, http.StatusText(answer.StatusCode)),
+		answer.Body.Close())
 }
 
 // podQuery is a question whose answer has a value for each pod, or container.

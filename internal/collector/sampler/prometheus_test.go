@@ -4,8 +4,10 @@ package sampler
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +15,12 @@ import (
 	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 
 	"perflab.dev/perflab/internal/collector"
+	"perflab.dev/perflab/internal/egress"
+	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
+	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/internal/testing/servers"
 )
 
@@ -58,7 +64,7 @@ func realPrometheus(t *testing.T) prometheusv1.API {
 	target := httptest.NewServer(exposed(time.Now()))
 	t.Cleanup(target.Close)
 	url := servers.Prometheus(t, strings.TrimPrefix(target.URL, "http://"))
-	prometheus, err := connectPrometheus(url, "")
+	prometheus, err := connectPrometheus(url, "", loopback.Rules())
 	expect.NoError(t, err)
 	await.Until(t.Context(), t, 30*time.Second, "samples that Prometheus takes", func() (bool, string) {
 		vector, err := instant(t.Context(), prometheus, `count_over_time(queue_length{queue="c"}[1m]) >= 4`, time.Now())
@@ -140,9 +146,56 @@ func TestATokenIsABearer(t *testing.T) {
 		_, _ = fmt.Fprint(w, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"2"]}]}}`)
 	}))
 	defer server.Close()
-	prometheus, err := connectPrometheus(server.URL, "token-of-the-test")
+	prometheus, err := connectPrometheus(server.URL, "token-of-the-test", loopback.Rules())
 	expect.NoError(t, err)
 	if vector, err := instant(t.Context(), prometheus, "up", time.Now()); err != nil || len(vector) != 1 || header != "Bearer token-of-the-test" {
 		t.Errorf("the answer is %v (%v) to a request with %q", vector, err, header)
+	}
+}
+
+// The token goes to the server that was named, whatever that answers.
+func TestATokenFollowsNoRedirect(t *testing.T) {
+	var asked int
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer elsewhere.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, status))
+		defer server.Close()
+		prometheus, err := connectPrometheus(server.URL, "token-of-the-test", loopback.Rules())
+		expect.NoError(t, err)
+		_, err = instant(t.Context(), prometheus, "up", time.Now())
+		if err == nil || !strings.Contains(err.Error(), "answers with a redirect") || !strings.Contains(err.Error(), server.URL) {
+			t.Errorf("a redirect of %d gave %v, want an error that says who answered with it", status, err)
+		}
+	}
+	if asked > 0 {
+		t.Errorf("%d requests were led elsewhere", asked)
+	}
+}
+
+// What the operator does not connect to, its collectors don't either.
+func TestWhatIsDeniedIsNotSampled(t *testing.T) {
+	t.Setenv("PGUSER", "app")
+	var asked int
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer server.Close()
+	host, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	expect.NoError(t, err)
+	number, err := strconv.Atoi(port)
+	expect.NoError(t, err)
+	prometheus, err := connectPrometheus(server.URL, "token-of-the-test", egress.Rules{})
+	expect.NoError(t, err)
+	for _, asking := range []source{
+		&podMetrics{prometheus: prometheus, namespace: "lab"},
+		&databases{fixed: []collector.Server{{Component: metric.Primary, Host: host, Port: int32(number)}}},
+		&brokers{brokers: kafkaadmin.Brokers{Servers: []string{server.Listener.Addr().String()}}},
+	} {
+		_, err := asking.sample(t.Context(), round{at: time.Now()})
+		if err == nil || !strings.Contains(err.Error(), "is a loopback address") {
+			t.Errorf("%s: %v", asking.name(), err)
+		}
+	}
+	if asked > 0 {
+		t.Errorf("%d requests arrived", asked)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -61,54 +60,31 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// services answers for the Services of the cluster, as a proxy: their names are
-// known nowhere else. Those in some namespaces never answer.
-type services struct {
-	server *httptest.Server
-	mutex  sync.Mutex
-	silent map[string]bool
-	closed context.Context
-	stop   context.CancelFunc
+// targets are what load is put on: one that answers, and one that never does.
+type targets struct {
+	answering, silent *httptest.Server
+	stop              context.CancelFunc
 }
 
-func startServices() *services {
-	s := &services{silent: map[string]bool{}}
-	s.closed, s.stop = context.WithCancel(context.Background())
-	s.server = httptest.NewServer(s)
-	return s
-}
-
-// close ends it, and whoever waits for an answer.
-func (s *services) close() {
-	s.stop()
-	s.server.Close()
-}
-
-// silence lets the Services of a namespace answer nobody.
-func (s *services) silence(namespace string) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.silent[namespace] = true
-}
-
-func (s *services) isSilent(asked *url.URL) bool {
-	_, rest, _ := strings.Cut(asked.Hostname(), ".")
-	namespace, _, _ := strings.Cut(rest, ".")
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.silent[namespace]
-}
-
-// ServeHTTP answers what it is asked as a proxy.
-func (s *services) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
-	if s.isSilent(asked.URL) {
-		select {
-		case <-asked.Context().Done():
-		case <-s.closed.Done():
-		}
-		return
+func startTargets() *targets {
+	closed, stop := context.WithCancel(context.Background())
+	return &targets{
+		stop:      stop,
+		answering: httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})),
+		silent: httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, asked *http.Request) {
+			select {
+			case <-asked.Context().Done():
+			case <-closed.Done():
+			}
+		})),
 	}
-	w.WriteHeader(http.StatusOK)
+}
+
+// close ends them, and whoever waits for an answer.
+func (t *targets) close() {
+	t.stop()
+	t.answering.Close()
+	t.silent.Close()
 }
 
 // progressed is what a runner's log tells while its load is on.

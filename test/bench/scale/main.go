@@ -65,8 +65,6 @@ type bench struct {
 	// only these cases; none: all.
 	only   []string
 	starts int
-	// proxy is the operator's; empty: none.
-	proxy string
 	// flags are given to the operator beyond the usual ones.
 	flags []string
 	table table

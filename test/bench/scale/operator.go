@@ -88,14 +88,13 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port), "--health-probe-bind-address=0", "--own-namespace=" + home,
 		// Runs of all namespaces at once are what is measured.
 		"--lanes=namespace",
+		// Targets are played on loopback.
+		"--allow-targets=127.0.0.1",
 		"--k6-image=example.org/k6:1", "--collector-image=example.org/collector:1",
 	}, b.flags...)
 	o.command = exec.CommandContext(ctx, b.operator, flags...)
 	o.command.Stdout, o.command.Stderr = log, log
 	o.command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
-	if b.proxy != "" {
-		o.command.Env = append(o.command.Env, "HTTP_PROXY="+b.proxy, "http_proxy="+b.proxy, "NO_PROXY=", "no_proxy=")
-	}
 	if b.memory != "" {
 		o.command.Env = append(o.command.Env, "GOMEMLIMIT="+b.memory)
 	}

@@ -96,7 +96,7 @@ func TestAnExperimentIsPlayedToItsEnd(t *testing.T) {
 	declared, err := declarationOf("live", liveExperiment)
 	expect.NoError(t, err)
 	l := &live{bench: &bench{}, cluster: c, world: w, declared: declared}
-	expect.NoError(t, l.begin(t.Context(), lab, 3*time.Second, 1))
+	expect.NoError(t, l.begin(t.Context(), lab, "http://gateway.example.org", 3*time.Second, 1))
 	operator := reconcilersOn(c, w.kubelet)
 	for deadline := time.Now().Add(time.Minute); ; {
 		one, runs := operator.pass(t, c)

@@ -37,10 +37,8 @@ func (b *bench) runs(ctx context.Context, c *cluster) error {
 		return err
 	}
 	defer played.kubelet.server.Close()
-	proxy := startServices()
-	defer proxy.close()
-	b.proxy = proxy.server.URL
-	defer func() { b.proxy = "" }()
+	targets := startTargets()
+	defer targets.close()
 	declared, err := declarationOf("live", liveExperiment)
 	if err != nil {
 		return err
@@ -53,11 +51,11 @@ func (b *bench) runs(ctx context.Context, c *cluster) error {
 	if err := o.idle(ctx, b.patience); err != nil {
 		return err
 	}
-	l := &live{bench: b, cluster: c, operator: o, world: played, declared: declared}
+	l := &live{bench: b, cluster: c, operator: o, world: played, declared: declared, targets: targets}
 	if err := l.lengths(ctx); err != nil {
 		return err
 	}
-	return l.others(ctx, proxy)
+	return l.others(ctx)
 }
 
 // live is a cluster in which experiments are done.
@@ -67,11 +65,12 @@ type live struct {
 	operator *operator
 	world    *world
 	declared *declaration
+	targets  *targets
 }
 
 // begin applies an experiment of so many blocks in a namespace of its own whose loads
-// last so long.
-func (l *live) begin(ctx context.Context, namespace string, length time.Duration, blocks int32) error {
+// last so long, and go to a target.
+func (l *live) begin(ctx context.Context, namespace, target string, length time.Duration, blocks int32) error {
 	l.world.last(namespace, length)
 	if err := l.cluster.namespace(ctx, namespace); err != nil {
 		return err
@@ -80,6 +79,7 @@ func (l *live) begin(ctx context.Context, namespace string, length time.Duration
 	one.Namespace = namespace
 	one.Spec.Scenarios[0].Loads[0].Duration.Duration = length
 	one.Spec.Design.Blocks = blocks
+	one.Spec.System.Target.Module, one.Spec.System.Target.URL = "", target
 	return l.cluster.admin.Create(ctx, one)
 }
 
@@ -119,7 +119,7 @@ func (l *live) lengths(ctx context.Context) error {
 	}
 	done := []trial{{"short", shortRun, 1}, {"long", l.long, 1}, {"twice", shortRun, 2}}
 	for _, one := range done {
-		if err := l.begin(ctx, one.namespace(), one.length, one.blocks); err != nil {
+		if err := l.begin(ctx, one.namespace(), l.targets.answering.URL, one.length, one.blocks); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (t trial) namespace() string { return "trial-" + t.name }
 
 // others measures how long runs wait for the operator while some targets never
 // answer, against none.
-func (l *live) others(ctx context.Context, proxy *services) error {
+func (l *live) others(ctx context.Context) error {
 	if l.namespaces == 0 {
 		return nil
 	}
@@ -184,8 +184,7 @@ func (l *live) others(ctx context.Context, proxy *services) error {
 	l.tell("runs: %d targets never answer", mutes)
 	for n := range mutes {
 		namespace := fmt.Sprintf("mute-%d", n)
-		proxy.silence(namespace)
-		if err := l.begin(ctx, namespace, shortRun, 1); err != nil {
+		if err := l.begin(ctx, namespace, l.targets.silent.URL, shortRun, 1); err != nil {
 			return err
 		}
 	}
@@ -216,7 +215,7 @@ func (l *live) wave(ctx context.Context, name string) (waited, error) {
 	for n := range l.namespaces {
 		namespace := fmt.Sprintf("%s-%d", name, n)
 		applied[namespace] = time.Now()
-		if err := l.begin(ctx, namespace, shortRun, 1); err != nil {
+		if err := l.begin(ctx, namespace, l.targets.answering.URL, shortRun, 1); err != nil {
 			return waited{}, err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/testing/loopback"
 	"perflab.dev/perflab/internal/testing/ports"
 )
 
@@ -100,7 +101,7 @@ func (b *broker) start(ctx context.Context, libs, heap string) error {
 func (b *broker) awaitAnswer(ctx context.Context) error {
 	enough := time.Now().Add(startTime)
 	for {
-		_, err := kafkaadmin.Admin{}.Describe(ctx, kafkaadmin.Brokers{Servers: []string{b.address}})
+		_, err := kafkaadmin.Admin{Egress: loopback.Rules()}.Describe(ctx, kafkaadmin.Brokers{Servers: []string{b.address}})
 		if err == nil {
 			return nil
 		}

@@ -14,6 +14,7 @@ import (
 
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/kafkaadmin"
+	"perflab.dev/perflab/internal/testing/loopback"
 )
 
 // The operator's pace: how long a pass makes topics, and the time until the
@@ -48,7 +49,7 @@ type maker func(ctx context.Context, address string, wanted []kafka.Topic, heard
 
 // inBatches does what the operator does, with its pauses.
 func inBatches(ctx context.Context, address string, wanted []kafka.Topic, heard *calls) (int, error) {
-	admin := kafkaadmin.Admin{Hooks: []kgo.Hook{heard}}
+	admin := kafkaadmin.Admin{Egress: loopback.Rules(), Hooks: []kgo.Hook{heard}}
 	for pass := 1; ; pass++ {
 		found, err := admin.EnsureTopics(ctx, kafkaadmin.Brokers{Servers: []string{address}}, wanted, budget)
 		if err != nil {
@@ -79,7 +80,7 @@ func oneByOne(ctx context.Context, address string, wanted []kafka.Topic, heard *
 			fmt.Printf("topics: %d of %d are made\n", i+1, len(wanted))
 		}
 	}
-	asking := kafkaadmin.Admin{Hooks: []kgo.Hook{heard}}
+	asking := kafkaadmin.Admin{Egress: loopback.Rules(), Hooks: []kgo.Hook{heard}}
 	for {
 		found, err := asking.Topics(ctx, kafkaadmin.Brokers{Servers: []string{address}}, wanted)
 		if err != nil {

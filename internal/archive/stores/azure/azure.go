@@ -28,7 +28,7 @@ import (
 func Open(ctx context.Context, location archive.Location) (archive.Bucket, error) {
 	account := location.Parameters[archive.ParameterAccount]
 	endpoint := cmp.Or(location.Parameters[archive.ParameterEndpoint], "https://"+account+".blob.core.windows.net")
-	client, err := clientOf(endpoint+"/"+location.Bucket, account, location.Credentials)
+	client, err := clientOf(endpoint+"/"+location.Bucket, account, location)
 	if err != nil {
 		return nil, err
 	}
@@ -53,26 +53,30 @@ func putIn(client *container.Client) func(context.Context, string, []byte, archi
 	}
 }
 
-// options have the library try again soon.
-func options() *container.ClientOptions {
+// options have the library try again soon, and ask with the location's client.
+func options(location archive.Location) *container.ClientOptions {
 	result := &container.ClientOptions{}
+	if location.Client != nil {
+		result.Transport = location.Client
+	}
 	result.Retry = policy.RetryOptions{MaxRetries: bucket.Tries - 1, RetryDelay: bucket.Shortest, MaxRetryDelay: bucket.Longest}
 	return result
 }
 
-func clientOf(url, account string, given archive.Credentials) (*container.Client, error) {
+func clientOf(url, account string, location archive.Location) (*container.Client, error) {
+	given := location.Credentials
 	if given.IsNone() {
 		found, err := azidentity.NewDefaultAzureCredential(nil)
 		if err != nil {
 			return nil, fmt.Errorf("%w: the workload has no credentials of Azure's: give it an identity, or the archive a Secret", archive.ErrLocation)
 		}
-		return made(container.NewClient(url, found, options()))
+		return made(container.NewClient(url, found, options(location)))
 	}
 	shared, err := azblob.NewSharedKeyCredential(account, given.Secret)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the secret is no key of a storage account: give one as Azure shows it", archive.ErrLocation)
 	}
-	return made(container.NewClientWithSharedKeyCredential(url, shared, options()))
+	return made(container.NewClientWithSharedKeyCredential(url, shared, options(location)))
 }
 
 func made(client *container.Client, err error) (*container.Client, error) {

@@ -31,11 +31,16 @@ const pageSize = 1000
 func Open(ctx context.Context, location archive.Location) (archive.Bucket, error) {
 	// A token is fetched for longer than this call lasts.
 	ctx = context.WithoutCancel(ctx)
-	source, err := tokens(ctx, location.Credentials)
+	source, err := tokens(ctx, location)
 	if err != nil {
 		return nil, err
 	}
 	options := []option.ClientOption{option.WithTokenSource(source)}
+	if given := location.Client; given != nil {
+		authorized := *given
+		authorized.Transport = &oauth2.Transport{Source: source, Base: given.Transport}
+		options = []option.ClientOption{option.WithHTTPClient(&authorized)}
+	}
 	if endpoint := location.Parameters[archive.ParameterEndpoint]; endpoint != "" {
 		options = append(options, option.WithEndpoint(endpoint+"/storage/v1/"))
 	}
@@ -46,7 +51,8 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 	return &bucket{objects: service.Objects, name: location.Bucket}, nil
 }
 
-func tokens(ctx context.Context, given archive.Credentials) (oauth2.TokenSource, error) {
+func tokens(ctx context.Context, location archive.Location) (oauth2.TokenSource, error) {
+	given := location.Credentials
 	if given.IsNone() {
 		found, err := google.FindDefaultCredentials(ctx, storage.DevstorageReadWriteScope)
 		if err != nil {
@@ -58,6 +64,10 @@ func tokens(ctx context.Context, given archive.Credentials) (oauth2.TokenSource,
 	read, err := google.JWTConfigFromJSON([]byte(given.Secret), storage.DevstorageReadWriteScope)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the secret is no key of a service account: give the JSON that Google made", archive.ErrLocation)
+	}
+	if location.Client != nil {
+		// The key says who gives tokens for it.
+		ctx = context.WithValue(ctx, oauth2.HTTPClient, location.Client)
 	}
 	return read.TokenSource(ctx), nil
 }

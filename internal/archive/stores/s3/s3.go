@@ -63,6 +63,9 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 		if endpoint != "" {
 			options.BaseEndpoint = aws.String(endpoint)
 		}
+		if location.Client != nil {
+			options.HTTPClient = location.Client
+		}
 	})
 	opened, err := s3blob.OpenBucket(ctx, client, location.Bucket, &s3blob.Options{RequestChecksumCalculation: config.RequestChecksumCalculation})
 	if err != nil {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package component
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Lineage are objects, by UID, that go back to one that is ours. A label is a claim that
+// everybody can make who may make pods: the log of a pod is read, and its address is
+// connected to, only if an object of its lineage controls it.
+type Lineage map[types.UID]bool
+
+// LineageOf begins with an object that is known to be ours.
+func LineageOf(object metav1.Object) Lineage { return Lineage{object.GetUID(): true} }
+
+// Controls reports whether an object of the lineage controls this one.
+func (l Lineage) Controls(object metav1.Object) bool {
+	owner := metav1.GetControllerOfNoCopy(object)
+	return owner != nil && l[owner.UID]
+}
+
+// Owns reports whether an object of the lineage is among the owners of this one. Strimzi
+// makes nobody the controller.
+func (l Lineage) Owns(object metav1.Object) bool {
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return l[owner.UID] })
+}
+
+// Pods are those of the lineage.
+func (l Lineage) Pods(pods []corev1.Pod) []corev1.Pod { return kept(pods, l.Controls) }
+
+// kept are the objects of which this is so.
+func kept[T any, O interface {
+	*T
+	metav1.Object
+}](objects []T, so func(metav1.Object) bool) []T {
+	var found []T
+	for i := range objects {
+		if so(O(&objects[i])) {
+			found = append(found, objects[i])
+		}
+	}
+	return found
+}
+
+// extend adds the objects of which this is so.
+func extend[T any, O interface {
+	*T
+	metav1.Object
+}](l Lineage, objects []T, so func(metav1.Object) bool) {
+	for i := range objects {
+		if object := O(&objects[i]); so(object) {
+			l[object.GetUID()] = true
+		}
+	}
+}
+
+// Own reads an object of the environment; nil: there is none, or it is somebody else's.
+func (p *Pass) Own(ctx context.Context, kind schema.GroupVersionKind, name string) (*unstructured.Unstructured, error) {
+	object, err := p.Cluster.Get(ctx, kind, client.ObjectKey{Namespace: p.Run.Namespace, Name: name})
+	if err != nil || object == nil || !metav1.IsControlledBy(object, p.Experiment) {
+		return nil, err
+	}
+	return object, nil
+}
+
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list
+
+// addReplicaSets adds the ReplicaSets of Deployments, which are read once in a pass, past
+// the cache that would hold all there are.
+func (p *Pass) addReplicaSets(ctx context.Context, to Lineage) error {
+	if p.replicaSets == nil {
+		p.replicaSets = &metav1.PartialObjectMetadataList{}
+		p.replicaSets.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ReplicaSetList"))
+		if err := p.Live.List(ctx, p.replicaSets, client.InNamespace(p.Run.Namespace)); err != nil {
+			p.replicaSets = nil
+			return fmt.Errorf("listing the namespace's ReplicaSets: %w", err)
+		}
+	}
+	extend(to, p.replicaSets.Items, to.Controls)
+	return nil
+}

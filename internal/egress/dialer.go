@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package egress
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+)
+
+const (
+	// dialTimeout and idleTimeout bound what no client's own time limits.
+	dialTimeout = 10 * time.Second
+	idleTimeout = 90 * time.Second
+	// hands is how many connections to a server are kept for its next requests: an
+	// archive makes so many at once.
+	hands = 16
+)
+
+// Dialer checks each address of a name when it connects to it.
+func (r Rules) Dialer(timeout time.Duration) *net.Dialer {
+	return &net.Dialer{Timeout: timeout, ControlContext: r.control}
+}
+
+func (r Rules) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%q is no address that can be checked: %w", address, err)
+	}
+	return r.Check(ctx, target)
+}
+
+// Transport connects directly: whom a proxy connects to could not be checked.
+func (r Rules) Transport() *http.Transport {
+	return &http.Transport{
+		DialContext: r.Dialer(dialTimeout).DialContext, ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: dialTimeout, IdleConnTimeout: idleTimeout, MaxIdleConns: 100, MaxIdleConnsPerHost: hands,
+	}
+}
+
+// Client asks directly, within a time, and follows no redirect.
+func (r Rules) Client(timeout time.Duration) *http.Client {
+	return &http.Client{Timeout: timeout, Transport: r.Transport(), CheckRedirect: NoRedirects}
+}
+
+// ProxiedTransport is for addresses that who installs PerfLab names: it goes through the
+// proxy of the environment, if there is one, whose address is then the one that is checked.
+func (r Rules) ProxiedTransport() *http.Transport {
+	transport := r.Transport()
+	transport.Proxy = http.ProxyFromEnvironment
+	return transport
+}
+
+// NoRedirects is the CheckRedirect of a client to which a redirect is an answer.
+func NoRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// IsRedirect reports whether a status sends who asks to another address.
+func IsRedirect(status int) bool {
+	return status >= http.StatusMultipleChoices && status < http.StatusBadRequest && status != http.StatusNotModified
+}

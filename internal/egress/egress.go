@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package egress decides which addresses PerfLab connects to. Authors of experiments name
+// hosts, and the operator and the collector would otherwise connect for them to what they
+// may not reach: the credentials of a node, the API server, the operator's own ports.
+//
+// An address is checked when a connection to it is made, after its name was resolved, so
+// that a name can't lead past the check. Every connection to an address that an author
+// can influence is made by a [Rules.Dialer], or by a client that uses one.
+package egress
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+)
+
+// Flags that change the rules.
+const (
+	FlagDeny  = "deny-targets"
+	FlagAllow = "allow-targets"
+)
+
+// Rules say which addresses may be connected to. The entry that covers an address most
+// narrowly decides: a prefix that is longer, and of two equal ones the one with a port.
+// What no entry covers is allowed. The zero value denies what is denied by default.
+type Rules struct {
+	// servers are API servers, whose names are resolved when they are compared.
+	servers []server
+	// own are the entries of the flags, those that deny first.
+	own []entry
+}
+
+// server is an API server's host and port.
+type server struct {
+	host string
+	port uint16
+}
+
+// entry covers the addresses of a prefix, at one port or at all (0).
+type entry struct {
+	prefix netip.Prefix
+	port   uint16
+	// what a denied address is, in a sentence; empty: the entry allows.
+	what string
+}
+
+// Lists are the entries of the flags: CIDRs, addresses, or addresses with a port.
+type Lists struct {
+	Deny  []string `json:"deny,omitempty"`
+	Allow []string `json:"allow,omitempty"`
+}
+
+// New makes the rules of these lists. The API servers, as host:port, are denied as well.
+func New(lists Lists, apiServers ...string) (Rules, error) {
+	var rules Rules
+	for _, address := range apiServers {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return Rules{}, fmt.Errorf("reading the address of the API server: %w", err)
+		}
+		number, err := strconv.ParseUint(port, 10, 16)
+		if err != nil {
+			return Rules{}, fmt.Errorf("reading the port of the API server: %w", err)
+		}
+		rules.servers = append(rules.servers, server{host, uint16(number)})
+	}
+	for _, list := range []struct {
+		flag, what string
+		items      []string
+	}{{FlagDeny, "denied by --" + FlagDeny, lists.Deny}, {FlagAllow, "", lists.Allow}} {
+		for _, item := range list.items {
+			parsed, err := parse(item)
+			if err != nil {
+				return Rules{}, fmt.Errorf("--%s: %w", list.flag, err)
+			}
+			parsed.what = list.what
+			rules.own = append(rules.own, parsed)
+		}
+	}
+	return rules, nil
+}
+
+// parse reads an entry of a list.
+func parse(item string) (entry, error) {
+	if prefix, err := netip.ParsePrefix(item); err == nil && !prefix.Addr().Is4In6() {
+		return entry{prefix: prefix.Masked()}, nil
+	}
+	if address, err := netip.ParseAddr(item); err == nil && address.Zone() == "" {
+		return entry{prefix: only(address)}, nil
+	}
+	if address, err := netip.ParseAddrPort(item); err == nil && address.Addr().Zone() == "" && address.Port() != 0 {
+		return entry{prefix: only(address.Addr()), port: address.Port()}, nil
+	}
+	return entry{}, fmt.Errorf("%q is not an address range: write a CIDR, an address, or an address with a port, for example 10.0.0.0/8, 10.1.2.3 or 10.1.2.3:443", item)
+}
+
+// only is the prefix of a single address.
+func only(address netip.Addr) netip.Prefix {
+	address = plain(address)
+	return netip.PrefixFrom(address, address.BitLen())
+}
+
+// plain is an address without its zone, and as IPv4 where it is one.
+func plain(address netip.Addr) netip.Addr { return address.WithZone("").Unmap() }
+
+// Denied is an address that the rules do not let anybody connect to.
+type Denied struct {
+	// Target that was to be connected to.
+	Target netip.AddrPort
+	// What it is: "a link-local address".
+	What string
+	// Allow is the entry that allows it.
+	Allow string
+	// leads is the IPv4 address that the target stands for; invalid: it is what was denied.
+	leads netip.Addr
+}
+
+func (e *Denied) Error() string {
+	subject := e.Target.Addr().String()
+	if e.leads.IsValid() {
+		subject += " leads to " + e.leads.String() + ", which"
+	}
+	return fmt.Sprintf("%s is %s, and PerfLab does not connect to it: name another address, or ask your administrator for --%s=%s", subject, e.What, FlagAllow, e.Allow)
+}
+
+// Denied is what kind of address it is, for packages that know the error by this method.
+func (e *Denied) Denied() string { return e.What }
+
+// IsDenied reports whether an error is of a connection that the rules deny.
+func IsDenied(err error) bool {
+	var denied *Denied
+	return errors.As(err, &denied)
+}
+
+// Check is a [Denied] where the rules let nobody connect to an address.
+func (r Rules) Check(ctx context.Context, target netip.AddrPort) error {
+	servers, err := r.resolve(ctx, target.Port())
+	if err != nil {
+		return err
+	}
+	for i, address := range forms(target.Addr()) {
+		found := r.narrowest(address, target.Port(), servers)
+		if found.what == "" {
+			continue
+		}
+		denied := &Denied{Target: target, What: found.what, Allow: address.String()}
+		if i > 0 {
+			denied.leads = address
+		}
+		if found.port != 0 {
+			denied.Allow = netip.AddrPortFrom(address, found.port).String()
+		}
+		return denied
+	}
+	return nil
+}
+
+// narrowest is the entry that decides about an address; the zero one where none covers it.
+func (r Rules) narrowest(address netip.Addr, port uint16, servers []entry) entry {
+	var found entry
+	for _, list := range [][]entry{standard, servers, r.own} {
+		for _, e := range list {
+			if e.covers(address, port) && (!found.prefix.IsValid() || e.compare(found) >= 0) {
+				found = e
+			}
+		}
+	}
+	return found
+}
+
+func (e entry) covers(address netip.Addr, port uint16) bool {
+	return e.prefix.Contains(address) && (e.port == 0 || e.port == port)
+}
+
+// compare says which of two entries that cover an address is the narrower one.
+func (e entry) compare(other entry) int {
+	return cmp.Or(cmp.Compare(e.prefix.Bits(), other.prefix.Bits()), cmp.Compare(min(e.port, 1), min(other.port, 1)))
+}
+
+// resolve finds the addresses of the API servers at a port. Where a name can't be
+// resolved, nobody knows whose address is asked about, so none is taken.
+func (r Rules) resolve(ctx context.Context, port uint16) ([]entry, error) {
+	var entries []entry
+	for _, server := range r.servers {
+		if server.port != port {
+			continue
+		}
+		addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", server.host)
+		if err != nil {
+			return nil, fmt.Errorf("resolving the API server, to which nobody may be led: %w", err)
+		}
+		for _, address := range addresses {
+			entries = append(entries, entry{prefix: only(address), port: port, what: "the API server"})
+		}
+	}
+	return entries, nil
+}
