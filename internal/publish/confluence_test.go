@@ -80,9 +80,9 @@ func TestConfluencePageIsCreated(t *testing.T) {
 	}
 }
 
-// A note's picture is attached as what it is, and as it is.
+// A note's picture is attached as what it is: a photo as it is, a drawing as it is redrawn.
 func TestPicturesOfNotesAreAttached(t *testing.T) {
-	const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8" width="8" height="8"/>`
+	const drawing = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 8 8" width="8" height="8"/>`
 	site, photo := confluence.New(t), "\xff\xd8\xff photo"
 	report := article(t, uid, "", asked("Why?"), func(input *report.Input) {
 		input.Experiment.Spec.Notes = []v1alpha1.Note{{Name: "cause", ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: "cause.md"}}}

@@ -5,16 +5,16 @@ package report
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"perflab.dev/perflab/internal/prose"
+	"perflab.dev/perflab/internal/redraw"
 )
 
 // inset is a picture that a note shows, or why it does not.
@@ -27,6 +27,8 @@ type inset struct {
 	body []byte
 	// alt says what is on it.
 	alt string
+	// without is what of it is left out.
+	without []string
 	// fault says why it is not shown; empty: it is.
 	fault string
 }
@@ -67,19 +69,23 @@ func (n *note) illustrate(files map[string][]byte, left *room) {
 		if shown.fault == "" && len(shown.body) > left.pictures {
 			shown.fault = fmt.Sprintf("the pictures of all notes would have more than %d MiB", maxAllPictures>>20)
 		}
+		switch {
+		case shown.fault != "":
+			n.miss(shown.whyNot())
+		case len(shown.without) > 0:
+			n.miss(fmt.Sprintf("picture %q: it is shown without %s", shown.name, prose.Enumerate(shown.without)))
+		}
 		if shown.fault == "" {
 			left.pictures -= len(shown.body)
-		} else {
-			n.miss(&shown)
 		}
 		n.insets[image] = &shown
 		return ast.WalkSkipChildren
 	})
 }
 
-// miss notes a picture that is not shown, once.
-func (n *note) miss(shown *inset) {
-	if told := shown.whyNot(); !slices.Contains(n.missing, told) {
+// miss notes a picture that is not shown, or not whole, once.
+func (n *note) miss(told string) {
+	if !slices.Contains(n.missing, told) {
 		n.missing = append(n.missing, told)
 	}
 }
@@ -98,12 +104,11 @@ func (n *note) insetOf(name string, files map[string][]byte, place int) *inset {
 	case !there:
 		shown.fault = "there is none of that name beside the note"
 	case len(body) > MaxPictureBytes:
-		shown.fault = fmt.Sprintf("it has %d KiB, more than the %d that a picture may have", (len(body)+1023)>>10, MaxPictureBytes>>10)
+		shown.fault = tooLarge(body)
 	default:
-		shown.kind, shown.fault = kindOf(body)
+		shown.take(body)
 	}
 	if shown.fault == "" {
-		shown.body = body
 		shown.file = fileName(fmt.Sprintf("note-%s-%d", n.name, place)) + pictureEndings[shown.kind]
 	}
 	return shown
@@ -133,93 +138,46 @@ func (i *inset) dataURI() string {
 	return "data:" + i.kind + ";base64," + base64.StdEncoding.EncodeToString(i.body)
 }
 
-// kindOf a picture, as its first bytes have it; or what is wrong with it.
-func kindOf(body []byte) (kind, fault string) {
+// take a picture as it is, or a drawing as it is drawn anew: within a page it could run
+// nothing; as a file beside one, opened by itself, it could.
+func (i *inset) take(body []byte) {
+	if i.kind = pixelsOf(body); i.kind != "" {
+		i.body = body
+		return
+	}
+	i.kind = svgKind
+	drawn, without, err := redraw.SVG(body)
+	switch {
+	case errors.Is(err, redraw.ErrNoSVG):
+		i.fault = noPicture
+	case err != nil:
+		i.fault = err.Error()
+	case len(drawn) > MaxPictureBytes:
+		i.fault = tooLarge(drawn)
+	default:
+		i.body, i.without = drawn, without
+	}
+}
+
+func tooLarge(body []byte) string {
+	return fmt.Sprintf("it has %d KiB, more than the %d that a picture may have", (len(body)+1023)>>10, MaxPictureBytes>>10)
+}
+
+// pixelsOf is the kind of a picture of pixels, as its first bytes have it; empty: it is none.
+func pixelsOf(body []byte) string {
 	begins := func(with string) bool { return bytes.HasPrefix(body, []byte(with)) }
 	switch {
 	case begins("\x89PNG\r\n\x1a\n"):
-		return "image/png", ""
+		return "image/png"
 	case begins("\xff\xd8\xff"):
-		return "image/jpeg", ""
+		return "image/jpeg"
 	case begins("GIF87a"), begins("GIF89a"):
-		return "image/gif", ""
+		return "image/gif"
 	case len(body) > 12 && begins("RIFF") && string(body[8:12]) == "WEBP":
-		return "image/webp", ""
+		return "image/webp"
 	}
-	return svgKind, faultOfSVG(body)
+	return ""
 }
 
 // noPicture says that a file is none.
 const noPicture = "it is no PNG, JPEG, GIF, WebP or SVG"
-
-// faultOfSVG says why a drawing is not shown; empty: it is. Within a page it could run
-// nothing; as a file beside one, opened by itself, it could.
-func faultOfSVG(body []byte) string {
-	decoder := xml.NewDecoder(bytes.NewReader(body))
-	isDrawing := false
-	for {
-		token, err := decoder.Token()
-		switch {
-		case errors.Is(err, io.EOF) && isDrawing:
-			return ""
-		case err != nil:
-			return noPicture
-		}
-		start, is := token.(xml.StartElement)
-		if is && !isDrawing && (start.Name.Local != "svg" || start.Name.Space != "http://www.w3.org/2000/svg") {
-			return noPicture
-		}
-		isDrawing = isDrawing || is
-		if doesMore(token) {
-			return "it does more than draw: it has scripts, or refers to something outside of itself; save it as plain SVG, or as PNG"
-		}
-	}
-}
-
-// doesMore tells what a drawing needs none of.
-func doesMore(token xml.Token) bool {
-	switch token := token.(type) {
-	case xml.StartElement:
-		return slices.Contains(activeElements, strings.ToLower(token.Name.Local)) || slices.ContainsFunc(token.Attr, isActive)
-	case xml.CharData:
-		return reaches(string(token))
-	case xml.Directive:
-		return bytes.ContainsRune(token, '[')
-	case xml.ProcInst:
-		return token.Target != "xml"
-	}
-	return false
-}
-
-// activeElements run something or show another document.
-var activeElements = []string{"script", "foreignobject", "iframe", "object", "embed", "audio", "video", "link", "handler", "listener"}
-
-// insides are what a reference may point at: a part of the drawing, or a picture in it.
-var insides = regexp.MustCompile(`^(#|data:image/(png|jpeg|gif|webp);)`)
-
-func isActive(attribute xml.Attr) bool {
-	name := strings.ToLower(attribute.Name.Local)
-	switch {
-	case attribute.Name.Space == "xmlns" || name == "xmlns":
-		return false
-	case name == "href" || name == "src":
-		return !insides.MatchString(strings.TrimSpace(attribute.Value))
-	}
-	return strings.HasPrefix(name, "on") || reaches(attribute.Value)
-}
-
-var (
-	styleReference = regexp.MustCompile(`(?i)url\(\s*['"]?\s*([^)]{0,20})`)
-	// beyond is what a style or an animation may hold that leads out of a drawing.
-	beyond = regexp.MustCompile(`(?i)@import|javascript:`)
-)
-
-// reaches tells a text that, in a style or an animation, leads out of the drawing.
-func reaches(text string) bool {
-	if beyond.MatchString(text) {
-		return true
-	}
-	return slices.ContainsFunc(styleReference.FindAllStringSubmatch(text, -1), func(found []string) bool {
-		return !strings.HasPrefix(found[1], "#") && !strings.HasPrefix(found[1], "data:")
-	})
-}

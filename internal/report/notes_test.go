@@ -5,6 +5,7 @@ package report_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"maps"
@@ -138,7 +139,7 @@ func TestNotesStandInTheirSections(t *testing.T) {
 	}
 	attached := wellFormed(t, "confluence", `<page xmlns:ac="urn:ac" xmlns:ri="urn:ri">`+written(t, r, "report.confluence")+"</page>")
 	files := r.Pictures()
-	if !bytes.Equal(files["note-cpu-1.png"], recorded.Photo()) || string(files["note-cpu-2.svg"]) != drawing || len(files) != 2 {
+	if !bytes.Equal(files["note-cpu-1.png"], recorded.Photo()) || !strings.HasPrefix(string(files["note-cpu-2.svg"]), "<svg ") || len(files) != 2 {
 		t.Errorf("the pictures are %d", len(files))
 	}
 	for name := range files {
@@ -378,34 +379,26 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 	svg := func(inside string) []byte {
 		return []byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">` + inside + "</svg>")
 	}
-	const more, none = "it does more than draw", "it is no PNG, JPEG, GIF, WebP or SVG"
+	const none = "it is no PNG, JPEG, GIF, WebP or SVG"
 	for name, c := range map[string]struct {
 		body []byte
 		want string
 	}{
-		"a PNG":                   {recorded.Photo(), ".png"},
-		"a JPEG":                  {jpeg, ".jpg"},
-		"a GIF":                   {gif, ".gif"},
-		"a WebP":                  {webp, ".webp"},
-		"an SVG":                  {[]byte(drawing), ".svg"},
-		"an SVG's DTD":            {[]byte(`<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">` + drawing), ".svg"},
-		"parts and pictures":      {svg(`<defs><g id="a"/></defs><use xlink:href="#a"/><image xlink:href="data:image/png;base64,AAAA"/><g style="clip-path: url(#c)"/>`), ".svg"},
-		"HTML":                    {[]byte("<html><script>alert(1)</script></html>"), none},
-		"a script":                {[]byte("alert(1)"), none},
-		"nothing":                 {nil, none},
-		"an SVG that is not one":  {[]byte(`<svg><script>alert(1)</script></svg>`), none},
-		"an SVG cut off":          {[]byte(drawing[:60]), none},
-		"an SVG with a script":    {svg("<script>alert(1)</script>"), more},
-		"one with a handler":      {svg(`<rect onload="alert(1)"/>`), more},
-		"one with HTML":           {svg(`<foreignObject><p xmlns="http://www.w3.org/1999/xhtml">a</p></foreignObject>`), more},
-		"one with a link":         {svg(`<a xlink:href="javascript:alert(1)"/>`), more},
-		"one that sets a link":    {svg(`<a href="#"><set attributeName="href" to="javascript:alert(1)"/></a>`), more},
-		"one that fetches":        {svg(`<image href="https://evil.example/a.png"/>`), more},
-		"one with a style":        {svg(`<style>@import "https://evil.example/a.css";</style>`), more},
-		"one that fetches a fill": {svg(`<rect fill="url( 'https://evil.example/a#b')"/>`), more},
-		"one with a style sheet":  {append([]byte(`<?xml-stylesheet href="https://evil.example/a.css"?>`), drawing...), more},
-		"a bomb":                  {[]byte(`<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>` + drawing), more},
-		"too large":               {append(recorded.Photo(), make([]byte, report.MaxPictureBytes)...), "it has 513 KiB, more than the 512 that a picture may have"},
+		"a PNG":                  {recorded.Photo(), ".png"},
+		"a JPEG":                 {jpeg, ".jpg"},
+		"a GIF":                  {gif, ".gif"},
+		"a WebP":                 {webp, ".webp"},
+		"an SVG":                 {[]byte(drawing), ".svg"},
+		"an SVG's DTD":           {[]byte(`<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">` + drawing), ".svg"},
+		"parts and pictures":     {svg(`<defs><g id="a"/></defs><use xlink:href="#a"/><image xlink:href="data:image/png;base64,AAAA"/><g style="clip-path: url(#c)"/>`), ".svg"},
+		"HTML":                   {[]byte("<html><script>alert(1)</script></html>"), none},
+		"a script":               {[]byte("alert(1)"), none},
+		"nothing":                {nil, none},
+		"an SVG that is not one": {[]byte(`<svg><script>alert(1)</script></svg>`), none},
+		"an SVG cut off":         {[]byte(drawing[:60]), none},
+		"a bomb":                 {[]byte(`<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>` + drawing), "it declares entities"},
+		"a bomb of parts":        {svg(`<g id="a"><use href="#a"/></g>`), "it has more than 256 levels, or draws more than"},
+		"too large":              {append(recorded.Photo(), make([]byte, report.MaxPictureBytes)...), "it has 513 KiB, more than the 512 that a picture may have"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Whatever its name says.
@@ -420,6 +413,21 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 				t.Errorf("%d pictures, lacking %q", len(r.Pictures()), lacking)
 			}
 		})
+	}
+}
+
+// A drawing is shown as it is drawn anew, and people are told of what it had beside.
+func TestDrawingsAreDrawnAnew(t *testing.T) {
+	running := `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script><image href="https://evil.example/a.png"/><circle r="3"/></svg>`
+	r := reportOf(t, noted(few(), "![a](it.svg)", map[string][]byte{"it.svg": []byte(running)}))
+	shown := string(r.Pictures()["note-cause-1.svg"])
+	if !strings.Contains(shown, `<circle r="3"/>`) || strings.Contains(shown, "alert") || strings.Contains(shown, "evil.example") {
+		t.Errorf("shown is %s", shown)
+	}
+	expect.Equal(t, []string{`note "cause": picture "it.svg": it is shown without a reference to the outside, onload, script`}, r.Lacking(), "lacking")
+	page := written(t, r, "report.html")
+	if strings.Contains(page, base64.StdEncoding.EncodeToString([]byte("alert(1)"))) || !strings.Contains(page, "data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString([]byte(shown))) {
+		t.Error("the page shows something else")
 	}
 }
 
