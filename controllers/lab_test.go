@@ -41,6 +41,8 @@ type lab struct {
 	t *testing.T
 	// admin acts for people, for other operators and for the kubelet.
 	admin client.WithWatch
+	// own has the operator's rights, where they are installed.
+	own client.WithWatch
 	// uncached reads what others write as well.
 	uncached  client.WithWatch
 	namespace string
@@ -103,13 +105,13 @@ func newLab(t *testing.T, server *apiserver.Server) *lab {
 func newLabAlone(t *testing.T, server *apiserver.Server) *lab {
 	t.Helper()
 	admin := apiserver.Client(t, server.Config(t))
-	uncached := admin
+	uncached, operator := admin, admin
 	if cache := readCaches[server]; cache != nil {
-		admin = cache.Client(uncached)
+		admin, operator = cache.Client(uncached, uncached), cache.Client(uncached, installOn(t, server).client)
 	}
 	registry := prometheus.NewRegistry()
 	l := &lab{
-		t: t, admin: admin, uncached: uncached, namespace: apiserver.Namespace(t, admin),
+		t: t, admin: admin, own: operator, uncached: uncached, namespace: apiserver.Namespace(t, admin),
 		scraped: registry, telemetry: telemetry.New(registry),
 		// Objects get their creation time from the API server's clock.
 		now:     time.Now().Truncate(time.Second),
@@ -149,7 +151,7 @@ func (l *lab) operator() (*experiment.Reconciler, *run.Reconciler) {
 
 // tools are those of an operator that has just been started.
 func (l *lab) tools() component.Tools {
-	reads := l.line.to(l.admin)
+	reads := l.line.to(l.own)
 	pods := component.Pods{Reader: l.reader(), Known: func(string) client.Reader { return reads }}
 	cluster := kube.Cluster{Client: reads, PodReader: pods}
 	return component.Tools{
@@ -170,7 +172,7 @@ func (l *lab) reader() client.Reader {
 	if l.live != nil {
 		return l.live
 	}
-	return kube.NewFreshness().Reader(pastCache{l.admin, &l.line, l.t, l.admin.Scheme()}, l.admin.Scheme())
+	return kube.NewFreshness().Reader(pastCache{l.own, &l.line, l.t, l.own.Scheme()}, l.own.Scheme())
 }
 
 // deaf takes watches and never hears anything: tests wake the operator.

@@ -125,9 +125,11 @@ func (l *lab) playUntil(what string, done func() bool) {
 func (l *lab) manage(server *apiserver.Server, logger logr.Logger) {
 	l.t.Helper()
 	l.admin = l.uncached
-	cached, err := component.Cache(server.Config(l.t), l.namespace, l.lanes)
+	own := installOn(l.t, server)
+	l.own = own.client
+	cached, err := component.Cache(own.config, l.namespace, l.lanes)
 	expect.NoError(l.t, err)
-	manager, err := ctrl.NewManager(server.Config(l.t), ctrl.Options{
+	manager, err := ctrl.NewManager(own.config, ctrl.Options{
 		Scheme:     l.admin.Scheme(),
 		Logger:     logger,
 		Cache:      cached,

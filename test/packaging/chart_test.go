@@ -111,6 +111,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"webhook.authorRights":   {"webhook": values{"authorRights": "off"}},
 		"lanes":                  {"lanes": "motorway"},
 		"longestTurn":            {"longestTurn": "a week"},
+		"fence.namespaceLabel":   {"fence": values{"namespaceLabel": "' || true"}},
 		"targets.deny":           {"targets": values{"deny": []any{"example.org"}}},
 		"targets.allow":          {"targets": values{"allow": "10.0.0.0/8"}},
 		"history.runs":           {"history": values{"runs": "a week"}},
@@ -270,7 +271,7 @@ func TestNamespacesHaveArchivesOfTheirOwn(t *testing.T) {
 func TestEverythingCanBeLeftOut(t *testing.T) {
 	rendered := mustRender(t, home, values{
 		"crds": values{"install": false}, "webhook": values{"enabled": false}, "metrics": values{"enabled": false}, "networkPolicy": values{"enabled": false},
-		"resultsPolicy": values{"enabled": false}, "aggregatedRoles": values{"enabled": false}, "podDisruptionBudget": values{"enabled": false},
+		"resultsPolicy": values{"enabled": false}, "fence": values{"enabled": false}, "aggregatedRoles": values{"enabled": false}, "podDisruptionBudget": values{"enabled": false},
 	})
 	want := []string{
 		"ClusterRole//perflab-collector", "ClusterRole//perflab-operator", "ClusterRoleBinding//perflab-operator", "Deployment/perflab-system/perflab-operator",

@@ -139,7 +139,7 @@ func answered(t *testing.T, what string, err error, sentence string) {
 func TestNobodyForgesResults(t *testing.T) {
 	admin := administrator(t)
 	// Nobody answers the webhook here.
-	install(t, home, loadChart(t), values{"webhook": values{"enabled": false}})
+	install(t, home, loadChart(t), values{"webhook": values{"enabled": false}, "fence": values{"enabled": false}})
 	t.Cleanup(func() { uninstall(t, home) })
 	makeNamespace(t, admin, "lab")
 	everything := rbacv1.PolicyRule{APIGroups: []string{"perflab.dev"}, Resources: []string{"*"}, Verbs: []string{"*"}}
@@ -261,7 +261,7 @@ func checkRecord(t *testing.T, record *unstructured.Unstructured, importer, admi
 func TestEachOperatorAnswersForItsNamespace(t *testing.T) {
 	admin := administrator(t)
 	for _, namespace := range []string{"team-c", "team-d"} {
-		install(t, namespace, loadChart(t), values{"scope": "Namespaced", "webhook": values{"enabled": false}})
+		install(t, namespace, loadChart(t), values{"scope": "Namespaced", "webhook": values{"enabled": false}, "fence": values{"enabled": false}})
 		t.Cleanup(func() { uninstall(t, namespace) })
 	}
 	makeNamespace(t, admin, "nobodys")

@@ -53,18 +53,18 @@ type version struct {
 	resourceVersion string
 }
 
-// Client reads through the cache. Reads of all namespaces, of cluster-scoped objects and
-// of further pages go to the API server.
-func (c *Cache) Client(uncached client.WithWatch) client.WithWatch {
-	return interceptor.NewClient(uncached, interceptor.Funcs{
-		Get: func(ctx context.Context, u client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+// Client reads through the cache, and writes with the rights of the writer. Reads of all
+// namespaces, of cluster-scoped objects and of further pages go to the API server.
+func (c *Cache) Client(uncached, writer client.WithWatch) client.WithWatch {
+	return interceptor.NewClient(writer, interceptor.Funcs{
+		Get: func(ctx context.Context, _ client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			if key.Namespace == "" {
-				return u.Get(ctx, key, object, options...)
+				return uncached.Get(ctx, key, object, options...)
 			}
-			return c.get(ctx, u, key, object)
+			return c.get(ctx, uncached, key, object)
 		},
-		List: func(ctx context.Context, u client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-			return c.list(ctx, u, list, options)
+		List: func(ctx context.Context, _ client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			return c.list(ctx, uncached, list, options)
 		},
 		Create: func(ctx context.Context, u client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			return c.write(u, object, func() error { return u.Create(ctx, object, options...) })

@@ -43,7 +43,7 @@ func newServer(objects ...client.Object) *server {
 			return err
 		},
 	}).Build()
-	s.cached, s.uncached = (&readcache.Cache{}).Client(uncached), uncached
+	s.cached, s.uncached = (&readcache.Cache{}).Client(uncached, uncached), uncached
 	return s
 }
 

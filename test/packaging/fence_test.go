@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package packaging_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/internal/testing/apiserver"
+	"perflab.dev/perflab/internal/testing/await"
+	"perflab.dev/perflab/internal/testing/expect"
+)
+
+const (
+	onlyControlled = "PerfLab's operator writes only what an experiment, a run or a schedule controls, and workloads that it adopts"
+	notHere        = "PerfLab's operator does not write into this namespace"
+	notKubernetes  = "PerfLab's operator writes nothing into the namespaces of Kubernetes"
+)
+
+// ownedBy makes the operator's objects.
+func ownedBy(kind string) string {
+	return fmt.Sprintf("ownerReferences: [{apiVersion: perflab.dev/v1alpha1, kind: %s, name: heap, uid: 3b8f0b1e-53a1-4b65-9d2f-0a4f3a1d7c11, controller: true}]", kind)
+}
+
+const adoptedMark = "annotations: {perflab.dev/borrowed-by: heap}"
+
+// fenced are the objects that the operator writes, by a word for the kind. Each has the
+// metadata that is put in place of META.
+var fenced = map[string]string{
+	"ConfigMap":      "{apiVersion: v1, kind: ConfigMap, metadata: {META}}",
+	"Pod":            `{apiVersion: v1, kind: Pod, metadata: {META}, spec: {containers: [{name: one, image: "example.org/one:1"}]}}`,
+	"Service":        "{apiVersion: v1, kind: Service, metadata: {META}, spec: {ports: [{port: 80}]}}",
+	"ServiceAccount": "{apiVersion: v1, kind: ServiceAccount, metadata: {META}}",
+	"Deployment":     deploymentText("Deployment"),
+	"Job":            `{apiVersion: batch/v1, kind: Job, metadata: {META}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: one, image: "example.org/one:1"}]}}}}`,
+	"RoleBinding":    bindingText("ClusterRole", "perflab-collector", "lab"),
+}
+
+func deploymentText(kind string) string {
+	return "{apiVersion: apps/v1, kind: " + kind + `, metadata: {META}, spec: {selector: {matchLabels: {app: one}}, template: {metadata: {labels: {app: one}}, spec: {containers: [{name: one, image: "example.org/one:1"}]}}}}`
+}
+
+func bindingText(kind, role, namespace string) string {
+	return fmt.Sprintf("{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {META}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}, subjects: [{kind: ServiceAccount, name: one, namespace: %s}]}", kind, role, namespace)
+}
+
+func withMeta(t *testing.T, text, metadata, namespace, name string) *unstructured.Unstructured {
+	t.Helper()
+	return object(t, strings.Replace(text, "META", metadata, 1), namespace, name, false)
+}
+
+// A stolen token of the operator writes what no experiment controls neither where it is allowed
+// to by its role, nor with every right.
+func TestTheOperatorIsFenced(t *testing.T) {
+	admin := administrator(t)
+	install(t, home, loadChart(t), values{"webhook": values{"enabled": false}, "resultsPolicy": values{"enabled": false}, "fence": values{"namespaceLabel": "perflab.dev/enabled"}})
+	t.Cleanup(func() { uninstall(t, home) })
+	for _, namespace := range []string{"lab", "elsewhere"} {
+		makeNamespace(t, admin, namespace)
+	}
+	expect.NoError(t, admin.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "everything"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: "perflab-operator", Namespace: home}},
+	}))
+	t.Cleanup(func() {
+		expect.NoError(t, admin.Delete(context.WithoutCancel(t.Context()), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "everything"}}))
+	})
+	lab := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "lab"}}}
+	answered(t, "a label", patch(t, admin, lab, `{"metadata":{"labels":{"perflab.dev/enabled":"true"}}}`, ""), "")
+	operator := as(t, operatorOf(home))
+	await.Until(t.Context(), t, 30*time.Second, "the fence", func() (bool, string) {
+		err := operator.Create(t.Context(), withMeta(t, fenced["ConfigMap"], "", "kube-system", "probe"))
+		return err != nil && strings.Contains(err.Error(), notKubernetes), fmt.Sprint(err)
+	})
+	for kind, text := range fenced {
+		t.Run(kind, func(t *testing.T) { checkFenced(t, admin, operator, text) })
+	}
+	t.Run("adopted", func(t *testing.T) { checkAdopted(t, admin, operator) })
+	t.Run("bindings", func(t *testing.T) {
+		for name, text := range map[string]string{
+			"another role":      bindingText("ClusterRole", "cluster-admin", "lab"),
+			"a role of its own": bindingText("Role", "perflab-collector", "lab"),
+			"from elsewhere":    bindingText("ClusterRole", "perflab-collector", "elsewhere"),
+		} {
+			answered(t, name, operator.Create(t.Context(), withMeta(t, text, ownedBy("PerfRun"), "lab", "bound")), "PerfLab's operator binds only the ClusterRole of collectors, to ServiceAccounts of the same namespace")
+		}
+	})
+	t.Run("experiments", func(t *testing.T) { checkFencedExperiments(t, admin, operator) })
+}
+
+// checkFenced: what is controlled is written, all else is not.
+func checkFenced(t *testing.T, admin, operator client.Client, text string) {
+	t.Helper()
+	const relabel = `{"metadata":{"labels":{"team":"storage"}}}`
+	for name, refused := range map[string]struct{ metadata, namespace, sentence string }{
+		"of nobody":          {"", "lab", onlyControlled},
+		"with a label":       {"labels: {perflab.dev/experiment: heap}", "lab", onlyControlled},
+		"of another owner":   {strings.Replace(ownedBy("PerfRun"), "perflab.dev/v1alpha1", "apps/v1", 1), "lab", onlyControlled},
+		"of a mere owner":    {strings.Replace(ownedBy("PerfRun"), ", controller: true", "", 1), "lab", onlyControlled},
+		"adopted at once":    {adoptedMark, "lab", onlyControlled},
+		"without the label":  {ownedBy("PerfRun"), "elsewhere", notHere},
+		"of the cluster":     {ownedBy("PerfRun"), "kube-system", notKubernetes},
+		"of the cluster too": {ownedBy("PerfRun"), "kube-public", notKubernetes},
+	} {
+		answered(t, name, operator.Create(t.Context(), withMeta(t, text, refused.metadata, refused.namespace, "forged")), refused.sentence)
+	}
+	for _, owner := range []string{"PerfExperiment", "PerfRun"} {
+		made := withMeta(t, text, ownedBy(owner), "lab", "ours-"+strings.ToLower(owner))
+		answered(t, "of "+owner, operator.Create(t.Context(), made), "")
+		answered(t, "changed", patch(t, operator, made, relabel, ""), "")
+		answered(t, "deleted", operator.Delete(t.Context(), made, client.GracePeriodSeconds(0)), "")
+	}
+	others := withMeta(t, text, "", "lab", "others")
+	expect.NoError(t, admin.Create(t.Context(), others))
+	answered(t, "changes another's", patch(t, operator, others, relabel, ""), onlyControlled)
+	answered(t, "takes another's over", patch(t, operator, others, `{"metadata":{"ownerReferences":[{"apiVersion":"perflab.dev/v1alpha1","kind":"PerfRun","name":"heap","uid":"x","controller":true}]}}`, ""), onlyControlled)
+	answered(t, "deletes another's", operator.Delete(t.Context(), others), onlyControlled)
+	expect.NoError(t, admin.Delete(t.Context(), others, client.GracePeriodSeconds(0)))
+}
+
+// checkAdopted: workloads of others are changed while they are adopted, and not deleted.
+func checkAdopted(t *testing.T, admin, operator client.Client) {
+	t.Helper()
+	const mark, release, scale = `{"metadata":{"annotations":{"perflab.dev/borrowed-by":"heap"}},"spec":{"replicas":2}}`, `{"metadata":{"annotations":{"perflab.dev/borrowed-by":null}},"spec":{"replicas":1}}`, `{"spec":{"replicas":3}}`
+	for _, kind := range []string{"Deployment", "StatefulSet"} {
+		text := deploymentText(kind)
+		for _, namespace := range []string{"lab", "elsewhere"} {
+			others := withMeta(t, text, "", namespace, "adopted")
+			expect.NoError(t, admin.Create(t.Context(), others))
+			sentence := map[string]string{"elsewhere": notHere}[namespace]
+			answered(t, "adopts", patch(t, operator, others, mark, ""), sentence)
+			answered(t, "scales", patch(t, operator, others, scale, ""), sentence)
+			answered(t, "releases", patch(t, operator, others, release, ""), sentence)
+			answered(t, "scales what it does not adopt", patch(t, operator, others, scale, ""), map[string]string{"elsewhere": notHere, "lab": onlyControlled}[namespace])
+			answered(t, "adopts again", patch(t, operator, others, mark, ""), sentence)
+			answered(t, "deletes", operator.Delete(t.Context(), others), map[string]string{"elsewhere": notHere, "lab": onlyControlled}[namespace])
+			expect.NoError(t, admin.Delete(t.Context(), others))
+		}
+	}
+}
+
+// checkFencedExperiments: experiments are those of schedules, and nobody's spec changes.
+func checkFencedExperiments(t *testing.T, admin, operator client.Client) {
+	t.Helper()
+	const onlySchedules = "PerfLab's operator creates and deletes only the experiments of schedules, and changes no spec"
+	owned := func(text, owner, name string) *unstructured.Unstructured {
+		return withMeta(t, text+"metadata: {META}\n", owner, "lab", name)
+	}
+	answered(t, "creates an experiment", operator.Create(t.Context(), owned(experimentText, "", "forged")), onlySchedules)
+	scheduled := owned(experimentText, ownedBy("PerfSchedule"), "scheduled")
+	answered(t, "creates one of a schedule", operator.Create(t.Context(), scheduled), "")
+	answered(t, "deletes one of a schedule", operator.Delete(t.Context(), scheduled), "")
+	others := owned(experimentText, "", "others")
+	expect.NoError(t, admin.Create(t.Context(), others))
+	answered(t, "marks one", patch(t, operator, others, `{"metadata":{"annotations":{"perflab.dev/operator":"here"}}}`, ""), "")
+	answered(t, "changes a spec", patch(t, operator, others, `{"spec":{"suspend":true}}`, ""), onlySchedules)
+	answered(t, "deletes one", operator.Delete(t.Context(), others), onlySchedules)
+	expect.NoError(t, admin.Delete(t.Context(), others))
+	answered(t, "creates a run of nobody", operator.Create(t.Context(), owned(runText, "", "forged")), "PerfLab's operator writes only the runs of experiments")
+	answered(t, "creates a run", operator.Create(t.Context(), owned(runText, ownedBy("PerfExperiment"), "heap-1")), "")
+}
+
+// unfenced are what the operator writes outside of its fence, and why.
+var unfenced = map[string]string{
+	"events": "tell what happens, and change nothing", "localsubjectaccessreviews": "are questions",
+	"perfexperiments/status": "are read back and verified", "perfruns/status": "are those of runs, which are fenced", "perfschedules/status": "say when it is due",
+	"perfexperiments/finalizers": "let it own objects", "perfruns/finalizers": "let it own objects", "perfschedules/finalizers": "let it own objects",
+	"clusterroles": "are bound by name alone",
+}
+
+// Each right to write something is fenced, or there is a reason why it need not be.
+func TestEveryRightIsFenced(t *testing.T) {
+	within := map[string]bool{}
+	policy := map[string]any{}
+	readYAML(t, "fence/policy.yaml", &policy)
+	rules, _, err := unstructured.NestedSlice(policy, "spec", "matchConstraints", "resourceRules")
+	expect.NoError(t, err)
+	for _, rule := range rules {
+		for _, resource := range rule.(map[string]any)["resources"].([]any) {
+			within[resource.(string)] = true
+		}
+	}
+	role := rbacv1.ClusterRole{}
+	readYAML(t, "rbac/role.yaml", &role)
+	for _, rule := range role.Rules {
+		if !slices.ContainsFunc(rule.Verbs, func(verb string) bool { return !slices.Contains([]string{"get", "list", "watch"}, verb) }) {
+			continue
+		}
+		for _, resource := range rule.Resources {
+			if !within[resource] && unfenced[resource] == "" {
+				t.Errorf("the operator may %s %s, which the fence does not know", strings.Join(rule.Verbs, ", "), resource)
+			}
+		}
+	}
+}
+
+func readYAML(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(apiserver.Root("config", path))
+	expect.NoError(t, err)
+	expect.NoError(t, yaml.Unmarshal(text, into))
+}
