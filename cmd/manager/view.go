@@ -34,7 +34,7 @@ import (
 const viewCommand = "view"
 
 type viewOptions struct {
-	address, probeAddress, hosts, namespace string
+	address, probeAddress, hosts, namespace, viewerHeader string
 }
 
 // runView until it is told to end.
@@ -44,6 +44,7 @@ func runView(arguments []string) error {
 	flags.StringVar(&o.address, "bind-address", "127.0.0.1:8080", "address the pages are served on; they ask nobody who he is, so another than loopback needs somebody in front who does")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	flags.StringVar(&o.hosts, "hosts", "", "names that browsers may call the pages by, beside those of loopback, separated by commas")
+	flags.StringVar(&o.viewerHeader, "viewer-header", "", "header in which the proxy in front names the viewer, for example X-Forwarded-For or X-Forwarded-User; by default, viewers are told apart by the address that connects")
 	flags.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace whose experiments are shown; default: all (env WATCH_NAMESPACE)")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -58,7 +59,7 @@ func runView(arguments []string) error {
 }
 
 func serveView(ctx context.Context, config *rest.Config, o viewOptions) error {
-	hall, err := newHall(ctx, config, o.namespace)
+	hall, err := newHall(ctx, config, o)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func serveView(ctx context.Context, config *rest.Config, o viewOptions) error {
 		healthy.HandleFunc("GET "+path, func(http.ResponseWriter, *http.Request) {})
 	}
 	ended := make(chan error, 2)
-	for address, pages := range map[string]http.Handler{o.address: view.Guard(hostsOf(o.hosts), hall), o.probeAddress: healthy} {
+	for address, pages := range map[string]http.Handler{o.address: view.Guard(hostsOf(o.hosts), view.Limit(hall.Viewer, hall)), o.probeAddress: healthy} {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 		if err != nil {
 			return fmt.Errorf("serving: %w", err)
@@ -83,7 +84,7 @@ func serveView(ctx context.Context, config *rest.Config, o viewOptions) error {
 	return nil
 }
 
-func newHall(ctx context.Context, config *rest.Config, namespace string) (*view.Hall, error) {
+func newHall(ctx context.Context, config *rest.Config, o viewOptions) (*view.Hall, error) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
@@ -91,7 +92,7 @@ func newHall(ctx context.Context, config *rest.Config, namespace string) (*view.
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
-	lister, err := watching.NewLister(config, namespace)
+	lister, err := watching.NewLister(config, o.namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,8 @@ func newHall(ctx context.Context, config *rest.Config, namespace string) (*view.
 			go watched.Run(own)
 			return watched, stop
 		},
-		Now: time.Now,
+		Viewer: view.Viewer(o.viewerHeader),
+		Now:    time.Now,
 	}, nil
 }
 

@@ -41,7 +41,9 @@ type Hall struct {
 	List func(context.Context) ([]Listed, error)
 	// Open begins to watch one, until it is closed.
 	Open func(types.NamespacedName) (watched Watched, closed func())
-	Now  func() time.Time
+	// Viewer tells those apart who look.
+	Viewer func(*http.Request) string
+	Now    func() time.Time
 
 	// listing takes as long as the cluster does; rooms don't wait for it.
 	listing  sync.Mutex
@@ -57,7 +59,8 @@ type openRoom struct {
 	Room
 	close func()
 	// used is when somebody last looked.
-	used time.Time
+	used    time.Time
+	lookers lookers
 }
 
 func (h *Hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -94,9 +97,9 @@ func (h *Hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // enter the room of an experiment.
 func (h *Hall) enter(w http.ResponseWriter, r *http.Request, name types.NamespacedName, path string, anew bool) {
-	room := h.room(name, anew)
+	room := h.room(name, h.Viewer(r), anew)
 	if room == nil {
-		http.Error(w, fmt.Sprintf("%d other experiments are being looked at, and there is no room for more: try again when somebody has left.", maxRooms), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("%d other experiments are open, and no more fit: close one of your pages and try again in five minutes.", maxRooms), http.StatusServiceUnavailable)
 		return
 	}
 	inside := r.Clone(r.Context())
@@ -129,9 +132,9 @@ func (h *Hall) isOpen(name types.NamespacedName) bool {
 	return h.rooms[name] != nil
 }
 
-// room of an experiment; nil: all are in use. Anew, it is not that of an experiment
-// that was deleted.
-func (h *Hall) room(name types.NamespacedName, anew bool) *openRoom {
+// room of an experiment for a viewer; nil: all are in use. Anew, it is not that of an
+// experiment that was deleted.
+func (h *Hall) room(name types.NamespacedName, viewer string, anew bool) *openRoom {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.leave()
@@ -140,19 +143,32 @@ func (h *Hall) room(name types.NamespacedName, anew bool) *openRoom {
 		h.close(name)
 		room = nil
 	}
-	if room == nil && len(h.rooms) >= maxRooms {
+	if room == nil && !h.makeRoom(viewer) {
 		return nil
 	}
 	if room == nil {
 		watched, closed := h.Open(name)
-		room = &openRoom{Room: Room{Watched: watched, Now: h.Now}, close: closed}
+		room = &openRoom{Room: Room{Watched: watched, Now: h.Now}, close: closed, lookers: lookers{}}
 		if h.rooms == nil {
 			h.rooms = map[types.NamespacedName]*openRoom{}
 		}
 		h.rooms[name] = room
 	}
 	room.used = h.Now()
+	room.lookers[viewer] = room.used
 	return room
+}
+
+// makeRoom for one more, if there is none.
+func (h *Hall) makeRoom(viewer string) bool {
+	if len(h.rooms) < maxRooms {
+		return true
+	}
+	name, found := h.taken(viewer)
+	if found {
+		h.close(name)
+	}
+	return found
 }
 
 // Leave the rooms that nobody looks into.
@@ -164,7 +180,7 @@ func (h *Hall) Leave() {
 
 func (h *Hall) leave() {
 	for name, room := range h.rooms {
-		if h.Now().Sub(room.used) > idle {
+		if room.lookers.since(h.Now().Add(-idle)); len(room.lookers) == 0 {
 			h.close(name)
 		}
 	}

@@ -39,7 +39,8 @@ func newBuilding(names ...string) *building {
 			b.open[name] = &watched{sight: underway(2)}
 			return b.open[name], func() { delete(b.open, name) }
 		},
-		Now: func() time.Time { return b.now },
+		Viewer: view.Viewer("X-Viewer"),
+		Now:    func() time.Time { return b.now },
 	}
 	return b
 }
