@@ -114,7 +114,8 @@ func IsOutlined(experiment *v1alpha1.PerfExperiment) bool {
 }
 
 // Outline is what of an experiment is kept in mind: all of one that is on, and of one
-// that has settled all but what came out. Who goes on with it reads it anew.
+// that has settled neither what it measured nor what came out. Who goes on with it reads it
+// anew.
 func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 	if !IsOutlined(experiment) {
 		return experiment
@@ -123,6 +124,9 @@ func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 	status := &outline.Status
 	status.Results, status.Comparisons, status.Pairs, status.Slowdowns, status.Effects = nil, nil, nil, nil, nil
 	status.InvalidRuns, status.Warnings, status.Deletions = nil, nil, nil
+	spec := &outline.Spec
+	spec.System, spec.Arms, spec.Matrix, spec.Scenarios, spec.Notes = v1alpha1.System{}, nil, nil, nil, nil
+	spec.Measurement, spec.Restore = v1alpha1.Measurement{}, nil
 	return &outline
 }
 

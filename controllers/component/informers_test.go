@@ -59,6 +59,12 @@ func TestAnOutlineOfAnExperimentIsSmall(t *testing.T) {
 		made := &v1alpha1.PerfExperiment{}
 		made.Name, made.Status.Phase, made.Status.Settled = "folio", v1alpha1.ExperimentComplete, settled
 		made.Spec.Design.Blocks, made.Status.PlanHash = 6, "abc"
+		// Three bytes of text each.
+		made.Spec.System.Modules = []v1alpha1.Module{{Name: "one", Placement: &v1alpha1.Placement{Affinity: &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: make([]corev1.PodAffinityTerm, 1000),
+		}}}}}
+		made.Spec.Arms, made.Spec.Matrix, made.Spec.Notes = make([]v1alpha1.Arm, 100), &v1alpha1.Matrix{}, make([]v1alpha1.Note, 30)
+		made.Spec.Scenarios, made.Spec.Restore, made.Spec.Measurement.WarmUp = make([]v1alpha1.Scenario, 10), &v1alpha1.Restore{}, &metav1.Duration{}
 		made.Status.Arms = []v1alpha1.ArmStatus{{Name: "base", Baseline: true}}
 		for n := range 1000 {
 			made.Status.Results = append(made.Status.Results, v1alpha1.Result{Metric: fmt.Sprintf("cico/Check-In-%d/p95", n), Mean: "12.3"})
@@ -71,6 +77,7 @@ func TestAnOutlineOfAnExperimentIsSmall(t *testing.T) {
 		t.Errorf("of an experiment of %d bytes %d are kept in mind", size(t, whole), size(t, outline))
 	}
 	whole.Status.Results, whole.Status.Comparisons = nil, nil
+	whole.Spec = v1alpha1.PerfExperimentSpec{Design: whole.Spec.Design}
 	expect.Equal(t, whole, outline, "what decides whether it rests")
 	expect.Equal(t, experiment(""), component.Outline(experiment("")), "of one that goes on")
 }

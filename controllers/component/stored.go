@@ -55,7 +55,9 @@ func kindOf[S any, T interface {
 var (
 	unoutlined = json.JoinUnmarshalers(passed[[]metav1.ManagedFieldsEntry](),
 		passed[[]v1alpha1.Result](), passed[[]v1alpha1.Comparison](), passed[[]v1alpha1.Slowdown](),
-		passed[[]v1alpha1.FactorEffect](), passed[[]v1alpha1.InvalidRun]())
+		passed[[]v1alpha1.FactorEffect](), passed[[]v1alpha1.InvalidRun](),
+		passed[v1alpha1.System](), passed[[]v1alpha1.Arm](), passed[v1alpha1.Matrix](), passed[[]v1alpha1.Scenario](),
+		passed[[]v1alpha1.Note](), passed[v1alpha1.Measurement](), passed[v1alpha1.Restore]())
 	unsummarised = json.JoinUnmarshalers(passed[[]metav1.ManagedFieldsEntry](),
 		passed[v1alpha1.System](), passed[v1alpha1.EffectiveSystem](),
 		passed[[]v1alpha1.Observation](), passed[v1alpha1.ServersStatus](),
