@@ -283,7 +283,7 @@ bench-archive: ## Measure the history of one series of a large archive (EXPERIME
 	cd test/archive && go run ./bench -perflab $(abspath $(BIN))/perflab $(if $(EXPERIMENTS),-experiments $(EXPERIMENTS)) $(if $(ARCHIVE),-dir $(abspath $(ARCHIVE))) $(if $(STRICT),-strict) $(if $(FROM_OBJECTS),-from-objects)
 
 .PHONY: bench-scale
-bench-scale: ## Measure how the operator grows with its cluster (SIZE=small, medium or large; ONLY=demo,folio,pods; RUNS=12; STRICT=1; MEMORY=256MiB; PATIENCE=1h).
+bench-scale: ## Measure how the operator grows with its cluster (SIZE=small, medium or large; ONLY=demo,folio,pods,runs,hostile; RUNS=12; STRICT=1; MEMORY=256MiB; PATIENCE=1h).
 	KUBEBUILDER_ASSETS="$$(hack/cluster/envtest.sh)" go run ./test/bench/scale -size $(or $(SIZE),small) $(if $(ONLY),-only $(ONLY)) $(if $(RUNS),-runs $(RUNS)) $(if $(STRICT),-strict) $(if $(MEMORY),-gomemlimit $(MEMORY)) $(if $(PATIENCE),-patience $(PATIENCE))
 
 ##@ Generated files and style

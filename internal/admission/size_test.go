@@ -29,10 +29,10 @@ func terms(count int) string {
 // What takes little as text can take a lot when it is decoded, and what is imported is
 // decoded as well.
 func TestTheSizeOfASpec(t *testing.T) {
-	const gateway, sentence = "spec.system.modules.0.placement", "values, and at most 20000 are allowed"
+	const gateway, sentence = "spec.system.modules.0.placement", "values, and at most 8000 are allowed"
 	judge(t, valid, map[string]rule{
-		"many values":          refuse("spec", sentence, change{gateway, terms(20_000)}),
-		"many values imported": refuse("spec", sentence, change{gateway, terms(20_000)}, change{annotations, imported}),
+		"many values":          refuse("spec", sentence, change{gateway, terms(8_000)}),
+		"many values imported": refuse("spec", sentence, change{gateway, terms(8_000)}, change{annotations, imported}),
 		"long":                 refuse("spec", "at most 256 KiB are stored", change{"spec.system.patches", `[{kind: Deployment, merge: {metadata: {annotations: {a: "` + strings.Repeat("x", 256<<10) + `"}}}}]`}),
 	})
 }

@@ -19,7 +19,7 @@ const (
 	// maxStored is what a spec may take as JSON, maxValues how many values it may have: a
 	// value of two bytes takes a hundred in memory.
 	maxStored = 256 << 10
-	maxValues = 20_000
+	maxValues = 8_000
 	// maxResolved is what the system of an arm may take, which each run stores, and
 	// maxAllResolved that of all arms together.
 	maxResolved    = 512 << 10

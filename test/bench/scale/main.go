@@ -75,7 +75,7 @@ func main() {
 	name := flag.String("size", "small", "how much: small, medium or large")
 	limits := flag.String("limits", "", "file of goals and limits; default: the project's own")
 	strict := flag.Bool("strict", false, "fail where a goal is missed, too")
-	only := flag.String("only", "", "only these cases, separated by commas: demo, folio, pods, runs")
+	only := flag.String("only", "", "only these cases, separated by commas: demo, folio, pods, runs, hostile")
 	flag.IntVar(&b.each, "runs", 0, "runs of each experiment like the demo's; default: those of the size")
 	flag.StringVar(&b.memory, "gomemlimit", "", "GOMEMLIMIT of the operator, for example 256MiB; default: none")
 	flag.StringVar(&b.operator, "operator", "", "program to measure; default: build ./cmd/manager")
@@ -140,7 +140,7 @@ func (b *bench) run(ctx context.Context, strict bool) (err error) {
 	for _, one := range []struct {
 		name    string
 		measure func(context.Context, *cluster) error
-	}{{"demo", b.demos}, {"folio", b.folios}, {"pods", b.foreignPods}, {"runs", b.runs}} {
+	}{{"demo", b.demos}, {"folio", b.folios}, {"pods", b.foreignPods}, {"runs", b.runs}, {"hostile", b.hostile}} {
 		if !b.wanted(one.name) {
 			continue
 		}

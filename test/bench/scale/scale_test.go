@@ -238,6 +238,7 @@ func tableWith(limits limits) *table {
 		made.addRetained(&pairOf{name: name, count: 10, runs: 12}, "archived", "20 experiments x 12 runs, archived", mib/2, starts[1])
 	}
 	made.addPods(1000, starts, starts[1])
+	made.addHostile(starts[1])
 	made.addRuns(65*time.Second, 2, map[string]float64{"short": 136, "long": 164, "twice": 250}, families{}, families{})
 	made.addStatuses(map[string][]float64{"experiment": {20, 60, 30}, "run": {10}})
 	made.addOthers(45, waited{0.1, 3}, waited{15, 60})

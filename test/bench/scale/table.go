@@ -192,6 +192,13 @@ func (t *table) addPods(count int, starts [2]*started, beside *started) {
 	t.asked = append(t.asked, asking{fmt.Sprintf("start beside %d foreign pods and an experiment", 2*count), beside.asked})
 }
 
+func (t *table) addHostile(beside *started) {
+	what := fmt.Sprintf("%d records and %d runs of 1.3 MiB, %d of the largest declarations, GOMEMLIMIT=%s: ", bombs, bombs, largest, shippedMemory)
+	t.add(row{key: "hostile.rss", what: what + "memory at rest", unit: unitMiB, small: none, large: beside.used.resident / mib, beyond: beside.late})
+	t.add(row{key: "hostile.peak", what: what + "most memory", unit: unitMiB, small: none, large: beside.used.peak / mib, beyond: beside.late})
+	t.asked = append(t.asked, asking{"start beside objects that are large in memory", beside.asked})
+}
+
 // addRuns adds the rows of experiments that were done to their end, of which each
 // block has so many runs.
 func (t *table) addRuns(long time.Duration, runs float64, written map[string]float64, before, after families) {

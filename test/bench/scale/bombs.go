@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"perflab.dev/perflab/api/v1alpha1"
+)
+
+const (
+	// bombs are small as text: the bench has no webhook, which would refuse them. Six ended
+	// an operator with the chart's memory limit.
+	bombs = 6
+	// bombTerms take 1.3 MiB as text, and fifty times as much when they are decoded.
+	bombTerms = 430_000
+	// largest declarations that the webhook takes, with as many values as it lets one have.
+	largest, largestTerms = 20, 3_900
+
+	shippedMemory = "205MiB"
+)
+
+const bombText = `
+apiVersion: perflab.dev/v1alpha1
+kind: %s
+metadata: {name: %s, namespace: lab%s}
+spec:%s
+  system: {modules: [{name: shop, image: "example.org/shop:1", placement: {affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [%s{}]}}}}], target: {module: shop}}
+`
+
+const imported = `, annotations: {perflab.dev/imported: "elsewhere/bomb 1 2026-03-02T08:00:00Z"}`
+
+// hostile measures an operator beside objects that are small as text and large in memory.
+func (b *bench) hostile(ctx context.Context, c *cluster) error {
+	if err := c.namespace(ctx, lab); err != nil {
+		return err
+	}
+	b.tell("hostile: making %d records of 1.3 MiB, as many runs, and %d of the largest declarations", bombs, largest)
+	for i := range bombs {
+		experiment := "\n  arms: [{name: one, baseline: true}]\n  scenarios: [{name: search, loads: [{name: search, script: {configMap: {name: script, key: search.js}}}]}]"
+		run := "\n  experiment: bomb\n  planHash: 5d1c0e7b3a9f4c21\n  block: 1\n  position: 1\n  attempt: 1\n  arm: one\n  seed: 7\n  scenario: {name: search, loads: [{name: search, script: {configMap: {name: script, key: search.js}}}]}"
+		for kind, spec := range map[string]string{"PerfExperiment": experiment, "PerfRun": run} {
+			if err := c.declare(ctx, kind, fmt.Sprintf("bomb-%d", i), imported, spec, bombTerms); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range largest {
+		experiment := "\n  suspend: true\n  arms: [{name: one, baseline: true}]\n  scenarios: [{name: search, loads: [{name: search, script: {configMap: {name: script, key: search.js}}}]}]"
+		if err := c.declare(ctx, "PerfExperiment", fmt.Sprintf("large-%d", i), "", experiment, largestTerms); err != nil {
+			return err
+		}
+	}
+	// The chart gives the operator four fifths of its limit.
+	before := b.memory
+	defer func() { b.memory = before }()
+	b.memory = shippedMemory
+	measured, err := b.start(ctx, c, nil)
+	if err != nil {
+		return err
+	}
+	b.table.addHostile(measured)
+	return nil
+}
+
+// declare makes an object with an affinity of so many terms.
+func (c *cluster) declare(ctx context.Context, kind, name, annotations, spec string, terms int) error {
+	object := &unstructured.Unstructured{}
+	text := fmt.Sprintf(bombText, kind, name, annotations, spec, strings.Repeat("{},", terms))
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+		return fmt.Errorf("declaring %s: %w", name, err)
+	}
+	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+	if err := c.admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
+		return fmt.Errorf("making %s %q: %w", kind, name, err)
+	}
+	return nil
+}
