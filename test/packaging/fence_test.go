@@ -4,6 +4,7 @@ package packaging_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -97,6 +99,63 @@ func TestTheOperatorIsFenced(t *testing.T) {
 		}
 	})
 	t.Run("experiments", func(t *testing.T) { checkFencedExperiments(t, admin, operator) })
+	t.Run("what is left elsewhere", func(t *testing.T) { checkCleanup(t, admin, operator) })
+	t.Run("webhooks", func(t *testing.T) { checkFencedWebhooks(t, admin, operator) })
+}
+
+// checkCleanup: what is under way in a namespace ends where none begins.
+func checkCleanup(t *testing.T, admin, operator client.Client) {
+	t.Helper()
+	experiment := withMeta(t, experimentText+"metadata: {META}\n", "finalizers: [perflab.dev/environment]", "elsewhere", "left")
+	ledger := withMeta(t, fenced["ConfigMap"], ownedBy("PerfExperiment")+", finalizers: [perflab.dev/environment]", "elsewhere", "left")
+	for _, left := range []*unstructured.Unstructured{experiment, ledger} {
+		expect.NoError(t, admin.Create(t.Context(), left))
+	}
+	answered(t, "changes what is not deleted", patch(t, operator, ledger, `{"data":{"a":"b"}}`, ""), notHere)
+	answered(t, "deletes what is controlled", operator.Delete(t.Context(), ledger), "")
+	expect.NoError(t, admin.Delete(t.Context(), experiment))
+	for _, left := range []*unstructured.Unstructured{experiment, ledger} {
+		answered(t, "lets "+left.GetKind()+" go", patch(t, operator, left, `{"metadata":{"finalizers":null}}`, ""), "")
+	}
+}
+
+// checkFencedWebhooks: who changes where a webhook is, or what it is asked about, receives
+// what others write.
+func checkFencedWebhooks(t *testing.T, admin, operator client.Client) {
+	t.Helper()
+	const sentence = "PerfLab's operator changes only the certificate of its webhook"
+	made := &unstructured.Unstructured{}
+	expect.NoError(t, yaml.Unmarshal([]byte(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: fenced}
+webhooks:
+- name: one.perflab.dev
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  clientConfig: {service: {name: nobody, namespace: elsewhere, path: /one}}
+  rules: [{apiGroups: [example.org], apiVersions: [v1], operations: [CREATE], resources: [things]}]
+`), &made.Object))
+	expect.NoError(t, admin.Create(t.Context(), made))
+	change := func(change string) error {
+		return operator.Patch(t.Context(), made.DeepCopy(), client.RawPatch(types.JSONPatchType, []byte(change)))
+	}
+	answered(t, "the certificate", change(`[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"`+base64.StdEncoding.EncodeToString(server.Config(t).CAData)+`"}]`), "")
+	for name, other := range map[string]string{
+		"the service": `[{"op":"replace","path":"/webhooks/0/clientConfig/service/name","value":"mine"}]`,
+		"an address":  `[{"op":"remove","path":"/webhooks/0/clientConfig/service"},{"op":"add","path":"/webhooks/0/clientConfig/url","value":"https://example.org/"}]`,
+		"the rules":   `[{"op":"add","path":"/webhooks/0/rules/0/resources/-","value":"secrets"}]`,
+		"the policy":  `[{"op":"replace","path":"/webhooks/0/failurePolicy","value":"Ignore"}]`,
+		"namespaces":  `[{"op":"replace","path":"/webhooks/0/namespaceSelector","value":{"matchLabels":{"a":"b"}}}]`,
+		"objects":     `[{"op":"replace","path":"/webhooks/0/objectSelector","value":{"matchLabels":{"a":"b"}}}]`,
+		"conditions":  `[{"op":"add","path":"/webhooks/0/matchConditions","value":[{"name":"never","expression":"false"}]}]`,
+		"time":        `[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":1}]`,
+		"all of them": `[{"op":"remove","path":"/webhooks/0"}]`,
+	} {
+		answered(t, name, change(other), sentence)
+	}
+	answered(t, "deletes it", operator.Delete(t.Context(), made), sentence)
+	expect.NoError(t, admin.Delete(t.Context(), made))
 }
 
 // checkFenced: what is controlled is written, all else is not.
@@ -141,10 +200,12 @@ func checkAdopted(t *testing.T, admin, operator client.Client) {
 			sentence := map[string]string{"elsewhere": notHere}[namespace]
 			answered(t, "adopts", patch(t, operator, others, mark, ""), sentence)
 			answered(t, "scales", patch(t, operator, others, scale, ""), sentence)
-			answered(t, "releases", patch(t, operator, others, release, ""), sentence)
+			// Where it adopted before the namespace was closed, it still releases.
+			answered(t, "an administrator adopts", patch(t, admin, others, mark, ""), "")
+			answered(t, "releases", patch(t, operator, others, release, ""), "")
 			answered(t, "scales what it does not adopt", patch(t, operator, others, scale, ""), map[string]string{"elsewhere": notHere, "lab": onlyControlled}[namespace])
 			answered(t, "adopts again", patch(t, operator, others, mark, ""), sentence)
-			answered(t, "deletes", operator.Delete(t.Context(), others), map[string]string{"elsewhere": notHere, "lab": onlyControlled}[namespace])
+			answered(t, "deletes", operator.Delete(t.Context(), others), onlyControlled)
 			expect.NoError(t, admin.Delete(t.Context(), others))
 		}
 	}
@@ -177,6 +238,8 @@ var unfenced = map[string]string{
 	"perfexperiments/status": "are read back and verified", "perfruns/status": "are those of runs, which are fenced", "perfschedules/status": "say when it is due",
 	"perfexperiments/finalizers": "let it own objects", "perfruns/finalizers": "let it own objects", "perfschedules/finalizers": "let it own objects",
 	"clusterroles": "are bound by name alone",
+	"secrets":      "are its own certificate, by name", "leases": "are in its own namespace",
+	"tokenreviews": "are questions", "subjectaccessreviews": "are questions",
 }
 
 // Each right to write something is fenced, or there is a reason why it need not be.
@@ -191,9 +254,7 @@ func TestEveryRightIsFenced(t *testing.T) {
 			within[resource.(string)] = true
 		}
 	}
-	role := rbacv1.ClusterRole{}
-	readYAML(t, "rbac/role.yaml", &role)
-	for _, rule := range role.Rules {
+	for _, rule := range operatorRules(t) {
 		if !slices.ContainsFunc(rule.Verbs, func(verb string) bool { return !slices.Contains([]string{"get", "list", "watch"}, verb) }) {
 			continue
 		}
@@ -203,6 +264,24 @@ func TestEveryRightIsFenced(t *testing.T) {
 			}
 		}
 	}
+}
+
+// operatorRules are those of all roles that the operator has.
+func operatorRules(t *testing.T) []rbacv1.PolicyRule {
+	t.Helper()
+	var rules []rbacv1.PolicyRule
+	for _, path := range []string{"rbac/role.yaml", "rbac/leader_election.yaml", "webhook/rbac.yaml", "metrics/rbac.yaml"} {
+		text, err := os.ReadFile(apiserver.Root("config", path))
+		expect.NoError(t, err)
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
+			role := rbacv1.ClusterRole{}
+			expect.NoError(t, yaml.Unmarshal([]byte(document), &role), path)
+			if role.Kind == "ClusterRole" || role.Kind == "Role" {
+				rules = append(rules, role.Rules...)
+			}
+		}
+	}
+	return rules
 }
 
 func readYAML(t *testing.T, path string, into any) {
