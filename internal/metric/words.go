@@ -29,9 +29,15 @@ func (m Metric) Phrase() string {
 
 // BeginsWithName reports whether the phrase begins with a name that somebody gave, which
 // stays as it is at the beginning of a sentence too.
-func (m Metric) BeginsWithName() bool {
-	name := cmp.Or(Plain(m.Transaction), m.Of)
-	return (m.Component == Custom || !m.IsServer()) && name != "" && strings.HasPrefix(m.Phrase(), name)
+func (m Metric) BeginsWithName() bool { return m.Ending() != m.Phrase() }
+
+// Ending is what the phrase says behind the name that it begins with; all of it where it
+// begins with none.
+func (m Metric) Ending() string {
+	if m.IsServer() && m.Component != Custom {
+		return m.Phrase()
+	}
+	return strings.TrimPrefix(m.Phrase(), cmp.Or(Plain(m.Transaction), m.Of))
 }
 
 // Under names the metric with the scenario it was measured under, unless the name

@@ -92,15 +92,12 @@ func title(r *record) string {
 	if asked := strings.TrimSpace(r.Experiment.Spec.Question); asked != "" {
 		return asked
 	}
-	var arms, metrics []string
+	var arms []string
 	for _, arm := range r.candidates() {
 		arms = append(arms, arm.Name)
 	}
-	for _, name := range r.answer.Question.Primary {
-		metrics = append(metrics, metric.Parse(name).Phrase())
-	}
 	baseline := cmp.Or(r.answer.Baseline, r.Experiment.Name)
-	switch in := inMetrics(metrics); {
+	switch in := inMetrics(r.answer.Question.Primary); {
 	case r.Experiment.Spec.Matrix != nil:
 		return factorsTitle(r, in)
 	case len(arms) == 0 && soakOf(r) != nil:
@@ -114,30 +111,34 @@ func title(r *record) string {
 	}
 }
 
-func inMetrics(phrases []string) string {
+func inMetrics(names []string) string {
 	const few = 2
-	phrases = slices.Compact(phrases)
-	if more := len(phrases) - few; more > 0 {
-		phrases = append(slices.Clone(phrases[:few]), fmt.Sprintf("%d more", more))
+	parsed := make([]metric.Metric, len(names))
+	for i, name := range names {
+		parsed[i] = metric.Parse(name)
+	}
+	parsed = slices.CompactFunc(parsed, func(a, b metric.Metric) bool { return a.Phrase() == b.Phrase() })
+	var phrases []string
+	for i, one := range parsed[:min(len(parsed), few)] {
+		next := min(i+1, few-1, len(parsed)-1)
+		phrases = append(phrases, withoutRepeat(one, parsed[next]))
+	}
+	if more := len(parsed) - few; more > 0 {
+		phrases = append(phrases, fmt.Sprintf("%d more", more))
 	}
 	if len(phrases) == 0 {
 		return ""
 	}
-	return " in " + listed(withoutRepeats(phrases))
+	return " in " + listed(phrases)
 }
 
-// withoutRepeats leaves out the words that a phrase and the next end with: "Check-In
-// and Check-Out average response time".
-func withoutRepeats(phrases []string) []string {
-	short := slices.Clone(phrases)
-	for i := range len(short) - 1 {
-		own, next := strings.Fields(phrases[i]), strings.Fields(phrases[i+1])
-		for len(own) > 1 && len(next) > 1 && own[len(own)-1] == next[len(next)-1] {
-			own, next = own[:len(own)-1], next[:len(next)-1]
-		}
-		short[i] = strings.Join(own, " ")
+// withoutRepeat leaves out what the phrase of the next metric ends with too: "Check-In
+// and Check-Out average response time". Names stay whole.
+func withoutRepeat(m, next metric.Metric) string {
+	if m.Name != next.Name && m.BeginsWithName() && next.BeginsWithName() && m.Ending() == next.Ending() {
+		return strings.TrimSuffix(m.Phrase(), m.Ending())
 	}
-	return short
+	return m.Phrase()
 }
 
 // deciding are the comparisons that the answer is made of, the sure and the bad ones

@@ -78,6 +78,12 @@ func TestTheTitleIsTheQuestion(t *testing.T) {
 		"alike": {func(input *report.Input) {
 			input.Experiment.Spec.Analysis.Primary = []string{"cico/Check-In/average", "cico/Check-Out/average"}
 		}, "in Check-In and Check-Out average response time?"},
+		"names with the same words": {func(input *report.Input) {
+			input.Experiment.Spec.Analysis.Primary = []string{"cico/GET  items/average", "cico/GET items/average"}
+		}, "in GET  items and GET items average response time?"},
+		"methods of one path": {func(input *report.Input) {
+			input.Experiment.Spec.Analysis.Primary = []string{"cico/GET items/average", "cico/POST items/average"}
+		}, "in GET items and POST items average response time?"},
 	} {
 		input := recorded.Experiment(seed)
 		tc.change(&input)
