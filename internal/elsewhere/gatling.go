@@ -52,14 +52,22 @@ type gatlingLog struct {
 	begun bool
 	// unfinished records have no end.
 	unfinished int64
+	// broken are those without an end that failed.
+	broken int64
 }
 
 func (l *gatlingLog) measured() (*Measured, error) {
 	made, err := l.tally.measured()
-	if err == nil && l.unfinished > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if l.broken > 0 {
+		made.Notes = append(made.Notes, fmt.Sprintf("%s without an end counted as failed, without a time", prose.Counted(l.broken, "record")))
+	}
+	if l.unfinished > 0 {
 		made.Notes = append(made.Notes, fmt.Sprintf("%s without an end left out: unfinished when the simulation stopped", prose.Counted(l.unfinished, "record")))
 	}
-	return made, err
+	return made, nil
 }
 
 // gatlingPath is a group or a request by its groups, which have commas between them, and
@@ -159,6 +167,7 @@ func (l *gatlingLog) add(start, end string, of sample) error {
 		return nil
 	}
 	if to == gatlingUndefined {
+		l.broken++
 		to = from
 	}
 	var err error
