@@ -17,6 +17,11 @@ var formats = []struct {
 }{
 	{"", regexp.MustCompile(`^metric_name,timestamp,metric_value`), "k6's CSV, which is not read: let k6 write --out json=FILE"},
 	{"", regexp.MustCompile(`^\s*\{"(Time|Action|ImportPath)":"`), "what go test -json prints, which is not read: run go test without -json, or take the text out of it with jq -j '.Output // empty'"},
+	{"", regexp.MustCompile(`^"?(Label"?[,;|\t]"?# Samples|sampler_label"?[,;|\t])`), "JMeter's summary of all samples, which is not read: give the JTL, which jmeter -l FILE writes"},
+	{"", regexp.MustCompile(`^\s*\{[\s\S]*"sampleCount"[\s\S]*"meanResTime"`), "the statistics.json of JMeter's report, which is not read: give the JTL, which jmeter -l FILE writes"},
+	{"", regexp.MustCompile(`(?m)^\s*│.*│|^name\s+old .*/op\s+new .*/op|^[^\n]*,sec/op,CI\b`), "what benchstat prints, which is not read: give the files that benchstat was given"},
+	{"", regexp.MustCompile(`(?m)^\s*http_req_duration\.*: `), "k6's summary as text, which is not read: let k6 write --summary-export=FILE or --out json=FILE"},
+	{"", regexp.MustCompile(`(?m)^# (HELP|TYPE) \w+ `), "the metrics of one moment, as an exporter shows them, which are not read: ask Prometheus' /api/v1/query_range"},
 	{"jmeter", regexp.MustCompile(`^"?timeStamp"?[,;|\t]|^\s*(<\?xml[^>]*>\s*)?<testResults`), "a JTL of JMeter"},
 	{"k6", regexp.MustCompile(`^\s*\{("metric":"[^"]*",)?\s*"type"\s*:\s*"(Metric|Point)"|^\s*\{"metric"\s*:[^{]*"type"\s*:\s*"Point"`), "the lines of k6's --out json"},
 	{"k6-summary", regexp.MustCompile(`^\s*\{[\s\S]*"(http_req_duration|http_reqs|iteration_duration|k6_version)"`), "a summary of k6"},
