@@ -79,6 +79,10 @@ func TestReaders(t *testing.T) {
 			format: "jmeter", text: "timeStamp;elapsed;label;success\r\n1735900000000;100,0;a;TRUE\r\n1735900001000;100;a;True\r\n",
 			start: "2025-01-03T10:26:40Z", lasts: 1100 * time.Millisecond, samples: 2, want: map[string]string{"cico/a/average": "100 ms of 2"},
 		},
+		"JMeterInSpreadsheetsInGerman": {
+			format: "jmeter", text: "timeStamp;elapsed;label;success\n1735900000000;100;a;WAHR\n1735900001000;100;a;FALSCH\n",
+			start: "2025-01-03T10:26:40Z", lasts: 1100 * time.Millisecond, samples: 2, want: map[string]string{"cico/a/errors": "50 % of 2"},
+		},
 		"JMeterChosen": {
 			format: "jmeter", text: jtl, only: "^Check", start: "2025-01-03T10:26:40Z", lasts: 2 * time.Second, samples: 5,
 			want: map[string]string{"cico/Check-In/average": "400 ms of 1", "cico/requestsPerSecond": "2 1/s of 4"}, absent: []string{"cico/GET /items/average"},
@@ -170,17 +174,20 @@ func TestReaders(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	point := `{"type":"Point","metric":"http_req_duration","data":{"time":"2025-01-03T08:00:00Z","value":%s,"tags":{"name":"a"}}}` + "\n"
 	for name, tc := range map[string]struct{ format, text, want string }{
+		"JMeterCutInATag":        {"jmeter", `<testResults><sample t="1" ts="17359`, "it ends before </testResults>: JMeter was killed"},
+		"GoBenchComma":           {"gobench", "BenchmarkA-2\t10\t1,000 ns/op\n", `line 1: parsing measurement: invalid syntax: such a line is like "BenchmarkA-8 100 2500 ns/op"`},
+		"GoBenchTalks":           {"gobench", "BenchmarkA-2\t2026/01/01 12:00:00 listening\n  10\t100 ns/op\n", "let benchmarks write what they say with b.Log, or to standard error"},
 		"JMeterEmpty":            {"jmeter", "", `line 1: "" is no header with the column timeStamp`},
 		"JMeterWithoutHeader":    {"jmeter", "1735900000000,100,a,true\n", `line 1: "1735900000000,100,a,true" is no header with the column timeStamp: it has to be like timeStamp,elapsed,label,…,success, which JMeter writes with jmeter.save.saveservice.print_field_names=true`},
 		"JMeterOnlyHeader":       {"jmeter", header, "it holds no sample"},
 		"JMeterNegative":         {"jmeter", header + "1735900000000,-1,a,200,OK,a,true\n", "line 2: -1 ms is less than no time"},
-		"JMeterNotANumber":       {"jmeter", header + "1735900000000,NaN,a,200,OK,a,true\n", `line 2: elapsed "NaN" is no number of milliseconds`},
+		"JMeterNotANumber":       {"jmeter", header + "1735900000000,NaN,a,200,OK,a,true\n", `line 2: elapsed "NaN" is no number of milliseconds: use the file that JMeter wrote`},
 		"JMeterSeconds":          {"jmeter", header + "1735900000,1,a,200,OK,a,true\n", "line 2: the time 1735900000 is one in seconds: it has to be in milliseconds since 1970"},
 		"JMeterNanoseconds":      {"jmeter", header + "1735900000000000000,1,a,200,OK,a,true\n", "line 2: the time 1735900000000000000 is one in nanoseconds"},
 		"JMeterElapsedInNanos":   {"jmeter", header + "1735900000000,1000000000,a,200,OK,a,true\n", "line 2: 1000000000 ms is longer than a week: is that in another unit?"},
 		"JMeterDate":             {"jmeter", header + "2025/01/03 08:00:00,1,a,200,OK,a,true\n", "line 2: timeStamp \"2025/01/03 08:00:00\" is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms"},
-		"JMeterSuccess":          {"jmeter", header + "1735900000000,1,a,200,OK,a,yes\n", `line 2: success "yes" is neither true nor false`},
-		"JMeterFields":           {"jmeter", header + "1735900000000,1,a,200\n", "line 2: it has 4 fields, and the header 7"},
+		"JMeterSuccess":          {"jmeter", header + "1735900000000,1,a,200,OK,a,yes\n", `line 2: success "yes" is neither true nor false: use the file that JMeter wrote`},
+		"JMeterFields":           {"jmeter", header + "1735900000000,1,a,200\n", "line 2: it has 4 fields, and the header 7: if the file is cut off here, copy it again, or take the line out"},
 		"JMeterTwoFiles":         {"jmeter", jtl + jtl, "line 7: it is the header again: give the files that were put together one by one"},
 		"JMeterQuote":            {"jmeter", header + "1735900000000,1,\"a,200,OK,a,true\n" + strings.Repeat("1735900000000,1,a,200,OK,a,true\n", 100_000), "a row is longer than 1 MiB: is a quote left open"},
 		"JMeterStrayQuote":       {"jmeter", header + "1735900000000,1,a\"b,200,OK,a,true\n", `line 2: bare " in non-quoted-field`},
@@ -225,7 +232,7 @@ func TestRefusals(t *testing.T) {
 		"PrometheusAllBad":       {"prometheus", strings.NewReplacer(`"3"`, `"three"`, `"7"`, `"NaN"`).Replace(prometheus), `process_cpu{job=shop}: point 2: the value "three" is no number, value: it has no value that is a number`},
 		"PrometheusHistograms":   {"prometheus", `{"status": "success", "data": {"resultType": "matrix", "result": [{"metric": {"__name__": "lat"}, "histograms": [[1735900000, {"count": "1"}]]}]}}`, "lat: it is a native histogram: query histogram_quantile"},
 		"JMeterRounded":          {"jmeter", header + "1.64797E+12,1,a,200,OK,a,true\n", `line 2: timeStamp "1.64797E+12" has lost its last digits, as in a spreadsheet`},
-		"JMeterGrouped":          {"jmeter", header + "1735900000000,\"1,234\",a,200,OK,a,true\n", `line 2: elapsed "1,234" is no number of milliseconds`},
+		"JMeterGrouped":          {"jmeter", header + "1735900000000,\"1,234\",a,200,OK,a,true\n", `line 2: elapsed: "1,234" is ambiguous: it can be 1234 or 1.234; write it with a decimal point and without thousands separators`},
 		"K6OnlyGRPC":             {"k6", strings.ReplaceAll(fmt.Sprintf(point, "1"), "http_req_duration", "grpc_req_duration"), "it holds no sample; grpc_req_duration: not read; measure them inside group()"},
 		"K6OnlySetup":            {"k6", strings.ReplaceAll(fmt.Sprintf(point, "1"), `"name":"a"`, `"name":"a","group":"::setup"`), "it holds no sample"},
 		"K6SummaryEmpty":         {"k6-summary", `{"metrics": {"http_req_duration": {"avg": 0, "max": 0}, "http_reqs": {"count": 0, "rate": 0}, "iterations": {"count": 0, "rate": 0}}}`, "the summary holds no value; http_req_duration, http_reqs, iterations: no samples"},

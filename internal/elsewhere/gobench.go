@@ -50,7 +50,7 @@ func (goBench) Read(from Source) (*Measured, error) {
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
-			return nil, atLine(record.Line, refuse("%s", record.Msg))
+			return nil, atLine(record.Line, refuse("%s: such a line is like \"BenchmarkA-8 100 2500 ns/op\"; let benchmarks write what they say with b.Log, or to standard error", record.Msg))
 		case *benchfmt.Result:
 			_, line := record.Pos()
 			if err := file.add(record); err != nil {

@@ -131,7 +131,7 @@ func (c jmeterFields) at(fields []string, column string) string {
 
 func (c jmeterFields) sample(fields []string) (sample, error) {
 	if len(fields) != c.count {
-		return sample{}, refuse("it has %d fields, and the header %d", len(fields), c.count)
+		return sample{}, refuse("it has %d fields, and the header %d: if the file is cut off here, copy it again, or take the line out", len(fields), c.count)
 	}
 	if c.at(fields, jmeterTime) == jmeterTime {
 		return sample{}, refuse("it is the header again: give the files that were put together one by one")
@@ -149,13 +149,20 @@ func jmeterSample(at func(column string) string) (sample, error) {
 	if err != nil {
 		return sample{}, err
 	}
-	success := strings.ToLower(at(jmeterSuccess))
-	if success != "true" && success != "false" {
-		return sample{}, refuse("%s %q is neither true nor false", jmeterSuccess, said(at(jmeterSuccess)))
+	succeeded, known := truths[strings.ToLower(strings.TrimSpace(at(jmeterSuccess)))]
+	if !known {
+		return sample{}, refuse("%s %q is neither true nor false: use the file that JMeter wrote", jmeterSuccess, said(at(jmeterSuccess)))
 	}
-	made := sample{transaction: at(jmeterLabel), failed: success == "false", inner: strings.HasPrefix(at(jmeterMessage), jmeterTransaction)}
+	made := sample{transaction: at(jmeterLabel), failed: !succeeded, inner: strings.HasPrefix(at(jmeterMessage), jmeterTransaction)}
 	made.start, made.took, err = inMilliseconds(start, took)
 	return made, err
+}
+
+// truths are true and false as JMeter writes them, and as spreadsheets do in the
+// language of who saves the file.
+var truths = map[string]bool{
+	"true": true, "wahr": true, "vrai": true, "verdadero": true, "verdadeiro": true, "vero": true, "waar": true, "prawda": true, "истина": true, "真": true,
+	"false": false, "falsch": false, "faux": false, "falso": false, "onwaar": false, "fałsz": false, "ложь": false, "假": false,
 }
 
 // jmeterMilliseconds reads a number, which a spreadsheet may have written anew.
@@ -170,8 +177,10 @@ func jmeterMilliseconds(column, text string) (int64, error) {
 	switch {
 	case err != nil && column == jmeterTime:
 		return 0, refuse("%s %q is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms", column, said(text))
+	case errors.Is(err, number.ErrAmbiguous):
+		return 0, refuse("%s: %v", column, err)
 	case err != nil:
-		return 0, refuse("%s %q is no number of milliseconds", column, said(text))
+		return 0, refuse("%s %q is no number of milliseconds: use the file that JMeter wrote", column, said(text))
 	case read.Decimals < 0:
 		return 0, refuse("%s %q has lost its last digits, as in a spreadsheet: use the file that JMeter wrote, or format the column as a number without decimals and save it again", column, said(text))
 	}

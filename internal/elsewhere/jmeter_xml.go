@@ -40,10 +40,12 @@ func readJMeterXML(from Source) (*Measured, error) {
 		}
 	}
 	if depth != 0 {
-		return nil, refuse("it ends before </testResults>: JMeter was killed, or the file was cut off; copy it again, or end it with </testResults>")
+		return nil, refuse(cutXML)
 	}
 	return jmeterMeasured(tally)
 }
+
+const cutXML = "it ends before </testResults>: JMeter was killed, or the file was cut off; copy it again, or end it with </testResults>"
 
 // xmlFault tells what stands in the file from what keeps it from being read.
 func xmlFault(err error, line int, from *stream) error {
@@ -53,6 +55,8 @@ func xmlFault(err error, line int, from *stream) error {
 		return from.failed
 	case errors.Is(err, errEndless):
 		return atLine(line, streamFault(err))
+	case errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
+		return atLine(line, refuse(cutXML))
 	case errors.As(err, &syntax):
 		return atLine(line, refuse("%s", syntax.Msg))
 	}
