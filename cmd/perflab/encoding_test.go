@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 // encodings that shells, editors and spreadsheets save text in.
@@ -19,6 +20,8 @@ var encodings = map[string]encoding.Encoding{
 	"little-endian UTF-16":  unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
 	"big-endian UTF-16":     unicode.UTF16(unicode.BigEndian, unicode.UseBOM),
 	"UTF-16 without a mark": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+	"UTF-32":                utf32.UTF32(utf32.LittleEndian, utf32.UseBOM),
+	"big-endian UTF-32":     utf32.UTF32(utf32.BigEndian, utf32.UseBOM),
 	"Windows-1252":          charmap.Windows1252,
 }
 

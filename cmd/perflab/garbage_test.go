@@ -3,6 +3,8 @@
 package main
 
 import (
+	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"fmt"
@@ -52,6 +54,42 @@ func TestGarbageIsNamedInOneLine(t *testing.T) {
 					t.Errorf("exit code %d:\n%s", got.code, got.problems)
 				}
 			})
+		}
+	}
+}
+
+// What is packed otherwise than by gzip is refused, also where a text lies in it as it is.
+func TestPackingsAreNamed(t *testing.T) {
+	const text = "BenchmarkA 10 5 ns/op\n"
+	var zipped, tarred bytes.Buffer
+	archive := zip.NewWriter(&zipped)
+	file, err := archive.CreateHeader(&zip.FileHeader{Name: "a.txt", Method: zip.Store})
+	expect.NoError(t, err)
+	_, err = file.Write([]byte(text))
+	expect.NoError(t, err)
+	expect.NoError(t, archive.Close())
+	tape := tar.NewWriter(&tarred)
+	expect.NoError(t, tape.WriteHeader(&tar.Header{Name: "a.txt", Mode: 0o600, Size: int64(len(text))}))
+	_, err = tape.Write([]byte(text))
+	expect.NoError(t, err)
+	expect.NoError(t, tape.Close())
+	for name, what := range map[string][2]string{
+		"a.xlsx": {zipped.String(), "is a ZIP archive or a workbook such as .xlsx: unpack it, or save the sheet as CSV"},
+		"a.tar":  {tarred.String(), "is a tar archive: unpack it"},
+		"a.tgz":  {packed(t, tarred.String()), "is a tar archive: unpack it"},
+		"a.xz":   {"\xfd7zXZ\x00" + text, "is packed by xz: unpack it, or pack it by gzip"},
+		"a.zst":  {"\x28\xb5\x2f\xfd" + text, "is packed by zstd"},
+		"a.bz2":  {"BZh9" + text, "is packed by bzip2"},
+		"a.xls":  {"\xd0\xcf\x11\xe0" + text, "is an old workbook such as .xls: save the sheet as CSV"},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		expect.NoError(t, os.WriteFile(path, []byte(what[0]), 0o600))
+		for _, arguments := range [][]string{
+			{"convert", "--from", "gobench", "--name", "n", "--measured", "2025-01-03", "--arm", "a=" + path},
+			{"convert", "--from", "table", "--name", "n", path},
+			{"analyze", "--baseline", "a", path}, {"audit", path}, {"report", "-f", path},
+		} {
+			perflab(t, "", arguments...).ends(exitInvalid).warns(path + " " + what[1])
 		}
 	}
 }

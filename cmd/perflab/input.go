@@ -12,13 +12,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"perflab.dev/perflab/internal/charset"
 	"perflab.dev/perflab/internal/prose"
 	"perflab.dev/perflab/internal/repair"
 	"perflab.dev/perflab/payload"
@@ -29,9 +27,6 @@ var errUnusable = errors.New("the file can't be used")
 
 // standardInput is the name of the file that is none.
 const standardInput = "-"
-
-// packedEnding is that of files which are read through gzip.
-const packedEnding = ".gz"
 
 // maxMemoryFlag bounds what reading files may take.
 const maxMemoryFlag = "max-memory"
@@ -81,10 +76,7 @@ func (i *input) objects(path string, read func(io.Reader) error) error {
 }
 
 func (i *input) reading(path string, bounded func(io.Reader) io.Reader, read func(io.Reader) error) error {
-	title := path
-	if path == standardInput {
-		title = "standard input"
-	}
+	title := titleOf(path)
 	stream, closed, err := i.open(path)
 	if err != nil {
 		return err
@@ -100,14 +92,14 @@ func (i *input) reading(path string, bounded func(io.Reader) io.Reader, read fun
 // results reads what another tool wrote, which may be anything, for a reader that
 // bounds what it keeps. It gives the SHA-256 of the file as it lies there.
 func (i *input) results(path string, read func(io.Reader) error) (sum string, err error) {
-	raw, title := i.standard, "standard input"
+	raw, title := i.standard, titleOf(path)
 	if path != standardInput {
 		file, err := os.Open(path)
 		if err != nil {
 			return "", fmt.Errorf("opening the file: %w", err)
 		}
 		defer func() { _ = file.Close() }() // Nothing was written.
-		raw, title = file, path
+		raw = file
 	}
 	digest := sha256.New()
 	whole := io.TeeReader(raw, digest)
@@ -178,21 +170,4 @@ func (i *input) open(path string) (stream io.Reader, closed func(), err error) {
 		return nil, nil, err
 	}
 	return stream, closed, nil
-}
-
-// unpacked reads as UTF-8, through gzip what is packed.
-func unpacked(file *bufio.Reader, path string) (io.Reader, error) {
-	magic, err := file.Peek(2)
-	isPacked := string(magic) == "\x1f\x8b"
-	if err == nil && !isPacked && filepath.Ext(path) == packedEnding {
-		return nil, fmt.Errorf("%w: %s is not a gzip file", errUnusable, path)
-	}
-	if !isPacked {
-		return charset.UTF8(file), nil
-	}
-	stream, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s is not a gzip file: %w", errUnusable, path, err)
-	}
-	return charset.UTF8(stream), nil
 }

@@ -6,16 +6,18 @@ package charset
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 	"golang.org/x/text/transform"
 )
 
 // UTF8 reads text as UTF-8 without a byte order mark. UTF-16 is recognized by its
-// byte order mark or by the zero bytes of its first characters. In all else, bytes
+// byte order mark or by the zero bytes of its first characters, UTF-32 by its mark. In all else, bytes
 // that are not UTF-8 are characters of Windows-1252, which includes Latin-1.
 func UTF8(in io.Reader) io.Reader {
 	buffered := bufio.NewReader(in)
@@ -29,12 +31,19 @@ const sniffed = 8
 func decoder(head []byte) transform.Transformer {
 	otherwise := transform.Transformer(windows1252{})
 	switch {
+	case isUTF32(head):
+		return utf32.UTF32(utf32.LittleEndian, utf32.UseBOM).NewDecoder()
 	case isUTF16(head, 1):
 		otherwise = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()
 	case isUTF16(head, 0):
 		otherwise = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()
 	}
 	return unicode.BOMOverride(otherwise)
+}
+
+// isUTF32 tells its byte order mark, which begins as that of UTF-16 does.
+func isUTF32(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")) || bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff"))
 }
 
 // isUTF16 tells whether all high bytes, the first of which is at the offset, are
