@@ -36,14 +36,14 @@ func (m Metric) Direction(unit string, higher, lower []string) (rising, known bo
 	return false, fallingUnit.MatchString(unit)
 }
 
-// Units of which the direction is known: of times, and of what Go's benchmarks
-// allocate; of the work that is done in a second.
+// Units of which the direction is known: of times, those that Go's benchmarks name such
+// as p99-ns included, and of what they allocate; of the work that is done in some time.
 var (
-	fallingUnit = regexp.MustCompile(`^((ns|us|µs|μs|ms|s|sec|min|h)(/\S+)?|(B|allocs)/op)$`)
+	fallingUnit = regexp.MustCompile(`^((ns|us|µs|μs|ms|s|sec|min|h)(/\S+)?|\S+-(ns|sec)|(B|allocs)/op)$`)
 	risingUnit  = regexp.MustCompile(`(?i)^((` +
-		`[kmgt]?i?b|bytes?|[kmgt]?bits?|req|reqs|requests?|ops?|operations?|calls?|msgs?|messages?|events?|rows?|records?|recs?|items?|docs?|documents?|` +
-		`txs?|txns?|transactions?|queries|query|iters?|iterations?|jobs?|tasks?|pages?|packets?|frames?|tokens?` +
-		`)/(s|secs?|seconds?)|ops|rps|qps|tps|iops|fps|[kmgt]?bps)$`)
+		`[kmgt]?i?b|bytes?|[kmgt]?bits?|[kmg]?(req|reqs|requests?|ops?|operations?|calls?|msgs?|messages?|events?|rows?|records?|recs?|items?|docs?|documents?|` +
+		`txs?|txns?|transactions?|queries|query|iters?|iterations?|jobs?|tasks?|pages?|packets?|frames?|tokens?)` +
+		`)( per |/)(s|secs?|seconds?|min|minutes?|h|hours?)|ops|rps|qps|tps|iops|fps|[kmgt]?bps)$`)
 )
 
 // risingPart is the part of the name for which higher is better; empty where

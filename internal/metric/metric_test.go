@@ -216,9 +216,9 @@ func TestDirections(t *testing.T) {
 // Only units that have but one direction tell it.
 func TestUnitsTellDirections(t *testing.T) {
 	for direction, units := range map[string][]string{
-		"higher":  {"req/s", "requests/sec", "MB/s", "B/s", "MiB/s", "ops/s", "op/s", "msgs/s", "rows/second", "tx/s", "qps", "ops", "TPS", "Mbit/s", "Gbps"},
-		"lower":   {"ns", "ms", "s", "\u00b5s", "\u03bcs", "sec/op", "ns/op", "ns/GC", "ms/req", "B/op", "allocs/op"},
-		"unknown": {"", "1", "%", "hits", "MiB", "cores", "errors/s", "faults/s", "gc/s", "misses/op", "1/s", "s2", "msx", "reqs"},
+		"higher":  {"req/s", "requests/sec", "MB/s", "B/s", "MiB/s", "ops/s", "op/s", "msgs/s", "rows/second", "tx/s", "qps", "ops", "TPS", "Mbit/s", "Gbps", "kops/s", "Kreq/s", "Mrows/sec", "records/min", "jobs/hour", "requests per second", "items per minute"},
+		"lower":   {"ns", "ms", "s", "\u00b5s", "\u03bcs", "sec/op", "ns/op", "ns/GC", "ms/req", "p99-ns", "p99-sec", "B/op", "allocs/op"},
+		"unknown": {"", "1", "%", "hits", "MiB", "cores", "errors/s", "faults/s", "gc/s", "misses/op", "1/s", "errors per second", "km/h", "-sec", "s2", "msx", "reqs"},
 	} {
 		for _, unit := range units {
 			higher, known := metric.Parse("custom/a/b").Direction(unit, nil, nil)

@@ -62,15 +62,27 @@ func find(text string) (known, bool) {
 	return known{names: []string{text}}, false
 }
 
-// Canonical spelling of a unit, or of one per another: sec is s, bytes/sec is B/s.
-// What is not known stays as it is.
+// Canonical spelling of a unit, or of one per another: sec is s, [ms] is ms, bytes/sec and
+// bytes per second are B/s. What is not known stays as it is.
 func Canonical(text string) string {
+	text = strings.Replace(bare(text), " per ", "/", 1)
 	numerator, denominator, isRate := strings.Cut(text, "/")
 	one, _ := find(numerator)
 	if !isRate {
 		return one.names[0]
 	}
 	return one.names[0] + "/" + Canonical(denominator)
+}
+
+// bare is a unit without the brackets in which headings put it.
+func bare(text string) string {
+	text = strings.TrimSpace(text)
+	for _, brackets := range []string{"[]", "()"} {
+		if inner, found := strings.CutPrefix(text, brackets[:1]); found && strings.HasSuffix(inner, brackets[1:]) {
+			return strings.TrimSpace(inner[:len(inner)-1])
+		}
+	}
+	return text
 }
 
 // Factor is what a value in one unit is multiplied by to be in another. It is false

@@ -16,7 +16,7 @@ func TestCanonical(t *testing.T) {
 	for text, want := range map[string]string{
 		"sec": "s", "Seconds": "s", "MSEC": "ms", "us": micro, mu: micro, micro: micro, "nanoseconds": "ns", "mins": "min", "hours": "h",
 		"bytes": "B", "GiB": "GiB", "Gi": "GiB", "MB": "MB", "Mb": "Mb", "KB": "KB", "percent": "%", "": "", " ms ": "ms",
-		"bytes/sec": "B/s", "req/second": "req/s", "requests": "requests", "% of limit": "% of limit", "cores": "cores",
+		"bytes/sec": "B/s", "req/second": "req/s", "requests": "requests", "[ms]": "ms", "(msec)": "ms", "[ MiB ]": "MiB", "[ms": "[ms", "requests per second": "requests/s", "bytes per sec": "B/s", "% of limit": "% of limit", "cores": "cores",
 	} {
 		if got := unit.Canonical(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
