@@ -208,7 +208,7 @@ func (d *desk) readings(delta, minuend, subtrahend Row) []reading {
 	a, b := minuend.Value, subtrahend.Value*factor
 	half, halfA, halfB := d.half(delta), d.half(minuend), d.half(subtrahend)*factor
 	to, isAlike := unit.Factor(minuend.Unit, delta.Unit)
-	if isPoints(delta.Unit) && strings.HasPrefix(minuend.Unit, percent) {
+	if isPoints(delta.Unit) && strings.HasPrefix(unit.Canonical(minuend.Unit), percent) {
 		to, isAlike = 1, true
 	}
 	var readings []reading

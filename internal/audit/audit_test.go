@@ -56,6 +56,7 @@ func TestOutcomes(t *testing.T) {
 		"percent, sign":              {"0.554", "1.041", "s", "47", "%", audit.Sign, -46.7819},
 		"percent, sign and base":     {"0.554", "1.041", "s", "88", "%", audit.SignAndBase, -46.7819},
 		"points":                     {"32", "45", "%", "-13", "percentage points", audit.Follows, -13},
+		"points of percent in words": {"32", "45", "percent", "-13", "percentage points", audit.Follows, -13},
 		"points under percent":       {"32", "45", "%", "-13", "%", audit.Follows, -13},
 		"percent of percent":         {"32", "45", "%", "-29", "%", audit.Follows, -28.8889},
 		"points of a limit":          {"74.77", "74.61", "% of limit", "0.16", "percentage points", audit.Follows, 0.16},
