@@ -348,6 +348,7 @@ func TestReadCSVRefuses(t *testing.T) {
 		"nothing":          {"", "there is no line at all"},
 		"no rows":          {comparison.Header + "\n", "no row follows the header"},
 		"header":           {"arm,block,scenario,metric,unit,value\n", `line 1 is "arm,block,scenario,metric,unit,value"`},
+		"more columns":     {"release," + comparison.Header + "\nr1," + good, "the header must be \"" + comparison.Header + "\"; a table with other columns is read with perflab convert --from table"},
 		"few fields":       {comparison.Header + "\n" + good + "2,a,s,m,400\n", "line 3: 5 fields instead of 6"},
 		"no number":        {comparison.Header + "\n" + good + "2,a,s,m,ms,fast\n", `line 3: the value "fast" is not a finite number`},
 		"empty value":      {comparison.Header + "\n2,a,s,m,ms,\n", "line 2: the value is empty"},

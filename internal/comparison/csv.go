@@ -75,7 +75,7 @@ func readHeader(reader *csv.Reader) error {
 		return fmt.Errorf("reading the header: %w", err)
 	}
 	if !IsHeader(fields) {
-		return fmt.Errorf("%w: line 1 is %q, the header must be %q", ErrRows, strings.Join(fields, ","), Header)
+		return fmt.Errorf("%w: line 1 is %q, the header must be %q; a table with other columns is read with perflab convert --from table", ErrRows, strings.Join(fields, ","), Header)
 	}
 	return nil
 }
