@@ -77,6 +77,9 @@ func coreFindings(what string, name corev1.ResourceName, amount resource.Quantit
 		return nil
 	}
 	thousandths := cmp.Or(repair.Cores(amount.String()), fmt.Sprintf("%dm", amount.Value()))
+	if amount.Format == resource.BinarySI {
+		thousandths = strings.TrimRight(amount.String(), "KMGTPEi") + "m"
+	}
 	return []finding{doubtful(fmt.Sprintf("%s is %s, which is %d cores: write %s for thousandths of a core", what, &amount, amount.Value(), thousandths), at)}
 }
 

@@ -132,6 +132,7 @@ func TestAmountsAreJudgedByTheirSense(t *testing.T) {
 		"PostgreSQL's memory":        {old: "resources: {limits: {memory: 1Gi}}", changed: "resources: {limits: {memory: 1024m}}", fault: "spec.system.postgres.resources.limits.memory: the memory limit of postgres is 1024m"},
 		"PostgreSQL's storage":       {old: "instances: 1", changed: "instances: 1\n      storage: {size: 20m}", fault: "spec.system.postgres.storage.size: the storage of postgres is 20m"},
 		"a load's memory":            {old: "script: {path: /a.js}", changed: "script: {path: /a.js}, resources: {limits: {memory: 256m}}", fault: "spec.scenarios[0].loads[0].resources.limits.memory: the memory limit of load \"l\" is 256m, which is 0.256 bytes: write 256Mi"},
+		"cores with a unit of bytes": {old: "cpu: 500m, memory: 512Mi}, limits: {cpu: \"2\", memory: 2Gi}}", changed: "cpu: 500Mi}, limits: {memory: 2Gi}}", warning: "the cpu request of module \"web\" is 500Mi, which is 524288000 cores: write 500m for thousandths of a core"},
 		"a load's cores":             {old: "script: {path: /a.js}", changed: "script: {path: /a.js}, resources: {requests: {cpu: 1000}}", warning: "the cpu request of load \"l\" is 1k, which is 1000 cores: write 1000m for thousandths of a core"},
 	})
 }
