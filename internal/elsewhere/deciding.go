@@ -166,6 +166,9 @@ func (o *observed) undirected(isUnknown func(name string) bool) []string {
 	for i, name := range unknown {
 		unknown[i] = said(name)
 	}
+	decide := prose.Verb(len(unknown), "it does not decide", "they do not decide")
+	// Those that are cut may be alike.
+	unknown = slices.Compact(unknown)
 	return []string{fmt.Sprintf("%s for %s, so %s: set --higher-is-better or --lower-is-better",
-		verdict.WhyNoDirection, prose.Enumerate(unknown), prose.Verb(len(unknown), "it does not decide", "they do not decide"))}
+		verdict.WhyNoDirection, prose.Enumerate(unknown), decide)}
 }

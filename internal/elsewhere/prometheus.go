@@ -30,7 +30,9 @@ func (prometheus) Reads() string {
 type prometheusAnswer struct {
 	Status string `json:"status"`
 	Error  string `json:"error"`
-	Data   struct {
+	// Warnings say what keeps the answer from being whole.
+	Warnings []string `json:"warnings"`
+	Data     struct {
 		Type   string             `json:"resultType"`
 		Result []prometheusSeries `json:"result"`
 	} `json:"data"`
@@ -61,7 +63,11 @@ func (prometheus) Read(from Source) (*Measured, error) {
 			answer.add(label, &series)
 		}
 	}
-	return answer.measured()
+	made, err := answer.measured()
+	if err == nil && len(read.Warnings) > 0 {
+		made.Notes = append(made.Notes, "Prometheus warned: "+said(prose.Enumerate(read.Warnings)))
+	}
+	return made, err
 }
 
 // labelled are the series by names of their own.

@@ -32,6 +32,12 @@ func TestPrometheusReadsWhatThereIs(t *testing.T) {
 	wantNote(t, got, `3 series left out: idle: it has no value that is a number, bad: point 2: the value "many" is no number, latency: it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)`)
 }
 
+// An answer that Prometheus says is not whole is told to be so.
+func TestPrometheusWarns(t *testing.T) {
+	text := strings.Replace(answer(series(`"job": "a"`, "1")), `{"status"`, `{"warnings": ["partial response"], "status"`, 1)
+	wantNote(t, must(t, "prometheus", text), "Prometheus warned: partial response")
+}
+
 // Series are apart wherever their labels differ: late in a long one, or in what a
 // metric's name has no place for.
 func TestPrometheusKeepsSeriesApart(t *testing.T) {
