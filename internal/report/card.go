@@ -269,11 +269,24 @@ func armSentence(a *answer, arm string) string {
 	case worse > 0:
 		return fmt.Sprintf("%s is worse than %s in %s", arm, a.Baseline, changes(own, verdict.Worse))
 	case better > 0:
-		return fmt.Sprintf("%s is better than %s in %s", arm, a.Baseline, changes(own, verdict.Better))
+		return fmt.Sprintf("%s is better than %s in %s%s", arm, a.Baseline, changes(own, verdict.Better), guardedWorse(a, arm))
 	case counted(own, verdict.Equivalent) == len(own):
-		return fmt.Sprintf("%s makes no difference that matters against %s: less than %s in %s", arm, a.Baseline, percent(a.marginPercent), all(len(own)))
+		return fmt.Sprintf("%s makes no difference that matters against %s: less than %s in %s%s", arm, a.Baseline, percent(a.marginPercent), all(len(own)), guardedWorse(a, arm))
 	}
 	return ""
+}
+
+// guardedWorse says which guarded metrics an arm makes worse, of which nobody decides; nothing
+// where there are none.
+func guardedWorse(a *answer, arm string) string {
+	worse := a.where(func(c shownComparison) bool {
+		return c.Arm == arm && !c.Primary && c.Verdict == verdict.Worse && a.Question.IsGuard(c.Metric)
+	})
+	if len(worse) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(worse, bySize)
+	return ", but worse in guarded " + changes(worse, verdict.Worse)
 }
 
 func decidingOf(a *answer, arm string) []shownComparison {

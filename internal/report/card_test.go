@@ -144,16 +144,24 @@ func TestTheAnswer(t *testing.T) {
 			input.Experiment.Spec.Analysis.Primary, input.Experiment.Spec.Analysis.MarginPercent = []string{metric}, margin
 		}
 	}
+	guarded := func(primary string) func(*report.Input) {
+		return func(input *report.Input) {
+			only(primary, 5)(input)
+			input.Experiment.Spec.Analysis.Guards = []string{"cico/Check-In/average"}
+		}
+	}
 	for name, tc := range map[string]struct {
 		change func(*report.Input)
 		want   string
 	}{
-		"no run":     {func(input *report.Input) { input.Runs = nil }, "> No answer yet: no run has counted."},
-		"none":       {none, "> No metric was chosen to decide, or none was measured"},
-		"worse":      {only("cico/Check-In/average", 5), "> maxram-66 is worse than xmx in Check-In average response time (+7.6\u00a0%)."},
-		"better":     {only("create-5k/duration", 5), "> maxram-66 is better than xmx in duration of import create-5k ("},
-		"equivalent": {only("cico/Check-Out/average", 5), "> maxram-66 makes no difference that matters against xmx: less than 5\u00a0% in the deciding metric."},
-		"open":       {only("cico/Check-Out/average", 1), "> The runs cannot tell maxram-66 from xmx in Check-Out average response time."},
+		"no run":              {func(input *report.Input) { input.Runs = nil }, "> No answer yet: no run has counted."},
+		"none":                {none, "> No metric was chosen to decide, or none was measured"},
+		"worse":               {only("cico/Check-In/average", 5), "> maxram-66 is worse than xmx in Check-In average response time (+7.6\u00a0%)."},
+		"better, guarded":     {guarded("create-5k/duration"), ", but worse in guarded Check-In average response time (+7.6\u00a0%)."},
+		"equivalent, guarded": {guarded("cico/Check-Out/average"), "less than 5\u00a0% in the deciding metric, but worse in guarded Check-In average response time (+7.6\u00a0%)."},
+		"better":              {only("create-5k/duration", 5), "> maxram-66 is better than xmx in duration of import create-5k ("},
+		"equivalent":          {only("cico/Check-Out/average", 5), "> maxram-66 makes no difference that matters against xmx: less than 5\u00a0% in the deciding metric, but worse in guarded Check-In p95 response time (+20.5\u00a0%)."},
+		"open":                {only("cico/Check-Out/average", 1), "> The runs cannot tell maxram-66 from xmx in Check-Out average response time."},
 		"withheld": {func(input *report.Input) {
 			only("cico/Check-In/average", 5)(input)
 			change(input, "maxram-66", "cico/Check-In/errors", func(string) string { return "4.5" })

@@ -34,8 +34,7 @@ func recommend(r *record, arm string) []item {
 	var items []item
 	switch {
 	case counted(primary, verdict.Equivalent) == len(primary):
-		items = append(items, item{Verdict: string(verdict.Equivalent), Text: fmt.Sprintf(
-			"%s can replace %s: none of the %s that decide differs by %s or more.", arm, a.Baseline, prose.Counted(len(primary), "metric"), percent(a.marginPercent))})
+		items = append(items, replacement(a, arm, len(primary)))
 	case worse > 0 && better > 0:
 		items = append(items, item{Text: fmt.Sprintf(
 			"%s is a trade-off. Better: %s. Worse: %s. Which weighs more is your decision.", arm, phrases(primary, verdict.Better), phrases(primary, verdict.Worse))})
@@ -48,6 +47,16 @@ func recommend(r *record, arm string) []item {
 		items = append(items, item{Verdict: string(verdict.Inconclusive), Text: undecided(r, arm, primary)})
 	}
 	return items
+}
+
+// replacement is an arm that makes no difference that matters; guarded metrics may take that
+// back.
+func replacement(a *answer, arm string, deciding int) item {
+	none := fmt.Sprintf("none of the %s that decide differs by %s or more", prose.Counted(deciding, "metric"), percent(a.marginPercent))
+	if verdicts := a.ArmVerdicts(arms.Arm{Name: arm}); verdicts != nil && len(verdicts.WorseGuards) > 0 {
+		return item{Text: fmt.Sprintf("Look at guarded metrics before %s replaces %s: %s, but these got worse: %s.", arm, a.Baseline, none, listed(verdicts.WorseGuards))}
+	}
+	return item{Verdict: string(verdict.Equivalent), Text: fmt.Sprintf("%s can replace %s: %s.", arm, a.Baseline, none)}
 }
 
 // winner is an arm that got better; guarded metrics may take that back.
