@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package signing
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	protocommon "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
+	"github.com/sigstore/sigstore/pkg/cryptoutils"
+)
+
+// errKey: bundles name the algorithm, and this is the one that every verifier takes.
+var errKey = errors.New("it is not an ECDSA key on P-256: make one with cosign generate-key-pair")
+
+// WithKey reads a private key in PEM, as cosign or openssl writes it. Only an encrypted
+// one takes a password.
+func WithKey(text, password []byte) (*Signer, error) {
+	read, err := cryptoutils.UnmarshalPEMToPrivateKey(text, cryptoutils.StaticPasswordFunc(password))
+	if err != nil {
+		return nil, err
+	}
+	private, ok := read.(*ecdsa.PrivateKey)
+	if !ok || private.Curve != elliptic.P256() {
+		return nil, errKey
+	}
+	public, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	if err != nil {
+		return nil, fmt.Errorf("reading its public key: %w", err)
+	}
+	return &Signer{keypair: keypair{private, public}}, nil
+}
+
+// keypair signs for sigstore-go, whose own are made for one signature.
+type keypair struct {
+	private *ecdsa.PrivateKey
+	// public is the public key in DER.
+	public []byte
+}
+
+// SignData is deterministic, as RFC 6979 describes: signing a release again gives the
+// same files.
+func (k keypair) SignData(_ context.Context, data []byte) (signature, digest []byte, err error) {
+	sum := sha256.Sum256(data)
+	signature, err = k.private.Sign(nil, sum[:], crypto.SHA256)
+	return signature, sum[:], err
+}
+
+// GetHint names the key by the digest that cosign names it by.
+func (k keypair) GetHint() []byte {
+	sum := sha256.Sum256(k.public)
+	return []byte(base64.StdEncoding.EncodeToString(sum[:]))
+}
+
+// GetPublicKeyPem is the public key as cosign.pub holds it.
+func (k keypair) GetPublicKeyPem() (string, error) {
+	return string(cryptoutils.PEMEncode(cryptoutils.PublicKeyPEMType, k.public)), nil
+}
+
+// GetPublicKey is what verifies.
+func (k keypair) GetPublicKey() crypto.PublicKey { return k.private.Public() }
+
+// GetKeyAlgorithm is its name for Fulcio.
+func (k keypair) GetKeyAlgorithm() string { return "ECDSA" }
+
+// GetHashAlgorithm is that of what is signed.
+func (k keypair) GetHashAlgorithm() protocommon.HashAlgorithm {
+	return protocommon.HashAlgorithm_SHA2_256
+}
+
+// GetSigningAlgorithm is the pair of key and hash.
+func (k keypair) GetSigningAlgorithm() protocommon.PublicKeyDetails {
+	return protocommon.PublicKeyDetails_PKIX_ECDSA_P256_SHA_256
+}

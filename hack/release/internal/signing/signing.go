@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package signing signs what is released: as Sigstore bundles, which cosign verifies.
+package signing
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	intoto "github.com/in-toto/attestation/go/v1"
+	"github.com/sigstore/sigstore-go/pkg/sign"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// ImagePredicate is the type of the statement that cosign sign makes of an image.
+const ImagePredicate = "https://sigstore.dev/cosign/sign/v1"
+
+// payloadType is that of in-toto statements in DSSE envelopes.
+const payloadType = "application/vnd.in-toto+json"
+
+// Signer signs with a key, or in the name of an identity.
+type Signer struct {
+	keypair sign.Keypair
+	options sign.BundleOptions
+}
+
+// Signature is one of a file.
+type Signature struct {
+	// Raw is the signature alone, in ASN.1.
+	Raw []byte
+	// Bundle holds it with what else a verifier needs.
+	Bundle []byte
+}
+
+// File signs a file's content.
+func (s *Signer) File(ctx context.Context, content []byte) (Signature, error) {
+	options := s.options
+	options.Context = ctx
+	signed, err := sign.Bundle(&sign.PlainData{Data: content}, s.keypair, options)
+	if err != nil {
+		return Signature{}, err
+	}
+	bundle, err := stable(protojson.Marshal(signed))
+	return Signature{Raw: signed.GetMessageSignature().GetSignature(), Bundle: bundle}, err
+}
+
+// Statement signs an in-toto statement, and returns the bundle.
+func (s *Signer) Statement(ctx context.Context, statement []byte) ([]byte, error) {
+	options := s.options
+	options.Context = ctx
+	signed, err := sign.Bundle(&sign.DSSEData{Data: statement, PayloadType: payloadType}, s.keypair, options)
+	if err != nil {
+		return nil, err
+	}
+	return stable(protojson.Marshal(signed))
+}
+
+// Image signs what a registry keeps under a digest, a SHA-256.
+func (s *Signer) Image(ctx context.Context, sha256 string) ([]byte, error) {
+	statement, err := stable(protojson.Marshal(&intoto.Statement{
+		Type: intoto.StatementTypeUri, PredicateType: ImagePredicate, Predicate: &structpb.Struct{},
+		Subject: []*intoto.ResourceDescriptor{{Digest: map[string]string{string(intoto.AlgorithmSHA256): sha256}}},
+	}))
+	if err != nil {
+		return nil, err
+	}
+	return s.Statement(ctx, statement)
+}
+
+// stable takes the spaces out, which protojson varies from program to program.
+func stable(written []byte, err error) ([]byte, error) {
+	if err != nil {
+		return nil, fmt.Errorf("writing JSON: %w", err)
+	}
+	var out bytes.Buffer
+	err = json.Compact(&out, written)
+	return out.Bytes(), err
+}
