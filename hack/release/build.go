@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/gocommand"
 	"perflab.dev/perflab/hack/release/internal/licence"
 	"perflab.dev/perflab/hack/release/internal/product"
+	"perflab.dev/perflab/hack/release/internal/provenance"
 )
 
 // settings are what a release is made from.
@@ -40,6 +41,10 @@ type release struct {
 	built   map[string][]byte
 	say     io.Writer
 	written []string
+	// images are those written, and the chart, by the digests they will be pushed under.
+	images []provenance.Subject
+	// modified: the source has changes that are in no commit.
+	modified bool
 }
 
 func newBuild() *cobra.Command {
@@ -49,9 +54,9 @@ func newBuild() *cobra.Command {
 		Short: "Make a release",
 		Long: `Make a release: archives of the command line for each platform with a krew
 manifest, images and the chart as OCI layouts, an SPDX list of what is in each, the
-source of k6, and checksums.txt over all. Everything bears the time of the commit, or
-of SOURCE_DATE_EPOCH, so that whoever builds the commit with the same Go gets the same
-files.`,
+source of k6, how all of it was built, and checksums.txt over all. Everything bears the
+time of the commit, or of SOURCE_DATE_EPOCH, so that whoever builds the commit with the
+same Go gets the same files.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			making, err := begin(command.Context(), asked, command.ErrOrStderr())
@@ -123,7 +128,7 @@ func (r *release) make(ctx context.Context) error {
 }
 
 func (r *release) fill(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{r.judge, r.compile, r.packCommandLine, r.packImages, r.packSource} {
+	for _, step := range []func(context.Context) error{r.judge, r.compile, r.packCommandLine, r.packImages, r.packSource, r.stateProvenance} {
 		if err := step(ctx); err != nil {
 			return err
 		}

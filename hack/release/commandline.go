@@ -17,6 +17,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/bundle"
 	"perflab.dev/perflab/hack/release/internal/licence"
 	"perflab.dev/perflab/hack/release/internal/product"
+	"perflab.dev/perflab/hack/release/internal/provenance"
 	"perflab.dev/perflab/hack/release/internal/sbom"
 )
 
@@ -108,16 +109,28 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// writeChecksums lists all files in the form of sha256sum.
-func (r *release) writeChecksums() error {
-	slices.Sort(r.written)
-	var list bytes.Buffer
-	for _, name := range r.written {
+// files are those written, with their digests.
+func (r *release) files() ([]provenance.Subject, error) {
+	var files []provenance.Subject
+	for _, name := range slices.Sorted(slices.Values(r.written)) {
 		content, err := os.ReadFile(filepath.Join(r.out, name))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		fmt.Fprintf(&list, "%s  %s\n", digest(content), name)
+		files = append(files, provenance.Subject{Name: name, SHA256: digest(content)})
+	}
+	return files, nil
+}
+
+// writeChecksums lists all files in the form of sha256sum.
+func (r *release) writeChecksums() error {
+	files, err := r.files()
+	if err != nil {
+		return err
+	}
+	var list bytes.Buffer
+	for _, file := range files {
+		fmt.Fprintf(&list, "%s  %s\n", file.SHA256, file.Name)
 	}
 	return r.write(checksumsFile, list.Bytes())
 }

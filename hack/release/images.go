@@ -21,6 +21,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/chart"
 	"perflab.dev/perflab/hack/release/internal/oci"
 	"perflab.dev/perflab/hack/release/internal/product"
+	"perflab.dev/perflab/hack/release/internal/provenance"
 	"perflab.dev/perflab/hack/release/internal/sbom"
 )
 
@@ -37,6 +38,7 @@ func (r *release) packImages(context.Context) error {
 			return fmt.Errorf("image %s: %w", image.Name, err)
 		}
 		references[image.Name] = fmt.Sprintf("%s/%s:%s@%s", r.registry, image.Name, r.version, index)
+		r.images = append(r.images, provenance.Subject{Name: r.registry + "/" + image.Name, SHA256: index.Hex})
 	}
 	return r.packChart(references)
 }
@@ -170,6 +172,11 @@ func (r *release) packChart(images map[string]string) error {
 	if err != nil {
 		return err
 	}
+	digest, err := artefact.Digest()
+	if err != nil {
+		return err
+	}
+	r.images = append(r.images, provenance.Subject{Name: r.registry + "/" + chartRepository, SHA256: digest.Hex})
 	saved, err := oci.SaveImage(artefact, made.Version, r.created)
 	if err != nil {
 		return err

@@ -50,11 +50,14 @@ for, which its chart names. Who may push is known from docker login, or its file
 	return push
 }
 
+// chartRepository is where the chart goes, below the registry.
+const chartRepository = "charts/perflab"
+
 // repository is where an archive's content goes.
 func repository(file, registry string) string {
 	base, _, _ := strings.Cut(filepath.Base(file), "-v")
 	if base == "chart" {
-		base = "charts/perflab"
+		base = chartRepository
 	}
 	return registry + "/" + base
 }

@@ -31,6 +31,7 @@ func (r *release) askGit(ctx context.Context) error {
 		first, _, _ := strings.Cut(string(changed), "\n")
 		return fmt.Errorf("the source has changes that are in no commit (%s): commit them, or give --allow-dirty for a trial", strings.TrimSpace(first))
 	}
+	r.modified = len(changed) > 0
 	commit, err := r.git(ctx, "log", "-1", "--format=%H %ct")
 	if err != nil {
 		return err
