@@ -173,11 +173,16 @@ build-sample: ## Build the sample library system.
 RELEASE = $(BIN)/release
 
 .PHONY: release
-release: $(RELEASE) ## Make a release in dist/ (VERSION=v0.1.0 REGISTRY=host/path DOWNLOAD=https://...).
+release: $(RELEASE) ## Make a release in dist/ (VERSION=v0.1.0 REGISTRY=host/path DOWNLOAD=https://... KEY=cosign.key).
 	$(RELEASE) build --version "$(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION))" $(if $(REGISTRY),--registry "$(REGISTRY)") $(if $(DOWNLOAD),--download "$(DOWNLOAD)")
+	@$(if $(KEY),$(MAKE) --no-print-directory release-sign,echo "not signed: give KEY=cosign.key")
+
+.PHONY: release-sign
+release-sign: $(RELEASE) ## Sign a release (VERSION=v0.1.0 KEY=cosign.key; COSIGN_PASSWORD decrypts the key).
+	$(RELEASE) sign "dist/$(VERSION)" --key "$(KEY)"
 
 .PHONY: release-push
-release-push: $(RELEASE) ## Push a release's images and chart (VERSION=v0.1.0 REGISTRY=host/path).
+release-push: $(RELEASE) ## Push a release's images and chart, with their signatures (VERSION=v0.1.0 REGISTRY=host/path).
 	$(RELEASE) push "dist/$(VERSION)" --registry "$(REGISTRY)"
 
 .PHONY: licences

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,7 +24,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -248,25 +246,19 @@ k6 version`
 // pulled is the chart as Helm gets it from a registry that the release was pushed to.
 func pulled(t *testing.T) (*helmchart.Chart, string) {
 	t.Helper()
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	t.Cleanup(server.Close)
-	host := strings.TrimPrefix(server.URL, "http://")
-	root := newRoot()
-	var told bytes.Buffer
-	root.SetOut(&told)
-	root.SetErr(&told)
-	root.SetArgs([]string{"push", theRelease(t), "--registry", host + "/perflab"})
-	noError(t, root.ExecuteContext(t.Context()))
+	registry := served(t, false)
+	told, err := run(t, "push", theRelease(t), "--registry", registry)
+	noError(t, err)
 	client, err := helmregistry.NewClient(helmregistry.ClientOptPlainHTTP())
 	noError(t, err)
-	got, err := client.Pull(host + "/perflab/charts/perflab:" + testVersion[1:])
+	got, err := client.Pull(registry + "/charts/perflab:" + testVersion[1:])
 	noError(t, err)
 	if !bytes.Equal(got.Chart.Data, content(t, theRelease(t), "perflab-"+testVersion[1:]+".tgz")) {
 		t.Error("what Helm pulls is not the archive")
 	}
 	loaded, err := loader.LoadArchive(bytes.NewReader(got.Chart.Data))
 	noError(t, err)
-	return loaded, told.String()
+	return loaded, told
 }
 
 func TestTheChartIsPulledAndNamesTheImages(t *testing.T) {

@@ -59,6 +59,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newBuild(), newPush(), newLicences(), newVulnerabilities())
+	root.AddCommand(newBuild(), newSign(), newPush(), newLicences(), newVulnerabilities())
 	return root
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"perflab.dev/perflab/hack/release/internal/bundle"
+	"perflab.dev/perflab/hack/release/internal/oci"
+	"perflab.dev/perflab/hack/release/internal/provenance"
+	"perflab.dev/perflab/hack/release/internal/signing"
 )
 
 func newPush() *cobra.Command {
@@ -27,11 +31,11 @@ func newPush() *cobra.Command {
 		Use:   "push FOLDER --registry HOST/PATH",
 		Short: "Push the images and the chart of a release to a registry",
 		Long: `Push the images and the chart of a release, as they are: their digests do not change.
-The chart goes to HOST/PATH/charts/perflab. Give the registry that the release was built
+Where release sign has signed them, push their signatures and the provenance, too. The chart goes to HOST/PATH/charts/perflab. Give the registry that the release was built
 for, which its chart names. Who may push is known from docker login, or its file.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			layouts, err := filepath.Glob(filepath.Join(arguments[0], "*.oci.tar"))
+			layouts, err := filepath.Glob(filepath.Join(arguments[0], "*"+layoutSuffix))
 			if err != nil || len(layouts) == 0 {
 				return fmt.Errorf("there is no image in %q: name the folder that release build has made, dist/VERSION", arguments[0])
 			}
@@ -62,47 +66,104 @@ func repository(file, registry string) string {
 	return registry + "/" + base
 }
 
-// pushLayout pushes what an archive holds, and returns it with its digest.
-func pushLayout(ctx context.Context, file, registry string) (string, error) {
-	folder, err := os.MkdirTemp("", "perflab-push-")
+// layoutContent is what an archive of an image or the chart holds.
+type layoutContent struct {
+	index   v1.ImageIndex
+	content v1.Descriptor
+}
+
+// tag is the content's.
+func (l layoutContent) tag() string {
+	return l.content.Annotations["org.opencontainers.image.ref.name"]
+}
+
+// withLayout opens an archive for as long as a function takes.
+func withLayout(file string, do func(layoutContent) error) error {
+	folder, err := os.MkdirTemp("", "perflab-layout-")
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // It lies where the system tidies up.
 	if err := bundle.Unpack(file, folder); err != nil {
-		return "", err
+		return err
 	}
 	index, err := layout.ImageIndexFromPath(folder)
 	if err != nil {
-		return "", err
+		return err
 	}
 	manifest, err := index.IndexManifest()
 	if err != nil {
-		return "", err
+		return err
 	}
 	if len(manifest.Manifests) != 1 {
-		return "", errors.New("it holds several: release build makes one for each archive")
+		return errors.New("it holds several: release build makes one for each archive")
 	}
-	one := manifest.Manifests[0]
-	tag, err := name.ParseReference(repository(file, registry) + ":" + one.Annotations["org.opencontainers.image.ref.name"])
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s@%s", tag, one.Digest), pushOne(ctx, tag, index, one)
+	return do(layoutContent{index, manifest.Manifests[0]})
 }
 
-func pushOne(ctx context.Context, tag name.Reference, index v1.ImageIndex, one v1.Descriptor) error {
+// pushLayout pushes what an archive holds with its signatures, and returns it with its digest.
+func pushLayout(ctx context.Context, file, registry string) (pushed string, err error) {
 	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
-	if one.MediaType == types.OCIImageIndex {
-		several, err := index.ImageIndex(one.Digest)
+	err = withLayout(file, func(held layoutContent) error {
+		tag, err := name.ParseReference(repository(file, registry) + ":" + held.tag())
+		if err != nil {
+			return err
+		}
+		if err := pushContent(tag, held, options); err != nil {
+			return err
+		}
+		signatures, err := pushSignatures(tag.Context(), file, held.content, options)
+		pushed = fmt.Sprintf("%s@%s (%s)", tag, held.content.Digest, signatures)
+		return err
+	})
+	return pushed, err
+}
+
+func pushContent(tag name.Reference, held layoutContent, options []remote.Option) error {
+	if held.content.MediaType == types.OCIImageIndex {
+		several, err := held.index.ImageIndex(held.content.Digest)
 		if err != nil {
 			return err
 		}
 		return remote.WriteIndex(tag, several, options...)
 	}
-	image, err := index.Image(one.Digest)
+	image, err := held.index.Image(held.content.Digest)
 	if err != nil {
 		return err
 	}
 	return remote.Write(tag, image, options...)
+}
+
+// pushSignatures pushes those of an archive's content, where release sign has made them:
+// its own, and the provenance, which names it.
+func pushSignatures(to name.Repository, file string, content v1.Descriptor, options []remote.Option) (string, error) {
+	own := strings.TrimSuffix(file, layoutSuffix) + bundleSuffix
+	if _, err := os.Stat(own); errors.Is(err, fs.ErrNotExist) {
+		return "not signed", nil
+	}
+	for _, signature := range []struct{ file, predicate string }{
+		{own, signing.ImagePredicate},
+		{filepath.Join(filepath.Dir(file), provenanceBundle), provenance.PredicateType},
+	} {
+		signed, err := os.ReadFile(signature.file)
+		if err != nil {
+			return "", err
+		}
+		referrer, err := oci.Signature(content, signed, signature.predicate)
+		if err != nil {
+			return "", err
+		}
+		if err := pushReferrer(to, referrer, options); err != nil {
+			return "", fmt.Errorf("pushing %s: %w", signature.file, err)
+		}
+	}
+	return "signed", nil
+}
+
+func pushReferrer(to name.Repository, referrer v1.Image, options []remote.Option) error {
+	digest, err := referrer.Digest()
+	if err != nil {
+		return err
+	}
+	return remote.Write(to.Digest(digest.String()), referrer, options...)
 }

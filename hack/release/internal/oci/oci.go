@@ -97,50 +97,68 @@ const (
 	chartContent types.MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// chart is a chart as registries keep it.
-type chart struct {
+// Chart makes one of its metadata and its archive.
+func Chart(metadata, archive []byte, annotations map[string]string) (v1.Image, error) {
+	return newArtefact(v1.Manifest{Annotations: annotations}, chartConfig, metadata, static.NewLayer(archive, chartContent))
+}
+
+// The types and keys under which cosign looks for signatures of an image.
+const (
+	signatureType types.MediaType = "application/vnd.dev.sigstore.bundle.v0.3+json"
+	emptyConfig   types.MediaType = "application/vnd.oci.empty.v1+json"
+	contentKey                    = "dev.sigstore.bundle.content"
+	predicateKey                  = "dev.sigstore.bundle.predicateType"
+)
+
+// Signature makes a referrer to a subject of a Sigstore bundle with a statement on it.
+func Signature(subject v1.Descriptor, bundle []byte, predicateType string) (v1.Image, error) {
+	return newArtefact(v1.Manifest{
+		ArtifactType: string(signatureType),
+		Subject:      &v1.Descriptor{MediaType: subject.MediaType, Size: subject.Size, Digest: subject.Digest},
+		Annotations:  map[string]string{contentKey: "dsse-envelope", predicateKey: predicateType},
+	}, emptyConfig, []byte("{}"), static.NewLayer(bundle, signatureType))
+}
+
+// artefact is what registries keep beside images, with one layer.
+type artefact struct {
 	config, manifest []byte
 	content          v1.Layer
 }
 
-// Chart makes one of its metadata and its archive.
-func Chart(metadata, archive []byte, annotations map[string]string) (v1.Image, error) {
-	content := static.NewLayer(archive, chartContent)
-	digest, err := content.Digest()
+// newArtefact completes a manifest with what it is of.
+func newArtefact(manifest v1.Manifest, configType types.MediaType, config []byte, content v1.Layer) (v1.Image, error) {
+	configured, err := partial.Descriptor(static.NewLayer(config, configType))
 	if err != nil {
 		return nil, err
 	}
-	config := static.NewLayer(metadata, chartConfig)
-	configDigest, err := config.Digest()
+	layer, err := partial.Descriptor(content)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := json.Marshal(v1.Manifest{
-		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Annotations: annotations,
-		Config: v1.Descriptor{MediaType: chartConfig, Size: int64(len(metadata)), Digest: configDigest},
-		Layers: []v1.Descriptor{{MediaType: chartContent, Size: int64(len(archive)), Digest: digest}},
-	})
+	manifest.SchemaVersion, manifest.MediaType = 2, types.OCIManifestSchema1
+	manifest.Config, manifest.Layers = *configured, []v1.Descriptor{*layer}
+	raw, err := json.Marshal(manifest)
 	if err != nil {
 		return nil, err
 	}
-	return partial.CompressedToImage(chart{metadata, manifest, content})
+	return partial.CompressedToImage(artefact{config, raw, content})
 }
 
-// RawConfigFile is the chart's metadata.
-func (c chart) RawConfigFile() ([]byte, error) { return c.config, nil }
+// RawConfigFile is a chart's metadata.
+func (a artefact) RawConfigFile() ([]byte, error) { return a.config, nil }
 
 // MediaType is that of any manifest.
-func (c chart) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
+func (a artefact) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
 
-// RawManifest names metadata and archive.
-func (c chart) RawManifest() ([]byte, error) { return c.manifest, nil }
+// RawManifest names configuration and layer.
+func (a artefact) RawManifest() ([]byte, error) { return a.manifest, nil }
 
 // LayerByDigest finds the one layer.
-func (c chart) LayerByDigest(wanted v1.Hash) (partial.CompressedLayer, error) {
-	if has, err := c.content.Digest(); err != nil || has != wanted {
-		return nil, fmt.Errorf("the chart has no layer %s", wanted)
+func (a artefact) LayerByDigest(wanted v1.Hash) (partial.CompressedLayer, error) {
+	if has, err := a.content.Digest(); err != nil || has != wanted {
+		return nil, fmt.Errorf("the artefact has no layer %s", wanted)
 	}
-	return c.content, nil
+	return a.content, nil
 }
 
 // SaveImage writes a layout with one image, or chart, under a tag, as a tar archive.

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"perflab.dev/perflab/hack/release/internal/signing"
+)
+
+const (
+	layoutSuffix = ".oci.tar"
+	// bundleSuffix is of the file with a signature and what else a verifier needs.
+	bundleSuffix = ".sigstore.json"
+	// signatureSuffix is of the file with a signature alone, in base64.
+	signatureSuffix = ".sig"
+)
+
+// password decrypts the private key; the variable is cosign's.
+const password = "COSIGN_PASSWORD"
+
+func newSign() *cobra.Command {
+	var key string
+	sign := &cobra.Command{
+		Use:   "sign FOLDER --key FILE",
+		Short: "Sign the images, the chart, the provenance and the checksums of a release",
+		Long: `Sign the images, the chart, the provenance and the checksums of a release, for cosign to
+verify. The signatures are files beside the others; push takes those of images and chart
+to the registry. ` + password + ` decrypts the key.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			signer, err := keyIn(key)
+			if err != nil {
+				return err
+			}
+			signed, err := signRelease(command.Context(), arguments[0], signer)
+			if err != nil {
+				return fmt.Errorf("signing %s: %w", arguments[0], err)
+			}
+			command.PrintErrf("signed %s: %d signatures\n", arguments[0], signed)
+			return nil
+		},
+	}
+	sign.Flags().StringVar(&key, "key", "", "private key, as cosign generate-key-pair writes it, or an ECDSA key in PKCS #8")
+	_ = sign.MarkFlagRequired("key") // It is there.
+	return sign
+}
+
+func keyIn(file string) (*signing.Signer, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := signing.WithKey(text, []byte(os.Getenv(password)))
+	if err != nil {
+		return nil, fmt.Errorf("reading the key %s, with the password in %s: %w", file, password, err)
+	}
+	return signer, nil
+}
+
+// signRelease writes the signatures when all of them are made.
+func signRelease(ctx context.Context, folder string, signer *signing.Signer) (int, error) {
+	names, err := checkedFiles(folder)
+	if err != nil {
+		return 0, err
+	}
+	signatures, err := signFiles(ctx, folder, signer)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		base, isLayout := strings.CutSuffix(name, layoutSuffix)
+		if !isLayout {
+			continue
+		}
+		if signatures[base+bundleSuffix], err = signLayout(ctx, filepath.Join(folder, name), signer); err != nil {
+			return 0, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for name, content := range signatures {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil { //nolint:gosec // It is to be read by everybody.
+			return 0, err
+		}
+	}
+	return len(signatures), nil
+}
+
+// signFiles signs checksums and provenance, which name all other files.
+func signFiles(ctx context.Context, folder string, signer *signing.Signer) (map[string][]byte, error) {
+	checksums, err := os.ReadFile(filepath.Join(folder, checksumsFile))
+	if err != nil {
+		return nil, err
+	}
+	signed, err := signer.File(ctx, checksums)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", checksumsFile, err)
+	}
+	statement, err := os.ReadFile(filepath.Join(folder, provenanceFile))
+	if err != nil {
+		return nil, err
+	}
+	stated, err := signer.Statement(ctx, statement)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", provenanceFile, err)
+	}
+	return map[string][]byte{
+		checksumsFile + signatureSuffix: []byte(base64.StdEncoding.EncodeToString(signed.Raw) + "\n"),
+		checksumsFile + bundleSuffix:    signed.Bundle,
+		provenanceBundle:                stated,
+	}, nil
+}
+
+// provenanceBundle is the signed provenance.
+var provenanceBundle = strings.TrimSuffix(provenanceFile, ".json") + bundleSuffix
+
+func signLayout(ctx context.Context, file string, signer *signing.Signer) (bundle []byte, err error) {
+	err = withLayout(file, func(held layoutContent) error {
+		bundle, err = signer.Image(ctx, held.content.Digest.Hex)
+		return err
+	})
+	return bundle, err
+}
+
+// checkedFiles are those that the checksums list, and refuses what has changed since.
+func checkedFiles(folder string) ([]string, error) {
+	list, err := os.ReadFile(filepath.Join(folder, checksumsFile))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(string(list)) {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			return nil, err
+		}
+		if digest(content) != sum {
+			return nil, fmt.Errorf("%s is not what %s lists: make the release again", name, checksumsFile)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
