@@ -175,11 +175,11 @@ RELEASE = $(BIN)/release
 .PHONY: release
 release: $(RELEASE) ## Make a release in dist/ (VERSION=v0.1.0 REGISTRY=host/path DOWNLOAD=https://... KEY=cosign.key).
 	$(RELEASE) build --version "$(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION))" $(if $(REGISTRY),--registry "$(REGISTRY)") $(if $(DOWNLOAD),--download "$(DOWNLOAD)")
-	@$(if $(KEY),$(MAKE) --no-print-directory release-sign,echo "not signed: give KEY=cosign.key")
+	@$(if $(KEY)$(SIGSTORE_ID_TOKEN),$(MAKE) --no-print-directory release-sign,echo "not signed: give KEY=cosign.key, or an identity in SIGSTORE_ID_TOKEN")
 
 .PHONY: release-sign
 release-sign: $(RELEASE) ## Sign a release (VERSION=v0.1.0 KEY=cosign.key; COSIGN_PASSWORD decrypts the key).
-	$(RELEASE) sign "dist/$(VERSION)" --key "$(KEY)"
+	$(RELEASE) sign "dist/$(VERSION)" $(if $(KEY),--key "$(KEY)") $(if $(SIGNING_CONFIG),--signing-config "$(SIGNING_CONFIG)")
 
 .PHONY: release-push
 release-push: $(RELEASE) ## Push a release's images and chart, with their signatures (VERSION=v0.1.0 REGISTRY=host/path).

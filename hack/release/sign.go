@@ -23,20 +23,25 @@ const (
 	signatureSuffix = ".sig"
 )
 
-// password decrypts the private key; the variable is cosign's.
-const password = "COSIGN_PASSWORD"
+// The variables are cosign's: password decrypts the private key, token holds an identity.
+const (
+	password = "COSIGN_PASSWORD"
+	token    = "SIGSTORE_ID_TOKEN"
+)
 
 func newSign() *cobra.Command {
-	var key string
+	var key, services string
 	sign := &cobra.Command{
-		Use:   "sign FOLDER --key FILE",
+		Use:   "sign FOLDER [--key FILE]",
 		Short: "Sign the images, the chart, the provenance and the checksums of a release",
 		Long: `Sign the images, the chart, the provenance and the checksums of a release, for cosign to
 verify. The signatures are files beside the others; push takes those of images and chart
-to the registry. ` + password + ` decrypts the key.`,
+to the registry. ` + password + ` decrypts the key. Without a key, sign in the name of the
+identity in ` + token + `, an OpenID Connect token: Fulcio certifies it, and Rekor logs
+every signature in public.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			signer, err := keyIn(key)
+			signer, err := signerOf(key, services)
 			if err != nil {
 				return err
 			}
@@ -49,8 +54,28 @@ to the registry. ` + password + ` decrypts the key.`,
 		},
 	}
 	sign.Flags().StringVar(&key, "key", "", "private key, as cosign generate-key-pair writes it, or an ECDSA key in PKCS #8")
-	_ = sign.MarkFlagRequired("key") // It is there.
+	sign.Flags().StringVar(&services, "signing-config", "", "Sigstore signing configuration, which names Fulcio and Rekor (default: the public services)")
 	return sign
+}
+
+func signerOf(key, services string) (*signing.Signer, error) {
+	identity := os.Getenv(token)
+	switch {
+	case key != "":
+		return keyIn(key)
+	case identity != "":
+		return keyless(services, identity)
+	default:
+		return nil, fmt.Errorf("nothing to sign with: give a key with --key, or an identity in %s", token)
+	}
+}
+
+func keyless(services, identity string) (*signing.Signer, error) {
+	config, err := signing.Services(services)
+	if err != nil {
+		return nil, fmt.Errorf("reading the signing configuration: %w", err)
+	}
+	return signing.Keyless(config, identity)
 }
 
 func keyIn(file string) (*signing.Signer, error) {

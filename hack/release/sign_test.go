@@ -258,6 +258,7 @@ func TestWhatCanNotBeSigned(t *testing.T) {
 	missing := unsigned(t)
 	noError(t, os.Remove(filepath.Join(missing, "krew-perflab.yaml")))
 	key := keyFile(t, signingtest.Generate(t))
+	t.Setenv(token, "")
 	for name, tc := range map[string]struct {
 		arguments []string
 		want      string
@@ -266,7 +267,7 @@ func TestWhatCanNotBeSigned(t *testing.T) {
 		"missing file": {[]string{missing, "--key", key}, "krew-perflab.yaml: no such file"},
 		"no release":   {[]string{t.TempDir(), "--key", key}, "checksums.txt: no such file"},
 		"no key file":  {[]string{unsigned(t), "--key", key + "s"}, "cosign.keys: no such file"},
-		"no key":       {[]string{unsigned(t)}, `required flag(s) "key" not set`},
+		"no key":       {[]string{unsigned(t)}, "give a key with --key, or an identity in SIGSTORE_ID_TOKEN"},
 		"public key":   {[]string{unsigned(t), "--key", filepath.Join(theRelease(t), checksumsFile)}, "reading the key"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -277,6 +278,12 @@ func TestWhatCanNotBeSigned(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestIdentitySignsWithoutKey(t *testing.T) {
+	t.Setenv(token, "e30.e30.e30")
+	_, err := run(t, "sign", unsigned(t), "--signing-config", filepath.Join(t.TempDir(), "services.json"))
+	signingtest.Expect(t, err, "reading the signing configuration: open")
 }
 
 // The commands of docs/install.md, by the program itself where it is on the PATH.

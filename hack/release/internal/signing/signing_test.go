@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
@@ -128,11 +129,12 @@ func TestKeys(t *testing.T) {
 	const password = "a password for tests"
 	encrypted, _, err := cryptoutils.GeneratePEMEncodedECDSAKeyPair(elliptic.P256(), cryptoutils.StaticPasswordFunc([]byte(password)))
 	noError(t, err)
-	rsa, _, err := cryptoutils.GeneratePEMEncodedRSAKeyPair(2048, nil)
+	_, edwards, err := ed25519.GenerateKey(rand.Reader)
 	noError(t, err)
 	plain, err := x509.MarshalPKCS8PrivateKey(small)
 	openssl, ecErr := x509.MarshalECPrivateKey(small)
 	wide, wideErr := x509.MarshalPKCS8PrivateKey(large)
+	other, otherErr := x509.MarshalPKCS8PrivateKey(edwards)
 	for name, tc := range map[string]struct {
 		key      []byte
 		password string
@@ -140,11 +142,10 @@ func TestKeys(t *testing.T) {
 	}{
 		"cosign":         {encrypted, password, ""},
 		"wrong password": {encrypted, "guess", "decrypt"},
-		"no password":    {encrypted, "", "decrypt"},
 		"PKCS 8":         {encoded(t, "PRIVATE KEY", plain, err), "", ""},
 		"EC":             {encoded(t, "EC PRIVATE KEY", openssl, ecErr), "", ""},
 		"P-384":          {encoded(t, "PRIVATE KEY", wide, wideErr), "", "not an ECDSA key on P-256"},
-		"RSA":            {rsa, "", "not an ECDSA key on P-256"},
+		"Ed25519":        {encoded(t, "PRIVATE KEY", other, otherErr), "", "not an ECDSA key on P-256"},
 		"public key":     {signingtest.Generate(t).Public, "", "unknown private key PEM file type"},
 		"no PEM":         {[]byte("key"), "", "PEM decoding failed"},
 	} {
