@@ -169,6 +169,30 @@ func TestImagesAreStartedAsTheDockerfilesSay(t *testing.T) {
 	}
 }
 
+var oneBase = regexp.MustCompile(`^BASE=(debian:bookworm-slim(@sha256:[0-9a-f]{64})?)$`)
+
+// Released images have no base. Those for tests have one: whoever pins it by a digest
+// pins it everywhere.
+func TestDockerfilesHaveOneBase(t *testing.T) {
+	listed, err := exec.CommandContext(t.Context(), "git", "-C", "../..", "ls-files", "*Dockerfile").Output()
+	noError(t, err)
+	bases := map[string]bool{}
+	for _, file := range strings.Fields(string(listed)) {
+		from, argument := said(t, file, "FROM"), oneBase.FindStringSubmatch(said(t, file, "ARG"))
+		switch {
+		case from == "scratch":
+		case from == "${BASE}" && argument != nil:
+			bases[argument[1]] = true
+		default:
+			t.Errorf("%s is from %q", file, from)
+		}
+	}
+	pulled := regexp.MustCompile(`(?m)^base +(\S+)$`).FindSubmatch(content(t, "../../hack/cluster/kind/images.txt"))
+	if len(bases) != 1 || pulled == nil || !bases[string(pulled[1])] {
+		t.Errorf("bases are %v, kind pulls %q", bases, pulled)
+	}
+}
+
 // root puts an image's files into a folder.
 func root(t *testing.T, image product.Image) string {
 	t.Helper()
