@@ -87,7 +87,9 @@ func TestPackingsAreNamed(t *testing.T) {
 		for _, arguments := range [][]string{
 			{"convert", "--from", "gobench", "--name", "n", "--measured", "2025-01-03", "--arm", "a=" + path},
 			{"convert", "--from", "table", "--name", "n", path},
-			{"analyze", "--baseline", "a", path}, {"audit", path}, {"report", "-f", path},
+			{"analyze", "--baseline", "a", path},
+			{"audit", path},
+			{"report", "-f", path},
 		} {
 			perflab(t, "", arguments...).ends(exitInvalid).warns(path + " " + what[1])
 		}

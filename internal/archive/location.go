@@ -46,7 +46,7 @@ type Location struct {
 	Credentials Credentials
 	// Client that the store is asked with; nil: the library's own. Credentials of the
 	// workload are found without it.
-	Client *http.Client
+	Client *http.Client `json:"-"`
 }
 
 // Credentials are what a Secret holds. They are never printed.

@@ -81,7 +81,7 @@ func forms(address netip.Addr) []netip.Addr {
 	}
 	bytes := address.As16()
 	for _, e := range embeddings {
-		if !e.prefix.Contains(address) && !(e.isISATAP && isISATAP(bytes)) {
+		if isEmbedding := e.prefix.Contains(address) || e.isISATAP && isISATAP(bytes); !isEmbedding {
 			continue
 		}
 		// 0.0.0.0 and its neighbours are no addresses of others: ::1 has one, and so
