@@ -229,7 +229,9 @@ func checkFencedExperiments(t *testing.T, admin, operator client.Client) {
 	answered(t, "deletes one", operator.Delete(t.Context(), others), onlySchedules)
 	expect.NoError(t, admin.Delete(t.Context(), others))
 	answered(t, "creates a run of nobody", operator.Create(t.Context(), owned(runText, "", "forged")), "PerfLab's operator writes only the runs of experiments")
-	answered(t, "creates a run", operator.Create(t.Context(), owned(runText, ownedBy("PerfExperiment"), "heap-1")), "")
+	run := owned(runText, ownedBy("PerfExperiment"), "fenced-1")
+	answered(t, "creates a run", operator.Create(t.Context(), run), "")
+	answered(t, "deletes a run", operator.Delete(t.Context(), run), "")
 }
 
 // unfenced are what the operator writes outside of its fence, and why.
