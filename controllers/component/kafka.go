@@ -117,7 +117,11 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Pass) (environmen
 // as Strimzi asks. Those of a set are alike.
 func (k kafkaCluster) askForNodes(ctx context.Context, p *Pass, observed *environment.Observed) error {
 	request := p.Request()
-	podSets, err := k.podSets(ctx, p)
+	lineage, err := k.lineage(ctx, p)
+	if err != nil {
+		return err
+	}
+	podSets, err := k.podSets(ctx, p, lineage)
 	if err != nil {
 		return err
 	}
@@ -155,16 +159,16 @@ func (k kafkaCluster) lineage(ctx context.Context, p *Pass) (Lineage, error) {
 		if err != nil {
 			return nil, err
 		}
-		extend(lineage, made, func(metav1.Object) bool { return true })
+		lineage.add(made)
 	}
 	return lineage, nil
 }
 
-// podSets are those that Strimzi has made for our Kafka and its pools.
-func (k kafkaCluster) podSets(ctx context.Context, p *Pass) ([]unstructured.Unstructured, error) {
-	lineage, err := k.lineage(ctx, p)
-	if err != nil {
-		return nil, err
+// podSets are those that Strimzi has made for our Kafka and its pools, which are the lineage.
+// They are read once in a pass, past the cache.
+func (kafkaCluster) podSets(ctx context.Context, p *Pass, lineage Lineage) ([]unstructured.Unstructured, error) {
+	if p.podSets != nil {
+		return kept(p.podSets.Items, lineage.Owns), nil
 	}
 	version, served, err := p.Cluster.Serves(contract.StrimziPodSetKind)
 	if err != nil || !served {
@@ -177,6 +181,7 @@ func (k kafkaCluster) podSets(ctx context.Context, p *Pass) ([]unstructured.Unst
 	if err != nil {
 		return nil, fmt.Errorf("listing the StrimziPodSets of Kafka %q: %w", request.KafkaName(), err)
 	}
+	p.podSets = found
 	return kept(found.Items, lineage.Owns), nil
 }
 
@@ -189,7 +194,7 @@ func (k kafkaCluster) ours(ctx context.Context, p *Pass, pods []corev1.Pod) ([]c
 	if err != nil {
 		return nil, err
 	}
-	podSets, err := k.podSets(ctx, p)
+	podSets, err := k.podSets(ctx, p, lineage)
 	if err != nil {
 		return nil, err
 	}

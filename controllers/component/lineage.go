@@ -31,7 +31,7 @@ func (l Lineage) Controls(object metav1.Object) bool {
 }
 
 // Owns reports whether an object of the lineage is among the owners of this one. Strimzi
-// makes nobody the controller.
+// sets owners that are not controllers.
 func (l Lineage) Owns(object metav1.Object) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return l[owner.UID] })
 }
@@ -51,6 +51,11 @@ func kept[T any, O interface {
 		}
 	}
 	return found
+}
+
+// add the objects that are known to be ours.
+func (l Lineage) add(objects []unstructured.Unstructured) {
+	extend(l, objects, func(metav1.Object) bool { return true })
 }
 
 // extend adds the objects of which this is so.

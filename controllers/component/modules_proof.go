@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
@@ -101,7 +100,7 @@ func (m moduleSet) ours(ctx context.Context, p *Pass) ([]corev1.Pod, error) {
 		return nil, err
 	}
 	lineage := Lineage{}
-	extend(lineage, made, func(metav1.Object) bool { return true })
+	lineage.add(made)
 	if err := p.addReplicaSets(ctx, lineage); err != nil {
 		return nil, err
 	}

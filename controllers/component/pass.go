@@ -97,6 +97,8 @@ type Pass struct {
 	every *corev1.PodList
 	// replicaSets of the namespace, once they were read in this pass.
 	replicaSets *metav1.PartialObjectMetadataList
+	// podSets of the run's Kafka, once they were read in this pass.
+	podSets *unstructured.UnstructuredList
 }
 
 // Request is what is to be built for the run.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -124,7 +123,7 @@ func (postgresCluster) poolers(ctx context.Context, p *Pass) ([]corev1.Pod, erro
 		return nil, err
 	}
 	lineage := Lineage{}
-	extend(lineage, made, func(metav1.Object) bool { return true })
+	lineage.add(made)
 	deployments, err := p.Cluster.List(ctx, deploymentKind, request.Namespace, nil)
 	if err != nil {
 		return nil, err

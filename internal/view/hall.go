@@ -57,9 +57,7 @@ type Hall struct {
 
 type openRoom struct {
 	Room
-	close func()
-	// used is when somebody last looked.
-	used    time.Time
+	close   func()
 	lookers lookers
 }
 
@@ -154,8 +152,7 @@ func (h *Hall) room(name types.NamespacedName, viewer string, anew bool) *openRo
 		}
 		h.rooms[name] = room
 	}
-	room.used = h.Now()
-	room.lookers[viewer] = room.used
+	room.lookers[viewer] = h.Now()
 	return room
 }
 

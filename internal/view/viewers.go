@@ -41,8 +41,8 @@ func Viewer(header string) func(*http.Request) string {
 	}
 }
 
-// Limit refuses requests of a viewer who waits for others already, and gives up on one who
-// does not read what is answered.
+// Limit rejects requests of a viewer with too many in flight, and ends responses that are not
+// read.
 func Limit(viewer func(*http.Request) string, next http.Handler) http.Handler {
 	var mu sync.Mutex
 	busy := map[string]int{}
@@ -94,7 +94,7 @@ func (l lookers) since(at time.Time) {
 	maps.DeleteFunc(l, func(_ string, looked time.Time) bool { return looked.Before(at) })
 }
 
-// only reports whether nobody but one viewer looks.
+// only reports whether one viewer looks alone.
 func (l lookers) only(viewer string) bool {
 	_, looks := l[viewer]
 	return looks && len(l) == 1
@@ -102,8 +102,8 @@ func (l lookers) only(viewer string) bool {
 
 // taken is the room that a viewer may have in place of the one who keeps it alone: of the
 // viewer who keeps most, if that is at least two more than this one has, the one looked into
-// least recently. So nobody keeps others out by opening every experiment, and nobody's pages
-// take each other's place.
+// least recently. So a viewer who opens every experiment does not keep others out, and the
+// pages of one viewer do not replace each other.
 func (h *Hall) taken(viewer string) (types.NamespacedName, bool) {
 	alone := map[string][]types.NamespacedName{}
 	for name, room := range h.rooms {
@@ -121,6 +121,6 @@ func (h *Hall) taken(viewer string) (types.NamespacedName, bool) {
 		return types.NamespacedName{}, false
 	}
 	return slices.MinFunc(alone[most], func(a, b types.NamespacedName) int {
-		return cmp.Or(h.rooms[a].used.Compare(h.rooms[b].used), cmp.Compare(a.String(), b.String()))
+		return cmp.Or(h.rooms[a].lookers[most].Compare(h.rooms[b].lookers[most]), cmp.Compare(a.String(), b.String()))
 	}), true
 }

@@ -34,6 +34,12 @@ spec:%s
   system: {modules: [{name: shop, image: "example.org/shop:1", placement: {affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [%s{}]}}}}], target: {module: shop}}
 `
 
+const (
+	scenarioText   = "{name: search, loads: [{name: search, script: {configMap: {name: script, key: search.js}}}]}"
+	experimentText = "\n  arms: [{name: one, baseline: true}]\n  scenarios: [" + scenarioText + "]"
+	runText        = "\n  experiment: bomb\n  planHash: 5d1c0e7b3a9f4c21\n  block: 1\n  position: 1\n  attempt: 1\n  arm: one\n  seed: 7\n  scenario: " + scenarioText
+)
+
 const imported = `, annotations: {perflab.dev/imported: "elsewhere/bomb 1 2026-03-02T08:00:00Z"}`
 
 // hostile measures an operator beside objects that are small as text and large in memory.
@@ -43,17 +49,14 @@ func (b *bench) hostile(ctx context.Context, c *cluster) error {
 	}
 	b.tell("hostile: making %d records of 1.3 MiB, as many runs, and %d of the largest declarations", bombs, largest)
 	for i := range bombs {
-		experiment := "\n  arms: [{name: one, baseline: true}]\n  scenarios: [{name: search, loads: [{name: search, script: {configMap: {name: script, key: search.js}}}]}]"
-		run := "\n  experiment: bomb\n  planHash: 5d1c0e7b3a9f4c21\n  block: 1\n  position: 1\n  attempt: 1\n  arm: one\n  seed: 7\n  scenario: {name: search, loads: [{name: search, script: {configMap: {name: script, key: search.js}}}]}"
-		for kind, spec := range map[string]string{"PerfExperiment": experiment, "PerfRun": run} {
+		for kind, spec := range map[string]string{"PerfExperiment": experimentText, "PerfRun": runText} {
 			if err := c.declare(ctx, kind, fmt.Sprintf("bomb-%d", i), imported, spec, bombTerms); err != nil {
 				return err
 			}
 		}
 	}
 	for i := range largest {
-		experiment := "\n  suspend: true\n  arms: [{name: one, baseline: true}]\n  scenarios: [{name: search, loads: [{name: search, script: {configMap: {name: script, key: search.js}}}]}]"
-		if err := c.declare(ctx, "PerfExperiment", fmt.Sprintf("large-%d", i), "", experiment, largestTerms); err != nil {
+		if err := c.declare(ctx, "PerfExperiment", fmt.Sprintf("large-%d", i), "", experimentText+"\n  suspend: true", largestTerms); err != nil {
 			return err
 		}
 	}
