@@ -180,7 +180,7 @@ func TestKafkasPodsThatAreRefusedAreToldInTheAPIServersWords(t *testing.T) {
 	podSet.SetGroupVersionKind(contract.StrimziPodSetKind.WithVersion("v1"))
 	podSet.SetName("small-broker")
 	podSet.SetLabels(map[string]string{contract.LabelStrimziCluster: "small"})
-	// Strimzi makes nobody the controller.
+	// Strimzi sets owners that are not controllers.
 	podSet.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: kafka.GetAPIVersion(), Kind: kafka.GetKind(), Name: kafka.GetName(), UID: kafka.GetUID()}})
 	l.create(podSet)
 	l.now = l.now.Add(time.Minute)

@@ -51,7 +51,7 @@ func (l *lab) refuseStatus(kind string, times int, why error) {
 	}
 }
 
-// A run whose status is refused for good is over, says why, and keeps nobody waiting.
+// A run whose status is permanently refused ends with the reason and leaves the queue.
 func TestARunWhoseStatusIsRefusedEnds(t *testing.T) {
 	for name, why := range tooMuch {
 		for times, want := range map[int]string{1: "its fault is written", 2: "little is written"} {
@@ -71,8 +71,8 @@ func TestARunWhoseStatusIsRefusedEnds(t *testing.T) {
 	}
 }
 
-// An experiment whose status is refused for good waits for a person, says why, and keeps
-// nobody waiting. A change of its spec is a new try.
+// An experiment whose status is permanently refused stalls with the reason and leaves the
+// queue. A change of its spec triggers a retry.
 func TestAnExperimentWhoseStatusIsRefusedStalls(t *testing.T) {
 	for name, why := range tooMuch {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestNoWaitLastsUntilTheYear9999(t *testing.T) {
 	}
 }
 
-// What nobody can be told in a status is told in an event.
+// An event reports a status that cannot be written.
 func TestARefusedStatusIsTold(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, oneBlock))
@@ -123,7 +123,7 @@ func TestARefusedStatusIsTold(t *testing.T) {
 
 func oneBlock(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 1 }
 
-// hasNoTicket: the experiments of the lab keep nobody waiting.
+// hasNoTicket: the lab's experiments are not in the queue.
 func (l *lab) hasNoTicket() {
 	l.t.Helper()
 	l.settle()

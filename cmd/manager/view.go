@@ -44,7 +44,7 @@ func runView(arguments []string) error {
 	flags.StringVar(&o.address, "bind-address", "127.0.0.1:8080", "address the pages are served on; they ask nobody who he is, so another than loopback needs somebody in front who does")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	flags.StringVar(&o.hosts, "hosts", "", "names that browsers may call the pages by, beside those of loopback, separated by commas")
-	flags.StringVar(&o.viewerHeader, "viewer-header", "", "header in which the proxy in front names the viewer, for example X-Forwarded-For or X-Forwarded-User; by default, viewers are told apart by the address that connects")
+	flags.StringVar(&o.viewerHeader, "viewer-header", "", "header that a trusted proxy sets to identify the viewer, for example X-Forwarded-For or X-Forwarded-User; default: the client's address")
 	flags.StringVar(&o.namespace, "namespace", os.Getenv("WATCH_NAMESPACE"), "the only namespace whose experiments are shown; default: all (env WATCH_NAMESPACE)")
 	if err := flags.Parse(arguments); err != nil {
 		return err

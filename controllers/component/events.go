@@ -36,14 +36,14 @@ const (
 
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 
-// BoundedEvents cuts what events say to what the API server takes of one: else it would
-// refuse the event, and nobody would hear of it.
+// BoundedEvents cuts notes to the length that the API server accepts: it would drop a longer
+// event.
 type BoundedEvents struct{ events.EventRecorder }
 
-// maxNote is what an event may say, in bytes.
+// maxNote is the length of an event's note, in bytes.
 const maxNote = 1024
 
-// Eventf tells of something.
+// Eventf records an event.
 func (b BoundedEvents) Eventf(regarding, related runtime.Object, kind, reason, action, note string, words ...any) {
 	b.EventRecorder.Eventf(regarding, related, kind, reason, action, "%s", prose.Cut(fmt.Sprintf(note, words...), maxNote))
 }

@@ -113,9 +113,9 @@ func IsOutlined(experiment *v1alpha1.PerfExperiment) bool {
 	return experiment.Status.Settled != "" || origin.IsImported(experiment)
 }
 
-// Outline is what of an experiment is kept in mind: all of one that is on, and of one
-// that has settled neither what it measured nor what came out. Who goes on with it reads it
-// anew.
+// Outline is what the cache keeps of an experiment: all of one that is running, and of a
+// settled one neither its system nor its results. A reconcile that continues with it reads it
+// from the API server.
 func Outline(experiment *v1alpha1.PerfExperiment) *v1alpha1.PerfExperiment {
 	if !IsOutlined(experiment) {
 		return experiment

@@ -71,8 +71,8 @@ func withLeftOut(warnings []string, leftOut string) []string {
 	return append(others[:min(len(others), MaxWarnings-1)], leftOut)
 }
 
-// TellRefused tells, where the status can't be written, that it is refused: the next try
-// comes by itself, and nobody would know why there are so many.
+// TellRefused records an event if the API server refuses the status: the cause of the
+// retries is visible nowhere else.
 func (t *Tools) TellRefused(object client.Object, err error) {
 	if kube.IsRefused(err) {
 		t.Events.Eventf(object, nil, corev1.EventTypeWarning, v1alpha1.ReasonStatusRefused, "Write", "%s", prose.Sentence(err.Error()))
@@ -80,8 +80,8 @@ func (t *Tools) TellRefused(object client.Object, err error) {
 }
 
 // RefusedStatus is what the API server has against a status that it would never take;
-// false: the error is another one. Such a status is not tried again: whoever waits for
-// it would wait for ever.
+// false: the error is another one. Such a status is not retried: others would wait for it
+// forever.
 func RefusedStatus(err error) (environment.Readiness, bool) {
 	if !kube.IsUnfit(err) {
 		return environment.Readiness{}, false

@@ -15,8 +15,8 @@ import (
 )
 
 // giveUp writes, in place of a status that the API server refuses, the one the experiment
-// had, with the refusal as its fault, and leaves the line: nobody waits for an experiment
-// that can't tell how far it is.
+// had, with the refusal as its fault, and leaves the queue: an experiment that cannot report
+// its progress must not block others.
 func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, refused environment.Readiness) error {
 	s.experiment, s.unwritten = before.DeepCopy(), refused.Message
 	s.place, s.refusal, s.leftover, s.decision = nil, nil, "", schedule.Decision{}
@@ -30,7 +30,7 @@ func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfExperiment
 }
 
 // unwrittenOf is why the API server has refused the status of this generation; empty: it
-// has not. A change of the spec, such as of spec.suspend, is a new try.
+// has not. A change of the spec, such as spec.suspend, triggers a retry.
 func unwrittenOf(experiment *v1alpha1.PerfExperiment) string {
 	stalled := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionStalled)
 	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonStatusRefused || stalled.ObservedGeneration != experiment.Generation {

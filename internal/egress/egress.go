@@ -137,7 +137,7 @@ func IsDenied(err error) bool {
 	return errors.As(err, &denied)
 }
 
-// Check is a [Denied] where the rules let nobody connect to an address.
+// Check returns a [Denied] if the rules do not allow a connection to an address.
 func (r Rules) Check(ctx context.Context, target netip.AddrPort) error {
 	servers, err := r.resolve(ctx, target.Port())
 	if err != nil {
@@ -182,8 +182,8 @@ func (e entry) compare(other entry) int {
 	return cmp.Or(cmp.Compare(e.prefix.Bits(), other.prefix.Bits()), cmp.Compare(min(e.port, 1), min(other.port, 1)))
 }
 
-// resolve finds the addresses of the API servers at a port. Where a name can't be
-// resolved, nobody knows whose address is asked about, so none is taken.
+// resolve finds the addresses of the API servers at a port. If a name cannot be resolved,
+// no address is allowed, since any could be the API server's.
 func (r Rules) resolve(ctx context.Context, port uint16) ([]entry, error) {
 	var entries []entry
 	for _, server := range r.servers {

@@ -19,8 +19,8 @@ const (
 )
 
 // Bound leaves out of a record the pods and nodes it has no room for, counts them in it and
-// says what follows; empty: it lists all. The schema would have them left out too, and nobody
-// would know that the pods that are listed are not all there are.
+// says what follows; empty: it lists all. The schema would leave them out too, without a sign
+// that the list is incomplete.
 func Bound(record *v1alpha1.EffectiveSystem) (sentence string) {
 	record.KafkaPods = bounded(record.KafkaPods, maxKafkaPods, &record.MorePods)
 	record.PostgresPods = bounded(record.PostgresPods, maxPostgresPods, &record.MorePods)

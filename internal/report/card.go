@@ -276,8 +276,7 @@ func armSentence(a *answer, arm string) string {
 	return ""
 }
 
-// guardedWorse says which guarded metrics an arm makes worse, of which nobody decides; nothing
-// where there are none.
+// guardedWorse names the guarded metrics that an arm makes worse; empty: none.
 func guardedWorse(a *answer, arm string) string {
 	worse := a.where(func(c shownComparison) bool {
 		return c.Arm == arm && !c.Primary && c.Verdict == verdict.Worse && a.Question.IsGuard(c.Metric)

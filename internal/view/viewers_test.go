@@ -47,8 +47,8 @@ func (b *building) look(viewer string, experiment int) int {
 	return ask(b, http.MethodGet, fmt.Sprintf("/lab/e%d/", experiment), http.Header{"X-Viewer": {viewer}}).Code
 }
 
-// Nobody keeps others out by opening every experiment, and pages of one viewer do not take
-// each other's place.
+// A viewer who opens every experiment does not keep others out, and the pages of one viewer
+// do not replace each other.
 func TestRoomsAreShared(t *testing.T) {
 	var names []string
 	for i := range 12 {
@@ -73,7 +73,7 @@ func TestRoomsAreShared(t *testing.T) {
 	expect.Equal(t, http.StatusOK, b.look("ada", 11), "as many as the other")
 	expect.Equal(t, http.StatusServiceUnavailable, b.look("ada", 1), "more than the other")
 	expect.Equal(t, http.StatusServiceUnavailable, b.look("greedy", 1), "its own again")
-	// What two look into is nobody's to take.
+	// A room that two viewers have open is not taken.
 	for _, i := range []int{0, 5, 6, 7, 8, 9, 10, 11} {
 		expect.Equal(t, http.StatusOK, b.look("eve", i), "a room of others")
 	}
@@ -82,7 +82,7 @@ func TestRoomsAreShared(t *testing.T) {
 	expect.Equal(t, http.StatusOK, b.look("bob", 1), "after they have left")
 }
 
-// A viewer waits for 16 answers at a time, and keeps nobody else waiting.
+// A viewer has at most 16 requests in flight, and does not block others.
 func TestRequestsOfAViewerAreLimited(t *testing.T) {
 	answers, asked := make(chan struct{}), make(chan struct{})
 	pages := view.Limit(view.Viewer("X-Viewer"), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -129,7 +129,7 @@ func (l listening) Accept() (net.Conn, error) {
 	return deadlines{connection, l.set}, err
 }
 
-// A reader who does not read is given up on.
+// A response that is not read has a deadline.
 func TestAnswersAreNotWaitedForForever(t *testing.T) {
 	set := make(chan time.Time, 10)
 	server := httptest.NewUnstartedServer(view.Limit(view.Viewer(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
