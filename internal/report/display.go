@@ -8,36 +8,57 @@ import (
 	"perflab.dev/perflab/internal/metric"
 )
 
-// display is how numbers of a unit are written: as they are, or CPU in thousandths of a core.
+// display is how numbers of a unit are written: in a unit that is 10^shift times smaller,
+// so that short times and little CPU keep their digits in front of the point.
 type display struct {
 	unit   string
 	factor float64
+	shift  int
 }
 
 const (
 	unitMillicores = "millicores"
 	// fewCores are so few that they are told in thousandths.
 	fewCores = 0.1
+	// shortTime and tinyTime, in milliseconds, are told in smaller units.
+	shortTime, tinyTime = 0.1, 0.001
 )
 
+func inOwnUnit(unit string) display { return display{unit, 1, 0} }
+
 // displayOf numbers that stand beside each other in a unit: in thousandths of a core where
-// one of them is below a tenth.
+// one of them is below a tenth, in microseconds or nanoseconds where none is longer.
 func displayOf(unit string, beside ...float64) display {
-	for _, value := range beside {
-		if unit == metric.UnitCores && value != 0 && math.Abs(value) < fewCores {
-			return display{unitMillicores, 1000}
-		}
+	smallest, largest := extentOf(beside)
+	switch {
+	case largest == 0:
+	case unit == metric.UnitCores && smallest < fewCores:
+		return display{unitMillicores, 1e3, 3}
+	case unit == metric.UnitMilliseconds && largest < tinyTime:
+		return display{"ns", 1e6, 6}
+	case unit == metric.UnitMilliseconds && largest < shortTime:
+		return display{"µs", 1e3, 3}
 	}
-	return display{unit, 1}
+	return inOwnUnit(unit)
+}
+
+// extentOf the magnitudes that are not 0; no magnitude at all has the extent 0.
+func extentOf(numbers []float64) (smallest, largest float64) {
+	for _, number := range numbers {
+		size := math.Abs(number)
+		if size == 0 || math.IsNaN(size) {
+			continue
+		}
+		if largest == 0 {
+			smallest = size
+		}
+		smallest, largest = math.Min(smallest, size), math.Max(largest, size)
+	}
+	return smallest, largest
 }
 
 // places of a number that has so many in its own unit.
-func (d display) places(own int) int {
-	if d.factor == 1 {
-		return own
-	}
-	return max(own-3, 0)
-}
+func (d display) places(own int) int { return max(own-d.shift, 0) }
 
 // write a number of the own unit.
 func (d display) write(value float64, places int) string {

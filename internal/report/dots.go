@@ -28,16 +28,17 @@ func primaryMetrics(r *record, under *scenario) []string {
 
 // dots show every run of every arm, with their center and its interval.
 func dots(_ *record, under *scenario, subject string) (chart, bool) {
-	m, unit := metric.Parse(subject), under.unit(subject)
+	m, in := metric.Parse(subject), under.display(subject)
 	rows := &dotRows{}
-	alt := fmt.Sprintf("Every valid run of each arm: %s, in %s. ", m.Under(under.Name), unit)
+	alt := fmt.Sprintf("Every valid run of each arm: %s, in %s. ", m.Under(under.Name), in.unit)
 	for _, arm := range under.arms {
 		if found := under.at(subject, arm.Name); found != nil {
+			found = found.in(in)
 			rows.arms, rows.values = append(rows.arms, arm), append(rows.values, found)
 			alt += fmt.Sprintf("%s: %s from %s to %s, %s %s. ", arm.Name, prose.Counted(len(found.numbers), "run"), fixed(slices.Min(found.numbers), found.places), fixed(found.peak(), found.places), found.scale.CenterWord(), found.shown())
 		}
 	}
-	p := newPlot(shownUnit(unit))
+	p := newPlot(shownUnit(in.unit))
 	p.HideY()
 	p.Add(rows)
 	low, high := rows.extent()

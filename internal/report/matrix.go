@@ -16,24 +16,39 @@ var matrixStatistics = []struct{ statistic, title string }{
 // responseMatrix has all scenarios that do the same in one table: users by arms. One
 // scenario alone is told by its own table.
 func responseMatrix(r *record) []block {
-	result := &table{Caption: "Response times of every scenario and arm, ms", Columns: words("Transaction", "Scenario")}
+	transactions := sharedTransactions(r)
+	in := timesOf(transactions)
+	result := &table{Caption: headed("Response times of every scenario and arm", in.unit), Columns: words("Transaction", "Scenario")}
 	for _, arm := range r.arms {
 		for _, one := range matrixStatistics {
 			result.Columns = append(result.Columns, columnOf(arm.Name, arm.Name+" "+one.title))
 		}
 	}
-	for _, transaction := range sharedTransactions(r) {
+	for _, transaction := range transactions {
 		for i, under := range transaction.under {
 			cells := []cell{{Text: metric.Plain(transaction.name)}, name(under.Name)}
 			for _, arm := range r.arms {
 				for _, one := range matrixStatistics {
-					cells = append(cells, cell{Text: under.at(metric.Name(transaction.load, transaction.name, one.statistic), arm.Name).shown()})
+					cells = append(cells, cell{Text: under.at(metric.Name(transaction.load, transaction.name, one.statistic), arm.Name).shownIn(in)})
 				}
 			}
 			result.Rows = append(result.Rows, row{First: i == 0, Cells: cells})
 		}
 	}
 	return result.blocks()
+}
+
+// timesOf says how the response times of transactions are written beside each other.
+func timesOf(transactions []sharedTransaction) display {
+	var centers []float64
+	for _, transaction := range transactions {
+		for _, under := range transaction.under {
+			for _, found := range under.of(metric.Name(transaction.load, transaction.name, metric.Average)) {
+				centers = append(centers, found.center())
+			}
+		}
+	}
+	return displayOf(metric.UnitMilliseconds, centers...)
 }
 
 // sharedTransaction is one that several scenarios have, in a load of one name.

@@ -46,7 +46,7 @@ func decimals(value, halfWidth float64) int {
 	if of == 0 || math.IsNaN(of) || math.IsInf(of, 0) {
 		return 0
 	}
-	return min(max(digits-1-int(math.Floor(math.Log10(of))), 0), 6)
+	return min(max(digits-1-int(math.Floor(math.Log10(of))), 0), mostPlaces)
 }
 
 // firstPlace is that of the first digit of a number below 1 that is not zero.

@@ -14,6 +14,8 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/audit"
+	"perflab.dev/perflab/internal/decimal"
+	"perflab.dev/perflab/internal/metric"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
@@ -397,5 +399,24 @@ func TestNoCenterOfARatioReadsAsZero(t *testing.T) {
 		"a single number": {[][]float64{{0.018}, {0.129}}, []string{"0.018", "0.129"}},
 	} {
 		expect.Equal(t, tc.want, report.Centers(tc.arms...), "%s", name)
+	}
+}
+
+// Benchmarks take nanoseconds; their numbers have no row of zeros in front.
+func TestShortTimesAreInUnitsThatFit(t *testing.T) {
+	for unit, factor := range map[string]float64{"µs": 2e-5, "ns": 2e-7} {
+		input := recorded.Experiment(3)
+		for _, run := range input.Runs {
+			for i, one := range run.Status.Observations {
+				if value, err := decimal.Parse(one.Value); err == nil && one.Unit == metric.UnitMilliseconds {
+					run.Status.Observations[i].Value = decimal.Format(value * factor)
+				}
+			}
+		}
+		page := markdownOf(t, input)
+		expect.Contains(t, page, []string{"Average, " + unit}, "the heading of response times")
+		if found := regexp.MustCompile(`\b0\.000\d* ms`).FindString(page); found != "" {
+			t.Errorf("times of some %s are written as %s", unit, found)
+		}
 	}
 }

@@ -49,19 +49,31 @@ func resultCharts(r *record, under *scenario) []block { return chartsAt(r, inRes
 func transactionTables(_ *record, under *scenario) []block {
 	var blocks []block
 	for _, load := range under.Loads {
+		transactions := under.transactions(load.Name)
+		in := under.timesOf(load.Name, transactions)
 		result := &table{
 			Caption: "Response times of " + load.Name,
-			Columns: slices.Concat(words("Transaction", "Arm"), numbers("Runs", "Samples", "Average, ms", "75th percentile, ms", "95th percentile, ms", "Errors, %")),
+			Columns: slices.Concat(words("Transaction", "Arm"), numbers("Runs", "Samples",
+				headed("Average", in.unit), headed("75th percentile", in.unit), headed("95th percentile", in.unit), "Errors, %")),
 		}
-		for _, transaction := range under.transactions(load.Name) {
-			result.Rows = append(result.Rows, transactionRows(under, load.Name, transaction)...)
+		for _, transaction := range transactions {
+			result.Rows = append(result.Rows, transactionRows(under, in, load.Name, transaction)...)
 		}
 		blocks = append(blocks, result.blocks()...)
 	}
 	return blocks
 }
 
-func transactionRows(under *scenario, load, transaction string) []row {
+// timesOf says how the response times of transactions are written beside each other.
+func (s *scenario) timesOf(load string, transactions []string) display {
+	averages := make([]string, len(transactions))
+	for i, transaction := range transactions {
+		averages[i] = metric.Name(load, transaction, metric.Average)
+	}
+	return s.display(averages...)
+}
+
+func transactionRows(under *scenario, in display, load, transaction string) []row {
 	var rows []row
 	for i, arm := range under.arms {
 		of := func(statistic string) *values {
@@ -73,7 +85,7 @@ func transactionRows(under *scenario, load, transaction string) []row {
 		}
 		rows = append(rows, row{First: i == 0, Cells: append([]cell{{Text: metric.Plain(transaction)}, ofArm(arm.Name)}, texts(
 			whole(runsOf(errors, average)), samplesOf(of(metric.Samples), average),
-			average.shown(), of(metric.P75).shown(), of(metric.P95).shown(), errors.shown())...)})
+			average.shownIn(in), of(metric.P75).shownIn(in), of(metric.P95).shownIn(in), errors.shown())...)})
 	}
 	return rows
 }

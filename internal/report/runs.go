@@ -36,11 +36,13 @@ func runTables(r *record) []block {
 // runRows has the runs of one metric, an arm per row.
 func runRows(r *record, under *scenario, subject string) []row {
 	var rows []row
+	in := under.display(subject)
 	for i, arm := range under.arms {
 		found := under.at(subject, arm.Name)
 		if found == nil {
 			continue
 		}
+		found = found.in(in)
 		m := metric.Parse(subject)
 		cells := []cell{{Text: headed(opened(m, m.Phrase()), shownUnit(found.unit))}, ofArm(arm.Name)}
 		for block := range min(r.blocks, verdict.MinimumBlocks) {

@@ -140,6 +140,18 @@ func (s *scenario) of(metric string) []*values {
 	return all
 }
 
+// display of metrics of one unit beside each other.
+func (s *scenario) display(metrics ...string) display {
+	var unit string
+	var centers []float64
+	for _, metric := range metrics {
+		for _, found := range s.of(metric) {
+			unit, centers = found.unit, append(centers, found.center())
+		}
+	}
+	return displayOf(unit, centers...)
+}
+
 // writeWith sets the places of values, for every table and sentence, and tells how many
 // they are: without zeros that all of them end with.
 func writeWith(all []*values, places int) int {
@@ -247,6 +259,16 @@ func (v *values) shownShare() string {
 		return dash
 	}
 	return fixed(v.center(), min(v.places, 1))
+}
+
+// in the unit of a display.
+func (v *values) in(d display) *values {
+	scaled := *v
+	scaled.unit, scaled.places, scaled.numbers = d.unit, d.places(v.places), slices.Clone(v.numbers)
+	for i := range scaled.numbers {
+		scaled.numbers[i] *= d.factor
+	}
+	return &scaled
 }
 
 // interval of the center; NaN with fewer than two runs.

@@ -47,7 +47,7 @@ func (c shownComparison) display() display {
 // inUnit writes a delta or an end of its interval: a difference as the centers are.
 func (c shownComparison) inUnit() display {
 	if c.Scale == comparison.Ratio {
-		return display{metric.UnitPercent, 1}
+		return inOwnUnit(metric.UnitPercent)
 	}
 	return c.display()
 }
