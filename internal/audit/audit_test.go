@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"perflab.dev/perflab/internal/audit"
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 const header = "report,table,configuration,scenario,metric,value,unit,kind\n"
@@ -197,6 +198,7 @@ func TestReadCSV(t *testing.T) {
 		"nothing": {"", "no line at all"},
 		"column":  {"report,table\n", `lacks the column "configuration"`},
 		"number":  {header + "r,t,c,s,m,fast,ms,measured\n", `line 2: the value "fast" is not a finite number`},
+		"unit":    {header + "r,t,c,s,m,1.2x,%,published_delta\n", `line 2: the value "1.2x" is in x, but its column unit says "%": write the number alone`},
 		"fields":  {header + "r,t,c\n", "line 2: wrong number of fields"},
 	}
 	for name, tc := range cases {
@@ -207,5 +209,19 @@ func TestReadCSV(t *testing.T) {
 	more := "note," + strings.TrimSuffix(header, "\n") + ",line\nx,r,t,c,s,m,text,ms,prose,9\nx,r,t,c,s,m,4,ms,measured,9\n"
 	if rows, err := audit.ReadCSV(strings.NewReader(more)); err != nil || len(rows) != 1 || rows[0].Line != 3 {
 		t.Errorf("further columns and kinds: %v, %v", rows, err)
+	}
+	for text, want := range map[string]string{"20 %,": "%", "20%,%": "%", "20 msec,ms": "msec", "20,ms": "ms"} {
+		rows, err := audit.ReadCSV(strings.NewReader(header + "r,t,c,s,m," + text + ",measured\n"))
+		if err != nil || len(rows) != 1 || rows[0].Value != 20 || rows[0].Unit != want {
+			t.Errorf("%s: %v, %v", text, rows, err)
+		}
+	}
+	for _, nothing := range []string{"", "-", "–", "n/a", "N/A", "null", "NaN"} {
+		text := header + "r,t,old,s,m," + nothing + ",ms,measured\nr,t,new,s,m,4,ms,measured\nr,t,new minus old,s,m,1,ms,published_delta\n"
+		rows, err := audit.ReadCSV(strings.NewReader(text))
+		expect.NoError(t, err, nothing)
+		if found := audit.Check(rows); len(found) != 1 || found[0].Outcome != audit.Unchecked {
+			t.Errorf("beside %q a delta is %v", nothing, found)
+		}
 	}
 }

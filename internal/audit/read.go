@@ -9,9 +9,11 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"perflab.dev/perflab/internal/delimited"
 	"perflab.dev/perflab/internal/number"
+	"perflab.dev/perflab/internal/unit"
 )
 
 // ErrRows says that a file is no list of published numbers.
@@ -73,6 +75,27 @@ func ReadCSV(in io.Reader) ([]Row, error) {
 	return readRows(reader, at)
 }
 
+// isMissing tells what stands in tables where nothing was measured. A delta from it is
+// Unchecked.
+func isMissing(text string) bool {
+	return slices.Contains([]string{"", "-", "–", "—", "n/a", "na", "nan", "null", "none"}, strings.ToLower(text))
+}
+
+// valueIn reads a value and its unit, which may stand behind it, as in 20 %.
+func valueIn(text, column string) (number.Number, string, error) {
+	digits := strings.TrimRightFunc(text, func(letter rune) bool { return !unicode.IsDigit(letter) })
+	own := strings.TrimSpace(text[len(digits):])
+	read, err := number.Parse(digits)
+	if err != nil || own == "" || strings.ContainsAny(own[:1], ".,") {
+		read, err = number.Parse(text)
+		return read, column, err
+	}
+	if column != "" && unit.Canonical(own) != unit.Canonical(column) {
+		return read, "", fmt.Errorf("%q is in %s, but its column unit says %q: write the number alone, in that unit", text, own, column)
+	}
+	return read, own, nil
+}
+
 func readRows(reader *csv.Reader, at map[string]int) ([]Row, error) {
 	var rows []Row
 	var bad []error
@@ -94,14 +117,18 @@ func readRows(reader *csv.Reader, at map[string]int) ([]Row, error) {
 			continue
 		}
 		line, _ := reader.FieldPos(0)
-		read, err := number.Parse(strings.TrimSpace(fields[at["value"]]))
+		text := strings.TrimSpace(fields[at["value"]])
+		if isMissing(text) {
+			continue
+		}
+		read, in, err := valueIn(text, fields[at["unit"]])
 		if err != nil {
 			bad = append(bad, fmt.Errorf("line %d: the value %w", line, err))
 			continue
 		}
 		rows = append(rows, Row{
 			Line: line, Report: fields[at["report"]], Table: fields[at["table"]], Configuration: fields[at["configuration"]],
-			Scenario: fields[at["scenario"]], Metric: fields[at["metric"]], Unit: fields[at["unit"]],
+			Scenario: fields[at["scenario"]], Metric: fields[at["metric"]], Unit: in,
 			Value: read.Value, delta: kind == publishedDelta, decimals: read.Decimals,
 		})
 	}
