@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"perflab.dev/perflab/internal/number"
 )
 
 // form of a number with a unit, between which there may be spaces.
@@ -27,23 +29,33 @@ const blockUnit, blockSize = "8kB", 8 << 10
 func (s setting) number(text string) (float64, error) {
 	parts := form.FindStringSubmatch(text)
 	if parts == nil {
-		return 0, fmt.Errorf("%q is no number for %s: write one%s", text, s.name, s.example())
+		return 0, s.noNumber(text)
 	}
-	number, err := parse(parts[1])
+	value, err := parse(parts[1])
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number for %s: write one%s", text, s.name, s.example())
+		return 0, s.noNumber(text)
 	}
 	if unit := parts[2]; unit != "" {
 		factor, known := s.factor(unit)
 		if !known {
 			return 0, fmt.Errorf("%q has a unit that PostgreSQL does not take for %s: write %s", text, s.name, s.suggestion(parts[1], unit))
 		}
-		number *= factor
+		value *= factor
 	}
 	if s.kind == "integer" {
-		number = math.RoundToEven(number)
+		value = math.RoundToEven(value)
 	}
-	return number, s.bounded(text, number)
+	return value, s.bounded(text, value)
+}
+
+// noNumber says what to write: what a decimal comma or thousands separators may mean, or an
+// example.
+func (s setting) noNumber(text string) error {
+	write := "a number" + s.example()
+	if meant, err := number.Parse(text); err == nil {
+		write = strconv.FormatFloat(meant.Value, 'f', -1, 64)
+	}
+	return fmt.Errorf("%q is not a number for %s: write %s", text, s.name, write)
 }
 
 func parse(number string) (float64, error) {
