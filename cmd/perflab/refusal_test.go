@@ -26,6 +26,8 @@ func TestFaultsAreToldInSentences(t *testing.T) {
 		"none of a few":          {"seed: 7", "order: Fast", `spec.design.order: "Fast" is none of the values there are: write one of them ("Randomized", "Fixed")` + "\n"},
 		"twice":                  {"name: xmx,", "name: maxram-66,", `spec.arms[1]: Duplicate value: {"name":"maxram-66"}: write each once` + "\n"},
 		"unknown":                {"seed: 7", "sed: 7", "\n  spec.design.sed: unknown field: correct its spelling or its place, or take it away\n"},
+		"misspelt":               {"blocks: 6", "block: 6", "\n  spec.design.block: unknown field: did you mean blocks?\n"},
+		"misspelt in a list":     {"users: 8", "user: 8", "\n  spec.scenarios[0].loads[0].checkInCheckOut.user: unknown field: did you mean users?\n"},
 		"a rule of its own":      {"blocks: 6", "blocks: 0", "spec.design.blocks: Invalid value: 0: design.blocks must be from 1 to 100\n"},
 		"half a core":            {"until: create-5k", "until: create-5k, resources: {requests: {cpu: 0.5}}", "\n  spec.scenarios[0].loads[0].resources.requests.cpu: 0.5 is no quantity: write 500m\n"},
 		"another's unit":         {"until: create-5k", "until: create-5k, resources: {limits: {memory: 512MB}}", `resources.limits.memory: "512MB" is no quantity: write 512Mi` + "\n"},

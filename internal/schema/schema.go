@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,6 +35,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/config/crd"
+	"perflab.dev/perflab/internal/prose"
 )
 
 // definition is what is known of one kind.
@@ -150,7 +153,7 @@ func Check(ctx context.Context, object *unstructured.Unstructured) field.ErrorLi
 	var faults field.ErrorList
 	options := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 	for _, path := range pruning.PruneWithOptions(object.Object, known.structural, true, options) {
-		faults = append(faults, field.Invalid(field.NewPath(path), nil, "unknown field: correct its spelling or its place, or take it away"))
+		faults = append(faults, field.Invalid(field.NewPath(path), nil, unknownField(known.structural, path)))
 	}
 	defaulting.Default(object.Object, known.structural)
 	faults = append(faults, validation.ValidateCustomResource(nil, object.Object, known.validator)...)
@@ -161,6 +164,37 @@ func Check(ctx context.Context, object *unstructured.Unstructured) field.ErrorLi
 	}
 	broken, _ := known.rules.Validate(ctx, nil, known.structural, object.Object, nil, math.MaxInt64)
 	return broken
+}
+
+// unknownField says what to do about a field that no schema has: the name that may be meant,
+// where one beside it is close.
+func unknownField(root *structural.Structural, path string) string {
+	names := strings.Split(path, ".")
+	last := len(names) - 1
+	if at := descend(root, names[:last]); at != nil {
+		if near := prose.Closest(names[last], slices.Sorted(maps.Keys(at.Properties))); near != "" {
+			return "unknown field: did you mean " + near + "?"
+		}
+	}
+	return "unknown field: correct its spelling or its place, or take it away"
+}
+
+// descend to the schema of what a path leads to, such as spec and arms[0]; nil where the
+// names are no fields.
+func descend(at *structural.Structural, names []string) *structural.Structural {
+	for _, name := range names {
+		name, _, isItem := strings.Cut(name, "[")
+		child, found := at.Properties[name]
+		switch {
+		case !found:
+			return nil
+		case isItem && child.Items != nil:
+			at = child.Items
+		default:
+			at = &child
+		}
+	}
+	return at
 }
 
 func notSupported(object *unstructured.Unstructured) field.ErrorList {
