@@ -64,6 +64,8 @@ func topicNameFault(name, group string) string {
 	switch {
 	case name == "." || name == "..":
 		return fmt.Sprintf("topic group %q has a topic %q, a name Kafka does not take: write one with letters, for example orders.created", group, name)
+	case name == "__consumer_offsets" || name == "__transaction_state":
+		return fmt.Sprintf("topic group %q has Kafka's own topic %q: take it out; its partitions and replicas are in kafka.config, for example offsets.topic.num.partitions", group, name)
 	case !topicName.MatchString(name):
 		return fmt.Sprintf("topic group %q makes topic %q: a topic's name may have letters, digits, '.', '_' and '-'; correct the name, or the tenant or version it is made from", group, name)
 	default:

@@ -235,6 +235,7 @@ func TestKafkaTakesTopicsAndCounts(t *testing.T) {
 		"the same in two groups":            {old: ordersLine, changed: topics("names: [stock-2]"), fault: `spec.system.kafka.topics[1]: topic "stock-2" is in group "orders" and in group "stock": leave it in one of them`},
 		"a line and another":                {old: ordersLine, changed: topics("names: [a-b, a_b, ab]")},
 		"a dot":                             {old: ordersLine, changed: topics("names: [.]"), fault: orders + `topic group "orders" has a topic ".", a name Kafka does not take`},
+		"Kafka's own":                       {old: ordersLine, changed: topics("names: [__consumer_offsets]"), fault: orders + `topic group "orders" has Kafka's own topic "__consumer_offsets": take it out`},
 		"two dots":                          {old: ordersLine, changed: topics("names: [..]"), fault: orders + `topic group "orders" has a topic "..", a name Kafka does not take`},
 		"a tenant with a space":             {old: ordersLine, changed: topics(`preset: {name: DataImport, tenants: ["di ku"]}`), fault: orders + `topic group "orders" makes topic "Default.di ku.DI_`},
 		"a version with a plus":             {old: ordersLine, changed: topics(`preset: {name: PubSub, version: 2.7.0+1}`), fault: orders + `topic group "orders" makes topic "pub-sub.diku.`},
