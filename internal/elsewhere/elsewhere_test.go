@@ -200,7 +200,7 @@ func TestRefusals(t *testing.T) {
 		"JMeterXMLBroken":        {"jmeter", "<testResults>\n<sample t=1/></testResults>", "line 2: "},
 		"K6OfASummary":           {"k6", "{\n \"metrics\": {}\n}\n", "line 1: it is none of k6's lines"},
 		"K6OtherLines":           {"k6", `{"a": 1}` + "\n", `line 1: its type is "", and k6's lines are of type Metric or Point`},
-		"K6Cut":                  {"k6", fmt.Sprintf(point, "1") + `{"type":"Point","metr`, "line 2: it is no whole line of k6's"},
+		"K6Cut":                  {"k6", fmt.Sprintf(point, "1") + `{"type":"Point","metr`, "line 2: it is not a whole line of k6's (unexpected end of JSON input): if the file is cut off here, copy it again"},
 		"K6Negative":             {"k6", fmt.Sprintf(point, "-3"), "line 1: it took -3ms, less than no time"},
 		"K6WithoutValue":         {"k6", fmt.Sprintf(point, "null"), "line 1: the point of http_req_duration has no value"},
 		"K6Huge":                 {"k6", fmt.Sprintf(point, "1e30"), "line 1: 1e+30 ms is longer than a week"},

@@ -101,7 +101,7 @@ func streamFault(err error) error {
 	return err
 }
 
-// jmeterFields is where the columns are.
+// jmeterFields is where the columns are, by their names in small letters.
 type jmeterFields struct {
 	of    map[string]int
 	count int
@@ -111,10 +111,10 @@ type jmeterFields struct {
 func jmeterColumns(header []string) (jmeterFields, error) {
 	columns := jmeterFields{of: map[string]int{}, count: len(header)}
 	for i, name := range header {
-		columns.of[strings.TrimSpace(name)] = i
+		columns.of[strings.ToLower(strings.TrimSpace(name))] = i
 	}
 	for _, wanted := range []string{jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess} {
-		if _, found := columns.of[wanted]; !found {
+		if _, found := columns.of[strings.ToLower(wanted)]; !found {
 			return columns, refuse("%q is no header with the column %s: it has to be like %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", said(strings.Join(header, ",")), wanted, jmeterHeader)
 		}
 	}
@@ -123,7 +123,7 @@ func jmeterColumns(header []string) (jmeterFields, error) {
 
 // at is the field of a column; empty where there is no such column.
 func (c jmeterFields) at(fields []string, column string) string {
-	if i, found := c.of[column]; found {
+	if i, found := c.of[strings.ToLower(column)]; found {
 		return fields[i]
 	}
 	return ""

@@ -77,10 +77,18 @@ func TestSubResultsAreHeldBackBriefly(t *testing.T) {
 }
 
 // A server's response brings characters into a document that XML has no place for.
+func TestHeadersInCapitals(t *testing.T) {
+	text := strings.ToUpper("timeStamp,elapsed,label,success\n") + "1735900000000,10,a,true\n"
+	wantValues(t, must(t, "jmeter", text), map[string]string{"cico/a/average": "10 ms of 1"})
+}
+
 func TestIllegalCharactersInXML(t *testing.T) {
 	const sample = `<testResults><httpSample t="10" ts="1735900000000" s="true" lb="a%s" rm="%s"><responseData>%s</responseData></httpSample></testResults>`
 	for _, illegal := range []string{"&#x1;", "&#0;", "&#x1F;", "&#xFFFE;", "&#xD800;", "&#00000000000001;", "\x01", "\x00", "\ufffe", strings.Repeat("&#x2;", 2000)} {
 		wantValues(t, must(t, "jmeter", fmt.Sprintf(sample, "", illegal, illegal)), map[string]string{"cico/a/average": "10 ms of 1"})
 	}
 	wantValues(t, must(t, "jmeter", fmt.Sprintf(sample, "&#xe9;&amp;&#233;", "", "")), map[string]string{"cico/aé&é/average": "10 ms of 1"})
+	for _, written := range []string{"&", "&&", "& ", "&b;", "&amp", "&#x26"} {
+		wantValues(t, must(t, "jmeter", fmt.Sprintf(sample, written+"é", written, "<![CDATA["+written+"]]>")), map[string]string{"cico/a" + written + "é/average": "10 ms of 1"})
+	}
 }

@@ -90,7 +90,7 @@ func (p *k6Points) read(number int, line []byte) error {
 		if number == 1 {
 			return refuse("it is none of k6's lines, each of which is an object of its own: %v", err)
 		}
-		return refuse("it is no whole line of k6's: %v", err)
+		return refuse("it is not a whole line of k6's (%v): if the file is cut off here, copy it again, or take the line out", err)
 	}
 	switch read.Type {
 	case "Metric":

@@ -23,14 +23,15 @@ func decoded(encoding string, in io.Reader) (io.Reader, error) {
 	return nil, fmt.Errorf("the encoding %q is not read: save the file as UTF-8", encoding)
 }
 
-// legalXML replaces what XML 1.0 has no place for with spaces: control characters, and
-// references to them. Responses of servers bring them into documents.
+// legalXML writes what is not XML 1.0 so that it is: spaces for control characters and
+// references to them, which responses of servers bring into documents, and &amp; for an
+// ampersand that begins no reference.
 type legalXML struct{ transform.NopResetter }
 
 // longestReference to a character in bytes: &#1114111; and as many zeros again.
 const longestReference = 20
 
-var reference = regexp.MustCompile(`^&#(x[0-9A-Fa-f]+|[0-9]+);`)
+var reference = regexp.MustCompile(`^&(?:#(x[0-9A-Fa-f]+|[0-9]+)|amp|lt|gt|quot|apos);`)
 
 func (legalXML) Transform(dst, src []byte, atEOF bool) (written, read int, err error) {
 	for read < len(src) {
@@ -38,28 +39,34 @@ func (legalXML) Transform(dst, src []byte, atEOF bool) (written, read int, err e
 		if !atEOF && len(rest) < longestReference {
 			return written, read, transform.ErrShortSrc
 		}
-		size, isLegal := nextInXML(rest)
-		if written+size > len(dst) {
+		size, legal := nextInXML(rest)
+		if written+len(legal) > len(dst) {
 			return written, read, transform.ErrShortDst
 		}
-		copy(dst[written:], rest[:size])
-		if !isLegal {
-			copy(dst[written:], strings.Repeat(" ", size))
-		}
-		written, read = written+size, read+size
+		copy(dst[written:], legal)
+		written, read = written+len(legal), read+size
 	}
 	return written, read, nil
 }
 
-// nextInXML is the size of the next character or reference.
-func nextInXML(text []byte) (size int, isLegal bool) {
+// nextInXML is the size of the next character or reference, and what to write for it.
+func nextInXML(text []byte) (size int, legal string) {
+	isLegal := false
 	if text[0] == '&' {
-		if found := reference.FindSubmatch(text[:min(len(text), longestReference)]); found != nil {
-			return len(found[0]), isReferable(string(found[1]))
+		found := reference.FindSubmatch(text[:min(len(text), longestReference)])
+		if found == nil {
+			return 1, "&amp;"
 		}
+		size, isLegal = len(found[0]), found[1] == nil || isReferable(string(found[1]))
+	} else {
+		var letter rune
+		letter, size = utf8.DecodeRune(text)
+		isLegal = isInXML(letter)
 	}
-	letter, size := utf8.DecodeRune(text)
-	return size, isInXML(letter)
+	if !isLegal {
+		return size, strings.Repeat(" ", size)
+	}
+	return size, string(text[:size])
 }
 
 func isReferable(number string) bool {
