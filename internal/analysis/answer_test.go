@@ -103,8 +103,8 @@ func TestCarryOverIsFound(t *testing.T) {
 	}
 	answer := analysis.Of(made.spec(), made.arms, 1, made.runs())
 	for metric, part := range map[string]string{
-		checkIn:  "carry-over: the arm that ran before explains part of cico/Check-In/average of s",
-		checkOut: "carry-over: where a run stands in its block explains part of cico/Check-Out/average of s",
+		checkIn:  "carry-over: the arm that ran before explains part of Check-In average response time under s",
+		checkOut: "carry-over: where a run stands in its block explains part of Check-Out average response time under s",
 	} {
 		if !says(answer.Warnings, part) || !says(comparisonOf(t, answer, metric, "slow").Warnings, part) {
 			t.Errorf("%q is not told among %q", part, answer.Warnings)
@@ -119,7 +119,7 @@ func TestDriftIsFoundAndTakenOut(t *testing.T) {
 	made := bench{arms: armsOf("base", "slow"), scenarios: []string{"s"}, blocks: 8, metrics: []string{checkIn}, spread: 0.005}
 	made.value = func(at stand) float64 { return tenth(at) * math.Pow(1.05, float64(at.block)) }
 	answer := analysis.Of(made.spec(), made.arms, 1, made.runs())
-	if !says(answer.Warnings, "drift: cico/Check-In/average of s changes by +5 % from block to block") && !says(answer.Warnings, "drift: cico/Check-In/average in s changes by +4.9 %") && !says(answer.Warnings, "drift: cico/Check-In/average in s changes by +5.1 %") {
+	if !says(answer.Warnings, "drift: Check-In average response time under s changes by +5 % from block to block") {
 		t.Errorf("warnings %q", answer.Warnings)
 	}
 	if c := comparisonOf(t, answer, checkIn, "slow"); !(c.Low < 10 && c.High > 10 && c.High-c.Low < 3) {

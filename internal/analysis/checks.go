@@ -107,8 +107,8 @@ func (s *suspicions) test(of fitted, levels []int, what string) {
 	if err != nil || math.IsNaN(test.P) {
 		return
 	}
-	sentence := fmt.Sprintf("%s %s (p = %.2g): runs are not independent; a fuller reset or a longer warm-up takes that away",
-		what, metric.Named(of.metric, of.scenario), test.P)
+	sentence := fmt.Sprintf("%s %s (p = %.2g): runs are not independent: reset more, or lengthen the warm-up",
+		what, metric.Parse(of.metric).Under(of.scenario), test.P)
 	*s = append(*s, suspicion{of.scenario, of.metric, test.P, sentence})
 }
 
@@ -141,8 +141,8 @@ func (s *suspicions) drift(of fitted, confidence float64) {
 	}
 	low, high := slope.Interval(confidence)
 	shown := of.series.Scale.Told
-	sentence := fmt.Sprintf("drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks take that out of the deltas, but the system does not come back to where it was; look at reset",
-		metric.Named(of.metric, of.scenario), shown(slope.Value), unit, shown(low), shown(high))
+	sentence := fmt.Sprintf("drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks remove it from the deltas, but the system does not return to its initial state: check reset",
+		metric.Parse(of.metric).Under(of.scenario), shown(slope.Value), unit, shown(low), shown(high))
 	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), sentence})
 }
 

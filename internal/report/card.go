@@ -316,8 +316,11 @@ func untold(a *answer, arms []string) []string {
 }
 
 func all(metrics int) string {
-	if metrics == 1 {
+	switch metrics {
+	case 1:
 		return "the deciding metric"
+	case 2:
+		return "both deciding comparisons"
 	}
 	return fmt.Sprintf("all %d deciding comparisons", metrics)
 }

@@ -226,5 +226,7 @@ func SectionNamed(name string) v1alpha1.NoteSection {
 	return (&v1alpha1.Note{}).SectionOrDefault()
 }
 
-// letters of a name, by which names are told that differ in how they are spelled.
-func letters(name string) string { return strings.ReplaceAll(slug(name), "-", "") }
+// letters of a name, by which names are alike that differ in how they are spelled.
+func letters(name string) string {
+	return strings.NewReplacer("-", "", "utilisation", "utilization").Replace(slug(name))
+}

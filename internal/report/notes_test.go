@@ -113,7 +113,7 @@ func TestNotesStandInTheirSections(t *testing.T) {
 		"report.md": {
 			"## Summary":               {"> **Note decision " + label + "**\n>\n> ### We take it\n>\n> From *May* on, see [the ticket](<https://tickets.example/7>).\n>\n> 1. first `a|b`\n> 2. then\n>    - this\n>    - that\n"},
 			"### Scenario create-5k\n": {"> **Note import " + label + "**\n>\n> The import waits for **one** thread.\n"},
-			"## Resource utilisation":  {"> | broker | CPU |\n> | --- | ---: |\n> | 0 | 1.5 |\n>\n> ![CPU of the brokers](charts/note-cpu-1.png) ![sketch](charts/note-cpu-2.svg) \\[picture \"gone.png\": there is none of that name beside the note\\]\n>\n> ```\n> <code>\n> ```\n"},
+			"## Resource utilization":  {"> | broker | CPU |\n> | --- | ---: |\n> | 0 | 1.5 |\n>\n> ![CPU of the brokers](charts/note-cpu-1.png) ![sketch](charts/note-cpu-2.svg) \\[picture \"gone.png\": there is none of that name beside the note\\]\n>\n> ```\n> <code>\n> ```\n"},
 		},
 		"report.html": {
 			`<section id="summary"`:       {`<div class="written" role="note" aria-label="Note decision ` + label + `"><p class="by">Note decision ` + label + `</p>`, "<h3>We take it</h3>", `<a href="https://tickets.example/7" rel="nofollow noopener noreferrer">the ticket</a>`},
@@ -123,7 +123,7 @@ func TestNotesStandInTheirSections(t *testing.T) {
 		"report.confluence": {
 			"<h1>Summary</h1>":              {`<ac:structured-macro ac:name="panel"><ac:parameter ac:name="title">Note decision ` + label + `</ac:parameter>`, "<h2>We take it</h2>"},
 			"<h2>Scenario create-5k</h2>":   {"The import waits for <strong>one</strong> thread."},
-			"<h1>Resource utilisation</h1>": {`<ac:image ac:alt="CPU of the brokers"><ri:attachment ri:filename="note-cpu-1.png" /></ac:image>`, `ri:filename="note-cpu-2.svg"`},
+			"<h1>Resource utilization</h1>": {`<ac:image ac:alt="CPU of the brokers"><ri:attachment ri:filename="note-cpu-1.png" /></ac:image>`, `ri:filename="note-cpu-2.svg"`},
 		},
 	} {
 		page := written(t, r, name)
@@ -176,7 +176,7 @@ func TestEverySectionTakesNotes(t *testing.T) {
 		at = found
 	}
 	for name, want := range map[string]v1alpha1.NoteSection{
-		"results": v1alpha1.NoteResults, "Test Runs": v1alpha1.NoteTestRuns, "test-runs": v1alpha1.NoteTestRuns, "resource-utilisation": v1alpha1.NoteResources,
+		"results": v1alpha1.NoteResults, "Test Runs": v1alpha1.NoteTestRuns, "test-runs": v1alpha1.NoteTestRuns, "resource-utilisation": v1alpha1.NoteResources, "Resource utilization": v1alpha1.NoteResources,
 		"Resources": v1alpha1.NoteResources, "noise_floor": v1alpha1.NoteNoiseFloor, "cause": v1alpha1.NoteSummary,
 	} {
 		expect.Equal(t, want, report.SectionNamed(name), "%s goes to", name)

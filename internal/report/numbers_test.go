@@ -206,7 +206,7 @@ func TestNumbersAreThoseOfTheCSV(t *testing.T) {
 					alike(t, row[0]+" of the arm", row[2], in*center(scenario, row[0], recorded.Arm))
 					checked["comparison"]++
 				}
-			case table.header[0] == "Module" && table.section == "Resource utilisation":
+			case table.header[0] == "Module" && table.section == "Resource utilization":
 				of := underScenario.FindStringSubmatch(table.caption)[1]
 				resource, in := strings.ToLower(strings.Fields(table.caption)[0]), perUnit(table.caption)
 				for _, row := range table.rows {

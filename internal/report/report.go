@@ -34,5 +34,5 @@ func New(input Input) (*Report, error) {
 }
 
 func subtitle(r *record) string {
-	return r.afterwards(fmt.Sprintf("%s: %s, %s, %s", r.Experiment.Name, prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(r.Experiment.Spec.DesignOrDefault().Blocks, "block")))
+	return r.afterwards(fmt.Sprintf("%s: %s, %s, %s", r.Experiment.Name, prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(max(r.Experiment.Spec.DesignOrDefault().Blocks, r.blocks), "block")))
 }

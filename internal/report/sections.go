@@ -21,7 +21,7 @@ var sections = []sectionKind{
 	{"test-runs", "Test Runs", testRuns},
 	{"results", "Results", resultsOf},
 	{"comparison", "Comparison", comparisons},
-	{"resources", "Resource utilisation", resources},
+	{"resources", "Resource utilization", resources},
 	{"validity", "Validity and invalid runs", validity},
 	{"noise-floor", "Noise floor", noise},
 	{"methodology", "Methodology", methodology},

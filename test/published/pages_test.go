@@ -44,9 +44,9 @@ const (
 	inSeries        = "Results, Imports one by one"
 	inRequests      = "Results, requests"
 	inComparison    = "Comparison"
-	inServiceCPU    = "Resource utilisation, Service CPU"
-	inServiceMemory = "Resource utilisation, Service memory"
-	inKafka         = "Resource utilisation, Kafka"
+	inServiceCPU    = "Resource utilization, Service CPU"
+	inServiceMemory = "Resource utilization, Service memory"
+	inKafka         = "Resource utilization, Kafka"
 )
 
 var pages = []page{
