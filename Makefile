@@ -215,7 +215,7 @@ test-whole: $(GOTESTSUM) ## Test whole the families of which test-go tests a thi
 	$(GO_TEST) -ldflags=-w -timeout 40m -parallel 6 -run 'TestNoFault|Deleted|NotOurs' ./controllers
 
 .PHONY: test-upgrade
-test-upgrade: ## Let an earlier commit's operator begin experiments, and today's go on (UPGRADE_FROM=e0fb959).
+test-upgrade: ## Upgrade from an earlier commit in the middle of experiments, and roll back to one (UPGRADE_FROM=, ROLLBACK_TO=).
 	@hack/test-upgrade.sh
 
 .PHONY: test-payload

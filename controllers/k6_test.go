@@ -79,6 +79,12 @@ func (l *lab) endRunners(testRun *unstructured.Unstructured) bool {
 		pods := l.pods(map[string]string{batchv1.JobNameLabel: naming.RunnerJob(testRun.GetName(), n+1)})
 		all = all && (len(pods) > 0 || !l.outside.held[name])
 		for _, pod := range pods {
+			if pod.Status.PodIP == "" {
+				// One of before an upgrade: the next round sees it with its address.
+				l.addressOf(pod.Name)
+				all = false
+				continue
+			}
 			address := fmt.Sprintf("http://%s:%d", l.addressOf(pod.Name), load.RunnerPort)
 			exit := l.outside.exit[name]
 			if stopped, _ := l.runners.get(address); stopped {

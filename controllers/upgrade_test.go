@@ -27,20 +27,11 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
-	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/rendering"
 	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 )
-
-// left is what the world outside of the API server remembers of a namespace in
-// which the operator of an earlier commit has worked (testdata/upgrade).
-type left struct {
-	Namespace string
-	Now       time.Time
-	Topics    map[string]kafka.TopicState
-}
 
 // begun is a half done experiment as the earlier operator has left it.
 type begun struct {
@@ -58,7 +49,9 @@ func TestAnUpgradeInTheMiddle(t *testing.T) {
 	if commit == "" {
 		t.Skip("it takes an earlier commit and minutes: make test-upgrade")
 	}
-	remembered := leaveHalfDone(t, commit)
+	remembered := t.TempDir()
+	half := filepath.Join(apiserver.Root(), "controllers", "half_done_test.go")
+	testEarlier(t, commit, half, "^TestExperimentsAreLeftHalfDone$", upgraded, remembered)
 	installKinds(t)
 	for _, name := range []string{"Building", "Loading", "Warm", "Shared", "Outside", "Borrowed", "Restoring", "Complete"} {
 		t.Run(name, func(t *testing.T) {
@@ -83,25 +76,35 @@ func TestAnUpgradeInTheMiddle(t *testing.T) {
 	}
 }
 
-// leaveHalfDone lets the operator of a commit begin, and returns where what it
-// remembers is.
-func leaveHalfDone(t *testing.T, commit string) string {
+// The operator of today does half of an experiment, and that of an earlier commit the
+// rest, by its own kinds, as after helm rollback.
+func TestARollbackInTheMiddle(t *testing.T) {
+	commit := os.Getenv("ROLLBACK_TO")
+	if commit == "" {
+		t.Skip("it takes an earlier commit and minutes: make test-upgrade")
+	}
+	remembered := t.TempDir()
+	t.Run("begin", func(t *testing.T) { leaveHalfDone(t, remembered) })
+	testEarlier(t, commit, filepath.Join("testdata", "rollback", "finished_test.go"), "^TestExperimentsAreFinished$", complete, remembered)
+}
+
+// testEarlier puts a file among the tests of an earlier commit's controllers, and runs a
+// test of it against a server.
+func testEarlier(t *testing.T, commit, file, test string, server *apiserver.Server, remembered string) {
 	t.Helper()
-	earlier, remembered := t.TempDir(), t.TempDir()
-	archive := filepath.Join(t.TempDir(), "earlier.tar")
+	earlier, archive := t.TempDir(), filepath.Join(t.TempDir(), "earlier.tar")
 	command(t, apiserver.Root(), nil, "git", "archive", "--output", archive, commit)
 	command(t, earlier, nil, "tar", "-xf", archive)
-	text, err := os.ReadFile(filepath.Join("testdata", "upgrade", "half_done_test.go"))
+	text, err := os.ReadFile(file)
 	expect.NoError(t, err)
-	expect.NoError(t, os.WriteFile(filepath.Join(earlier, "controllers", "half_done_test.go"), text, 0o600))
+	expect.NoError(t, os.WriteFile(filepath.Join(earlier, "controllers", filepath.Base(file)), text, 0o600))
 	// It looks for its files where the compiler says that its sources are, which with
 	// -trimpath is a path that begins with the module's name.
 	beside := filepath.Join(earlier, "controllers", "perflab.dev")
 	expect.NoError(t, errors.Join(os.Mkdir(beside, 0o700), os.Symlink(earlier, filepath.Join(beside, "perflab"))))
 	command(t, filepath.Join(earlier, "controllers"), []string{
-		"USE_EXISTING_CLUSTER=true", "KUBECONFIG=" + kubeconfig(t, upgraded.Config(t)), "PERFLAB_HALF_DONE=" + remembered,
-	}, "go", "test", "-count=1", "-run", "^TestExperimentsAreLeftHalfDone$", ".")
-	return remembered
+		"USE_EXISTING_CLUSTER=true", "KUBECONFIG=" + kubeconfig(t, server.Config(t)), "PERFLAB_HALF_DONE=" + remembered,
+	}, "go", "test", "-count=1", "-run", test, ".")
 }
 
 func command(t *testing.T, dir string, environment []string, name string, arguments ...string) {

@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Lets the operator of an earlier commit do half of some experiments, and today's
-# the rest. Without the project's history that can't be tested: it ends with 69.
+# Lets the operator of an earlier commit do half of some experiments and today's the
+# rest, and the other way round. Without the project's history that can't be tested: it
+# ends with 69.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 from=${UPGRADE_FROM:-e0fb959}
+back=${ROLLBACK_TO:-900562c2}
 cd "$root"
-if ! git cat-file -e "$from^{commit}" 2>/dev/null; then
-  say "Upgrades are not tested: commit $from is not here; clone the project with its history (git fetch --unshallow)"
-  exit 69
-fi
+for commit in "$from" "$back"; do
+  if ! git cat-file -e "$commit^{commit}" 2>/dev/null; then
+    say "Upgrades are not tested: commit $commit is not here; clone the project with its history (git fetch --unshallow)"
+    exit 69
+  fi
+done
 KUBEBUILDER_ASSETS=$(hack/cluster/envtest.sh)
 export KUBEBUILDER_ASSETS
-UPGRADE_FROM=$from go test -count=1 -timeout 20m -run '^TestAnUpgradeInTheMiddle$' ./controllers
+UPGRADE_FROM=$from ROLLBACK_TO=$back go test -count=1 -timeout 20m -run '^(TestAnUpgradeInTheMiddle|TestARollbackInTheMiddle)$' ./controllers

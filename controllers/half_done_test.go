@@ -18,9 +18,9 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 )
 
-// This file is put among the tests of an earlier commit: what it leaves behind in
-// an API server, the operator of today goes on with (upgrade_test.go). It uses only
-// what that commit has.
+// This file is compiled here and among the tests of an earlier commit, so it uses only
+// what that commit has. What the operator of one leaves behind in an API server, the
+// operator of the other finishes (upgrade_test.go).
 
 // left is what the world outside of the API server remembers of a namespace.
 type left struct {
@@ -29,7 +29,7 @@ type left struct {
 	Topics    map[string]kafka.TopicState
 }
 
-func (l *lab) leave(name string) {
+func (l *lab) leave(folder, name string) {
 	l.t.Helper()
 	remembered := left{Namespace: l.namespace, Now: l.now, Topics: map[string]kafka.TopicState{}}
 	for _, topic := range l.brokers.names() {
@@ -39,7 +39,7 @@ func (l *lab) leave(name string) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(os.Getenv("PERFLAB_HALF_DONE"), name+".json"), encoded, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, name+".json"), encoded, 0o600); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -67,6 +67,17 @@ func (l *lab) untilLoading(position int32) {
 }
 
 func TestExperimentsAreLeftHalfDone(t *testing.T) {
+	folder := os.Getenv("PERFLAB_HALF_DONE")
+	if folder == "" {
+		t.Skip("it belongs to the test of upgrades: make test-upgrade")
+	}
+	leaveHalfDone(t, folder)
+}
+
+// leaveHalfDone lets the operator begin experiments, and writes what is outside of the API
+// server into a folder.
+func leaveHalfDone(t *testing.T, folder string) {
+	t.Helper()
 	twoBlocks := func(e *v1alpha1.PerfExperiment) { e.Spec.Design.Blocks = 2 }
 	for name, begin := range map[string]func(*lab){
 		"Building": func(l *lab) {
@@ -123,7 +134,7 @@ func TestExperimentsAreLeftHalfDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			begin(l)
-			l.leave(name)
+			l.leave(folder, name)
 		})
 	}
 }
