@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/published-reports.md anew")
+var update = flag.Bool("update", false, "write the table of test/published/README.md anew")
 
 func rowsOf(t *testing.T, id string) []row {
 	t.Helper()
@@ -159,7 +159,7 @@ func tableOf(all []tally) string {
 	for i, made := range all {
 		of := pages[i]
 		for _, key := range sorted(made.found) {
-			fmt.Fprintf(&text, "| %s | %s | %d | [%s](../config/samples/%s) | %s |\n", of.id, key[0], made.found[key], strings.TrimSuffix(of.sample, ".yaml"), of.sample, key[1])
+			fmt.Fprintf(&text, "| %s | %s | %d | [%s](../../config/samples/%s) | %s |\n", of.id, key[0], made.found[key], strings.TrimSuffix(of.sample, ".yaml"), of.sample, key[1])
 		}
 		for _, key := range sorted(made.gaps) {
 			fmt.Fprintf(&text, "| %s | %s | %d | – | %s |\n", of.id, key[0], made.gaps[key], key[1])
@@ -173,11 +173,11 @@ func sorted(counts map[[2]string]int) [][2]string {
 }
 
 // documented compares the table with the one between the marks in the
-// documentation; -update writes it.
+// README; -update writes it.
 func documented(t *testing.T, table string) {
 	t.Helper()
 	const begin, end = "<!-- every row: go test ./test/published -update -->\n", "<!-- end -->"
-	path := apiserver.Root("docs", "published-reports.md")
+	path := apiserver.Root("test", "published", "README.md")
 	text, err := os.ReadFile(path)
 	expect.NoError(t, err)
 	before, rest, found := strings.Cut(string(text), begin)
