@@ -5,7 +5,7 @@
 // of cmd/manager, as a process, against a real kube-apiserver with a real etcd.
 // Each case is measured at one size and at twice that, for it is growth that
 // tells what a larger cluster will take. It prints a table, and fails where a
-// limit is broken; see docs/scale.md.
+// limit is broken; see README.md.
 package main
 
 import (
