@@ -83,7 +83,7 @@ func reasonCells(page string) []string {
 
 // What a page says is shown by a test, is.
 func TestDocumentationOfTests(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reliability.md")
+	page, err := os.ReadFile("../../test/README.md")
 	expect.NoError(t, err)
 	there := tests(t)
 	named := regexp.MustCompile("`(Test[A-Za-z]+)").FindAllStringSubmatch(string(page), -1)
@@ -92,7 +92,7 @@ func TestDocumentationOfTests(t *testing.T) {
 	}
 	for _, name := range named {
 		if !slices.Contains(there, name[1]) {
-			t.Errorf("docs/reliability.md names %s, which is no test", name[1])
+			t.Errorf("test/README.md names %s, which is no test", name[1])
 		}
 	}
 }
@@ -221,7 +221,7 @@ func documentation(t *testing.T) map[string]string {
 	paths, err := filepath.Glob("../../docs/*.md")
 	expect.NoError(t, err)
 	pages := map[string]string{}
-	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../k6/README.md", "../../hack/cluster/README.md", "../../docs/examples/README.md", "../../test/bench/scale/README.md", "../../test/bench/stats/README.md") {
+	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../k6/README.md", "../../hack/cluster/README.md", "../../docs/examples/README.md", "../../test/README.md", "../../test/bench/scale/README.md", "../../test/bench/stats/README.md") {
 		text, err := os.ReadFile(path)
 		expect.NoError(t, err)
 		pages[path] = string(text)
