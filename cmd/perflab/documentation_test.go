@@ -221,7 +221,7 @@ func documentation(t *testing.T) map[string]string {
 	paths, err := filepath.Glob("../../docs/*.md")
 	expect.NoError(t, err)
 	pages := map[string]string{}
-	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../k6/README.md", "../../hack/cluster/README.md", "../../hack/release/README.md", "../../docs/examples/README.md", "../../test/README.md", "../../test/bench/scale/README.md", "../../test/bench/stats/README.md") {
+	for _, path := range append(paths, "../../README.md", "../../CONTRIBUTING.md", "../../k6/README.md", "../../hack/cluster/README.md", "../../hack/release/README.md", "../../docs/examples/README.md", "../../test/README.md", "../../test/archive/bench/README.md", "../../test/bench/scale/README.md", "../../test/bench/stats/README.md", "../../test/bench/topics/README.md") {
 		text, err := os.ReadFile(path)
 		expect.NoError(t, err)
 		pages[path] = string(text)
