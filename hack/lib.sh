@@ -45,6 +45,18 @@ cluster_with_images() {
   "$root/hack/images/images.sh" load
 }
 
+# ensure PROGRAM PACKAGE...: installs Debian's packages where a program is missing.
+ensure() {
+  local program=$1
+  shift
+  command -v "$program" >/dev/null && return
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    die "$program is missing: install the package $1"
+  fi
+  apt-get -qq update
+  apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}
+
 # npm_package NAME VERSION SHA512 DIRECTORY: a package's files from npm's registry, if
 # they are those that were looked at.
 npm_package() {
