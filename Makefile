@@ -318,6 +318,10 @@ verify: generate ## Check that generated files and module files are current.
 	cd hack/release && go mod tidy -diff
 	@git diff --exit-code -- api config docs/api.md || { echo "generated files are not current: run make generate and commit"; exit 1; }
 
+.PHONY: site
+site: ## Build the documentation as a site in site/, and check its links.
+	hack/site.sh
+
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Check the style of code and texts.
 	# One clone at a time: the tree is a link to it, so that what was linted in another is found.

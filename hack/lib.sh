@@ -45,17 +45,18 @@ cluster_with_images() {
   "$root/hack/images/images.sh" load
 }
 
-# ensure PROGRAM PACKAGE...: installs Debian's packages where a program is missing.
-ensure() {
-  local program=$1
-  shift
-  command -v "$program" >/dev/null && return
+# install_packages NAME...: installs Debian's packages.
+install_packages() {
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    die "$program is missing: install the package $1"
+    die "missing: $* (the names of Debian's packages): install them and retry"
   fi
+  say "Installing $*"
   apt-get -qq update
-  apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
 }
+
+# ensure PROGRAM PACKAGE...: installs packages where a program is missing.
+ensure() { command -v "$1" >/dev/null || install_packages "${@:2}"; }
 
 # npm_package NAME VERSION SHA512 DIRECTORY: a package's files from npm's registry, if
 # they are those that were looked at.
