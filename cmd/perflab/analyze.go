@@ -50,8 +50,8 @@ spreadsheets are read as well: with semicolons, decimal commas or in UTF-16.
 
 Per scenario, metric and arm, the additive model arm + block is fitted by least
 squares, on logarithms (scale "ratio": delta and intervals are percent of the
-baseline) or on plain values (scale "difference": they are in the unit) where
-the unit is % or a value is at or below zero.
+baseline). Where the unit is % or a value is at or below zero, it is fitted on plain
+values (scale "difference": delta and intervals are in the unit).
 
 Verdicts, asked in this order:
   Equivalent    the equivalence interval (90 % at --confidence 95) lies within
@@ -69,7 +69,7 @@ a verdict it is the interval at --confidence, not adjusted.
 
 Metrics that match --primary are adjusted together over all scenarios and arms
 by Holm's procedure; the rest is exploratory and adjusted by Benjamini and
-Hochberg's; the error share of an interval is divided by the factor by which its
+Hochberg's. The error share of an interval is divided by the factor by which its
 p is adjusted. Without --primary all metrics are primary. Which way a metric gets
 better is known by PerfLab's own names, such as LOAD/requestsPerSecond, and by
 units: of times, and of work per second such as req/s or B/s. Of others,

@@ -73,7 +73,7 @@ func newArchiveList(options *archiveOptions) *cobra.Command {
 		Use:   "list [NAMESPACE[/NAME]]",
 		Short: "List the experiments that are kept",
 		Long: `List the experiments that are kept, of all namespaces, of one, or of one name: an
-experiment that was made anew under its name stands there once for each.
+experiment that was created again under its name is listed once for each.
 
 Exit codes: 0 they are listed, 1 the archive can't be read.`,
 		Example: `  perflab archive list --archive s3://perflab/archive?region=eu-central-1
@@ -165,14 +165,14 @@ func newArchiveIndex(options *archiveOptions) *cobra.Command {
 	fromObjects := false
 	command := &cobra.Command{
 		Use:   "index",
-		Short: "Make the index of series anew",
-		Long: `Make the index anew by which perflab history --archive finds the experiments of a
+		Short: "Rebuild the index of series",
+		Long: `Rebuild the index by which perflab history --archive finds the experiments of a
 series. The operator keeps it; it is missing of experiments that were kept before there
 was one, and of an archive that was copied without it. What is there stays as it is.
 
 Experiments that were kept without what a history needs of them are kept once more, with
-it. With --from-objects references that were lost are made anew as well: every object is
-looked at, and what gc has just taken away may come back.
+it. --from-objects rebuilds lost references as well: it reads every object, and what gc
+has just deleted may come back.
 
 Exit codes: 0 it is done, 1 it could not be.`,
 		Example: `  perflab archive index --archive s3://perflab/archive?region=eu-central-1
@@ -182,7 +182,7 @@ Exit codes: 0 it is done, 1 it could not be.`,
 			return indexArchive(command, store, fromObjects)
 		}),
 	}
-	command.Flags().BoolVar(&fromObjects, "from-objects", false, "also where references of records are lost: make them anew from the objects")
+	command.Flags().BoolVar(&fromObjects, "from-objects", false, "also rebuild lost references of records from the objects")
 	return command
 }
 
@@ -267,9 +267,8 @@ func newArchiveCollect(options *archiveOptions) *cobra.Command {
 	policy := archive.Policy{}
 	command := &cobra.Command{
 		Use:   "gc",
-		Short: "Take away what is to be kept no longer",
-		Long: `Take away the records that are to be kept no longer, and objects that no record
-refers to. Without the flags for the age and count of runs and experiments every
+		Short: "Prune expired records",
+		Long: `Prune expired records, and objects that no record refers to. Without the flags for the age and count of runs and experiments every
 record stays. A run stays as long as the record of its experiment does. Nothing that
 is younger than --grace goes, and nothing at all if any record can't be read.
 

@@ -35,13 +35,13 @@ func newAudit() *cobra.Command {
 		Long: `Check published deltas against the numbers next to them, from files or standard
 input, and list each that does not follow, with what it should be.
 
-The input is a report that perflab report wrote as Markdown; the same as CSV, behind
-it, to check the report's values against the runs; or CSV with the columns report,
-table, configuration, scenario, metric, value, unit and kind, and any others. A row of kind measured is a number,
-one of kind published_delta the printed difference of two: its configuration
-says which, as in "new minus old" or "new vs old"; where it does not, the two
-configurations that explain most deltas of the column are taken. Other kinds
-are passed over.
+The input is a report that perflab report wrote as Markdown. With the same report as
+CSV behind it, the report's values are checked against the runs. The input can also be
+CSV with the columns report, table, configuration, scenario, metric, value, unit and
+kind, and any others. A row of kind measured is a number, and one of kind
+published_delta the printed difference of two. Its configuration names the two, as in
+"new minus old" or "new vs old"; otherwise the two configurations that explain most
+deltas of the column are taken. Other kinds are ignored.
 
 A delta in % is the difference in percent of the second side, or percentage
 points where the numbers are percentages. It follows if it is what the numbers give

@@ -38,8 +38,8 @@ Each of the two is NAME or NAMESPACE/NAME in the cluster, or a file that perflab
 export wrote, as perflab history shows them around a change.
 
 Scenarios, design and question are those of AFTER. What no arm can set, such as a
-module that is new, stands in a comment. With more parts than --parts, neighbours
-share one: run it again with the part that it was.`,
+module that is new, is in a comment. With more parts than --parts, neighbors share
+one: run it again with the part that is the cause.`,
 		Example: `  perflab bisect heap-2026-2 heap-2026-3 -n lab > which.yaml
   perflab bisect before.yaml after.yaml --arm small | perflab run -f -`,
 		Args: cobra.ExactArgs(2),

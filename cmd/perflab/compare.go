@@ -49,8 +49,7 @@ each of the first with each of the second; --arms chooses others.
 What the systems differ in is listed with either answer.
 
 Exit codes: 0 the arms were compared, 1 they could not be, 2 a file is invalid,
-5 the baselines could not be shown to be alike, 6 an arm is Worse and --fail-on
-worse was given.`,
+5 the baselines are not shown to be alike, 6 with --fail-on worse: an arm is Worse.`,
 		Example: `  perflab compare heap-2024-06 heap-2024-09 -n lab
   perflab compare heap-2024-06.yaml lab/heap --arms small=medium
   perflab compare before.yaml after.yaml --margin 10 -o json`,

@@ -100,9 +100,9 @@ func newDoctor() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that the cluster has what experiments need, and say how to fix what is missing",
-		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator,
-the images of its loads, the operators of Kafka, PostgreSQL and k6, the metrics
-API, a default storage class, and your own rights in the namespace. Each line
+		Long: `Check that the cluster has what experiments need. That is PerfLab's kinds and
+operator, the images of its loads, the operators of Kafka, PostgreSQL and k6, the
+metrics API, a default storage class, and your own rights in the namespace. Each line
 says how to fix what is missing. -o json and -o yaml write fields for scripts
 (docs/command-line.md).
 

@@ -37,7 +37,7 @@ var exits = []struct {
 	{exitFailed, "it could not be done: an option, a file or the cluster is in the way", nil},
 	{exitInvalid, "what was read can't be used: the cluster would refuse it, or it is not what it should be", []error{errInvalid, errUnusable, errNoExperiment, comparison.ErrRows, audit.ErrRows, elsewhere.ErrFile, elsewhere.ErrRecord, report.ErrInput, evidence.ErrManifest}},
 	{exitSlips, "published numbers don't follow (audit --fail)", []error{errSlips}},
-	{exitStalled, "the experiment needs a person (run, status --watch)", []error{errStalled}},
+	{exitStalled, "the experiment is stalled: manual action required (run, status --watch)", []error{errStalled}},
 	{exitUnlike, "two experiments' baselines could not be shown to be alike (compare)", []error{errUnlike}},
 	{exitRegression, "an arm is worse than the baseline (--fail-on)", []error{errRegression}},
 	{exitBroken, "what was recorded is not what it was (verify)", []error{errBroken}},

@@ -65,9 +65,9 @@ experiment. The experiment measured last says which metrics, arms and scenarios
 there are; others count where they declare the scenario alike.
 
 Changes are found by the E-divisive procedure with permutation tests. If nothing
-ever changed, all series together are told to have changed with the chance of
---error-rate, or less often over as many --looks as one takes. A single last point
-is as likely an outlier: a change takes two. A change is Better or Worse, or Equivalent
+ever changed, the chance of a false change in any series is --error-rate, over as
+many --looks as one takes. A single last point is as likely an outlier: a change
+takes two. A change is Better or Worse, or Equivalent
 if it is within the margin of the experiment measured last.
 
 Exit codes: 0 it is shown, 1 it could not be, 2 a file is invalid, 6 the last
@@ -90,7 +90,7 @@ change of a series is Worse and --fail-on regression was given.`,
 	flags.StringArrayVar(&options.choose.Metrics, "metric", nil, "a metric as in the runs' observations, instead of the primary ones; may be given several times")
 	flags.StringArrayVar(&options.choose.Arms, "arm", nil, "an arm, instead of all; may be given several times")
 	flags.StringArrayVar(&options.choose.Scenarios, "scenario", nil, "a scenario, instead of all; may be given several times")
-	flags.Float64Var(&options.choose.ErrorRatePercent, "error-rate", 5, "chance in percent that of all series, if none ever changed, one is told to have changed")
+	flags.Float64Var(&options.choose.ErrorRatePercent, "error-rate", 5, "false-positive rate over all series, in percent")
 	flags.IntVar(&options.choose.Looks, "looks", 1, "looks among which that chance is shared: 20 for who looks after each of 20 releases")
 	flags.StringVar(&options.failOn, "fail-on", "", `"regression" ends with exit code 6 if the last change of a series is Worse`)
 	return command

@@ -32,7 +32,7 @@ imported, or those that are named.
 
 Nothing is started: an imported experiment is a record that the operator leaves
 alone, whether or not it had ended. Its annotation perflab.dev/imported says
-where and when it came from. kubectl delete perfexperiment takes it away.
+where and when it came from. kubectl delete perfexperiment deletes it.
 
 What could not be written as a whole is deleted again. It needs to get, create
 and delete PerfExperiments, to list and create PerfRuns, to create ConfigMaps,

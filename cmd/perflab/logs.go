@@ -35,10 +35,10 @@ func newLogs() *cobra.Command {
 		Use:   "logs EXPERIMENT|RUN",
 		Short: "Show what the loads of an experiment or of one run logged",
 		Long: `Show what the k6 runners of an experiment, or of one run of it, logged. The pods
-of runs that count are taken away with their TestRuns; those of the current run
-and of invalid runs are there until something else takes them away. Once they are
-gone, what the run's record kept is shown: why it does not count, what became of
-each load, the last lines it logged, what was measured by then, its conditions. Lines that carry results are
+of valid runs are deleted with their TestRuns; those of the current run and of
+invalid runs exist until something else deletes them. Without pods, the run's record
+is shown: why the run is invalid, the outcome of each load, the last lines it
+logged, what was measured by then, and its conditions. Lines that carry results are
 left out unless --raw is given.`,
 		Example: `  kubectl perflab logs pubsub-partitions
   kubectl perflab logs pubsub-partitions-3-two-cico-1f2e3d --raw`,

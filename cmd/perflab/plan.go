@@ -36,9 +36,9 @@ func newPlan() *cobra.Command {
 		Use:   "plan -f FILE...",
 		Short: "Show what an experiment will do, without a cluster",
 		Long: `Show what an experiment will do, without a cluster: its arms and what differs
-between them, the heap each module gets in each arm, the runs in order, how long
-they take, the smallest effect that they find, and what each arm costs where a
-file holds the price list. A manifest the cluster would refuse is refused with
+between them, and the heap of each module in each arm. Show the runs in order, their
+duration and the smallest effect that they detect and, if a file has the price list,
+what each arm costs. A manifest the cluster would refuse is refused with
 the same sentences, and warned of with the same. Of a PerfSchedule the
 experiment is shown that it makes.
 

@@ -29,10 +29,10 @@ func newPublish() *cobra.Command {
 	options := publishOptions{}
 	command := &cobra.Command{
 		Use:   "publish [NAME...]",
-		Short: "Put the report of an experiment where people read it",
-		Long: `Put the report of an experiment where people read it, and put it there again
-when it has changed: what was published is found by the experiment's UID and
-updated in place, and an unchanged report writes nothing.
+		Short: "Publish the report of an experiment",
+		Long: `Publish the report of an experiment, or update it when it has changed. What was
+published is found by the experiment's UID and updated in place, and an unchanged
+report writes nothing.
 
   --dir FOLDER      a static site of many reports: a page each, and an index of all
                     that lie in the folder, the newest first

@@ -41,8 +41,8 @@ times are, as kubectl create job --from does. It is the schedule's, and yours is
 the right to use what it names.
 
 Exit codes: 0 the experiment is complete, 1 it could not be applied or followed,
-2 a manifest is invalid, 4 the experiment is stalled and needs a person, 6 with
---fail-on worse: a primary metric is worse in an arm, 9 --timeout is over.`,
+2 a manifest is invalid, 4 the experiment is stalled, 6 an arm is worse
+(--fail-on worse), 9 --timeout is over.`,
 		Example: `  kubectl perflab run -f experiment.yaml
   kubectl perflab run -f system.yaml -f experiment.yaml --namespace lab
   kubectl perflab run -f experiment.yaml --fail-on worse

@@ -55,8 +55,8 @@ of all.
 each time that one has changed.
 
 Exit codes: 0 shown (with --watch: the experiment is complete), 1 it could not
-be shown, 4 the experiment is stalled and needs a person, 6 with --fail-on worse:
-a primary metric is worse in an arm, 9 with --watch: --timeout is over.`,
+be shown, 4 the experiment is stalled, 6 an arm is worse (--fail-on worse), 9 with
+--watch: --timeout is over.`,
 		Example: `  kubectl perflab status -A
   kubectl perflab status pubsub-partitions
   kubectl perflab status pubsub-partitions --namespace lab --watch --timeout 4h
@@ -68,7 +68,7 @@ a primary metric is worse in an arm, 9 with --watch: --timeout is over.`,
 	options.output = addOutput(command, formatText, formatJSON, formatYAML)
 	options.scope.addFlags(command.Flags())
 	command.ValidArgsFunction = completeExperiment(options.cluster)
-	command.Flags().BoolVarP(&options.watch, "watch", "w", false, "show it anew until the experiment is over")
+	command.Flags().BoolVarP(&options.watch, "watch", "w", false, "watch until the experiment is complete or stalled")
 	options.how.addFlags(command.Flags())
 	return command
 }

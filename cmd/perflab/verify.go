@@ -45,20 +45,20 @@ func newVerify() *cobra.Command {
 experiment is NAME or NAMESPACE/NAME in the cluster, or a file that perflab export
 wrote (.yaml, .yml or .json; .gz if packed; "-" is standard input).
 
-The chain of SHA-256 digests is followed from the manifest, whose own the report
-prints and the experiment's status has, to the plan, each run's record, what is
-kept of each run, the answer and the stored report. The first link that does not
-hold is named, with --all every one.
+The chain of SHA-256 digests begins with the manifest, whose own digest is in the
+report and in the experiment's status. It leads to the plan, each run's record,
+what is kept of each run, the answer and the stored report. The first link that does
+not hold is named, with --all every one.
 
-The digests are not signed: who may write all objects can make the chain anew, but
+The digests are not signed: whoever may write all objects can rebuild the chain, but
 not with the same digest of the manifest. Give the one that was published, on a
 page or in the operator's log, with --digest.
 
 It needs to read PerfExperiments, PerfRuns and ConfigMaps in the namespace.
 
 Exit codes: 0 the chain holds, 1 it could not be followed, 2 the recorded objects
-are invalid, 7 a link does not hold, 8 there is no chain: no block is complete
-yet, or PerfLab kept no digests when the experiment was measured.`,
+are invalid, 7 a link does not hold, 8 there is no chain. Without a chain no block is
+complete yet, or PerfLab kept no digests when the experiment was measured.`,
 		Example: `  perflab verify maxram-vs-xmx -n lab
   perflab verify maxram-vs-xmx.yaml --digest 4f0e2c8d…
   perflab verify archive/maxram-vs-xmx --all -o json`,

@@ -65,7 +65,7 @@ func orderStep(experiment *v1alpha1.PerfExperiment) string {
 	if seed := experiment.Status.Seed; seed != nil {
 		text += fmt.Sprintf(" (seed %d)", *seed)
 	}
-	return text + ", so that drift and noisy neighbours do not favour an arm."
+	return text + ", so that drift and noisy neighbors do not favor an arm."
 }
 
 func resetStep(spec *v1alpha1.PerfExperimentSpec) string {
