@@ -38,12 +38,8 @@ check() { "$vale" --config hack/prose/vale.ini --output line "$@"; }
 # Each rule finds what it should.
 check --no-exit hack/prose/sample.md | cut -d: -f1-4 | diff hack/prose/sample.txt - || die "the rules in hack/prose don't find what they did (>)"
 
-# Pages that do not pass yet: remove each once it does.
-pending=(docs/{decisions,history,kafka,measurement,postgresql,published-reports,reliability,report,security,statistics,troubleshooting}.md)
-# Reports, whose texts are in the code.
-pending+=(docs/examples/{kraft-vs-zookeeper,maxram-vs-xmx,placement,pubsub-partitions,read-write-split}.md)
 if [ $# = 0 ]; then
-  mapfile -t texts < <(git ls-files -co --exclude-standard -- '*.md' ':!*/testdata/*' ':!hack/prose' charts/perflab/values.yaml | grep -vxFf <(printf '%s\n' "${pending[@]}"))
+  mapfile -t texts < <(git ls-files -co --exclude-standard -- '*.md' ':!*/testdata/*' ':!hack/prose' charts/perflab/values.yaml)
   set -- "${texts[@]}"
 fi
 check "$@"

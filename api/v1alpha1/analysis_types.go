@@ -118,7 +118,7 @@ const (
 	VerdictWorse Verdict = "Worse"
 	// VerdictEquivalent says that the difference lies within the margin.
 	VerdictEquivalent Verdict = "Equivalent"
-	// VerdictInconclusive: the runs neither show a difference nor rule one out.
+	// VerdictInconclusive means that the runs neither show a difference nor rule one out.
 	VerdictInconclusive Verdict = "Inconclusive"
 )
 

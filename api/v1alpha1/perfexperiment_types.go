@@ -564,7 +564,7 @@ const (
 	ExperimentSuspended ExperimentPhase = "Suspended"
 	// ExperimentComplete has done every run.
 	ExperimentComplete ExperimentPhase = "Complete"
-	// ExperimentStalled: manual action is required.
+	// ExperimentStalled requires manual action.
 	ExperimentStalled ExperimentPhase = "Stalled"
 	// ExperimentDeleting deletes its environment.
 	ExperimentDeleting ExperimentPhase = "Deleting"
